@@ -5,10 +5,10 @@ before people have accounts, and cannot find out who has one.
 """
 
 import uuid
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 
-from sqlalchemy import exists, func, select
+from sqlalchemy import exists, select
 from sqlalchemy.orm import Session
 
 from vocboard.app.accounts.models import User
@@ -113,19 +113,35 @@ def end_admission(session: Session, *, challenge: Challenge, organiser: User, ad
 
 def extra_quota(session: Session, challenge: Challenge, phase: Phase, user: User, *, at: datetime) -> int:
     """Return how many submissions a person may make beyond a phase's quota at an instant."""
-    query = select(func.coalesce(func.sum(ExtraQuota.count), 0)).where(
-        ExtraQuota.challenge_id == challenge.id,
-        ExtraQuota.phase_key == phase.key,
-        ExtraQuota.email == user.email,
-        ExtraQuota.until > at,
-    )
-    return int(session.scalar(query) or 0)
+    return sum(one.count for one in extra_quotas_of(session, challenge, phase, user, at=at))
 
 
 def extra_quotas(session: Session, challenge: Challenge) -> Sequence[ExtraQuota]:
     """Return all extra quota of a challenge, the latest first; for organisers."""
     query = select(ExtraQuota).where(ExtraQuota.challenge_id == challenge.id)
     return session.scalars(query.order_by(ExtraQuota.created_at.desc(), ExtraQuota.id)).all()
+
+
+def running_extra_quotas(session: Session, challenge: Challenge, *, at: datetime) -> Mapping[str, Sequence[ExtraQuota]]:
+    """Return the extra quota of a challenge that has not ended, by e-mail address; for organisers."""
+    found: dict[str, list[ExtraQuota]] = {}
+    for one in extra_quotas(session, challenge):
+        if one.until > at:
+            found.setdefault(one.email, []).append(one)
+    return found
+
+
+def extra_quotas_of(
+    session: Session, challenge: Challenge, phase: Phase, user: User, *, at: datetime
+) -> Sequence[ExtraQuota]:
+    """Return a person's extra quota in a phase at an instant, that which ends first before the rest."""
+    query = select(ExtraQuota).where(
+        ExtraQuota.challenge_id == challenge.id,
+        ExtraQuota.phase_key == phase.key,
+        ExtraQuota.email == user.email,
+        ExtraQuota.until > at,
+    )
+    return session.scalars(query.order_by(ExtraQuota.until, ExtraQuota.id)).all()
 
 
 def grant_extra_quota(

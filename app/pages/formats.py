@@ -6,6 +6,8 @@ from datetime import UTC, datetime, timedelta, timezone, tzinfo
 
 from markupsafe import Markup, escape
 
+from vocboard.app.transfer.importing_people import NOBODYS_DOMAIN
+
 # The time zone in which a day ends last. Source: IEEE 802.16, "Anywhere on Earth".
 ANYWHERE_ON_EARTH, ANYWHERE_ON_EARTH_NAME = timezone(timedelta(hours=-12)), "anywhere on Earth (UTC−12)"
 NOT_AVAILABLE = "n/a"
@@ -24,6 +26,11 @@ _SYSTEMS = (
     ("Linux", "Linux"),
 )
 _DURATIONS = (("day", 86_400), ("hour", 3_600), ("minute", 60), ("second", 1))
+
+
+def real_address(email: str) -> str:
+    """Return an e-mail address; nothing for people who were imported with a challenge, who have none here."""
+    return "" if email.endswith(f"@{NOBODYS_DOMAIN}") else email
 
 
 def step_percent(step: float) -> str:

@@ -124,6 +124,7 @@ def environment() -> Environment:
         lstrip_blocks=True,
     )
     templates.filters.update(
+        real_address=formats.real_address,
         percent=formats.percent,
         step_points=formats.step_points,
         signed_percent=formats.signed_percent,

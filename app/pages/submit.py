@@ -18,7 +18,7 @@ from vocboard.app.accounts.registration import require_confirmed
 from vocboard.app.challenges import service as challenges
 from vocboard.app.challenges.bans import require_not_banned
 from vocboard.app.challenges.models import Challenge
-from vocboard.app.challenges.phase_people import check_admitted
+from vocboard.app.challenges.phase_people import check_admitted, extra_quotas_of
 from vocboard.app.challenges.service import Phase, PhaseState
 from vocboard.app.database import Database, now
 from vocboard.app.errors import (
@@ -214,6 +214,7 @@ def _page(
             challenge = challenges.get_organised(session, wanted.slug, user)
         phase = wanted.phase(challenge, at)
         left = quotas(session, user=user, challenge=challenge, phase=phase, now=at)
+        extras = extra_quotas_of(session, challenge, phase, user, at=at)
         obstacle = _obstacle(session, user, challenge, phase, wanted)
         previous = previous_answers(session, user=user, challenge=challenge)
     state = phase.state(at)
@@ -242,6 +243,7 @@ def _page(
         upload_limit=settings.upload_limit_bytes,
         quotas=_by_task(competitions, left),
         allowed=next((quota.allowed for quota in left.values()), phase.rules.quota_count),
+        extras=extras,
         needed=needed_by(entered),
         checked=checked,
         form=previous.fields if form is None else form,

@@ -62,7 +62,7 @@ BULK_ACTIONS = {
     Action.FAIL: "Mark as failed, and give quota back",
 }
 BAN_RESULTS = {
-    Results.KEEP: "Keep them on the leaderboards",
+    Results.KEEP: "Keep them",
     Results.UNPUBLISH: "Unpublish them",
     Results.DISQUALIFY: "Disqualify them",
 }
@@ -168,8 +168,8 @@ DONE = {
     "accepted": "You are an organiser of this challenge now.",
     "declined": "Invitation declined.",
     "bulk": "Done for all chosen submissions.",
-    "banned": "The person is banned. The log has the reason.",
-    "ban-lifted": "Ban lifted.",
+    "banned": "The person is banned, and gets an e-mail with the reason.",
+    "ban-lifted": "Ban lifted. Results that it unpublished or disqualified stay so: change that on their pages.",
     "failed": "Submission marked as failed. Its owner has the quota back.",
     "declared": "Declarations saved.",
     "described": "Changes saved.",

@@ -9,8 +9,9 @@ from fastapi import APIRouter, Depends, Form, Request
 from starlette.responses import Response
 
 from vocboard.app.accounts.models import User
+from vocboard.app.challenges import phase_people
 from vocboard.app.challenges import service as challenges
-from vocboard.app.database import Database
+from vocboard.app.database import Database, now
 from vocboard.app.errors import ConflictError, InvalidInputError
 from vocboard.app.moderation import bans, bulk
 from vocboard.app.moderation.bans import Results
@@ -197,6 +198,7 @@ def _entrants_page(
         challenge = challenges.get_organised(session, slug, user)
         found = entrants_of.entrants(session, challenge=challenge, sort=order)
         phases = challenges.phases_of(challenge)
+        extras = phase_people.running_extra_quotas(session, challenge, at=now())
     return render(
         request,
         "organise/entrants.html",
@@ -204,6 +206,7 @@ def _entrants_page(
         challenge=challenge,
         entrants=found,
         phases=phases,
+        extras=extras,
         sort=order,
         sorts=wording.ENTRANT_SORTS,
         results=wording.BAN_RESULTS,

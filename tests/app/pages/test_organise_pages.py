@@ -5,12 +5,15 @@ from typing import Any
 
 import httpx
 import pytest
+from sqlalchemy import select
 
 from tests.browser.gallery import fill
 from tests.support.browsing import from_here, sign_in, token_of
+from tests.support.entrants import make_scored
 from tests.support.factories import make_challenge, make_organiser, make_user
 from tests.support.site import Site
-from vocboard.app.accounts.models import Role
+from vocboard.app.accounts.models import Role, User
+from vocboard.app.challenges.models import Visibility
 
 NEW: dict[str, Any] = {
     "title": "Spring",
@@ -167,16 +170,31 @@ def test_a_wrong_edition_file_is_reported_line_by_line_and_kept_for_correction(e
 
 
 def test_an_archived_challenge_offers_nothing_that_it_would_refuse(embedded_site: Site, organiser: str) -> None:
+    offers = {
+        "": ("Before you open", 'action="/organise/spring/ground-truth'),
+        "/statistics": ("Compute again",),
+        "/phases": ("Add phase", "Give extra quota"),
+        "/entrants": ("<summary>Ban<", ">Extra quota<"),
+        "/submissions": ("Apply to all chosen",),
+    }
+
+    def pages(client: httpx.Client) -> dict[str, str]:
+        return {path: client.get(f"/organise/spring{path}").text for path in offers}
+
+    with embedded_site.writing() as session:
+        owner = session.scalars(select(User).where(User.email == organiser)).one()
+        challenge = make_challenge(session, organiser=owner, slug="spring", visibility=Visibility.DRAFT)
+        make_scored(session, challenge, make_user(session, name="Ada"), "A method", 0.5)
     with embedded_site.client() as client:
         sign_in(client, organiser)
-        send(client, "/organise/new", NEW)
-        before = client.get("/organise/spring").text
+        before = pages(client)
         assert send(client, "/organise/spring/archive", {}).status_code == 303
-        page = client.get("/organise/spring").text
-        statistics = client.get("/organise/spring/statistics").text
-    for offered in ("Before you open", 'action="/organise/spring/ground-truth'):
-        assert offered in before
-        assert offered not in page
-    assert "This challenge is archived" in page
-    assert "This challenge is archived" in statistics
-    assert "Compute again" not in statistics
+        after = pages(client)
+        edit = client.get("/organise/spring/edit").text
+    for path, offered in offers.items():
+        for one in offered:
+            assert one in before[path], (path, one)
+            assert one not in after[path], (path, one)
+    assert "This challenge is archived" in after[""]
+    assert "This challenge is archived" in after["/statistics"]
+    assert "only its title, description and visibility can change" in edit

@@ -133,5 +133,8 @@ def test_extra_quota_for_a_person(organising: Organising, year: Year, signed_in:
         organising.fill("Until UTC", typed(now() + 7 * DAY))
         organising.button("Give extra quota")
         expect(organising.page.get_by_role("row", name=re.compile(entrant))).to_be_visible()
+        organising.page.goto(f"{year.url}/organise/{challenge.slug}/entrants")
+        expect(organising.page.get_by_role("row", name=re.compile(entrant))).to_contain_text("2 extra until")
     theirs.reload()
     expect(theirs.get_by_text("2 of 3")).to_be_visible()
+    expect(theirs.get_by_text("2 of them are extra, until")).to_be_visible()
