@@ -116,6 +116,13 @@ def test_a_file_that_changes_while_it_is_sent_is_explained(form: Page, tmp_path:
     expect(form.locator("#report")).to_contain_text("The archive was changed, moved or deleted", timeout=PATIENCE_MS)
 
 
+def test_a_check_whose_connection_is_lost_is_repeated(form: Page, tmp_path: Path) -> None:
+    form.route("**/submit/check?*", lambda route: route.abort(), times=1)
+    choose(form, tmp_path / "results.tar.gz", tar(detections()))
+    expect(form.locator("[data-checked]")).to_contain_text("The archive is valid", timeout=PATIENCE_MS)
+    expect(form.locator("#report")).to_be_empty()
+
+
 def test_without_scripts_everything_is_on_one_page(
     site: Site, browser: Browser, sign_in: SignIn, tmp_path: Path
 ) -> None:
