@@ -3,8 +3,10 @@
 import pytest
 from lxml import html
 
-from tests.support.factories import make_challenge
+from tests.support.browsing import sign_in
+from tests.support.factories import make_challenge, make_organiser
 from tests.support.site import Site
+from vocboard.app.challenges.models import Visibility
 from vocboard.evaluator.editions import load
 
 
@@ -49,3 +51,18 @@ def test_partial_entries_and_segmentation_of_some_classes_are_explained(embedded
     page = page_of(embedded_site, "VOC2012")
     assert "the entry ranks after those that enter all classes" in page
     assert "Only background and the classes declared as entered are scored" in page
+
+
+def test_the_organiser_of_a_draft_is_offered_to_rehearse_not_to_submit(embedded_site: Site) -> None:
+    with embedded_site.writing() as session:
+        organiser = make_organiser(session)
+        slug = make_challenge(session, organiser=organiser, visibility=Visibility.DRAFT).slug
+        email = organiser.email
+    with embedded_site.client() as client:
+        sign_in(client, email)
+        page = html.fromstring(client.get(f"/challenges/{slug}").text)
+    head = " ".join(page.xpath('//header[@class="page-head"]')[0].text_content().split())
+    assert "Draft" in head
+    assert "Open" not in head
+    assert page.xpath(f'//a[@href="/challenges/{slug}/submit?rehearsal=true"]')
+    assert not page.xpath(f'//a[@href="/challenges/{slug}/submit"]')
