@@ -104,7 +104,7 @@ def _metrics(metrics: Iterable[Metric]) -> str:
 
 
 def _interpolation(rules: TaskRules) -> str:
-    if not any(METRICS[metric].is_average_precision for metric in (rules.metric, *rules.secondary)):
+    if not any(METRICS[metric].uses_interpolation for metric in (rules.metric, *rules.secondary)):
         return "not used"
     return rules.interpolation.value
 

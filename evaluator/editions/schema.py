@@ -93,7 +93,7 @@ def _rules(table: Table, task: Task, classes: tuple[str, ...], lists: Mapping[st
     listed = lists[definition.needed_names] if definition.needed_names else ()
     metric, secondary, board = measures(table, task, protocol)
     used = (metric, *secondary)
-    needed = any(METRICS[each].is_average_precision for each in used)
+    needed = any(METRICS[each].uses_interpolation for each in used)
     # It may be given for other metrics of a precision/recall curve, and is not judged if the metrics are wrong.
     possible = any(METRICS[each].curve is CurveKind.PRECISION_RECALL for each in used) and definition.has_curves
     possible |= not table.is_sound("metric", "secondary")

@@ -23,14 +23,15 @@ class MetricDefinition:
         title: for headings and sentences.
         short_title: for the heads of columns.
         higher_is_better: False for errors and losses; leaderboards rank by it.
-        is_average_precision: whether it is computed from a precision/recall curve by the edition's interpolation,
-            which descriptions of scores then mention, and which edition files then have to give. False for metrics that
-            fix the interpolation themselves.
+        uses_interpolation: whether it is computed from a precision/recall curve by the edition's interpolation,
+            which descriptions of scores then mention, and which edition files then have to give. False for average
+            precisions that fix the interpolation themselves.
         curve: the curve that is plotted where it is the primary metric of a task that has curves.
         description: what it measures, in a sentence for documents; empty for those that the VOC documents define, and
             those of some objects, which have a table of their own.
         undefined: when it is n/a, in a sentence; None if that depends on the edition's rules.
-        overlap: the overlap that it requires; None for the edition's.
+        overlap: the overlap that it requires; None for the edition's. Only for tasks whose evidence is
+            `MatchedResults` (detection, instance segmentation): computing it from another is an error.
         protocols: the layout protocols whose competitions can have it as a secondary metric; None for all.
         has_intervals: whether it is computed for selections of the test images, too (docs/statistics.md).
         needs_public_ground_truth: whether it is shown only where the ground truth is public, because results can be
@@ -40,7 +41,7 @@ class MetricDefinition:
     title: str
     short_title: str
     higher_is_better: bool = True
-    is_average_precision: bool = False
+    uses_interpolation: bool = False
     curve: CurveKind = CurveKind.PRECISION_RECALL
     description: str = ""
     undefined: str | None = None
@@ -53,12 +54,12 @@ class MetricDefinition:
 _LEFT_OUT = "is n/a and left out of the mean."
 
 SHARED_METRICS: Mapping[Metric, MetricDefinition] = {
-    Metric.AVERAGE_PRECISION: MetricDefinition("Average precision", "AP", is_average_precision=True),
+    Metric.AVERAGE_PRECISION: MetricDefinition("Average precision", "AP", uses_interpolation=True),
     Metric.ROC_AUC: MetricDefinition("Area under the ROC curve", "AUC", curve=CurveKind.ROC),
     Metric.EQUAL_ERROR_RATE: MetricDefinition("Accuracy at the equal error rate", "EER", curve=CurveKind.ROC),
     Metric.AVERAGE_PRECISION_AREA: MetricDefinition("Average precision, area under the curve", "AP (area)"),
     Metric.AVERAGE_PRECISION_WITH_DIFFICULT: MetricDefinition(
-        "Average precision, difficult objects included", "AP with difficult", is_average_precision=True
+        "Average precision, difficult objects included", "AP with difficult", uses_interpolation=True
     ),
     Metric.BEST_F1: MetricDefinition(
         "Best F1",

@@ -8,7 +8,7 @@ scores from it, and `Scorer.resampled` those of selections of the images.
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Generic, TypeVar
+from typing import ClassVar, Generic, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -34,16 +34,21 @@ class Judged:
 
 
 class ClassEvidence(ABC):
-    """The evidence of one class: a dataclass of arrays."""
+    """The evidence of one class: a dataclass of arrays.
+
+    Attributes:
+        depends_on_overlap: whether the overlap that a result needs can be chosen after the evidence was collected.
+    """
 
     __slots__ = ()
+    depends_on_overlap: ClassVar[bool]
 
     @abstractmethod
     def judged(self, overlap: Overlap, rules: TaskRules, *, with_difficult: bool = False) -> Judged:
         """Tell which results are right.
 
         Args:
-            overlap: the overlap that a result needs with its object; for other tasks it makes no difference.
+            overlap: the overlap that a result needs with its object; ignored unless `depends_on_overlap`.
             rules: of the competition.
             with_difficult: whether to treat difficult objects as ordinary ones.
 

@@ -15,18 +15,20 @@ from vocboard.evaluator.statistics.evidence import ClassEvidence, Judged
 
 @dataclass(frozen=True, eq=False, slots=True)
 class MatchedResults(ClassEvidence):
-    """Detections or regions of one class by rank, each with the object of its class and image that it overlaps most.
+    """Results of one class by rank (detections, regions), each with the most similar object of its class and image.
 
     Attributes:
         image: (n,) int32 index into `ImageSet.images`.
         confidence: (n,) float64, non-increasing.
         object: (n,) int32 index into the objects of the class, the first among equals; meaningless where the overlap
             is 0.
-        overlap: (n,) float64 intersection over union.
+        overlap: (n,) float64 similarity to that object from 0 to 1, of which a metric requires some: the intersection
+            over union of boxes or regions. Another, such as that of keypoints, can take its place.
         object_image: (m,) int32 image of each object of the class.
         object_difficult: (m,) bool.
     """
 
+    depends_on_overlap = True
     image: NDArray[np.int32]
     confidence: NDArray[np.float64]
     object: NDArray[np.int32]
@@ -56,6 +58,7 @@ class LabelledItems(ClassEvidence):
         label: (n,) int8: 1 positive, 0 only difficult objects (ignored), −1 negative.
     """
 
+    depends_on_overlap = False
     image: NDArray[np.int32]
     confidence: NDArray[np.float64]
     label: NDArray[np.int8]
@@ -82,6 +85,7 @@ class JudgedResults(ClassEvidence):
         positive_image: (p,) int32 image of each positive.
     """
 
+    depends_on_overlap = False
     image: NDArray[np.int32]
     true: NDArray[np.bool_]
     false: NDArray[np.bool_]

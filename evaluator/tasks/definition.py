@@ -118,7 +118,7 @@ class TaskDefinition(ABC):
         title = definition.title
         if definition.curve is CurveKind.ROC:
             return " and ".join([title, *(self.metric(measure).title.lower() for measure in rules.board)])
-        if not definition.is_average_precision:
+        if not definition.uses_interpolation:
             return title
         sampled = rules.interpolation is Interpolation.ELEVEN_POINT
         return f"{title}, {'sampled at 11 points' if sampled else 'area under the curve'}"
@@ -135,7 +135,7 @@ class TaskDefinition(ABC):
             return undefined
         if self.metric(metric).curve is CurveKind.ROC:
             return f"A class without positives or without negatives {UNDEFINED}."
-        is_sampled = self.metric(metric).is_average_precision and rules.interpolation is Interpolation.ELEVEN_POINT
+        is_sampled = self.metric(metric).uses_interpolation and rules.interpolation is Interpolation.ELEVEN_POINT
         zero = rules.without_positives is WithoutPositives.ZERO and is_sampled
         return f"A class without positives {ZERO if zero else UNDEFINED}."
 

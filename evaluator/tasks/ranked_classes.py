@@ -6,7 +6,7 @@ them, or a number, if the metric has no intervals.
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Generic, TypeVar
 
 import numpy as np
@@ -14,13 +14,14 @@ from numpy.typing import NDArray
 
 from vocboard.evaluator.metrics.best_f1 import best_f1
 from vocboard.evaluator.metrics.calibration import calibration
-from vocboard.evaluator.metrics.matches import overlap_of
+from vocboard.evaluator.metrics.matches import OVERLAPS, overlap_of
 from vocboard.evaluator.metrics.precision_recall import Judgement
 from vocboard.evaluator.rules import Competition, Edition, Interpolation, Overlap, TaskRules, WithoutPositives
 from vocboard.evaluator.statistics.average_precision import ResampledAveragePrecision
 from vocboard.evaluator.statistics.evidence import ClassEvidence, Judged
 from vocboard.evaluator.statistics.ranked_evidence import LabelledItems, MatchedResults
-from vocboard.evaluator.statistics.resampled import Resampled
+from vocboard.evaluator.statistics.resampled import Resampled, ResampledMean
+from vocboard.evaluator.tasks.definitions import METRICS
 from vocboard.evaluator.tasks.names import Metric
 
 SomeClass = TypeVar("SomeClass", bound=ClassEvidence)
@@ -60,7 +61,15 @@ class RankedClass(Generic[SomeClass]):
         Args:
             overlap: the overlap that a result needs. Default: that of the metric, or the edition's if it has none.
             with_difficult: whether to treat difficult objects as ordinary ones.
+
+        Raises:
+            ValueError: an overlap is given, or the metric has one, but the evidence of the task does not depend on it:
+                the score would be that at the edition's overlap.
         """
+        chosen = METRICS[self.metric].overlap if overlap is None else overlap.threshold
+        if chosen is not None and not self.results.depends_on_overlap:
+            kind = type(self.results).__name__
+            raise ValueError(f"{self.metric} cannot require an overlap of {chosen:g}: {kind} do not depend on overlaps")
         rule = overlap or overlap_of(self.metric, self.edition)
         known = self._judged.get((rule, with_difficult))
         if known is None:
@@ -85,6 +94,12 @@ def average_precision_with_difficult(ranked: RankedClass[Any]) -> Resampled:
 def average_precision_area(ranked: RankedClass[Any]) -> Resampled:
     """Return the average precision as VOC2010 defines it, in all editions."""
     return _average_precision(ranked.judged(), Interpolation.AREA, WithoutPositives.UNDEFINED)
+
+
+def mean_over_overlaps(ranked: RankedClass[MatchedResults]) -> Resampled:
+    """Return the mean of the average precision at overlaps of 0.5, 0.55 ... 0.95."""
+    rules = [replace(ranked.edition.overlap, threshold=overlap) for overlap in OVERLAPS]
+    return ResampledMean(tuple(by_rules(ranked, ranked.judged(rule)) for rule in rules))
 
 
 def by_rules(ranked: RankedClass[Any], judged: Judged) -> Resampled:

@@ -3,7 +3,6 @@
 from abc import abstractmethod
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from types import MappingProxyType
 from typing import Any, ClassVar, Generic
 
 from vocboard.evaluator.image_sets import ImageSet
@@ -51,7 +50,7 @@ class RankedScorer(Scorer[SomeTruth], Generic[SomeTruth, SomeClass]):
     """
 
     by_class: ClassVar[Mapping[Metric, ClassMetric]]
-    by_entry: ClassVar[Mapping[Metric, EntryMetric]] = MappingProxyType({})
+    by_entry: ClassVar[Mapping[Metric, EntryMetric]]
 
     @property
     def metrics(self) -> frozenset[Metric]:

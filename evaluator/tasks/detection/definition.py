@@ -35,7 +35,7 @@ class Detection(TaskDefinition):
             Metric.AVERAGE_PRECISION_75: MetricDefinition(
                 "Average precision, overlap 0.75",
                 "AP 0.75",
-                is_average_precision=True,
+                uses_interpolation=True,
                 overlap=0.75,
                 description="Average precision if an overlap of three quarters is required. Matching and interpolation "
                 "are the edition's; COCO's tools let a detection fall back to another object, and interpolate at 101 "
@@ -44,7 +44,7 @@ class Detection(TaskDefinition):
             Metric.AVERAGE_PRECISION_50_95: MetricDefinition(
                 "Average precision, mean over overlaps of 0.5 to 0.95",
                 "AP 0.5-0.95",
-                is_average_precision=True,
+                uses_interpolation=True,
                 description="The mean of the average precision at overlaps of 0.5, 0.55 ... 0.95, by the same rules.",
             ),
             Metric.NORMALISED_AVERAGE_PRECISION: MetricDefinition(

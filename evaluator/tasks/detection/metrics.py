@@ -1,16 +1,14 @@
 """How each metric of detection is computed from the ranked detections of a class."""
 
 from collections.abc import Mapping
-from dataclasses import replace
 
 import numpy as np
 
-from vocboard.evaluator.metrics.matches import OVERLAPS
 from vocboard.evaluator.metrics.normalised_precision import NORMAL_SHARE, normalised_average_precision
 from vocboard.evaluator.metrics.recall_per_image import place_in_image
 from vocboard.evaluator.statistics.image_shares import ImageShares
 from vocboard.evaluator.statistics.ranked_evidence import MatchedResults
-from vocboard.evaluator.statistics.resampled import Resampled, ResampledMean
+from vocboard.evaluator.statistics.resampled import Resampled
 from vocboard.evaluator.tasks.detection.subset_scores import score_of_subset
 from vocboard.evaluator.tasks.detection.subsets import SUBSETS
 from vocboard.evaluator.tasks.names import Metric
@@ -21,16 +19,10 @@ from vocboard.evaluator.tasks.ranked_classes import (
     average_precision_area,
     average_precision_with_difficult,
     best_f1_by_confidence,
-    by_rules,
     calibration_error,
+    mean_over_overlaps,
 )
 from vocboard.evaluator.tasks.ranked_scorer import EntryMetric
-
-
-def mean_over_overlaps(ranked: RankedClass[MatchedResults]) -> Resampled:
-    """Return the mean of the average precision at overlaps of 0.5, 0.55 ... 0.95."""
-    rules = [replace(ranked.edition.overlap, threshold=overlap) for overlap in OVERLAPS]
-    return ResampledMean(tuple(by_rules(ranked, ranked.judged(rule)) for rule in rules))
 
 
 def normalised(ranked: RankedClass[MatchedResults]) -> float:

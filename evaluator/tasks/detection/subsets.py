@@ -50,7 +50,7 @@ class Subset:
         return MetricDefinition(
             f"{kind}, {self.name}",
             f"{short}, {self.name.removesuffix(' objects')}",
-            is_average_precision=is_coco,
+            uses_interpolation=is_coco,
             undefined="A class without such objects that count is n/a and left out of the mean.",
             has_intervals=False,
         )

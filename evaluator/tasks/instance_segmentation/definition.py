@@ -20,10 +20,10 @@ class InstanceSegmentation(TaskDefinition):
     metrics = MappingProxyType(
         {
             Metric.REGION_AVERAGE_PRECISION_50: MetricDefinition(
-                "Average precision of regions, overlap 0.5", "AP^r 0.5", is_average_precision=True, overlap=0.5
+                "Average precision of regions, overlap 0.5", "AP^r 0.5", uses_interpolation=True, overlap=0.5
             ),
             Metric.REGION_AVERAGE_PRECISION_70: MetricDefinition(
-                "Average precision of regions, overlap 0.7", "AP^r 0.7", is_average_precision=True, overlap=0.7
+                "Average precision of regions, overlap 0.7", "AP^r 0.7", uses_interpolation=True, overlap=0.7
             ),
         }
     )

@@ -18,7 +18,7 @@ from vocboard.evaluator.results import Entry
 from vocboard.evaluator.rules import Edition, Overlap
 from vocboard.evaluator.statistics.evidence import EvidenceByClass
 from vocboard.evaluator.statistics.ranked_evidence import MatchedResults
-from vocboard.evaluator.tasks.instance_segmentation.metrics import BY_CLASS
+from vocboard.evaluator.tasks.instance_segmentation.metrics import BY_CLASS, BY_ENTRY
 from vocboard.evaluator.tasks.instance_segmentation.results import Regions
 from vocboard.evaluator.tasks.instance_segmentation.truth import InstanceTruth
 from vocboard.evaluator.tasks.ranked_classes import RankedClass
@@ -30,6 +30,7 @@ class InstanceSegmentationScorer(RankedScorer[InstanceTruth, MatchedResults]):
     """Scores instance segmentation."""
 
     by_class = BY_CLASS
+    by_entry = BY_ENTRY
 
     def evidence(
         self, entry: Entry, truth: InstanceTruth, edition: Edition, public: ImageSet, label_maps: LabelMapCounts | None

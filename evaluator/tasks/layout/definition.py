@@ -24,13 +24,13 @@ class Layout(TaskDefinition):
             Metric.AVERAGE_PRECISION_BY_CONFIDENCE: MetricDefinition(
                 "Average precision, ranked by confidence",
                 "AP by confidence",
-                is_average_precision=True,
+                uses_interpolation=True,
                 protocols=frozenset({LayoutProtocol.WHOLE_PERSON_BY_INDEX_IN_FILE_ORDER}),
             ),
             Metric.WHOLE_PERSON_AVERAGE_PRECISION: MetricDefinition(
                 "Average precision of whole people",
                 "AP, whole person",
-                is_average_precision=True,
+                uses_interpolation=True,
                 protocols=frozenset({LayoutProtocol.PARTS}),
             ),
             **shared(Metric.BEST_F1),

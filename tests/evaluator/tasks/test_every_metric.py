@@ -169,5 +169,5 @@ def test_only_average_precisions_mention_the_interpolation(use: Use) -> None:
     rules = next(each.rules for each in edition.competitions.values() if each.task is use.task)
     definition = TASKS[use.task]
     assert definition.without_positives(rules, use.metric)
-    if not use.is_secondary and not METRICS[use.metric].is_average_precision:
+    if not use.is_secondary and not METRICS[use.metric].uses_interpolation:
         assert definition.score(rules).removeprefix(METRICS[use.metric].title) not in INTERPOLATIONS
