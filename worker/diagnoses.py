@@ -87,7 +87,8 @@ def _diagnose(
     """
     with database.reading() as session:
         of_this = CompetitionResult.evaluation_id == claim.evaluation_id
-        sources = replicates.sources(session, list(session.scalars(select(CompetitionResult.id).where(of_this))))
+        results = list(session.scalars(select(CompetitionResult.id).where(of_this)))
+        sources = replicates.sources(session, results)
         level = session.scalar(
             select(rule_of_submissions_phase("detail"))
             .select_from(Evaluation)
@@ -96,8 +97,10 @@ def _diagnose(
             .outerjoin(ChallengePhase, is_phase_of_submission())
             .where(Evaluation.id == claim.evaluation_id)
         )
-    if not sources:
+    if not results:
         return {}
+    if not sources:
+        raise _NoGroundTruthError
     source = next(iter(sources.values()))
     path = ground_truth_store.path_of(settings, source.truth_sha256)
     if not path.is_file():

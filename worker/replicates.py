@@ -14,11 +14,11 @@ from functools import lru_cache
 from typing import Any
 
 import numpy as np
-from sqlalchemy import and_, delete, func, insert, select
+from sqlalchemy import and_, delete, exists, func, insert, select
 from sqlalchemy.orm import Session
 
 from vocboard.app.challenges.editions import edition_from
-from vocboard.app.challenges.models import Challenge, ChallengePhase, EditionVersion, Scoring
+from vocboard.app.challenges.models import Challenge, ChallengePhase, EditionVersion, GroundTruthVersion, Scoring
 from vocboard.app.challenges.phases import on_image_set
 from vocboard.app.challenges.queries import is_phase_of_submission
 from vocboard.app.database import Database
@@ -141,7 +141,15 @@ class StoredReplicates:
 
 
 def sources(session: Session, result_ids: list[uuid.UUID]) -> Mapping[uuid.UUID, Source]:
-    """Return what the replicates of some results are computed from."""
+    """Return what the replicates of some results are computed from; nothing of those whose ground truth is elsewhere.
+
+    Only the challenge's own ground truth counts: an import may say anything about what its results were scored with,
+    and must not be compared with the ground truth of another challenge of this server.
+    """
+    is_here = exists().where(
+        GroundTruthVersion.challenge_id == Challenge.id,
+        GroundTruthVersion.sha256 == Evaluation.ground_truth_sha256,
+    )
     rows = session.execute(
         select(
             CompetitionResult.id,
@@ -164,7 +172,7 @@ def sources(session: Session, result_ids: list[uuid.UUID]) -> Mapping[uuid.UUID,
             and_(EditionVersion.challenge_id == Challenge.id, EditionVersion.number == Scoring.edition_version),
         )
         .outerjoin(ChallengePhase, is_phase_of_submission())
-        .where(CompetitionResult.id.in_(result_ids))
+        .where(CompetitionResult.id.in_(result_ids), is_here)
     )
     found = {}
     for result_id, competition, truth, archive, columns, reader, declared, name, file, image_set in rows:

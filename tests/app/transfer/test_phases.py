@@ -23,7 +23,7 @@ from tests.support.services import EMBEDDED
 from vocboard.app.accounts.models import Role, User
 from vocboard.app.challenges import phase_people
 from vocboard.app.challenges import service as challenges
-from vocboard.app.challenges.models import Admission, Challenge, Detail, Freeze
+from vocboard.app.challenges.models import Admission, Challenge, Detail, Freeze, GroundTruthVersion, TruthState
 from vocboard.app.challenges.phases import Phase
 from vocboard.app.challenges.rules import PhaseRules
 from vocboard.app.database import Database, now
@@ -197,7 +197,23 @@ def test_statistics_are_computed_once_the_ground_truth_is_on_the_new_server(
         ground_truth = other.settings.truth
         ground_truth.mkdir(exist_ok=True, parents=True)
         shutil.copy(path, ground_truth)
+    # It may be that of another challenge here, which an import has named to learn about it.
     with other.database.writing() as session:
+        session.execute(update(Challenge).values(title="Spring"))  # it has changed, so it is tried again
+    assert computed(other.database, other.store, other.settings, "spring") == missing
+    with other.database.writing() as session:
+        challenge = session.scalars(select(Challenge).where(Challenge.slug == "spring")).one()
+        for number, path in enumerate(other.settings.truth.glob("*.npz"), 90):
+            session.add(
+                GroundTruthVersion(
+                    challenge_id=challenge.id,
+                    phase_key="main",
+                    number=number,
+                    file_name="truth.tar.gz",
+                    state=TruthState.READY,
+                    sha256=path.stem,
+                )
+            )
         session.execute(update(Challenge).values(title="Spring"))  # as a ground truth that becomes current does
     assert expected[0] == [(StatisticsState.SHOWN, None)] * 2
     assert computed(other.database, other.store, other.settings, "spring") == expected
