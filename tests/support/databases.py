@@ -2,13 +2,16 @@
 
 import contextlib
 from collections.abc import Iterator
+from typing import Any
 
 import argon2
 import pytest
-from sqlalchemy import text
+from sqlalchemy import Engine, create_engine, text
+from sqlalchemy.util import LRUCache
 
 from tests.support.postgres import PostgresServer
 from tests.support.services import in_full
+from vocboard.app import database as databases
 from vocboard.app.accounts import passwords
 from vocboard.app.database import Database
 from vocboard.migrations import privileges
@@ -53,4 +56,32 @@ def quick_passwords() -> Iterator[None]:
     """Let argon2 do next to no work: tests sign in hundreds of times."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(passwords, "_hasher", argon2.PasswordHasher(time_cost=1, memory_cost=8, parallelism=1))
+        yield
+
+
+class SharedStatements(LRUCache[Any, Any]):
+    """Statements in SQL, by the name of the dialect instead of the dialect, of which each engine has its own."""
+
+    def get(self, key: Any, default: Any = None) -> Any:
+        return super().get((key[0].name, *key[1:]), default)
+
+    def __setitem__(self, key: Any, value: Any) -> None:
+        super().__setitem__((key[0].name, *key[1:]), value)
+
+
+@pytest.fixture(autouse=True, scope="session")
+def shared_statements() -> Iterator[None]:
+    """Let the databases of all tests share the statements that SQLAlchemy has put into SQL.
+
+    It keeps them by engine. A test has an engine of its own, and would spend a third of its time on making them again.
+    """
+    shared = SharedStatements(capacity=2000)
+
+    def create(*given: Any, **options: Any) -> Engine:
+        engine = create_engine(*given, **options)
+        engine.update_execution_options(compiled_cache=shared)
+        return engine
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(databases, "create_engine", create)
         yield
