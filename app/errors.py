@@ -5,7 +5,7 @@ from datetime import datetime
 from typing import ClassVar
 
 from vocboard.app.database import OutcomeError
-from vocboard.evaluator.archives.limits import size_text
+from vocboard.evaluator.byte_sizes import size_text
 from vocboard.evaluator.problems import Problem
 from vocboard.evaluator.problems.groups import ProblemGroup, groups_of
 

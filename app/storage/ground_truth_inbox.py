@@ -16,7 +16,7 @@ from nacl.public import PublicKey
 from vocboard.app.errors import ConflictError, TooLargeError
 from vocboard.app.storage.incoming_file import IncomingFile, remove_abandoned
 from vocboard.app.storage.sealed_files import SealingStream
-from vocboard.evaluator.archives.limits import size_text
+from vocboard.evaluator.byte_sizes import size_text
 
 PUBLIC_KEY_FILE = "worker.public-key"
 UNANNOUNCED_FOR = timedelta(days=1)  # far longer than the time between writing a file and committing its row

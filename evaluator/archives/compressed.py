@@ -7,7 +7,8 @@ import lzma
 import zlib
 from typing import BinaryIO, Protocol
 
-from vocboard.evaluator.archives.limits import MIB, ArchiveError, Meter
+from vocboard.evaluator.archives.limits import ArchiveError, Meter
+from vocboard.evaluator.byte_sizes import MIB
 from vocboard.evaluator.problems.archives import DAMAGED_ARCHIVE
 
 # `xz -9` needs 65 MiB; a header can request gigabytes.

@@ -5,9 +5,10 @@ import stat
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
-from vocboard.evaluator.archives.limits import ArchiveLimits, Meter, size_text
+from vocboard.evaluator.archives.limits import ArchiveLimits, Meter
 from vocboard.evaluator.archives.member import Member
 from vocboard.evaluator.archives.naming import plain_name, printable
+from vocboard.evaluator.byte_sizes import size_text
 from vocboard.evaluator.problems import Problem
 from vocboard.evaluator.problems.archives import MEMBER_TOO_LARGE, NOT_A_REGULAR_FILE
 

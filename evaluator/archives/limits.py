@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from vocboard.evaluator.byte_sizes import GIB, MIB, size_text
 from vocboard.evaluator.problems import Problem
 from vocboard.evaluator.problems.archives import (
     ARCHIVE_TOO_LARGE,
@@ -10,10 +11,6 @@ from vocboard.evaluator.problems.archives import (
     TOO_MANY_MEMBERS,
     UNREAD_CONTENT_TOO_LARGE,
 )
-
-KIB = 1024
-MIB = 1024 * KIB
-GIB = 1024 * MIB
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,15 +105,3 @@ class Meter:
         counts = self._bytes > self.limits.ratio_from_bytes
         if counts and self._bytes > self.limits.ratio * self._packed_bytes():
             raise ArchiveError(COMPRESSION_RATIO.at(ratio=self.limits.ratio))
-
-
-def size_text(number: int) -> str:
-    """Bytes in the largest unit that leaves a whole number.
-
-    >>> size_text(512 * MIB), size_text(1000)
-    ('512 MiB', '1000 bytes')
-    """
-    for unit, name in ((GIB, "GiB"), (MIB, "MiB"), (KIB, "KiB")):
-        if number >= unit and number % unit == 0:
-            return f"{number // unit} {name}"
-    return f"{number} bytes"

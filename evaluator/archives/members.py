@@ -4,9 +4,10 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from vocboard.evaluator.archives.directory import directory_members
-from vocboard.evaluator.archives.limits import ArchiveError, ArchiveLimits, size_text
+from vocboard.evaluator.archives.limits import ArchiveError, ArchiveLimits
 from vocboard.evaluator.archives.member import Member
 from vocboard.evaluator.archives.packed import packed_members
+from vocboard.evaluator.byte_sizes import size_text
 from vocboard.evaluator.problems import Problem, Severity, counted, quoted
 from vocboard.evaluator.problems.archives import BACKSLASHES_IN_NAMES, IGNORED_FILES, TOO_MUCH_IGNORED
 from vocboard.evaluator.problems.files import DUPLICATE_FILE

@@ -11,9 +11,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from vocboard.evaluator.archives.compressed import MeteredStream, decompressed
-from vocboard.evaluator.archives.limits import KIB, ArchiveError, ArchiveLimits, Meter, size_text
+from vocboard.evaluator.archives.limits import ArchiveError, ArchiveLimits, Meter
 from vocboard.evaluator.archives.member import Member
 from vocboard.evaluator.archives.naming import plain_name, printable
+from vocboard.evaluator.byte_sizes import KIB, size_text
 from vocboard.evaluator.file_type import describe
 from vocboard.evaluator.problems import Problem
 from vocboard.evaluator.problems.archives import DAMAGED_ARCHIVE, MEMBER_TOO_LARGE, NOT_A_REGULAR_FILE, NOT_AN_ARCHIVE

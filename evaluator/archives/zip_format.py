@@ -6,9 +6,10 @@ import zlib
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
-from vocboard.evaluator.archives.limits import ArchiveError, ArchiveLimits, Meter, size_text
+from vocboard.evaluator.archives.limits import ArchiveError, ArchiveLimits, Meter
 from vocboard.evaluator.archives.member import Member
 from vocboard.evaluator.archives.naming import plain_name, printable
+from vocboard.evaluator.byte_sizes import size_text
 from vocboard.evaluator.problems import Problem, quoted
 from vocboard.evaluator.problems.archives import (
     DAMAGED_ARCHIVE,

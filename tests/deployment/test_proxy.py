@@ -98,7 +98,16 @@ def test_curl_sees_the_refusal_too(
     if shutil.which("curl") is None:
         pytest.skip("no curl on this machine")
     (tmp_path / "large.tar").write_bytes(b"\0" * FAR_TOO_LARGE_BYTES)
-    arguments = ["--silent", "--insecure", version, "--resolve", f"{HOST}:{proxy.https_port}:127.0.0.1"]
+    # As fast as a good network: at the speed of one machine, curl is busy sending, and does not read the answer.
+    arguments = [
+        "--silent",
+        "--insecure",
+        "--limit-rate",
+        "100M",
+        version,
+        "--resolve",
+        f"{HOST}:{proxy.https_port}:127.0.0.1",
+    ]
     arguments += ["--header", f"Authorization: {participant.headers['Authorization']}", "--form", "method_name=Large"]
     arguments += ["--form", f"archive=@{tmp_path / 'large.tar'}", "--write-out", "\n%{http_code}"]
     for _ in range(5):
