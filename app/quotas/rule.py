@@ -1,7 +1,7 @@
 """The quota rule: which submissions count until when, and the rule as people read it.
 
-Another rule changes the four functions of this module; everything else only calls them. Its numbers are fields of
-`PhaseRules`. `app.quotas.service` counts.
+Another rule changes the four functions of this module, which everything else calls, and the numbers that organisers
+choose, which are fields of `PhaseRules`. `app.quotas.service` counts.
 """
 
 from collections.abc import Sequence

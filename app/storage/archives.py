@@ -4,7 +4,7 @@ Content is identified by its SHA-256 and never changes. An upload is received in
 process reads it before it is stored; if the upload ends early (a disconnect, a full disk, an exception), the file is
 removed. The database determines which content is needed; see `app.submissions.pruning`.
 
-`app.storage.directory_store` is the only implementation; `app.storage.stores` selects it. A store that is not a file
+`app.storage.stores` selects the implementation: `app.storage.directory_store`. A store that is not a file
 system, such as an object store, needs a local directory for `incoming` and for `local_file`.
 
 The web process reads and writes; workers only read (`open`, `local_file`) and may have credentials that cannot write.

@@ -89,7 +89,7 @@ class UnfinishedFiles:
     """The directory of unfinished files.
 
     Args of the constructor:
-        directory: in the same file system as the archives.
+        directory: in the file system of the store's `incoming`.
     """
 
     def __init__(self, directory: Path) -> None:

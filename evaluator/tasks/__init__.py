@@ -1,4 +1,4 @@
-"""One folder per task, with everything about it.
+"""One folder per task, with its result format, ground truth, scoring, metrics and problems.
 
 A registry for each aspect lists every task: `definitions`, `formats`, `columns` and `arrays`, which the web process may
 import; `truths`, `truth_readers` and `scoring`, which it must not. The base classes are in `definition`, `format`,

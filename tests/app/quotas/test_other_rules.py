@@ -1,4 +1,4 @@
-"""Another quota rule needs other functions of `app.quotas.rule`, and nothing else."""
+"""Another quota rule needs other functions of `app.quotas.rule`, and nothing else of what counts submissions."""
 
 from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime, timedelta
