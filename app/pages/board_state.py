@@ -112,7 +112,7 @@ class BoardState:
             is_sorted=is_sorted,
             filter=" ".join(asked.q.split()),
             page=_page(asked.page, len(board.rows)),
-            metric=next((each for each in board.class_metrics[1:] if each == asked.metric), None),
+            metric=_metric(asked.metric, board),
             is_shaded=asked.shade != "off",
             class_name=asked.class_name if asked.class_name in board.classes else None,
             methods=_identifiers(asked.method),
@@ -197,6 +197,13 @@ def _ascending_at_first(board: Board) -> frozenset[str]:
     if not METRICS[board.metric].higher_is_better:
         errors |= {MEAN, *board.classes}
     return ASCENDING_AT_FIRST | errors
+
+
+def _metric(asked: str | None, board: Board) -> Metric | None:
+    """Return the measure whose scores by class are asked for; None for the one that ranks."""
+    if asked is None:
+        return None
+    return next((each for each in board.class_metrics[1:] if each == asked), None)
 
 
 def _page(text: str, rows: int) -> int:

@@ -26,7 +26,7 @@ from vocboard.app.pages.progress_chart import chart
 from vocboard.app.pages.rendering import environment, render, theme_of
 from vocboard.app.statistics.boards import MOST_METHODS
 from vocboard.app.web.cached_responses import KEPT_BUT_ASKED_FOR, Rendering, answer
-from vocboard.app.web.dependencies import BoardsDep, DatabaseDep, SettingsDep
+from vocboard.app.web.dependencies import ServicesDep
 from vocboard.app.web.identity import CurrentIdentity
 
 router = APIRouter()
@@ -36,9 +36,7 @@ NONE: frozenset[UUID] = frozenset()
 @router.get("/challenges/{slug}/leaderboards/{competition}")
 async def leaderboard_page(
     request: Request,
-    boards: BoardsDep,
-    database: DatabaseDep,
-    settings: SettingsDep,
+    services: ServicesDep,
     identity: CurrentIdentity,
     slug: str,
     competition: str,
@@ -48,7 +46,7 @@ async def leaderboard_page(
     Visitors share one cached, compressed page. Pages of signed-in users contain a CSRF token and mark their own rows,
     so only the rows as others see them are cached.
     """
-    asked = Asked.of(request.query_params)
+    asked, boards = Asked.of(request.query_params), services.boards
     try:
         current = await boards.get(slug, competition, identity.user, phase_key=asked.phase, part=asked.results)
     except HiddenLeaderboardError as error:
@@ -64,11 +62,11 @@ async def leaderboard_page(
     opened = current.phase.state(now())
 
     def page(own: Collection[UUID] = NONE, *, is_organiser: bool = False) -> Response:
-        site = settings.public_url
+        site = services.settings.public_url
         return _page(request, current, state, rows, drawing, opened, own=own, is_organiser=is_organiser, site=site)
 
     def page_of(user: User) -> Response:
-        with database.reading() as session:
+        with services.database.reading() as session:
             own = queries.published_by(session, current.challenge, user)
             is_organiser = challenges.is_organiser(session, current.challenge, user)
         return page(own, is_organiser=is_organiser)

@@ -61,6 +61,10 @@ def services_of(connection: HTTPConnection) -> Services:
 # Asynchronous, so that they need no thread.
 
 
+async def _services(request: Request) -> Services:
+    return services_of(request)
+
+
 async def _settings(request: Request) -> Settings:
     return services_of(request).settings
 
@@ -132,6 +136,7 @@ async def _upload_checks(request: Request) -> UploadChecks:
     return UploadChecks(ResumableIntake(services.settings, services.database, services.store), acceptance)
 
 
+ServicesDep = Annotated[Services, Depends(_services)]  # for handlers that are called often and need several
 SettingsDep = Annotated[Settings, Depends(_settings)]
 DatabaseDep = Annotated[Database, Depends(_database)]
 StoreDep = Annotated[ArchiveStore, Depends(_store)]
