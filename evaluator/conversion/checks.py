@@ -12,17 +12,20 @@ from vocboard.evaluator.problems import Severity, counted
 SWAPPED_CORNERS = "swapped_corners"  # code of a problem
 _ENOUGH = 5  # detections; fewer do not show a common size
 _LARGEST_OF_FRACTIONS = Decimal(2)
+_BEYOND = Decimal("1.1")  # of the image's width or height: detectors do not reach so far beyond the edge
+_MANY_BEYOND = 5  # one of so many boxes
 
 
 def check_boxes(
     found: Sequence[Found], sizes: Mapping[str, tuple[int, int]] | None, problems: ProblemCollector, file: str
 ) -> None:
     """Add problems for upside-down boxes, boxes for images of another size, and fractions instead of pixels."""
-    outside = 0
+    outside = beyond = 0
     upside_down = [each for each in found if each.box[2] + 1 < each.box[0] or each.box[3] + 1 < each.box[1]]
     _note_upside_down(upside_down, 2 * len(upside_down) > len(found), problems, file)
     if sizes is not None:
         outside = sum(_is_outside(each, sizes[each.image]) for each in found)
+        beyond = sum(_reaches_beyond(each, sizes[each.image]) for each in found)
     if len(found) >= _ENOUGH and all(max(each.box) <= _LARGEST_OF_FRACTIONS for each in found):
         problems.add(
             "looks_normalised",
@@ -36,7 +39,21 @@ def check_boxes(
             f"{counted(outside, 'box', 'boxes')} of {len(found):,} lie outside their images",
             "Scale boxes back to the size of the original image, and check that they are pixels.",
             file=file,
-        )  # fmt: skip
+        )
+    elif len(found) >= _ENOUGH and _MANY_BEYOND * beyond > len(found):
+        problems.add(
+            "wrong_image_size",
+            f"{counted(beyond, 'box', 'boxes')} of {len(found):,} reach far beyond the right or lower edge of their "
+            "images",
+            "They seem to be of images of another size: scale boxes back to the size of the original image.",
+            file=file,
+            severity=Severity.WARNING,
+        )
+
+
+def _reaches_beyond(found: Found, size: tuple[int, int]) -> bool:
+    """Whether a box ends a tenth of the image or more beyond its right or lower edge."""
+    return found.box[2] > size[0] * _BEYOND or found.box[3] > size[1] * _BEYOND
 
 
 def _is_outside(found: Found, size: tuple[int, int]) -> bool:

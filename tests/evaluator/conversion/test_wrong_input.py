@@ -101,6 +101,17 @@ def test_boxes_of_images_of_another_size(directory: Path) -> None:
     )
 
 
+@pytest.mark.parametrize(("scale", "is_found"), [(1.0, False), (1.05, False), (1.3, True)])
+def test_boxes_of_enlarged_images_are_a_warning(directory: Path, scale: float, is_found: bool) -> None:
+    """Such as those of a detector's input, when most of them still lie within the smaller original."""
+    width, height = kit.SIZE
+    boxes = [[0, 0, width / 2, height / 2]] * 4 + [[width / 2, 0, width / 2, height]] * 2
+    found = convert(directory, [row(box=[side * scale for side in box]) for box in boxes])
+    messages = [problem.message for problem in found if problem.code == "wrong_image_size"]
+    assert len(messages) == is_found
+    assert all("2 boxes of 6 reach far beyond" in message for message in messages)
+
+
 def test_fractions_where_pixels_are_expected(directory: Path) -> None:
     assert (
         "format yolo" in refused(directory, [row(box=[0.1, 0.2, 0.3, 0.1 * n]) for n in range(6)])["looks_normalised"]
