@@ -12,6 +12,7 @@ from vocboard.app.accounts.models import User
 from vocboard.app.challenges.models import Challenge
 from vocboard.app.challenges.phases import Phase
 from vocboard.app.leaderboards.entries import Entry
+from vocboard.app.leaderboards.ranking import Standing, order
 from vocboard.app.leaderboards.service import rules_of, statistics_basis
 from vocboard.app.leaderboards.shown_statistics import shown_statistics
 from vocboard.app.statistics import sequences
@@ -113,6 +114,7 @@ def across_methods(
         NotFoundError: the phase has no such competition.
     """
     rules = rules_of(challenge, phase, competition)
+    higher_is_better = METRICS[rules.rules.metric].higher_is_better
     agreement: Sequence[MethodAgreement] = ()
     methods, failure = 0, None
     basis = statistics_basis(session, challenge, phase, competition, at=at)
@@ -124,9 +126,8 @@ def across_methods(
         is_being_computed = shown is not None and not shown.is_current
         failure = None if shown is None else shown.failure
         if shown is not None and shown.is_current and shown.statistics_id is not None:
-            agreement = _agreement(session, shown.statistics_id, basis.entries)
+            agreement = _agreement(session, shown.statistics_id, basis.entries, higher_is_better=higher_is_better)
     found = sequences.members(session, challenge.id, phase.key, competition=competition) if challenge.statistics else {}
-    higher_is_better = METRICS[rules.rules.metric].higher_is_better
     return AcrossMethods(
         phase=phase,
         competition=rules,
@@ -141,13 +142,17 @@ def across_methods(
     )
 
 
-def _agreement(session: Session, statistics_id: uuid.UUID, entries: Sequence[Entry]) -> list[MethodAgreement]:
+def _agreement(
+    session: Session, statistics_id: uuid.UUID, entries: Sequence[Entry], *, higher_is_better: bool
+) -> list[MethodAgreement]:
     stored = session.get(BoardAgreement, statistics_id)
     if stored is None:
         return []
     found = Agreement.from_json(stored.content)
     places = {result: place for place, result in enumerate(found.results)}
-    known = sorted((entry for entry in entries if entry.result_id in places), key=lambda entry: places[_result(entry)])
+    listed = [entry for entry in entries if entry.result_id in places]
+    standings = [Standing(entry.mean, entry.is_complete, entry.submitted_at) for entry in listed]
+    known = [listed[place] for place in order(standings, higher_is_better=higher_is_better)]
     rows = []
     for own, entry in enumerate(known):
         values = [found.correlations[places[_result(entry)]][places[_result(other)]] for other in known]

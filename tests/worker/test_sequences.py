@@ -87,6 +87,8 @@ def test_organisers_see_what_a_fresh_offline_computation_gives(backend: Backend)
         ]
         correlations = np.round(agreement(shares), 2)
         places = {submission_id: place for place, submission_id in enumerate(submitted)}
+        means = [one.entry.mean or 0.0 for one in found.agreement]
+        assert means == sorted(means, reverse=True)  # as on the leaderboard
         order = [places[one.entry.submission_id] for one in found.agreement]
         assert len(order) == len(submitted)
         assert [one.with_others for one in found.agreement] == correlations[np.ix_(order, order)].tolist()
