@@ -41,17 +41,19 @@ class Judgement:
 
     @cached_property
     def _curve(self) -> Curve:
-        found = np.cumsum(self.true)
+        results = len(self.true)
+        found = _numbers_up_to(np.flatnonzero(self.true), results)
+        counted = np.arange(1, results + 1) - _numbers_up_to(self._ignored, results)
         recall = found / self.positives if self.positives else np.full(len(found), np.nan)
         precision = np.full(len(found), np.nan)
-        ignored = int(self._counted.searchsorted(1))  # ranks before the first true or false positive
-        np.divide(found[ignored:], self._counted[ignored:], out=precision[ignored:])
+        first = int(counted.searchsorted(1))
+        np.divide(found[first:], counted[first:], out=precision[first:])
         return Curve(recall, precision)
 
     @cached_property
-    def _counted(self) -> NDArray[np.int64]:
-        """(n,) number of true or false positives up to each rank."""
-        return np.cumsum(self.true | self.false)
+    def _ignored(self) -> NDArray[np.intp]:
+        """(i,) ranks of the results that are ignored, counted from 0."""
+        return np.flatnonzero(~(self.true | self.false))
 
     def average_precision(
         self,
@@ -71,7 +73,8 @@ class Judgement:
         # At all other ranks, recall is constant and precision decreases, so they do not matter.
         ranks = np.flatnonzero(self.true)
         found = np.arange(1, len(ranks) + 1)
-        recall, precision = found / self.positives, found / self._counted[ranks]
+        counted = ranks + 1 - np.searchsorted(self._ignored, ranks)
+        recall, precision = found / self.positives, found / counted
         if interpolation is Interpolation.ELEVEN_POINT:
             return eleven_point_average(recall, precision)
         areas = np.zeros(len(self.true))  # summed over all ranks, because rounding depends on the order of summation
@@ -88,6 +91,11 @@ class Judgement:
             final_recall=float(curve.recall[-1]) if len(curve.recall) else (0.0 if self.positives else float("nan")),
             final_precision=float(curve.precision[-1]) if len(curve.precision) else float("nan"),
         )
+
+
+def _numbers_up_to(ranks: NDArray[np.intp], results: int) -> NDArray[np.intp]:
+    """Return (results,) how many of `ranks` come up to each rank: faster than `cumsum` of a mask, as most have none."""
+    return np.repeat(np.arange(len(ranks) + 1), np.diff(ranks, prepend=0, append=results))
 
 
 def by_confidence(confidence: NDArray[np.float64]) -> NDArray[np.intp]:
