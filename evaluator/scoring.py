@@ -83,9 +83,10 @@ class Confusions:
         truth = self._truth.truths.get((competition.task, competition.image_set))
         if not isinstance(truth, SegmentationTruth):
             return None
-        confusion, boundaries = self._of(competition), self._boundaries_of(competition)
+        by_image, boundaries = self._of(competition).by_image(), self._boundaries_of(competition)
+        labels = len(competition.classes) + 1
         near = None if boundaries is None else boundaries.counts()
-        return LabelMapCounts(confusion.matrix, confusion.images, confusion.by_image(), near)
+        return LabelMapCounts(by_image.matrix(labels), by_image.images_by_label(labels), by_image, near)
 
     def _of(self, competition: Competition) -> Confusion:
         return self._confusions.setdefault(competition.key, Confusion(len(competition.classes)))

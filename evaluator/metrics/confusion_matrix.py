@@ -42,43 +42,34 @@ class ImageConfusions:
         np.add.at(matrix, (self.true, self.found), self.pixels)
         return matrix
 
+    def images_by_label(self, labels: int) -> NDArray[np.int64]:
+        """Return the (labels,) number of images with each true label, background first."""
+        image_and_label = np.unique(np.stack((self.image, self.true)), axis=1)
+        return np.bincount(image_and_label[1], minlength=labels)
+
 
 class Confusion:
-    """Counts pixels by true and predicted label, of all images and of each. Thread-safe."""
+    """Counts the pixels of each image by true and predicted label. Thread-safe."""
 
     def __init__(self, classes: int) -> None:
-        """Create an empty matrix for this number of classes plus background."""
-        # By predicted, then true label; float64 counts exactly up to 2^53.
-        self._counts = np.zeros((classes + 1) * LABELS)
+        """Start without images; labels are those of this number of classes, and background."""
         self._labels = classes + 1
-        self._images = np.zeros(self._labels, dtype=np.int64)
         # Of all images, one after another in the order in which they come. Arrays of each image would stay between the
         # pixels of one image and the next, and keep the memory of all pixels from being used again.
         self._image, self._pair, self._pixels = array("i"), array("H"), array("q")
         self._adding = threading.Lock()
 
-    @property
-    def matrix(self) -> NDArray[np.int64]:
-        """(n + 1, n + 1) pixels; rows are ground truth, columns results, background first.
+    def by_image(self) -> ImageConfusions:
+        """Return the matrix of each image, void left out.
 
         Raises:
             ValueError: the ground truth has a label other than 0 to n and void.
         """
-        counts = self._counts.reshape(self._labels, LABELS)
-        if counts[:, self._labels : VOID].any():
-            raise ValueError(f"a true label map holds labels other than 0 to {self._labels - 1}")
-        return counts[:, : self._labels].T.astype(np.int64)
-
-    @property
-    def images(self) -> NDArray[np.int64]:
-        """(n + 1,) number of images with each true label, background first."""
-        return self._images.copy()
-
-    def by_image(self) -> ImageConfusions:
-        """Return the matrix of each image."""
         image, pair = np.array(self._image, dtype=np.int32), np.array(self._pair, dtype=np.uint16)
         true, pixels = pair % LABELS, np.array(self._pixels, dtype=np.int64)
-        counted = np.flatnonzero(true < self._labels)
+        if ((true >= self._labels) & (true != VOID)).any():
+            raise ValueError(f"a true label map holds labels other than 0 to {self._labels - 1}")
+        counted = np.flatnonzero(true != VOID)
         counted = counted[np.argsort(image[counted], kind="stable")]
         return ImageConfusions(
             image=image[counted],
@@ -100,17 +91,15 @@ class Confusion:
         """
         if truth.shape != result.shape:
             raise ValueError(f"label maps of {truth.shape} and {result.shape} pixels (height, width)")
-        counts = _count_pairs(truth, result.ravel(), len(self._counts))
-        if len(counts) > len(self._counts):
+        possible = self._labels * LABELS
+        counts = _count_pairs(truth, result.ravel(), possible)
+        if len(counts) > possible:
             raise ValueError(f"a label map holds labels other than 0 to {self._labels - 1}")
-        shown = counts.reshape(self._labels, LABELS)[:, : self._labels].any(axis=0)
         pairs = np.flatnonzero(counts)
         with self._adding:
             self._image.extend([image] * len(pairs))
             self._pair.frombytes(pairs.astype(np.uint16).tobytes())
             self._pixels.frombytes(counts[pairs].astype(np.int64).tobytes())
-            self._counts += counts
-            self._images += shown
 
 
 def _count_pairs(truth: LabelRuns, result: NDArray[np.uint8], pairs: int) -> NDArray[np.float64]:

@@ -27,7 +27,7 @@ def counted(truths: list[LabelMap], results: list[LabelMap]) -> Confusion:
 
 
 def matrix_of(truths: list[LabelMap], results: list[LabelMap]) -> np.ndarray:
-    return counted(truths, results).matrix
+    return counted(truths, results).by_image().matrix(21)
 
 
 def score(edition: str, confusion: Confusion, classes: tuple[str, ...] | None = None) -> CompetitionScores:
@@ -36,7 +36,7 @@ def score(edition: str, confusion: Confusion, classes: tuple[str, ...] | None = 
     images = np.arange(1 + by_image.image.max(), dtype=np.int32)
     entry = Entry(competition, classes or competition.classes, Segmented(images))
     truth = SegmentationTruth.of([])  # the pixels have been compared with it
-    counts = LabelMapCounts(confusion.matrix, confusion.images, by_image, None)
+    counts = LabelMapCounts(by_image.matrix(21), by_image.images_by_label(21), by_image, None)
     return SegmentationScorer().score(entry, truth, load(edition), ImageSet(tuple(map(str, images))), counts)
 
 
@@ -53,7 +53,7 @@ def random_maps(seed: int) -> tuple[list[LabelMap], list[LabelMap]]:
 def test_scores_as_the_reference_implementation_does(seed: int) -> None:
     truths, results = random_maps(seed)
     confusion = counted(truths, results)
-    assert confusion.matrix.tolist() == reference.confusion(truths, results, 21)
+    assert confusion.by_image().matrix(21).tolist() == reference.confusion(truths, results, 21)
     overlap = list(score("VOC2012", confusion).primary.per_class.values())
     share = list(score("VOC2007", confusion).primary.per_class.values())
     for label in range(21):
@@ -135,4 +135,4 @@ def test_counts_the_images_that_show_each_label() -> None:
     empty = np.zeros((2, 2), dtype=np.uint8)
     for image, labels in enumerate([[[0, 1], [1, 1]], [[0, 0], [255, 255]], [[1, 0], [0, 2]]]):
         confusion.add(image, LabelRuns.of(np.array(labels, dtype=np.uint8)), empty)
-    assert confusion.images.tolist() == [3, 2, 1]
+    assert confusion.by_image().images_by_label(3).tolist() == [3, 2, 1]
