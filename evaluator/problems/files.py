@@ -19,7 +19,7 @@ NO_RESULT_FILES = error(
 UNKNOWN_FILE = error(
     "unknown_file",
     "Not a result file",
-    "{name} is not the name of a result file of {edition}; {expected}.",
+    "This is not the name of a result file of {edition}; {expected}.",
     "Rename it, or remove it from the archive.",
     example="results/VOC2012/notes.txt among result files",
 )
@@ -40,21 +40,21 @@ WRONG_IMAGE_SET = error(
 FILE_OF_ANOTHER_EDITION = error(
     "file_of_another_edition",
     "A file name of another edition",
-    "{name} is the name of a result file of {others}, not of {edition}; {expected}.",
+    "This is the name of a result file of {others}, not of {edition}; {expected}.",
     "Rename it, or remove it from the archive.",
     example="comp7_layout_test_person.xml (VOC2007) in an upload for VOC2012",
 )
 NESTED_TOO_DEEP = error(
     "nested_too_deep",
     "Label maps nested too deep",
-    "{name} is in a subdirectory of {directory}.",
+    "The label map is in a subdirectory of {directory}.",
     "Move it to {expected}.",
     example="Segmentation/comp5_test_cls/maps/2008_000001.png",
 )
 NESTED_ARCHIVE = error(
     "nested_archive",
     "An archive within the archive",
-    "{name} {looks}. Its content is not read.",
+    "The file {looks}. Its content is not read.",
     "Pack the result files themselves.",
     example="results.zip in results.tar.gz, or comp4_det_test_car.txt.gz",
 )

@@ -70,9 +70,8 @@ class UnrecognisedFiles:
 
     def problem(self, file: UnrecognisedFile) -> Found:
         """Return the kind of problem of a file, and the fields of its message."""
-        name = quoted(file.name)
         if file.looks is not None:
-            return NESTED_ARCHIVE, {"name": name, "looks": file.looks}
+            return NESTED_ARCHIVE, {"looks": file.looks}
         return (
             self._nested(file.name)
             or self._of_another_set(file.name)
@@ -87,7 +86,7 @@ class UnrecognisedFiles:
 
     def _as(self, name: str) -> dict[str, Any]:
         expected = partial(self._known.expectation, name)  # takes a while
-        return {"name": quoted(name), "edition": self._edition.name, "expected": expected}
+        return {"edition": self._edition.name, "expected": expected}
 
     def _nested(self, name: str) -> Found | None:
         parts = name.split("/")
@@ -96,8 +95,7 @@ class UnrecognisedFiles:
             found = self._known.identify(meant)
             if found is not None and found.image is not None:
                 directory = "/".join(parts[: depth + 1])
-                described = {"name": quoted(name), "directory": quoted(f"{directory}/"), "expected": quoted(meant)}
-                return NESTED_TOO_DEEP, described
+                return NESTED_TOO_DEEP, {"directory": quoted(f"{directory}/"), "expected": quoted(meant)}
         return None
 
     def _of_another_set(self, name: str) -> Found | None:

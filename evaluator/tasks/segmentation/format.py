@@ -21,10 +21,11 @@ from vocboard.evaluator.result_files.ordered_threads import OrderedThreadPool
 from vocboard.evaluator.result_files.report import FileReport
 from vocboard.evaluator.results import Entry, Segmented
 from vocboard.evaluator.tasks.format import ResultFiles, SegmentationSink
-from vocboard.evaluator.tasks.segmentation.png import PngError, has_voc_colours, read_indexed
+from vocboard.evaluator.tasks.segmentation.png import PngError, has_voc_colours, read_indexed, voc_brightness
 from vocboard.evaluator.tasks.segmentation.problems import (
     INDEX_OUT_OF_RANGE,
     MISSING_MAPS,
+    PNG_CONVERTED,
     PNG_GREYSCALE,
     UNUSUAL_COLOUR_MAP,
     VOID_LABEL,
@@ -32,15 +33,17 @@ from vocboard.evaluator.tasks.segmentation.problems import (
 
 VOID = 255
 _NAMED = 3  # how many missing images a message names
+_CERTAIN = 3  # so many different values besides 0 that are all the brightness of colours are no coincidence
 
 
 @dataclass(frozen=True, slots=True)
 class _Seen:
-    """The findings about one map: its problem, if any, or unusual colours."""
+    """The findings about one map: its problem, if any, or unusual colours, and the values of one in greyscale."""
 
     file: str
     problem: tuple[Kind, Mapping[str, Any]] | None = None
     unusual: Kind | None = None
+    grey_values: frozenset[int] = frozenset()
 
 
 class LabelMaps:
@@ -53,6 +56,7 @@ class LabelMaps:
         self._competition, self._items, self._report, self._sink = competition, items, report, sink
         self._given: list[int] = []
         self._unusual: dict[Kind, list[str]] = {}
+        self._grey: list[_Seen] = []
         self._decoding = OrderedThreadPool(self._note)
 
     def take(self, image: str, member: Member) -> None:
@@ -66,8 +70,9 @@ class LabelMaps:
         self._decoding.add(partial(self._look_at, member.name, member.read(), position), member.size)
 
     def wait(self) -> None:
-        """Wait until all maps have been read."""
+        """Wait until all maps have been read, and report their problems. To be called once."""
         self._decoding.finish()
+        self._report_grey()
 
     def finish(self) -> None:
         """Report problems of all maps together."""
@@ -100,7 +105,8 @@ class LabelMaps:
         problem = self._problem_of_labels(indexed.labels)
         if problem is None and self._sink is not None:
             self._sink(self._competition, position, indexed.labels)
-        return _Seen(file, problem, self._unusual_colours(indexed.palette))
+        grey_values = frozenset(np.unique(indexed.labels).tolist()) if indexed.palette is None else frozenset()
+        return _Seen(file, problem, self._unusual_colours(indexed.palette), grey_values)
 
     def _unusual_colours(self, palette: bytes | None) -> Kind | None:
         if palette is None:
@@ -121,7 +127,26 @@ class LabelMaps:
             "largest_class": classes[-1],
         }
 
+    def _report_grey(self) -> None:
+        """Report the maps in greyscale: one cause for all of them if their values are those of colours."""
+        values = frozenset[int]().union(*(seen.grey_values for seen in self._grey))
+        classes = len(self._competition.classes)
+        is_of_colours = any(values <= colours for colours in voc_brightness(classes))
+        if max(values, default=0) > classes and len(values - {0}) >= _CERTAIN and is_of_colours:
+            count = counted(len(self._grey), "label map")
+            found = ", ".join(map(str, sorted(value for value in values if value > classes)[:_NAMED]))
+            self._report.add(PNG_CONVERTED, file=self._grey[0].file, count=count, found=found)
+            return
+        for seen in self._grey:
+            self._add(seen)
+
     def _note(self, seen: _Seen) -> None:
+        if seen.grey_values:
+            self._grey.append(seen)
+        else:
+            self._add(seen)
+
+    def _add(self, seen: _Seen) -> None:
         if seen.problem is not None:
             kind, found = seen.problem
             self._report.add(kind, file=seen.file, **found)

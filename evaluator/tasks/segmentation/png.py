@@ -105,6 +105,20 @@ def voc_colours(number: int) -> bytes:
     return colours.tobytes()
 
 
+@functools.cache
+def voc_brightness(classes: int) -> tuple[frozenset[int], frozenset[int]]:
+    """Return the grey values of the VOC colours of background, classes and void, rounded and truncated.
+
+    Source: Recommendation ITU-R BT.601: 0.299 red + 0.587 green + 0.114 blue, as Pillow, OpenCV and MATLAB convert.
+
+    >>> sorted(voc_brightness(3)[0])
+    [0, 38, 75, 113, 220]
+    """
+    colours = np.frombuffer(voc_colours(256), dtype=np.uint8).reshape(256, 3)[[*range(classes + 1), 255]]
+    thousandths = colours.astype(np.int64) @ (299, 587, 114)
+    return frozenset(((thousandths + 500) // 1000).tolist()), frozenset((thousandths // 1000).tolist())
+
+
 @dataclass(frozen=True, slots=True)
 class _Chunk:
     kind: bytes

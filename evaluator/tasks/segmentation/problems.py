@@ -25,6 +25,14 @@ PNG_GREYSCALE = warning(
     f"This does not change the score. To show the maps in colour, add the VOC palette. {_SAVE}",
     example="a label map saved by `Image.fromarray(labels.astype(np.uint8)).save(...)`",
 )
+PNG_CONVERTED = error(
+    "png_converted_to_greyscale",
+    "Label maps converted to greyscale",
+    "The grey values of {count} (this one first), such as {found}, look like colours of the VOC colour map that were "
+    "converted to greyscale.",
+    f"Save the class indices, before they are coloured. {_SAVE}",
+    example="a label map with a palette, saved after `image.convert('L')` or `cv2.imread(name, cv2.IMREAD_GRAYSCALE)`",
+)
 PNG_DEPTH = error(
     "png_depth",
     "Wrong number of bits per pixel",

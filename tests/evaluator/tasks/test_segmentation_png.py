@@ -1,17 +1,21 @@
 """Label maps: what is wrong with a PNG is told before it can do harm."""
 
+import io
 import struct
 import zlib
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 from numpy.typing import NDArray
+from PIL import Image
 
 from tests.evaluator.uploads import IMAGES, SIZE, codes, directory, image_sets, label_map
 from vocboard.evaluator.editions import Competition, load
 from vocboard.evaluator.reading import ReadResults, read_results
+from vocboard.evaluator.tasks.segmentation.png import voc_colours
 
 DIRECTORY = "results/VOC2012/Segmentation/comp5_test_cls"
 
@@ -136,6 +140,43 @@ def test_grey_values_are_read_as_the_indices_with_one_warning_for_all_maps(tmp_p
     assert found.is_valid
     assert len(seen) == 3
     assert all(labels.shape == SIZE[::-1] and (labels == 20).all() for labels in seen)
+
+
+def as_grey(labels: Sequence[int]) -> bytes:
+    """A map of these labels in the VOC colours, as Pillow converts it to greyscale."""
+    image = Image.fromarray(np.resize(np.array(labels, dtype=np.uint8), SIZE[::-1]), mode="P")
+    image.putpalette(voc_colours(256))
+    file = io.BytesIO()
+    image.convert("L").save(file, "PNG")
+    return file.getvalue()
+
+
+@pytest.mark.parametrize("labels", [range(21), [0, 1, 2, 255], [9, 14, 20]], ids=str)
+def test_colours_that_were_converted_to_greyscale_are_one_error_that_says_so(
+    tmp_path: Path, labels: Sequence[int]
+) -> None:
+    maps = {IMAGES[0]: as_grey([0]), IMAGES[1]: as_grey(labels), IMAGES[2]: as_grey([0, 15])}
+    (problem,) = read(tmp_path, maps).problems
+    assert (problem.code, problem.file) == ("png_converted_to_greyscale", f"{DIRECTORY}/{IMAGES[0]}.png")
+    assert "3 label maps (this one first)" in problem.message
+    assert "were converted to greyscale. Save the class indices" in problem.message
+
+
+@pytest.mark.parametrize(
+    "values",
+    [
+        [0, 38],  # may as well be the number of a class in another data set
+        [0, 38, 75],
+        [*range(91)],  # COCO's numbers
+        [0, 38, 75, 113, 200],
+    ],
+    ids=str,
+)
+def test_other_grey_values_are_not_taken_for_colours(tmp_path: Path, values: list[int]) -> None:
+    image = Image.fromarray(np.resize(np.array(values, dtype=np.uint8), SIZE[::-1]))
+    file = io.BytesIO()
+    image.save(file, "PNG")
+    assert problems_of(tmp_path, file.getvalue()) == about("index_out_of_range")
 
 
 def test_problems_of_all_maps_together_are_capped(tmp_path: Path) -> None:

@@ -130,6 +130,16 @@ def cases() -> Cases:
     for name, (data, code) in rejected_maps.items():
         about = f"a map that is wrong: {name.replace('-', ' ')}"
         yield rejected(f"png-{name}.tar.gz", about, lambda data=data: packed(complete(data)), code)
+    colours_as_grey = {
+        f"{_DIRECTORY}/{image}.png": png(header(colour=0), pixels(grey))
+        for image, grey in zip(_IMAGES, (38, 75, 113), strict=True)
+    }
+    yield rejected(
+        "png-converted-to-greyscale.tar.gz",
+        "maps in colour that were converted to greyscale: red, green and yellow of the VOC colour map",
+        lambda: packed(colours_as_grey),
+        "png_converted_to_greyscale",
+    )
     missing = dict(list(complete().items())[:2])
     yield rejected("png-missing.tar.gz", "an image without its map", lambda: packed(missing), "missing_maps")
     other = complete() | {f"{_DIRECTORY}/000004.png": label_map()}
