@@ -34,7 +34,7 @@ from vocboard.app.pages.challenges import competitions_of, edition_argument
 from vocboard.app.pages.forms import FormErrors, go_to
 from vocboard.app.pages.rendering import render
 from vocboard.app.pages.reports import ReportView, report_view
-from vocboard.app.quotas.service import Quota, quotas
+from vocboard.app.quotas.service import Quota, check_any_quota_left, quotas
 from vocboard.app.settings import Settings
 from vocboard.app.submissions.completeness import classes_not_entered, sentence
 from vocboard.app.submissions.declarations import needed_by
@@ -217,6 +217,9 @@ def _page(
         extras = extra_quotas_of(session, challenge, phase, user, at=at)
         obstacle = _obstacle(session, user, challenge, phase, wanted)
         previous = previous_answers(session, user=user, challenge=challenge)
+        limit = error if isinstance(error, LimitedError) else None
+        if not (error or checked or obstacle or wanted.is_rehearsal) and wanted.accepts(phase, at):
+            limit = _used_up(session, user, challenge, phase, at)
     state = phase.state(at)
     edition = challenges.edition_of_phase(challenge, phase)
     competitions = competitions_of(challenge, phase)
@@ -253,7 +256,7 @@ def _page(
         message=_USED_FORM.format(error.submission_id) if isinstance(error, ReusedKeyError) else errors.message,
         incomplete=str(error) if isinstance(error, IncompleteEntryError) else None,
         identical=error.submission_id if isinstance(error, IdenticalArchiveError) else None,
-        limit=error if isinstance(error, LimitedError) else None,
+        limit=limit,
         report=report_view(error.problems, error.groups) if isinstance(error, InvalidArchiveError) else None,
         also_missing=sentence(error.not_entered, edition)
         if isinstance(error, InvalidArchiveError) and error.not_entered
@@ -272,6 +275,15 @@ def _by_task(competitions: Sequence[Competition], left: Mapping[str, Quota]) -> 
     for competition in competitions:
         by_task.setdefault(wording.task_title(competition), []).append((competition.key, left[competition.key]))
     return by_task
+
+
+def _used_up(session: Session, user: User, challenge: Challenge, phase: Phase, at: datetime) -> LimitedError | None:
+    """Say before people fill in the form that no competition has quota left."""
+    try:
+        check_any_quota_left(session, user=user, challenge=challenge, phase=phase, now=at)
+    except LimitedError as error:
+        return error
+    return None
 
 
 def _obstacle(
