@@ -85,7 +85,10 @@ WEB_GUARDS: Mapping[str, Guard] = {
             " OR OLD.current_scoring_id IS NULL AND NOT EXISTS (SELECT FROM challenge_phases"
             " WHERE challenge_id = OLD.id AND current_scoring_id IS NOT NULL))",
         ),
-        deleting=("OLD.visibility = 'draft'", "NOT EXISTS (SELECT FROM submissions WHERE challenge_id = OLD.id)"),
+        deleting=(
+            "OLD.visibility = 'draft'",
+            "NOT EXISTS (SELECT FROM submissions WHERE challenge_id = OLD.id)",
+        ),
     ),
     "challenge_phases": Guard(
         adding=("NEW.current_scoring_id IS NULL", _REVEALS_NOTHING),
@@ -180,6 +183,10 @@ WEB_GUARDS: Mapping[str, Guard] = {
             " (SELECT FROM evaluations WHERE id = NEW.current_evaluation_id AND submission_id = NEW.id)))",
             "(NEW.lease_id IS NULL OR NEW.lease_id IS NOT DISTINCT FROM OLD.lease_id)",
             "(OLD.quota_returned_at IS NULL OR NEW.quota_returned_at IS NOT NULL)",
+        ),
+        deleting=(
+            "OLD.is_rehearsal",
+            "EXISTS (SELECT FROM challenges WHERE id = OLD.challenge_id AND visibility = 'draft')",
         ),
     ),
 }

@@ -43,7 +43,7 @@ WEB: Mapping[str, tuple[str, ...]] = {
     "bans": ALL,
     "scorings": ADD,  # this and the scores below: of imported challenges alone, see `guards`
     "methods": CHANGE,
-    "submissions": CHANGE,
+    "submissions": ALL,  # it deletes rehearsals with their draft, see `guards`
     "submission_entries": ALL,
     "idempotency_keys": ALL,
     "uploads": ALL,

@@ -69,7 +69,7 @@ def reopen_challenge(database: DatabaseDep, user: OrganisingUser, identity: ApiI
 
 @router.delete("/challenges/{slug}", status_code=204, responses=CHANGING)
 def delete_challenge(database: DatabaseDep, user: OrganisingUser, slug: str) -> None:
-    """Delete a draft that has no submissions. For its owner."""
+    """Delete a draft that has no submissions but rehearsals. For its owner."""
     with database.writing() as session:
         challenge = challenges.get_organised(session, slug, user)
         archiving.delete_draft(session, challenge=challenge, user=user)

@@ -1,4 +1,4 @@
-"""The end of a challenge: archived, where it can be read but not changed, or deleted while it is an empty draft."""
+"""The end of a challenge: archived (it can be read, but not changed), or deleted as a draft without entries."""
 
 from sqlalchemy import ColumnElement, delete, func, select
 from sqlalchemy.orm import Session
@@ -14,6 +14,9 @@ from vocboard.app.leaderboards import freezing
 from vocboard.app.rescores import queries as rescores
 from vocboard.app.submissions.models import State, Submission
 
+_DIRECTLY = {"synchronize_session": False}
+_IS_UNFINISHED = Submission.state.in_((State.QUEUED, State.EVALUATING))
+
 
 def archive(session: Session, *, challenge: Challenge, user: User) -> None:
     """Make a challenge read-only: nothing is submitted, published, moderated or changed until it is reopened.
@@ -26,8 +29,7 @@ def archive(session: Session, *, challenge: Challenge, user: User) -> None:
     """
     lock_to_change(session, challenge)
     freezing.freeze_due(session, challenge)
-    unfinished = Submission.state.in_((State.QUEUED, State.EVALUATING))
-    if number := _count(session, challenge, unfinished):
+    if number := _count(session, challenge, _IS_UNFINISHED):
         raise ConflictError(f"{number} submissions are still being evaluated. Archive the challenge afterwards.")
     if (rescore := rescores.open_rescore(session, challenge.id)) is not None:
         raise ConflictError(f"A re-score is {rescore.state}. Apply or discard it first.")
@@ -50,12 +52,17 @@ def reopen(session: Session, *, challenge: Challenge, user: User) -> None:
     audit.record(session, actor=user, action="challenge.reopen", subject=challenge)
 
 
+def has_entries(session: Session, challenge: Challenge) -> bool:
+    """Whether anything but rehearsals has been submitted."""
+    return _count(session, challenge, ~Submission.is_rehearsal) > 0
+
+
 def delete_draft(session: Session, *, challenge: Challenge, user: User) -> None:
-    """Delete a draft that nobody has submitted to, with its ground truth. This cannot be undone.
+    """Delete a draft with its ground truth and the rehearsals of its organisers. This cannot be undone.
 
     Raises:
         ForbiddenError: the user does not own it.
-        ConflictError: it is no draft, or has submissions.
+        ConflictError: it is no draft, has submissions that are no rehearsals, or a worker is evaluating some.
     """
     queries.lock_challenge(session, challenge.id)
     session.refresh(challenge, ["visibility"])
@@ -63,11 +70,18 @@ def delete_draft(session: Session, *, challenge: Challenge, user: User) -> None:
         raise ForbiddenError("Only the owner of the challenge can delete it.")
     if challenge.visibility is not Visibility.DRAFT:
         raise ConflictError("Only drafts can be deleted. Archive this challenge instead, or make it a draft first.")
-    if _count(session, challenge):
+    if has_entries(session, challenge):
         raise ConflictError("This challenge has submissions. Archive it instead.")
+    if _count(session, challenge, _IS_UNFINISHED) or rescores.is_one_running(session, challenge.id):
+        raise ConflictError("Rehearsals are still being evaluated. Delete the draft afterwards.")
     details = {"title": challenge.title, "slug": challenge.slug}
     audit.record(session, actor=user, action="challenge.delete", subject=challenge, details=details)
-    session.execute(delete(Challenge).where(Challenge.id == challenge.id).execution_options(synchronize_session=False))
+    # First: PostgreSQL does not delete the challenge's scorings while evaluations refer to them.
+    session.execute(
+        delete(Submission).where(Submission.challenge_id == challenge.id, Submission.is_rehearsal),
+        execution_options=_DIRECTLY,
+    )
+    session.execute(delete(Challenge).where(Challenge.id == challenge.id), execution_options=_DIRECTLY)
 
 
 def _count(session: Session, challenge: Challenge, *conditions: ColumnElement[bool]) -> int:

@@ -125,11 +125,15 @@ def page_of_submissions(
 
 
 def counts(session: Session, challenge: Challenge) -> Mapping[str, int]:
-    """Return how many submissions there are of each state, `published` ones, and with `copies`."""
+    """Return how many submissions there are of each state, `published` ones, `rehearsals`, and with `copies`."""
     of_challenge = Submission.challenge_id == challenge.id
     by_state = select(Submission.state, func.count()).where(of_challenge).group_by(Submission.state)
     found = {state.value: number for state, number in session.execute(by_state)}
-    for name, condition in (("published", Submission.published_at.is_not(None)), ("copies", _has_copies())):
+    for name, condition in (
+        ("published", Submission.published_at.is_not(None)),
+        ("rehearsals", Submission.is_rehearsal),
+        ("copies", _has_copies()),
+    ):
         found[name] = session.scalar(select(func.count()).select_from(Submission).where(of_challenge, condition)) or 0
     return found
 
@@ -209,6 +213,8 @@ def _has_copies() -> ColumnElement[bool]:
     return exists().where(
         other.challenge_id == Submission.challenge_id,
         other.user_id != Submission.user_id,
+        ~other.is_rehearsal,
+        ~Submission.is_rehearsal,
         or_(other.archive_sha256 == Submission.archive_sha256, other.columns_sha256 == Submission.columns_sha256),
     )
 

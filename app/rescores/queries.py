@@ -125,6 +125,14 @@ def open_rescore(session: Session, challenge_id: uuid.UUID, submission_id: uuid.
     )
 
 
+def is_one_running(session: Session, challenge_id: uuid.UUID) -> bool:
+    """Whether workers are evaluating submissions again, all or one."""
+    is_running = Rescore.state == RescoreState.RUNNING
+    return (
+        session.scalar(select(Rescore.id).where(Rescore.challenge_id == challenge_id, is_running).limit(1)) is not None
+    )
+
+
 def progress(session: Session, rescore: Rescore) -> Progress:
     """Return the progress of a re-score, without submissions that were withdrawn in the meantime."""
     counts = Submission.state == State.SCORED

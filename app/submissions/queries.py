@@ -174,12 +174,18 @@ def has_same_content(submission: Submission) -> ColumnElement[bool]:
 
 
 def copies_of(session: Session, submission: Submission) -> Sequence[Submission]:
-    """Return submissions of other people to the challenge with the same content, with person and method."""
+    """Return submissions of other people to the challenge with the same content, with person and method.
+
+    Rehearsals have none, and are none: organisers often rehearse with somebody else's archive.
+    """
+    if submission.is_rehearsal:
+        return ()
     query = (
         select(Submission)
         .where(
             Submission.challenge_id == submission.challenge_id,
             Submission.user_id != submission.user_id,
+            ~Submission.is_rehearsal,
             has_same_content(submission),
         )
         .options(joinedload(Submission.user), joinedload(Submission.method))

@@ -41,7 +41,7 @@ def configure(actions: Actions) -> None:
     for name, help_text in (
         ("archive-challenge", "make a challenge read-only"),
         ("reopen-challenge", "let an archived challenge be changed again"),
-        ("delete-draft", "delete a draft that has no submissions"),
+        ("delete-draft", "delete a draft that has no submissions but rehearsals"),
     ):
         action = actions.add_parser(name, help=help_text)
         action.add_argument("slug")

@@ -87,6 +87,7 @@ class Backend:
         columns: bytes | None = None,
         entries: tuple[EnteredCompetition, ...] = (EnteredCompetition("comp1", ("car",)),),
         phase_key: str | None = None,
+        is_rehearsal: bool = False,
         **given: Any,
     ) -> uuid.UUID:
         """Queue a submission, by default to comp1 with confidences in the right order, without notifying workers.
@@ -109,6 +110,7 @@ class Backend:
                     report=Report((), entries, has_columns=columns is not None),
                     columns=read,
                     phase_key=phase_key,
+                    is_rehearsal=is_rehearsal,
                 ).id
 
     def submission(self, submission_id: uuid.UUID) -> Submission:

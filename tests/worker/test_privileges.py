@@ -1,6 +1,7 @@
 """A submission's life with the database roles of the real set-up: each process is allowed what it has to do."""
 
 import asyncio
+import contextlib
 import io
 import tarfile
 import time
@@ -206,6 +207,7 @@ def test_each_process_may_do_its_part(web: Database, worker: Database, settings:
     score_again(web, worker, settings, challenge, organiser)
     organisers_moderate(web, challenge, submission_id, ada, organiser)
     challenge_moves(web, store, challenge, organiser, tmp_path)
+    delete_draft(web, settings, organiser)
     with web.writing() as session:
         submissions.withdraw(session, submission_id=submission_id, user=ada)
 
@@ -282,7 +284,7 @@ def organisers_moderate(
 
 
 def challenge_moves(web: Database, store: DirectoryStore, challenge: Challenge, organiser: User, tmp: Path) -> None:
-    """A challenge is exported, imported under another name, archived and reopened; a draft is deleted."""
+    """A challenge is exported, imported under another name, archived and reopened."""
     path = tmp / "export.tar"
     with path.open("wb") as file:
         file.writelines(begin_export(web, store, slug=challenge.slug, user=organiser).stream())
@@ -292,7 +294,22 @@ def challenge_moves(web: Database, store: DirectoryStore, challenge: Challenge, 
         assert as_csv(show_board(session, first, "comp3")) == as_csv(show_board(session, second, "comp3"))
         archiving.archive(session, challenge=first, user=organiser)
         archiving.reopen(session, challenge=first, user=organiser)
-        make_challenge(session, organiser=organiser, slug="draft", visibility=Visibility.DRAFT, ready=False)
+
+
+def delete_draft(web: Database, settings: Settings, organiser: User) -> None:
+    """A draft is deleted with the rehearsals of its organisers, but not by the web process with other submissions."""
+    with contextlib.closing(Database(settings.database)) as owner, owner.writing() as session:
+        made = make_challenge(session, organiser=organiser, slug="draft", visibility=Visibility.DRAFT)
+        make_scored(session, made, organiser, "Rehearsal", is_rehearsal=True)
+        entry = make_scored(session, made, make_user(session), "Entry")
+    for deleting in (
+        delete(Submission).where(Submission.id == entry.id),
+        delete(Challenge).where(Challenge.id == made.id),
+    ):
+        with pytest.raises(ProgrammingError, match="may not delete such"), web.writing() as session:
+            session.execute(deleting)
+    with contextlib.closing(Database(settings.database)) as owner, owner.writing() as session:
+        session.execute(delete(Submission).where(Submission.id == entry.id))
     with web.writing() as session:
         draft = challenges.get_organised(session, "draft", organiser)
         archiving.delete_draft(session, challenge=draft, user=organiser)

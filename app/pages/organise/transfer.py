@@ -13,7 +13,6 @@ from vocboard.app.challenges import archiving, organisers
 from vocboard.app.challenges import service as challenges
 from vocboard.app.database import Database
 from vocboard.app.errors import ConflictError, InvalidArchiveError, ServiceError
-from vocboard.app.overview import submissions as overview
 from vocboard.app.pages.forms import NO_ERRORS, FormErrors, go_to
 from vocboard.app.pages.rendering import render
 from vocboard.app.pages.reports import by_file
@@ -91,7 +90,7 @@ def reopen(request: Request, database: DatabaseDep, user: Organiser, slug: str) 
 
 @router.post("/{slug}/delete", dependencies=[Depends(protect_form)])
 def delete(request: Request, database: DatabaseDep, user: Organiser, slug: str) -> Response:
-    """Delete a draft without submissions."""
+    """Delete a draft without submissions but rehearsals."""
     return _refused(request, database, user, slug, archiving.delete_draft) or go_to("/organise", done="deleted")
 
 
@@ -112,7 +111,7 @@ def _page(request: Request, database: Database, user: User, slug: str, *, errors
         challenge = challenges.get_organised(session, slug, user)
         context: dict[str, Any] = {
             "challenge": challenge,
-            "numbers": overview.counts(session, challenge),
+            "has_entries": archiving.has_entries(session, challenge),
             "is_owner": organisers.is_owner(session, challenge, user),
         }
     return render(request, "organise/archive.html", status=errors.status, message=errors.message, **context)

@@ -16,6 +16,7 @@ from vocboard.app.audit.models import AuditEvent
 from vocboard.app.errors import ConflictError, ForbiddenError, InvalidInputError
 from vocboard.app.moderation import bulk, submissions
 from vocboard.app.moderation.bulk import Action
+from vocboard.app.overview import submissions as overview
 from vocboard.app.submissions import publishing, queries, queue, service
 from vocboard.app.submissions.models import State, Submission
 from vocboard.worker.evaluation import evaluate_next
@@ -234,6 +235,15 @@ def test_the_same_archive_of_another_person_is_found(case: Case) -> None:
     with case.backend.database.reading() as session:
         found = queries.copies_of(session, session.get_one(Submission, case.submission_id))
         assert [(each.id, each.user.name) for each in found] == [(copy, "Mallory")]
+
+
+def test_a_rehearsal_with_an_entrants_archive_is_no_copy(case: Case) -> None:
+    same = {"archive_sha256": case.row.archive_sha256, "is_rehearsal": True}
+    rehearsal = case.scored("Rehearsal", case.organiser, **same)
+    with case.backend.database.reading() as session:
+        assert overview.counts(session, case.challenge)["copies"] == 0
+        for one in (rehearsal, case.submission_id):
+            assert not queries.copies_of(session, session.get_one(Submission, one))
 
 
 def test_every_action_is_logged_once_with_its_reason(case: Case) -> None:

@@ -101,7 +101,8 @@ def test_missing_declarations_are_found(database: Database, challenge: Challenge
 def test_a_row_has_what_organisers_look_at(database: Database, challenge: Challenge) -> None:
     with database.reading() as session:
         found = submissions.page_of_submissions(session, challenge=challenge, filters=Filters(q="First"))
-        assert submissions.counts(session, challenge) == {"scored": 3, "disqualified": 1, "published": 1, "copies": 2}
+        by_kind = {"published": 1, "rehearsals": 0, "copies": 2}
+        assert submissions.counts(session, challenge) == {"scored": 3, "disqualified": 1, **by_kind}
     [row] = found.items
     assert (row.means, row.has_copies) == ({"comp1": 0.25}, True)
 

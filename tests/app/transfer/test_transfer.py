@@ -394,6 +394,12 @@ def test_only_empty_drafts_are_deleted(backend: Backend, challenge: Challenge) -
         delete("spring")
     backend.challenge(organiser=organiser, slug="empty", visibility=Visibility.DRAFT)
     delete("empty")
+    rehearsed = backend.challenge(organiser=organiser, slug="rehearsed", visibility=Visibility.DRAFT)
+    backend.submit(organiser, rehearsed, is_rehearsal=True)
+    with pytest.raises(ConflictError, match="still being evaluated"):
+        delete("rehearsed")
+    evaluate_next(backend.database, backend.store, backend.settings)
+    delete("rehearsed")
     with backend.database.reading() as session:
         assert session.scalars(select(Challenge.slug)).all() == ["spring"]
         texts = [event.text for event in log.page_of_log(session, challenge_id=None, filters=Filters()).items]
