@@ -29,8 +29,10 @@ from vocboard.app.statistics.queue import StatisticsClaim
 from vocboard.app.storage.archives import ArchiveStore, DamagedArchiveError
 from vocboard.app.submissions.reading_process import StoppedProcessError
 from vocboard.evaluator import VERSION
-from vocboard.worker import leases, replicates
+from vocboard.evaluator.statistics.evidence import Evidence
+from vocboard.worker import image_sets, leases, replicates
 from vocboard.worker.columns import UnscorableError
+from vocboard.worker.combinations import with_combinations
 from vocboard.worker.comparisons import Computed, statistics_of
 from vocboard.worker.failure_reasons import technical_reason
 from vocboard.worker.replicates import NoReplicatesError, Source
@@ -94,6 +96,8 @@ def update_next(database: Database, store: ArchiveStore, settings: Settings, *, 
             for board in found:
                 if (reason := _update(database, store, settings, claim, board, until=until)) is not None:
                     failures.append(f"{board.phase.key} {board.basis.competition.key}: {reason}")
+            if not claim.is_given_up:
+                image_sets.update(database, claim)
         except _MoreUrgentError:
             with database.writing() as session:
                 queue.give_back(session, claim)
@@ -159,7 +163,7 @@ def _update(
                 raise _NoStatisticsError(board.failure or Failure.INTERRUPTED)
             by_result = _sources(database, board.basis.entries)
             _compute_replicates(database, store, settings, by_result, until=until)
-            computed = _compute(database, board, by_result)
+            computed = _compute(database, store, settings, board, by_result)
         except (_NoStatisticsError, NoReplicatesError) as error:
             _log.info("no statistics of %s: %s", board.basis.competition.key, error.reason)
             computed = Computed.none(decimals, error.reason)
@@ -226,18 +230,30 @@ def _compute_replicates(
         replicates.compute(database, store, settings, source)
 
 
-def _compute(database: Database, board: _Board, by_result: Mapping[uuid.UUID, Source]) -> Computed:
-    def load(entry: Entry) -> replicates.StoredReplicates:
+def _compute(
+    database: Database, store: ArchiveStore, settings: Settings, board: _Board, by_result: Mapping[uuid.UUID, Source]
+) -> Computed:
+    def source_of(entry: Entry) -> Source:
         assert entry.result_id is not None  # noqa: S101  # the digest was computed from all of them
         if _must_wait(database):
             raise _MoreUrgentError
+        return by_result[entry.result_id]
+
+    def load(entry: Entry) -> replicates.StoredReplicates:
+        source = source_of(entry)
         with database.reading() as session:
-            found = replicates.load(session, by_result[entry.result_id])
+            found = replicates.load(session, source)
         if found is None:
             raise RuntimeError(f"the replicates of result {entry.result_id} have disappeared")
         return found
 
-    return statistics_of(board.basis.entries, board.basis.competition, load, decimals=board.basis.decimals)
+    def load_evidence(entry: Entry) -> Evidence:
+        return replicates.evidence_of(database, store, settings, source_of(entry))
+
+    basis = board.basis
+    computed = statistics_of(basis.entries, basis.competition, load, decimals=basis.decimals)
+    edition = next(iter(by_result.values())).edition
+    return with_combinations(computed, basis, edition, load, load_evidence)
 
 
 def _store(session: Session, challenge_id: uuid.UUID, board: _Board, computed: Computed | None) -> None:

@@ -23,7 +23,9 @@ from vocboard.app.statistics.boards import (
     decimals_of,
 )
 from vocboard.app.statistics.differences import Differences
+from vocboard.app.statistics.sequences import Change
 from vocboard.evaluator.editions import Competition
+from vocboard.evaluator.statistics import simultaneous
 from vocboard.evaluator.statistics.across import correlations
 from vocboard.evaluator.statistics.comparison import Pairs, compare_pairs
 from vocboard.evaluator.statistics.intervals import LEAST_COUNTING, ReplicatedScore
@@ -85,7 +87,7 @@ def statistics_of(entries: Sequence[Entry], competition: Competition, load: Load
     images = 0
     for entry, result_id in _with_results(entries):
         replicates = load(entry)
-        if not _is_of(entry, replicates):
+        if not is_of(entry, replicates):
             _log.warning("no statistics of result %s: another version has evaluated it", result_id)
             continue
         images, measure = replicates.images, replicates.measure()
@@ -148,7 +150,7 @@ def _with_results(entries: Sequence[Entry]) -> Iterator[tuple[Entry, uuid.UUID]]
     return ((entry, entry.result_id) for entry in entries if entry.result_id is not None)
 
 
-def _is_of(entry: Entry, replicates: StoredReplicates) -> bool:
+def is_of(entry: Entry, replicates: StoredReplicates) -> bool:
     """Whether replicates belong to the scores of an entry."""
     found = replicates.scores.per_class
     return found.keys() == entry.classes.keys() and all(
@@ -179,6 +181,20 @@ def shown_interval(score: ReplicatedScore, decimals: int, *, classes: int = 1) -
     if counting < MANY_IMAGES or classes < MANY_CLASSES:
         decimals = min(decimals, FEW_DECIMALS)
     return None if np.isnan(found.low) else Interval(round(found.low, decimals), round(found.high, decimals))
+
+
+def shown_change(change: simultaneous.Change, decimals: int, *, classes: int) -> Change | None:
+    """Return what is shown of a difference; None if fewer than ten images determine it.
+
+    Args:
+        classes: of which the scores are the means.
+    """
+    if change.counting_images < LEAST_COUNTING:
+        return None
+    is_coarse = change.counting_images < MANY_IMAGES or classes < MANY_CLASSES
+    places = min(decimals, FEW_DECIMALS) if is_coarse else decimals
+    low, high = (round(min(max(end, -1.0), 1.0), places) for end in (change.low, change.high))
+    return Change(low, high, change.is_significant, change.difference > 0)
 
 
 def _by_class(

@@ -210,7 +210,7 @@ def compute(database: Database, store: ArchiveStore, settings: Settings, source:
         NoReplicatesError: there cannot be any.
         UnscorableError, DamagedArchiveError, StoppedProcessError, MemoryError, OSError: as for `columns.collect`.
     """
-    evidence = _evidence(database, store, settings, source)
+    evidence = evidence_of(database, store, settings, source)
     if evidence.images < LEAST_IMAGES:
         raise NoReplicatesError(Failure.TOO_FEW_IMAGES)
     edition, competition = source.edition, source.edition.competitions[source.competition]
@@ -224,7 +224,13 @@ def compute(database: Database, store: ArchiveStore, settings: Settings, source:
     return replicates
 
 
-def _evidence(database: Database, store: ArchiveStore, settings: Settings, source: Source) -> Evidence:
+def evidence_of(database: Database, store: ArchiveStore, settings: Settings, source: Source) -> Evidence:
+    """Return the evidence of a result, which is collected from its archive if it is missing.
+
+    Raises:
+        NoReplicatesError, UnscorableError, DamagedArchiveError, StoppedProcessError, MemoryError, OSError: as for
+            `compute`.
+    """
     with database.reading() as session:
         query = select(SecretEvidence.sha256, SecretEvidence.content)
         row = session.execute(query.where(SecretEvidence.result_id == source.result_id)).one_or_none()

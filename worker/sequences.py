@@ -16,16 +16,16 @@ from vocboard.app.statistics import sequence_queue as queue
 from vocboard.app.statistics import sequences
 from vocboard.app.statistics.boards import Failure, decimals_of
 from vocboard.app.statistics.sequence_queue import SequenceClaim
-from vocboard.app.statistics.sequences import Change, Member, SequenceStatistics
+from vocboard.app.statistics.sequences import Member, SequenceStatistics
 from vocboard.app.storage.archives import ArchiveStore, DamagedArchiveError
 from vocboard.app.submissions.reading_process import StoppedProcessError
 from vocboard.evaluator import VERSION
 from vocboard.evaluator.statistics import sequence as comparison
 from vocboard.evaluator.statistics.influence import influences
-from vocboard.evaluator.statistics.intervals import LEAST_COUNTING, ReplicatedScore, mean_of_defined
+from vocboard.evaluator.statistics.intervals import ReplicatedScore, mean_of_defined
 from vocboard.worker import leases, replicates
 from vocboard.worker.columns import UnscorableError
-from vocboard.worker.comparisons import FEW_DECIMALS, MANY_CLASSES, MANY_IMAGES, TOLERANCE
+from vocboard.worker.comparisons import TOLERANCE, shown_change
 from vocboard.worker.replicates import NoReplicatesError
 
 _log = logging.getLogger(__name__)
@@ -147,15 +147,8 @@ def _statistics(
     except ValueError:  # too few replicates define all means
         return SequenceStatistics(results, [None] * (len(results) - 1), None)
 
-    def shown(change: comparison.Change) -> Change | None:
-        if change.counting_images < LEAST_COUNTING:
-            return None
-        is_coarse = change.counting_images < MANY_IMAGES or classes < MANY_CLASSES
-        places = min(decimals, FEW_DECIMALS) if is_coarse else decimals
-        low, high = (round(min(max(end, -1.0), 1.0), places) for end in (change.low, change.high))
-        return Change(low, high, change.is_significant, change.difference > 0)
-
-    return SequenceStatistics(results, [shown(step) for step in found.steps], shown(found.overall))
+    steps = [shown_change(step, decimals, classes=classes) for step in found.steps]
+    return SequenceStatistics(results, steps, shown_change(found.overall, decimals, classes=classes))
 
 
 def _must_wait(database: Database) -> bool:

@@ -18,6 +18,7 @@ from vocboard.app.evaluations.diagnosis_failures import REMEDIES
 from vocboard.app.evaluations.rounding import shown
 from vocboard.app.leaderboards import statistics_states
 from vocboard.app.leaderboards.across_methods import AcrossMethods, EntrantSequence, across_methods
+from vocboard.app.leaderboards.image_sets import OnBothImageSets
 from vocboard.app.leaderboards.statistics_states import BoardState
 from vocboard.app.statistics.explanations import EXPLANATIONS
 from vocboard.app.statistics.sequences import Change
@@ -69,7 +70,7 @@ def get_statistics_across_methods(
     competition: str,
     phase: Annotated[str | None, Query(description="Key of a phase; by default the one that is shown first.")] = None,
 ) -> across.AcrossMethods:
-    """How far the methods of a competition agree, and whether entrants improve from submission to submission."""
+    """How far the methods of a competition agree, what they reach together, and whether entrants improve."""
     with database.reading() as session:
         challenge = challenges.get_organised(session, slug, user)
         at = now()
@@ -93,7 +94,39 @@ def _across(found: AcrossMethods) -> across.AcrossMethods:
             )
             for one in found.agreement
         ],
+        combinations=[
+            across.Combination(
+                methods=one.methods,
+                score=one.score,
+                difference=shown(one.difference, found.decimals),
+                change=_change(one.change),
+            )
+            for one in found.combinations
+        ],
+        image_sets=[_image_set(one, found.decimals) for one in found.image_sets],
         entrants=[_entrant(one, found.decimals) for one in found.entrants],
+    )
+
+
+def _image_set(one: OnBothImageSets, decimals: int) -> across.OnBothImageSets:
+    return across.OnBothImageSets(
+        competitions=[one.first.key, one.second.key],
+        image_sets=[one.first.image_set, one.second.image_set],
+        methods=[
+            across.MethodOnBoth(
+                submission=each.first.submission_id,
+                method=each.first.method,
+                means=[shown(each.first.mean, decimals), shown(each.second.mean, decimals)],
+                difference=shown(each.difference, decimals),
+                change=_change(each.change),
+            )
+            for each in one.methods
+        ],
+        is_compared=one.is_compared,
+        pairs=one.pairs,
+        swapped=one.swapped,
+        same=one.same if one.is_compared else None,
+        reversed=one.reversed if one.is_compared else None,
     )
 
 

@@ -1,4 +1,7 @@
-"""What organisers see across the methods of a competition: how far they agree, and whether entrants improve."""
+"""What organisers see across the methods of a competition.
+
+How far they agree, what they reach together, and whether entrants improve.
+"""
 
 import uuid
 from collections.abc import Mapping, Sequence
@@ -12,6 +15,7 @@ from vocboard.app.accounts.models import User
 from vocboard.app.challenges.models import Challenge
 from vocboard.app.challenges.phases import Phase
 from vocboard.app.leaderboards.entries import Entry
+from vocboard.app.leaderboards.image_sets import OnBothImageSets, on_both_image_sets
 from vocboard.app.leaderboards.ranking import Standing, order
 from vocboard.app.leaderboards.service import rules_of, statistics_basis
 from vocboard.app.leaderboards.shown_statistics import shown_statistics
@@ -39,6 +43,23 @@ class MethodAgreement:
     with_others: Sequence[float | None]
     closest: int | None
     farthest: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class MethodCombination:
+    """What the first methods of a leaderboard reach together.
+
+    Attributes:
+        is_all: whether they are all that entered every class.
+        difference: of the combination to the first of them alone.
+        change: whether that is more than chance; None if nothing is said.
+    """
+
+    methods: int
+    is_all: bool
+    score: float
+    difference: float
+    change: Change | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,9 +103,11 @@ class AcrossMethods:
     Attributes:
         is_wanted: whether the challenge has statistics.
         agreement: of the leaderboard's methods, in its order; empty if there is none.
+        combinations: of its first methods that entered every class; empty if there is none.
         is_being_computed: whether the agreement will come.
         failure: why the leaderboard has no statistics, and so no agreement.
         not_compared: number of methods on the leaderboard without one.
+        image_sets: for each competition that differs from this one in nothing but the image set.
         entrants: with at least two submissions, those with most first.
         alone: number of people with one submission that could be compared.
     """
@@ -94,9 +117,11 @@ class AcrossMethods:
     decimals: int
     is_wanted: bool
     agreement: Sequence[MethodAgreement]
+    combinations: Sequence[MethodCombination]
     is_being_computed: bool
     failure: Failure | None
     not_compared: int
+    image_sets: Sequence[OnBothImageSets]
     entrants: Sequence[EntrantSequence]
     alone: int
 
@@ -116,6 +141,7 @@ def across_methods(
     rules = rules_of(challenge, phase, competition)
     higher_is_better = METRICS[rules.rules.metric].higher_is_better
     agreement: Sequence[MethodAgreement] = ()
+    reached: Sequence[MethodCombination] = ()
     methods, failure = 0, None
     basis = statistics_basis(session, challenge, phase, competition, at=at)
     is_being_computed = basis is None  # frozen, and not copied yet
@@ -126,7 +152,11 @@ def across_methods(
         is_being_computed = shown is not None and not shown.is_current
         failure = None if shown is None else shown.failure
         if shown is not None and shown.is_current and shown.statistics_id is not None:
-            agreement = _agreement(session, shown.statistics_id, basis.entries, higher_is_better=higher_is_better)
+            stored = session.get(BoardAgreement, shown.statistics_id)
+            if stored is not None:
+                common = Agreement.from_json(stored.content)
+                agreement = _agreement(common, basis.entries, higher_is_better=higher_is_better)
+                reached = _combinations(common, basis.entries, higher_is_better=higher_is_better)
     found = sequences.members(session, challenge.id, phase.key, competition=competition) if challenge.statistics else {}
     return AcrossMethods(
         phase=phase,
@@ -134,21 +164,17 @@ def across_methods(
         decimals=challenge.decimals,
         is_wanted=challenge.statistics,
         agreement=agreement,
+        combinations=reached,
         is_being_computed=is_being_computed,
         failure=failure,
         not_compared=methods - len(agreement),
+        image_sets=on_both_image_sets(session, challenge, phase, competition, at=at) if challenge.statistics else [],
         entrants=_entrants(session, challenge, phase, found, higher_is_better=higher_is_better),
         alone=sum(len(sequence) == 1 for sequence in found.values()),
     )
 
 
-def _agreement(
-    session: Session, statistics_id: uuid.UUID, entries: Sequence[Entry], *, higher_is_better: bool
-) -> list[MethodAgreement]:
-    stored = session.get(BoardAgreement, statistics_id)
-    if stored is None:
-        return []
-    found = Agreement.from_json(stored.content)
+def _agreement(found: Agreement, entries: Sequence[Entry], *, higher_is_better: bool) -> list[MethodAgreement]:
     places = {result: place for place, result in enumerate(found.results)}
     listed = [entry for entry in entries if entry.result_id in places]
     standings = [Standing(entry.mean, entry.is_complete, entry.submitted_at) for entry in listed]
@@ -168,6 +194,15 @@ def _agreement(
             )
         )
     return rows
+
+
+def _combinations(found: Agreement, entries: Sequence[Entry], *, higher_is_better: bool) -> list[MethodCombination]:
+    means = [entry.mean for entry in entries if entry.is_complete and entry.mean is not None]
+    best = (max if higher_is_better else min)(means, default=0.0)
+    return [
+        MethodCombination(one.methods, one.methods == len(means), one.score, one.score - best, one.change)
+        for one in found.combinations
+    ]
 
 
 def _result(entry: Entry) -> uuid.UUID:

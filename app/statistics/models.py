@@ -103,6 +103,27 @@ class BoardAgreement(Base):
     content: Mapped[dict[str, Any]] = mapped_column(JSON)
 
 
+class ImageSetComparison(Base):
+    """How the scores of methods change from one image set to another; only organisers see it.
+
+    Attributes:
+        competition, other: keys of two competitions that differ in nothing but the image set.
+        methods_sha256: of the evaluations that it was computed from.
+        version: of the computation.
+        content: see `app.statistics.image_sets`.
+    """
+
+    __tablename__ = "image_set_comparisons"
+
+    challenge_id: Mapped[uuid.UUID] = mapped_column(ForeignKey("challenges.id", ondelete="CASCADE"), primary_key=True)
+    phase_key: Mapped[PhaseKey] = mapped_column(primary_key=True)
+    competition: Mapped[str] = mapped_column(String(30), primary_key=True)
+    other: Mapped[str] = mapped_column(String(30), primary_key=True)
+    methods_sha256: Mapped[str] = mapped_column(String(64))
+    version: Mapped[int]
+    content: Mapped[dict[str, Any]] = mapped_column(JSON)
+
+
 class SubmissionSequence(Leased, Base):
     """Which of a person's scored submissions to a phase differ by more than chance; only organisers see it.
 

@@ -7,7 +7,7 @@ segmentation, a pixel is found if it has the right label. Everything is about sh
 one image, because these are the same for all methods.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -110,42 +110,72 @@ def correlations(units: NDArray[np.float64]) -> NDArray[np.float64]:
     return np.asarray(np.clip(found, -1.0, 1.0))
 
 
-def combined(evidence: Sequence[Evidence]) -> EvidenceByClass[LabelledItems] | None:
-    """Return the evidence of a simple combination: images in the order of their mean normalised rank in all methods.
+class RankCombination:
+    """A simple combination of methods: images in the order of their mean normalised rank in all of them.
 
     Ranks count from 0 to 1; images with equal confidence have the mean of their ranks. So a method cannot dominate by
-    the scale of its confidences.
-
-    Args:
-        evidence: of each method, in the same classes.
-
-    Returns:
-        None if results of methods cannot be matched: in all tasks but classification, evidence does not say which
-        results are about the same thing.
+    the scale of its confidences. Methods are added one by one, so that only the sum of their ranks is in memory.
     """
-    first = evidence[0]
-    classes = {}
-    if not isinstance(first, EvidenceByClass):
-        return None
-    for name in first.classes:
-        items = [each.classes[name] for each in evidence if isinstance(each, EvidenceByClass)]
-        listed = [
-            one for one in items if isinstance(one, LabelledItems) and len(np.unique(one.image)) == len(one.image)
-        ]
-        if len(listed) < len(evidence):
-            return None
-        ranks = np.mean([normalised_ranks(one) for one in listed], axis=0)
-        order = np.argsort(listed[0].image)
-        image, label = listed[0].image[order], listed[0].label[order]
-        by_rank = np.argsort(ranks, kind="stable")
-        classes[name] = replace(listed[0], image=image[by_rank], confidence=-ranks[by_rank], label=label[by_rank])
-    return EvidenceByClass(first.images, classes)
+
+    def __init__(self) -> None:
+        self._images = 0
+        self._methods = 0
+        self._first: dict[str, LabelledItems] = {}  # by class: the items of the first method
+        self._ranks: dict[str, NDArray[np.int64]] = {}  # by class: (images,) sums, by increasing index of the image
+
+    def add(self, evidence: Evidence) -> bool:
+        """Add a method, in the same classes as those before.
+
+        Returns:
+            False if results of methods cannot be matched, so that they cannot be combined: in all tasks but
+            classification, evidence does not say which results are about the same thing.
+        """
+        if not isinstance(evidence, EvidenceByClass):
+            return False
+        by_class = {}
+        for name, items in evidence.classes.items():
+            if not isinstance(items, LabelledItems) or len(np.unique(items.image)) < len(items.image):
+                return False
+            by_class[name] = items
+        if not self._methods:
+            self._images = evidence.images
+            self._first = by_class
+            self._ranks = {name: np.zeros(len(items.image), dtype=np.int64) for name, items in by_class.items()}
+        for name, total in self._ranks.items():
+            total += _double_ranks(by_class[name])  # noqa: PLW2901  # in place
+        self._methods += 1
+        return True
+
+    def evidence(self) -> EvidenceByClass[LabelledItems]:
+        """Return the evidence of the combination of the methods added so far, at least one."""
+        classes = {}
+        for name, total in self._ranks.items():
+            first = self._first[name]
+            ranks = total / (self._methods * _double_last(first))
+            order = np.argsort(first.image)
+            by_rank = np.argsort(ranks, kind="stable")
+            image, label = first.image[order][by_rank], first.label[order][by_rank]
+            classes[name] = replace(first, image=image, confidence=-ranks[by_rank], label=label)
+        return EvidenceByClass(self._images, classes)
+
+
+def combined(evidence: Iterable[Evidence]) -> EvidenceByClass[LabelledItems] | None:
+    """Return the evidence of the combination of some methods in the same classes; None if they cannot be combined."""
+    combination = RankCombination()
+    return combination.evidence() if all(combination.add(each) for each in evidence) else None
 
 
 def normalised_ranks(items: LabelledItems) -> NDArray[np.float64]:
     """Return (n,) the rank of each image from 0 (first) to 1, by increasing index of the image."""
-    number = len(items.image)
+    return np.asarray(_double_ranks(items) / _double_last(items), dtype=np.float64)
+
+
+def _double_ranks(items: LabelledItems) -> NDArray[np.int64]:
+    """Return (n,) twice the rank of each image from 0 on: a whole number also where equal ones share a rank."""
     _, tie, size = np.unique(-items.confidence, return_inverse=True, return_counts=True)
     last = np.cumsum(size) - 1
-    ranks = (last - (size - 1) / 2)[tie] / max(number - 1, 1)
-    return np.asarray(ranks[np.argsort(items.image)], dtype=np.float64)
+    return np.asarray((2 * last - (size - 1))[tie][np.argsort(items.image)], dtype=np.int64)
+
+
+def _double_last(items: LabelledItems) -> int:
+    return 2 * max(len(items.image) - 1, 1)

@@ -62,6 +62,7 @@ from vocboard.app.statistics.models import (
     BoardAgreement,
     BoardDifferences,
     BoardStatistics,
+    ImageSetComparison,
     SecretReplicates,
     StatisticsUpdate,
     SubmissionSequence,
@@ -244,6 +245,7 @@ def keep_statistics(web: Database, worker: Database, settings: Settings, challen
         assert session.scalars(select(SubmissionSequence)).all() == []
     with web.reading() as session:
         session.scalars(select(BoardAgreement)).all()
+        session.scalars(select(ImageSetComparison)).all()
         session.scalars(select(SubmissionSequence)).all()
     with worker.writing() as session:
         for secret in (SecretEvidence, SecretReplicates):
@@ -255,7 +257,7 @@ def keep_statistics(web: Database, worker: Database, settings: Settings, challen
         again = show_board(session, challenges.get_visible(session, challenge.slug, None), "comp3").statistics
         assert again is not None
         assert again.methods == shown.methods
-        for table in (BoardStatistics, BoardDifferences, BoardAgreement, SubmissionSequence):
+        for table in (BoardStatistics, BoardDifferences, BoardAgreement, ImageSetComparison, SubmissionSequence):
             with pytest.raises(ProgrammingError, match="permission denied"), web.writing() as writing:
                 writing.execute(delete(table))
 

@@ -20,6 +20,7 @@ EXPORTED = {
 LEFT_OUT = {
     "board_statistics": "computed from the ground truth, which is not exported",
     "challenge_invitations": "the links are another server's",
+    "image_set_comparisons": "computed from the ground truth, which is not exported",
     "leaderboard_revisions": "triggers count them",
     "resumable_uploads": "not finished",
     "statistics_updates": "work for this server's workers",
