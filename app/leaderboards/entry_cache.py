@@ -27,18 +27,20 @@ CACHED_ENTRIES = 20_000  # of all leaderboards
 MOST_CHANGED = 1_000  # entries; more are read with all others
 SEPARATOR = " "
 
-# One value, because ten thousand rows of a result take longer to receive than to find.
+# One value, because ten thousand rows of a result take longer to receive than to find. Sorted before they are joined,
+# which is faster than an order of the aggregate's own.
 _VERSIONS = text(
     """
-    SELECT string_agg(
-        submissions.id || ' ' || submissions.xmin || ' ' || methods.xmin || ' ' || submission_entries.xmin, E'\\n'
+    SELECT string_agg(version, E'\\n') FROM (
+        SELECT submissions.id || ' ' || submissions.xmin || ' ' || methods.xmin || ' ' || submission_entries.xmin
+            AS version
+        FROM submissions JOIN methods ON methods.id = submissions.method_id
+        JOIN submission_entries ON submission_entries.submission_id = submissions.id
+            AND submission_entries.competition = :competition AND NOT submission_entries.is_private
+        WHERE submissions.challenge_id = :challenge_id AND submissions.phase_key = :phase_key
+            AND submissions.state = 'scored' AND submissions.published_at IS NOT NULL
         ORDER BY submissions.created_at, submissions.id
-    )
-    FROM submissions JOIN methods ON methods.id = submissions.method_id
-    JOIN submission_entries ON submission_entries.submission_id = submissions.id
-        AND submission_entries.competition = :competition AND NOT submission_entries.is_private
-    WHERE submissions.challenge_id = :challenge_id AND submissions.phase_key = :phase_key
-        AND submissions.state = 'scored' AND submissions.published_at IS NOT NULL
+    ) AS versions
     """
 )
 

@@ -1,11 +1,13 @@
 """The rows of a leaderboard's page. They are most of it, so they are rendered once for everybody and kept.
 
 Rows that differ for a reader (their own, and those chosen for a comparison) are rendered again and put in their place.
+After a leaderboard has changed, most rows are as they were, and are not rendered again either.
 """
 
 import uuid
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from functools import lru_cache
 
 from markupsafe import Markup
 
@@ -15,9 +17,10 @@ from vocboard.app.pages.board_state import PER_PAGE, BoardState
 from vocboard.app.pages.certainty import Certainty
 from vocboard.app.pages.formats import percent
 from vocboard.app.pages.rendering import environment
-from vocboard.evaluator.editions import Declaration
+from vocboard.evaluator.editions import Declaration, Metric
 
 LONGEST_TITLE = 200  # characters of the text that appears over a name
+KEPT_ROWS = 5 * PER_PAGE  # of all leaderboards
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +57,7 @@ class RepeatedTexts:
     """
 
     affiliation: str
-    declared: dict[str, str]
+    declared: dict[str, str] = field(hash=False)
 
     @classmethod
     def of(cls, board: Board) -> "RepeatedTexts":
@@ -78,8 +81,8 @@ def render_page(board: Board, state: BoardState) -> RowsPage:
     last = max(-(-len(places) // PER_PAGE), 1)
     first = (min(max(state.page, 1), last) - 1) * PER_PAGE
     shown = places[first : first + PER_PAGE]
-    render = _Renderer(board, state)
-    return RowsPage(tuple(shown), tuple(render(board.rows[place]) for place in shown), len(places))
+    table = _Table.of(board, state)
+    return RowsPage(tuple(shown), tuple(_render(board.rows[place], table) for place in shown), len(places))
 
 
 def marked(
@@ -94,56 +97,82 @@ def marked(
     if not own and not chosen:
         return Markup("\n").join(map(Markup, page.markup))
     series = {submission_id: number for number, submission_id in enumerate(chosen)}
-    render = _Renderer(board, state)
+    table = _Table.of(board, state)
     entries = board.rows.entries
     lines = []
     for place, markup in zip(page.places, page.markup, strict=True):
         submission_id = entries[place].submission_id
         number = None if board.is_anonymous else series.get(submission_id)
         if submission_id in own or number is not None:
-            markup = render(board.rows[place], is_own=submission_id in own, series=number)  # noqa: PLW2901
+            markup = _render(board.rows[place], table, is_own=submission_id in own, series=number)  # noqa: PLW2901
         lines.append(Markup(markup))  # noqa: S704  # the template escapes
     return Markup("\n").join(lines)
 
 
-class _Renderer:
-    """Renders rows of a leaderboard in one state of its page."""
+@dataclass(frozen=True, slots=True)
+class _Table:
+    """What a rendered row depends on besides itself.
 
-    def __init__(self, board: Board, state: BoardState) -> None:
-        self._row = environment().get_template("leaderboard_row.html").module.row  # type: ignore[attr-defined]
-        self._repeated = RepeatedTexts.of(board)
-        self._certainty = Certainty.of(board)
-        self._board, self._state = board, state
-        self._metric = None if state.metric is None else board.others.index(state.metric)
-        self._key_class = board.classes.index(state.column) if state.column in board.classes else None
+    Attributes:
+        competition: key.
+        is_anonymous: whether rows have neither people nor links.
+        decimals: of fractions.
+        others: the metrics whose means are beside that of the primary one.
+        declarations: how many each row makes.
+        repeated: what is not said in each row.
+        certainty: what is shown of intervals and rank ranges, if anything.
+        metric: place in `others` of the one whose class scores are shown; None for the primary one.
+        key: the sorted column.
+        key_class: place of the class that is sorted by.
+    """
 
-    def __call__(self, row: BoardRow, *, is_own: bool = False, series: int | None = None) -> str:
-        return str(
-            self._row(
-                row,
-                self._board,
-                self._cells(row.cells if self._metric is None else row.other_cells[self._metric]),
-                self._certainty,
-                self._repeated,
-                key=self._state.column if self._state.is_sorted else None,
-                is_own=is_own,
-                series=series,
-                title=title_of(row),
-            )
+    competition: str
+    is_anonymous: bool
+    decimals: int
+    others: tuple[Metric, ...]
+    declarations: int
+    repeated: RepeatedTexts
+    certainty: Certainty | None
+    metric: int | None
+    key: str | None
+    key_class: int | None
+
+    @classmethod
+    def of(cls, board: Board, state: BoardState) -> "_Table":
+        """Return that of a leaderboard in one state of its page."""
+        return cls(
+            competition=board.competition.key,
+            is_anonymous=board.is_anonymous,
+            decimals=board.decimals,
+            others=tuple(board.others),
+            declarations=len(board.competition.declarations),
+            repeated=RepeatedTexts.of(board),
+            certainty=Certainty.of(board),
+            metric=None if state.metric is None else board.others.index(state.metric),
+            key=state.column if state.is_sorted else None,
+            key_class=board.classes.index(state.column) if state.column in board.classes else None,
         )
 
-    def _cells(self, cells: Sequence[Cell]) -> Markup:
-        """Return the cells of the classes; not in the template, because a page has thousands, of numbers alone."""
-        decimals, parts = self._board.decimals, []
-        for place, cell in enumerate(cells):
-            kind = f"q{cell.fifth}" if cell.fifth else "none"
-            if cell.is_best:
-                kind += " best"
-            if place == self._key_class:
-                kind += " key"
-            text = percent(cell.value, decimals) if cell.is_entered else "–"
-            parts.append(f'<td class="{kind}">{text}</td>')
-        return Markup("".join(parts))  # noqa: S704  # numbers, and words of ours
+
+@lru_cache(KEPT_ROWS)
+def _render(row: BoardRow, table: _Table, *, is_own: bool = False, series: int | None = None) -> str:
+    macro = environment().get_template("leaderboard_row.html").module.row  # type: ignore[attr-defined]
+    cells = _cells(row.cells if table.metric is None else row.other_cells[table.metric], table)
+    return str(macro(row, table, cells, is_own=is_own, series=series, title=title_of(row)))
+
+
+def _cells(cells: Sequence[Cell], table: _Table) -> Markup:
+    """Return the cells of the classes; not in the template, because a page has thousands, of numbers alone."""
+    parts = []
+    for place, cell in enumerate(cells):
+        kind = f"q{cell.fifth}" if cell.fifth else "none"
+        if cell.is_best:
+            kind += " best"
+        if place == table.key_class:
+            kind += " key"
+        text = percent(cell.value, table.decimals) if cell.is_entered else "–"
+        parts.append(f'<td class="{kind}">{text}</td>')
+    return Markup("".join(parts))  # noqa: S704  # numbers, and words of ours
 
 
 def _same(entry: Entry, other: Entry, declaration: Declaration) -> bool:

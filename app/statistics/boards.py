@@ -7,7 +7,7 @@ it shows, so that it never shows rank ranges of other methods, or an interval of
 import hashlib
 import uuid
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
 from typing import Any, NamedTuple
@@ -56,7 +56,7 @@ class MethodStatistics:
     """
 
     mean: Interval | None
-    classes: Mapping[str, Interval]
+    classes: Mapping[str, Interval] = field(hash=False)
     ranks: tuple[int, int] | None
     is_in_first_group: bool
 
