@@ -7,7 +7,7 @@ evaluation, because the worker cannot write to the store.
 
 import logging
 import tempfile
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import BinaryIO, TypeVar, cast
@@ -18,7 +18,7 @@ from vocboard.app.submissions.reading_process import CHECK, ReadingProcess
 from vocboard.evaluator.diagnosis.summary import summarise
 from vocboard.evaluator.editions import Edition
 from vocboard.evaluator.ground_truth import GroundTruth
-from vocboard.evaluator.problems import Severity
+from vocboard.evaluator.problems import Problem, Severity
 from vocboard.evaluator.results import Results
 from vocboard.evaluator.scoring import Confusions, Evaluation, score
 from vocboard.evaluator.statistics.collect import collect_evidence
@@ -28,6 +28,7 @@ from vocboard.evaluator.stored_results.reader_version import READER_VERSION
 from vocboard.evaluator.stored_results.stored_results import StoredResults
 
 MOST_EVIDENCE_BYTES = 256 * 1024**2  # of a competition; more is not stored, but collected again when it is needed
+_MOST_PROBLEMS = 20  # that are listed
 Outcome = TypeVar("Outcome")
 
 _log = logging.getLogger(__name__)
@@ -230,9 +231,7 @@ def _read_again(
         finally:
             process.kill()
         if report is None or report.refuses:
-            problems = [] if report is None else report.problems
-            errors = [problem.as_json() for problem in problems if problem.severity is Severity.ERROR]
-            raise UnscorableError(f"an accepted archive has problems: {errors}")
+            raise UnscorableError(_in_words(() if report is None else report.problems))
         if not report.has_columns:
             raise MemoryError
         file.flush()
@@ -250,3 +249,18 @@ class _Limited:
         if self._left < 0:
             raise UnscorableError("reading the archive produced more columns than allowed")
         self._file.write(content)
+
+
+def _in_words(problems: Iterable[Problem]) -> str:
+    """Say what is wrong with an archive, a line for each problem."""
+    errors = [problem for problem in problems if problem.severity is Severity.ERROR]
+    lines = [f"  {_where(each)}{each.message} ({each.code})" for each in errors[:_MOST_PROBLEMS]]
+    if len(errors) > _MOST_PROBLEMS:
+        lines.append(f"  and {len(errors) - _MOST_PROBLEMS} more")
+    return "\n".join(["an accepted archive has problems:", *lines])
+
+
+def _where(problem: Problem) -> str:
+    if problem.file is None:
+        return ""
+    return f"{problem.file}: " if problem.line is None else f"{problem.file}, line {problem.line}: "

@@ -29,7 +29,7 @@ from vocboard.worker.persistence import persistently
 
 TOOK_TOO_LONG = "The evaluation took longer than the server allows."
 TOOK_TOO_MUCH_MEMORY = "The evaluation needed more memory than the server allows."
-WENT_WRONG = "The archive could not be evaluated with this ground truth. The worker's log says why."
+WENT_WRONG = "The archive could not be evaluated with this ground truth."
 
 _log = logging.getLogger(__name__)
 

@@ -68,9 +68,9 @@ def test_the_technical_reason_never_quotes_what_the_code_was_working_on(
 def test_the_technical_reason_of_our_own_errors_has_their_message(backend: Backend) -> None:
     submission_id = backend.submit(backend.user(), backend.challenge(), archive=b"not an archive")
     assert evaluate(backend)
-    assert "UnscorableError: an accepted archive has problems" in (
-        backend.submission(submission_id).failure_detail or ""
-    )
+    reason = (backend.submission(submission_id).failure_detail or "").splitlines()
+    assert reason[0] == "UnscorableError: an accepted archive has problems:"
+    assert reason[1].endswith(" (not_an_archive)"), "a line for each problem"
 
 
 def test_damaged_ground_truth_fails_the_submission(backend: Backend, submission_id: uuid.UUID) -> None:

@@ -30,8 +30,10 @@ export function localise(root = document) {
       const name = zone.formatToParts(instant).find((part) => part.type === "timeZoneName").value;
       const aside = document.createElement("span");
       aside.className = "utc";
-      aside.textContent = ` (${utc})`;
-      element.replaceChildren(`${local.format(instant)} ${name}`, aside);
+      aside.textContent = `(${utc})`;
+      const own = document.createElement("span");
+      own.textContent = `${local.format(instant)} ${name}`;
+      element.replaceChildren(own, " ", aside);
     }
   }
 }

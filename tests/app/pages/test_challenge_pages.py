@@ -61,8 +61,10 @@ def test_the_organiser_of_a_draft_is_offered_to_rehearse_not_to_submit(embedded_
     with embedded_site.client() as client:
         sign_in(client, email)
         page = html.fromstring(client.get(f"/challenges/{slug}").text)
+        others = [html.fromstring(client.get(at).text) for at in ("/", f"/challenges/{slug}/leaderboards/comp1")]
     head = " ".join(page.xpath('//header[@class="page-head"]')[0].text_content().split())
     assert "Draft" in head
     assert "Open" not in head
-    assert page.xpath(f'//a[@href="/challenges/{slug}/submit?rehearsal=true"]')
-    assert not page.xpath(f'//a[@href="/challenges/{slug}/submit"]')
+    for each in (page, *others):
+        assert each.xpath(f'//a[@href="/challenges/{slug}/submit?rehearsal=true"]')
+        assert not each.xpath(f'//a[@href="/challenges/{slug}/submit"]')

@@ -171,6 +171,22 @@ def test_warnings_are_shown_and_confirmed(embedded_site: Site, world: World) -> 
         assert "1 confirmed warning" in client.get(page).text
 
 
+def test_nobody_is_asked_about_a_version_that_a_newer_one_has_replaced(embedded_site: Site, world: World) -> None:
+    page = f"/organise/{world.challenge.slug}"
+    add_version(embedded_site, world, warnings=[WARNING])
+    with embedded_site.client() as client:
+        sign_in(client, world.email)
+        assert "Please check: 1 warning" in client.get(page).text
+        with embedded_site.writing() as session:
+            make_truth(session, session.merge(world.challenge))
+        text = client.get(page).text
+        assert "Please check" not in text
+        assert "1 warning, not confirmed" in text
+        with embedded_site.writing() as session:
+            session.get_one(Challenge, world.challenge.id).archived_at = now()
+        assert "This is correct" not in client.get(page).text
+
+
 def test_warnings_are_confirmed_and_scored_with_in_one_step(embedded_site: Site, world: World) -> None:
     page = f"/organise/{world.challenge.slug}"
     number = add_version(embedded_site, world, warnings=[WARNING])

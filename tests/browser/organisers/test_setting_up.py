@@ -26,8 +26,11 @@ def test_a_custom_edition_from_draft_to_open(
     with organising.action("custom edition", f"/challenges/{other}"):
         organising.menu("Organise")
         organising.link("New challenge")
-        organising.fill("Title", "Road users")
+        organising.fill("Title", "Röad users – 2027!")
+        expect(page.get_by_label("URL name")).to_have_value("road-users-2027")
         organising.fill("URL name", "roads")
+        organising.fill("Title", "Road users")
+        expect(page.get_by_label("URL name")).to_have_value("roads")
         organising.choose_file(re.compile("Your own edition file"), files["edition"])
         organising.button("Create challenge")
         expect(page.get_by_role("heading", name="Road users")).to_be_visible()

@@ -1,0 +1,21 @@
+// Suggests a URL name while the title is typed, until somebody types one.
+const title = document.getElementById("title");
+const name = document.querySelector("[data-url-name]");
+
+function suggested() {
+  const plain = title.value.normalize("NFKD").replace(/\p{M}/gu, "").toLowerCase();
+  return plain
+    .replace(/[^a-z0-9]+/g, "-")
+    .slice(0, name.maxLength)
+    .replace(/^-+|-+$/g, "");
+}
+
+if (name) {
+  let isSuggested = !name.value;
+  name.addEventListener("input", () => {
+    isSuggested = !name.value;
+  });
+  title.addEventListener("input", () => {
+    if (isSuggested) name.value = suggested();
+  });
+}
