@@ -1,5 +1,7 @@
 """A challenge's page says the rules of its own edition."""
 
+from datetime import timedelta
+
 import pytest
 from lxml import html
 
@@ -7,6 +9,7 @@ from tests.support.browsing import sign_in
 from tests.support.factories import make_challenge, make_organiser
 from tests.support.site import Site
 from vocboard.app.challenges.models import Visibility
+from vocboard.app.database import now
 from vocboard.evaluator.editions import load
 
 
@@ -68,3 +71,13 @@ def test_the_organiser_of_a_draft_is_offered_to_rehearse_not_to_submit(embedded_
     for each in (page, *others):
         assert each.xpath(f'//a[@href="/challenges/{slug}/submit?rehearsal=true"]')
         assert not each.xpath(f'//a[@href="/challenges/{slug}/submit"]')
+
+
+def test_what_is_archived_before_its_deadline_is_not_said_to_have_closed(embedded_site: Site) -> None:
+    with embedded_site.writing() as session:
+        challenge = make_challenge(session, closes_at=now() + timedelta(days=30))
+        challenge.archived_at = now()
+    with embedded_site.client() as client:
+        text = client.get("/").text
+    assert "Closed <time" not in text
+    assert "Archived <time" in text
