@@ -124,6 +124,14 @@ def test_sorts_by_the_class_that_is_clicked_and_tints_its_column(board: Page) ->
     expect(board.get_by_role("columnheader", name="sofa")).to_have_attribute("aria-sort", "descending")
 
 
+def test_the_sorted_column_is_in_view_on_a_telephone(board: Page) -> None:
+    board.set_viewport_size(TELEPHONE)  # type: ignore[arg-type]
+    board.goto(f"{board.url}?sort=sofa")
+    pinned, column = box_of(row(board, 1).locator(".mean")), box_of(board.locator("th[aria-sort]"))
+    assert column["x"] >= pinned["x"] + pinned["width"] - 1
+    assert column["x"] + column["width"] <= TELEPHONE["width"]
+
+
 def test_filters_while_one_types_and_says_how_many(board: Page) -> None:
     field = board.get_by_label("Filter by method")
     field.fill("dpm institute")
@@ -319,6 +327,16 @@ def test_prints_all_rows_without_controls(board: Page) -> None:
     background = board.evaluate("() => getComputedStyle(document.documentElement).backgroundColor")
     ink = row(board, 1).locator(".name a").evaluate("link => getComputedStyle(link).color")
     assert _brightness(ink) < 80 < 200 < _brightness(background)
+
+
+def test_prints_every_column_of_a_comparison(board: Page) -> None:
+    chosen = board.locator(".board tbody input").evaluate_all("boxes => boxes.slice(0, 12).map((box) => box.value)")
+    board.set_viewport_size({"width": 1046, "height": 700})  # A4 landscape without its margins
+    board.goto(f"{board.url}/compare?{'&'.join(f'method={one}' for one in chosen)}")
+    board.emulate_media(media="print")
+    rights = board.locator(".compare").evaluate_all("tables => tables.map((one) => one.getBoundingClientRect().right)")
+    assert len(rights) == 2
+    assert max(rights) <= 1046
 
 
 def test_nothing_moves_while_it_loads(page: Page, exhibition: Exhibition) -> None:

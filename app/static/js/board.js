@@ -35,6 +35,11 @@ if (frame) {
   const scroller = frame.querySelector(".board-scroll");
   const look = () => frame.toggleAttribute("data-more", scroller.scrollWidth - scroller.clientWidth - scroller.scrollLeft > 2);
   scroller.addEventListener("scroll", look, { passive: true });
+  // The column that the rows are sorted by is beside those that stay in sight, not out of view.
+  const sorted = table.tHead.querySelector("[aria-sort]");
+  if (sorted && sorted.offsetLeft + sorted.offsetWidth > scroller.clientWidth) {
+    scroller.scrollLeft = sorted.offsetLeft - Number.parseFloat(getComputedStyle(scroller).scrollPaddingLeft);
+  }
   new ResizeObserver(look).observe(scroller);
 }
 
