@@ -13,6 +13,22 @@ READ_OUT = f"""() => {{
   return {{ shown: tooltip.opacity, font: tooltip.options.bodyFont.family, left: tooltip.caretX - chartArea.left,
     bottom: chartArea.bottom - tooltip.caretY }};
 }}"""
+# The first two points of all curves are the same: counts pixels of each line's colour between them.
+LINES_SEEN = f"""() => {{
+  const chart = {CHART};
+  const [from, to] = chart.getDatasetMeta(0).data.map((point) => point.getProps(["x", "y"], true));
+  const scale = chart.currentDevicePixelRatio;
+  const context = chart.canvas.getContext("2d");
+  const {{ data }} = context.getImageData(from.x * scale, Math.round(from.y * scale), (to.x - from.x) * scale, 1);
+  return chart.data.datasets.map(({{ borderColor }}) => {{
+    const colour = borderColor.match(/[0-9a-f]{{2}}/g).map((part) => Number.parseInt(part, 16));
+    let count = 0;
+    for (let at = 0; at < data.length; at += 4) {{
+      if (colour.every((value, channel) => Math.abs(value - data[at + channel]) < 40)) count += 1;
+    }}
+    return count;
+  }});
+}}"""
 
 
 @pytest.fixture
@@ -30,6 +46,14 @@ def test_values_are_read_out_in_the_font_of_the_page_and_beside_the_lines(curves
     assert "Plex" in found["font"]
     assert found["left"] == pytest.approx(4, abs=1)  # in the corner
     assert found["bottom"] == pytest.approx(4, abs=1)
+
+
+def test_lines_that_share_a_stretch_are_all_seen_there(curves: Page) -> None:
+    for name in ("cat", "dog"):
+        curves.locator(f"[data-curve={name}]").check()
+    curves.wait_for_function(f"() => {CHART}?.data.datasets.length === 3")
+    seen = curves.evaluate(LINES_SEEN)
+    assert min(seen) >= 5, seen  # pixels of each line's colour
 
 
 def test_the_chosen_classes_survive_a_reload_and_the_way_back(curves: Page) -> None:

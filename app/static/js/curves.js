@@ -62,15 +62,22 @@ function capitalized(text) {
   return text[0].toUpperCase() + text.slice(1);
 }
 
-// Of lines that lie on each other, each shows through the gaps of the others.
+// Where lines lie on each other, each shows through the gaps of the others.
 function separated(datasets) {
-  const alike = Map.groupBy(datasets, (line) => JSON.stringify(line.data));
-  for (const group of alike.values()) {
-    if (group.length < 2) continue;
-    group.forEach((line, number) => {
-      line.borderDash = [DASH, DASH * (group.length - 1)];
-      line.borderDashOffset = -DASH * number;
+  const stretch = (from, to) => `${from.x} ${from.y} ${to.x} ${to.y}`;
+  const sharing = new Map(); // the lines that have a stretch in common
+  for (const line of datasets) {
+    line.data.slice(1).forEach((to, index) => {
+      const key = stretch(line.data[index], to);
+      sharing.set(key, [...(sharing.get(key) ?? []), line.label]);
     });
+  }
+  for (const line of datasets) {
+    const here = ({ p0DataIndex, p1DataIndex }) => sharing.get(stretch(line.data[p0DataIndex], line.data[p1DataIndex])) ?? [];
+    line.segment = {
+      borderDash: (at) => (here(at).length > 1 ? [DASH, DASH * (here(at).length - 1)] : undefined),
+      borderDashOffset: (at) => (here(at).length > 1 ? -DASH * here(at).indexOf(line.label) : undefined),
+    };
   }
   return datasets;
 }
@@ -94,12 +101,13 @@ function options({ ink, grid, font }, [right, up]) {
       legend: { position: "bottom", labels: { color: ink, boxWidth: 24, boxHeight: 2, font: { family: font, size: 13 } } },
       tooltip: {
         position: "corner",
+        backgroundColor: "#14211f", // opaque, so that no line runs through the text
         caretSize: 0, // it would point at the corner
         titleFont: { family: font },
         bodyFont: { family: font, size: 13 },
         callbacks: {
           title: () => "",
-          label: ({ dataset: { label }, parsed }) => `${label}: ${right} ${(100 * parsed.x).toFixed(1)} %, ${up} ${(100 * parsed.y).toFixed(1)} %`,
+          label: ({ dataset: { label }, parsed }) => `${label}: ${(100 * parsed.y).toFixed(1)} % at ${(100 * parsed.x).toFixed(1)} %`,
         },
       },
     },
