@@ -18,12 +18,13 @@ _PAGE = """<!doctype html>
 <title>REST API – vocboard</title>
 <link rel="icon" type="image/svg+xml" href="/static/brand.svg">
 <link rel="stylesheet" href="/static/vendor/swagger-ui/swagger-ui.css">
+<link rel="stylesheet" href="/static/css/tokens.css">
 <link rel="stylesheet" href="/static/css/api-docs.css">
 <script src="/static/vendor/swagger-ui/swagger-ui-bundle.js" defer></script>
 <script src="/static/js/api-docs.js" defer></script>
 </head>
 <body>
-<nav aria-label="Main"><a href="/">vocboard</a> <a href="/docs">Documentation</a></nav>
+<nav aria-label="Main"><a href="/"><img src="/static/brand.svg" alt=""> vocboard</a> <a href="/docs">Documentation</a></nav>
 <noscript><p>This page needs JavaScript. Without it, read the <a href="{document}">OpenAPI</a>.</p></noscript>
 <main id="operations" data-document="{document}"></main>
 </body>

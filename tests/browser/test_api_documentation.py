@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Page, expect
 
+from tests.browser.axe import check
 from tests.support.site import Site, serving
 from vocboard.app.settings import Settings
 
@@ -22,9 +23,11 @@ def test_operations_can_be_read_and_tried(page: Page, site: Site) -> None:
     browser_errors: list[str] = []
     page.on("console", lambda message: browser_errors.append(message.text) if message.type == "error" else None)
     page.on("pageerror", lambda error: browser_errors.append(str(error)))
+    page.emulate_media(color_scheme="dark")
     page.goto(f"{site.url}/api/docs")
     operation = page.locator("#operations-account-me")
     expect(operation).to_contain_text("/api/v1/me")
+    check(page)
     operation.click()
     expect(operation).to_contain_text("owner and the scopes")
     page.get_by_role("button", name="Try it out").click()
