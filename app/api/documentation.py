@@ -24,7 +24,9 @@ _PAGE = """<!doctype html>
 <script src="/static/js/api-docs.js" defer></script>
 </head>
 <body>
-<nav aria-label="Main"><a href="/"><img src="/static/brand.svg" alt=""> vocboard</a> <a href="/docs">Documentation</a></nav>
+<nav aria-label="Main">
+<a href="/"><img src="/static/brand.svg" alt=""> vocboard</a> <a href="/docs">Documentation</a>
+</nav>
 <noscript><p>This page needs JavaScript. Without it, read the <a href="{document}">OpenAPI</a>.</p></noscript>
 <main id="operations" data-document="{document}"></main>
 </body>

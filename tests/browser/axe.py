@@ -13,7 +13,8 @@ THEMES: tuple[tuple[Literal["light", "dark"], list[str]], ...] = (("light", []),
 SKIPPED_ROWS = "tbody tr:nth-child(n+31)"
 FIND_PROBLEMS = """async ([skipped, rules]) => {
   for (const closed of document.querySelectorAll("details:not([open])")) closed.open = true;
-  await Promise.all(document.getAnimations().map((animation) => animation.finished.catch(() => null)));
+  const inTime = document.getAnimations().filter(({ timeline }) => timeline === document.timeline);  // not of scrolling
+  await Promise.all(inTime.map((animation) => animation.finished.catch(() => null)));
   const page = { include: [["html"]], exclude: skipped.map((selector) => [selector]) };
   const found = await axe.run(page, { resultTypes: ["violations"], ...(rules.length ? { runOnly: rules } : {}) });
   return found.violations.map(({ id, impact, help, nodes }) => (

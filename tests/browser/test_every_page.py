@@ -23,6 +23,8 @@ TOO_WIDE = """() => {
       if (element.getBoundingClientRect().right > innerWidth + 1) wide.push(element.tagName + "." + element.className);
     }
   }
+  const menu = document.querySelector(".fascia-inner");
+  if (menu?.scrollWidth > menu?.clientWidth) wide.push("the menu");
   return wide;
 }"""
 NAMELESS = """() => [...document.querySelectorAll("input:not([type=hidden]), select, textarea, button, a[href]")]
