@@ -68,6 +68,12 @@ class IncompleteEntryError(ConflictError):
         self.not_entered = {key: list(names) for key, names in not_entered.items()}
 
 
+class AlreadyPublishedError(ConflictError):
+    """The method has a published result in the same competition, which the request does not replace."""
+
+    code, title = "already_published", "The method has a published result"
+
+
 class InvalidInputError(ServiceError):
     """Form fields are invalid; contains all errors.
 

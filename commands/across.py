@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from vocboard.client.terminal import printable
-from vocboard.commands.score_tables import INTERVAL, fraction
+from vocboard.commands.score_tables import INTERVAL, UNDEFINED, percentage
 from vocboard.commands.tables import Column, render
 from vocboard.evaluator.editions import Competition, Edition
 from vocboard.evaluator.image_sets import ImageSet
@@ -141,9 +141,9 @@ def lines(found: Across) -> Iterator[str]:
     yield render(
         [
             Column("hardest", [printable(found.names[image]) for image in hardest]),
-            Column("found", [fraction(share[image], 2) for image in hardest], right=True),
+            Column("found, %", [percentage(share[image], 0) for image in hardest], right=True),
             Column("easiest", [printable(found.names[image]) for image in easiest]),
-            Column("found", [fraction(share[image], 2) for image in easiest], right=True),
+            Column("found, %", [percentage(share[image], 0) for image in easiest], right=True),
         ]
     )
     if found.difficulty.classes:
@@ -154,9 +154,9 @@ def lines(found: Across) -> Iterator[str]:
             [
                 Column("class", list(classes)),
                 Column("images", [str(one.images) for one in classes.values()], right=True),
-                Column("mean found", [fraction(one.found, 2) for one in classes.values()], right=True),
-                Column("by none", [fraction(one.by_none, 2) for one in classes.values()], right=True),
-                Column("by all", [fraction(one.by_all, 2) for one in classes.values()], right=True),
+                Column("mean found, %", [percentage(one.found, 0) for one in classes.values()], right=True),
+                Column("by none, %", [percentage(one.by_none, 0) for one in classes.values()], right=True),
+                Column("by all, %", [percentage(one.by_all, 0) for one in classes.values()], right=True),
             ]
         )
     if len(found.methods) > 1:
@@ -164,7 +164,9 @@ def lines(found: Across) -> Iterator[str]:
         yield "agreement: correlation of what two methods find"
         numbers = [str(number) for number in range(1, len(found.methods) + 1)]
         named = [f"{number} {printable(name)}" for number, name in zip(numbers, found.methods, strict=True)]
-        texts = [[fraction(None if np.isnan(value) else value, 2) for value in row] for row in found.agreement.tolist()]
+        texts = [
+            [UNDEFINED if np.isnan(value) else f"{value:.2f}" for value in row] for row in found.agreement.tolist()
+        ]
         columns = [
             Column(number, list(cells), right=True)
             for number, cells in zip(numbers, zip(*texts, strict=True), strict=True)
@@ -174,8 +176,8 @@ def lines(found: Across) -> Iterator[str]:
         one = found.combination.difference
         significance = "" if one.is_significant else ", not significant"
         yield ""
-        yield f"mean of normalised ranks of all {len(found.methods)}: {fraction(found.combination.score)}"
+        yield f"mean of normalised ranks of all {len(found.methods)}: {percentage(found.combination.score)} %"
         yield (
-            f"minus the best method: {fraction(one.difference)} "
-            f"({INTERVAL} {fraction(one.low)} - {fraction(one.high)}{significance})"
+            f"minus the best method: {percentage(one.difference)} points "
+            f"({INTERVAL} {percentage(one.low)} - {percentage(one.high)}{significance})"
         )

@@ -20,7 +20,7 @@ from vocboard.commands.offline import (
 )
 from vocboard.commands.problem_text import problem_lines, summary
 from vocboard.commands.progress import Progress
-from vocboard.commands.score_tables import INTERVAL, fraction, metric_title
+from vocboard.commands.score_tables import INTERVAL, metric_title, percentage
 from vocboard.commands.tables import Column, render
 from vocboard.evaluator.editions import Competition, Edition
 from vocboard.evaluator.evaluation import read_for_scoring
@@ -220,8 +220,8 @@ def _lines(
     yield render(
         [
             Column("method", [printable(name) for name in found.methods]),
-            Column("score", [fraction(scores[name].score) for name in found.methods], right=True),
-            Column(INTERVAL, [f"{fraction(each.low)} - {fraction(each.high)}" for each in intervals], right=True),
+            Column("score, %", [percentage(scores[name].score) for name in found.methods], right=True),
+            Column(INTERVAL, [f"{percentage(each.low)} - {percentage(each.high)}" for each in intervals], right=True),
             Column("rank", [f"{best}" if best == worst else f"{best} - {worst}" for best, worst in ranges], right=True),
         ]
     )
@@ -234,8 +234,10 @@ def _lines(
         yield render(
             [
                 Column("", [printable(other) for other in others]),
-                Column("difference", [fraction(each.difference) for each in differences], right=True),
-                Column(INTERVAL, [f"{fraction(each.low)} - {fraction(each.high)}" for each in differences], right=True),
+                Column("difference, points", [percentage(each.difference) for each in differences], right=True),
+                Column(
+                    INTERVAL, [f"{percentage(each.low)} - {percentage(each.high)}" for each in differences], right=True
+                ),
                 Column("", ["" if each.is_significant else "not significant" for each in differences]),
             ]
         )

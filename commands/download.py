@@ -55,6 +55,9 @@ def run(arguments: argparse.Namespace) -> int:
     else:
         for file in files:
             print(f"Saved {printable(str(file))}")
+        if arguments.challenge:
+            edition, image_sets = (printable(str(file)) for file in files)
+            print(f"To check results: vocboard validate {edition} results.tar.gz --image-sets {image_sets}")
     return DONE
 
 

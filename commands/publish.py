@@ -2,9 +2,12 @@
 
 import argparse
 
+from vocboard.client.errors import MisdirectedError
 from vocboard.client.publishing import publishing
 from vocboard.commands import changing
-from vocboard.commands.connecting import reporting_errors
+from vocboard.commands.connecting import reporting_errors, say
+
+ALREADY_PUBLISHED = "already_published"  # an error code of the server
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -21,6 +24,10 @@ def configure(parser: argparse.ArgumentParser) -> None:
 @reporting_errors
 def run(arguments: argparse.Namespace) -> int:
     """Publish a scored submission on the leaderboards."""
-    return changing.change(
-        arguments, "publish", "published", publishing(arguments.competition, replace=arguments.replace)
-    )
+    body = publishing(arguments.competition, replace=arguments.replace)
+    try:
+        return changing.change(arguments, "publish", "published", body)
+    except MisdirectedError as error:
+        if error.code == ALREADY_PUBLISHED and not arguments.replace:
+            say("--replace publishes this result in place of that one")
+        raise

@@ -10,7 +10,7 @@ from vocboard.evaluator.tasks.definitions import METRICS
 from vocboard.evaluator.tasks.names import Metric
 
 UNDEFINED = "n/a"
-DECIMALS = 4
+DECIMALS = 2
 INTERVAL = "95 % interval"
 
 
@@ -43,18 +43,21 @@ def score_lines(
 
 def _ladder_line(ladder: Ladder) -> str:
     if ladder.is_new_best:
-        return f"a new best, rounded to a multiple of {ladder.step:g}; all scores appear an hour after the phase closes"
-    best = "" if ladder.best is None else f" (your best so far: {fraction(ladder.best)})"
-    return f"no new best by more than {ladder.step:g}{best}; all scores appear an hour after the phase closes"
+        best = f"a new best, rounded to a multiple of {100 * ladder.step:g} %"
+        return f"{best}; all scores appear an hour after the phase closes"
+    best = "" if ladder.best is None else f" (your best so far: {percentage(ladder.best)} %)"
+    return (
+        f"no new best by more than {100 * ladder.step:g} points{best}; all scores appear an hour after the phase closes"
+    )
 
 
-def fraction(value: float | None, decimals: int = DECIMALS) -> str:
-    """Return a score as text.
+def percentage(value: float | None, decimals: int = DECIMALS) -> str:
+    """Return a score in per cent, as on the pages; files have fractions.
 
-    >>> fraction(0.5), fraction(None)
-    ('0.5000', 'n/a')
+    >>> percentage(0.5), percentage(None)
+    ('50.00', 'n/a')
     """
-    return UNDEFINED if value is None else f"{value:.{decimals}f}"
+    return UNDEFINED if value is None else f"{100 * value:.{decimals}f}"
 
 
 def metric_title(name: str) -> str:
@@ -76,13 +79,13 @@ def _unknown(name: str) -> str:
 
 def _measure_column(measure: Measure, names: list[str]) -> Column:
     values = [*(measure.per_class.get(name) for name in names), measure.mean]
-    return Column(_short_title(measure.metric), [fraction(value) for value in values], right=True)
+    return Column(f"{_short_title(measure.metric)}, %", [percentage(value) for value in values], right=True)
 
 
 def _interval(ends: tuple[float, float] | None) -> str:
     if ends is None or math.isnan(ends[0]):
         return UNDEFINED
-    return f"{fraction(ends[0])} - {fraction(ends[1])}"
+    return f"{percentage(ends[0])} - {percentage(ends[1])}"
 
 
 def _count_column(heading: str, counts: list[int | None]) -> Column:

@@ -43,7 +43,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.description = (
         "Upload a results archive. If the upload is interrupted, run the same command again: it continues. "
         "Exit status: 0 accepted (with --wait: scored), 1 the archive has problems, 2 usage "
-        "error, 3 server or network error."
+        "error, 3 server or network error, 4 a quota or limit is used up."
     )
     parser.add_argument("challenge", metavar="CHALLENGE", help="short name of the challenge: the last part of its URL")
     parser.add_argument(
@@ -124,6 +124,8 @@ def run(arguments: argparse.Namespace) -> int:
         print_json(answer)
     elif ended.scores:
         print(f"\n{scores_in_full(ended)}")
+        if ended.published_at is None and not arguments.publish:
+            print(f"\nOnly you and the organisers see this. `vocboard publish {printable(ended.id)}` publishes it.")
     else:
         print(f"\n{printable(ended.failure or '') or f'The submission is {state_in_words(ended.state, None)}.'}")
     return exit_status(ended)

@@ -160,6 +160,7 @@ def _page(
         sessions=sessions,
         now=now(),
         new_token=new_token,
+        site=settings.public_url,
         token_form=(token_form or TokenForm(scopes=[Scope.READ, Scope.SUBMIT])).model_dump(exclude={"password"}),
         token_errors=token_errors,
         password_errors=password_errors,

@@ -13,7 +13,7 @@ from vocboard.app.challenges import queries as challenge_queries
 from vocboard.app.challenges.bans import ban_from, require_not_banned
 from vocboard.app.challenges.phases import require_not_archived
 from vocboard.app.database import lock_for_transaction, now
-from vocboard.app.errors import ConflictError, InvalidInputError
+from vocboard.app.errors import AlreadyPublishedError, ConflictError, InvalidInputError
 from vocboard.app.leaderboards import freezing
 from vocboard.app.submissions import queries, versions
 from vocboard.app.submissions.holding import held_own, hold_person, refresh_entries
@@ -53,7 +53,7 @@ def publish(
     _require_not_disqualified_elsewhere(session, submission)
     others = versions.published_competitors(session, submission, keys)
     if others and not replace:
-        raise ConflictError(_already_published(submission, others[0], keys))
+        raise AlreadyPublishedError(_already_published(submission, others[0], keys))
     for other in others:
         _make_way(session, other, keys, user=user, submission=submission)
     _show(submission, keys)

@@ -17,9 +17,10 @@ from vocboard.app.accounts.models import Role
 from vocboard.app.database import Database
 from vocboard.app.settings import Settings
 from vocboard.commands.demo.accounts import Account, DemoFile, ensure_account
+from vocboard.commands.demo.cast import EXAMPLE
 from vocboard.commands.demo.development_kit import write_development_kit
 from vocboard.commands.demo.examples import fill_examples
-from vocboard.commands.demo.methods import Method
+from vocboard.commands.demo.methods import Method, results_archive
 from vocboard.commands.demo.scenes import draw_world
 from vocboard.commands.demo.seeding import (
     Api,
@@ -37,6 +38,7 @@ EDITION = "VOC2012"
 DIRECTORY = Path("demo-data")
 READY_FILE = "demo.json"  # exists while the demo runs
 STOPPED_FILE = "demo-stopped.json"  # the same file while the demo is stopped, so that accounts persist
+EXAMPLE_ARCHIVE = "example-results.tar.gz"  # results that visitors can upload
 EXAMPLES_FILLED = "examples.filled"  # exists once the example challenges are complete
 SEED = 2005  # of the synthetic scenes; the year of the first challenge
 DOMAIN = "demo.vocboard.example"  # of the accounts' addresses; a reserved domain, so that no mail is ever delivered
@@ -55,7 +57,7 @@ NOTICE = (
     "closed (Orchard 2025) and archived (Harbour 2024). They appear within a minute after the first start.\n\n"
     "Sign in as {participant} to submit results and to see submissions of your own; as {organiser} to see what "
     "organisers see, under Organise, and a draft (Harbour 2027). The passwords are in the terminal, and in "
-    "{ready_file}."
+    "{ready_file}. To try an upload to Synthetic objects, use {archive}."
 )
 REAL_DESCRIPTION = "The ground truth of {tree}, scored by the rules of {title}."
 
@@ -140,7 +142,7 @@ def _serve(arguments: argparse.Namespace, edition: Edition) -> None:
         own, organising = Api(server.url, participant.token), Api(server.url, organiser.token)
         if not filled.exists():
             if arguments.devkit is None:
-                _fill_with_synthetic(edition, server.url, database, own=own, organiser=organising)
+                _fill_with_synthetic(edition, arguments.data, server.url, database, own=own, organiser=organising)
             else:
                 _fill_with_real(edition, arguments.devkit, organising)
             filled.touch()
@@ -163,7 +165,9 @@ def _fill_with_real(edition: Edition, tree: Path, organiser: Api) -> None:
         upload_ground_truth(organiser, slug, tree)
 
 
-def _fill_with_synthetic(edition: Edition, url: str, database: Database, *, own: Api, organiser: Api) -> None:
+def _fill_with_synthetic(
+    edition: Edition, data: Path, url: str, database: Database, *, own: Api, organiser: Api
+) -> None:
     print("Generating a synthetic test set and the results of synthetic methods ...", flush=True)
     world = draw_world(edition, seed=SEED)
     title = f"Synthetic objects, by the rules of {edition.title}"
@@ -174,6 +178,7 @@ def _fill_with_synthetic(edition: Edition, url: str, database: Database, *, own:
         with tempfile.TemporaryDirectory(prefix="vocboard-") as directory:
             upload_ground_truth(organiser, slug, write_development_kit(world, edition, Path(directory)))
     submit_cast(slug, edition, world, _authors(url, database, own), own)
+    (data / EXAMPLE_ARCHIVE).write_bytes(results_archive(EXAMPLE, world, edition, edition.competitions))
 
 
 def _settings(arguments: argparse.Namespace, ready_file: Path) -> Settings:
@@ -181,7 +186,12 @@ def _settings(arguments: argparse.Namespace, ready_file: Path) -> Settings:
     settings = Settings(data_directory=arguments.data)
     if arguments.devkit is not None or settings.notice:
         return settings
-    notice = NOTICE.format(participant=PARTICIPANT, organiser=ORGANISER, ready_file=ready_file)
+    notice = NOTICE.format(
+        participant=PARTICIPANT,
+        organiser=ORGANISER,
+        ready_file=ready_file,
+        archive=ready_file.with_name(EXAMPLE_ARCHIVE),
+    )
     return Settings(data_directory=arguments.data, notice=notice)
 
 
@@ -218,12 +228,16 @@ def _authors(url: str, database: Database, own: Api) -> Callable[[Method], Api]:
 
 
 def _tell(demo: DemoFile, ready_file: Path) -> None:
+    example = ready_file.with_name(EXAMPLE_ARCHIVE)
+
     def lines(role: str, account: Account) -> str:
         return f"  {role:<12} {account.email}\n{'password':>21}  {account.password}\n{'API token':>21}  {account.token}"
 
     print(
         f"\nvocboard is at {demo.url}   (REST API: {demo.url}/api/docs)\n\n"
         f"{lines('participant', demo.participant)}\n{lines('organiser', demo.organiser)}\n\n"
-        f"These details are also in {ready_file}. Press Ctrl-C to stop.",
+        f"These details are also in {ready_file}."
+        + (f" Results to upload are in {example}." if example.exists() else "")
+        + " Press Ctrl-C to stop.",
         flush=True,
     )

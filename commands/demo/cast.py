@@ -117,6 +117,14 @@ PRIVATE = Method(
     training=Training.TRAINVAL,
     skill=0.55,
 )
+EXAMPLE = Method(  # for visitors to upload
+    name="Example",
+    description="An archive to upload.",
+    contributors="Demo Participant",
+    affiliation="vocboard demo",
+    training=Training.TRAINVAL,
+    skill=0.6,
+)
 WITHDRAWN = Method(
     name="Wrong checkpoint",
     description="Withdrawn by its author.",

@@ -8,7 +8,7 @@ from playwright.sync_api import Browser, Page, expect
 
 from tests.browser.conftest import SignIn
 from tests.browser.exhibition import cookies_of
-from tests.support.factories import make_user
+from tests.support.factories import make_challenge, make_user
 from tests.support.services import make_tables
 from tests.support.site import Site, serving
 from tests.support.wrong_archives import CASES, TRAINING_DATA, WrongArchive, challenge, detections, tar, under
@@ -107,6 +107,28 @@ def test_errors_of_the_form_do_not_cost_the_upload(form: Page, tmp_path: Path) -
     expect(form.locator("#report")).to_contain_text("For comp4, describe the training data.", timeout=PATIENCE_MS)
     form.get_by_label("Training data statement").fill(TRAINING_DATA)
     submit(form)
+
+
+def test_an_identical_archive_is_pointed_out_and_a_used_up_quota_is_said_before(
+    site: Site, page: Page, tmp_path: Path
+) -> None:
+    with site.writing() as session:
+        slug = make_challenge(session, edition="VOC2012", competitions=["comp4"], quota_count=2).slug
+        email = make_user(session).email
+    page.context.add_cookies(cookies_of(site, email))
+    archive = tar({"comp4_det_test_car.txt": b"000001 0.5 1 1 9 9\n"})
+    for number in (1, 2):
+        page.goto(f"{site.url}/challenges/{slug}/submit")
+        page.get_by_label("Name", exact=True).fill("Mine")
+        choose(page, tmp_path / "results.tar.gz", archive)
+        page.get_by_label("Submit without the missing classes").check(timeout=PATIENCE_MS)
+        page.get_by_label("Training data statement").fill(TRAINING_DATA)
+        if number == 2:
+            page.get_by_role("button", name="Submit", exact=True).click()
+            page.get_by_label("Submit it again all the same").check(timeout=PATIENCE_MS)
+        submit(page)
+    page.goto(f"{site.url}/challenges/{slug}/submit")
+    expect(page.get_by_role("alert")).to_contain_text("The quota of comp4 is used up")
 
 
 def test_a_file_that_changes_while_it_is_sent_is_explained(form: Page, tmp_path: Path) -> None:

@@ -38,8 +38,8 @@ def test_from_upload_to_leaderboard(
     table = capsys.readouterr().out
     assert table.startswith("comp1: classification\n")
     mean = results["competitions"]["comp3"]["mean"]
-    assert f"{mean:.4f}" in table
-    assert " AP " in table
+    assert f"{100 * mean:.2f}" in table
+    assert " AP, % " in table
 
     assert main(["leaderboard", "voc", "comp3"]) == 0
     assert capsys.readouterr().out == "No methods have been published yet.\n"
@@ -76,9 +76,11 @@ def test_waiting_shows_the_scores_that_evaluating_here_gives(
     evaluated = capsys.readouterr().out
 
     def tables(text: str) -> list[str]:
-        blocks = [block for block in text.split("\n\n") if " AP " in block]
+        blocks = [block for block in text.split("\n\n") if " AP, % " in block]
         return [block.split("\n", 1)[1].strip() for block in blocks]
 
+    assert "Only you and the organisers see this. `vocboard publish " in waited
+    waited = waited.partition("\nOnly you")[0]
     assert len(tables(waited)) == 2
     assert tables(waited) == tables(evaluated)
 

@@ -54,6 +54,20 @@ def test_from_publishing_to_withdrawing(scored: str, capsys: pytest.CaptureFixtu
     assert capsys.readouterr().out == f"Shape finder ({scored}) is withdrawn.\n"
 
 
+def test_a_published_result_is_only_replaced_when_that_is_said(
+    scored: str, archive: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["publish", scored]) == 0
+    assert submit(archive, "--wait", "--again") == 0
+    second = capsys.readouterr().out.split("Accepted as submission ")[1].split(":")[0]
+    assert main(["publish", second]) == 2
+    refused = capsys.readouterr().err
+    assert f"submission {scored}. Replace that one" in refused
+    assert "--replace publishes this result in place of that one" in refused
+    assert main(["publish", second, "--replace"]) == 0
+    assert main(["unpublish", second]) == 0  # the board is everybody's
+
+
 def test_what_is_said_about_a_method_is_edited(
     scored: str, board: Board, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -106,6 +120,10 @@ def test_the_archive_comes_back_as_it_was(
 
 
 def test_what_is_needed_offline_is_saved(archive: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["download", "--challenge", "voc", "--output", str(tmp_path / "first")]) == 0
+    told = capsys.readouterr().out.splitlines()[-1].removeprefix("To check results: vocboard ")
+    assert main(told.replace("results.tar.gz", str(archive)).split()) == 0
+    capsys.readouterr()
     assert main(["download", "--challenge", "voc", "--output", str(tmp_path), "--json"]) == 0
     edition, image_sets = json.loads(capsys.readouterr().out)["files"]
     assert main(["validate", edition, str(archive), "--image-sets", image_sets]) == 0

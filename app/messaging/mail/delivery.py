@@ -15,6 +15,7 @@ from vocboard.app.settings import Settings
 
 TIMEOUT_SECONDS = 30.0  # of each SMTP step
 PORTS = {"smtp": 25, "smtps": 465}
+LONGEST_LINE = 998  # characters (RFC 5322, section 2.1.1)
 PERMANENT = 500  # SMTP status codes from here on are permanent errors
 
 Send = Callable[[Claimed], None]
@@ -90,8 +91,17 @@ def _email(message: Claimed, settings: Settings) -> EmailMessage:
     email["Date"] = format_datetime(message.created_at)
     email["Message-ID"] = f"<{message.id}@{settings.sender.rpartition('@')[2]}>"
     email["Auto-Submitted"] = "auto-generated"  # RFC 3834: no automatic answers
-    email.set_content(message.body)
+    email.set_content(message.body, cte=_encoding(message.body, to_file=settings.mail_directory is not None))
     return email
+
+
+def _encoding(body: str, *, to_file: bool) -> str | None:
+    """Return the transfer encoding; None for the default, which breaks long links. People copy them out of files."""
+    if max(map(len, body.splitlines()), default=0) > LONGEST_LINE:
+        return None
+    if body.isascii():
+        return "7bit"
+    return "8bit" if to_file else None
 
 
 def _write(email: EmailMessage, directory: Path, message: Claimed) -> None:

@@ -8,7 +8,7 @@ import pytest
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
-from tests.support.mail import read
+from tests.support.mail import link_in, read
 from vocboard.app.database import Database, now
 from vocboard.app.messaging.mail import outbox
 from vocboard.app.messaging.mail.delivery import MailServerError, SmtpServer, UndeliverableError, sender
@@ -124,16 +124,20 @@ def only_id() -> uuid.UUID:
 
 def test_the_embedded_set_up_writes_files_for_its_owner_alone(database: Database, tmp_path: Path) -> None:
     settings = Settings(data_directory=tmp_path, public_url="https://voc.example")
+    link = f"https://voc.example/confirm?token={'x' * 43}"
     with database.writing() as session:
-        put(session)
+        outbox.put(
+            session, to="ada@lab.example", template="confirm-address", site="https://voc.example", link=link, hours=72
+        )
     send_due(database, sender(settings))
     assert settings.mail_directory == tmp_path / "mail"
     [message] = read(tmp_path / "mail")
     assert message["To"] == "ada@lab.example"
     assert message["From"] == "vocboard@voc.example"
     assert message["Auto-Submitted"] == "auto-generated"
-    assert "https://voc.example/sign-in" in message.get_content()
+    assert link in message.get_content()
     [file] = (tmp_path / "mail").iterdir()
+    assert link_in(file.read_text()) == link, "it can be copied out of the file"
     assert file.stat().st_mode & 0o077 == 0
     assert (tmp_path / "mail").stat().st_mode & 0o077 == 0
 
