@@ -167,6 +167,7 @@ WEB_GUARDS: Mapping[str, Guard] = {
             "user_id",
             "archive_sha256",
             "archive_bytes",
+            "has_archive",
             "columns_sha256",
             "columns_reader",
             "attempts",

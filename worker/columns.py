@@ -47,12 +47,14 @@ class Uploaded:
         columns_sha256: hash of the columns; None if they were not stored.
         columns_reader: version of the reader that wrote the columns.
         segmentation_classes: classes declared by the participant; None for all.
+        has_archive: False if it was imported without its archive: files with these hashes are of others.
     """
 
     archive_sha256: str
     columns_sha256: str | None
     columns_reader: int | None
     segmentation_classes: tuple[str, ...] | None
+    has_archive: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -164,6 +166,8 @@ def _with_columns(
     *,
     memory_limit_bytes: int,
 ) -> Outcome:
+    if not uploaded.has_archive:
+        raise UnscorableError("its archive was not imported with its challenge")
     if uploaded.columns_sha256 is not None and uploaded.columns_reader == READER_VERSION:
         try:
             with store.open(uploaded.columns_sha256) as file:

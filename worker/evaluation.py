@@ -130,6 +130,7 @@ def _find_work(session: Session, claim: Claim) -> Row[*tuple[Any, ...]] | None:
             Submission.columns_sha256,
             Submission.columns_reader,
             Submission.segmentation_classes,
+            Submission.has_archive,
             Challenge.edition,
             Challenge.edition_file,
             Challenge.statistics,
@@ -149,11 +150,12 @@ def _find_work(session: Session, claim: Claim) -> Row[*tuple[Any, ...]] | None:
 def _work(found: Row[*tuple[Any, ...]] | None) -> Work:
     if found is None:
         raise UnscorableError("its challenge has no scoring")
-    submission_id, archive, columns, reader, declared, name, file, statistics, image_set, scoring_id, truth = found
+    submission_id, archive, columns, reader, declared, has_archive, *challenge, scoring_id, truth = found
+    name, file, statistics, image_set = challenge
     if truth is None:
         raise UnscorableError(f"scoring {scoring_id} is against a ground truth that has not been imported")
     classes = None if declared is None else tuple(declared)
-    uploaded = Uploaded(archive, columns, reader, classes)
+    uploaded = Uploaded(archive, columns, reader, classes, has_archive)
     edition = on_image_set(edition_from(name, file), image_set)
     return Work(submission_id, uploaded, edition, scoring_id, truth, with_evidence=statistics)
 

@@ -159,6 +159,7 @@ def sources(session: Session, result_ids: list[uuid.UUID]) -> Mapping[uuid.UUID,
             Submission.columns_sha256,
             Submission.columns_reader,
             Submission.segmentation_classes,
+            Submission.has_archive,
             Challenge.edition,
             func.coalesce(EditionVersion.file, Challenge.edition_file),
             ChallengePhase.image_set,
@@ -175,10 +176,10 @@ def sources(session: Session, result_ids: list[uuid.UUID]) -> Mapping[uuid.UUID,
         .where(CompetitionResult.id.in_(result_ids), is_here)
     )
     found = {}
-    for result_id, competition, truth, archive, columns, reader, declared, name, file, image_set in rows:
+    for result_id, competition, truth, archive, columns, reader, declared, has_archive, name, file, image_set in rows:
         classes = None if declared is None else tuple(declared)
         edition = on_image_set(edition_from(name, file), image_set)
-        uploaded = Uploaded(archive, columns, reader, classes)
+        uploaded = Uploaded(archive, columns, reader, classes, has_archive)
         found[result_id] = Source(result_id, competition, edition, truth, uploaded)
     return found
 

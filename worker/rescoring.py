@@ -143,7 +143,13 @@ def _evaluate_one(store: ArchiveStore, settings: Settings, claim: BatchClaim, it
     started_at, started = now(), time.monotonic()
     try:
         evaluated = evaluate(
-            Uploaded(item.archive_sha256, item.columns_sha256, item.columns_reader, item.segmentation_classes),
+            Uploaded(
+                item.archive_sha256,
+                item.columns_sha256,
+                item.columns_reader,
+                item.segmentation_classes,
+                item.has_archive,
+            ),
             store,
             on_image_set(edition_from(claim.edition, claim.edition_file), claim.image_set),
             ground_truth_store.load(ground_truth_store.path_of(settings, claim.truth_sha256)),

@@ -30,6 +30,7 @@ class Item:
 
     Attributes:
         segmentation_classes: classes declared by the participant; None for all.
+        has_archive: False if it was imported without its archive.
     """
 
     submission_id: uuid.UUID
@@ -37,6 +38,7 @@ class Item:
     columns_sha256: str | None
     columns_reader: int | None
     segmentation_classes: tuple[str, ...] | None
+    has_archive: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -197,11 +199,12 @@ def _items(session: Session, submission_ids: Sequence[uuid.UUID]) -> tuple[Item,
             Submission.columns_sha256,
             Submission.columns_reader,
             Submission.segmentation_classes,
+            Submission.has_archive,
         )
         .where(Submission.id.in_(submission_ids))
         .order_by(Submission.created_at, Submission.id)
     )
-    return tuple(Item(*row[:4], None if row[4] is None else tuple(row[4])) for row in rows)
+    return tuple(Item(*row[:4], None if row[4] is None else tuple(row[4]), row[5]) for row in rows)
 
 
 def _finish(session: Session, claim: BatchClaim, submission_ids: Sequence[uuid.UUID], **values: object) -> None:

@@ -39,13 +39,15 @@ def download(database: Database, store: ArchiveStore, *, submission_id: uuid.UUI
 
     Raises:
         NotFoundError: the user may not see the submission.
-        ArchiveGoneError: its archive is no longer stored.
+        ArchiveGoneError: its archive is no longer stored, or was not imported with it.
         ForbiddenError: the user neither owns it nor organises its challenge.
     """
     with database.reading() as session:
         submission = queries.get_for(session, submission_id, user)
         if not queries.is_managed_by(session, submission, user):
             raise ForbiddenError("Only the owner of a submission and the challenge's organisers can download it.")
+        if not submission.has_archive:
+            raise ArchiveGoneError("The archive of this submission was not imported with its challenge.")
         name, sha256, size = submission.archive_name, submission.archive_sha256, submission.archive_bytes
     chunks = _chunks(store, sha256)
     try:

@@ -113,6 +113,9 @@ class Submission(LeasedWithState, Base):
     archive_sha256: Mapped[str] = mapped_column(String(64), index=True)
     archive_bytes: Mapped[int]
     archive_name: Mapped[str] = mapped_column(String(255))
+    # False if it was imported without its archive. Then the hash is only information: whatever the store has under it
+    # was uploaded by others.
+    has_archive: Mapped[bool] = mapped_column(default=True)
     # The columns read from the archive, in the same store; None if the archive has to be read again.
     columns_sha256: Mapped[str | None] = mapped_column(String(64), index=True)
     columns_reader: Mapped[int | None]  # version of the reader

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from itertools import islice
 
-from sqlalchemy import or_, select
+from sqlalchemy import and_, or_, select
 from sqlalchemy.orm import Session
 
 from vocboard.app.audit import service as audit
@@ -62,7 +62,10 @@ def prune(database: Database, store: ArchiveStore, *, withdrawn_kept_for: timede
                 hold_archive(session, sha256)
                 if _needed(session, [sha256], withdrawn_before):
                     continue
-                is_of = or_(Submission.archive_sha256 == sha256, Submission.columns_sha256 == sha256)
+                is_of = and_(
+                    or_(Submission.archive_sha256 == sha256, Submission.columns_sha256 == sha256),
+                    Submission.has_archive,
+                )
                 known = session.scalars(select(Submission).where(is_of)).all()
                 if known:
                     for submission in known:
@@ -88,7 +91,8 @@ def prune(database: Database, store: ArchiveStore, *, withdrawn_kept_for: timede
 
 
 def _needed(session: Session, names: Iterable[str], withdrawn_before: datetime) -> set[str]:
-    is_needed = or_(Submission.state != State.WITHDRAWN, Submission.finished_at > withdrawn_before)
+    is_kept = or_(Submission.state != State.WITHDRAWN, Submission.finished_at > withdrawn_before)
+    is_needed = and_(Submission.has_archive, is_kept)
     names = list(names)
     columns = (Submission.archive_sha256, Submission.columns_sha256)
     queries = (select(column).where(column.in_(names), is_needed) for column in columns)

@@ -62,6 +62,7 @@ def consequences(
     others = select(Submission.id).where(
         Submission.archive_sha256 == submission.archive_sha256,
         Submission.id != submission.id,
+        Submission.has_archive,
         Submission.state != State.WITHDRAWN,
     )
     return submission, Consequences(

@@ -170,7 +170,10 @@ def _write_tables(
 def _needed_archives(session: Session, challenge_id: uuid.UUID) -> dict[str, int]:
     """Return the bytes of the archives by SHA-256, but for withdrawn submissions, whose may be removed any moment."""
     query = select(Submission.archive_sha256, Submission.archive_bytes).where(
-        Submission.challenge_id == challenge_id, Submission.state != State.WITHDRAWN, ~Submission.is_rehearsal
+        Submission.challenge_id == challenge_id,
+        Submission.state != State.WITHDRAWN,
+        Submission.has_archive,
+        ~Submission.is_rehearsal,
     )
     return {row.archive_sha256: row.archive_bytes for row in session.execute(query)}
 
@@ -232,7 +235,9 @@ def _submissions(
         evaluations = _evaluations(session, [one.current_evaluation_id for one in found if one.current_evaluation_id])
         yield [
             submission_record(
-                one, evaluations.get(one.current_evaluation_id), has_archive=one.archive_sha256 in archives
+                one,
+                evaluations.get(one.current_evaluation_id),
+                has_archive=one.has_archive and one.archive_sha256 in archives,
             )
             for one in found
         ]

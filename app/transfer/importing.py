@@ -202,6 +202,7 @@ def _add_submission(
             phase_key=one.phase,
             user_id=user_id,
             method_id=method_id,
+            has_archive=one.has_archive,  # checked: the archive was in the import, and has this hash
             warnings=[warning.model_dump(mode="json") for warning in one.warnings],
             state=State.FAILED if was_waiting else one.state,
             failure=NOT_EVALUATED if was_waiting else one.failure,

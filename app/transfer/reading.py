@@ -101,7 +101,7 @@ def rules_at(place: str) -> Iterator[None]:
 class _Checking:
     def __init__(self, problems: list[Problem]) -> None:
         self._problems = problems
-        self._needed: dict[str, int] = {}
+        self._needed: dict[tuple[str, int], None] = {}  # SHA-256 and bytes of submitted archives
 
     def run(self, found: Iterator[tar.Member]) -> Contents | None:
         first = next(found, None)
@@ -119,7 +119,7 @@ class _Checking:
                 kind, check_record = checks[member.name]
                 for number, record in self._lines(member, kind):
                     self._note_each(member.name, number, check_record(record))
-        for sha256, size in self._needed.items():
+        for sha256, size in self._needed:
             if contents.archives.get(sha256) != size:
                 self._note(records.ARCHIVES + sha256, None, "A submission's archive is missing, or of another size.")
         return contents
@@ -201,7 +201,7 @@ class _Checking:
         if one.published_at is not None and one.state is not State.SCORED:
             yield f"published_at: a submission that is {one.state} is not published."
         if one.has_archive:
-            self._needed[one.archive_sha256] = one.archive_bytes
+            self._needed[one.archive_sha256, one.archive_bytes] = None
 
     def _note_each(self, file: str, line: int | None, messages: Iterable[str]) -> None:
         for message in messages:

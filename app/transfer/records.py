@@ -192,7 +192,8 @@ class SubmissionRecord(Record):
     Attributes:
         began_at: when its upload began.
         phase: key of the phase that it was made in.
-        has_archive: False if it is withdrawn, or its archive was lost.
+        has_archive: whether its archive is in the export: not if it is withdrawn, or its archive was lost. Without it
+            the hash is only information, and gives no right to a file of the importing server that has the same.
         published_before: when it was published before organisers removed it from the leaderboards.
         publish_when_scored: whether its owner asked for that at the upload.
     """

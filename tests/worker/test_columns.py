@@ -92,6 +92,23 @@ def test_reads_the_archive_of_a_submission_without_columns(backend: Backend, sta
     assert len(started) == 1
 
 
+def test_files_of_others_are_not_scored_for_a_submission_that_was_imported_without_its_archive(
+    backend: Backend,
+) -> None:
+    submission_id = backend.submit(
+        backend.user(),
+        backend.challenge(),
+        archive=make_archive((0.9, 0.1, 0.8)),
+        columns=make_columns((0.9, 0.1, 0.8)),
+    )
+    with backend.database.writing() as session:
+        session.get_one(Submission, submission_id).has_archive = False
+    assert evaluate_next(backend.database, backend.store, backend.settings)
+    submission = backend.submission(submission_id)
+    assert submission.state is State.FAILED
+    assert "was not imported" in (submission.failure_detail or "")
+
+
 def test_an_archive_that_is_replaced_by_the_same_content_can_be_read_again(
     backend: Backend, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -7,12 +7,13 @@ import shutil
 import tarfile
 import tempfile
 from collections.abc import Callable
+from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
 import pyarrow.parquet as pq
 import pytest
-from sqlalchemy import select
+from sqlalchemy import select, update
 
 from tests.support.archives import Change, edited
 from tests.support.backend import Backend, make_archive, make_columns
@@ -26,13 +27,15 @@ from vocboard.app.audit.queries import Filters
 from vocboard.app.challenges import archiving
 from vocboard.app.challenges import service as challenges
 from vocboard.app.challenges.models import Challenge, Visibility
-from vocboard.app.database import Database
+from vocboard.app.database import Database, now
 from vocboard.app.errors import ConflictError, ForbiddenError, InvalidArchiveError
 from vocboard.app.leaderboards.board import Board
 from vocboard.app.leaderboards.export import as_csv, as_latex
 from vocboard.app.moderation import submissions as moderation
 from vocboard.app.submissions import publishing
+from vocboard.app.submissions.downloading import ArchiveGoneError, download
 from vocboard.app.submissions.models import State, Submission
+from vocboard.app.submissions.pruning import prune
 from vocboard.app.transfer.service import begin_export
 from vocboard.worker.evaluation import evaluate_next
 
@@ -311,6 +314,36 @@ def test_an_archive_whose_content_is_another_is_refused(exported_once: Path, oth
     with pytest.raises(InvalidArchiveError) as caught:
         other.take(edited(exported_once, change))
     assert "another SHA-256" in caught.value.problems[0].message
+
+
+@ON_ONE_SET_UP
+def test_naming_the_hash_of_an_archive_that_others_uploaded_gives_no_right_to_it(
+    exported_once: Path, other: Server, tmp_path: Path
+) -> None:
+    def only_name_archives(files: dict[str, bytes]) -> None:
+        without("archives/")(files)
+        records = [{**json.loads(line), "has_archive": False} for line in files["submissions.jsonl"].splitlines()]
+        files["submissions.jsonl"] = b"\n".join(json.dumps(record).encode() for record in records)
+
+    owned = other.take(exported_once)
+    named = other.take(edited(exported_once, only_name_archives), slug="named")
+    with other.database.reading() as session:
+        own, only_named = _submissions(session, owned), _submissions(session, named)
+    assert {one.archive_sha256 for one in own} == {one.archive_sha256 for one in only_named}
+    for one in own:
+        assert download(other.database, other.store, submission_id=one.id, user=other.organiser).size
+    for one in only_named:
+        with pytest.raises(ArchiveGoneError, match="was not imported"):
+            download(other.database, other.store, submission_id=one.id, user=other.organiser)
+    again = write_export(other.database, other.store, tmp_path / "again.tar", other.organiser, slug="named")
+    with tarfile.open(again) as tar:
+        assert not [name for name in tar.getnames() if name.startswith("archives/")]
+    # Nor does it keep an archive that its owner has withdrawn.
+    with other.database.writing() as session:
+        of_owner = update(Submission).where(Submission.challenge_id == owned.id)
+        session.execute(of_owner.values(state=State.WITHDRAWN, finished_at=now() - timedelta(days=2)))
+    pruned = prune(other.database, other.store, withdrawn_kept_for=timedelta(days=1))
+    assert pruned.withdrawn == len({one.archive_sha256 for one in own})
 
 
 @pytest.mark.parametrize("kind", [tarfile.SYMTYPE, tarfile.LNKTYPE, tarfile.CHRTYPE, tarfile.DIRTYPE])
