@@ -57,7 +57,7 @@ def create_token(
         expires_at=now() + lifetime,
     )
     session.add(token)
-    details = {"label": token.label, "scopes": token.scopes, "expires_at": token.expires_at.isoformat()}
+    details = {"label": token.label, "scopes": token.scopes, "expires_at": token.expires_at}
     audit.record(session, actor=user, action="token.create", subject=token, details=details)
     return token, secret
 

@@ -1,7 +1,6 @@
 """Organisers' views of a whole challenge: submissions, entrants, queue, audit log."""
 
 import uuid
-from datetime import UTC, datetime
 from typing import Annotated
 
 from fastapi import APIRouter, Query
@@ -24,6 +23,7 @@ from vocboard.app.audit import export, queries
 from vocboard.app.challenges import bans as banned
 from vocboard.app.challenges import service as challenges
 from vocboard.app.challenges.models import Ban
+from vocboard.app.forms.instants import FilterInstant
 from vocboard.app.moderation import bans
 from vocboard.app.overview import entrants as entrants_of
 from vocboard.app.overview import queue as queue_of
@@ -164,8 +164,8 @@ def get_log(
     who: Annotated[str, Query(description="Id of a person, `operator` or `server`.")] = "",
     action: Annotated[str, Query(description="Such as `submission.publish`, or `submission` for all of these.")] = "",
     about: Annotated[uuid.UUID | None, Query(description="Id of a submission or another object.")] = None,
-    since: datetime | None = None,
-    until: datetime | None = None,
+    since: FilterInstant | None = None,
+    until: FilterInstant | None = None,
     page: PageNumber = FIRST_PAGE,
     per_page: PerPage = DEFAULT_PER_PAGE,
 ) -> ItemPage[LoggedEvent]:
@@ -186,8 +186,8 @@ def get_log_file(
     who: str = "",
     action: str = "",
     about: uuid.UUID | None = None,
-    since: datetime | None = None,
-    until: datetime | None = None,
+    since: FilterInstant | None = None,
+    until: FilterInstant | None = None,
 ) -> StreamingResponse:
     """The same as a file, the first event first."""
     with database.reading() as session:
@@ -198,13 +198,9 @@ def get_log_file(
 
 
 def _log_filters(
-    who: str, action: str, about: uuid.UUID | None, since: datetime | None, until: datetime | None
+    who: str, action: str, about: uuid.UUID | None, since: FilterInstant | None, until: FilterInstant | None
 ) -> queries.Filters:
-    return queries.Filters(who, "".join(filter(str.isprintable, action)), about, _zoned(since), _zoned(until))
-
-
-def _zoned(instant: datetime | None) -> datetime | None:
-    return instant.replace(tzinfo=UTC) if instant is not None and instant.tzinfo is None else instant
+    return queries.Filters(who, "".join(filter(str.isprintable, action)), about, since, until)
 
 
 def _submission(row: Row) -> OrganisersSubmission:

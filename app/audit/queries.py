@@ -11,6 +11,7 @@ from sqlalchemy import Select, and_, or_, select
 from sqlalchemy.orm import Session
 
 from vocboard.app.accounts.models import User
+from vocboard.app.audit import instants
 from vocboard.app.audit.models import AuditEvent
 from vocboard.app.audit.sentences import PHRASES, sentence
 from vocboard.app.paging import PER_PAGE, Page, paginate
@@ -46,6 +47,7 @@ class LoggedEvent:
     Attributes:
         who: the person's present name, `alice@host, command line`, or `SERVER`.
         text: a sentence.
+        details: in JSON's types; instants are ISO 8601 texts.
     """
 
     id: uuid.UUID
@@ -139,7 +141,7 @@ def _described(
         object_id=event.object_id,
         challenge_id=event.challenge_id,
         text=sentence(who, event.action, subject, event.details),
-        details=event.details,
+        details=instants.shown(event.details),
     )
 
 

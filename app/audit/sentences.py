@@ -3,11 +3,10 @@
 Names are as they were when it happened, where the event has them, and present ones otherwise.
 """
 
-import re
 from collections.abc import Callable, Mapping
-from datetime import UTC, datetime
 from typing import Any
 
+from vocboard.app.audit.instants import instant_in
 from vocboard.app.challenges.models import MAIN_PHASE
 
 Details = Mapping[str, Any]
@@ -39,7 +38,6 @@ _RULES = {
     "anywhere_on_earth": "display of dates anywhere on Earth",
     "statistics": "display of intervals and rank ranges",
 }
-_INSTANT = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d(:\d\d(\.\d+)?)?(Z|[+-]\d\d:\d\d)")
 _LONG = frozenset({"description", "method_description", "edition_file"})  # that they changed is said, not how
 
 
@@ -49,7 +47,7 @@ def sentence(who: str, action: str, subject: str, details: Details) -> str:
     Args:
         who: the person, the operator or the server.
         subject: what the event is about, in words, such as `“R-CNN” of Ada`.
-        details: the event's.
+        details: the event's, as they are stored.
 
     >>> sentence("Olga", "submission.disqualify", "“R-CNN” of Ada", {"reason": "Trained on test images."})
     'Olga disqualified “R-CNN” of Ada: “Trained on test images.”'
@@ -70,7 +68,7 @@ def _plain(text: str) -> Callable[[str, Details], str]:
     """
 
     def phrase(subject: str, details: Details) -> str:
-        values = {name: _instant(value) or value for name, value in details.items()}
+        values = {name: _instant(value, name) or value for name, value in details.items()}
         known = _Known(values, subject=subject, the_phase=_phase(details))
         said = text.format_map(known)
         return f"{said}: “{details['reason']}”" if details.get("reason") else said
@@ -149,25 +147,23 @@ def _changed_parts(details: Details) -> list[str]:
         if name in _LONG or not isinstance(change, Mapping):
             parts.append(f"the {label}")
         else:
-            parts.append(f"the {label} from {_value(change.get('from'))} to {_value(change.get('to'))}")
+            parts.append(f"the {label} from {_value(change.get('from'), name)} to {_value(change.get('to'), name)}")
     return parts
 
 
-def _value(value: Any) -> str:
+def _value(value: Any, name: str = "") -> str:
     if value is None or value == "":
         return "none"
-    if (instant := _instant(value)) is not None:
+    if (instant := _instant(value, name)) is not None:
         return instant
     text = ", ".join(map(str, value)) if isinstance(value, list) else str(value)
     return f"“{text if len(text) <= LONGEST_VALUE else text[: LONGEST_VALUE - 1] + '…'}”"
 
 
-def _instant(value: Any) -> str | None:
-    """Return a date of the details as pages write it; None if the value is not one."""
-    if not isinstance(value, str) or not _INSTANT.fullmatch(value):
-        return None
-    at = datetime.fromisoformat(value).astimezone(UTC)
-    return f"{at.day} {at:%b %Y, %H:%M} UTC"
+def _instant(value: Any, name: str) -> str | None:
+    """Return an instant of the details as pages write it; None if the value with this name is not one."""
+    at = instant_in(value, name=name)
+    return None if at is None else f"{at.day} {at:%b %Y, %H:%M} UTC"
 
 
 def _listed(parts: list[str]) -> str:
@@ -201,7 +197,7 @@ def _imported_challenge(_subject: str, details: Details) -> str:
 
 
 def _imported(_subject: str, details: Details) -> str:
-    at = _instant(details.get("at")) or details.get("at", "?")
+    at = _instant(details.get("at"), "at") or details.get("at", "?")
     return f"imported an event of {at} from the other server: {details.get('text', '?')}"
 
 

@@ -6,6 +6,7 @@ from typing import Any, Protocol
 
 from sqlalchemy.orm import Session
 
+from vocboard.app.audit import instants
 from vocboard.app.audit.models import AuditEvent
 from vocboard.app.database import OPERATOR
 
@@ -44,7 +45,8 @@ def record(
         actor: the user; None for the server itself.
         action: object and verb, such as `submission.publish`.
         subject: row of the object.
-        details: further information as JSON; never secrets, never anything from the ground truth.
+        details: further information in JSON's types and `datetime`; never secrets, never anything from the ground
+            truth.
     """
     session.flush()  # assigns the id of a new object
     operator = session.info.get(OPERATOR)
@@ -59,7 +61,7 @@ def record(
             object_type=subject.__tablename__,
             object_id=subject.id,
             challenge_id=_challenge_of(subject),
-            details=details,
+            details=instants.stored(details),
         )
     )
     session.flush()

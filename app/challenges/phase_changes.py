@@ -84,7 +84,7 @@ def add_phase(
     session.refresh(challenge, ["further_phases"])
     details = {"phase": key, "title": title, "image_set": image_set, "has_own_truth": has_own_truth}
     audit.record(
-        session, actor=user, action="phase.create", subject=challenge, details=details | {"rules": rules.as_logged()}
+        session, actor=user, action="phase.create", subject=challenge, details=details | {"rules": dict(rules)}
     )
     return phase_named(challenge, key)
 
@@ -114,8 +114,8 @@ def update_phase(
     for name, value in rules.model_dump(exclude={"competitions"}).items():
         setattr(row, name, value)
     session.flush()
-    old = {"title": before.title, **before.rules.as_logged()}
-    new = {"title": title, **rules.as_logged()}
+    old = {"title": before.title, **dict(before.rules)}
+    new = {"title": title, **dict(rules)}
     if changes := {name: {"from": old[name], "to": new[name]} for name in new if old[name] != new[name]}:
         details = {"phase": key, "changes": changes}
         audit.record(session, actor=user, action="phase.update", subject=challenge, details=details)

@@ -174,7 +174,7 @@ def grant_extra_quota(
         challenge_id=challenge.id, phase_key=phase.key, email=address, count=count, until=until, reason=reason
     )
     session.add(grant)
-    details = {"phase": phase.key, "email": address, "count": count, "until": until.isoformat(), "reason": reason}
+    details = {"phase": phase.key, "email": address, "count": count, "until": until, "reason": reason}
     audit.record(session, actor=organiser, action="quota.grant", subject=challenge, details=details)
     return grant
 
@@ -204,8 +204,8 @@ def change_extra_quota(
     checks = FieldChecks()
     reason = _checked_grant(checks, count=count, until=until, reason=grant.reason if reason is None else reason)
     checks.finish()
-    after = {"count": count, "until": until.isoformat(), "reason": reason}
-    before = {"count": grant.count, "until": grant.until.isoformat(), "reason": grant.reason}
+    after = {"count": count, "until": until, "reason": reason}
+    before = {"count": grant.count, "until": grant.until, "reason": grant.reason}
     if after == before:
         return grant
     grant.count, grant.until, grant.reason = count, until, reason

@@ -65,10 +65,6 @@ class PhaseRules(BaseModel):
         "each person are shown, rounded to it. null for scores at once.",
     )
 
-    def as_logged(self) -> dict[str, Any]:
-        """Return the rules as the audit log keeps them, in JSON's types."""
-        return {name: value.isoformat() if isinstance(value, datetime) else value for name, value in self}
-
 
 class ChallengeRules(PhaseRules):
     """All that organisers choose of a challenge, and may change later.

@@ -174,7 +174,7 @@ def create(
     except IntegrityError:
         raise ConflictError(f"The URL name {slug!r} is already taken. Choose a different one.") from None
     session.add(ChallengeOrganiser(challenge_id=challenge.id, user_id=organiser.id, is_owner=True))
-    details = rules.as_logged() | {"edition": challenge.edition, "edition_file": _hash_of_own_file(challenge)}
+    details = dict(rules) | {"edition": challenge.edition, "edition_file": _hash_of_own_file(challenge)}
     audit.record(session, actor=organiser, action="challenge.create", subject=challenge, details=details)
     return challenge
 
@@ -190,10 +190,10 @@ def update(session: Session, *, challenge: Challenge, user: User, rules: Challen
     """
     queries.lock_challenge(session, challenge.id)
     freezing.freeze_due(session, challenge)
-    before = rules_of(challenge).as_logged()
+    before = dict(rules_of(challenge))
     checks = FieldChecks()
     rules = check_rules(checks, rules, edition_of(challenge))
-    if any(before[name] != value for name, value in rules.as_logged().items() if name not in CHANGEABLE_FOR_EVER):
+    if any(before[name] != value for name, value in dict(rules).items() if name not in CHANGEABLE_FOR_EVER):
         require_not_archived(challenge)
     keys = rules.competitions or ()
     if rules.detail is Detail.EVERYTHING is not challenge.detail and challenge.current_scoring_id is not None:
@@ -207,7 +207,7 @@ def update(session: Session, *, challenge: Challenge, user: User, rules: Challen
         setattr(challenge, name, value)
     challenge.competitions = _same_or_new(challenge, keys)
     session.flush()
-    after = rules.as_logged()
+    after = dict(rules)
     changes = {name: {"from": before[name], "to": after[name]} for name in after if before[name] != after[name]}
     if changes:
         audit.record(session, actor=user, action="challenge.update", subject=challenge, details=changes)

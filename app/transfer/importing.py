@@ -128,7 +128,7 @@ def _add(
     add_frozen_leaderboards(session, challenge, path, ids)
     add_corrections(session, challenge, path, versions=versions.versions, submissions=ids)
     for event in reading.lines_of(path, records.LOG, EventRecord):
-        elsewhere = {"at": event.created_at.isoformat(), "who": event.who, "text": event.text, "action": event.action}
+        elsewhere = {"at": event.created_at, "who": event.who, "text": event.text, "action": event.action}
         audit.record(session, actor=None, action="challenge.imported_event", subject=challenge, details=elsewhere)
     details = {
         "slug": header.slug,

@@ -174,7 +174,11 @@ def test_extra_quota_is_changed_in_what_is_given(world: World) -> None:
     wrong = world.client.patch(address, json={"count": 0, "until": later(-1)})
     assert wrong.status_code == 422
     assert wrong.json()["fields"].keys() == {"count", "until"}
-    log = world.client.get(f"{PATH}/log").json()["items"]
+    log = world.client.get(f"{PATH}/log?since=2020-01-01T00:00:00").json()["items"]
+    for name, instant in (("since", "0001-01-01T00:00:00%2B14:00"), ("until", "9999-12-31T23:59:59-14:00")):
+        for path in ("log", "log.csv"):
+            answer = world.client.get(f"{PATH}/{path}?{name}={instant}")
+            assert (answer.status_code, list(answer.json()["fields"])) == (422, [name])
     assert [event["action"] for event in log[:2]] == ["quota.change_grant", "quota.grant"]
     assert f"changed the extra quota of {world.person.email} in the main phase to 5 submissions" in log[0]["text"]
     assert world.client.delete(address).status_code == 204

@@ -2,11 +2,13 @@
 
 import ast
 from collections.abc import Iterator
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, TypeGuard
 
 import pytest
 
+from vocboard.app.audit.instants import shown, stored
 from vocboard.app.audit.sentences import PHRASES, sentence
 from vocboard.app.challenges.rules import ChallengeRules
 
@@ -79,6 +81,24 @@ def test_dates_are_written_as_on_pages() -> None:
         "The server imported an event of 1 May 2026, 00:00 UTC from the other server: "
         "Olga disqualified “R-CNN”: “Trained on test images.”"
     )
+
+
+def test_a_text_that_looks_like_an_instant_stays_a_text() -> None:
+    """Entries of earlier versions, too: the texts of an entry are whatever somebody has typed."""
+    for text in ("2026-02-30T00:00:00Z", "0001-01-01T00:00:00+14:00", "2026-05-01T00:00:00Z"):
+        changes = {"contributors": {"from": "", "to": text}}
+        assert f"the contributors from none to “{text}”" in sentence("Ada", "submission.describe", "“R-CNN”", changes)
+        assert f"the challenge “{text}”" in sentence("Olga", "challenge.create", "?", {"title": text})
+        assert "deleted" in sentence("Olga", "challenge.delete", "?", {"title": text, "until": text})
+
+
+def test_instants_are_stored_with_their_type() -> None:
+    until = datetime(2026, 5, 1, tzinfo=UTC)
+    given = {"closes_at": {"from": None, "to": until}, "title": {"from": "", "to": until.isoformat()}}
+    written = sentence("Olga", "challenge.update", "?", stored(given))
+    assert "the closing date from none to 1 May 2026, 00:00 UTC" in written
+    assert "the title from none to “2026-05-01T00:00:00+00:00”" in written
+    assert shown(stored(given))["closes_at"]["to"] == until.isoformat()
 
 
 def test_every_rule_of_a_challenge_has_a_name() -> None:
