@@ -168,6 +168,16 @@ def current_means(
     return means
 
 
+def incomplete_results(session: Session, submission_ids: Collection[uuid.UUID]) -> set[tuple[uuid.UUID, str]]:
+    """Return the submissions and competitions in which not all classes were entered."""
+    query = _current(
+        select(Evaluation.submission_id, CompetitionResult.competition, CompetitionResult.not_entered).join(
+            Evaluation, Evaluation.id == CompetitionResult.evaluation_id
+        )
+    ).where(Evaluation.submission_id.in_(submission_ids))
+    return {(submission_id, competition) for submission_id, competition, names in session.execute(query) if names}
+
+
 def _current(query: Select[*Columns]) -> Select[*Columns]:
     """Keep of a query over evaluations those that count now."""
     return query.join(Submission, Submission.current_evaluation_id == Evaluation.id)

@@ -114,6 +114,11 @@ def visible_means(
     }
 
 
+def incomplete_results(session: Session, submissions: Sequence[Submission]) -> set[tuple[uuid.UUID, str]]:
+    """Return the submissions and competitions in which not all classes were entered, visible at every detail level."""
+    return queries.incomplete_results(session, [submission.id for submission in submissions])
+
+
 def ranking_mean(session: Session, submission: Submission, competition: str) -> float | None:
     """Return what leaderboards rank a submission by now; None without an evaluation.
 

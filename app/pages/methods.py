@@ -10,7 +10,7 @@ from starlette.responses import Response
 from vocboard.app.accounts.models import User
 from vocboard.app.database import Database
 from vocboard.app.errors import ConflictError, InvalidInputError
-from vocboard.app.evaluations.results import visible_means
+from vocboard.app.evaluations.results import incomplete_results, visible_means
 from vocboard.app.leaderboards.methods import address, cited_method
 from vocboard.app.pages.forms import NO_ERRORS, FormErrors, go_to
 from vocboard.app.pages.rendering import render
@@ -41,12 +41,14 @@ def method_page(
     with database.reading() as session:
         cited = cited_method(session, method_id, identity.user, site=settings.public_url)
         means = visible_means(session, cited.versions, for_organisers=False)
+        incomplete = incomplete_results(session, cited.versions)
     numbers = {one.id: len(cited.versions) - place for place, one in enumerate(cited.versions)}
     return render(
         request,
         "method.html",
         cited=cited,
         means=means,
+        incomplete=incomplete,
         numbers=numbers,
         address=address(settings.public_url, method_id),
     )

@@ -13,7 +13,7 @@ from vocboard.app.accounts.models import User
 from vocboard.app.challenges import service as challenges
 from vocboard.app.database import Database
 from vocboard.app.errors import ConflictError, InvalidInputError, LimitedError
-from vocboard.app.evaluations.results import visible_means
+from vocboard.app.evaluations.results import incomplete_results, visible_means
 from vocboard.app.moderation import submissions as moderation
 from vocboard.app.pages import wording
 from vocboard.app.pages.board_state import PER_PAGE
@@ -54,7 +54,8 @@ def my_submissions(request: Request, database: DatabaseDep, user: SignedIn, page
     with database.reading() as session:
         found = queries.mine(session, user=user, page=page)
         means = visible_means(session, found.items, for_organisers=False)
-    return render(request, "submissions.html", page=found, means=means)
+        incomplete = incomplete_results(session, found.items)
+    return render(request, "submissions.html", page=found, means=means, incomplete=incomplete)
 
 
 @router.get("/submissions/{submission_id}")

@@ -4,6 +4,7 @@ import re
 from dataclasses import dataclass
 
 import pytest
+from lxml import html
 
 from tests.browser.gallery import Gallery
 from tests.support.browsing import send_form, sign_in
@@ -144,6 +145,15 @@ def test_the_list_shows_own_submissions_alone(shown: Shown) -> None:
         page = client.get("/submissions").text
     assert page.count("Own method") == 6
     assert "YOLO" not in page
+
+
+def test_the_list_marks_means_over_some_of_the_classes(shown: Shown) -> None:
+    with shown.site.client() as client:
+        sign_in(client, shown.gallery.participant)
+        page = html.fromstring(client.get("/submissions").text)
+    [row] = page.xpath("//tr[contains(., 'Own method, scored')]")
+    starred = dict(re.findall(r"(comp\d+) [\d.]+(\*?)", " ".join(row.text_content().split())))
+    assert starred == {"comp1": "*", "comp3": "*", "comp5": "*", "comp7": ""}
 
 
 def test_a_user_without_submissions_sees_an_empty_list(embedded_site: Site) -> None:
