@@ -46,14 +46,18 @@ def disqualify(
 def reinstate(
     database: DatabaseDep,
     notifier: NotifierDep,
+    settings: SettingsDep,
     user: OrganisingUser,
     identity: ApiIdentity,
     submission_id: uuid.UUID,
     given: OptionalReason | None = None,
 ) -> SubmissionDetails:
-    """Lift a disqualification: the submission is as it was before."""
+    """Lift a disqualification: the submission is as it was before. Its owner is told by e-mail."""
+    change = partial(submissions.reinstate, site=settings.public_url)
     reason = given.reason if given else ""
-    return _changed(database, notifier, submissions.reinstate, submission_id, user, identity, reason=reason)
+    answer = _changed(database, notifier, change, submission_id, user, identity, reason=reason)
+    notifier.mail_queued()
+    return answer
 
 
 @router.post("/submissions/{submission_id}/fail", responses=ERRORS)

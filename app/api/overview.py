@@ -147,12 +147,20 @@ def ban(
 
 
 @router.delete("/bans/{user_id}", status_code=204, responses=CHANGING)
-def lift_ban(database: DatabaseDep, user: OrganisingUser, slug: str, user_id: uuid.UUID) -> None:
-    """Let somebody take part again. What the ban did to results stays."""
+def lift_ban(
+    database: DatabaseDep,
+    notifier: NotifierDep,
+    settings: SettingsDep,
+    user: OrganisingUser,
+    slug: str,
+    user_id: uuid.UUID,
+) -> None:
+    """Let somebody take part again. What the ban did to results stays. The person is told by e-mail."""
     with database.writing() as session:
         challenge = challenges.get_organised(session, slug, user)
         person = bans.entrant(session, challenge=challenge, user_id=user_id)
-        bans.lift_ban(session, challenge=challenge, person=person, user=user)
+        bans.lift_ban(session, challenge=challenge, person=person, user=user, site=settings.public_url)
+    notifier.mail_queued()
 
 
 @router.get("/log", responses=READING)

@@ -74,8 +74,13 @@ def ban(
     return found
 
 
-def lift_ban(session: Session, *, challenge: Challenge, person: User, user: User) -> None:
+def lift_ban(session: Session, *, challenge: Challenge, person: User, user: User, site: str) -> None:
     """Let a banned person take part again. What the ban did to results stays; it can be undone one by one.
+
+    The person is told by e-mail. After the commit, the caller calls `WorkerNotifier.mail_queued`.
+
+    Args:
+        site: its address, for the e-mail.
 
     Raises:
         ConflictError: the person is not banned, or the challenge is archived.
@@ -85,6 +90,7 @@ def lift_ban(session: Session, *, challenge: Challenge, person: User, user: User
     if found is None:
         raise ConflictError(f"{person.name} is not banned from this challenge.")
     session.delete(found)
+    notices.ban_lifted(session, person, challenge=challenge, site=site)
     details = {"person": person.name, "user": str(person.id)}
     audit.record(session, actor=user, action="challenge.lift_ban", subject=challenge, details=details)
 
@@ -120,8 +126,13 @@ def ban_from_server(session: Session, *, person: User, user: User, reason: str, 
     return found
 
 
-def lift_server_ban(session: Session, *, person: User, user: User) -> None:
+def lift_server_ban(session: Session, *, person: User, user: User, site: str) -> None:
     """Let a person who was banned from the server sign in again.
+
+    The person is told by e-mail. After the commit, the caller calls `WorkerNotifier.mail_queued`.
+
+    Args:
+        site: its address, for the e-mail.
 
     Raises:
         ForbiddenError: the user is not an administrator.
@@ -134,6 +145,7 @@ def lift_server_ban(session: Session, *, person: User, user: User) -> None:
     session.delete(found)
     audit.record(session, actor=user, action="user.lift_ban", subject=person, details={"person": person.name})
     administration.enable(session, user=person, actor=user)
+    notices.ban_lifted(session, person, challenge=None, site=site)
 
 
 def _require_administrator(user: User) -> None:

@@ -31,7 +31,7 @@ _ACTIONS: Mapping[Action, Callable[..., Submission]] = {
     Action.UNPUBLISH: submissions.hold_back,
     Action.ALLOW_PUBLISHING: submissions.allow_publishing,
     Action.DISQUALIFY: submissions.disqualify_quietly,
-    Action.REINSTATE: submissions.reinstate,
+    Action.REINSTATE: submissions.reinstate_quietly,
     Action.FAIL: submissions.fail,
 }
 
@@ -56,7 +56,8 @@ def act(
 ) -> tuple[Outcome, ...]:
     """Do something with submissions to a challenge that the person organises.
 
-    After the commit, the caller calls `WorkerNotifier.mail_queued`: owners are told of disqualifications.
+    After the commit, the caller calls `WorkerNotifier.mail_queued`: owners are told when a submission is
+    disqualified, and when that is lifted.
 
     Args:
         site: its address, for the e-mail.
@@ -82,4 +83,6 @@ def act(
         outcomes.append(Outcome(submission_id, refusal))
     if action is Action.DISQUALIFY:
         notices.disqualified(session, done, reason=reason, site=site)
+    elif action is Action.REINSTATE:
+        notices.reinstated(session, done, site=site)
     return tuple(outcomes)

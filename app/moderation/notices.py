@@ -1,7 +1,8 @@
-"""E-mail to people whose submissions are disqualified, or who are banned: the reason, and what they can do."""
+"""E-mail to people whose submissions are disqualified, or who are banned, and when that is lifted."""
 
 from collections.abc import Sequence
 from itertools import groupby
+from typing import Any
 
 from sqlalchemy.orm import Session
 
@@ -20,20 +21,12 @@ def disqualified(session: Session, submissions: Sequence[Submission], *, reason:
         submissions: with their owners, methods and challenge.
         site: its address, for links.
     """
-    ordered = sorted(submissions, key=lambda one: (str(one.user_id), one.created_at))
-    for _, group in groupby(ordered, key=lambda one: one.user_id):
-        own = list(group)
-        if _gets_mail(own[0].user):
-            outbox.put(
-                session,
-                to=own[0].user.email,
-                template="disqualified",
-                challenge=own[0].challenge.title,
-                slug=own[0].challenge.slug,
-                submissions=_named(own),
-                reason=reason,
-                site=site.rstrip("/"),
-            )
+    _tell_owners(session, submissions, template="disqualified", reason=reason, site=site)
+
+
+def reinstated(session: Session, submissions: Sequence[Submission], *, site: str) -> None:
+    """Tell the owners of submissions to one challenge that these are no longer disqualified; otherwise the same."""
+    _tell_owners(session, submissions, template="reinstated", site=site)
 
 
 def banned(
@@ -70,10 +63,52 @@ def banned(
         )
 
 
+def ban_lifted(session: Session, person: User, *, challenge: Challenge | None, site: str) -> None:
+    """Tell a person that a ban was lifted, after the account is enabled.
+
+    After the commit, the caller calls `WorkerNotifier.mail_queued`.
+
+    Args:
+        challenge: None for a ban from the server.
+        site: its address, for links.
+    """
+    if _gets_mail(person):
+        outbox.put(
+            session,
+            to=person.email,
+            template="ban-lifted",
+            challenge=challenge.title if challenge else None,
+            slug=challenge.slug if challenge else None,
+            site=site.rstrip("/"),
+        )
+
+
+def _tell_owners(
+    session: Session, submissions: Sequence[Submission], *, template: str, site: str, **given: Any
+) -> None:
+    """Send each owner one e-mail about the owner's submissions."""
+    ordered = sorted(submissions, key=lambda one: (str(one.user_id), one.created_at))
+    for _, group in groupby(ordered, key=lambda one: one.user_id):
+        own = list(group)
+        if _gets_mail(own[0].user):
+            outbox.put(
+                session,
+                to=own[0].user.email,
+                template=template,
+                challenge=own[0].challenge.title,
+                slug=own[0].challenge.slug,
+                submissions=_named(own),
+                site=site.rstrip("/"),
+                **given,
+            )
+
+
 def _gets_mail(person: User) -> bool:
     """Whether the address is known to be the person's; those of imported challenges have none."""
     return person.is_confirmed and person.disabled_at is None
 
 
-def _named(submissions: Sequence[Submission]) -> list[dict[str, str]]:
-    return [{"method": one.method.name, "id": str(one.id)} for one in submissions]
+def _named(submissions: Sequence[Submission]) -> list[dict[str, Any]]:
+    return [
+        {"method": one.method.name, "id": str(one.id), "published": one.published_at is not None} for one in submissions
+    ]

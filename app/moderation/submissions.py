@@ -68,14 +68,26 @@ def disqualify_quietly(session: Session, *, submission_id: uuid.UUID, user: User
     return submission
 
 
-def reinstate(session: Session, *, submission_id: uuid.UUID, user: User, reason: str = "") -> Submission:
+def reinstate(session: Session, *, submission_id: uuid.UUID, user: User, reason: str = "", site: str) -> Submission:
     """Lift a disqualification. The submission is as it was before: scored or queued, and published if it was.
+
+    Its owner is told by e-mail. After the commit, the caller calls `WorkerNotifier.mail_queued`.
+
+    Args:
+        site: its address, for the e-mail.
 
     Raises:
         NotFoundError, ForbiddenError: the person does not organise the challenge.
         InvalidInputError: on `reason`.
         ConflictError: it is not disqualified, or the challenge is archived.
     """
+    submission = reinstate_quietly(session, submission_id=submission_id, user=user, reason=reason)
+    notices.reinstated(session, [submission], site=site)
+    return submission
+
+
+def reinstate_quietly(session: Session, *, submission_id: uuid.UUID, user: User, reason: str = "") -> Submission:
+    """Do the same as `reinstate` without an e-mail, for callers that send one about several submissions."""
     reason = checked_reason(reason, required=False)
     submission = held_as_organiser(session, submission_id, user)
     if submission.state != State.DISQUALIFIED:

@@ -44,12 +44,15 @@ def reinstate(
     request: Request,
     database: DatabaseDep,
     notifier: NotifierDep,
+    settings: SettingsDep,
     user: SignedIn,
     submission_id: uuid.UUID,
     reason: Reason = "",
 ) -> Response:
     """Lift the disqualification."""
-    answer = act(request, database, user, submission_id, submissions.reinstate, done="reinstated", reason=reason)
+    change = partial(submissions.reinstate, site=settings.public_url)
+    answer = act(request, database, user, submission_id, change, done="reinstated", reason=reason)
+    notifier.mail_queued()
     notifier.submission_queued()  # what the current scoring has not evaluated waits for a worker
     return answer
 

@@ -66,7 +66,7 @@ def moderate(arguments: argparse.Namespace, database: Database, settings: Settin
             case "disqualify":
                 moderation.disqualify(session, **given, reason=arguments.reason, site=settings.public_url)
             case "reinstate":
-                moderation.reinstate(session, **given, reason=arguments.reason)
+                moderation.reinstate(session, **given, reason=arguments.reason, site=settings.public_url)
             case "unpublish":
                 moderation.hold_back(session, **given, reason=arguments.reason)
             case "fail":
@@ -100,16 +100,17 @@ def ban(arguments: argparse.Namespace, database: Database, settings: Settings) -
     return 0
 
 
-def lift_ban(arguments: argparse.Namespace, database: Database, _settings: Settings) -> int:
+def lift_ban(arguments: argparse.Namespace, database: Database, settings: Settings) -> int:
     """Lift a ban."""
     user = operators_user()
     with database.writing() as session:
         person = administration.get_user(session, arguments.email)
         if arguments.challenge is None:
-            bans.lift_server_ban(session, person=person, user=user)
+            bans.lift_server_ban(session, person=person, user=user, site=settings.public_url)
         else:
             challenge = service.get_organised(session, arguments.challenge, user)
-            bans.lift_ban(session, challenge=challenge, person=person, user=user)
+            bans.lift_ban(session, challenge=challenge, person=person, user=user, site=settings.public_url)
+    WorkerNotifier(settings).mail_queued()
     return 0
 
 

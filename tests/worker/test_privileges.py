@@ -270,7 +270,7 @@ def organisers_moderate(
         partial(moderation.hold_back, submission_id=submission_id, user=organiser),
         partial(moderation.allow_publishing, submission_id=submission_id, user=organiser),
         partial(moderation.disqualify, submission_id=submission_id, user=organiser, reason="Why.", site="https://x"),
-        partial(moderation.reinstate, submission_id=submission_id, user=organiser),
+        partial(moderation.reinstate, submission_id=submission_id, user=organiser, site="https://x"),
     ]
     for step in steps:
         with web.writing() as session:
@@ -281,7 +281,7 @@ def organisers_moderate(
         given = {"challenge": organised, "person": person, "user": organiser}
         bans.ban(session, **given, reason="Why.", results=Results.KEEP, site="https://x")
         session.flush()
-        bans.lift_ban(session, **given)
+        bans.lift_ban(session, **given, site="https://x")
         organisers.invite(session, challenge=organised, user=organiser, email="new@lab.example", site="https://x")
 
 

@@ -113,15 +113,24 @@ def ban(
 
 
 @router.post("/bans/{user_id}/lift", dependencies=[Depends(protect_form)])
-def lift_ban(request: Request, database: DatabaseDep, user: Organiser, slug: str, user_id: uuid.UUID) -> Response:
+def lift_ban(
+    request: Request,
+    database: DatabaseDep,
+    notifier: NotifierDep,
+    settings: SettingsDep,
+    user: Organiser,
+    slug: str,
+    user_id: uuid.UUID,
+) -> Response:
     """Let somebody take part again."""
     try:
         with database.writing() as session:
             challenge = challenges.get_organised(session, slug, user)
             person = bans.entrant(session, challenge=challenge, user_id=user_id)
-            bans.lift_ban(session, challenge=challenge, person=person, user=user)
+            bans.lift_ban(session, challenge=challenge, person=person, user=user, site=settings.public_url)
     except ConflictError as error:
         return _entrants_page(request, database, user, slug, errors=FormErrors.of(error))
+    notifier.mail_queued()
     return go_to(f"/organise/{slug}/entrants", done="ban-lifted")
 
 

@@ -31,7 +31,7 @@ def recorded_actions() -> Iterator[str]:
                     if (
                         dot
                         and begin in objects
-                        and end not in {"json"}
+                        and end not in {"html", "json"}
                         and end.replace("_", "").isalpha()
                         and end.islower()
                     ):

@@ -260,7 +260,7 @@ class Activity:
         moderation.disqualify(session, **given, reason="Trained on the test set.", site=SITE)
 
     def reinstate(self, session: Session) -> None:
-        moderation.reinstate(session, submission_id=self.world.ids[2], user=self.organiser(session))
+        moderation.reinstate_quietly(session, submission_id=self.world.ids[2], user=self.organiser(session))
 
     def hold_back(self, session: Session) -> None:
         moderation.hold_back(session, submission_id=self.world.ids[2], user=self.organiser(session))

@@ -114,7 +114,7 @@ class Happenings:
         )
 
     def reinstate(self, session: Session) -> None:
-        self._by_organiser(session, moderation.reinstate, Submission.state == State.DISQUALIFIED)
+        self._by_organiser(session, moderation.reinstate_quietly, Submission.state == State.DISQUALIFIED)
 
     def hold_back(self, session: Session) -> None:
         self._by_organiser(session, moderation.hold_back, Submission.published_at.is_not(None))
@@ -153,7 +153,8 @@ class Happenings:
 
     def lift_ban(self, session: Session) -> None:
         person = session.get_one(User, self.chance.choice(self.people).id)
-        bans.lift_ban(session, challenge=complete(session, self.challenge.id), person=person, user=self.organiser)
+        challenge = complete(session, self.challenge.id)
+        bans.lift_ban(session, challenge=challenge, person=person, user=self.organiser, site=SITE)
 
     def correct(self, session: Session) -> None:
         correct(session, self.challenge, self.organiser, chance=self.chance)

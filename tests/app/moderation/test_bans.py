@@ -39,7 +39,7 @@ def lift(case: Case) -> None:
     with case.backend.database.writing() as session:
         challenge = session.get_one(Challenge, case.challenge.id)
         person = session.get_one(User, case.owner.id)
-        bans.lift_ban(session, challenge=challenge, person=person, user=case.organiser)
+        bans.lift_ban(session, challenge=challenge, person=person, user=case.organiser, site=SITE)
 
 
 def test_who_is_banned_can_neither_submit_nor_publish(case: Case) -> None:
@@ -109,7 +109,7 @@ def test_a_ban_from_the_server_ends_in_all_challenges(case: Case) -> None:
         with case.backend.database.writing() as session:
             person = session.get_one(User, case.owner.id)
             if lifting:
-                bans.lift_server_ban(session, person=person, user=user)
+                bans.lift_server_ban(session, person=person, user=user, site=SITE)
             else:
                 bans.ban_from_server(
                     session, person=person, user=user, reason=REASON, results=Results.DISQUALIFY, site=SITE

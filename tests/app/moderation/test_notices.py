@@ -70,6 +70,36 @@ def test_each_owner_gets_one_e_mail_about_several_submissions(case: Case) -> Non
     assert "Second" not in found[bob.email].body
 
 
+@pytest.mark.parametrize("bulky", [False, True])
+def test_the_owner_is_told_that_a_disqualification_is_lifted(case: Case, bulky: bool) -> None:
+    case.do(submissions.disqualify, reason=REASON, site=SITE)
+    if bulky:
+        with case.backend.database.writing() as session:
+            given = {"action": Action.REINSTATE, "submission_ids": [case.submission_id], "site": SITE}
+            bulk.act(session, challenge=case.challenge, user=case.organiser, **given)  # type: ignore[arg-type]
+    else:
+        case.do(submissions.reinstate, site=SITE)
+    [_, mail] = mails(case)
+    assert (mail.recipient, mail.subject) == (case.owner.email, "Disqualification lifted in A challenge")
+    assert f"    Method (published again)\n    https://voc.example/submissions/{case.submission_id}\n" in mail.body
+
+
+@pytest.mark.parametrize("server", [False, True])
+def test_a_person_is_told_that_a_ban_is_lifted(case: Case, server: bool) -> None:
+    ban(case, Results.KEEP, server=server)
+    user = case.backend.user(role=Role.ADMINISTRATOR)
+    with case.backend.database.writing() as session:
+        person = session.get_one(User, case.owner.id)
+        if server:
+            bans.lift_server_ban(session, person=person, user=user, site=SITE)
+        else:
+            challenge = challenges.get_organised(session, case.challenge.slug, user)
+            bans.lift_ban(session, challenge=challenge, person=person, user=user, site=SITE)
+    [_, mail] = mails(case)
+    subject = "Your account is no longer banned" if server else "You are no longer banned from A challenge"
+    assert (mail.recipient, mail.subject) == (case.owner.email, subject)
+
+
 def test_other_actions_on_several_submissions_send_nothing(case: Case) -> None:
     with case.backend.database.writing() as session:
         bulk.act(

@@ -24,6 +24,7 @@ from vocboard.worker.evaluation import evaluate_next
 REASON = "Trained on the test set."
 SITE = "https://voc.example"
 disqualify = partial(submissions.disqualify, site=SITE)
+reinstate = partial(submissions.reinstate, site=SITE)
 
 
 @pytest.fixture
@@ -44,7 +45,7 @@ def test_a_disqualified_method_cannot_be_published_again(case: Case) -> None:
     with pytest.raises(ConflictError, match="already disqualified"):
         case.do(service.withdraw, case.owner)
     assert case.row.state is State.DISQUALIFIED
-    case.do(submissions.reinstate)
+    case.do(reinstate)
     assert (case.row.state, case.row.published_at, case.row.moderation_reason) == (State.SCORED, published_at, None)
 
 
@@ -56,7 +57,7 @@ def test_a_disqualified_method_cannot_come_back_in_another_submission(case: Case
         with pytest.raises(ConflictError, match=f"was disqualified .*{REASON}"):
             case.publish(submission_id)
     case.publish(case.scored("A different method"))
-    case.do(submissions.reinstate)
+    case.do(reinstate)
     case.do(publishing.unpublish, case.owner)
     case.publish(same_method)
 
@@ -113,7 +114,7 @@ def test_what_was_not_evaluated_yet_waits_again_when_it_is_reinstated(case: Case
     waiting = case.backend.submit(case.owner, case.challenge)
     case.do(disqualify, submission_id=waiting, reason=REASON)
     assert not evaluate_next(case.backend.database, case.backend.store, case.backend.settings)
-    case.do(submissions.reinstate, submission_id=waiting)
+    case.do(reinstate, submission_id=waiting)
     assert evaluate_next(case.backend.database, case.backend.store, case.backend.settings)
     assert case.backend.submission(waiting).state is State.SCORED
 
@@ -130,7 +131,7 @@ def test_nobody_but_organisers_moderates(case: Case) -> None:
         for action in (disqualify, submissions.fail, submissions.hold_back):
             with pytest.raises(ForbiddenError):
                 case.do(action, user, reason=REASON)
-        for lift in (submissions.reinstate, submissions.allow_publishing):
+        for lift in (reinstate, submissions.allow_publishing):
             with pytest.raises(ForbiddenError):
                 case.do(lift, user)
 
@@ -175,7 +176,7 @@ def test_a_result_held_back_and_then_disqualified_stays_held_back(case: Case) ->
     case.do(disqualify, reason=REASON)
     with pytest.raises(ConflictError, match="Lift that first"):
         case.do(submissions.allow_publishing)
-    case.do(submissions.reinstate)
+    case.do(reinstate)
     assert (case.row.state, case.row.published_at) == (State.SCORED, None)
     case.do(submissions.allow_publishing)
     assert case.row.published_at is not None
@@ -248,7 +249,7 @@ def test_a_rehearsal_with_an_entrants_archive_is_no_copy(case: Case) -> None:
 
 def test_every_action_is_logged_once_with_its_reason(case: Case) -> None:
     case.do(disqualify, reason=REASON)
-    case.do(submissions.reinstate, reason="A mistake.")
+    case.do(reinstate, reason="A mistake.")
     case.do(submissions.unpublish, reason="Under review.")
     case.do(submissions.allow_publishing)
     case.do(submissions.fail, reason="Our fault.")

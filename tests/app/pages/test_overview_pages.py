@@ -71,7 +71,7 @@ def test_the_owner_sees_why_a_submission_is_disqualified_and_no_button_to_publis
         done = send_form(organiser, path, f"{path}/disqualify", reason="Trained on <test> images.")
         assert done.headers["location"] == f"{path}?done=disqualified"
         page = owner.get(path).text
-        assert "Disqualified by the organisers." in page
+        assert "Disqualified by the organisers on <time" in page
         assert "Trained on &lt;test&gt; images." in page
         assert f"{path}/publish" not in page
         again = send_form(owner, path, f"{path}/publish")

@@ -92,7 +92,7 @@ def test_bans_hold_and_an_invited_organiser_organises(
         challenge.archived_at = None
         [ban] = bans_of(session, copy.id)
         entrant = bans.entrant(session, challenge=challenge, user_id=ban.user_id)
-        bans.lift_ban(session, challenge=challenge, person=entrant, user=other.organiser)
+        bans.lift_ban(session, challenge=challenge, person=entrant, user=other.organiser, site="https://x")
         session.flush()
         require_not_banned(session, user_id=eve.id, challenge_id=copy.id)
 
