@@ -1,7 +1,10 @@
 """The archive comes first: it is uploaded and checked while the form is filled in, and decides what the form asks."""
 
+import errno
+import os
 from collections.abc import Iterator
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 from playwright.sync_api import Browser, Page, expect
@@ -13,6 +16,7 @@ from tests.support.services import make_tables
 from tests.support.site import Site, serving
 from tests.support.wrong_archives import CASES, TRAINING_DATA, WrongArchive, challenge, detections, tar, under
 from vocboard.app.settings import Settings
+from vocboard.app.storage import unfinished_files
 
 pytestmark = [pytest.mark.browser, pytest.mark.usefixtures("browser_errors")]
 
@@ -136,6 +140,18 @@ def test_a_file_that_changes_while_it_is_sent_is_explained(form: Page, tmp_path:
     form.route("**/api/v1/uploads?*", lambda route: (file.write_bytes(b"shorter"), route.continue_()))
     choose(form, file, tar(detections()))
     expect(form.locator("#report")).to_contain_text("The archive was changed, moved or deleted", timeout=PATIENCE_MS)
+
+
+def test_a_full_disk_is_explained_at_once(form: Page, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def full(_descriptor: int, _data: bytes) -> int:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    with monkeypatch.context() as patched:
+        patched.setattr(unfinished_files, "os", SimpleNamespace(**{**vars(os), "write": full}))
+        choose(form, tmp_path / "results.tar.gz", tar(detections()))
+        expect(form.locator("#report")).to_contain_text("no disk space left")
+    choose(form, tmp_path / "results.tar.gz", tar(detections()))
+    expect(form.locator("[data-checked]")).to_contain_text("The archive is valid", timeout=PATIENCE_MS)
 
 
 def test_a_check_whose_connection_is_lost_is_repeated(form: Page, tmp_path: Path) -> None:

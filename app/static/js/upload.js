@@ -136,7 +136,8 @@ async function begin() {
     onShouldRetry: (error) => {
       stopIfChanged(upload, file);
       const status = error.originalResponse?.getStatus() ?? 0;
-      const mayPass = status < 400 || status >= 500 || status === 409 || status === 423;
+      // 507: the disk is full. The answer says so; trying again now is of no use.
+      const mayPass = status < 400 || (status >= 500 && status !== 507) || status === 409 || status === 423;
       if (mayPass && running === upload) progress("The connection was lost. The upload continues when it is back.");
       return mayPass;
     },
