@@ -95,6 +95,7 @@ def test_what_is_said_about_a_method_is_edited(
 
     assert main(["publish", scored[:8]]) == 0
     assert paper in httpx.get(method_page).text
+    assert main(["unpublish", scored[:8]]) == 0  # the board is everybody's
     for wrong, said in (
         (["--paper-url", "javascript:alert(1)", "--contributors", "x" * 9999], ("paper url: ", "contributors: ")),
         (["--description", "-", "--note", "-"], ("only one of --description and --note can be read",)),
