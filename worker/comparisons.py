@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 
 from vocboard.app.leaderboards.entries import Entry
 from vocboard.app.leaderboards.shown_statistics import MEAN
@@ -36,9 +37,11 @@ from vocboard.worker.replicates import Found, StoredReplicates
 MOST_FOUND_BYTES = 256 * 1024**2  # of what all methods find; there is no agreement of more
 MOST_INFLUENCE_BYTES = 256 * 1024**2  # in memory at once; what needs more is computed class by class
 # The ends of an interval are two more scores, which tell how many images count and which. So those of a class, and what
-# fewer than a hundred images determine, are rounded to whole per cent. In the mean of ten classes, a class counts a
-# tenth, so that thousandths of the mean are hundredths of the class.
+# fewer than a hundred images determine, are rounded outwards to whole per cent: to the nearest, an interval could leave
+# out its own score. In the mean of ten classes, a class counts a tenth, so that thousandths of the mean are hundredths
+# of the class.
 MANY_IMAGES, MANY_CLASSES, FEW_DECIMALS = 100, 10, 2
+LEAST_STEP = 1e-9  # of a rounded end; smaller ones are rounding errors
 TOLERANCE = 1e-9  # between the scores of evaluations and of evidence, for other processors
 
 _log = logging.getLogger(__name__)
@@ -178,9 +181,9 @@ def shown_interval(score: ReplicatedScore, decimals: int, *, classes: int = 1) -
     if score.is_undefined or counting < LEAST_COUNTING:
         return None
     found = score.interval()
-    if counting < MANY_IMAGES or classes < MANY_CLASSES:
-        decimals = min(decimals, FEW_DECIMALS)
-    return None if np.isnan(found.low) else Interval(round(found.low, decimals), round(found.high, decimals))
+    is_coarse = np.array(counting < MANY_IMAGES or classes < MANY_CLASSES)
+    low, high = (float(end) for end in _rounded_ends(np.array(found.low), np.array(found.high), decimals, is_coarse))
+    return None if np.isnan(low) else Interval(low, high)
 
 
 def shown_change(change: simultaneous.Change, decimals: int, *, classes: int) -> Change | None:
@@ -191,10 +194,10 @@ def shown_change(change: simultaneous.Change, decimals: int, *, classes: int) ->
     """
     if change.counting_images < LEAST_COUNTING:
         return None
-    is_coarse = change.counting_images < MANY_IMAGES or classes < MANY_CLASSES
-    places = min(decimals, FEW_DECIMALS) if is_coarse else decimals
-    low, high = (round(min(max(end, -1.0), 1.0), places) for end in (change.low, change.high))
-    return Change(low, high, change.is_significant, change.difference > 0)
+    is_coarse = np.array(change.counting_images < MANY_IMAGES or classes < MANY_CLASSES)
+    low, high = (np.array(end).clip(-1.0, 1.0) for end in (change.low, change.high))
+    low, high = _rounded_ends(low, high, decimals, is_coarse)
+    return Change(float(low), float(high), change.is_significant, change.difference > 0)
 
 
 def _by_class(
@@ -244,8 +247,17 @@ def rounded_differences(pairs: Pairs, results: Sequence[uuid.UUID], decimals: in
     """
     counting = pairs.counting_images
     is_coarse = (counting < MANY_IMAGES) | (classes < MANY_CLASSES)
-    low, high = (
-        np.where(is_coarse, np.round(ends, min(decimals, FEW_DECIMALS)), ends) for ends in (pairs.low, pairs.high)
-    )
+    low, high = _rounded_ends(pairs.low, pairs.high, decimals, is_coarse)
     is_shown = counting >= LEAST_COUNTING
     return Differences.rounded(results, low, high, pairs.is_significant, decimals, is_shown=is_shown)
+
+
+def _rounded_ends(
+    low: NDArray[np.float64], high: NDArray[np.float64], decimals: int, is_coarse: NDArray[np.bool_]
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Return the ends of intervals to so many decimals; of coarse ones outwards, to `FEW_DECIMALS` at most."""
+    unit = 10 ** min(decimals, FEW_DECIMALS)
+    outwards = np.floor(low * unit + LEAST_STEP) / unit, np.ceil(high * unit - LEAST_STEP) / unit
+    ends = zip(outwards, (low, high), strict=True)
+    first, last = (np.where(is_coarse, outer, np.round(end, decimals)) + 0.0 for outer, end in ends)  # not -0.0
+    return first, last

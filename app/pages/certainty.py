@@ -15,10 +15,14 @@ class Certainty:
 
     Attributes:
         decimals: of fractions.
+        low: the lowest end of all intervals of means, where drawings of intervals begin.
+        high: the highest end, where they end.
         has_group: whether methods beside the first cannot be distinguished from it.
     """
 
     decimals: int
+    low: float
+    high: float
     has_group: bool
 
     @classmethod
@@ -27,12 +31,30 @@ class Certainty:
         if board.statistics is None or not board.statistics.methods:
             return None
         in_group = [one for one in board.statistics.methods.values() if one.is_in_first_group]
-        return cls(board.statistics.decimals, len(in_group) > 1)
+        means = [one.mean for one in board.statistics.methods.values() if one.mean is not None]
+        low, high = min((mean.low for mean in means), default=0.0), max((mean.high for mean in means), default=1.0)
+        return cls(board.statistics.decimals, low, high, len(in_group) > 1)
 
     def interval(self, row: BoardRow) -> str:
         """Return the interval of the mean of a row; empty if there is none."""
         known = row.statistics
         return "" if known is None or known.mean is None else interval_text(known.mean, self.decimals)
+
+    def drawing(self, row: BoardRow) -> Markup:
+        """Return a drawing of the interval of the mean of a row, and of the mean; empty if there is none."""
+        mean = None if row.statistics is None else row.statistics.mean
+        if mean is None or row.mean.value is None:
+            return Markup("")
+        low, high, at = (self._share(value) for value in (mean.low, mean.high, row.mean.value))
+        return Markup(  # noqa: S704  # numbers
+            f'<svg class="interval" aria-hidden="true"><rect x="{low:.1f}%" width="{high - low:.1f}%" height="100%"/>'
+            f'<line x1="{at:.1f}%" x2="{at:.1f}%" y2="100%"/></svg>'
+        )
+
+    def _share(self, value: float) -> float:
+        """Return where a value is drawn, in per cent of the cell, with a margin for lines."""
+        share = (value - self.low) / (self.high - self.low) if self.high > self.low else 0.5
+        return 2 + 96 * min(max(share, 0.0), 1.0)
 
     def ranks(self, row: BoardRow) -> Markup:
         """Return the cell of the rank range of a row."""

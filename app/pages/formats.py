@@ -12,6 +12,7 @@ from vocboard.app.transfer.importing_people import NOBODYS_DOMAIN
 ANYWHERE_ON_EARTH, ANYWHERE_ON_EARTH_NAME = timezone(timedelta(hours=-12)), "anywhere on Earth (UTC−12)"
 NOT_AVAILABLE = "n/a"
 THIN_SPACE = "\u2009"
+WHOLE_POINTS = 2  # decimals of a fraction
 NEARLY_WHOLE = 0.04  # of a day or an hour
 HEAT_BOUNDS = (0.0005, 0.02, 0.08, 0.2, 0.4, 0.6, 0.8)  # shares of a row: lower bounds of the steps
 _SIZES = (("GiB", 1024**3), ("MiB", 1024**2), ("KiB", 1024))
@@ -78,6 +79,20 @@ def signed_percent(value: float, decimals: int) -> str:
     rounded = round(value, decimals)
     sign = "+" if rounded > 0 else "−" if rounded < 0 else "±"
     return f"{sign}{percent(abs(rounded), decimals)}"
+
+
+def signed_interval(ends: tuple[float, float], decimals: int) -> tuple[str, str]:
+    """Format an interval of a difference in percentage points; without decimals if both ends are whole points.
+
+    Whole points are what intervals of coarse scores are rounded to.
+
+    >>> signed_interval((-0.064, 0.0123), 3), signed_interval((-0.02, 0.0), 3)
+    (('−6.4', '+1.2'), ('−2', '±0'))
+    """
+    low, high = ends
+    if all(round(end, decimals) == round(end, WHOLE_POINTS) for end in ends):
+        decimals = WHOLE_POINTS
+    return signed_percent(low, decimals), signed_percent(high, decimals)
 
 
 def bar_length(value: float | None) -> str:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from vocboard.app.database import Database
 from vocboard.app.leaderboards.board import Board, BoardRow, Cell
 from vocboard.app.leaderboards.shown_statistics import MEAN, differences
-from vocboard.app.pages.formats import signed_percent
+from vocboard.app.pages.formats import signed_interval, signed_percent
 from vocboard.app.statistics.differences import Differences
 
 
@@ -73,7 +73,7 @@ def _row(
         found = known.of(other, first, decimals)
         if found is None:
             return None
-        difference, low, high = (signed_percent(value, decimals) for value in (ours - theirs, found.low, found.high))
-        return PairedCell(difference, low, high, found.is_significant)
+        low, high = signed_interval((found.low, found.high), decimals)
+        return PairedCell(signed_percent(ours - theirs, decimals), low, high, found.is_significant)
 
     return PairedRow(name, tuple(paired(place) for place in range(1, len(chosen))))

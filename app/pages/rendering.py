@@ -128,6 +128,7 @@ def environment() -> Environment:
         percent=formats.percent,
         step_points=formats.step_points,
         signed_percent=formats.signed_percent,
+        signed_interval=formats.signed_interval,
         bar_length=formats.bar_length,
         instant=formats.instant,
         deadline=formats.deadline,

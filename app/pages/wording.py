@@ -109,7 +109,7 @@ VERDICTS = {
     Verdict.VARIES: "Up and down: at least one step is more than chance, but the last cannot be distinguished from the "
     "first.",
     Verdict.NO_DIFFERENCE: "No difference by more than chance, neither between the first and the last nor in any step. "
-    "To choose among them by score is to choose by chance.",
+    "This does not show that they are equally good; these test images do not tell which is best.",
     Verdict.UNKNOWN: "Too few test images determine the differences to say anything.",
 }
 PHASE_STATES = {

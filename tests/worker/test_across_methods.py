@@ -14,11 +14,11 @@ from tests.support.browsing import sign_in
 from tests.support.phases import main_truth
 from tests.support.site import serving
 from tests.worker.test_sequences import seen
-from tests.worker.test_statistics import update_all, withdraw
+from tests.worker.test_statistics import rounded_ends, update_all, withdraw
 from vocboard.app.accounts.models import Role, User
 from vocboard.app.challenges.models import Challenge
 from vocboard.app.leaderboards.across_methods import AcrossMethods
-from vocboard.app.pages.formats import percent, signed_percent
+from vocboard.app.pages.formats import percent, signed_interval, signed_percent
 from vocboard.app.submissions import publishing
 from vocboard.app.submissions.report import EnteredCompetition
 from vocboard.evaluator.editions import Edition, Task, load
@@ -99,11 +99,11 @@ def organisers_read(backend: Backend, challenge: Challenge) -> None:
     for one in both["methods"]:
         assert one["difference"] == pytest.approx(one["means"][1] - one["means"][0], abs=1.01e-4)
         assert signed_percent(one["difference"], 4) in page
-        assert signed_percent(one["change"]["low"], 3) in page
+        assert " to ".join(signed_interval((one["change"]["low"], one["change"]["high"]), 3)) in page
     assert [one["methods"] for one in answer["combinations"]] == [2, 3, 4]
     for one in answer["combinations"]:
         assert percent(one["score"], 4) in page
-        assert signed_percent(one["change"]["low"], 3) in page
+        assert " to ".join(signed_interval((one["change"]["low"], one["change"]["high"]), 3)) in page
     assert "All 4" in page
 
 
@@ -157,10 +157,7 @@ def test_both_image_sets_of_voc2005_and_a_combination_are_what_a_fresh_computati
             number = submitted.index(one.first.submission_id)
             assert one.difference == pytest.approx(second[number].score - first[number].score, abs=1e-12)
             assert one.change is not None
-            assert (one.change.low, one.change.high) == (
-                round(expected[number].low, 2),
-                round(expected[number].high, 2),
-            )
+            assert (one.change.low, one.change.high) == rounded_ends(expected[number], 2)
             assert one.change.is_significant == expected[number].is_significant == (number < 2)
         orders = [
             {pair for pair, one in compare({str(n): each for n, each in enumerate(scores)}).differences.items()
@@ -184,7 +181,7 @@ def test_both_image_sets_of_voc2005_and_a_combination_are_what_a_fresh_computati
         assert one.score == round(found[-1].score, 4)
     for one, change in zip(page.combinations, changes([minus(each, best) for each in found]), strict=True):
         assert one.change is not None
-        assert (one.change.low, one.change.high) == (round(change.low, 2), round(change.high, 2))
+        assert (one.change.low, one.change.high) == rounded_ends(change, 2)
         assert one.change.is_significant == change.is_significant
 
     organisers_read(backend, challenge)

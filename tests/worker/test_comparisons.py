@@ -1,6 +1,7 @@
 """What of statistics a leaderboard shows, and what it hides because too few images count."""
 
 import uuid
+from dataclasses import replace
 from datetime import UTC, datetime
 
 import numpy as np
@@ -15,6 +16,7 @@ from vocboard.evaluator.statistics.evidence import EvidenceByClass
 from vocboard.evaluator.statistics.found import found as found_by
 from vocboard.evaluator.statistics.found import positive_images
 from vocboard.evaluator.statistics.ranked_evidence import LabelledItems
+from vocboard.evaluator.statistics.simultaneous import Change
 from vocboard.worker import comparisons
 from vocboard.worker.comparisons import Computed, statistics_of
 from vocboard.worker.replicates import Found, StoredReplicates, weights_of
@@ -126,5 +128,18 @@ def test_a_mean_of_few_classes_is_as_coarse_as_a_class(monkeypatch: pytest.Monke
     monkeypatch.setattr(comparisons, "MANY_IMAGES", score.counting_images)
     of_nine, of_ten = (comparisons.shown_interval(score, 4, classes=classes) for classes in (9, 10))
     assert of_nine is not None
+    assert of_ten is not None
     assert of_nine == comparisons.shown_interval(score, 4) == tuple(round(end, 2) for end in of_nine)
+    assert 0 <= of_ten.low - of_nine.low < 0.01  # outwards
+    assert 0 <= of_nine.high - of_ten.high < 0.01
     assert of_nine != of_ten
+
+
+def test_a_coarse_interval_contains_its_difference() -> None:
+    change = Change(difference=-0.0028, low=-0.0049, high=-0.0007, counting_images=60)
+    shown = comparisons.shown_change(change, 3, classes=20)
+    assert shown is not None
+    assert (shown.low, shown.high, shown.is_significant) == (-0.01, 0.0, True)
+    fine = comparisons.shown_change(replace(change, counting_images=100), 3, classes=20)
+    assert fine is not None
+    assert (fine.low, fine.high) == (-0.005, -0.001)

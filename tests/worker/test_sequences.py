@@ -11,7 +11,7 @@ from sqlalchemy import func, select
 from tests.support.backend import Backend
 from tests.support.golden import golden_truth
 from tests.support.phases import complete, phase_of
-from tests.worker.test_statistics import EDITION, GOLDEN, submit_golden, update_all, withdraw
+from tests.worker.test_statistics import EDITION, GOLDEN, rounded_ends, submit_golden, update_all, withdraw
 from vocboard.app.challenges.models import Challenge
 from vocboard.app.database import now
 from vocboard.app.leaderboards.across_methods import AcrossMethods, across_methods
@@ -74,10 +74,7 @@ def test_organisers_see_what_a_fresh_offline_computation_gives(backend: Backend)
             assert (step.change is None) == (change.counting_images < 10)
             if step.change is not None:
                 decimals = 3 if change.counting_images >= 100 else 2
-                assert (step.change.low, step.change.high) == (
-                    round(change.low, decimals),
-                    round(change.high, decimals),
-                )
+                assert (step.change.low, step.change.high) == rounded_ends(change, decimals)
                 assert step.change.is_significant == change.is_significant
         assert (entrant.verdict is Verdict.UNKNOWN) == (expected.overall.counting_images < 10)
 

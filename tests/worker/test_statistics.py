@@ -2,6 +2,7 @@
 
 import io
 import json
+import math
 import time
 import uuid
 from collections import Counter
@@ -40,9 +41,10 @@ from vocboard.evaluator.ground_truth import DetectionTruth, GroundTruth
 from vocboard.evaluator.results import Results
 from vocboard.evaluator.statistics.bootstrap import replicate
 from vocboard.evaluator.statistics.collect import collect_evidence
-from vocboard.evaluator.statistics.comparison import compare
+from vocboard.evaluator.statistics.comparison import Difference, compare
 from vocboard.evaluator.statistics.influence import degrees_of_freedom
-from vocboard.evaluator.statistics.intervals import ReplicatedScore
+from vocboard.evaluator.statistics.intervals import Interval, ReplicatedScore
+from vocboard.evaluator.statistics.simultaneous import Change
 from vocboard.evaluator.statistics.weights import draw_weights
 from vocboard.evaluator.stored_results.stored_results import ResultsWriter
 from vocboard.evaluator.tasks.classification.truth import LabelTruth
@@ -173,10 +175,7 @@ def test_a_leaderboard_shows_what_a_fresh_offline_computation_gives(backend: Bac
             [freedom] = degrees_of_freedom(both.influence[None], len(both.replicates))
             decimals = 3 if freedom >= 200 and column == MEAN and len(rules.classes) >= 10 else 2
             assert found_difference is not None
-            assert (found_difference.low, found_difference.high) == (
-                round(difference.low, decimals),
-                round(difference.high, decimals),
-            )
+            assert (found_difference.low, found_difference.high) == rounded_ends(difference, decimals)
             assert found_difference.is_significant == difference.is_significant
             reverse = stored[column].of(second, first, 3)
             assert reverse is not None
@@ -190,7 +189,14 @@ def expected_interval(score: ReplicatedScore, classes: int = 1) -> tuple[float, 
     [freedom] = degrees_of_freedom(score.influence[None], len(score.replicates))
     found = score.interval()
     decimals = 3 if freedom >= 200 and classes >= 10 else 2
-    return (round(found.low, decimals), round(found.high, decimals)) if freedom >= 20 else None
+    return rounded_ends(found, decimals) if freedom >= 20 else None
+
+
+def rounded_ends(found: Interval | Difference | Change, decimals: int) -> tuple[float, float]:
+    """The ends of an interval as they are shown: whole per cent outwards, thousandths to the nearest."""
+    if decimals == 2:
+        return math.floor(round(found.low * 100, 6)) / 100, math.ceil(round(found.high * 100, 6)) / 100
+    return round(found.low, decimals), round(found.high, decimals)
 
 
 def difference_of(one: ReplicatedScore, other: ReplicatedScore) -> ReplicatedScore:

@@ -1,5 +1,6 @@
 """What readers and organisers see of a leaderboard whose statistics cannot be computed."""
 
+import re
 from typing import Any
 
 from sqlalchemy.orm import Session
@@ -12,7 +13,7 @@ from tests.support.site import Site
 from vocboard.app.accounts.models import User
 from vocboard.app.challenges.models import Challenge
 from vocboard.app.database import now
-from vocboard.app.statistics.boards import Failure, Statistics, decimals_of, digest_of
+from vocboard.app.statistics.boards import Failure, Interval, MethodStatistics, Statistics, decimals_of, digest_of
 from vocboard.app.statistics.models import BoardStatistics, SubmissionSequence
 from vocboard.app.statistics.sequences import Change, SequenceStatistics, members
 
@@ -91,3 +92,32 @@ def test_the_comparison_of_an_entrants_submissions_is_never_of_other_submissions
         assert "Being computed" in client.get(address).text
         [answer] = client.get(f"/api/v1{CHALLENGE}/statistics/comp1").json()["entrants"]
         assert (answer["verdict"], answer["change"], len(answer["steps"])) == (None, None, 4)
+
+
+def test_intervals_are_drawn_on_one_scale_from_the_lowest_end_to_the_highest(embedded_site: Site) -> None:
+    intervals = {0.5: Interval(0.4, 0.6), 0.7: Interval(0.65, 0.8)}
+    with embedded_site.writing() as session:
+        organiser = make_organiser(session)
+        challenge = make_challenge(session, organiser=organiser, slug="few", statistics=True)
+        for score in intervals:
+            make_scored(session, challenge, organiser, f"Method {score}", score)
+        entries = show_board(session, challenge, "comp1").rows.entries
+        decimals = decimals_of(challenge.decimals)
+        methods = {
+            entry.result_id: MethodStatistics(intervals[entry.mean], {}, None, False)
+            for entry in entries
+            if entry.result_id is not None and entry.mean is not None
+        }
+        stored = {"challenge_id": challenge.id, "competition": "comp1", "version": 1}
+        digest = digest_of(methods, decimals)
+        content = Statistics(decimals, 100, 1_000, 0, methods).as_json()
+        session.add(BoardStatistics(**stored, methods_sha256=digest, content=content))
+    with embedded_site.client() as client:
+        page = client.get(BOARD).text
+    drawn = [
+        [float(number) for number in numbers]
+        for numbers in re.findall(r'class="interval"[^>]*><rect x="([\d.]+)%" width="([\d.]+)%".*?x1="([\d.]+)%"', page)
+    ]
+    # The cell is from 0.4 to 0.8, with a margin of 2 per cent; the best method first.
+    assert drawn == [[62.0, 36.0, 74.0], [2.0, 48.0, 26.0]]
+    assert "65–80" in page
