@@ -27,6 +27,8 @@ def run(database: Database) -> None:
         with context.begin_transaction():
             if not database.is_sqlite:
                 connection.execute(text("SELECT pg_advisory_xact_lock(:lock)"), {"lock": MIGRATIONS_LOCK})
+            else:
+                leaderboard_revisions.drop_on_sqlite(connection)
             context.run_migrations()
             leaderboard_revisions.install(connection)
             if database.is_sqlite:

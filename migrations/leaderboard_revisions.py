@@ -60,6 +60,15 @@ def install(connection: Connection) -> None:
         create(connection, table)
 
 
+def drop_on_sqlite(connection: Connection) -> None:
+    """Drop the triggers before migrations: SQLite cannot recreate a table that the trigger of another one reads."""
+    found = (
+        "SELECT name FROM sqlite_master WHERE type = 'trigger' AND name LIKE 'leaderboard\\_revision\\_%' ESCAPE '\\'"
+    )
+    for name in connection.scalars(text(found)).all():
+        connection.execute(text(f"DROP TRIGGER {name}"))
+
+
 def _statements(table: str) -> Iterator[tuple[str, str]]:
     """Yield events of a table, each with what to do."""
     if table == "challenges":

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 import sqlalchemy
+from alembic import command
 from alembic.autogenerate import compare_metadata
 from alembic.autogenerate.api import AutogenContext
 from alembic.migration import MigrationContext
@@ -101,6 +102,17 @@ def test_files_of_migrations_begin_with_date_and_time() -> None:
 def test_an_sqlite_directory_is_made(tmp_path: Path) -> None:
     upgrade(f"sqlite:///{tmp_path / 'new' / 'vocboard.sqlite3'}")
     assert (tmp_path / "new" / "vocboard.sqlite3").exists()
+
+
+def test_an_sqlite_database_in_use_is_migrated_although_triggers_read_the_table_that_is_recreated(
+    tmp_path: Path,
+) -> None:
+    url = f"sqlite:///{tmp_path / 'vocboard.sqlite3'}"
+    command.upgrade(config(url), "2026_11_22_1320_image_sets")  # the next one recreates submissions
+    upgrade(url)
+    count = "SELECT count(*) FROM sqlite_master WHERE type = 'trigger' AND tbl_name = 'submission_entries'"
+    with connected(url) as connection:
+        assert connection.scalar(text(count)) == 1
 
 
 def test_every_table_has_privileges_for_the_web_role_or_is_meant_to_have_none() -> None:
