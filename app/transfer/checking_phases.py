@@ -131,6 +131,10 @@ class PhaseChecks:
                 yield f"evaluation: the submission does not enter {result.competition}."
             elif competition.task is not result.task:
                 yield f"evaluation: {result.competition} is of another task."
+            elif result.shares is not None and {len(result.shares), *map(len, result.shares)} != {
+                len(columns(competition))
+            }:
+                yield f"evaluation: {result.competition} has a confusion matrix of another size."
             metrics = [measure.metric for measure in result.measures]
             if len(set(metrics)) != len(metrics):
                 yield f"evaluation: {result.competition} has a metric twice."

@@ -1,5 +1,7 @@
 """The record of one submission in an export. Its owner's private note is not in it."""
 
+from collections.abc import Container
+
 from vocboard.app.submissions.models import Submission
 from vocboard.app.transfer.records import Entry, EvaluationRecord, SubmissionRecord, Warn
 
@@ -27,8 +29,14 @@ SAME = (
 )
 
 
-def submission_record(one: Submission, evaluation: EvaluationRecord | None, *, has_archive: bool) -> SubmissionRecord:
-    """Return a submission with its method and entries as a record."""
+def submission_record(
+    one: Submission, evaluation: EvaluationRecord | None, archives: Container[str]
+) -> SubmissionRecord:
+    """Return a submission with its method and entries as a record.
+
+    Args:
+        archives: SHA-256 of those that are exported.
+    """
     return SubmissionRecord(
         **{name: getattr(one, name) for name in SAME},
         id=one.id,
@@ -37,7 +45,7 @@ def submission_record(one: Submission, evaluation: EvaluationRecord | None, *, h
         method=one.method.name,
         paper_url=one.method.paper_url,
         code_url=one.method.code_url,
-        has_archive=has_archive,
+        has_archive=one.has_archive and one.archive_sha256 in archives,
         entries=[Entry.model_validate(entry, from_attributes=True) for entry in one.entries],
         warnings=[Warn(**warning) for warning in one.warnings],
         state=one.state,

@@ -34,6 +34,7 @@ from vocboard.app.transfer.exporting_phases import further_phases, ground_truth_
 from vocboard.app.transfer.files import write_lines, write_log, write_people
 from vocboard.app.transfer.readme import README
 from vocboard.app.transfer.records import (
+    CountsRecord,
     CurveRecord,
     EditionRecord,
     EvaluationRecord,
@@ -43,7 +44,7 @@ from vocboard.app.transfer.records import (
     SubmissionRecord,
 )
 from vocboard.app.transfer.tables import ScoreTables
-from vocboard.evaluator.editions import Task
+from vocboard.evaluator.editions import Metric, Task
 from vocboard.evaluator.metrics.definitions import CurveKind
 from vocboard.evaluator.version import VERSION
 
@@ -233,14 +234,7 @@ def _submissions(
         )
         found = session.scalars(query).all()
         evaluations = _evaluations(session, [one.current_evaluation_id for one in found if one.current_evaluation_id])
-        yield [
-            submission_record(
-                one,
-                evaluations.get(one.current_evaluation_id),
-                has_archive=one.has_archive and one.archive_sha256 in archives,
-            )
-            for one in found
-        ]
+        yield [submission_record(one, evaluations.get(one.current_evaluation_id), archives) for one in found]
         session.expunge_all()
 
 
@@ -285,10 +279,10 @@ def _result(
         competition=result.competition,
         task=Task(result.task),
         not_entered=result.not_entered,
-        details=result.details,
+        details={name: CountsRecord(**counts) for name, counts in result.details.items()},
         measures=[
             MeasureRecord(
-                metric=measure.metric,
+                metric=Metric(measure.metric),
                 mean=measure.mean,
                 mean_over=measure.mean_over,
                 per_class={score.class_name: score.value for score in measure.class_scores},

@@ -243,7 +243,7 @@ def _add_evaluation(
         )
         for number, measure in enumerate(result.measures):
             measure_id = uuid.uuid4()
-            dumped = measure.model_dump(exclude={"per_class"})
+            dumped = measure.model_dump(exclude={"per_class"}, mode="json")
             rows[Measure].append({"id": measure_id, "result_id": result_id, "position": number, **dumped})
             rows[ClassScore] += [
                 {"measure_id": measure_id, "class_name": name, "position": place, "value": value}

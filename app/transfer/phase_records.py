@@ -65,7 +65,7 @@ class ExtraQuotaRecord(Record):
 
     phase: PhaseKey
     email: Email
-    count: Annotated[int, Field(ge=1, le=MOST_EXTRA)]
+    count: Annotated[int, Field(strict=True, ge=1, le=MOST_EXTRA)]
     until: Moment
     reason: Visible = Field(max_length=LONGEST_QUOTA_REASON)
 
@@ -141,9 +141,11 @@ class FrozenContent(Record):
 
     challenge_title: Visible = Field(max_length=LONGEST_TITLE)
     edition_version: Number = 1
-    decimals: Annotated[int, Field(ge=1, le=MOST_DECIMALS)]
+    decimals: Annotated[int, Field(strict=True, ge=1, le=MOST_DECIMALS)]
     detail: Detail
-    ladder_step: Annotated[float, Field(gt=0, lt=1)] | None = None  # none in leaderboards that earlier versions froze
+    ladder_step: Annotated[float, Field(strict=True, gt=0, lt=1)] | None = (
+        None  # none in leaderboards that earlier versions froze
+    )
     corrections: list[FrozenCorrection] = Field(max_length=10_000)
     entries: list[FrozenEntry] = Field(max_length=200_000)
 

@@ -32,9 +32,12 @@ Visible: TypeAlias = Annotated[str, AfterValidator(_visible)]
 Link: TypeAlias = Annotated[str, Field(max_length=LONGEST_LINK), AfterValidator(_link)]
 Moment: TypeAlias = Annotated[AwareDatetime, AfterValidator(_possible)]
 Hash: TypeAlias = Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")]
-Score: TypeAlias = Annotated[float, Field(ge=-1.0, le=1.0, allow_inf_nan=False)]  # a fraction
-Count: TypeAlias = Annotated[int, Field(ge=0, le=10**15)]
-Number: TypeAlias = Annotated[int, Field(ge=1, le=2**31 - 1)]  # of a ground truth version
+# Numbers are numbers: neither texts nor Booleans, and whole ones have no fraction.
+Score: TypeAlias = Annotated[float, Field(strict=True, ge=-1.0, le=1.0, allow_inf_nan=False)]  # a fraction
+Share: TypeAlias = Annotated[float, Field(strict=True, ge=0.0, le=1.0, allow_inf_nan=False)]
+Seconds: TypeAlias = Annotated[float, Field(strict=True, ge=0.0, le=10.0**9, allow_inf_nan=False)]
+Count: TypeAlias = Annotated[int, Field(strict=True, ge=0, le=2**31 - 1)]
+Number: TypeAlias = Annotated[int, Field(strict=True, ge=1, le=2**31 - 1)]  # of a ground truth version
 Key: TypeAlias = Annotated[str, Field(max_length=30, pattern=r"^[\w.-]+$")]
 PhaseKey: TypeAlias = Annotated[str, Field(max_length=30, pattern=r"^[a-z0-9-]+$")]
 Name: TypeAlias = Annotated[Visible, Field(max_length=200)]

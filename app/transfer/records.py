@@ -26,9 +26,11 @@ from vocboard.app.transfer.record_types import (
     PhaseKey,
     Record,
     Score,
+    Seconds,
+    Share,
     Visible,
 )
-from vocboard.evaluator.editions import Task
+from vocboard.evaluator.editions import Metric, Task
 from vocboard.evaluator.metrics.definitions import CurveKind
 from vocboard.evaluator.problems import Severity
 
@@ -47,7 +49,7 @@ MOST_ROWS = 1000  # of a confusion matrix
 class Format(BaseModel):
     """What the header of every format says, so that other formats can be refused by name."""
 
-    format: int
+    format: Number
     vocboard: Visible = Field(max_length=30)
 
 
@@ -76,7 +78,7 @@ class Header(Record):
         ground_truth_versions: those that anything was scored with.
     """
 
-    format: int
+    format: Number
     vocboard: Visible = Field(max_length=30)
     exported_at: Moment
     slug: Visible = Field(max_length=60)
@@ -143,17 +145,27 @@ class Warn(Record):
 class MeasureRecord(Record):
     """One metric; the first of a competition is the one that the leaderboard ranks by."""
 
-    metric: Visible = Field(max_length=60)
+    metric: Metric
     mean: Score | None
     mean_over: Count
     per_class: dict[ClassName, Score | None] = Field(max_length=10_000)
 
 
 class CurveRecord(Record):
-    """Eleven points of a curve."""
+    """Eleven points of a curve; none if it is undefined."""
 
     kind: CurveKind
-    values: list[Score] = Field(max_length=11)
+    values: Annotated[list[Share], Field(min_length=11, max_length=11)] | Annotated[list[Share], Field(max_length=0)]
+
+
+class CountsRecord(Record):
+    """The counts behind the score of a class; see `evaluator.scores.ClassDetails`."""
+
+    positives: Count
+    results: Count
+    difficult: Count
+    final_recall: Share | None
+    final_precision: Share | None
 
 
 class ResultRecord(Record):
@@ -162,10 +174,10 @@ class ResultRecord(Record):
     competition: Key
     task: Task
     not_entered: list[ClassName] = Field(max_length=10_000)
-    details: dict[ClassName, dict[Key, float | int | None]] = Field(max_length=10_000)
+    details: dict[ClassName, CountsRecord] = Field(max_length=10_000)
     measures: list[MeasureRecord] = Field(min_length=1, max_length=50)
     curves: dict[ClassName, CurveRecord] = Field(max_length=10_000)
-    shares: list[Annotated[list[Score | None], Field(max_length=MOST_ROWS)]] | None = Field(max_length=MOST_ROWS)
+    shares: list[Annotated[list[Share | None], Field(max_length=MOST_ROWS)]] | None = Field(max_length=MOST_ROWS)
 
 
 class EvaluationRecord(Record):
@@ -178,7 +190,7 @@ class EvaluationRecord(Record):
 
     created_at: Moment
     started_at: Moment
-    seconds: Annotated[float, Field(ge=0, allow_inf_nan=False)]
+    seconds: Seconds
     evaluator_version: Visible = Field(max_length=30)
     ground_truth_version: Number
     edition_version: Number = 1

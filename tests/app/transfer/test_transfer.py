@@ -254,6 +254,32 @@ def in_first_score(value: Any) -> Change:
     return change
 
 
+def numbers_that_are_none(files: dict[str, bytes]) -> None:
+    """Of the first submission: in counts, a curve, and an unknown metric."""
+    first, *others = files["submissions.jsonl"].splitlines()
+    record = json.loads(first)
+    result = record["evaluation"]["results"][0]
+    name, counts = next(iter(result["details"].items()))
+    result["details"][name] = {**counts, "positives": 0.5, "results": True, "difficult": -1, "final_recall": "1"}
+    next(iter(result["curves"].values()))["values"] = [0.5, 0.5]
+    result["measures"][0] |= {"metric": "luck", "mean_over": 1e-320}
+    record["flickr_count"] = 2**31
+    files["submissions.jsonl"] = b"\n".join([json.dumps(record).encode(), *others])
+
+
+@ON_ONE_SET_UP
+def test_numbers_are_checked_and_all_that_are_wrong_are_listed_with_their_places(
+    exported_once: Path, other: Server
+) -> None:
+    with pytest.raises(InvalidArchiveError) as caught:
+        other.take(edited(exported_once, numbers_that_are_none))
+    assert {(problem.file, problem.line) for problem in caught.value.problems} == {("submissions.jsonl", 1)}
+    messages = [problem.message.partition(":")[0] for problem in caught.value.problems]
+    for place in ("positives", "results", "difficult", "final_recall", "metric", "mean_over", "flickr_count"):
+        assert any(message.endswith(place) for message in messages), (place, messages)
+    assert any(".curves." in message for message in messages)
+
+
 def without(prefix: str) -> Change:
     def change(files: dict[str, bytes]) -> None:
         for name in [name for name in files if name.startswith(prefix)]:
