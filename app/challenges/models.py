@@ -3,6 +3,7 @@
 import uuid
 from datetime import datetime
 from enum import StrEnum
+from secrets import token_bytes
 from typing import Annotated, Any
 
 from sqlalchemy import JSON, CheckConstraint, ForeignKey, Index, LargeBinary, String, Text, UniqueConstraint, text
@@ -102,6 +103,8 @@ class Challenge(PhaseColumns, Base):
     statistics: Mapped[bool] = mapped_column(default=False)  # whether leaderboards show intervals and rank ranges
     statistics_requested_at: Mapped[datetime | None]  # when an organiser last asked for what had failed
     archived_at: Mapped[datetime | None]  # read-only from then on
+    # Never shown: of the labels of methods on anonymous leaderboards, see `app.leaderboards.service.anonymous_label`.
+    label_key: Mapped[bytes] = mapped_column(LargeBinary(32), default=lambda: token_bytes(32))
     imported_at: Mapped[datetime | None]  # from another server's export; its scores were computed there
     current_scoring_id: Mapped[uuid.UUID | None] = mapped_column(
         ForeignKey("scorings.id", use_alter=True, name="fk_challenges_current_scoring_id_scorings")

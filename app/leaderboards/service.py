@@ -1,6 +1,6 @@
 """The leaderboard of a phase and competition: its published methods, ranked, with the best of each column marked."""
 
-import hashlib
+import hmac
 import uuid
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -93,7 +93,7 @@ def board(
         statistics = shown_statistics(session, where, content.entries, decimals=content.decimals, frozen_at=frozen_at)
     is_anonymous = phase.is_anonymous(at)
     if is_anonymous:
-        content = _without_names(content)
+        content = _without_names(content, challenge, phase)
     # A copy from before the phase had the Ladder mechanism has been shown with its scores.
     ladder_step = None if phase.ladder_step(at) is None else content.ladder_step
     permitted = allowed(content.detail, is_organiser=False, has_ladder=ladder_step is not None)
@@ -231,14 +231,14 @@ def _later(live: _Content, kept: _Content) -> _Content:
     return replace(live, entries=tuple(one for one in live.entries if one.submission_id not in counted))
 
 
-def _without_names(content: _Content) -> _Content:
+def _without_names(content: _Content, challenge: Challenge, phase: Phase) -> _Content:
     """The same without anything that people have written, and without what leads to it."""
     return replace(
         content,
         entries=tuple(
             replace(
                 entry,
-                method=anonymous_label(entry.submission_id),
+                method=anonymous_label(challenge, phase, entry.submission_id),
                 contributors="",
                 affiliation="",
                 declared=replace(entry.declared, training_data=HIDDEN if entry.declared.training_data else ""),
@@ -249,9 +249,14 @@ def _without_names(content: _Content) -> _Content:
     )
 
 
-def anonymous_label(submission_id: uuid.UUID) -> str:
-    """Return what a method is called on an anonymous leaderboard: always the same, and without a way back to its id."""
-    return f"Method {hashlib.sha256(submission_id.bytes).hexdigest()[:6]}"
+def anonymous_label(challenge: Challenge, phase: Phase, submission_id: uuid.UUID) -> str:
+    """Return what a method is called on the anonymous leaderboards of a phase: always the same.
+
+    Who knows the id of a submission cannot tell its label, because the key is secret. That two of 1,000 methods have
+    the same label has a probability of 0.0001.
+    """
+    digest = hmac.digest(challenge.label_key, f"{phase.key} {submission_id}".encode(), "sha256")
+    return f"Method {digest[:4].hex()}"
 
 
 def columns(competition: Competition) -> tuple[str, ...]:

@@ -198,6 +198,7 @@ def _header(session: Session, challenge: Challenge, truth: GroundTruthVersion | 
         vocboard=VERSION,
         exported_at=now(),
         slug=challenge.slug,
+        label_key=challenge.label_key.hex(),
         edition=challenge.edition,
         edition_file=challenge.edition_file,
         edition_version=challenge.edition_version,

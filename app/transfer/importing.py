@@ -117,6 +117,8 @@ def _add(
             edition_version=header.edition_version,
             imported_at=instant,
         )
+    if header.label_key is not None:
+        challenge.label_key = bytes.fromhex(header.label_key)
     add_edition_versions(session, challenge, header.edition_versions)
     add_phases(session, challenge, header.phases, user)
     people = add_people(session, path)

@@ -74,6 +74,7 @@ class Header(Record):
         edition_versions: all of them, if it has been changed.
         rules: those of the main phase among them.
         phases: the others.
+        label_key: of the labels on anonymous leaderboards, so that these stay; not in archives of earlier versions.
         ground_truth_version: number of the main phase's current one; None if there is none.
         ground_truth_versions: those that anything was scored with.
     """
@@ -88,6 +89,7 @@ class Header(Record):
     edition_versions: list[EditionRecord] = Field([], max_length=MOST_EDITIONS)
     rules: ChallengeRules
     phases: list[PhaseRecord] = Field(max_length=MOST_PHASES)
+    label_key: Hash | None = None
     ground_truth_version: Number | None
     ground_truth_versions: list[TruthRecord] = Field(max_length=10_000)
 
