@@ -1,13 +1,18 @@
 """Models of users, their browser sessions and their API tokens."""
 
+import unicodedata
 import uuid
 from datetime import datetime
 from enum import StrEnum
+from typing import Any
 
 from sqlalchemy import ForeignKey, LargeBinary, String
 from sqlalchemy.orm import Mapped, mapped_column, relationship
 
 from vocboard.app.database import Base, CreatedAt, Identifier, text_enum
+
+_LONGEST_ADDRESS = 254  # characters
+_GMAIL = frozenset({"gmail.com", "googlemail.com"})  # one service, which ignores dots before the at sign
 
 
 class Role(StrEnum):
@@ -27,14 +32,49 @@ class Scope(StrEnum):
     ORGANISE = "organise"
 
 
+def mailbox(email: str) -> str:
+    """Return what a (normalised) address counts as. It is only compared; e-mail is sent to the address as it is.
+
+    - Characters that are only written differently count as the usual ones (Unicode Standard Annex 15, NFKC).
+    - What follows a plus sign does not count (RFC 5233, "Subaddress Extension"; most mail servers have it so).
+    - Dots do not count at Gmail (https://support.google.com/mail/answer/7436150).
+
+    >>> mailbox("ada+second@lab.example"), mailbox("ada@lab.example"), mailbox("+@lab.example")
+    ('ada@lab.example', 'ada@lab.example', '+@lab.example')
+    >>> mailbox("a.d.a@googlemail.com"), mailbox("a.d.a@lab.example"), mailbox("\uff41da@lab.example")
+    ('ada@gmail.com', 'a.d.a@lab.example', 'ada@lab.example')
+    """
+    local, _, domain = (_folded(part) for part in email.rpartition("@"))
+    local = local.partition("+")[0] or local
+    if domain in _GMAIL:
+        local, domain = local.replace(".", "") or local, "gmail.com"
+    found = f"{local}@{domain}"
+    return found if len(found) <= _LONGEST_ADDRESS else email
+
+
+def _folded(text: str) -> str:
+    return unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", text).lower())
+
+
+def _mailbox_of_address(context: Any) -> str:
+    return mailbox(context.get_current_parameters()["email"])
+
+
 class User(Base):
-    """A user account."""
+    """A user account.
+
+    Attributes:
+        email: as its owner has written it, normalised and in lower case; e-mail is sent to it.
+        mailbox: see the function of this name. It is not unique: several may wait to be confirmed, of which one can be,
+            and earlier versions confirmed more.
+    """
 
     __tablename__ = "users"
 
     id: Mapped[Identifier]
     created_at: Mapped[CreatedAt]
-    email: Mapped[str] = mapped_column(String(254), unique=True)  # normalised, lower case
+    email: Mapped[str] = mapped_column(String(254), unique=True)
+    mailbox: Mapped[str] = mapped_column(String(254), default=_mailbox_of_address, index=True)
     name: Mapped[str] = mapped_column(String(200))
     affiliation: Mapped[str] = mapped_column(String(200), default="")
     password_hash: Mapped[str] = mapped_column(String(200))

@@ -18,18 +18,6 @@ def normalised_email(email: str) -> str | None:
     return checked.normalized.lower()
 
 
-def mailbox(email: str) -> str:
-    """Return what a (normalised) address counts as: without what follows a plus sign, which leads to the same mailbox.
-
-    Source: RFC 5233, "Subaddress Extension"; most mail servers have it so.
-
-    >>> mailbox("ada+second@lab.example"), mailbox("ada@lab.example"), mailbox("+@lab.example")
-    ('ada@lab.example', 'ada@lab.example', '+@lab.example')
-    """
-    local, _, domain = email.rpartition("@")
-    return f"{local.partition('+')[0] or local}@{domain}"
-
-
 def checked_person(checks: FieldChecks, *, email: str, name: str, affiliation: str, password: str) -> dict[str, str]:
     """Return the normalised columns `email`, `name` and `affiliation` of a user, and record errors."""
     normalised = normalised_email(email)

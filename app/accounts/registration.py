@@ -5,7 +5,9 @@ unconfirmed account: otherwise, signing in with the password just chosen would r
 created an account. The link in the e-mail also requires that password: if somebody registers another person's address,
 that person cannot confirm the account by opening the link.
 
-A mailbox has one account that counts: `ada+2@lab.example` is no way to another quota.
+A mailbox has one account that counts, however its address is written (`models.mailbox`): `ada+2@lab.example` is no way
+to another quota. That it has one is only said to the address of the account: another spelling may be the address of
+somebody else after all.
 """
 
 import uuid
@@ -17,10 +19,10 @@ from sqlalchemy.exc import IntegrityError
 from sqlalchemy.orm import Session
 
 from vocboard.app.accounts import links, queries
-from vocboard.app.accounts.models import LinkPurpose, Role, User
-from vocboard.app.accounts.people import checked_person, mailbox, normalised_email
+from vocboard.app.accounts.models import LinkPurpose, Role, User, mailbox
+from vocboard.app.accounts.people import checked_person, normalised_email
 from vocboard.app.audit import service as audit
-from vocboard.app.database import now
+from vocboard.app.database import lock_for_transaction, now
 from vocboard.app.errors import ConflictError, ForbiddenError, NotFoundError
 from vocboard.app.forms.fields import FieldChecks
 from vocboard.app.messaging.mail import outbox
@@ -117,7 +119,7 @@ def register(
     user = queries.user_by_email(session, registration.email)
     counting = queries.confirmed_account_of_mailbox(session, mailbox(registration.email))
     if counting is not None:
-        outbox.put(session, to=registration.email, template="registered-already", site=site, account=counting.email)
+        outbox.put(session, to=counting.email, template="registered-already", site=site, typed=registration.email)
     elif user is None:
         user = User(
             email=registration.email,
@@ -183,9 +185,11 @@ def confirm(session: Session, *, user: User, site: str) -> None:
     """
     if user.is_confirmed:
         return
-    other = queries.confirmed_account_of_mailbox(session, mailbox(user.email))
-    if other is not None:
-        raise ConflictError(f"Your mailbox has an account already: {other.email}. Sign in with that address.")
+    lock_for_transaction(session, f"mailbox {user.mailbox}")  # its addresses may be confirmed at the same time
+    if queries.confirmed_account_of_mailbox(session, user.mailbox) is not None:
+        raise ConflictError(
+            "Your mailbox has an account already, with another spelling of this address. Sign in with that one."
+        )
     user.email_confirmed_at = now()
     audit.record(session, actor=user, action="user.confirm_address", subject=user)
     if not user.is_approved:
