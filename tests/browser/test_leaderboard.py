@@ -2,7 +2,11 @@
 
 import re
 from collections.abc import Iterator
+from functools import partial
+from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from itertools import pairwise
+from pathlib import Path
+from threading import Thread
 
 import pytest
 from playwright.sync_api import BrowserContext, Locator, Page, expect
@@ -355,3 +359,23 @@ def test_nothing_moves_while_it_loads(page: Page, exhibition: Exhibition) -> Non
 def _brightness(colour: str) -> float:
     parts = [float(part) for part in re.findall(r"[\d.]+", colour)[:3]]
     return sum(parts) / 3 if max(parts) > 1 else 255 * sum(parts) / 3
+
+
+def test_the_html_to_embed_shows_the_board_inside_of_another_site(
+    board: Page, exhibition: Exhibition, tmp_path: Path
+) -> None:
+    board.locator("summary", has_text="Embed").click()
+    html = board.get_by_label("HTML for another page").input_value()
+    best = name_of(row(board, 1))
+    public = exhibition.site.settings.public_url  # the site is at a port of its own
+    (tmp_path / "page.html").write_text(html.replace(public, exhibition.url))
+    handler = partial(SimpleHTTPRequestHandler, directory=tmp_path)
+    with ThreadingHTTPServer(("127.0.0.1", 0), handler) as elsewhere:
+        thread = Thread(target=elsewhere.serve_forever)
+        thread.start()
+        try:
+            board.goto(f"http://localhost:{elsewhere.server_port}/page.html")
+            expect(board.frame_locator("iframe").locator("tbody tr").first).to_contain_text(best)
+        finally:
+            elsewhere.shutdown()
+            thread.join()
