@@ -12,6 +12,7 @@ from urllib.parse import urlsplit
 import httpx
 
 from vocboard.client.address import is_loopback
+from vocboard.client.bodies import whole
 from vocboard.client.errors import CertificateError, ClientError, NetworkError, UnexpectedAnswerError
 from vocboard.client.refusals import refusal, retry_after
 from vocboard.client.terminal import printable
@@ -112,9 +113,7 @@ class Connection:
         """
         try:
             with self._client.stream("GET", path, headers={"Accept": "application/octet-stream"}) as answer:
-                if not answer.is_success:
-                    answer.read()
-                yield from self._successful(answer).iter_raw()
+                yield from self._successful(answer if answer.is_success else whole(answer, self.address)).iter_raw()
         except httpx.RequestError as error:
             raise self._unreachable(error) from error
 
@@ -133,7 +132,7 @@ class Connection:
         """
         headers = {"Accept": "application/json"}
         try:
-            answer = self._client.request(method, path, headers=headers, json=dict(body) if body else None)
+            answer = self._request(method, path, headers=headers, json=dict(body) if body else None)
         except (httpx.ConnectError, httpx.ConnectTimeout) as error:
             raise self._unreachable(error) from error
         except httpx.RequestError as error:
@@ -188,7 +187,7 @@ class Connection:
             ClientError: see `client.errors`.
         """
         try:
-            answer = self._client.request(
+            answer = self._request(
                 method,
                 path,
                 params=parameters,
@@ -219,9 +218,7 @@ class Connection:
         timeout = _timeout(patience_seconds)
         try:
             with self._client.stream("GET", path, headers={"Accept": "text/event-stream"}, timeout=timeout) as answer:
-                if not answer.is_success:
-                    answer.read()
-                self._successful(answer)
+                self._successful(answer if answer.is_success else whole(answer, self.address))
                 if not answer.headers.get("Content-Type", "").startswith("text/event-stream"):
                     raise self._unexpected()
                 yield answer.iter_lines()
@@ -246,9 +243,13 @@ class Connection:
 
     def _read_once(self, path: str, parameters: Mapping[str, str | int] | None, accept: str) -> httpx.Response:
         try:
-            return self._client.get(path, params=parameters, headers={"Accept": accept})
+            return self._request("GET", path, params=parameters, headers={"Accept": accept})
         except httpx.RequestError as error:
             raise self._unreachable(error) from error
+
+    def _request(self, method: str, path: str, **options: Any) -> httpx.Response:
+        with self._client.stream(method, path, **options) as answer:
+            return whole(answer, self.address)
 
     def _successful(self, answer: httpx.Response) -> httpx.Response:
         if answer.is_redirect:
@@ -263,7 +264,7 @@ class Connection:
     def _decoded(self, answer: httpx.Response) -> Answer:
         try:
             return answer.json()
-        except ValueError as error:
+        except (ValueError, RecursionError) as error:  # RecursionError: nested too deeply
             raise self._unexpected() from error
 
     def _unexpected(self) -> UnexpectedAnswerError:

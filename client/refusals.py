@@ -128,7 +128,7 @@ def _limited(answer: httpx.Response, details: Mapping[str, Any], code: str, deta
 def _details(answer: httpx.Response) -> Mapping[str, Any]:
     try:
         content = answer.json()
-    except ValueError:  # a proxy's page
+    except (ValueError, RecursionError):  # a proxy's page
         return {}
     return content if isinstance(content, Mapping) else {}
 

@@ -156,6 +156,8 @@ def add(session: Session, *, challenge: Challenge, person: User, user: User) -> 
 def remove(session: Session, *, challenge: Challenge, user: User, user_id: uuid.UUID) -> None:
     """Remove an organiser, which the owner can, or leave oneself.
 
+    Invitations of somebody who is removed are withdrawn: otherwise, the person could come back with another account.
+
     Raises:
         NotFoundError: the person does not organise the challenge.
         ForbiddenError: the user is neither this person nor the owner of the challenge.
@@ -169,6 +171,10 @@ def remove(session: Session, *, challenge: Challenge, user: User, user_id: uuid.
         raise ConflictError("The owner cannot be removed. Hand the challenge over to another organiser first.")
     person = session.get_one(User, user_id)
     session.delete(found)
+    if user_id != user.id:
+        for invitation in invitations_to(session, challenge):
+            if invitation.invited_by_id == user_id:
+                withdraw_invitation(session, challenge=challenge, user=user, invitation_id=invitation.id)
     action = "challenge.leave" if user_id == user.id else "challenge.remove_organiser"
     details = {"person": person.name, "user": str(user_id)}
     audit.record(session, actor=user, action=action, subject=challenge, details=details)

@@ -14,6 +14,10 @@ from vocboard.evaluator.editions.mistakes import EditionFileError, Mistake
 MOST_BYTES = 65_536  # of a file; those of the VOC years have 3,000
 MOST_STATEMENT_LINES = 300  # maximum length of a list for which line numbers are determined
 MOST_SYNTAX_MISTAKES = 20
+NESTED_TOO_DEEPLY = "not a TOML file: It is nested too deeply."
+MOST_DOTS = 100  # of a line outside texts; reading a key takes time that grows with the square of its parts
+MOST_LEVELS = 20  # of nested tables and lists; a valid file has 4
+_TEXTS_AND_COMMENTS = re.compile(r""""(?:[^"\\]|\\.)*"|'[^']*'|#.*""")
 _POSITION = re.compile(r" \(at (?:line (\d+), column \d+|end of document)\)$")
 
 
@@ -29,6 +33,9 @@ def parse(text: str, file: str) -> dict[str, Any]:
     if len(text.encode("utf-8", "surrogatepass")) > MOST_BYTES:
         raise EditionFileError(file, [Mistake(None, f"An edition file has at most {MOST_BYTES:,} bytes.")])
     lines = text.split("\n")
+    for number, line in enumerate(lines, start=1):
+        if _TEXTS_AND_COMMENTS.sub("", line).count(".") > MOST_DOTS:
+            raise EditionFileError(file, [Mistake(number, NESTED_TOO_DEEPLY)])
     mistakes: list[Mistake] = []
     content: dict[str, Any] = {}
     while len(mistakes) < MOST_SYNTAX_MISTAKES:
@@ -43,6 +50,8 @@ def parse(text: str, file: str) -> dict[str, Any]:
         if mistake.line is None or "Cannot" in mistake.message:  # duplicate keys: involves more than one line
             break
         lines[mistake.line - 1] = ""  # continue without this line
+    if not mistakes and _is_deeper(content, MOST_LEVELS):
+        mistakes = [Mistake(None, NESTED_TOO_DEEPLY)]
     if mistakes:
         raise EditionFileError(file, mistakes)
     return content
@@ -95,9 +104,22 @@ def _paths(content: Mapping[str, Any], above: str = "") -> Iterator[str]:
             yield from _paths(value, path)
 
 
+def _is_deeper(content: Any, levels: int) -> bool:
+    """Whether tables and lists are nested in more levels, without recursion, since they may be nested without limit."""
+    level = [content]
+    for _ in range(levels):
+        level = [
+            inner
+            for outer in level
+            if isinstance(outer, dict | list)
+            for inner in (outer.values() if isinstance(outer, dict) else outer)
+        ]
+    return any(isinstance(value, dict | list) for value in level)
+
+
 def _syntax_mistake(error: Exception) -> Mistake:
     if isinstance(error, RecursionError):
-        return Mistake(None, "not a TOML file: It is nested too deeply.")
+        return Mistake(None, NESTED_TOO_DEEPLY)
     found = _POSITION.search(str(error))
     line = int(found[1]) if found and found[1] else None
     return Mistake(line, f"not a TOML file: {_POSITION.sub('', str(error))}.")

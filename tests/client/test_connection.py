@@ -1,3 +1,4 @@
+import gzip
 import os
 import socket
 import subprocess
@@ -341,3 +342,29 @@ def test_memory_stays_flat_however_large_the_archive(tmp_path: Path) -> None:
 
     unit = 1 if sys.platform == "darwin" else 1024
     assert int(done.stdout) * unit < 20_000_000
+
+
+def test_no_answer_fills_the_memory_or_ends_with_a_traceback(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("vocboard.client.bodies.MOST_BYTES", 100_000)
+    sent: list[int] = []
+
+    def endless() -> Iterator[bytes]:
+        while True:
+            sent.append(1)
+            yield b"x" * 10_000
+
+    bomb = gzip.compress(b"x" * 1_000_000)
+    deep = b"[" * 200_000
+    answers: dict[str, Handler] = {
+        "endless": lambda request: httpx.Response(200, content=endless()),
+        "refused": lambda request: httpx.Response(400, content=endless()),
+        "bomb": lambda request: httpx.Response(200, content=bomb, headers={"Content-Encoding": "gzip"}),
+        "deep": lambda request: httpx.Response(200, content=deep[:90_000]),
+        "deep refusal": lambda request: httpx.Response(400, content=deep[:90_000], headers=PROBLEM_JSON),
+    }
+    for name, handler in answers.items():
+        with pytest.raises(ClientError), connection(handler) as server:
+            server.get("/me")
+        with pytest.raises(ClientError), connection(handler) as server:
+            server.post("/submissions/1/publish")
+        assert len(sent) <= 44, name

@@ -223,3 +223,25 @@ def test_files_changed_at_random_are_read_or_told() -> None:
 @pytest.mark.parametrize("name", names())
 def test_the_file_of_an_edition_can_be_had(name: str) -> None:
     assert read_text(source(name), f"{name}.toml") == load(name)
+
+
+@pytest.mark.parametrize(
+    "addition",
+    [
+        "[" + ".".join(["a"] * 30_000) + "]",
+        ".".join(["a"] * 5_000) + " = 1",
+        ".".join(['"a"', "'b'"] * 60) + " = 1",
+        "x = {" + ".".join(["a"] * 5_000) + " = 1}",
+        "x = " + "[" * 300 + "]" * 300,
+    ],
+)
+def test_nesting_without_end_is_refused_at_once(addition: str) -> None:
+    with pytest.raises(EditionFileError, match="nested too deeply"):
+        read_text(f"{GOOD}\n{addition}\n", "roads.toml")
+
+
+def test_dots_in_texts_and_comments_are_no_nesting() -> None:
+    dots = "." * 150
+    assert (
+        read_text(GOOD.replace('title = "Roads"', f'title = "Roads \\"{dots}" # "{dots}'), "roads.toml").name == "ROADS"
+    )

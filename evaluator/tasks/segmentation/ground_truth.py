@@ -4,7 +4,7 @@ import io
 
 import numpy as np
 from numpy.typing import NDArray
-from PIL import Image
+from PIL import Image, UnidentifiedImageError
 
 from vocboard.evaluator.ground_truth.image_set_files import Listed
 from vocboard.evaluator.ground_truth.material import Material
@@ -54,6 +54,8 @@ def decode_label_map(content: bytes, classes: int) -> NDArray[np.uint8] | str:
             if image.width * image.height > MAXIMUM_PIXELS:
                 return f"has {image.width} x {image.height} pixels, more than {MAXIMUM_PIXELS}"
             label_map = np.array(image, dtype=np.uint8)
+    except UnidentifiedImageError:  # its text has the address of the object in memory
+        return "is not a PNG"
     except (OSError, SyntaxError, ValueError, Image.DecompressionBombError) as error:
         return f"cannot be read as a PNG: {error}"
     pixels = np.bincount(label_map.ravel(), minlength=VOID + 1)

@@ -119,6 +119,18 @@ def test_the_owner_removes_and_others_leave(case: Case) -> None:
         challenges.get_organised(session, "spring", ada)
 
 
+def test_who_is_removed_cannot_come_back_with_another_account(case: Case) -> None:
+    ada, friend = case.invited(), case.backend.user(name="Friend")
+    own = case.invite(friend.email, ada)
+    kept = case.invite("bob@lab.example")
+    case.act("remove", case.owner, ada)
+    with pytest.raises(NotFoundError):
+        case.accept(friend, own.id)
+    with case.backend.database.reading() as session:
+        waiting = organisers.invitations_to(session, session.get_one(Challenge, case.challenge.id))
+    assert [one.id for one in waiting] == [kept.id]
+
+
 def test_a_challenge_is_handed_over(case: Case) -> None:
     ada = case.invited()
     with pytest.raises(ForbiddenError):

@@ -306,6 +306,7 @@ def test_ground_truth_that_does_not_fit_is_reported(
     with pytest.raises(GroundTruthError) as error:
         read_ground_truth(written(tmp_path, tree_files(maps, maps) | change), EDITION)
     assert [(problem.code, problem.file) for problem in error.value.problems] == [(code, file)]
+    assert " object at " not in str(error.value)  # of Python, with its address in memory
 
 
 def test_a_map_that_is_missing_is_reported_and_none_at_all_is_no_error(tmp_path: Path) -> None:
