@@ -1,4 +1,4 @@
-"""Instants in the details of events: they are stored with their type, so that no text is taken for one."""
+"""Instants in the details of events: they are stored with their type, so that no text is treated as one."""
 
 from collections.abc import Mapping
 from datetime import UTC, datetime
