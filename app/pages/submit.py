@@ -240,7 +240,7 @@ def _page(
         state=state,
         rehearsal=wanted.is_rehearsal,
         open_phases=[each for each in challenges.phases_of(challenge) if each.state(at) is PhaseState.OPEN],
-        has_phases=bool(challenge.further_phases),
+        is_frozen=phase.is_frozen(at),
         obstacle=obstacle,
         state_message="" if wanted.accepts(phase, at) else wording.CANNOT_SUBMIT[state],
         upload_limit=settings.upload_limit_bytes,

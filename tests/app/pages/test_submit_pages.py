@@ -10,7 +10,7 @@ from tests.support.browsing import from_here, sign_in, token_of
 from tests.support.factories import make_challenge, make_user
 from tests.support.site import Site
 from tests.support.small_world import packed
-from vocboard.app.challenges.models import Challenge
+from vocboard.app.challenges.models import Challenge, Freeze
 from vocboard.app.database import now
 
 
@@ -225,3 +225,14 @@ def test_missing_classes_are_confirmed_before_quota_is_used(embedded_site: Site)
     assert "19 of the 20 classes of comp3 (aeroplane, bicycle, bird, boat, bottle and 14 more) have no" in asked.text
     assert 'name="submit_incomplete"' in asked.text
     assert accepted.status_code == 303, accepted.text
+
+
+def test_who_submits_after_the_freezing_date_is_not_told_that_publishing_at_once_counts(embedded_site: Site) -> None:
+    with embedded_site.writing() as session:
+        frozen = make_challenge(session, freeze=Freeze.DATE, freezes_at=now() - timedelta(days=1))
+        email = make_user(session).email
+    with embedded_site.client() as client:
+        sign_in(client, email)
+        text = client.get(f"/challenges/{frozen.slug}/submit").text
+    assert "The leaderboards were frozen <time" in text
+    assert "an upload in time counts" not in text
