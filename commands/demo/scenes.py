@@ -17,8 +17,9 @@ PERSON = "person"
 # Enough images that every class has about 200 positives: with fewer, revealing a single one reveals a large share
 # (docs/detail-levels.md).
 MAIN_IMAGES, LAYOUT_IMAGES, ACTION_IMAGES = 1000, 140, 820
-# Every class is in about 50 of them: enough for shares of confusion matrices to hide single images.
-SEGMENTED_IMAGES = 250
+# Every class is in about 100 of them: enough for shares of confusion matrices to hide single images, and for a week of
+# label maps that fill one image with a class each (tests/attack/test_blind_maps.py).
+SEGMENTED_IMAGES = 500
 FIRST_NUMBERS = {Task.LAYOUT: 500_001, Task.ACTION: 700_001}  # of images
 
 Box = tuple[int, int, int, int]  # left, top, right, bottom; 1-based, inclusive
