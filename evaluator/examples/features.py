@@ -17,6 +17,7 @@ DIRECTIONS = 8
 CHANNELS = 3 + DIRECTIONS
 PYRAMID = (1, 2, 4)  # numbers of parts along each side of an image or box
 SIDE = CELLS * PIXELS
+GREY = np.full(3, 1 / 3, dtype=np.float32)  # weights of red, green and blue
 
 Features = NDArray[np.float32]
 
@@ -75,14 +76,15 @@ class CellGrid:
     def of_picture(cls, small: Image.Image, size: tuple[int, int]) -> "CellGrid":
         """Compute the cells of an image scaled to SIDE x SIDE pixels; `size` is its original width and height."""
         pixels = np.asarray(small, dtype=np.float32) / 255
-        grey = pixels.mean(axis=2)
+        grey = pixels @ GREY
         down, right = np.gradient(grey)
         strength = np.hypot(down, right)
         direction = (np.arctan2(down, right) % np.pi * (DIRECTIONS / np.pi)).astype(np.intp) % DIRECTIONS
         gradients = np.zeros((SIDE, SIDE, DIRECTIONS), dtype=np.float32)
         np.put_along_axis(gradients, direction[..., None], strength[..., None], axis=2)
         channels = np.concatenate([pixels, gradients], axis=2)
-        cells = channels.reshape(CELLS, PIXELS, CELLS, PIXELS, CHANNELS).mean(axis=(1, 3))
+        rows = channels.reshape(CELLS, PIXELS, -1).sum(axis=1)  # one axis at a time is faster than both
+        cells = rows.reshape(CELLS, CELLS, PIXELS, CHANNELS).sum(axis=2) / PIXELS**2
         sums = np.zeros((CELLS + 1, CELLS + 1, CHANNELS), dtype=np.float32)
         sums[1:, 1:] = cells.cumsum(axis=0).cumsum(axis=1)
         return cls(size, cells, sums)

@@ -6,7 +6,7 @@ import shutil
 import sqlite3
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import closing
-from itertools import combinations, product
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -158,14 +158,14 @@ def test_nothing_changes_in_an_archived_challenge(
             assert content() == before, route
 
 
-SCOPE_SETS = [frozenset(chosen) for count in range(1, 4) for chosen in combinations(Scope, count)]
+SCOPE_SETS = [*(frozenset([scope]) for scope in Scope), frozenset(Scope)]
 
 
 @pytest.mark.parametrize("scopes", SCOPE_SETS, ids=lambda scopes: "+".join(sorted(scopes)))
 def test_a_token_does_only_what_its_scopes_say(
     site: Site, world: World, content: Callable[[], str], scopes: frozenset[Scope]
 ) -> None:
-    """Every route of the API, as every person, with every set of scopes."""
+    """Every route of the API, as every person, with each scope alone, and with all of them."""
     with site.writing() as session:
         people = {user.email.partition("@")[0].replace("-", " "): user for user in session.scalars(select(User)).all()}
         tokens = {

@@ -370,8 +370,8 @@ def test_intervals_and_differences_follow_the_detail_level(embedded_site: Site, 
             )
         )
     shown = scene.views(None)  # a leaderboard is the same for everyone
-    with_mean = {address for address, text in shown.items() if "0.111" in text or "11.1–22.2" in text}
-    with_class = {address for address, text in shown.items() if "0.333" in text or "33.3–44.4" in text}
+    with_mean = {address for address, text in shown.items() if re.search(r"(?<!\d)0\.111(?!\d)|11\.1–22\.2", text)}
+    with_class = {address for address, text in shown.items() if re.search(r"(?<!\d)0\.333(?!\d)|33\.3–44\.4", text)}
     assert any(address.endswith("/leaderboards/comp1") for address in with_mean)
     assert bool(with_class) == (level is Detail.CLASSES)
 
