@@ -49,7 +49,7 @@ class DueWork:
 def _scoring(settings: Settings) -> tuple[DueWork, ...]:
     work: tuple[DueWork, ...] = (
         DueWork(SWEEP, _SweepIsDue(settings.sweep_interval)),
-        DueWork(IMPORT_GROUND_TRUTH, ground_truth_queue.is_due),  # one import at a time per worker
+        DueWork(IMPORT_GROUND_TRUTH, ground_truth_queue.is_due),
         DueWork(EVALUATE_NEXT, queue.waiting),
         DueWork(RESCORE, partial(rescores.due, evaluator_version=VERSION)),
         DueWork(UPDATE_STATISTICS, partial(statistics.due, evaluator_version=VERSION)),

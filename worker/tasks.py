@@ -87,8 +87,10 @@ def register(application: Celery, settings: Settings) -> None:
                 break
 
     def import_ground_truth() -> None:
-        """Import one ground truth version."""
-        ground_truth_import.import_next(process.database, settings)
+        """Import ground truth versions one after the other, until none is waiting or the turn is over."""
+        turn_ends = time.monotonic() + TURN.total_seconds()
+        while ground_truth_import.import_next(process.database, settings) and time.monotonic() < turn_ends:
+            pass
 
     def sweep() -> None:
         """Run the periodic sweep."""

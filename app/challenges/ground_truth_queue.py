@@ -1,4 +1,8 @@
-"""The queue of uploaded ground truth. Workers claim a version with a lease, and need it to store results."""
+"""The queue of uploaded ground truth. Workers claim a version with a lease, and need it to store results.
+
+One version is imported at a time, however many workers there are: a large one takes a process for minutes, and the
+others are for evaluations.
+"""
 
 import uuid
 from collections.abc import Iterator, Sequence
@@ -14,6 +18,7 @@ from vocboard.app.challenges.editions import edition_from
 from vocboard.app.challenges.ground_truth import make_current, needs_confirmation, start_scoring
 from vocboard.app.challenges.models import Challenge, ChallengePhase, GroundTruthVersion, TruthState
 from vocboard.app.challenges.phases import Phase, competitions_scored_with, on_image_set, phases_of
+from vocboard.app.database import lock_for_transaction
 from vocboard.app.work_queues.state_queue import Claim, StateQueue
 from vocboard.evaluator.editions import Edition
 from vocboard.evaluator.problems import Problem, Severity
@@ -65,10 +70,14 @@ class ImportedTruth:
 def claim(session: Session, *, lease: timedelta, attempts: int) -> TruthClaim | None:
     """Claim the oldest waiting version: an uploaded one, or one whose lease has expired.
 
-    Those that have been tried `attempts` times in vain are given up.
+    None if none is waiting, or another one is being imported. Those that have been tried `attempts` times in vain are
+    given up.
     """
+    lock_for_transaction(session, "ground truth imports")  # else two workers would both see that none is being imported
     given_up = {"state": TruthState.FAILED, "problems": _as_stored([_STOPPED])}
     _queue.release_expired(session, attempts=attempts, given_up=given_up)
+    if _queue.running(session):
+        return None
     chosen = (
         select(GroundTruthVersion.id)
         .where(_queue.is_waiting)
@@ -92,7 +101,9 @@ def claim(session: Session, *, lease: timedelta, attempts: int) -> TruthClaim | 
 
 def is_due(session: Session) -> bool:
     """Whether `claim` would return a version, or `start_scorings` would start one."""
-    return _queue.waiting(session) > 0 or _queue.has_expired(session) or any(_startable(session))
+    if _queue.has_expired(session) or any(_startable(session)):
+        return True
+    return _queue.waiting(session) > 0 and not _queue.running(session)
 
 
 def renew(session: Session, claimed: TruthClaim, *, lease: timedelta) -> bool:

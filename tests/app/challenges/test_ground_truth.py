@@ -1,6 +1,7 @@
 """Versions of ground truth, as the web process and the queue of imports know them."""
 
 import uuid
+from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
 
 import pytest
@@ -96,13 +97,21 @@ def test_listing_challenges_and_versions_leaves_the_image_sets_in_the_database(d
         assert "image_sets" not in version.__dict__
 
 
-def test_the_first_upload_is_claimed_first_and_by_one_alone(database: Database) -> None:
+def test_one_upload_is_claimed_at_a_time_the_first_one_first(database: Database) -> None:
+    """Also if many workers ask at once; else a few large ones would take the processes that evaluations need."""
     first, second = upload(database), upload(database)
-    claims = [claim(database), claim(database), claim(database)]
-    assert [found.version_id if found else None for found in claims] == [first.id, second.id, None]
-    assert claims[0] is not None
+    with ThreadPoolExecutor(4) as workers:
+        claims = [found for found in workers.map(lambda _: claim(database), range(8)) if found is not None]
+    assert [found.version_id for found in claims] == [first.id]
     assert claims[0].edition.name == "VOC2012"
     assert state_of(database, first) is TruthState.IMPORTING
+    with database.writing() as session:
+        assert not ground_truth_queue.is_due(session)
+        assert ground_truth_queue.refuse(session, claims[0], [])
+        assert ground_truth_queue.is_due(session)
+    found = claim(database)
+    assert found is not None
+    assert found.version_id == second.id
 
 
 def test_one_whose_worker_lease_expired_is_claimed_again_and_the_expired_one_stores_nothing(database: Database) -> None:
