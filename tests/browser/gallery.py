@@ -10,6 +10,7 @@ import numpy as np
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
+from tests.browser.gallery_measures import add_two_measures
 from tests.browser.gallery_states import add_states
 from tests.browser.gallery_statistics import add_across_methods, add_statistics
 from tests.support.factories import make_challenge, make_organiser, make_user
@@ -96,6 +97,7 @@ def fill(session: Session, *, methods: int = 200) -> Gallery:
     )
     gallery.rescore = str(_other_challenges(session, organiser))
     gallery.states = add_states(session, organiser, participant)
+    add_two_measures(session, organiser, participant)
     _truth_versions(session, challenge, organiser)
     others = [make_user(session, name=f"Rival {number}") for number in range(4)]
     gallery.rival = others[1].email

@@ -379,3 +379,36 @@ def test_the_html_to_embed_shows_the_board_inside_of_another_site(
         finally:
             elsewhere.shutdown()
             thread.join()
+
+
+def test_a_board_with_two_measures_shows_the_classes_of_either_and_is_sorted_by_either(
+    page: Page, exhibition: Exhibition
+) -> None:
+    page.goto(f"{exhibition.url}/challenges/voc2005/leaderboards/comp1")
+    assert name_of(row(page, 1)) == "Bag of keypoints"
+    expect(row(page, 1)).to_contain_text("96.00")
+    page.get_by_role("group", name="Scores by class").get_by_role("link").nth(1).click()
+    expect(page).to_have_url(re.compile("metric=equal_error_rate"))
+    expect(row(page, 1).get_by_role("cell", name="88.00", exact=True)).to_have_count(1 + 4)  # the mean and the classes
+    page.get_by_role("columnheader", name=re.compile("^Mean, .*equal error rate")).get_by_role("link").click()
+    expect(row(page, 1)).to_contain_text("Boundary fragments")
+    page.reload()
+    expect(row(page, 1)).to_contain_text("Boundary fragments")
+
+
+def test_all_leaderboards_lead_to_the_row_and_compare_the_image_sets(page: Page, exhibition: Exhibition) -> None:
+    page.goto(f"{exhibition.url}/challenges/voc2005/leaderboards")
+    expect(page.get_by_role("heading", name=re.compile("^test1 against test2"))).to_be_visible()
+    sets = page.locator("table.compare tbody tr").filter(has_text="Boundary fragments")
+    expect(sets.locator("td.value")).to_have_text(["94.00", "79.00", "−15.00"])
+    page.locator(".matrix tbody tr").filter(has_text="Boundary fragments").get_by_role("link", name="79.00").click()
+    expect(page.locator("tr:target")).to_contain_text("Boundary fragments")
+    expect(page).to_have_url(re.compile("/leaderboards/comp2"))
+
+
+def test_a_link_to_a_leaderboard_is_previewed_with_its_picture(board: Page, exhibition: Exhibition) -> None:
+    address = board.locator('meta[property="og:image"]').get_attribute("content")
+    assert address is not None
+    picture = address.replace(exhibition.site.settings.public_url, exhibition.url)
+    size = "async src => { const it = new Image(); it.src = src; await it.decode(); return [it.width, it.height]; }"
+    assert board.evaluate(size, picture) == [1200, 630]

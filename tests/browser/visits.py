@@ -44,6 +44,7 @@ VISITS = [
     Visit("visitor", "/challenges/voc2012/leaderboards/comp3/compare?method={published}&class=dog"),
     Visit("visitor", "/challenges/voc2012/leaderboards/comp3?method={published}&sort=sofa"),
     Visit("visitor", "/challenges/voc2012/leaderboards"),
+    Visit("visitor", "/challenges/voc2005/leaderboards"),
     Visit("visitor", "/challenges/anonymous/leaderboards"),
     Visit("visitor", "/anonymous/{anonymous}"),
     Visit("visitor", "/anonymous/{anonymous}?competition=comp5"),

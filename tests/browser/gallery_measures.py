@@ -1,0 +1,68 @@
+"""More of the gallery: VOC2005, with two measures and two image sets."""
+
+from sqlalchemy.orm import Session
+
+from tests.support.factories import make_challenge
+from vocboard.app.accounts.models import User
+from vocboard.app.database import now
+from vocboard.app.evaluations.service import store
+from vocboard.app.submissions.models import Method, State, Submission, SubmissionEntry
+from vocboard.evaluator.editions import Metric, load
+from vocboard.evaluator.scores import CompetitionScores, Measure
+
+EDITION = load("VOC2005")
+LOWER_BY = {"comp1": 0.0, "comp2": 0.15}  # test2 is harder than test1
+
+
+def add_two_measures(session: Session, organiser: User, participant: User) -> None:
+    """Make the boards of a challenge on which each of two methods is the first by one of the measures."""
+    challenge = make_challenge(
+        session,
+        organiser=organiser,
+        slug="voc2005",
+        title="Objects and scenes of 2005",
+        edition=EDITION.name,
+        competitions=list(LOWER_BY),
+    )
+    assert challenge.current_scoring_id is not None
+    for name, area, accuracy in (("Bag of keypoints", 0.96, 0.88), ("Boundary fragments", 0.94, 0.90)):
+        method = Method(challenge_id=challenge.id, user_id=participant.id, name=name)
+        session.add(method)
+        session.flush()
+        submission = Submission(
+            challenge_id=challenge.id,
+            user_id=participant.id,
+            method_id=method.id,
+            entries=[
+                SubmissionEntry(competition=key, position=position, classes=list(EDITION.classes))
+                for position, key in enumerate(LOWER_BY)
+            ],
+            state=State.SCORED,
+            archive_sha256="0" * 64,
+            archive_bytes=1,
+            archive_name="results.tar.gz",
+            finished_at=now(),
+            published_at=now(),
+            warnings=[],
+        )
+        session.add(submission)
+        session.flush()
+        scores = {
+            key: CompetitionScores(
+                competition=key,
+                task=EDITION.competitions[key].task,
+                primary=Measure(Metric.ROC_AUC, dict.fromkeys(EDITION.classes, area - lower_by)),
+                secondary=(Measure(Metric.EQUAL_ERROR_RATE, dict.fromkeys(EDITION.classes, accuracy - lower_by)),),
+            )
+            for key, lower_by in LOWER_BY.items()
+        }
+        store(
+            session,
+            submission_id=submission.id,
+            scoring_id=challenge.current_scoring_id,
+            scores=scores,
+            ground_truth_sha256="1" * 64,
+            archive_sha256=submission.archive_sha256,
+            started_at=now(),
+            seconds=1.0,
+        )
