@@ -83,10 +83,8 @@ class Confusions:
         truth = self._truth.truths.get((competition.task, competition.image_set))
         if not isinstance(truth, SegmentationTruth):
             return None
-        by_image, boundaries = self._of(competition).by_image(), self._boundaries_of(competition)
-        labels = len(competition.classes) + 1
-        near = None if boundaries is None else boundaries.counts()
-        return LabelMapCounts(by_image.matrix(labels), by_image.images_by_label(labels), by_image, near)
+        boundaries = self._boundaries_of(competition)
+        return LabelMapCounts(self._of(competition).by_image(), None if boundaries is None else boundaries.counts())
 
     def _of(self, competition: Competition) -> Confusion:
         return self._confusions.setdefault(competition.key, Confusion(len(competition.classes)))

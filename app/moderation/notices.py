@@ -49,18 +49,16 @@ def banned(
         changed: these results.
         site: its address, for links.
     """
-    if _gets_mail(person):
-        outbox.put(
-            session,
-            to=person.email,
-            template="banned",
-            challenge=challenge.title if challenge else None,
-            slug=challenge.slug if challenge else None,
-            results=results,
-            changed=_named(changed),
-            reason=reason,
-            site=site.rstrip("/"),
-        )
+    _tell(
+        session,
+        person,
+        template="banned",
+        challenge=challenge,
+        results=results,
+        changed=_named(changed),
+        reason=reason,
+        site=site,
+    )
 
 
 def ban_lifted(session: Session, person: User, *, challenge: Challenge | None, site: str) -> None:
@@ -72,15 +70,7 @@ def ban_lifted(session: Session, person: User, *, challenge: Challenge | None, s
         challenge: None for a ban from the server.
         site: its address, for links.
     """
-    if _gets_mail(person):
-        outbox.put(
-            session,
-            to=person.email,
-            template="ban-lifted",
-            challenge=challenge.title if challenge else None,
-            slug=challenge.slug if challenge else None,
-            site=site.rstrip("/"),
-        )
+    _tell(session, person, template="ban-lifted", challenge=challenge, site=site)
 
 
 def _tell_owners(
@@ -90,22 +80,31 @@ def _tell_owners(
     ordered = sorted(submissions, key=lambda one: (str(one.user_id), one.created_at))
     for _, group in groupby(ordered, key=lambda one: one.user_id):
         own = list(group)
-        if _gets_mail(own[0].user):
-            outbox.put(
-                session,
-                to=own[0].user.email,
-                template=template,
-                challenge=own[0].challenge.title,
-                slug=own[0].challenge.slug,
-                submissions=_named(own),
-                site=site.rstrip("/"),
-                **given,
-            )
+        _tell(
+            session,
+            own[0].user,
+            template=template,
+            challenge=own[0].challenge,
+            submissions=_named(own),
+            site=site,
+            **given,
+        )
 
 
-def _gets_mail(person: User) -> bool:
-    """Whether the address is known to be the person's; those of imported challenges have none."""
-    return person.is_confirmed and person.disabled_at is None
+def _tell(
+    session: Session, person: User, *, template: str, challenge: Challenge | None, site: str, **given: Any
+) -> None:
+    """Send an e-mail, unless the person gets none: the address must be known to be the person's."""
+    if person.is_confirmed and person.disabled_at is None:  # those of imported challenges are not confirmed
+        outbox.put(
+            session,
+            to=person.email,
+            template=template,
+            challenge=challenge.title if challenge else None,
+            slug=challenge.slug if challenge else None,
+            site=site.rstrip("/"),
+            **given,
+        )
 
 
 def _named(submissions: Sequence[Submission]) -> list[dict[str, Any]]:

@@ -47,8 +47,8 @@ def summarise(
         label_maps: the pixels of label maps; None for other tasks.
     """
     if label_maps is not None:
-        matrix, boundaries = label_maps.confusion_matrix, label_maps.boundaries
-        return Summary(diagnose_segmentation(matrix, entry.competition, boundaries))
+        matrix = label_maps.by_image.matrix(len(entry.competition.classes) + 1)
+        return Summary(diagnose_segmentation(matrix, entry.competition, label_maps.boundaries))
     if isinstance(truth, LabelTruth):
         return Summary(diagnose_labels(entry, truth), labels_by_image(entry, truth, edition, public))
     diagnosed = diagnose(entry, truth, edition)

@@ -5,9 +5,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Generic, TypeVar
 
-import numpy as np
-from numpy.typing import NDArray
-
 from vocboard.evaluator.image_sets import ImageSet
 from vocboard.evaluator.metrics.boundaries import BoundaryCounts
 from vocboard.evaluator.metrics.confusion_matrix import ImageConfusions
@@ -27,14 +24,10 @@ class LabelMapCounts:
     """The pixels of an entry's label maps.
 
     Attributes:
-        confusion_matrix: (n + 1, n + 1) pixels; rows are ground truth, columns results, background first.
-        images_by_label: (n + 1,) number of images with each true label.
         by_image: the confusion matrix of each image.
         boundaries: pixels near boundaries; None if no metric of the competition needs them.
     """
 
-    confusion_matrix: NDArray[np.int64]
-    images_by_label: NDArray[np.int64]
     by_image: ImageConfusions
     boundaries: BoundaryCounts | None
 

@@ -37,7 +37,7 @@ class SegmentationScorer(Scorer[SegmentationTruth]):
         """Score the classes entered and background."""
         if label_maps is None:
             raise ValueError("segmentation is scored by the pixels of its label maps")
-        competition = entry.competition
+        competition, labels = entry.competition, len(entry.competition.classes) + 1
         pixels = Pixels(competition, entry.classes, len(public.images), label_maps.by_image, label_maps.boundaries)
 
         def measure(metric: Metric) -> Measure:
@@ -48,8 +48,8 @@ class SegmentationScorer(Scorer[SegmentationTruth]):
             task=competition.task,
             primary=measure(competition.rules.metric),
             secondary=tuple(measure(metric) for metric in competition.rules.secondary),
-            confusion_matrix=label_maps.confusion_matrix,
-            images_by_label=label_maps.images_by_label,
+            confusion_matrix=label_maps.by_image.matrix(labels),
+            images_by_label=label_maps.by_image.images_by_label(labels),
             not_entered=tuple(name for name in competition.classes if name not in entry.classes),
         )
 

@@ -167,9 +167,8 @@ def test_segmentation_exactly(edition: str, seed: int) -> None:
     confusion = Confusion(len(competition.classes))
     for image, (true, found) in enumerate(zip(truths, results, strict=True)):
         confusion.add(image, LabelRuns.of(np.array(true, dtype=np.uint8)), np.array(found, dtype=np.uint8))
-    by_image, labels = confusion.by_image(), len(competition.classes) + 1
     entry = Entry(competition, competition.classes, Segmented(np.arange(len(images), dtype=np.int32)))
-    counts = LabelMapCounts(by_image.matrix(labels), by_image.images_by_label(labels), by_image, None)
+    counts = LabelMapCounts(confusion.by_image(), None)
     evidence = evidence_of(entry, None, load(edition), ImageSet(tuple(images)), counts)
     weights, replicates = drawn(images)
     metric = competition.rules.metric

@@ -36,7 +36,7 @@ def score(edition: str, confusion: Confusion, classes: tuple[str, ...] | None = 
     images = np.arange(1 + by_image.image.max(), dtype=np.int32)
     entry = Entry(competition, classes or competition.classes, Segmented(images))
     truth = SegmentationTruth.of([])  # the pixels have been compared with it
-    counts = LabelMapCounts(by_image.matrix(21), by_image.images_by_label(21), by_image, None)
+    counts = LabelMapCounts(by_image, None)
     return SegmentationScorer().score(entry, truth, load(edition), ImageSet(tuple(map(str, images))), counts)
 
 
