@@ -57,31 +57,17 @@ class Uploaded:
     has_archive: bool
 
 
-@dataclass(frozen=True, slots=True)
-class Evaluated:
-    """What an evaluation leaves behind.
-
-    Attributes:
-        evidence: stored evidence by competition; see `evaluator.statistics`. Empty if it was not asked for.
-    """
-
-    evaluation: Evaluation
-    evidence: Mapping[str, bytes]
-
-
 def evaluate(
     uploaded: Uploaded,
     store: ArchiveStore,
     edition: Edition,
     truth: GroundTruth,
     *,
-    with_evidence: bool,
     memory_limit_bytes: int,
-) -> Evaluated:
+) -> Evaluation:
     """Score a submission.
 
     Args:
-        with_evidence: whether to collect evidence for statistics, too.
         memory_limit_bytes: for a process that reads the archive again.
 
     Raises:
@@ -92,11 +78,9 @@ def evaluate(
         OSError: files cannot be read, or the disk is full.
     """
 
-    def use(file: BinaryIO) -> Evaluated:
+    def use(file: BinaryIO) -> Evaluation:
         results, matrices = _read(file, uploaded, edition, truth)
-        evaluation = score(results, edition, truth, confusions=matrices)
-        evidence = _evidence_if_possible(uploaded, results, edition, truth, matrices) if with_evidence else {}
-        return Evaluated(evaluation, evidence)
+        return score(results, edition, truth, confusions=matrices)
 
     return _with_columns(uploaded, store, edition, truth, use, memory_limit_bytes=memory_limit_bytes)
 
@@ -110,7 +94,7 @@ def collect(
     *,
     memory_limit_bytes: int,
 ) -> bytes | None:
-    """Collect the evidence of one competition again; None if it was not entered, or the ground truth lacks it.
+    """Collect the evidence of one competition; None if it was not entered, or the ground truth lacks it.
 
     Raises:
         UnscorableError, DamagedArchiveError, StoppedProcessError, MemoryError, OSError: as for `evaluate`.
@@ -119,7 +103,9 @@ def collect(
     def use(file: BinaryIO) -> bytes | None:
         results, matrices = _read(file, uploaded, edition, truth)
         chosen = {key: entry for key, entry in results.items() if key == competition}
-        return _evidence(uploaded, chosen, edition, truth, matrices).get(competition)
+        evidence = collect_evidence(chosen, edition, truth, matrices).get(competition)
+        origin = Origin(competition, truth.sha256, uploaded.archive_sha256)
+        return None if evidence is None else store_evidence(evidence, origin)
 
     return _with_columns(uploaded, store, edition, truth, use, memory_limit_bytes=memory_limit_bytes)
 
@@ -188,28 +174,6 @@ def _read(
     for competition, image, label_map in stored.label_maps():
         matrices.add(competition, image, label_map)
     return stored.results, matrices
-
-
-def _evidence_if_possible(
-    uploaded: Uploaded, results: Results, edition: Edition, truth: GroundTruth, matrices: Confusions
-) -> Mapping[str, bytes]:
-    """Return the evidence; without it, a submission is scored all the same, and statistics collect it again."""
-    try:
-        collected = _evidence(uploaded, results, edition, truth, matrices)
-        return {key: content for key, content in collected.items() if len(content) <= MOST_EVIDENCE_BYTES}
-    except Exception:
-        _log.exception("archive %s: no evidence for statistics", uploaded.archive_sha256)
-        return {}
-
-
-def _evidence(
-    uploaded: Uploaded, results: Results, edition: Edition, truth: GroundTruth, matrices: Confusions
-) -> Mapping[str, bytes]:
-    collected = collect_evidence(results, edition, truth, matrices)
-    return {
-        key: store_evidence(evidence, Origin(key, truth.sha256, uploaded.archive_sha256))
-        for key, evidence in collected.items()
-    }
 
 
 @contextmanager

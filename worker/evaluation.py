@@ -46,7 +46,6 @@ class Work:
     Attributes:
         scoring_id: the challenge's current scoring.
         truth_sha256: hash of its ground truth.
-        with_evidence: whether statistics will need evidence.
     """
 
     submission_id: uuid.UUID
@@ -54,7 +53,6 @@ class Work:
     edition: Edition
     scoring_id: uuid.UUID
     truth_sha256: str
-    with_evidence: bool
 
 
 def evaluate_next(database: Database, store: ArchiveStore, settings: Settings) -> bool:
@@ -88,15 +86,13 @@ def evaluate_next(database: Database, store: ArchiveStore, settings: Settings) -
 
 def _evaluate(database: Database, store: ArchiveStore, settings: Settings, claim: Claim, work: Work) -> None:
     started_at, started = now(), time.monotonic()
-    evaluated = evaluate(
+    evaluation = evaluate(
         work.uploaded,
         store,
         work.edition,
         ground_truth_store.load(ground_truth_store.path_of(settings, work.truth_sha256)),
-        with_evidence=work.with_evidence,
         memory_limit_bytes=settings.evaluation_memory_limit_bytes,
     )
-    evaluation = evaluated.evaluation
     if evaluation.unavailable:
         raise UnscorableError(f"the ground truth has nothing on {', '.join(evaluation.unavailable)}")
     seconds = time.monotonic() - started
@@ -113,7 +109,6 @@ def _evaluate(database: Database, store: ArchiveStore, settings: Settings, claim
                     archive_sha256=work.uploaded.archive_sha256,
                     started_at=started_at,
                     seconds=seconds,
-                    evidence=evaluated.evidence,
                 )
                 publish_if_promised(session, work.submission_id)
 
@@ -133,7 +128,6 @@ def _find_work(session: Session, claim: Claim) -> Row[*tuple[Any, ...]] | None:
             Submission.has_archive,
             Challenge.edition,
             Challenge.edition_file,
-            Challenge.statistics,
             ChallengePhase.image_set,
             Scoring.id,
             GroundTruthVersion.sha256,
@@ -151,13 +145,13 @@ def _work(found: Row[*tuple[Any, ...]] | None) -> Work:
     if found is None:
         raise UnscorableError("its challenge has no scoring")
     submission_id, archive, columns, reader, declared, has_archive, *challenge, scoring_id, truth = found
-    name, file, statistics, image_set = challenge
+    name, file, image_set = challenge
     if truth is None:
         raise UnscorableError(f"scoring {scoring_id} is against a ground truth that has not been imported")
     classes = None if declared is None else tuple(declared)
     uploaded = Uploaded(archive, columns, reader, classes, has_archive)
     edition = on_image_set(edition_from(name, file), image_set)
-    return Work(submission_id, uploaded, edition, scoring_id, truth, with_evidence=statistics)
+    return Work(submission_id, uploaded, edition, scoring_id, truth)
 
 
 def _still_counts(session: Session, claim: Claim, work: Work) -> bool:

@@ -1,7 +1,8 @@
 """The scores of one result on the replicates of the test images: computed once from evidence, and stored.
 
-The evidence was stored with the evaluation of a new submission. If it is missing (re-scores do not collect any),
-damaged, of another version or of something else, it is collected from the archive's columns.
+The evidence is collected from the archive's columns when statistics first need it, not by evaluations: most submissions
+are never published or compared, and participants wait for scores. What is stored is collected again if it is damaged,
+of another version or of something else.
 """
 
 import hashlib
@@ -226,7 +227,7 @@ def compute(database: Database, store: ArchiveStore, settings: Settings, source:
 
 
 def evidence_of(database: Database, store: ArchiveStore, settings: Settings, source: Source) -> Evidence:
-    """Return the evidence of a result, which is collected from its archive if it is missing.
+    """Return the evidence of a result, which is collected from its archive and stored if it is missing.
 
     Raises:
         NoReplicatesError, UnscorableError, DamagedArchiveError, StoppedProcessError, MemoryError, OSError: as for

@@ -22,8 +22,9 @@ from vocboard.app.settings import Settings
 from vocboard.app.storage.archives import ArchiveStore
 from vocboard.app.submissions import queue as live_queue
 from vocboard.evaluator import VERSION
+from vocboard.evaluator.scoring import Evaluation
 from vocboard.worker import ground_truth_store, leases
-from vocboard.worker.columns import Evaluated, UnscorableError, Uploaded, evaluate
+from vocboard.worker.columns import UnscorableError, Uploaded, evaluate
 from vocboard.worker.failure_reasons import technical_reason
 from vocboard.worker.persistence import persistently
 
@@ -43,7 +44,7 @@ class _Evaluated:
     """
 
     item: Item
-    evaluated: Evaluated
+    evaluation: Evaluation
     started_at: datetime
     seconds: float
 
@@ -142,7 +143,7 @@ def _evaluate_batch(
 def _evaluate_one(store: ArchiveStore, settings: Settings, claim: BatchClaim, item: Item, outcomes: _Outcomes) -> None:
     started_at, started = now(), time.monotonic()
     try:
-        evaluated = evaluate(
+        evaluation = evaluate(
             Uploaded(
                 item.archive_sha256,
                 item.columns_sha256,
@@ -153,10 +154,9 @@ def _evaluate_one(store: ArchiveStore, settings: Settings, claim: BatchClaim, it
             store,
             on_image_set(edition_from(claim.edition, claim.edition_file), claim.image_set),
             ground_truth_store.load(ground_truth_store.path_of(settings, claim.truth_sha256)),
-            with_evidence=False,  # it would double the time; what becomes current is collected when it is needed
             memory_limit_bytes=settings.evaluation_memory_limit_bytes,
         )
-        if unavailable := evaluated.evaluation.unavailable:
+        if unavailable := evaluation.unavailable:
             raise UnscorableError(f"the ground truth has nothing on {', '.join(unavailable)}")
     except OSError:
         outcomes.interrupted.append(item.submission_id)
@@ -169,7 +169,7 @@ def _evaluate_one(store: ArchiveStore, settings: Settings, claim: BatchClaim, it
     except Exception as error:
         outcomes.failed.append(_failed(item, WENT_WRONG, error))
     else:
-        outcomes.evaluated.append(_Evaluated(item, evaluated, started_at, time.monotonic() - started))
+        outcomes.evaluated.append(_Evaluated(item, evaluation, started_at, time.monotonic() - started))
 
 
 def _failed(item: Item, failure: str, error: BaseException) -> _Failed:
@@ -201,7 +201,7 @@ def _store(database: Database, claim: BatchClaim, outcomes: _Outcomes) -> None:
                 session,
                 submission_id=one.item.submission_id,
                 scoring_id=claim.scoring_id,
-                scores=one.evaluated.evaluation.scores,
+                scores=one.evaluation.scores,
                 ground_truth_sha256=claim.truth_sha256,
                 archive_sha256=one.item.archive_sha256,
                 started_at=one.started_at,

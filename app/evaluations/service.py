@@ -1,6 +1,5 @@
 """Stores evaluations."""
 
-import hashlib
 import math
 import uuid
 from collections import defaultdict
@@ -30,7 +29,6 @@ from vocboard.app.evaluations.models import (
     SecretConfusionMatrix,
     SecretCurve,
     SecretDiagnosis,
-    SecretEvidence,
 )
 from vocboard.app.evaluations.subset_scores import in_steps
 from vocboard.app.submissions.models import Submission
@@ -61,7 +59,6 @@ def store(
     archive_sha256: str,
     started_at: datetime,
     seconds: float,
-    evidence: Mapping[str, bytes] | None = None,
 ) -> None:
     """Store the evaluation of a submission.
 
@@ -75,7 +72,6 @@ def store(
         archive_sha256: hash of the archive.
         started_at: when the evaluation began.
         seconds: duration.
-        evidence: for statistics, by competition.
     """
     known = select(Evaluation.id).where(Evaluation.submission_id == submission_id, Evaluation.scoring_id == scoring_id)
     if (evaluation_id := session.scalar(known)) is not None:
@@ -105,9 +101,6 @@ def store(
             measure = _measure(result["id"], number, computed)
             rows[Measure].append(measure)
             rows[ClassScore] += _class_scores(measure["id"], computed)
-        if (content := (evidence or {}).get(item.competition)) is not None:
-            digest = hashlib.sha256(content).hexdigest()
-            rows[SecretEvidence].append({"result_id": result["id"], "sha256": digest, "content": content})
         rows[SecretCurve] += _exact_curves(result["id"], item.curves)
         rows[Curve] += _eleven_points(result["id"], item)
         if item.confusion_matrix is not None and item.images_by_label is not None:

@@ -190,9 +190,9 @@ def test_after_a_rescore_with_a_new_evaluator_every_result_names_its_version(
                     one.primary, per_class={name: value / 2 for name, value in one.primary.per_class.items()}
                 ),
             )
-            for key, one in found.evaluation.scores.items()
+            for key, one in found.scores.items()
         }
-        return replace(found, evaluation=replace(found.evaluation, scores=halved))
+        return replace(found, scores=halved)
 
     monkeypatch.setattr(rescoring, "evaluate", otherwise)
     for module in (rescoring, evaluations):

@@ -23,7 +23,7 @@ from tests.support.rescoring import add_corrected_truth, administrator, apply, s
 from vocboard.app.accounts.models import User
 from vocboard.app.challenges.models import Challenge, Detail
 from vocboard.app.database import now
-from vocboard.app.evaluations.models import SecretEvidence
+from vocboard.app.evaluations.models import CompetitionResult, Evaluation, SecretEvidence
 from vocboard.app.leaderboards import statistics_states
 from vocboard.app.leaderboards.board import Board
 from vocboard.app.leaderboards.shown_statistics import MEAN, differences
@@ -247,6 +247,22 @@ def test_evidence_is_collected_again_where_it_cannot_be_used(
         assert session.scalars(select(BoardStatistics.content)).one() == expected
         after = session.scalars(select(SecretEvidence.content).order_by(SecretEvidence.result_id)).all()
     assert after == before
+
+
+def test_evaluations_leave_no_evidence_and_statistics_collect_that_of_the_leaderboard_alone(backend: Backend) -> None:
+    challenge = backend.challenge()
+    submit_scored(backend, challenge, 1, published=False)
+    shown_ids = submit_scored(backend, challenge, 1)
+    with backend.database.reading() as session:
+        assert session.scalars(select(SecretEvidence)).all() == []
+    update_all(backend)
+    with backend.database.reading() as session:
+        query = (
+            select(Evaluation.submission_id)
+            .join(CompetitionResult, CompetitionResult.evaluation_id == Evaluation.id)
+            .join(SecretEvidence, SecretEvidence.result_id == CompetitionResult.id)
+        )
+        assert session.scalars(query).all() == shown_ids
 
 
 def test_a_new_method_costs_only_its_own_replicates(backend: Backend, monkeypatch: pytest.MonkeyPatch) -> None:
