@@ -1,12 +1,12 @@
 """`vocboard compare`: which of several methods' scores differ by more than chance."""
 
 import argparse
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from vocboard.client.terminal import printable
 from vocboard.commands.across import across, lines
+from vocboard.commands.comparison_tables import comparison_lines
 from vocboard.commands.offline import (
     PROBLEMS,
     VALID,
@@ -14,18 +14,18 @@ from vocboard.commands.offline import (
     add_image_set_argument,
     chosen_edition,
     editions_of_image_sets,
+    named_paths,
     print_json,
     read_truth,
     reporting_misuse,
 )
 from vocboard.commands.problem_text import problem_lines, summary
 from vocboard.commands.progress import Progress
-from vocboard.commands.score_tables import INTERVAL, metric_title, percentage
-from vocboard.commands.tables import Column, render
+from vocboard.commands.score_tables import metric_title
 from vocboard.evaluator.editions import Competition, Edition
 from vocboard.evaluator.evaluation import read_for_scoring
 from vocboard.evaluator.ground_truth import GroundTruth
-from vocboard.evaluator.problems import Problem, counted
+from vocboard.evaluator.problems import Problem
 from vocboard.evaluator.statistics.bootstrap import replicate
 from vocboard.evaluator.statistics.collect import collect_evidence
 from vocboard.evaluator.statistics.comparison import Comparison, compare
@@ -84,7 +84,7 @@ def run(arguments: argparse.Namespace) -> int:
         raise MisuseError(
             f"{edition.name} has no competition {arguments.competition!r}; it has {', '.join(edition.competitions)}"
         )
-    paths = _named(arguments.results)
+    paths = named_paths(arguments.results)
     try:
         with Progress("files of the ground truth") as progress:
             truth = read_truth(arguments.ground_truth, edition, progress.advance)
@@ -116,7 +116,9 @@ def run(arguments: argparse.Namespace) -> int:
         document = _document(edition, competition, arguments.class_name, scores, found)
         print_json(document if more is None else {**document, "across": more.as_json()})
     else:
-        print("\n".join(_lines(edition, competition, arguments.class_name, scores, found)))
+        what = "mean" if arguments.class_name is None else arguments.class_name
+        print(f"{edition.name} {competition.key}: {metric_title(competition.rules.metric.value)}, {what}")
+        print("\n".join(comparison_lines(scores, found)))
         if more is not None:
             print("\n".join(lines(more)))
     return VALID
@@ -127,19 +129,6 @@ def _edition(arguments: argparse.Namespace) -> Edition:
     if len(chosen) > 1:
         raise MisuseError("methods can only be compared on one image set")
     return next(iter(chosen.values()))
-
-
-def _named(given: Sequence[str]) -> dict[str, Path]:
-    """Return the paths by the names of the methods."""
-    paths: dict[str, Path] = {}
-    for text in given:
-        name, separator, path = text.partition("=")
-        if not separator:
-            name, path = Path(text).name.partition(".")[0], text
-        if name in paths:
-            raise MisuseError(f"two methods are named {name!r}; give NAME=PATH")
-        paths[name] = Path(path)
-    return paths
 
 
 def _evidence(path: Path, edition: Edition, competition: Competition, truth: GroundTruth) -> Evidence:
@@ -204,40 +193,3 @@ def _document(
         "scores": {name: {"score": scores[name].score, **scores[name].as_json()} for name in found.methods},
         **found.as_json(),
     }
-
-
-def _lines(
-    edition: Edition,
-    competition: Competition,
-    class_name: str | None,
-    scores: Mapping[str, ReplicatedScore],
-    found: Comparison,
-) -> Iterator[str]:
-    what = "mean" if class_name is None else class_name
-    yield f"{edition.name} {competition.key}: {metric_title(competition.rules.metric.value)}, {what}"
-    intervals = [scores[name].interval() for name in found.methods]
-    ranges = [found.rank_ranges[name] for name in found.methods]
-    yield render(
-        [
-            Column("method", [printable(name) for name in found.methods]),
-            Column("score, %", [percentage(scores[name].score) for name in found.methods], right=True),
-            Column(INTERVAL, [f"{percentage(each.low)} - {percentage(each.high)}" for each in intervals], right=True),
-            Column("rank", [f"{best}" if best == worst else f"{best} - {worst}" for best, worst in ranges], right=True),
-        ]
-    )
-    if len(found.methods) > 1:
-        first, *others = found.methods
-        differences = [found.differences[first, other] for other in others]
-        yield ""
-        pairs = counted(len(found.differences), "pair")
-        yield f"{printable(first)} minus the others; simultaneous intervals, corrected for {pairs}"
-        yield render(
-            [
-                Column("", [printable(other) for other in others]),
-                Column("difference, points", [percentage(each.difference) for each in differences], right=True),
-                Column(
-                    INTERVAL, [f"{percentage(each.low)} - {percentage(each.high)}" for each in differences], right=True
-                ),
-                Column("", ["" if each.is_significant else "not significant" for each in differences]),
-            ]
-        )

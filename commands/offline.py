@@ -33,19 +33,46 @@ class MisuseError(Exception):
     """An argument is invalid; the message says why."""
 
 
-def add_common_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the arguments that `validate` and `evaluate` share."""
+def add_common_arguments(parser: argparse.ArgumentParser, *, several: bool = False) -> None:
+    """Add the arguments that `validate` and `evaluate` share.
+
+    Args:
+        parser: the command's parser.
+        several: whether the command accepts the results of several methods, as a list of texts; see `named_paths`.
+    """
     known = ", ".join(editions.names())
     parser.add_argument(
         "edition", metavar="EDITION", help=f"one of {known}; or an edition file, for example roads.toml"
     )
-    parser.add_argument("results", metavar="RESULTS", type=Path, help="archive or directory of result files")
+    what = "archive or directory of result files"
+    if several:
+        more = f"{what}; several, each of a method that is named after the file, or NAME=PATH, are compared"
+        parser.add_argument("results", metavar="RESULTS", nargs="+", help=more)
+    else:
+        parser.add_argument("results", metavar="RESULTS", type=Path, help=what)
     parser.add_argument(
         "--segmentation-classes",
         metavar="CLASSES",
         help="classes entered for segmentation, separated by commas (default: all)",
     )
     parser.add_argument("--json", action="store_true", help="print JSON")
+
+
+def named_paths(given: Sequence[str]) -> dict[str, Path]:
+    """Return the paths of several methods' results by the names of the methods: NAME=PATH, or the file's name.
+
+    Raises:
+        MisuseError: two methods have the same name.
+    """
+    paths: dict[str, Path] = {}
+    for text in given:
+        name, separator, path = text.partition("=")
+        if not separator:
+            name, path = Path(text).name.partition(".")[0], text
+        if name in paths:
+            raise MisuseError(f"two methods are named {name!r}; give NAME=PATH")
+        paths[name] = Path(path)
+    return paths
 
 
 def add_image_set_argument(

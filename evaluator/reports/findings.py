@@ -1,4 +1,4 @@
-"""What a report shows besides scores: intervals, and the diagnosis with its worst errors."""
+"""What a report shows: scores, intervals, and the diagnosis with its worst errors."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -7,6 +7,7 @@ from typing import Any
 
 from vocboard.evaluator.diagnosis.worst import WorstError
 from vocboard.evaluator.editions import Edition
+from vocboard.evaluator.evaluation import Evaluation
 from vocboard.evaluator.statistics.bootstrap import Bootstrap
 
 
@@ -38,3 +39,18 @@ class Sources:
     tree: Path
     results: Path
     editions: Mapping[str, Edition]
+
+
+@dataclass(frozen=True, slots=True)
+class MethodReport:
+    """What the report on one method shows, by image set.
+
+    Attributes:
+        evaluations: the scores.
+        findings: intervals and diagnoses.
+        sources: what the pages of `vocboard view` are made from; None for a report without them.
+    """
+
+    evaluations: Mapping[str, Evaluation]
+    findings: Mapping[str, Findings] = field(default_factory=dict)
+    sources: Sources | None = None

@@ -17,7 +17,7 @@ from vocboard.evaluator.problems import Problem
 from vocboard.evaluator.reports.crops import gallery
 from vocboard.evaluator.reports.curves import axes_of, f_measure
 from vocboard.evaluator.reports.diagnosis import diagnosis_sections
-from vocboard.evaluator.reports.findings import Findings, Sources
+from vocboard.evaluator.reports.findings import Findings, MethodReport
 from vocboard.evaluator.reports.plots import plot
 from vocboard.evaluator.scores import CompetitionScores, Curve
 from vocboard.evaluator.statistics.bootstrap import Bootstrap
@@ -32,46 +32,58 @@ VIEW = "view"  # folder of the page of `vocboard view`; of further image sets vi
 _STYLE = Path(__file__).with_name("report.css")
 
 
-def write_report(
-    evaluations: Mapping[str, Evaluation],
-    edition: Edition,
-    output: Path,
-    findings: Mapping[str, Findings] | None = None,
-    sources: Sources | None = None,
-) -> None:
+def write_report(report: MethodReport, edition: Edition, output: Path) -> None:
     """Write a directory with the page, `index.html`.
 
     Args:
-        evaluations: evaluations by image set.
+        report: what it shows.
         edition: edition of all evaluations.
         output: directory to write, atomically; the output of an earlier call is replaced.
-        findings: intervals and diagnoses by image set; None if there are none.
-        sources: what the pages of `vocboard view` are made from; None for a report without them.
 
     Raises:
         OutputExistsError: `output` exists and was not written by vocboard.
         OSError: it cannot be written.
     """
     with whole_directory(output, PAGE) as directory:
-        parts: list[str] = []
-        for number, (name, each) in enumerate(evaluations.items()):
-            own, folder = (findings or {}).get(name, Findings()), f"{VIEW}{number + 1 if number else ''}"
-            shown: dict[str, dict[str, str]] = {}
-            if sources is not None and own.worst:
-                (directory / folder).mkdir()
-                view = write_view(
-                    sources.tree, directory / folder, output / folder, sources.editions[name], results=sources.results
-                )
-                shown = {
-                    key: {kind: gallery(errors, key, folder, view) for kind, errors in worst.items()}
-                    for key, worst in own.worst.items()
-                }
-            parts += _evaluation(name, each, edition, own, shown)
-        (directory / PAGE).write_text(_page(edition, ", ".join(evaluations), "\n".join(parts)))
+        write_pages(report, edition, directory, output)
 
 
-def _page(edition: Edition, sets: str, body: str) -> str:
-    title = f"{edition.title}, {sets}"
+def write_pages(report: MethodReport, edition: Edition, directory: Path, output: Path, method: str = "") -> None:
+    """Write the page of a method's evaluations, and those of `vocboard view` beside it.
+
+    Args:
+        report: what it shows.
+        edition: edition of all evaluations.
+        directory: existing directory to write to.
+        output: the directory's path when all is written.
+        method: name for the title of the page; empty if there is only one method.
+    """
+    parts: list[str] = []
+    for number, (name, each) in enumerate(report.evaluations.items()):
+        own, folder = report.findings.get(name, Findings()), f"{VIEW}{number + 1 if number else ''}"
+        shown: dict[str, dict[str, str]] = {}
+        if report.sources is not None and own.worst:
+            (directory / folder).mkdir()
+            sources = report.sources
+            view = write_view(
+                sources.tree, directory / folder, output / folder, sources.editions[name], results=sources.results
+            )
+            shown = {
+                key: {kind: gallery(errors, key, folder, view) for kind, errors in worst.items()}
+                for key, worst in own.worst.items()
+            }
+        parts += _evaluation(name, each, edition, own, shown)
+    title = f"{edition.title}, {', '.join(report.evaluations)}"
+    (directory / PAGE).write_text(page(f"{method}: {title}" if method else title, "\n".join(parts)))
+
+
+def page(title: str, body: str) -> str:
+    """Return a whole page.
+
+    Args:
+        title: heading of the page, as plain text.
+        body: HTML.
+    """
     return (
         '<!doctype html>\n<html lang="en"><head><meta charset="utf-8"><meta name="color-scheme" content="light dark">\n'
         '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
@@ -111,10 +123,10 @@ def _summary(scores: CompetitionScores, bootstrap: Bootstrap | None) -> str:
     for measure in (scores.primary, *scores.secondary):
         notes = [f"mean of {measure.mean_over}"]
         if bootstrap is not None and measure.metric in bootstrap.measures:
-            notes.append(f"95 % interval {_range(bootstrap.measures[measure.metric].mean.interval())}")
+            notes.append(f"95 % interval {interval_text(bootstrap.measures[measure.metric].mean.interval())}")
         measures.append(
             f"<div><dt>{escape(METRICS[measure.metric].title)}</dt>"
-            f"<dd>{_per_cent(measure.mean)} <small>{', '.join(notes)}</small></dd></div>"
+            f"<dd>{per_cent(measure.mean)} <small>{', '.join(notes)}</small></dd></div>"
         )
     missing = f"<p>Not entered: {escape(', '.join(scores.not_entered))}.</p>" if scores.not_entered else ""
     return f"<dl>{''.join(measures)}</dl>{missing}"
@@ -129,7 +141,7 @@ def _scores(scores: CompetitionScores, bootstrap: Bootstrap | None) -> str:
     heads += ["positives", "results", "ignored", "final recall", "final precision"] if scores.details else []
     rows = []
     for name, score in scores.primary.per_class.items():
-        interval = [f"<td>{_range(intervals[name])}</td>"] if intervals else []
+        interval = [f"<td>{interval_text(intervals[name])}</td>"] if intervals else []
         cells = [_bar(score), *interval, *(_cell(measure.per_class.get(name, math.nan)) for measure in measures[1:])]
         details = scores.details.get(name)
         if scores.details and details is not None:
@@ -138,7 +150,7 @@ def _scores(scores: CompetitionScores, bootstrap: Bootstrap | None) -> str:
             cells += [_cell(details.final_recall), _cell(details.final_precision)]
         rows.append(f'<tr><th scope="row">{escape(name)}</th>{"".join(cells)}</tr>')
     head = "".join(f'<th scope="col">{text}</th>' for text in ("class", *heads))
-    return _wide("Scores of each class", f"<table><thead><tr>{head}</tr></thead><tbody>{''.join(rows)}</tbody></table>")
+    return wide("Scores of each class", f"<table><thead><tr>{head}</tr></thead><tbody>{''.join(rows)}</tbody></table>")
 
 
 def _plots(scores: CompetitionScores) -> str:
@@ -146,7 +158,7 @@ def _plots(scores: CompetitionScores) -> str:
     for name, curve in scores.curves.items():
         (x_name, x), (y_name, y) = axes_of(curve)
         drawn = [plot(x, y, name, _words(x_name), _words(y_name))]
-        caption = f"{escape(name)} <b>{_per_cent(scores.primary.per_class[name])}</b>"
+        caption = f"{escape(name)} <b>{per_cent(scores.primary.per_class[name])}</b>"
         figures.append(f"<figure>{''.join(drawn)}<figcaption>{caption}</figcaption></figure>")
     axes = axes_of(next(iter(scores.curves.values())))
     what = f"{_words(axes[1][0])} over {_words(axes[0][0])}".capitalize()
@@ -178,12 +190,17 @@ def _confusion(scores: CompetitionScores, edition: Edition) -> str:
     title = "Confusion matrix: share of each true class's pixels (row) by their label in the result (column)"
     heads = f'<thead><tr><td></td>{head}<th scope="col">pixels</th></tr></thead>'
     table = f'<table class="confusion">{heads}<tbody>{"".join(rows)}</tbody></table>'
-    return f"<h3>{title}</h3>{_wide('Confusion matrix', table)}"
+    return f"<h3>{title}</h3>{wide('Confusion matrix', table)}"
 
 
-def _wide(name: str, table: str) -> str:
-    """Return a table that scrolls, also by keyboard, if it is wider than the page."""
-    return f'<div class="wide" role="region" aria-label="{name}" tabindex="0">{table}</div>'
+def wide(name: str, table: str) -> str:
+    """Return a table that scrolls, also by keyboard, if it is wider than the page.
+
+    Args:
+        name: of the table, for screen readers, as plain text.
+        table: HTML.
+    """
+    return f'<div class="wide" role="region" aria-label="{escape(name)}" tabindex="0">{table}</div>'
 
 
 def _problems(problems: tuple[Problem, ...]) -> str:
@@ -199,24 +216,26 @@ def _problems(problems: tuple[Problem, ...]) -> str:
 
 
 def _bar(score: float) -> str:
-    return _cell(score) if math.isnan(score) else f'<td class="bar" style="--share:{score:.4f}">{_per_cent(score)}</td>'
+    return _cell(score) if math.isnan(score) else f'<td class="bar" style="--share:{score:.4f}">{per_cent(score)}</td>'
 
 
 def _cell(score: float) -> str:
-    return f"<td>{_per_cent(score)}</td>"
+    return f"<td>{per_cent(score)}</td>"
 
 
-def _per_cent(score: float) -> str:
+def per_cent(score: float) -> str:
+    """Return a score in per cent, without the sign."""
     return "n/a" if math.isnan(score) else f"{100 * score:.2f}"
 
 
-def _range(interval: Interval) -> str:
+def interval_text(interval: Interval) -> str:
+    """Return the ends of an interval in per cent."""
     low, high = interval.low, interval.high
     return "n/a" if math.isnan(low) or math.isnan(high) else f"{100 * low:.1f} to {100 * high:.1f}"
 
 
 def _best(values: "np.ndarray[tuple[int, ...], np.dtype[np.float64]]") -> str:
-    return "n/a" if np.isnan(values).all() else _per_cent(float(np.nanmax(values)))
+    return "n/a" if np.isnan(values).all() else per_cent(float(np.nanmax(values)))
 
 
 def _words(name: str) -> str:

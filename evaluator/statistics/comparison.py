@@ -32,6 +32,10 @@ from vocboard.evaluator.statistics.intervals import LEAST_ERROR, LEVEL, Replicat
 LEAST_REPLICATES = 100  # from fewer, no tail can be told
 
 
+class TooFewReplicatesError(ValueError):
+    """Fewer than `LEAST_REPLICATES` replicates define the scores of all methods."""
+
+
 @dataclass(frozen=True, slots=True)
 class Difference:
     """The score of one method minus that of another.
@@ -82,6 +86,13 @@ class Comparison:
     differences: Mapping[tuple[str, str], Difference]
     rank_shares: NDArray[np.float64]
     rank_ranges: Mapping[str, tuple[int, int]]
+
+    def difference(self, one: str, other: str) -> Difference:
+        """Return the score of one method minus that of another, whichever is better."""
+        if (one, other) in self.differences:
+            return self.differences[one, other]
+        found = self.differences[other, one]
+        return Difference(-found.difference, -found.high, -found.low, found.p_value)
 
     @property
     def first_group(self) -> tuple[str, ...]:
@@ -181,8 +192,8 @@ def compare(
         level: the confidence that all intervals contain the true differences.
 
     Raises:
-        ValueError: there is no method, a score is undefined, or fewer than `LEAST_REPLICATES` replicates define all
-            scores.
+        ValueError: there is no method, or a score is undefined.
+        TooFewReplicatesError: fewer than `LEAST_REPLICATES` replicates define all scores. A `ValueError`.
     """
     order, score, drawn, influence = _in_order(scores, higher_is_better)
     pairs = _pairs(order, score, drawn, influence, level)
@@ -220,7 +231,7 @@ def _in_order(
         raise ValueError("only methods with a defined score can be compared")
     drawn = drawn[:, ~np.isnan(drawn).any(axis=0)]
     if drawn.shape[1] < LEAST_REPLICATES:
-        raise ValueError(f"fewer than {LEAST_REPLICATES} replicates define the scores of all methods")
+        raise TooFewReplicatesError(f"fewer than {LEAST_REPLICATES} replicates define the scores of all methods")
     return order, score, drawn, np.array([scores[name].influence for name in order])
 
 

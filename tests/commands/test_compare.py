@@ -55,6 +55,66 @@ def test_a_method_does_not_differ_from_itself(capsys: pytest.CaptureFixture[str]
     assert json.loads(out)["first_group"] == ["results", "again"]
 
 
+def evaluate(capsys: pytest.CaptureFixture[str], *arguments: object) -> tuple[int, str, str]:
+    command = ["evaluate", CASE.edition, *arguments, "--ground-truth", CASE.ground_truth]
+    status = main(list(map(str, command)))
+    output = capsys.readouterr()
+    return status, output.out, output.err
+
+
+def test_evaluate_compares_several_methods_as_compare_does(
+    worse: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    given = [CASE.results, worse, f"again={CASE.results}"]
+    report = tmp_path / "report"
+    status, out, _ = evaluate(capsys, *given, "--bootstrap", 1000, "--json", "--report", report)
+    assert status == 0
+    document = json.loads(out)
+    assert list(document["methods"]) == ["results", "worse", "again"]
+    _, out, _ = evaluate(capsys, CASE.results, "--bootstrap", 1000, "--json")
+    assert document["methods"]["results"] == document["methods"]["again"] == json.loads(out)
+    assert set(document["comparisons"]) == {"comp1", "comp3", "comp5", "comp7", "comp9"}
+    found = document["comparisons"]["comp3"]["metrics"]["average_precision"]
+    choices: list[list[str]] = [[], ["--class", "car"]]
+    for choice, own in zip(choices, (found["mean"], found["per_class"]["car"]), strict=True):
+        _, out, _ = run(capsys, *given, "--competition", "comp3", *choice, "--json")
+        assert own == {name: value for name, value in json.loads(out).items() if name in own}
+    secondary = document["comparisons"]["comp3"]["metrics"]["average_precision_with_difficult"]["mean"]
+    assert secondary["rank_ranges"] == {"results": [1, 2], "again": [1, 2], "worse": [3, 3]}
+    assert secondary["rank_shares"]["worse"] == [0, 0, 1]
+    page = (report / "index.html").read_text()
+    assert page.index("comp3: detection") < page.index("results − worse") < page.index("results − worse, points")
+    assert "comp3: detection" in (report / "method2" / "index.html").read_text()
+
+
+def test_evaluate_compares_only_methods_with_the_same_classes(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    few = tar(tmp_path / "few.tar.gz", {"results/VOC2012/Main/comp3_det_test_car.txt": ""})
+    status, out, _ = evaluate(capsys, CASE.results, few, "--bootstrap", 300, "--json")
+    assert status == 0
+    assert set(json.loads(out)["comparisons"]) == {"comp3"}
+    found = json.loads(out)["comparisons"]["comp3"]["metrics"]["average_precision"]
+    assert found["mean"] is None
+    assert found["per_class"]["boat"] is None
+    assert found["per_class"]["car"]["methods"] == ["results", "few"]
+
+
+def test_evaluate_says_what_it_cannot_do_with_several_methods(
+    worse: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert evaluate(capsys, CASE.results, worse, "--csv")[::2] == (
+        2,
+        "vocboard: --csv is for the results of one method; give --json or --report for several\n",
+    )
+    assert "two methods are named 'results'; give NAME=PATH" in evaluate(capsys, CASE.results, CASE.results)[2]
+    wrong = tar(tmp_path / "wrong.tar.gz", {"results/VOC2012/Main/comp3_det_test_car.txt": "x\n"})
+    status, out, _ = evaluate(capsys, CASE.results, wrong, "--bootstrap", 100)
+    assert status == 1
+    assert "VOC2012 comp3, results: detection" in out
+    assert "comp3_det_test_car.txt" in out
+
+
 def test_across_methods(worse: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """The order of images is that of what is found; a combination of a method with itself is the method."""
     again = f"again={CASE.results}"

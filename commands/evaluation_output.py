@@ -1,0 +1,110 @@
+"""What `vocboard evaluate` writes to directories and prints for people."""
+
+import argparse
+import sys
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+
+from vocboard.client.scores import competition_scores
+from vocboard.client.terminal import printable
+from vocboard.commands.comparison_tables import comparison_lines
+from vocboard.commands.evaluating import Evaluated, EvaluatedSet
+from vocboard.commands.offline import MisuseError
+from vocboard.commands.problem_text import explanation_hint, image_set_hint, problem_lines, summary
+from vocboard.commands.score_tables import metric_title, score_lines
+from vocboard.evaluator.editions import Edition
+from vocboard.evaluator.evaluation import Evaluation
+from vocboard.evaluator.reports import MethodReport, write_comparison_report, write_curves, write_report
+from vocboard.evaluator.reports.findings import Sources
+from vocboard.evaluator.statistics.bootstrap import Bootstrap
+from vocboard.evaluator.whole_output import OutputExistsError
+
+EvaluatedSets = Mapping[str, EvaluatedSet]  # by the title of the image set
+
+
+def evaluations_of(evaluated: EvaluatedSets) -> Mapping[str, Mapping[str, Evaluation]]:
+    """Return the evaluations by method and image set."""
+    first = next(iter(evaluated.values()))
+    return {
+        method: {title: each.methods[method].evaluation for title, each in evaluated.items()}
+        for method in first.methods
+    }
+
+
+def write_files(
+    evaluated: EvaluatedSets, edition: Edition, paths: Mapping[str, Path], arguments: argparse.Namespace
+) -> bool:
+    """Write the report and the curves that the arguments ask for, and return whether there is anything to write.
+
+    Raises:
+        MisuseError: a directory contains something else.
+    """
+    evaluations = evaluations_of(evaluated)
+    if not any(each.scores for by_set in evaluations.values() for each in by_set.values()):
+        if arguments.report is not None or arguments.curves is not None:
+            print("vocboard: nothing was scored, so no report or curves were written", file=sys.stderr)
+        return False
+    editions = {title: each.edition for title, each in evaluated.items()}
+    reports = {
+        method: MethodReport(
+            by_set,
+            {title: each.methods[method].findings for title, each in evaluated.items()},
+            Sources(arguments.ground_truth, paths[method], editions),
+        )
+        for method, by_set in evaluations.items()
+    }
+    try:
+        if arguments.report is not None and len(reports) == 1:
+            write_report(next(iter(reports.values())), edition, arguments.report)
+        elif arguments.report is not None:
+            comparisons = {title: each.comparisons for title, each in evaluated.items()}
+            write_comparison_report(reports, comparisons, edition, arguments.report)
+        if arguments.curves is not None:
+            write_curves(next(iter(evaluations.values())), arguments.curves)
+    except OutputExistsError as error:
+        raise MisuseError(str(error)) from error
+    return True
+
+
+def lines(evaluated: EvaluatedSet, where: str) -> Iterator[str]:
+    """Yield the tables of all methods, and for several those of their comparisons.
+
+    Args:
+        evaluated: the results on an image set.
+        where: the image set, to follow the name of a competition; empty if there is only one.
+    """
+    for name, each in evaluated.methods.items():
+        yield from _lines_of_method(each, f"{where}, {printable(name)}" if name else where)
+        if len(evaluated.methods) > 1:
+            yield ""
+    for key, found in evaluated.comparisons.items():
+        metric, measure = next(iter(found.measures.items()))
+        if measure.mean is not None:
+            bootstraps = {name: evaluated.methods[name].findings.bootstraps[key] for name in measure.mean.methods}
+            yield f"{evaluated.edition.name} {key}{where}: {metric_title(metric.value)}, mean"
+            yield from comparison_lines({name: each.primary.mean for name, each in bootstraps.items()}, measure.mean)
+            yield ""
+
+
+def _lines_of_method(evaluated: Evaluated, whose: str) -> Iterator[str]:
+    evaluation = evaluated.evaluation
+    for key, scores in evaluation.scores.items():
+        yield f"{evaluation.edition} {key}{whose}: {scores.task.value}"
+        intervals = _intervals(evaluated.findings.bootstraps.get(key))
+        yield from score_lines(competition_scores(key, scores.as_json()), intervals)
+        yield ""
+    for key in evaluation.unavailable:
+        yield f"{evaluation.edition} {key}{whose}: not scored, the tree has no ground truth for it"
+        yield ""
+    yield from problem_lines(evaluation.problems)
+    yield from explanation_hint(evaluation.problems)
+    yield from image_set_hint(evaluation.problems)
+    yield summary(evaluation.problems)
+
+
+def _intervals(found: Bootstrap | None) -> dict[str | None, tuple[float, float]] | None:
+    """Return the ends of the intervals of the primary metric, by class, and of the mean under None."""
+    if found is None:
+        return None
+    ends: dict[str | None, tuple[float, float]] = {None: (found.mean.low, found.mean.high)}
+    return ends | {name: (interval.low, interval.high) for name, interval in found.per_class.items()}

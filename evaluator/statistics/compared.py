@@ -1,0 +1,112 @@
+"""Several methods of one competition compared in all metrics: the means, and each class."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from vocboard.evaluator.statistics.bootstrap import Bootstrap
+from vocboard.evaluator.statistics.comparison import Comparison, TooFewReplicatesError, compare
+from vocboard.evaluator.statistics.intervals import LEVEL, ReplicatedMeasure, ReplicatedScore
+from vocboard.evaluator.statistics.weights import SEED
+from vocboard.evaluator.tasks.definitions import METRICS
+from vocboard.evaluator.tasks.names import Metric
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class ComparedMeasure:
+    """One metric of several methods.
+
+    Attributes:
+        mean: of the methods that entered all classes that any of them entered, since means over other classes have no
+            common scale. None if these, with a defined score, are fewer than two.
+        per_class: of the methods with a defined score of the class; None as above. The correction for several
+            comparisons is for the pairs of methods, not for the number of classes.
+    """
+
+    mean: Comparison | None
+    per_class: Mapping[str, Comparison | None]
+
+    def as_json(self) -> dict[str, Any]:
+        """Return all comparisons for JSON; None where there are fewer than two methods to compare."""
+        return {
+            "mean": None if self.mean is None else self.mean.as_json(),
+            "per_class": {name: None if each is None else each.as_json() for name, each in self.per_class.items()},
+        }
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class ComparedMethods:
+    """Several methods of one competition.
+
+    Attributes:
+        images: number of test images.
+        replicates: number of replicates, the same for all methods.
+        measures: the primary metric first, then the others that have intervals.
+    """
+
+    images: int
+    replicates: int
+    measures: Mapping[Metric, ComparedMeasure]
+
+    def as_json(self) -> dict[str, Any]:
+        """Return the comparisons in all metrics, and how they were computed."""
+        return {
+            "resampled": "images",
+            "images": self.images,
+            "replicates": self.replicates,
+            "seed": SEED,
+            "level": LEVEL,
+            "correction": "single-step max-T over all pairs of methods",
+            "metrics": {metric.value: each.as_json() for metric, each in self.measures.items()},
+        }
+
+
+def compare_methods(bootstraps: Mapping[str, Bootstrap]) -> ComparedMethods:
+    """Compare methods in all metrics that each of them has.
+
+    Args:
+        bootstraps: by method, of the same competition, test images and number of replicates; at least one.
+    """
+    first, *others = bootstraps.values()
+    common = [metric for metric in first.measures if all(metric in other.measures for other in others)]
+    return ComparedMethods(
+        first.images,
+        first.replicates,
+        {
+            metric: compare_measures({name: each.measures[metric] for name, each in bootstraps.items()})
+            for metric in common
+        },
+    )
+
+
+def compare_measures(measures: Mapping[str, ReplicatedMeasure]) -> ComparedMeasure:
+    """Compare methods in one metric.
+
+    Args:
+        measures: by method, of the same metric on the same replicates; at least one.
+    """
+    metric = next(iter(measures.values())).measure.metric
+    entered = {name: each.measure.per_class.keys() for name, each in measures.items()}
+    classes = list(dict.fromkeys(class_name for names in entered.values() for class_name in names))
+    complete = {name: each.mean for name, each in measures.items() if len(entered[name]) == len(classes)}
+    return ComparedMeasure(
+        _compare(complete, metric),
+        {
+            class_name: _compare(
+                {name: each.of_class(class_name) for name, each in measures.items() if class_name in entered[name]},
+                metric,
+            )
+            for class_name in classes
+        },
+    )
+
+
+def _compare(scores: Mapping[str, ReplicatedScore], metric: Metric) -> Comparison | None:
+    """Compare the methods with a defined score; None if there are too few of them, or of replicates."""
+    defined = {name: score for name, score in scores.items() if not score.is_undefined}
+    if len(defined) < 2:
+        return None
+    try:
+        return compare(defined, higher_is_better=METRICS[metric].higher_is_better)
+    except TooFewReplicatesError:
+        return None
