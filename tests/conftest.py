@@ -3,6 +3,7 @@
 from hypothesis import settings
 
 pytest_plugins = [
+    "tests.support.collector",
     "tests.support.run_files",
     "tests.support.browser",
     "tests.support.services",

@@ -64,7 +64,8 @@ def ceilings(positives: int) -> NDArray[np.float64]:
     n is the number of true positives at the recall; recall 0 uses that of recall 0.1. So a method without false
     positives up to a recall looks like one with a single false positive, or with up to 6 % false positives.
     """
-    hits = np.searchsorted(np.arange(positives + 1) / positives, ELEVEN_RECALLS[1:], side="left")
+    # Where rounding makes the product too large, n is above 16 and `HIGHEST` is the ceiling anyway.
+    hits = np.ceil(ELEVEN_RECALLS[1:] * positives)
     hits = np.concatenate([hits[:1], hits])
     highest: NDArray[np.float64] = np.minimum(hits / (hits + 1), HIGHEST)
     return highest

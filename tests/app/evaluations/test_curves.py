@@ -12,8 +12,9 @@ from numpy.testing import assert_array_equal
 from numpy.typing import NDArray
 
 from vocboard.app.evaluations.curves import corners, pack, plot_points, unpack
-from vocboard.app.evaluations.eleven_points import eleven_points
+from vocboard.app.evaluations.eleven_points import HIGHEST, ceilings, eleven_points
 from vocboard.evaluator.editions import RocRule
+from vocboard.evaluator.metrics.precision_recall import ELEVEN_RECALLS
 from vocboard.evaluator.metrics.roc import RankedItems, area_under_curve
 from vocboard.evaluator.scores import Curve, CurveKind, RocCurve
 
@@ -124,3 +125,12 @@ def test_thinned_points_draw_the_same_line() -> None:
 def test_the_eleven_points_of_an_roc_do_not_show_how_many_of_the_first_items_are_positive() -> None:
     first, second = (RocCurve(np.array([0.0, 0.0, 0.05, 1.0]), np.array([0.0, rate, 0.5, 1.0])) for rate in (0.25, 0.5))
     assert eleven_points(first, 4, []) == eleven_points(second, 4, []) == [0.0, *[0.5] * 9, 1.0]
+
+
+def test_the_ceilings_are_those_of_the_first_true_positive_at_each_recall() -> None:
+    """Of more than 160 positives, the highest of all is the only ceiling."""
+    for positives in range(1, 200):
+        recalls = [number / positives for number in range(positives + 1)]
+        hits = [next(n for n, recall in enumerate(recalls) if recall >= least) for least in ELEVEN_RECALLS[1:]]
+        expected = [min(n / (n + 1), HIGHEST) for n in (hits[0], *hits)]
+        assert ceilings(positives).tolist() == expected, positives
