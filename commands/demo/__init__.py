@@ -4,7 +4,6 @@ import argparse
 import re
 import signal
 import sys
-import tempfile
 from collections.abc import Callable
 from functools import cache
 from pathlib import Path
@@ -18,19 +17,19 @@ from vocboard.app.database import Database
 from vocboard.app.settings import Settings
 from vocboard.commands.demo.accounts import Account, DemoFile, ensure_account
 from vocboard.commands.demo.cast import EXAMPLE
-from vocboard.commands.demo.development_kit import write_development_kit
 from vocboard.commands.demo.examples import fill_examples
 from vocboard.commands.demo.methods import Method, results_archive
-from vocboard.commands.demo.scenes import draw_world
 from vocboard.commands.demo.seeding import (
+    WEEK_SECONDS,
     Api,
+    Rules,
     SeedingError,
     ensure_challenge,
     has_ground_truth,
-    submit_cast,
     upload_ground_truth,
 )
 from vocboard.commands.demo.server import DemoServer, ServerError
+from vocboard.commands.demo.synthetic import fill_with_synthetic
 from vocboard.evaluator import editions
 from vocboard.evaluator.editions import Edition, UnknownEditionError
 
@@ -40,25 +39,23 @@ READY_FILE = "demo.json"  # exists while the demo runs
 STOPPED_FILE = "demo-stopped.json"  # the same file while the demo is stopped, so that accounts persist
 EXAMPLE_ARCHIVE = "example-results.tar.gz"  # results that visitors can upload
 EXAMPLES_FILLED = "examples.filled"  # exists once the example challenges are complete
-SEED = 2005  # of the synthetic scenes; the year of the first challenge
 DOMAIN = "demo.vocboard.example"  # of the accounts' addresses; a reserved domain, so that no mail is ever delivered
 PARTICIPANT, ORGANISER = f"participant@{DOMAIN}", f"organiser@{DOMAIN}"
 PARTICIPANT_NAME = "Demo Participant"
 
-SYNTHETIC_DESCRIPTION = (
-    "A synthetic test set for trying vocboard: random scenes of ellipses, scored by the rules of {title}.\n\n"
-    "The methods are synthetic too: each one's results are the ground truth with noise; better methods have less "
-    "noise. "
-    "Sign in as the participant to submit your own results, or as the organiser to see all submissions."
-)
 NOTICE = (
     "This is a demo, with synthetic test sets and methods. Its challenges are in different states: open, open with two "
     "phases (Harbour 2026), scored again after a correction (Orchard 2026), with a frozen leaderboard (Harbour 2025), "
     "closed (Orchard 2025) and archived (Harbour 2024). They appear within a minute after the first start.\n\n"
+    "Open test sets show scores in whole per cent, so that uploads reveal little of the ground truth. Curves, "
+    "confusion matrices and kinds of errors are in two phases: Practice of Synthetic objects, which is closed, and "
+    "Validation of Harbour 2026, which is open.\n\n"
     "Sign in as {participant} to submit results and to see submissions of your own; as {organiser} to see what "
     "organisers see, under Organise, and a draft (Harbour 2027). The passwords are in the terminal, and in "
     "{ready_file}. To try an upload to Synthetic objects, use {archive}."
 )
+# Decimals as by default, to compare scores with published ones.
+REAL_RULES: Rules = {"quota_count": 4, "quota_period_seconds": WEEK_SECONDS}
 REAL_DESCRIPTION = "The ground truth of {tree}, scored by the rules of {title}."
 
 
@@ -159,7 +156,7 @@ def _serve(arguments: argparse.Namespace, edition: Edition) -> None:
 
 def _fill_with_real(edition: Edition, tree: Path, organiser: Api) -> None:
     description = REAL_DESCRIPTION.format(tree=tree.name, title=edition.title)
-    slug = ensure_challenge(organiser, edition, title=edition.title, description=description)
+    slug = ensure_challenge(organiser, edition, title=edition.title, description=description, rules=REAL_RULES)
     if not has_ground_truth(organiser, slug):
         print(f"Importing {tree} ...", flush=True)
         upload_ground_truth(organiser, slug, tree)
@@ -169,15 +166,8 @@ def _fill_with_synthetic(
     edition: Edition, data: Path, url: str, database: Database, *, own: Api, organiser: Api
 ) -> None:
     print("Generating a synthetic test set and the results of synthetic methods ...", flush=True)
-    world = draw_world(edition, seed=SEED)
-    title = f"Synthetic objects, by the rules of {edition.title}"
-    slug = ensure_challenge(
-        organiser, edition, title=title, description=SYNTHETIC_DESCRIPTION.format(title=edition.title)
-    )
-    if not has_ground_truth(organiser, slug):
-        with tempfile.TemporaryDirectory(prefix="vocboard-") as directory:
-            upload_ground_truth(organiser, slug, write_development_kit(world, edition, Path(directory)))
-    submit_cast(slug, edition, world, _authors(url, database, own), own)
+    authors = _authors(url, database, own)
+    world = fill_with_synthetic(edition, database, author_of=authors, own=own, organiser=organiser)
     (data / EXAMPLE_ARCHIVE).write_bytes(results_archive(EXAMPLE, world, edition, edition.competitions))
 
 

@@ -10,6 +10,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+from vocboard.app.challenges.models import MAIN_PHASE
 from vocboard.app.database import Database, now
 from vocboard.commands.demo.backdating import days_ago
 from vocboard.commands.demo.development_kit import write_development_kit
@@ -26,7 +27,6 @@ from vocboard.commands.demo.seeding import (
 from vocboard.evaluator.editions import Edition, read_text
 
 EDITIONS = Path(__file__).parent / "editions"
-MAIN = "main"  # the phase that each challenge has
 
 
 class ExampleChallenge:
@@ -55,7 +55,7 @@ class ExampleChallenge:
             with self._days_ago(days):
                 self._organiser.post("/challenges", json={**given, **rules})
 
-    def change(self, days: float, phase: str = MAIN, **rules: Any) -> None:
+    def change(self, days: float, phase: str = MAIN_PHASE, **rules: Any) -> None:
         """Change rules of a phase."""
         with self._days_ago(days):
             self._organiser.patch(f"{self._path}/phases/{phase}", json=rules)
@@ -67,7 +67,7 @@ class ExampleChallenge:
                 self._organiser.post(f"{self._path}/phases", json={"key": key, **rules})
 
     def upload_truth(
-        self, days: float, world: World, edition: Edition | None = None, *, phase: str = MAIN, number: int = 1
+        self, days: float, world: World, edition: Edition | None = None, *, phase: str = MAIN_PHASE, number: int = 1
     ) -> None:
         """Upload the ground truth of a world as this version, unless it is there, and wait until it is imported."""
         known = {version["number"] for version in self._versions()}
@@ -75,7 +75,7 @@ class ExampleChallenge:
             return
         with self._days_ago(days), tempfile.TemporaryDirectory(prefix="vocboard-") as directory:
             tree = write_development_kit(world, edition or self.edition, Path(directory))
-            is_first = number == 1 or phase != MAIN
+            is_first = number == 1 or phase != MAIN_PHASE
             upload_ground_truth(self._organiser, self.slug, tree, phase=phase, becomes_current=is_first)
 
     def upload_broken_truth(self, days: float, world: World) -> None:
@@ -97,7 +97,7 @@ class ExampleChallenge:
         """
         edition, publish = edition or self.edition, given.get("publish", True)
         api = self._author_of(method)
-        if submission_named(api, self.slug, method.name, phase := given.get("phase", MAIN)) is not None:
+        if submission_named(api, self.slug, method.name, phase := given.get("phase", MAIN_PHASE)) is not None:
             return
         archive = partial(results_archive, method, world, edition, edition.competitions)
         with self._days_ago(days):
@@ -106,7 +106,7 @@ class ExampleChallenge:
 
     def disqualify(self, days: float, method: Method, reason: str) -> None:
         """Disqualify the submission of a method."""
-        submission = submission_named(self._author_of(method), self.slug, method.name, MAIN)
+        submission = submission_named(self._author_of(method), self.slug, method.name, MAIN_PHASE)
         if submission is not None and submission["state"] != "disqualified":
             with self._days_ago(days):
                 self._organiser.post(f"/submissions/{submission['id']}/disqualify", json={"reason": reason})

@@ -13,7 +13,7 @@ from vocboard.commands.demo import example_methods as methods
 from vocboard.commands.demo.example_seeding import ExampleChallenge, in_days
 from vocboard.commands.demo.methods import Method
 from vocboard.commands.demo.scenes import Scene, World, draw_world
-from vocboard.commands.demo.seeding import Api
+from vocboard.commands.demo.seeding import OPEN_RULES, WEEK_SECONDS, Api
 from vocboard.evaluator.editions import Edition, for_image_set
 
 IMAGES = 240  # of each test set: about 300 objects of each class, see `scenes.MAIN_IMAGES`
@@ -22,7 +22,7 @@ FIRST_VALIDATION_IMAGE = 5001
 VALIDATION = "val"  # image set
 MISLABELLED_IMAGES = 12
 SLUGS = ("harbour-2024", "orchard-2025", "harbour-2025", "orchard-2026", "harbour-2026", "harbour-2027")
-WEEK_SECONDS, DAY_SECONDS = 7 * 24 * 3600, 24 * 3600
+DAY_SECONDS = 24 * 3600
 
 Opener = Callable[[str, str], ExampleChallenge]  # given a slug and the name of an edition
 
@@ -119,11 +119,9 @@ def corrected(opened: Opener) -> None:
         description="Find and name the fruit on trees.\n\n"
         "The ground truth was corrected while the challenge was running: the leaderboard says when and why.",
         visibility="public",
-        detail="classes",
         opens_at=in_days(-60),
         closes_at=in_days(40),
-        quota_count=3,
-        quota_period_seconds=WEEK_SECONDS,
+        **OPEN_RULES,
     )
     challenge.upload_truth(62, mislabelled(world, "pear", "apple"))
     submitted = (
@@ -149,11 +147,8 @@ def frozen(opened: Opener) -> None:
         description="The leaderboard was frozen for the workshop on harbour perception. The challenge goes on as a "
         "benchmark: later results are shown separately.",
         visibility="public",
-        detail="classes",
-        decimals=2,  # every class is in most of its images: more would tell in which
         opens_at=in_days(-390),
-        quota_count=2,
-        quota_period_seconds=WEEK_SECONDS,
+        **OPEN_RULES,
     )
     challenge.upload_truth(395, world)
     in_time = (

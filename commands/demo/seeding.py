@@ -3,7 +3,7 @@
 import tarfile
 import tempfile
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
@@ -11,17 +11,23 @@ from typing import Any
 
 import httpx
 
+from vocboard.app.challenges.models import MAIN_PHASE
 from vocboard.commands.demo.cast import DECLARATIONS, PRIVATE, PUBLISHED, WITHDRAWN
 from vocboard.commands.demo.methods import Method, enters, results_archive
 from vocboard.commands.demo.scenes import World
 from vocboard.evaluator.editions import Edition
 
 POLL_SECONDS = 0.2
-# So that lists of guesses make no more than 5 % of a class certain in a week (tests/attack/test_blind_lists.py).
-DECIMALS, QUOTA_COUNT = 3, 4
+WEEK_SECONDS = 7 * 24 * 3600
+
 WAIT_SECONDS = 600  # for one import or one evaluation, on a slow machine
 UPLOAD_SECONDS = 600
 NEEDED_FOLDERS = ("ImageSets", "Annotations", "SegmentationClass")  # of a tree; images are not needed
+
+Rules = Mapping[str, Any]  # of a challenge or phase, as the API takes them
+# Of test sets that participants can upload to. So that no upload makes more than 5 % of a class's positives certain:
+# tests/attack measures it, and docs/detail-levels.md has the figures.
+OPEN_RULES: Rules = {"detail": "classes", "decimals": 2, "quota_count": 2, "quota_period_seconds": WEEK_SECONDS}
 
 
 class SeedingError(Exception):
@@ -59,27 +65,31 @@ def _content(response: httpx.Response) -> Any:
     return response.json()
 
 
-def ensure_challenge(organiser: Api, edition: Edition, *, title: str, description: str) -> str:
+def slug_of(edition: Edition) -> str:
+    """Return the short name of the demo's challenge."""
+    return edition.name.lower()
+
+
+def ensure_challenge(organiser: Api, edition: Edition, *, title: str, description: str, rules: Rules) -> str:
     """Create the demo's challenge if it does not exist; return its slug."""
-    slug = edition.name.lower()
+    slug = slug_of(edition)
     if organiser.get(f"/challenges/{slug}") is None:
-        challenge = {
-            "slug": slug,
-            "title": title,
-            "description": description,
-            "edition": edition.name,
-            "visibility": "public",
-            "decimals": DECIMALS,
-            "quota_count": QUOTA_COUNT,
-            "quota_period_seconds": 7 * 24 * 3600,
-        }
-        organiser.post("/challenges", json=challenge)
+        given = {"slug": slug, "title": title, "description": description, "edition": edition.name}
+        organiser.post("/challenges", json={**given, "visibility": "public", **rules})
     return slug
 
 
-def has_ground_truth(organiser: Api, slug: str) -> bool:
-    """Whether the challenge has ground truth, from an earlier start."""
-    return any(version["is_current"] for version in organiser.get(f"/challenges/{slug}/ground-truth")["items"])
+def ensure_phase(organiser: Api, slug: str, key: str, *, title: str, rules: Rules) -> None:
+    """Add a phase to the demo's challenge if it does not exist."""
+    path = f"/challenges/{slug}/phases"
+    if key not in {phase["key"] for phase in organiser.get(path)}:
+        organiser.post(path, json={"key": key, "title": title, **rules})
+
+
+def has_ground_truth(organiser: Api, slug: str, phase: str = MAIN_PHASE) -> bool:
+    """Whether a phase of the challenge has ground truth, from an earlier start."""
+    versions = organiser.get(f"/challenges/{slug}/ground-truth")["items"]
+    return any(version["is_current"] and version["phase"] == phase for version in versions)
 
 
 def upload_ground_truth(
@@ -87,7 +97,7 @@ def upload_ground_truth(
     slug: str,
     tree: Path,
     *,
-    phase: str = "main",
+    phase: str = MAIN_PHASE,
     becomes_current: bool = True,
     must_be_valid: bool = True,
 ) -> None:
@@ -130,13 +140,23 @@ def upload_ground_truth(
     wait_for("the first scoring", state, lambda found: found["is_current"])
 
 
-def submit_cast(slug: str, edition: Edition, world: World, api_of: Callable[[Method], Api], own: Api) -> None:
-    """Submit every method of the demo, wait for the scores, and publish all but the participant's own."""
+def submit_cast(
+    slug: str, edition: Edition, world: World, api_of: Callable[[Method], Api], own: Api, *, phase: str = MAIN_PHASE
+) -> None:
+    """Submit every method of the demo, wait for the scores, and publish all but the participant's own.
+
+    Args:
+        phase: where; the participant's own are only in the main one.
+    """
     offered = [competition["key"] for competition in own.get(f"/challenges/{slug}")["competitions"]]
-    cast = [(api_of(method), method) for method in PUBLISHED] + [(own, PRIVATE), (own, WITHDRAWN)]
+    cast = [(api_of(method), method) for method in PUBLISHED]
+    if phase == MAIN_PHASE:
+        cast += [(own, PRIVATE), (own, WITHDRAWN)]
     submitted = [(api, method) for api, method in cast if enters(method, edition, offered)]
     ids = {
-        method.name: submit(api, slug, method, partial(results_archive, method, world, edition, offered), edition)
+        method.name: submit(
+            api, slug, method, partial(results_archive, method, world, edition, offered), edition, phase=phase
+        )
         for api, method in submitted
     }
     if WITHDRAWN.name in ids:
@@ -152,7 +172,7 @@ def submit_cast(slug: str, edition: Edition, world: World, api_of: Callable[[Met
             api.post(f"{path}/publish")
 
 
-def submission_named(api: Api, slug: str, method: str, phase: str = "main") -> dict[str, Any] | None:
+def submission_named(api: Api, slug: str, method: str, phase: str = MAIN_PHASE) -> dict[str, Any] | None:
     """Return a user's submission of a method, if an earlier start has made it."""
     for submission in api.get("/submissions?per_page=100")["items"]:
         if (submission["method_name"], submission["challenge"], submission["phase"]) == (method, slug, phase):
@@ -168,7 +188,7 @@ def submit(
     archive: Callable[[], bytes],
     edition: Edition,
     *,
-    phase: str = "main",
+    phase: str = MAIN_PHASE,
     publish: bool = False,
 ) -> str:
     """Upload a method's results if an earlier start has not; return the submission's id.

@@ -74,19 +74,22 @@ class Answer:
     shown_parts: tuple[float | None, ...] = ()
 
 
-def four_decimals(score: float) -> Interval:
-    """As scores are shown by default."""
-    shown = round(score, 4)
-    return shown - 0.00005, shown + 0.00005
+def to_decimals(number: int) -> Display:
+    """Return what a score may be that is shown with so many decimals."""
+
+    def display(score: float) -> Interval:
+        shown, half = round(score, number), 0.5 * 10.0**-number
+        return shown - half, shown + half
+
+    return display
 
 
-def three_decimals(score: float) -> Interval:
-    """As the demo shows scores."""
-    shown = round(score, 3)
-    return shown - 0.0005, shown + 0.0005
+FOUR_DECIMALS = to_decimals(4)  # by default
 
 
-def answer(truth: Claims, counts: Counts, boxes: Sequence[int], display: Display = four_decimals) -> Answer:
+def answer(
+    truth: Claims, counts: Counts, boxes: Sequence[int], display: Display = FOUR_DECIMALS, *, with_points: bool = True
+) -> Answer:
     """Return what is shown of a list, given the truth."""
     listed = np.array(boxes, dtype=np.intp)
     area, second = _sums(truth[None], listed)
@@ -94,7 +97,7 @@ def answer(truth: Claims, counts: Counts, boxes: Sequence[int], display: Display
         listed,
         display(float(area[0]) / counts.positives),
         display(float(second[0]) / counts.objects),
-        _points(truth, counts.positives, listed),
+        _points(truth, counts.positives, listed) if with_points else (),
     )
 
 

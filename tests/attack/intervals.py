@@ -1,7 +1,8 @@
 """What is certain after uploads of ranked lists that were published, so that their leaderboard shows statistics.
 
-The attacker is granted more than there is: the exact number of positives, and for short lists which images outside the
-list are positive. Rank ranges are those of the class; a leaderboard has only those of the mean.
+The attacker is granted more than the demo shows: eleven points, a third decimal, the exact number of positives, and for
+short lists which images outside the list are positive. Rank ranges are those of the class; a leaderboard has only those
+of the mean.
 """
 
 import uuid
@@ -22,7 +23,7 @@ from vocboard.evaluator.statistics.intervals import ReplicatedScore
 from vocboard.worker.comparisons import compared, rounded_differences, shown_interval
 from vocboard.worker.replicates import weights_of
 
-DECIMALS = 3  # of the demo's scores, and of all intervals
+DECIMALS = 3  # of scores and intervals: one more than the demo shows
 SPAN = 30  # of an exchange of two labels, in ranks
 STEPS = 250  # of the search for the same statistics
 ATTEMPTS = 3
@@ -112,7 +113,7 @@ def certain(truth: Labels, board: Board, random: np.random.Generator, *, most: i
 def ranking(labels: Labels, order: Order) -> Ranking:
     """Return a list of all images, and what is shown of it without statistics."""
     area, second, *points = scores_shown(labels, order)
-    return Ranking(order, area, second, np.array(points))
+    return Ranking(order, area, second, np.array(points), DECIMALS)
 
 
 def _settled(

@@ -16,7 +16,6 @@ Labels = NDArray[np.int8]
 SPANS = (1, 3, 10, 40, 200)  # of the exchange of two labels, in ranks
 STEPS, ATTEMPTS = 6000, 6
 START_TEMPERATURE, COOLING = 0.0005, 0.999
-DECIMALS = 3  # of the demo's scores
 
 
 @dataclass(frozen=True, eq=False)
@@ -27,32 +26,41 @@ class Ranking:
         order: items by rank.
         area: average precision as shown.
         with_difficult: the same with difficult items counted as positives; None where that is no measure.
-        points: (11,) as shown.
+        points: (11,) as shown; none at the detail level `classes`.
+        decimals: of both scores.
     """
 
     order: NDArray[np.intp]
     area: float
     with_difficult: float | None
-    points: NDArray[np.float64]
+    points: NDArray[np.float64] | None
+    decimals: int
 
     def distance(self, labels: Labels) -> float:
         """How far the answers for another truth are from these; 0 if they are the same."""
         by_rank = labels[self.order]
         points, area = profile(by_rank)
-        points[0] = points[1]
-        positives = int(np.count_nonzero(by_rank == 1))
-        width, highest = step(positives, is_mean_score=False), ceilings(positives)
-        is_lowered = self.points >= np.round(highest / width) * width - 1e-9
-        least, greatest = self.points - width / 2, np.where(is_lowered, 1.0, self.points + width / 2)
-        found = float((np.maximum(least - points, 0) + np.maximum(points - greatest, 0)).sum())
-        found += 3 * _beyond(area, self.area)
+        found = 3 * self._beyond(area, self.area)
         if self.with_difficult is not None:
-            found += 3 * _beyond(profile(np.where(by_rank >= 0, 1, -1))[1], self.with_difficult)
+            found += 3 * self._beyond(profile(np.where(by_rank >= 0, 1, -1))[1], self.with_difficult)
+        if self.points is not None:
+            points[0] = points[1]
+            positives = int(np.count_nonzero(by_rank == 1))
+            width, highest = step(positives, is_mean_score=False), ceilings(positives)
+            is_lowered = self.points >= np.round(highest / width) * width - 1e-9
+            least, greatest = self.points - width / 2, np.where(is_lowered, 1.0, self.points + width / 2)
+            found += float((np.maximum(least - points, 0) + np.maximum(points - greatest, 0)).sum())
         return found
 
+    def _beyond(self, value: float, shown: float) -> float:
+        return max(abs(value - shown) - 0.499 * 10.0**-self.decimals, 0.0)
 
-def _beyond(value: float, shown: float) -> float:
-    return max(abs(value - shown) - 0.499 * 10.0**-DECIMALS, 0.0)
+
+def shown_without_points(labels: Labels, order: NDArray[np.intp], decimals: int) -> Ranking:
+    """Return what the detail level `classes` shows of a list of all items."""
+    by_rank = labels[order]
+    area, second = (profile(which)[1] for which in (by_rank, np.where(by_rank >= 0, 1, -1)))
+    return Ranking(order, round(area, decimals), round(second, decimals), None, decimals)
 
 
 def profile(by_rank: NDArray[np.generic]) -> tuple[NDArray[np.float64], float]:

@@ -13,9 +13,10 @@ from tests.attack import uploads
 from tests.attack.blind import possible
 from tests.attack.labels import Labels
 from vocboard.app.evaluations.eleven_points import eleven_points
-from vocboard.commands.demo import EDITION, SEED
+from vocboard.commands.demo import EDITION
 from vocboard.commands.demo.scenes import draw_world
-from vocboard.commands.demo.seeding import DECIMALS, QUOTA_COUNT
+from vocboard.commands.demo.seeding import OPEN_RULES
+from vocboard.commands.demo.synthetic import SEED
 from vocboard.evaluator import editions
 from vocboard.evaluator.editions import Interpolation
 from vocboard.evaluator.metrics.precision_recall import Judgement
@@ -61,12 +62,13 @@ def person_labels() -> dict[str, Labels]:
 
 @pytest.mark.parametrize("length", LENGTHS)
 def test_a_week_of_the_demos_quota_makes_few_positives_certain(length: int) -> None:
-    of_images = [share_certain(one, length, 2 * QUOTA_COUNT, DECIMALS) for one in image_labels().values()]
-    of_people = [share_certain(one, length, ACTIONS * QUOTA_COUNT, DECIMALS) for one in person_labels().values()]
+    quota, decimals = OPEN_RULES["quota_count"], OPEN_RULES["decimals"]
+    of_images = [share_certain(one, length, 2 * quota, decimals) for one in image_labels().values()]
+    of_people = [share_certain(one, length, ACTIONS * quota, decimals) for one in person_labels().values()]
     assert max(of_images) <= LEAKED
     assert max(of_people) <= LEAKED
 
 
-def test_with_a_day_as_the_period_and_four_decimals_a_week_would_reveal_much() -> None:
+def test_with_five_a_day_and_four_decimals_a_week_would_reveal_much() -> None:
     """So this test can fail."""
-    assert share_certain(image_labels()["car"], 8, 7 * 2 * QUOTA_COUNT, 4) > 4 * LEAKED
+    assert share_certain(image_labels()["car"], 8, 7 * 2 * 5, 4) > 4 * LEAKED

@@ -15,8 +15,9 @@ from tests.attack.blind import possible
 from tests.attack.intervals import DECIMALS, Board, Order, certain, replicated
 from tests.attack.labels import Labels
 from vocboard.app.evaluations.eleven_points import eleven_points
-from vocboard.commands.demo import EDITION, SEED
+from vocboard.commands.demo import EDITION
 from vocboard.commands.demo.scenes import draw_world
+from vocboard.commands.demo.synthetic import SEED
 from vocboard.evaluator import editions
 from vocboard.evaluator.editions import Interpolation
 from vocboard.evaluator.metrics.precision_recall import Judgement
