@@ -25,8 +25,10 @@ help: ## list what can be made
 demo: set-up-server ## a whole server on this machine, with results to look at, until Ctrl-C
 	@exec .venv/bin/vocboard demo $(ARGS)
 
+# A file's tests stay in one process: sets of tests that processes take from each other cut files into pieces, and each
+# piece starts the file's servers and databases again. tests/support/order.py says which files come first.
 test: set-up ## all tests, in one process more than the machine has processors (at most 4): they wait for servers, too
-	@exec .venv/bin/pytest -n $(TEST_PROCESSES) --dist worksteal $(ARGS)
+	@exec .venv/bin/pytest -n $(TEST_PROCESSES) --dist loadfile --no-loadscope-reorder $(ARGS)
 
 test-pythons: set-up ## the tests that need no services, on every other Python of this machine from 3.11 on
 	@.venv/bin/python tools/other_pythons.py $(ARGS)

@@ -4,6 +4,7 @@ from hypothesis import settings
 
 pytest_plugins = [
     "tests.support.collector",
+    "tests.support.order",
     "tests.support.run_files",
     "tests.support.browser",
     "tests.support.services",

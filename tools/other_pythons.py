@@ -91,7 +91,7 @@ def install(program: Path, python: Path) -> bool:
     environment = python.parents[1]
     shutil.rmtree(environment, ignore_errors=True)
     commands = (
-        [str(program), "-m", "venv", str(environment)],
+        [str(program), "-m", "venv", "--without-pip", str(environment)],
         # Python compiles the few modules that the tests import.
         [*pip(python), "--no-compile", "--require-hashes", "--no-deps", "-r", str(ROOT / "requirements-dev.lock")],
         [*pip(python), "--no-deps", "--no-build-isolation", "--editable", str(ROOT)],
@@ -100,8 +100,9 @@ def install(program: Path, python: Path) -> bool:
 
 
 def pip(python: Path) -> list[str]:
-    """Return the command that installs into an environment."""
-    return [str(python), "-m", "pip", "install", "--quiet", "--no-input", "--disable-pip-version-check"]
+    """Return the command that installs into an environment, with the pip of `.venv`."""
+    ours = [str(ROOT / ".venv" / "bin" / "python"), "-m", "pip", "--python", str(python)]
+    return [*ours, "install", "--quiet", "--no-input", "--disable-pip-version-check"]
 
 
 if __name__ == "__main__":
