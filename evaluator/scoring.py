@@ -76,7 +76,7 @@ class Confusions:
             self._of(competition).add(image, runs, label_map)
             boundaries = self._boundaries_of(competition)
             if boundaries is not None:
-                boundaries.add(runs, label_map)
+                boundaries.add(image, runs, label_map)
 
     def counts(self, competition: Competition) -> LabelMapCounts | None:
         """Return the pixels of all images. None for tasks without label maps."""

@@ -6,6 +6,7 @@ what a result has within them makes no difference.
 
 import math
 import threading
+from array import array
 from dataclasses import dataclass
 
 import numpy as np
@@ -20,21 +21,45 @@ TRIMAP_WIDTH = 8  # pixels on each side of a boundary
 
 @dataclass(frozen=True, eq=False, slots=True)
 class BoundaryCounts:
-    """Pixels near boundaries, of all images.
+    """Pixels near boundaries, by image.
 
     Attributes:
-        both: (n + 1,) int64 pixels in the strip of a label both in ground truth and result, background first.
-        true: (n + 1,) int64 in that of the ground truth.
-        found: (n + 1,) int64 in that of the result.
-        trimap: number of pixels in the trimap.
-        trimap_correct: number of them with the right label.
+        labels: number of labels, with background.
+        image: (k,) int32 index into `ImageSet.images`.
+        label: (k,) uint8 label, 0 for background.
+        both: (k,) int64 pixels of the image in the strip of the label both in ground truth and result.
+        true: (k,) int64 in that of the ground truth.
+        found: (k,) int64 in that of the result.
+        trimap_image: (i,) int32 index of each image.
+        trimap_pixels: (i,) int64 number of its pixels in the trimap.
+        trimap_right: (i,) int64 number of them with the right label.
     """
 
+    labels: int
+    image: NDArray[np.int32]
+    label: NDArray[np.uint8]
     both: NDArray[np.int64]
     true: NDArray[np.int64]
     found: NDArray[np.int64]
-    trimap: int
-    trimap_correct: int
+    trimap_image: NDArray[np.int32]
+    trimap_pixels: NDArray[np.int64]
+    trimap_right: NDArray[np.int64]
+
+    @property
+    def trimap(self) -> int:
+        """The number of pixels in the trimap."""
+        return int(self.trimap_pixels.sum())
+
+    @property
+    def trimap_correct(self) -> int:
+        """The number of pixels in the trimap with the right label."""
+        return int(self.trimap_right.sum())
+
+    @property
+    def either(self) -> NDArray[np.int64]:
+        """(k,) pixels of the image in the strip of the label in ground truth or result."""
+        either: NDArray[np.int64] = self.true + self.found - self.both
+        return either
 
     def boundary_iou(self) -> NDArray[np.float64]:
         """Return the boundary IoU of each label.
@@ -49,9 +74,9 @@ class BoundaryCounts:
         Returns:
             (n + 1,) fractions; NaN for labels in neither ground truth nor result.
         """
-        either = self.true + self.found - self.both
-        score = np.full(len(either), np.nan)
-        np.divide(self.both, either, out=score, where=either > 0)
+        both, either = (np.bincount(self.label, each, self.labels) for each in (self.both, self.either))
+        score = np.full(self.labels, np.nan)
+        np.divide(both, either, out=score, where=either > 0)
         return score
 
     def trimap_accuracy(self) -> float:
@@ -70,19 +95,32 @@ class Boundaries:
 
     def __init__(self, classes: int) -> None:
         """Start without images, for this number of classes plus background."""
-        self._strips = np.zeros((3, classes + 1), dtype=np.int64)
-        self._trimap = np.zeros(2, dtype=np.int64)
+        self._labels = classes + 1
+        self._image, self._label, self._strips = array("i"), array("B"), array("q")
+        self._trimap_image, self._trimap = array("i"), array("q")
         self._adding = threading.Lock()
 
     def counts(self) -> BoundaryCounts:
         """Return the pixels of all images added."""
-        both, true, found = self._strips.copy()
-        return BoundaryCounts(both, true, found, *self._trimap.tolist())
+        strips = np.array(self._strips, dtype=np.int64).reshape(-1, 3)
+        trimap = np.array(self._trimap, dtype=np.int64).reshape(-1, 2)
+        return BoundaryCounts(
+            labels=self._labels,
+            image=np.array(self._image, dtype=np.int32),
+            label=np.array(self._label, dtype=np.uint8),
+            both=strips[:, 0],
+            true=strips[:, 1],
+            found=strips[:, 2],
+            trimap_image=np.array(self._trimap_image, dtype=np.int32),
+            trimap_pixels=trimap[:, 0],
+            trimap_right=trimap[:, 1],
+        )
 
-    def add(self, truth: LabelRuns, result: NDArray[np.uint8]) -> None:
+    def add(self, image: int, truth: LabelRuns, result: NDArray[np.uint8]) -> None:
         """Count one image's pixels.
 
         Args:
+            image: index of the image.
             truth: labels: 0 background, 1 to n classes, 255 void.
             result: (height, width) labels 0 to n, of the same shape.
         """
@@ -93,15 +131,21 @@ class Boundaries:
         true_strip = known & near_boundary(true, width, edges=True)
         found_strip = known & near_boundary(found, width, edges=True)
         right = true == found
-        labels = self._strips.shape[1]
-        strips = [
-            np.bincount(map_[strip], minlength=labels)
-            for map_, strip in ((true, true_strip & found_strip & right), (true, true_strip), (found, found_strip))
-        ]
+        strips = np.array(
+            [
+                np.bincount(map_[strip], minlength=self._labels)
+                for map_, strip in ((true, true_strip & found_strip & right), (true, true_strip), (found, found_strip))
+            ],
+            dtype=np.int64,
+        )
+        shown = np.flatnonzero(strips.any(axis=0))
         trimap = known & near_boundary(true, TRIMAP_WIDTH, edges=False)
         with self._adding:
-            self._strips += np.array(strips)
-            self._trimap += np.count_nonzero(trimap), np.count_nonzero(trimap & right)
+            self._image.extend([image] * len(shown))
+            self._label.extend(shown.tolist())
+            self._strips.extend(strips[:, shown].T.ravel().tolist())
+            self._trimap_image.append(image)
+            self._trimap.extend((int(np.count_nonzero(trimap)), int(np.count_nonzero(trimap & right))))
 
 
 def near_boundary(label_map: NDArray[np.uint8], width: int, *, edges: bool) -> NDArray[np.bool_]:

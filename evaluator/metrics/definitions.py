@@ -67,7 +67,6 @@ SHARED_METRICS: Mapping[Metric, MetricDefinition] = {
         description="The highest harmonic mean of precision and recall, over all thresholds of confidence; for "
         "layouts, over all ranks (the F-measure of VOC2010's kit).",
         undefined=f"A class without positives {_LEFT_OUT}",
-        has_intervals=False,
     ),
     Metric.CALIBRATION_ERROR: MetricDefinition(
         "Expected calibration error",
@@ -85,7 +84,6 @@ SHARED_METRICS: Mapping[Metric, MetricDefinition] = {
         description="The share of the images (or people) of a class, and of no other, for which the class has the "
         "highest confidence of all classes entered; of equal confidences, each is chosen by an equal share.",
         undefined=f"A class that is nowhere the only one {_LEFT_OUT}",
-        has_intervals=False,
     ),
 }
 

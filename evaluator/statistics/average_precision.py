@@ -58,7 +58,7 @@ class ResampledAveragePrecision(Resampled):
 
 
 def cumulative_counts(
-    judgement: Judgement, image: NDArray[np.int32], weights: Weights
+    judgement: Judgement, image: NDArray[np.integer], weights: Weights
 ) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
     """Return the numbers of false and of true positives up to the end of each run of true positives.
 

@@ -8,12 +8,14 @@ scores from it, and `Scorer.resampled` those of selections of the images.
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import ClassVar, Generic, TypeVar
+from typing import Any, ClassVar, Generic, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
+from vocboard.evaluator.image_sets import ImageSet
 from vocboard.evaluator.metrics.precision_recall import Judgement
+from vocboard.evaluator.results import Entry
 from vocboard.evaluator.rules import Overlap, TaskRules
 from vocboard.evaluator.tasks.names import Metric
 
@@ -68,6 +70,21 @@ class Evidence(ABC):
     images: int
 
 
+@dataclass(frozen=True, eq=False, slots=True)
+class Source:
+    """What evidence was just collected from, for metrics that need what evidence lacks, such as boxes.
+
+    Attributes:
+        entry: the results.
+        truth: ground truth of the task and image set.
+        images: the image set.
+    """
+
+    entry: Entry
+    truth: Any
+    images: ImageSet
+
+
 AnyClass = TypeVar("AnyClass", bound=ClassEvidence)
 
 
@@ -79,11 +96,13 @@ class EvidenceByClass(Evidence, Generic[AnyClass]):
         images: number of images of the test set.
         classes: by name, in the edition's order.
         others: the same for metrics whose true and false positives are others.
+        source: what it was collected from; None if it was stored in between, or no metric of the task needs it.
     """
 
     images: int
     classes: Mapping[str, AnyClass]
     others: Mapping[Metric, Mapping[str, AnyClass]] = field(default_factory=dict)
+    source: Source | None = field(default=None, repr=False)
 
     def of(self, metric: Metric) -> Mapping[str, AnyClass]:
         """Return the evidence that a metric is computed from, by class."""

@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 
+from vocboard.evaluator.metrics.boundaries import BoundaryCounts
 from vocboard.evaluator.metrics.confusion_matrix import ImageConfusions
 from vocboard.evaluator.statistics.evidence import Evidence
 
@@ -14,8 +15,10 @@ class SegmentationEvidence(Evidence):
         images: number of images of the test set.
         entered: classes entered, in the edition's order, without background.
         confusions: of each image.
+        boundaries: pixels near boundaries; None if they were not counted, or the evidence was stored in between.
     """
 
     images: int
     entered: tuple[str, ...]
     confusions: ImageConfusions
+    boundaries: BoundaryCounts | None = None

@@ -70,7 +70,7 @@ def _steps(
     segment = 2 * step + positive  # in each step negatives first
     order = np.argsort(segment, kind="stable")
     ends = np.cumsum(np.bincount(segment, minlength=2 * steps))
-    counts = segment_sums(weights, image[counted[order]], ends).astype(np.int64).reshape(steps, 2, -1)
+    counts = segment_sums(weights, image[counted[order]], ends).astype(np.int64).reshape(steps, 2, weights.shape[1])
     return counts[:, 0], counts[:, 1]
 
 

@@ -12,12 +12,11 @@ from typing import Any, Generic, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from vocboard.evaluator.metrics.best_f1 import best_f1
 from vocboard.evaluator.metrics.calibration import calibration
 from vocboard.evaluator.metrics.matches import OVERLAPS, overlap_of
-from vocboard.evaluator.metrics.precision_recall import Judgement
 from vocboard.evaluator.rules import Competition, Edition, Interpolation, Overlap, TaskRules, WithoutPositives
 from vocboard.evaluator.statistics.average_precision import ResampledAveragePrecision
+from vocboard.evaluator.statistics.best_f1 import ResampledBestF1
 from vocboard.evaluator.statistics.evidence import ClassEvidence, Judged
 from vocboard.evaluator.statistics.ranked_evidence import LabelledItems, MatchedResults
 from vocboard.evaluator.statistics.resampled import Resampled, ResampledMean
@@ -111,21 +110,18 @@ def _average_precision(judged: Judged, interpolation: Interpolation, undefined: 
     return ResampledAveragePrecision(judged.judgement, judged.image, judged.positive_image, interpolation, undefined)
 
 
-def best_f1_by_confidence(ranked: RankedClass[MatchedResults] | RankedClass[LabelledItems]) -> float:
+def best_f1_by_confidence(ranked: RankedClass[MatchedResults] | RankedClass[LabelledItems]) -> Resampled:
     """Return the best F1 of all thresholds of confidence: NaN without positives, 0 if nothing was found."""
-    return _best_f1(ranked.judged().judgement, ranked.results.confidence)
+    return _best_f1(ranked.judged(), ranked.results.confidence)
 
 
-def best_f1_by_rank(ranked: RankedClass[Any]) -> float:
+def best_f1_by_rank(ranked: RankedClass[Any]) -> Resampled:
     """Return the best F1 of all ranks, whatever their confidences; undefined as in `best_f1_by_confidence`."""
-    return _best_f1(ranked.judged().judgement, None)
+    return _best_f1(ranked.judged(), None)
 
 
-def _best_f1(judgement: Judgement, confidence: NDArray[np.float64] | None) -> float:
-    best = best_f1(judgement, confidence)
-    if best is None:
-        return 0.0 if judgement.positives else float("nan")
-    return best.f1
+def _best_f1(judged: Judged, confidence: NDArray[np.float64] | None) -> Resampled:
+    return ResampledBestF1(judged.judgement, confidence, judged.image, judged.positive_image)
 
 
 def calibration_error(ranked: RankedClass[MatchedResults] | RankedClass[LabelledItems]) -> float:

@@ -29,6 +29,7 @@ class ScoredEntry(Generic[SomeTruth]):
         truth: ground truth of its task and image set.
         edition: the edition, whose rules apply.
         evidence: of the entry.
+        images: the image set.
     """
 
     metric: Metric
@@ -36,9 +37,23 @@ class ScoredEntry(Generic[SomeTruth]):
     truth: SomeTruth
     edition: Edition
     evidence: EvidenceByClass[Any]
+    images: ImageSet
 
 
-EntryMetric = Callable[[ScoredEntry[Any]], Measure]
+@dataclass(frozen=True, slots=True)
+class EntryValues:
+    """A metric of a whole entry.
+
+    Attributes:
+        by_class: a number if the metric has no intervals.
+        objects: see `Measure.objects`.
+    """
+
+    by_class: Mapping[str, Resampled | float]
+    objects: Mapping[str, int] | None = None
+
+
+EntryMetric = Callable[[ScoredEntry[Any]], EntryValues]
 
 
 class RankedScorer(Scorer[SomeTruth], Generic[SomeTruth, SomeClass]):
@@ -46,7 +61,7 @@ class RankedScorer(Scorer[SomeTruth], Generic[SomeTruth, SomeClass]):
 
     Attributes:
         by_class: how each metric of the task is computed for one class.
-        by_entry: metrics that are computed from the whole entry instead, by class; they have no intervals.
+        by_entry: metrics that are computed from the whole entry instead, so not from evidence that was stored.
     """
 
     by_class: ClassVar[Mapping[Metric, ClassMetric]]
@@ -80,7 +95,8 @@ class RankedScorer(Scorer[SomeTruth], Generic[SomeTruth, SomeClass]):
 
         def measure(metric: Metric) -> Measure:
             if metric in self.by_entry:
-                return self.by_entry[metric](ScoredEntry(metric, entry, truth, edition, evidence))
+                found = self._values_of_entry(metric, evidence, edition)
+                return Measure(metric, {name: score_of(each) for name, each in found.by_class.items()}, found.objects)
             ranked = _ranked(metric, evidence, edition, competition) if metric in evidence.others else classes
             return Measure(metric, {name: score_of(each) for name, each in self._values(metric, ranked).items()})
 
@@ -105,11 +121,18 @@ class RankedScorer(Scorer[SomeTruth], Generic[SomeTruth, SomeClass]):
         """Compute a metric from evidence."""
         if not isinstance(evidence, EvidenceByClass):
             raise TypeError(f"{type(evidence).__name__} has no ranked results")
+        if metric in self.by_entry:
+            return self._values_of_entry(metric, evidence, edition).by_class
         return self._values(metric, _ranked(metric, evidence, edition, competition))
 
+    def _values_of_entry(self, metric: Metric, evidence: EvidenceByClass[SomeClass], edition: Edition) -> EntryValues:
+        source = evidence.source
+        if source is None:
+            raise ValueError(f"{metric} needs more than evidence, and this evidence does not have its source")
+        entry = ScoredEntry(metric, source.entry, source.truth, edition, evidence, source.images)
+        return self.by_entry[metric](entry)
+
     def _values(self, metric: Metric, classes: Mapping[str, RankedClass[SomeClass]]) -> Mapping[str, Resampled | float]:
-        if metric not in self.by_class:
-            raise ValueError(f"{metric} is not computed by class from ranked results, so it has no intervals")
         return {name: self.by_class[metric](ranked.of(metric)) for name, ranked in classes.items()}
 
 

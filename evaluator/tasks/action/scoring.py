@@ -7,7 +7,7 @@ Source: VOC development kits, VOCevalaction.m; VOC2010 document section 7.4.
 from vocboard.evaluator.image_sets import ImageSet
 from vocboard.evaluator.results import Entry
 from vocboard.evaluator.rules import Edition
-from vocboard.evaluator.statistics.evidence import EvidenceByClass
+from vocboard.evaluator.statistics.evidence import EvidenceByClass, Source
 from vocboard.evaluator.statistics.ranked_evidence import LabelledItems
 from vocboard.evaluator.tasks.classification.scoring import LabelScorer, labelled
 from vocboard.evaluator.tasks.classification.truth import LabelTruth
@@ -25,4 +25,4 @@ class ActionScorer(LabelScorer):
             raise ValueError("the image set does not list its people")
         image = public.persons[:, 0]
         classes = {name: labelled(entry.content[name], truth.labels[name], image) for name in entry.classes}
-        return EvidenceByClass(len(public.images), classes)
+        return EvidenceByClass(len(public.images), classes, source=Source(entry, truth, public))

@@ -3,9 +3,10 @@
 from collections.abc import Mapping
 
 import numpy as np
+from numpy.typing import NDArray
 
-from vocboard.evaluator.metrics.forced_choice import forced_choice_accuracy
-from vocboard.evaluator.scores import Measure
+from vocboard.evaluator.metrics.forced_choice import forced_choices
+from vocboard.evaluator.statistics.image_shares import ImageShares
 from vocboard.evaluator.statistics.ranked_evidence import LabelledItems
 from vocboard.evaluator.statistics.resampled import Resampled
 from vocboard.evaluator.statistics.roc import ResampledRoc
@@ -20,7 +21,7 @@ from vocboard.evaluator.tasks.ranked_classes import (
     best_f1_by_confidence,
     calibration_error,
 )
-from vocboard.evaluator.tasks.ranked_scorer import EntryMetric, ScoredEntry
+from vocboard.evaluator.tasks.ranked_scorer import EntryMetric, EntryValues, ScoredEntry
 
 
 def of_roc(ranked: RankedClass[LabelledItems]) -> Resampled:
@@ -28,8 +29,8 @@ def of_roc(ranked: RankedClass[LabelledItems]) -> Resampled:
     return ResampledRoc(ranked.results.items(), ranked.results.image, ranked.metric, ranked.rules.roc)
 
 
-def forced_choice(scored: ScoredEntry[LabelTruth]) -> Measure:
-    """Return the accuracy of a forced choice; see `forced_choice_accuracy`.
+def forced_choice(scored: ScoredEntry[LabelTruth]) -> EntryValues:
+    """Return the accuracy of a forced choice; see `forced_choices`.
 
     Items that are not in the image set of a class have no confidence for it, and do not show it.
     """
@@ -43,8 +44,15 @@ def forced_choice(scored: ScoredEntry[LabelTruth]) -> Measure:
     for row, name in enumerate(entry.classes):
         confidence[row, truth.labels[name].item] = truth.labels[name].confidence(entry.content[name])
     entered = np.array([names.index(name) for name in entry.classes], dtype=np.int64)
-    accuracy = forced_choice_accuracy(confidence, label, entered).tolist()
-    return Measure(scored.metric, dict(zip(entry.classes, accuracy, strict=True)))
+    chosen, counted = forced_choices(confidence, label, entered)
+    people, images = scored.images.persons, len(scored.images.images)
+    image = np.arange(items) if people is None else people[:items, 0]
+    shares: dict[str, ImageShares] = {}
+    for row, name in enumerate(entry.classes):
+        own = counted[row]
+        right: NDArray[np.float64] = np.bincount(image[own], chosen[row, own], images)  # type: ignore[assignment]  # stubs ignore weights
+        shares[name] = ImageShares(right, np.bincount(image[own], minlength=images).astype(np.float64))
+    return EntryValues(shares)
 
 
 BY_CLASS: Mapping[Metric, ClassMetric] = {

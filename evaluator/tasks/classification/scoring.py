@@ -10,7 +10,7 @@ from vocboard.evaluator.image_sets import ImageSet
 from vocboard.evaluator.metrics.precision_recall import by_confidence
 from vocboard.evaluator.results import Confidences, Entry
 from vocboard.evaluator.rules import Edition
-from vocboard.evaluator.statistics.evidence import EvidenceByClass
+from vocboard.evaluator.statistics.evidence import EvidenceByClass, Source
 from vocboard.evaluator.statistics.ranked_evidence import LabelledItems
 from vocboard.evaluator.tasks.classification.metrics import BY_CLASS, BY_ENTRY
 from vocboard.evaluator.tasks.classification.truth import Labels, LabelTruth
@@ -57,4 +57,4 @@ class ClassificationScorer(LabelScorer):
     ) -> EvidenceByClass[LabelledItems]:
         """Return the labelled images of each class."""
         classes = {name: labelled(entry.content[name], truth.labels[name]) for name in entry.classes}
-        return EvidenceByClass(len(public.images), classes)
+        return EvidenceByClass(len(public.images), classes, source=Source(entry, truth, public))

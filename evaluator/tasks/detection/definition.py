@@ -53,7 +53,6 @@ class Detection(TaskDefinition):
                 description="The area under the curve if every class had as many objects as 15 % of the number of "
                 "images, because precision is higher for frequent classes (Hoiem et al. 2012).",
                 undefined=_WITHOUT_OBJECTS,
-                has_intervals=False,
             ),
             **shared(Metric.BEST_F1),
             Metric.RECALL_1_PER_IMAGE: _recall("the most confident detection"),

@@ -4,9 +4,10 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from vocboard.evaluator.metrics.normalised_precision import NORMAL_SHARE, normalised_average_precision
+from vocboard.evaluator.metrics.normalised_precision import NORMAL_SHARE
 from vocboard.evaluator.metrics.recall_per_image import place_in_image
 from vocboard.evaluator.statistics.image_shares import ImageShares
+from vocboard.evaluator.statistics.normalised_precision import ResampledNormalisedPrecision
 from vocboard.evaluator.statistics.ranked_evidence import MatchedResults
 from vocboard.evaluator.statistics.resampled import Resampled
 from vocboard.evaluator.tasks.detection.subset_scores import score_of_subset
@@ -25,10 +26,11 @@ from vocboard.evaluator.tasks.ranked_classes import (
 from vocboard.evaluator.tasks.ranked_scorer import EntryMetric
 
 
-def normalised(ranked: RankedClass[MatchedResults]) -> float:
-    """Return the average precision as if 15 % of the images showed an object of the class."""
-    judgement = ranked.judged().judgement
-    return normalised_average_precision(judgement, judgement.positives, NORMAL_SHARE * ranked.images)
+def normalised(ranked: RankedClass[MatchedResults]) -> Resampled:
+    """Return the average precision as if the class had as many objects as 15 % of the number of images."""
+    judged = ranked.judged()
+    normal = NORMAL_SHARE * ranked.images
+    return ResampledNormalisedPrecision(judged.judgement, judged.image, judged.positive_image, normal)
 
 
 def recall_per_image(number: int) -> ClassMetric:

@@ -10,7 +10,7 @@ from vocboard.evaluator.metrics.boxes import best_overlapping
 from vocboard.evaluator.metrics.precision_recall import by_confidence
 from vocboard.evaluator.results import Detections, Entry
 from vocboard.evaluator.rules import Edition
-from vocboard.evaluator.statistics.evidence import EvidenceByClass
+from vocboard.evaluator.statistics.evidence import EvidenceByClass, Source
 from vocboard.evaluator.statistics.ranked_evidence import MatchedResults
 from vocboard.evaluator.tasks.detection.metrics import BY_CLASS, BY_ENTRY
 from vocboard.evaluator.tasks.detection.truth import DetectionTruth
@@ -45,7 +45,7 @@ class DetectionScorer(RankedScorer[DetectionTruth, MatchedResults]):
     ) -> EvidenceByClass[MatchedResults]:
         """Return the matched detections of each class."""
         classes = {name: match(entry.content[name], truth, edition.classes.index(name)) for name in entry.classes}
-        return EvidenceByClass(len(public.images), classes)
+        return EvidenceByClass(len(public.images), classes, source=Source(entry, truth, public))
 
     def numbers(self, entry: Entry, name: str, ranked: RankedClass[MatchedResults]) -> tuple[int, int]:
         """Return the numbers of detections, and of those that match difficult objects."""

@@ -1,5 +1,6 @@
 """Scores of detections by some objects of a class; see `subsets` and `evaluator.metrics.object_subsets`."""
 
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 
@@ -8,17 +9,25 @@ from numpy.typing import NDArray
 
 from vocboard.evaluator.metrics.boxes import Boxes, area, aspect_ratio
 from vocboard.evaluator.metrics.matches import OVERLAPS
-from vocboard.evaluator.metrics.normalised_precision import NORMAL_SHARE, normalised_average_precision
+from vocboard.evaluator.metrics.normalised_precision import NORMAL_SHARE
 from vocboard.evaluator.metrics.object_subsets import fifths, judge_subset
 from vocboard.evaluator.metrics.precision_recall import Judgement, by_confidence
 from vocboard.evaluator.results import Detections
 from vocboard.evaluator.rules import Overlap, TaskRules
-from vocboard.evaluator.scores import Measure
+from vocboard.evaluator.statistics.average_precision import ResampledAveragePrecision
+from vocboard.evaluator.statistics.normalised_precision import ResampledFifth, ResampledNormalisedPrecision
 from vocboard.evaluator.statistics.ranked_evidence import MatchedResults
+from vocboard.evaluator.statistics.resampled import Resampled, ResampledMean
 from vocboard.evaluator.tasks.detection.subsets import AREAS, SUBSETS, Characteristic, Subset
 from vocboard.evaluator.tasks.detection.truth import DetectionTruth
 from vocboard.evaluator.tasks.names import Metric
-from vocboard.evaluator.tasks.ranked_scorer import ScoredEntry
+from vocboard.evaluator.tasks.ranked_scorer import EntryValues, ScoredEntry
+
+# What decides which fifth of a class an object is in.
+_VALUES: Mapping[Characteristic, Callable[[Boxes], NDArray[np.float64]]] = {
+    Characteristic.SIZE: area,
+    Characteristic.ASPECT: aspect_ratio,
+}
 
 
 @dataclass(frozen=True, eq=False)
@@ -48,15 +57,32 @@ class ClassSubsets:
         counted: NDArray[np.bool_] = self._members(SUBSETS[metric]) & ~self.matched.object_difficult
         return counted
 
-    def score(self, metric: Metric) -> float:
+    def value(self, metric: Metric) -> Resampled:
         """Return the score by the objects of a metric's subset: NaN without any that count, 0 if none is found."""
-        judgements = self.judgements(metric)
-        if not judgements[0].positives:
-            return float("nan")
-        if SUBSETS[metric].characteristic is Characteristic.AREA:
-            return float(np.mean([each.average_precision(self.rules.interpolation) for each in judgements]))
+        subset, matched = SUBSETS[metric], self.matched
+        normal = NORMAL_SHARE * self.images
+        if subset.characteristic in _VALUES:
+            [fifth] = subset.values
+            return ResampledFifth(
+                self._judge(self.rule),
+                matched.image,
+                matched.object,
+                matched.object_image,
+                _VALUES[subset.characteristic](self._box),
+                ~matched.object_difficult,
+                fifth,
+                normal,
+            )
+        judgements, positive_image = self.judgements(metric), matched.object_image[self.counted(metric)]
+        if subset.characteristic is Characteristic.AREA:
+            interpolation = self.rules.interpolation
+            return ResampledMean(
+                tuple(
+                    ResampledAveragePrecision(each, matched.image, positive_image, interpolation) for each in judgements
+                )
+            )
         [judgement] = judgements
-        return normalised_average_precision(judgement, judgement.positives, NORMAL_SHARE * self.images)
+        return ResampledNormalisedPrecision(judgement, matched.image, positive_image, normal)
 
     def judgements(self, metric: Metric) -> list[Judgement]:
         """Return the results judged by the objects of a metric's subset, at each overlap that the metric needs."""
@@ -72,14 +98,13 @@ class ClassSubsets:
 
     def _members(self, subset: Subset) -> NDArray[np.bool_]:
         """Return (m,) bool: which objects of the class are in a subset; none if that is not known."""
-        box, counted = self.truth.box[self.of_class], ~self.matched.object_difficult
+        counted = ~self.matched.object_difficult
         match subset.characteristic:
             case Characteristic.AREA:
-                return _within(area(box), subset)
-            case Characteristic.SIZE:
-                return np.isin(fifths(area(box), counted), subset.values)
-            case Characteristic.ASPECT:
-                return np.isin(fifths(aspect_ratio(box), counted), subset.values)
+                return _within(area(self._box), subset)
+            case Characteristic.SIZE | Characteristic.ASPECT:
+                value = _VALUES[subset.characteristic](self._box)
+                return np.isin(fifths(value, counted), subset.values)
             case Characteristic.TRUNCATION:
                 annotated = self.truth.truncated
             case Characteristic.OCCLUSION:
@@ -87,8 +112,13 @@ class ClassSubsets:
             case Characteristic.VIEW:
                 annotated = self.truth.view
         if annotated is None:
-            return np.zeros(len(box), dtype=np.bool_)
+            return np.zeros(len(counted), dtype=np.bool_)
         return np.isin(annotated[self.of_class], subset.values)
+
+    @property
+    def _box(self) -> Boxes:
+        """(m, 4) of the objects of the class."""
+        return self.truth.box[self.of_class]
 
     @cached_property
     def _areas(self) -> NDArray[np.float64]:
@@ -97,7 +127,7 @@ class ClassSubsets:
         return area(box)
 
 
-def score_of_subset(scored: ScoredEntry[DetectionTruth]) -> Measure:
+def score_of_subset(scored: ScoredEntry[DetectionTruth]) -> EntryValues:
     """Return a metric of some objects, for each class entered."""
     entry, truth, edition = scored.entry, scored.truth, scored.edition
     classes = {
@@ -112,9 +142,8 @@ def score_of_subset(scored: ScoredEntry[DetectionTruth]) -> Measure:
         )
         for name, matched in scored.evidence.classes.items()
     }
-    return Measure(
-        scored.metric,
-        {name: each.score(scored.metric) for name, each in classes.items()},
+    return EntryValues(
+        {name: each.value(scored.metric) for name, each in classes.items()},
         {name: int(np.count_nonzero(each.counted(scored.metric))) for name, each in classes.items()},
     )
 

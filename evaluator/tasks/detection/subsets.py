@@ -52,7 +52,6 @@ class Subset:
             f"{short}, {self.name.removesuffix(' objects')}",
             uses_interpolation=is_coco,
             undefined="A class without such objects that count is n/a and left out of the mean.",
-            has_intervals=False,
         )
 
 

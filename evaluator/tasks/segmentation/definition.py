@@ -40,7 +40,6 @@ class Segmentation(TaskDefinition):
                 description="The mean of the intersection over union of all labels, each weighted by its share of the "
                 "true pixels (Long et al. 2015).",
                 undefined=_WITHOUT_PIXELS,
-                has_intervals=False,
             ),
             Metric.BOUNDARY_IOU: MetricDefinition(
                 "Boundary intersection over union",
@@ -48,7 +47,6 @@ class Segmentation(TaskDefinition):
                 description="The intersection over union of the pixels of a label within 2 % of the image's diagonal "
                 "of its boundary (Cheng et al. 2021), summed over all images. Void is cut out of the result, too.",
                 undefined=_IN_NEITHER,
-                has_intervals=False,
             ),
             Metric.TRIMAP_ACCURACY: MetricDefinition(
                 "Share of pixels near boundaries that are right",
@@ -56,7 +54,6 @@ class Segmentation(TaskDefinition):
                 description="The share of the pixels within 8 pixels of a true boundary, or of void, that have the "
                 "right label (Kohli et al. 2009).",
                 undefined="Without boundaries it is n/a.",
-                has_intervals=False,
             ),
         }
     )

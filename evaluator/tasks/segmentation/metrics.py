@@ -2,7 +2,7 @@
 
 A function gets the `Pixels` of an entry and returns the metric of each label, or of all of them together under
 `ALL_LABELS`: a `Resampled`, which has the score on the test images and on any selection of them (`ImageShares` is a
-ratio of sums over images), or a number, if the metric has no intervals.
+ratio of sums over images).
 """
 
 from collections.abc import Callable, Mapping
@@ -12,8 +12,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from vocboard.evaluator.metrics.boundaries import BoundaryCounts
-from vocboard.evaluator.metrics.confusion_matrix import ImageConfusions, frequency_weighted_iou
+from vocboard.evaluator.metrics.confusion_matrix import ImageConfusions
 from vocboard.evaluator.rules import BACKGROUND, Competition, WithoutPositives
+from vocboard.evaluator.statistics.frequency_weighted_iou import ResampledFrequencyWeightedIou
 from vocboard.evaluator.statistics.image_shares import ImageShares
 from vocboard.evaluator.statistics.resampled import Resampled
 from vocboard.evaluator.tasks.names import Metric
@@ -47,7 +48,7 @@ class Pixels:
             ValueError: they were not counted.
         """
         if self.boundaries is None:
-            raise ValueError("pixels near boundaries were not counted; they are no evidence, either")
+            raise ValueError("pixels near boundaries were not counted, and stored evidence does not have them")
         return self.boundaries
 
     @property
@@ -56,19 +57,17 @@ class Pixels:
         labels = {name: index for index, name in enumerate(self.competition.classes, start=1)}
         return {BACKGROUND: 0} | {name: labels[name] for name in labels if name in self.entered}
 
-    def matrix(self) -> NDArray[np.int64]:
-        """Return the (n + 1, n + 1) confusion matrix of all images; rows are ground truth, background first."""
-        return self.confusions.matrix(len(self.competition.classes) + 1)
-
     def by_image(self, counted: NDArray[np.bool_]) -> NDArray[np.float64]:
         """Return the (images,) number of pixels in some of the entries of `confusions`."""
-        total: NDArray[np.float64] = np.bincount(  # type: ignore[assignment]  # stubs ignore weights
-            self.confusions.image[counted], weights=self.confusions.pixels[counted], minlength=self.images
-        )
+        return self.total(self.confusions.image[counted], self.confusions.pixels[counted])
+
+    def total(self, image: NDArray[np.int32], pixels: NDArray[np.int64]) -> NDArray[np.float64]:
+        """Return the (images,) sum of (k,) numbers of pixels by their (k,) image."""
+        total: NDArray[np.float64] = np.bincount(image, weights=pixels, minlength=self.images)  # type: ignore[assignment]  # stubs ignore weights
         return total
 
 
-Values = Mapping[str, Resampled | float]
+Values = Mapping[str, Resampled]
 
 
 def intersection_over_union(pixels: Pixels) -> Values:
@@ -109,18 +108,26 @@ def overall_pixel_accuracy(pixels: Pixels) -> Values:
 
 def weighted_by_frequency(pixels: Pixels) -> Values:
     """Return the mean IoU of all labels, weighted by their share of the true pixels."""
-    return {ALL_LABELS: frequency_weighted_iou(pixels.matrix())}
+    return {ALL_LABELS: ResampledFrequencyWeightedIou(pixels.confusions, len(pixels.competition.classes) + 1)}
 
 
 def boundary_iou(pixels: Pixels) -> Values:
-    """Return the boundary IoU of each label."""
-    scores = pixels.near_boundaries.boundary_iou().tolist()
-    return {name: scores[label] for name, label in pixels.labels.items()}
+    """Return the boundary IoU of each label; see `BoundaryCounts.boundary_iou`."""
+    counts = pixels.near_boundaries
+    return {
+        name: ImageShares(
+            pixels.total(counts.image, counts.both * (counts.label == label)),
+            pixels.total(counts.image, counts.either * (counts.label == label)),
+        )
+        for name, label in pixels.labels.items()
+    }
 
 
 def trimap_accuracy(pixels: Pixels) -> Values:
-    """Return the share of the pixels near boundaries that are labelled correctly."""
-    return {ALL_LABELS: pixels.near_boundaries.trimap_accuracy()}
+    """Return the share of the pixels near boundaries that are labelled correctly; see `BoundaryCounts`."""
+    counts = pixels.near_boundaries
+    right, total = (pixels.total(counts.trimap_image, each) for each in (counts.trimap_right, counts.trimap_pixels))
+    return {ALL_LABELS: ImageShares(right, total)}
 
 
 # Pixels near boundaries are only counted if the rules have one of these metrics: it takes fifty times as long.

@@ -13,7 +13,7 @@ from vocboard.evaluator.statistics.evidence import Evidence
 from vocboard.evaluator.statistics.pixels import SegmentationEvidence
 from vocboard.evaluator.statistics.resampled import Resampled
 from vocboard.evaluator.tasks.names import Metric
-from vocboard.evaluator.tasks.scorer import LabelMapCounts, Scorer, score_of
+from vocboard.evaluator.tasks.scorer import LabelMapCounts, Scorer
 from vocboard.evaluator.tasks.segmentation.metrics import BY_PIXELS, Pixels
 from vocboard.evaluator.tasks.segmentation.truth import SegmentationTruth
 
@@ -41,7 +41,7 @@ class SegmentationScorer(Scorer[SegmentationTruth]):
         pixels = Pixels(competition, entry.classes, len(public.images), label_maps.by_image, label_maps.boundaries)
 
         def measure(metric: Metric) -> Measure:
-            return Measure(metric, {name: score_of(value) for name, value in BY_PIXELS[metric](pixels).items()})
+            return Measure(metric, {name: value.score() for name, value in BY_PIXELS[metric](pixels).items()})
 
         return CompetitionScores(
             competition=competition.key,
@@ -64,12 +64,13 @@ class SegmentationScorer(Scorer[SegmentationTruth]):
         """Return the confusion matrix of each image."""
         if label_maps is None:
             raise ValueError("the evidence of segmentation is the confusion matrix of each image")
-        return SegmentationEvidence(len(public.images), entry.classes, label_maps.by_image)
+        return SegmentationEvidence(len(public.images), entry.classes, label_maps.by_image, label_maps.boundaries)
 
     def values(
         self, metric: Metric, evidence: Evidence, edition: Edition, competition: Competition
-    ) -> Mapping[str, Resampled | float]:
+    ) -> Mapping[str, Resampled]:
         """Compute a metric from evidence, by label."""
         if not isinstance(evidence, SegmentationEvidence):
             raise TypeError(f"{type(evidence).__name__} has no pixels")
-        return BY_PIXELS[metric](Pixels(competition, evidence.entered, evidence.images, evidence.confusions))
+        pixels = Pixels(competition, evidence.entered, evidence.images, evidence.confusions, evidence.boundaries)
+        return BY_PIXELS[metric](pixels)

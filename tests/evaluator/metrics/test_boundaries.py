@@ -28,8 +28,8 @@ def test_scores_are_those_of_the_reference(seed: int) -> None:
         for truth, size in zip(truths, sizes, strict=True)
     ]
     counted = Boundaries(LABELS)
-    for truth, result in zip(truths, results, strict=True):
-        counted.add(LabelRuns.of(truth), result)
+    for image, (truth, result) in enumerate(zip(truths, results, strict=True)):
+        counted.add(image, LabelRuns.of(truth), result)
     plain = [each.tolist() for each in truths], [each.tolist() for each in results]
     expected = [reference.boundary_iou(*plain, label) for label in range(LABELS + 1)]
     counts = counted.counts()
@@ -46,7 +46,7 @@ def test_a_result_that_is_only_wrong_in_void_is_perfect() -> None:
     truth[14:26, 14:26] = 1
     result = (truth > 0).astype(np.uint8)
     counted = Boundaries(LABELS)
-    counted.add(LabelRuns.of(truth), result)
+    counted.add(0, LabelRuns.of(truth), result)
     assert counted.counts().boundary_iou()[:2].tolist() == [1, 1]
     assert counted.counts().trimap_accuracy() == 1
 
@@ -57,7 +57,7 @@ def test_a_blurred_outline_costs_more_near_the_boundary_than_in_the_whole_area()
     result = np.zeros_like(truth)
     result[55:245, 55:345] = 1
     counted = Boundaries(LABELS)
-    counted.add(LabelRuns.of(truth), result)
+    counted.add(0, LabelRuns.of(truth), result)
     whole = (result & truth).sum() / (result | truth).sum()
     assert whole > 0.9
     assert counted.counts().boundary_iou()[1] < 0.4

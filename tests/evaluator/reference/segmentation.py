@@ -33,3 +33,10 @@ def pixel_accuracy(truths: list[LabelMap], results: list[LabelMap], label: int) 
                 total += true == label
                 right += true == label and found == label
     return right / total if total else 0.0
+
+
+def frequency_weighted_iou(truths: list[LabelMap], results: list[LabelMap], labels: int) -> float | None:
+    rows = confusion(truths, results, labels)
+    pixels = sum(map(sum, rows))
+    scores = [intersection_over_union(truths, results, label) for label in range(labels)]
+    return sum((score or 0.0) * sum(row) / pixels for score, row in zip(scores, rows, strict=True)) if pixels else None

@@ -19,7 +19,7 @@ from vocboard.evaluator.metrics.precision_recall import Judgement
 from vocboard.evaluator.reports.curves import f_measure
 from vocboard.evaluator.results import Confidences, Entry
 from vocboard.evaluator.scores import CompetitionScores
-from vocboard.evaluator.statistics.bootstrap import bootstrap, replicate
+from vocboard.evaluator.statistics.bootstrap import replicate
 from vocboard.evaluator.statistics.weights import draw_weights
 from vocboard.evaluator.tasks.classification.scoring import ClassificationScorer
 from vocboard.evaluator.tasks.definitions import METRICS, TASKS
@@ -88,16 +88,6 @@ def test_detection(seed: int) -> None:
         judgement = evidence.classes[name].matches(edition.overlap).judge()
         expected_score = normalised_average_precision(judgement, judgement.positives, normal)
         assert values[Metric.NORMALISED_AVERAGE_PRECISION][name] == pytest.approx(expected_score, nan_ok=True)
-
-
-def test_only_metrics_that_follow_from_evidence_have_intervals() -> None:
-    found, objects = random_case(3)
-    edition = with_secondary("VOC2012", "comp3", OF_DETECTION)
-    competition = edition.competitions["comp3"]
-    entry = Entry(competition, CLASSES, {of: detections_of(rows) for of, rows in found.items()})
-    evidence = DetectionScorer().evidence(entry, truth_of(objects, "VOC2012"), edition, PUBLIC, None)
-    replicated = bootstrap(evidence, edition, competition, 100)
-    assert set(replicated.measures) == {Metric.AVERAGE_PRECISION, *RECALLS}
 
 
 def classified(confidences: dict[str, list[float]], labels: dict[str, list[int]]) -> CompetitionScores:
