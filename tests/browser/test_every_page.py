@@ -62,6 +62,12 @@ INVISIBLE_FOCUS = """() => {
 PRINTED = """() => ({
   heading: document.querySelector("h1").checkVisibility(),
   menu: document.querySelector(".fascia, .foot")?.checkVisibility() ?? false,
+  // Within the paper: A4 without margins of 10 mm, across where a leaderboard or a comparison is.
+  wide: [...document.querySelectorAll("main *")].filter((each) => each.checkVisibility() && !each.closest("svg"))
+    .filter((each) => each.getBoundingClientRect().right > innerWidth + 1).map((each) => each.outerHTML.slice(0, 100)),
+  over: [...document.querySelectorAll("main *")].filter((each) => each.checkVisibility())
+    .filter((each) => /sticky|fixed/.test(getComputedStyle(each).position) && getComputedStyle(each).bottom !== "auto")
+    .map((each) => each.outerHTML.slice(0, 100)),
   cut: [...document.querySelectorAll(".scroll")].filter((box) => box.checkVisibility())
     .filter((box) => box.scrollWidth > box.clientWidth + 1 && getComputedStyle(box).overflowX !== "visible")
     .map((box) => box.outerHTML.slice(0, 100)),
@@ -89,7 +95,9 @@ def test_page_is_in_order(visited: Page, visit: Visit) -> None:
     visited.keyboard.press("Tab")
     assert visited.evaluate(INVISIBLE_FOCUS) == []
     visited.emulate_media(media="print")
-    assert visited.evaluate(PRINTED) == {"heading": True, "menu": False, "cut": []}
+    across = visited.locator(".board, .compare").count() > 0
+    visited.set_viewport_size({"width": 1047 if across else 718, "height": 718 if across else 1047})
+    assert visited.evaluate(PRINTED) == {"heading": True, "menu": False, "wide": [], "over": [], "cut": []}
 
 
 PRINTED_TABLES = [Visit("organiser", "/organise/voc2012/submissions"), Visit("organiser", "/organise/voc2012/entrants")]

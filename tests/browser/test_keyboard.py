@@ -18,6 +18,7 @@ PAGES = {
     "/challenges/voc2007/submit": ("participant", 200),
     "/submissions/{scored}?competition=comp3": ("participant", 200),
     REPORT: ("organiser", 200),
+    "/organise/new": ("organiser", 200),
 }
 STOPS = """() => [...document.querySelectorAll("a[href], button, input, select, textarea, summary, [tabindex='0']")]
   .filter((element) => element.checkVisibility() && !element.disabled && element.type !== "hidden")
