@@ -1,7 +1,7 @@
 """Scores the results of methods for `vocboard evaluate`, with the statistics that were asked for."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -15,10 +15,16 @@ from vocboard.evaluator.evaluation import Confusions, Evaluation, read_for_scori
 from vocboard.evaluator.ground_truth import GroundTruth
 from vocboard.evaluator.reports.findings import Findings
 from vocboard.evaluator.results import Results
-from vocboard.evaluator.statistics.bootstrap import Bootstrap, bootstrap
+from vocboard.evaluator.statistics.bootstrap import (
+    Bootstrap,
+    bootstrap,
+    bootstrap_every_metric,
+    with_every_metric,
+)
 from vocboard.evaluator.statistics.collect import collect_evidence
 from vocboard.evaluator.statistics.compared import ComparedMethods, compare_methods
 from vocboard.evaluator.statistics.evidence import Evidence
+from vocboard.evaluator.statistics.weights import REPLICATES
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,23 +131,31 @@ def evaluate_method(
     if (wanted.replicates is None and not wanted.diagnosis) or not read.is_valid:
         return Evaluated(evaluation, Findings())
     progress.stage("statistics")
-    evidence = collect_evidence(read.results, edition, truth, confusions)
+    results = _with_every_metric(read.results) if wanted.diagnosis else read.results
+    evidence = collect_evidence(results, edition, truth, confusions)
     findings = Findings(
-        {} if wanted.replicates is None else _bootstraps(evidence, edition, wanted.replicates),
+        {} if wanted.replicates is None else _bootstraps(evidence, edition, wanted),
         diagnosis(read.results, edition, truth, evidence, confusions=confusions) if wanted.diagnosis else {},
         _worst(read.results, edition, truth, confusions) if wanted.worst else {},
     )
     return Evaluated(evaluation, findings)
 
 
-def _bootstraps(evidence: Mapping[str, Evidence], edition: Edition, replicates: int) -> Mapping[str, Bootstrap]:
-    """Return the bootstrap of each competition.
+def _with_every_metric(results: Results) -> Results:
+    """Return the results for the collection of the evidence of all metrics that the task has."""
+    return {key: replace(entry, competition=with_every_metric(entry.competition)) for key, entry in results.items()}
+
+
+def _bootstraps(evidence: Mapping[str, Evidence], edition: Edition, wanted: Wanted) -> Mapping[str, Bootstrap]:
+    """Return the bootstrap of each competition: with a diagnosis, in all metrics of the task.
 
     Raises:
         MisuseError: there are too few test images.
     """
+    compute = bootstrap_every_metric if wanted.diagnosis else bootstrap
+    number = REPLICATES if wanted.replicates is None else wanted.replicates
     try:
-        return {key: bootstrap(each, edition, edition.competitions[key], replicates) for key, each in evidence.items()}
+        return {key: compute(each, edition, edition.competitions[key], number) for key, each in evidence.items()}
     except ValueError as error:
         raise MisuseError(f"no bootstrap is possible: {error}") from error
 

@@ -5,7 +5,7 @@ Significance of Performance Differences on the PASCAL VOC Challenges via Bootstr
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -16,7 +16,7 @@ from vocboard.evaluator.statistics.evidence import Evidence
 from vocboard.evaluator.statistics.influence import influences
 from vocboard.evaluator.statistics.intervals import LEAST_IMAGES, LEVEL, Interval, ReplicatedMeasure, mean_of_defined
 from vocboard.evaluator.statistics.weights import REPLICATES, SEED, Weights, draw_weights
-from vocboard.evaluator.tasks.definitions import METRICS
+from vocboard.evaluator.tasks.definitions import METRICS, TASKS
 from vocboard.evaluator.tasks.names import Metric
 from vocboard.evaluator.tasks.scoring import SCORERS
 
@@ -31,11 +31,13 @@ class Bootstrap:
         images: number of test images.
         replicates: number of replicates.
         measures: the primary metric first, then the secondary ones that have intervals.
+        further: other metrics of the task; empty unless `bootstrap_every_metric` computed them.
     """
 
     images: int
     replicates: int
     measures: Mapping[Metric, ReplicatedMeasure]
+    further: Mapping[Metric, ReplicatedMeasure] = field(default_factory=dict)
 
     @property
     def primary(self) -> ReplicatedMeasure:
@@ -53,8 +55,12 @@ class Bootstrap:
         return {name: self.primary.of_class(name).interval() for name in self.primary.measure.per_class}
 
     def as_json(self, level: float = LEVEL) -> dict[str, Any]:
-        """Return the intervals of all metrics, and how they were computed."""
+        """Return the intervals of all metrics, and how they were computed; of further metrics, also the scores."""
         primary, *secondary = self.measures
+        further = {
+            metric.value: {"scores": each.measure.as_json(), **each.as_json(level)}
+            for metric, each in self.further.items()
+        }
         return {
             "resampled": "images",
             "images": self.images,
@@ -64,6 +70,7 @@ class Bootstrap:
             "interval": "expanded percentile",
             **self.measures[primary].as_json(level),
             "secondary": {metric.value: self.measures[metric].as_json(level) for metric in secondary},
+            **({"measures": further} if further else {}),
         }
 
 
@@ -85,6 +92,46 @@ def bootstrap(
         if METRICS[metric].has_intervals
     }
     return Bootstrap(evidence.images, replicates, measures)
+
+
+def bootstrap_every_metric(
+    evidence: Evidence, edition: Edition, competition: Competition, replicates: int = REPLICATES
+) -> Bootstrap:
+    """Score each replicate in all metrics of the task that have intervals, not only those of the competition.
+
+    Args:
+        evidence: collected with the rules of `with_every_metric`.
+        edition: the edition.
+        competition: the competition, with the edition's rules.
+        replicates: number of replicates.
+
+    Raises:
+        ValueError: as for `bootstrap`.
+    """
+    found = bootstrap(evidence, edition, with_every_metric(competition), replicates)
+    own = (competition.rules.metric, *competition.rules.secondary)
+    return replace(
+        found,
+        measures={metric: each for metric, each in found.measures.items() if metric in own},
+        further={metric: each for metric, each in found.measures.items() if metric not in own},
+    )
+
+
+def with_every_metric(competition: Competition) -> Competition:
+    """Return the competition with all metrics that its edition could ask for as secondary ones.
+
+    Metrics that use the edition's interpolation are left out if the edition does not need one.
+    """
+    rules = competition.rules
+    own = (rules.metric, *rules.secondary)
+    has_interpolation = any(METRICS[metric].uses_interpolation for metric in own)
+    possible = TASKS[competition.task].secondary_metrics(rules.layout_protocol)
+    further = tuple(
+        metric
+        for metric in possible
+        if metric not in own and (has_interpolation or not METRICS[metric].uses_interpolation)
+    )
+    return replace(competition, rules=replace(rules, secondary=(*rules.secondary, *further)))
 
 
 def replicate(

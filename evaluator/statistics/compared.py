@@ -67,14 +67,15 @@ def compare_methods(bootstraps: Mapping[str, Bootstrap]) -> ComparedMethods:
     Args:
         bootstraps: by method, of the same competition, test images and number of replicates; at least one.
     """
-    first, *others = bootstraps.values()
-    common = [metric for metric in first.measures if all(metric in other.measures for other in others)]
+    first, *others = ({**each.measures, **each.further} for each in bootstraps.values())
+    by_method = dict(zip(bootstraps, (first, *others), strict=True))
     return ComparedMethods(
-        first.images,
-        first.replicates,
+        next(iter(bootstraps.values())).images,
+        next(iter(bootstraps.values())).replicates,
         {
-            metric: compare_measures({name: each.measures[metric] for name, each in bootstraps.items()})
-            for metric in common
+            metric: compare_measures({name: each[metric] for name, each in by_method.items()})
+            for metric in first
+            if all(metric in other for other in others)
         },
     )
 

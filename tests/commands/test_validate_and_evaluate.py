@@ -19,6 +19,7 @@ from vocboard.commands.main import main
 from vocboard.evaluator.editions import Task, load
 from vocboard.evaluator.problems.catalogue import CATALOGUE
 from vocboard.evaluator.reading import read_results
+from vocboard.evaluator.tasks.definitions import TASKS
 from vocboard.evaluator.viewing.marks import Mark
 
 VALID = {"results/VOC2012/Main/comp3_det_test_car.txt": "000001 1 1 1 2 2\n"}
@@ -249,6 +250,34 @@ class TestBootstrap:
 
 
 class TestDiagnose:
+    def test_with_the_bootstrap_all_metrics_of_the_task_have_intervals(
+        self, capsys: pytest.CaptureFixture[str]
+    ) -> None:
+        """Also those that the edition does not ask for; the others are those of the bootstrap alone."""
+        case = golden("voc2012-synthetic")
+        command = ["evaluate", case.edition, case.results, "--ground-truth", case.ground_truth, "--bootstrap", 100]
+        _, out, _ = run(capsys, *command, "--json")
+        plain = json.loads(out)["competitions"]
+        status, out, _ = run(capsys, *command, "--diagnose", "--json")
+        assert status == 0
+        for key, scores in json.loads(out)["competitions"].items():
+            found = scores["bootstrap"]
+            measures = found.pop("measures")
+            assert found == plain[key]["bootstrap"]
+            definition = TASKS[Task(scores["task"])]
+            protocol = load(case.edition).competitions[key].rules.layout_protocol
+            expected = {metric.value for metric in definition.secondary_metrics(protocol)}
+            assert {scores["metric"], *scores["secondary"], *measures, "calibration_error"} >= expected
+            assert all(each["per_class"].keys() == each["scores"]["per_class"].keys() for each in measures.values())
+            if scores["task"] == "segmentation":
+                near = scores["diagnosis"]["boundary_iou"]
+                assert measures["boundary_iou"]["scores"]["per_class"] == near
+                assert (
+                    measures["frequency_weighted_iou"]["scores"]["mean"]
+                    == scores["diagnosis"]["frequency_weighted_iou"]
+                )
+                assert measures["boundary_iou"]["mean"]["low"] < measures["boundary_iou"]["mean"]["high"]
+
     def test_json_says_what_the_errors_are_and_what_they_cost(self, capsys: pytest.CaptureFixture[str]) -> None:
         case = golden("voc2012-synthetic")
         command = ["evaluate", case.edition, case.results, "--ground-truth", case.ground_truth, "--diagnose", "--json"]
