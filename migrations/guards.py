@@ -116,6 +116,7 @@ WEB_GUARDS: Mapping[str, Guard] = {
                 f"NEW.{column} IS NULL"
                 for column in (
                     "lease_id",
+                    "claimed_at",
                     "sha256",
                     "summary",
                     "competitions",

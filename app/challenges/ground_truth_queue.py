@@ -1,7 +1,8 @@
 """The queue of uploaded ground truth. Workers claim a version with a lease, and need it to store results.
 
 One version is imported at a time, however many workers there are: a large one takes a process for minutes, and the
-others are for evaluations.
+others are for evaluations. The next is from the organiser whose last import began longest ago, so that nobody who
+uploads many keeps others waiting for more than one.
 """
 
 import uuid
@@ -10,15 +11,15 @@ from dataclasses import dataclass
 from datetime import timedelta
 from typing import Any
 
-from sqlalchemy import select
-from sqlalchemy.orm import Session
+from sqlalchemy import ScalarSelect, func, select
+from sqlalchemy.orm import Session, aliased
 
 from vocboard.app.challenges import queries
 from vocboard.app.challenges.editions import edition_from
 from vocboard.app.challenges.ground_truth import make_current, needs_confirmation, start_scoring
 from vocboard.app.challenges.models import Challenge, ChallengePhase, GroundTruthVersion, TruthState
 from vocboard.app.challenges.phases import Phase, competitions_scored_with, on_image_set, phases_of
-from vocboard.app.database import lock_for_transaction
+from vocboard.app.database import lock_for_transaction, now
 from vocboard.app.work_queues.state_queue import Claim, StateQueue
 from vocboard.evaluator.editions import Edition
 from vocboard.evaluator.problems import Problem, Severity
@@ -68,7 +69,7 @@ class ImportedTruth:
 
 
 def claim(session: Session, *, lease: timedelta, attempts: int) -> TruthClaim | None:
-    """Claim the oldest waiting version: an uploaded one, or one whose lease has expired.
+    """Claim the next waiting version: an uploaded one, or one whose lease has expired.
 
     None if none is waiting, or another one is being imported. Those that have been tried `attempts` times in vain are
     given up.
@@ -78,15 +79,7 @@ def claim(session: Session, *, lease: timedelta, attempts: int) -> TruthClaim | 
     _queue.release_expired(session, attempts=attempts, given_up=given_up)
     if _queue.running(session):
         return None
-    chosen = (
-        select(GroundTruthVersion.id)
-        .where(_queue.is_waiting)
-        .order_by(GroundTruthVersion.created_at, GroundTruthVersion.id)
-        .limit(1)
-        .with_for_update(skip_locked=True)
-        .scalar_subquery()
-    )
-    claimed = _queue.claim(session, chosen=chosen, lease=lease)
+    claimed = _queue.claim(session, chosen=_next(), lease=lease, claimed_at=now())
     if claimed is None:
         return None
     row = session.execute(
@@ -97,6 +90,23 @@ def claim(session: Session, *, lease: timedelta, attempts: int) -> TruthClaim | 
     ).one()
     edition = on_image_set(edition_from(row.edition, row.edition_file), row.image_set)
     return TruthClaim(claimed, row.id, edition)
+
+
+def _next() -> ScalarSelect[uuid.UUID]:
+    of_same = aliased(GroundTruthVersion)
+    served_at = (
+        select(func.max(of_same.claimed_at))
+        .where(of_same.uploaded_by_id == GroundTruthVersion.uploaded_by_id)
+        .scalar_subquery()
+    )
+    return (
+        select(GroundTruthVersion.id)
+        .where(_queue.is_waiting)
+        .order_by(served_at.asc().nulls_first(), GroundTruthVersion.created_at, GroundTruthVersion.id)
+        .limit(1)
+        .with_for_update(skip_locked=True)
+        .scalar_subquery()
+    )
 
 
 def is_due(session: Session) -> bool:

@@ -265,6 +265,7 @@ class GroundTruthVersion(LeasedWithState, Base):
     number: Mapped[int]  # 1, 2, ... within the challenge
     uploaded_by_id: Mapped[uuid.UUID | None] = mapped_column(ForeignKey("users.id", ondelete="SET NULL"))
     file_name: Mapped[str] = mapped_column(String(255))
+    claimed_at: Mapped[datetime | None]  # when an import last began
     state: Mapped[TruthState] = mapped_column(text_enum(TruthState), default=TruthState.UPLOADED, index=True)
     sha256: Mapped[str | None] = mapped_column(String(64))  # of the canonical content
     summary: Mapped[dict[str, Any] | None] = mapped_column(JSON)  # counts, for organisers only

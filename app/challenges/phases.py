@@ -140,12 +140,13 @@ def phases_of(challenge: Challenge) -> tuple[Phase, ...]:
 def current_phase(challenge: Challenge, at: datetime) -> Phase:
     """Return the phase that submissions are made in, unless they name another.
 
-    The open one, of several the one that opened last; otherwise the next to open; otherwise the last.
+    The open one, of several the one that opened last; those without ground truth only if all are. Otherwise the next
+    to open; otherwise the last.
     """
     phases = phases_of(challenge)
     opened = [phase for phase in phases if phase.has_opened(at)]
     if still_open := [phase for phase in opened if not phase.has_closed(at)]:
-        return still_open[-1]
+        return ([phase for phase in still_open if phase.scoring_id is not None] or still_open)[-1]
     return phases[min(len(opened), len(phases) - 1)]
 
 

@@ -18,7 +18,7 @@ from vocboard.app.evaluations.releases import releases_of_phase
 from vocboard.app.evaluations.rounding import shown
 from vocboard.app.evaluations.visibility import visible, visible_curves
 from vocboard.app.evaluations.visible import VisibleCurve, VisibleEvaluation
-from vocboard.app.submissions.models import Submission
+from vocboard.app.submissions.models import State, Submission
 from vocboard.app.submissions.queries import visible_competitions
 
 _NOTHING = Release(None, None)
@@ -41,9 +41,9 @@ def visible_evaluation(
         is_by_link: whether the viewer has its anonymous link, which shows all of its competitions.
 
     Returns:
-        None if the current scoring has not evaluated it yet.
+        None if the current scoring has not evaluated it yet, or it has been withdrawn.
     """
-    evaluation = queries.current(session, submission)
+    evaluation = None if submission.state is State.WITHDRAWN else queries.current(session, submission)
     if evaluation is None:
         return None
     phase = phase_named(submission.challenge, submission.phase_key)

@@ -5,6 +5,7 @@ import uuid
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
+from operator import attrgetter
 from typing import Any
 
 from sqlalchemy.orm import Session
@@ -232,7 +233,10 @@ def _later(live: _Content, kept: _Content) -> _Content:
 
 
 def _without_names(content: _Content, challenge: Challenge, phase: Phase) -> _Content:
-    """The same without anything that people have written, and without what leads to it."""
+    """The same without anything that people have written, and without what leads to it.
+
+    Of times there is only the day, in UTC: who knows when somebody uploaded would find the row by the second.
+    """
     return replace(
         content,
         entries=tuple(
@@ -242,8 +246,10 @@ def _without_names(content: _Content, challenge: Challenge, phase: Phase) -> _Co
                 contributors="",
                 affiliation="",
                 declared=replace(entry.declared, training_data=HIDDEN if entry.declared.training_data else ""),
+                submitted_at=entry.submitted_at.replace(hour=0, minute=0, second=0, microsecond=0),
             )
-            for entry in content.entries
+            # In this order, because equal means are ranked by time, or else by place.
+            for entry in sorted(content.entries, key=attrgetter("submitted_at"))
         ),
         corrections=tuple(one if one.method is None else replace(one, method=HIDDEN) for one in content.corrections),
     )

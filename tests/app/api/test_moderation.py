@@ -133,3 +133,14 @@ def test_drafts_are_deleted_and_challenges_archived(case: Case) -> None:
         assert client.delete(f"{API}/challenges/draft").status_code == 204
         assert client.get(f"{API}/challenges/draft").status_code == 404
         assert client.delete(f"{API}/challenges/spring").status_code == 409
+
+
+def test_a_withdrawn_submission_shows_no_scores_to_anybody(case: Case) -> None:
+    path = f"{API}/submissions/{case.twin}"
+    with case.site.client(case.ada) as ada, case.site.client(case.olga) as olga:
+        assert ada.get(path).json()["competitions"]
+        assert ada.post(f"{path}/withdraw").status_code == 200
+        for client in (ada, olga):
+            found = client.get(path).json()
+            assert (found["state"], found["evaluation"], found["competitions"]) == ("withdrawn", None, {})
+            assert client.get(f"{path}/curves/comp1").json()["curves"] == {}

@@ -78,6 +78,13 @@ def test_the_current_phase_follows_the_dates(world: World, clock: Clock) -> None
     assert found["detail"] == "mean"
 
 
+def test_a_phase_without_ground_truth_does_not_take_the_place_of_one_that_accepts_submissions(world: World) -> None:
+    assert world.add("next", image_set="val").status_code == 201
+    found = world.client.get(PATH).json()
+    assert found["current_phase"] == "main"
+    assert {phase["key"]: phase["state"] for phase in found["phases"]} == {"main": "open", "next": "not_ready"}
+
+
 def test_all_that_is_wrong_with_a_phase_is_told(world: World) -> None:
     answer = world.add("Main!", title="", quota_count=0, freeze="date", opens_at=later(2), closes_at=later(1))
     assert answer.status_code == 422

@@ -5,7 +5,7 @@ from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
 
 import pytest
-from sqlalchemy import select
+from sqlalchemy import select, update
 from sqlalchemy.orm import Session, selectinload
 
 from tests.support.backend import Backend, make_columns
@@ -114,6 +114,22 @@ def test_one_upload_is_claimed_at_a_time_the_first_one_first(database: Database)
     assert found.version_id == second.id
 
 
+def test_organisers_take_turns(database: Database) -> None:
+    """Else one of them could keep all others waiting with many trees that take long."""
+    first, second, third = upload(database), upload(database), upload(database)
+    of_another = upload(database)
+    with database.writing() as session:  # the first three from one organiser, before that of another
+        uploader = session.scalars(select(GroundTruthVersion.uploaded_by_id).filter_by(id=first.id)).one()
+        of_one = GroundTruthVersion.id.in_((second.id, third.id))
+        session.execute(update(GroundTruthVersion).where(of_one).values(uploaded_by_id=uploader))
+    order = []
+    while (found := claim(database)) is not None:
+        order.append(found.version_id)
+        with database.writing() as session:
+            ground_truth_queue.refuse(session, found, [])
+    assert order == [first.id, of_another.id, second.id, third.id]
+
+
 def test_one_whose_worker_lease_expired_is_claimed_again_and_the_expired_one_stores_nothing(database: Database) -> None:
     version = upload(database)
     silent = claim(database, lease=timedelta())
@@ -133,11 +149,12 @@ def test_one_whose_worker_lease_expired_is_claimed_again_and_the_expired_one_sto
 
 
 def test_one_that_kills_every_worker_is_given_up_and_the_next_has_its_turn(database: Database) -> None:
-    deadly, good = upload(database), upload(database)
+    deadly = upload(database)
     for _ in range(2):
         found = claim(database, lease=timedelta(), attempts=2)
         assert found is not None
         assert found.version_id == deadly.id
+    good = upload(database)
     found = claim(database, attempts=2)
     assert found is not None
     assert found.version_id == good.id

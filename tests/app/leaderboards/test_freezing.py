@@ -4,7 +4,7 @@ import itertools
 import random
 import uuid
 from collections.abc import Callable, Iterator
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime, time, timedelta
 
 import pytest
 from sqlalchemy import select, update
@@ -214,6 +214,8 @@ def test_names_are_hidden_until_a_date_also_on_a_frozen_leaderboard(
     assert board.is_anonymous
     assert all(row.submission_id is None and not row.contributors and not row.affiliation for row in board.rows)
     assert not {row.method for row in board.rows} & {name for _, name in IN_ORDER}
+    # who knows when somebody uploaded cannot find the row
+    assert {row.submitted_at.time() for row in board.rows} == {time()}
     with database.writing() as session:  # who knows the ids cannot compute the labels: another key gives others
         session.execute(update(Challenge).values(label_key=bytes(32)))
     assert not {row.method for row in board.rows} & {row.method for row in show(database, world).rows}
