@@ -5,17 +5,17 @@ them, which takes half a second; there is one in about five seconds of processor
 """
 
 import gc
+from collections.abc import Generator
 
 import pytest
 
 
-def pytest_sessionstart() -> None:
-    """Collect no garbage while pytest collects tests."""
+@pytest.hookimpl(wrapper=True)
+def pytest_collection() -> Generator[None, object, object]:
+    """Collect no garbage while pytest collects tests, and exempt what is there then."""
     gc.disable()
-
-
-@pytest.hookimpl(trylast=True)
-def pytest_collection_finish() -> None:
-    """Exempt what is there now, and collect what comes."""
-    gc.freeze()
-    gc.enable()
+    try:
+        return (yield)
+    finally:
+        gc.freeze()
+        gc.enable()
