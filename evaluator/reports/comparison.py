@@ -115,7 +115,7 @@ def _pairs(found: Comparison) -> str:
         _row(
             f"{one} − {other}",
             [
-                f"{100 * each.difference:.2f}",
+                _points(each.difference, 2),
                 _ends(each),
                 f"{each.p_value:.3f}",
                 "significant" if each.is_significant else "",
@@ -145,12 +145,16 @@ def _classes(found: ComparedMeasure, methods: Sequence[str]) -> str:
 
 
 def _difference(each: Difference) -> str:
-    text = f"{100 * each.difference:.1f} ({_ends(each)})"
+    text = f"{_points(each.difference)} ({_ends(each)})"
     return f"<b>{text}</b>" if each.is_significant else text
 
 
 def _ends(each: Difference) -> str:
-    return f"{100 * each.low:.1f} to {100 * each.high:.1f}"
+    return f"{_points(each.low)} to {_points(each.high)}"
+
+
+def _points(value: float, decimals: int = 1) -> str:
+    return f"{round(100 * value, decimals) + 0.0:.{decimals}f}"  # adding 0 removes the sign of -0
 
 
 def _row(head: str, cells: Sequence[str], *, is_html: bool = False) -> str:
