@@ -105,7 +105,9 @@ def _step(database: Database, rescore_id: uuid.UUID) -> bool:
         rescore = queue.lock_open(session, rescore_id)
         if rescore is None or not queue.needs_step(session, rescore, VERSION):
             return False
-        if rescore.scoring_id is None or rescore.evaluator_version != VERSION:
+        if rescore.scoring_id is None and switch.fail_if_unusable(session, rescore):
+            done = _state_of(rescore)
+        elif rescore.scoring_id is None or rescore.evaluator_version != VERSION:
             queue.begin(session, rescore, VERSION)
             done = "begun"
         elif queue.has_late(session, rescore):

@@ -1,6 +1,8 @@
 """Upload of ground truth, and its versions. No operation returns any of its content."""
 
 import uuid
+from collections.abc import Mapping, Set
+from dataclasses import dataclass
 from typing import Annotated, Any
 
 from anyio import to_thread
@@ -15,6 +17,8 @@ from vocboard.app.challenges import models
 from vocboard.app.challenges import service as challenges
 from vocboard.app.challenges.ground_truth import needs_confirmation
 from vocboard.app.challenges.models import MAIN_PHASE
+from vocboard.app.rescores.queries import latest_by_version
+from vocboard.app.rescores.service import LONGEST_REASON
 from vocboard.app.web.dependencies import DatabaseDep, IntakeDep, NotifierDep
 from vocboard.app.web.identity import OrganisingUser
 
@@ -36,7 +40,13 @@ UPLOAD_FORM: dict[str, Any] = {
                             "type": "string",
                             "format": "binary",
                             "description": "Archive of a development kit tree: annotations, image sets, label maps.",
-                        }
+                        },
+                        "reason": {
+                            "type": "string",
+                            "maxLength": LONGEST_REASON,
+                            "description": "Why the ground truth is corrected. If somebody has submitted, a re-score "
+                            "with this reason starts once the version has been imported without warnings.",
+                        },
                     },
                 }
             }
@@ -56,10 +66,9 @@ def list_ground_truth(
     """List the versions of a challenge's ground truth, newest first. For its organisers."""
     with database.reading() as session:
         challenge = challenges.get_organised(session, slug, user)
-        current = _current_ids(session, challenge)
+        view = _View.of(session, challenge)
         found = challenges.ground_truth_versions(session, challenge)
-    listed = page_of(found, page=page, per_page=per_page)
-    return item_page(listed, lambda version: _version(challenge, version, current))
+    return item_page(page_of(found, page=page, per_page=per_page), view.version)
 
 
 @router.post(
@@ -76,14 +85,18 @@ async def upload_ground_truth(
     slug: str,
     phase: TruthPhase = MAIN_PHASE,
 ) -> GroundTruthVersion:
-    """Upload a version of the ground truth. A worker imports it; the list says how that went."""
-    version_id = await intake.take_ground_truth(request, slug=slug, user=user, phase_key=phase)
+    """Upload a version of the ground truth. A worker imports it; the list says how that went.
+
+    With a reason, `rescore` is the re-score to follow and to apply. It fails if the version cannot be imported, or has
+    warnings to confirm.
+    """
+    taken = await intake.take_ground_truth(request, slug=slug, user=user, phase_key=phase)
 
     def described() -> GroundTruthVersion:
         with database.reading() as session:
             challenge = challenges.get_organised(session, slug, user)
             found = {version.id: version for version in challenges.ground_truth_versions(session, challenge)}
-            return _version(challenge, found[version_id], _current_ids(session, challenge))
+            return _View.of(session, challenge).version(found[taken.version_id])
 
     return await to_thread.run_sync(described)
 
@@ -96,7 +109,7 @@ def confirm_ground_truth(
     with database.writing() as session:
         challenge = challenges.get_organised(session, slug, user)
         version = versions.confirm(session, challenge=challenge, user=user, number=number)
-        answer = _version(challenge, version, _current_ids(session, challenge))
+        answer = _View.of(session, challenge).version(version)
     notifier.ground_truth_uploaded()
     return answer
 
@@ -111,27 +124,40 @@ def remove_ground_truth(database: DatabaseDep, user: OrganisingUser, slug: str, 
         versions.remove_failed(session, challenge=challenge, user=user, number=number)
 
 
-def _current_ids(session: Session, challenge: models.Challenge) -> set[uuid.UUID]:
-    return {version.id for version in challenges.current_versions(session, challenge).values()}
+@dataclass(frozen=True, slots=True)
+class _View:
+    """A challenge, as the descriptions of its versions need it.
 
+    Attributes:
+        current: ids of the versions that count.
+        rescores: the latest re-score with each version, by the version's id.
+    """
 
-def _version(
-    challenge: models.Challenge, version: models.GroundTruthVersion, current: set[uuid.UUID]
-) -> GroundTruthVersion:
-    problems, is_ready = version.problems, version.state is models.TruthState.READY
-    return GroundTruthVersion(
-        id=version.id,
-        number=version.number,
-        phase=version.phase_key,
-        created_at=version.created_at,
-        file_name=version.file_name,
-        state=version.state,
-        is_current=version.id in current,
-        competitions=version.competitions,
-        problems=None if problems is None else [UploadProblem(**problem) for problem in problems],
-        warnings=[UploadProblem(**warning) for warning in version.warnings or ()],
-        needs_confirmation=is_ready and needs_confirmation(version),
-        confirmed_at=version.confirmed_at,
-        unscorable=dict(versions.unscorable(challenge, version)) if is_ready else {},
-        summary=version.summary,
-    )
+    challenge: models.Challenge
+    current: Set[uuid.UUID]
+    rescores: Mapping[uuid.UUID, uuid.UUID]
+
+    @classmethod
+    def of(cls, session: Session, challenge: models.Challenge) -> "_View":
+        current = {version.id for version in challenges.current_versions(session, challenge).values()}
+        return cls(challenge, current, latest_by_version(session, challenge))
+
+    def version(self, version: models.GroundTruthVersion) -> GroundTruthVersion:
+        problems, is_ready = version.problems, version.state is models.TruthState.READY
+        return GroundTruthVersion(
+            id=version.id,
+            number=version.number,
+            phase=version.phase_key,
+            created_at=version.created_at,
+            file_name=version.file_name,
+            state=version.state,
+            is_current=version.id in self.current,
+            competitions=version.competitions,
+            problems=None if problems is None else [UploadProblem(**problem) for problem in problems],
+            warnings=[UploadProblem(**warning) for warning in version.warnings or ()],
+            needs_confirmation=is_ready and needs_confirmation(version),
+            confirmed_at=version.confirmed_at,
+            unscorable=dict(versions.unscorable(self.challenge, version)) if is_ready else {},
+            summary=version.summary,
+            rescore=self.rescores.get(version.id),
+        )

@@ -31,8 +31,9 @@ def archive(session: Session, *, challenge: Challenge, user: User) -> None:
     freezing.freeze_due(session, challenge)
     if number := _count(session, challenge, _IS_UNFINISHED):
         raise ConflictError(f"{number} submissions are still being evaluated. Archive the challenge afterwards.")
-    if (rescore := rescores.open_rescore(session, challenge.id)) is not None:
-        raise ConflictError(f"A re-score is {rescore.state}. Apply or discard it first.")
+    if (rescore := rescores.any_open(session, challenge.id)) is not None:
+        one = "A re-score" if rescore.submission_id is None else "A re-score of one submission"
+        raise ConflictError(f"{one} is {rescore.state}. Apply or discard it first: see Set-up → Ground truth.")
     challenge.archived_at = now()
     audit.record(session, actor=user, action="challenge.archive", subject=challenge)
 

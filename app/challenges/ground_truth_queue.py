@@ -17,7 +17,7 @@ from sqlalchemy.orm import Session, aliased
 from vocboard.app.challenges import queries
 from vocboard.app.challenges.editions import edition_from
 from vocboard.app.challenges.ground_truth import make_current, needs_confirmation, start_scoring
-from vocboard.app.challenges.models import Challenge, ChallengePhase, GroundTruthVersion, TruthState
+from vocboard.app.challenges.models import UNFINISHED, Challenge, ChallengePhase, GroundTruthVersion, TruthState
 from vocboard.app.challenges.phases import Phase, competitions_scored_with, on_image_set, phases_of
 from vocboard.app.database import lock_for_transaction, now
 from vocboard.app.work_queues.state_queue import Claim, StateQueue
@@ -191,8 +191,7 @@ def _startable(
 
 def waiting_versions(session: Session) -> set[uuid.UUID]:
     """Return the ids of versions whose encrypted upload is still needed."""
-    unfinished = (TruthState.UPLOADED, TruthState.IMPORTING)
-    return set(session.scalars(select(GroundTruthVersion.id).where(GroundTruthVersion.state.in_(unfinished))))
+    return set(session.scalars(select(GroundTruthVersion.id).where(GroundTruthVersion.state.in_(UNFINISHED))))
 
 
 def _as_stored(problems: Sequence[Problem]) -> list[dict[str, Any]]:

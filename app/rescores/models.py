@@ -18,7 +18,7 @@ from vocboard.app.work_queues.models import Leased
 class RescoreState(StrEnum):
     """The states of a re-score: running → ready → applied or discarded; or failed."""
 
-    RUNNING = "running"
+    RUNNING = "running"  # also while its ground truth is still being imported
     READY = "ready"  # everything is evaluated, and the report says what would change
     APPLIED = "applied"
     DISCARDED = "discarded"

@@ -112,6 +112,16 @@ def of_challenge(session: Session, challenge: Challenge) -> Sequence[Rescore]:
     ).all()
 
 
+def latest_by_version(session: Session, challenge: Challenge) -> Mapping[uuid.UUID, uuid.UUID]:
+    """Return the latest re-score of all submissions with each version of the ground truth, by the version's id."""
+    rows = session.execute(
+        select(Rescore.ground_truth_version_id, Rescore.id)
+        .where(Rescore.challenge_id == challenge.id, Rescore.submission_id.is_(None))
+        .order_by(Rescore.created_at, Rescore.id)
+    )
+    return {row.ground_truth_version_id: row.id for row in rows}
+
+
 def open_rescore(session: Session, challenge_id: uuid.UUID, submission_id: uuid.UUID | None = None) -> Rescore | None:
     """Return the unfinished re-score of a challenge, or of one submission."""
     return session.scalar(
@@ -121,6 +131,16 @@ def open_rescore(session: Session, challenge_id: uuid.UUID, submission_id: uuid.
             Rescore.submission_id.is_(None) if submission_id is None else Rescore.submission_id == submission_id,
             Rescore.state.in_(OPEN),
         )
+        .limit(1)
+    )
+
+
+def any_open(session: Session, challenge_id: uuid.UUID) -> Rescore | None:
+    """Return the oldest unfinished re-score of a challenge or of one of its submissions."""
+    return session.scalar(
+        select(Rescore)
+        .where(Rescore.challenge_id == challenge_id, Rescore.state.in_(OPEN))
+        .order_by(Rescore.created_at, Rescore.id)
         .limit(1)
     )
 

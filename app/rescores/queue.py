@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from sqlalchemy import Select, exists, select, update
 from sqlalchemy.orm import Session
 
+from vocboard.app.challenges.models import UNFINISHED, GroundTruthVersion
 from vocboard.app.leaderboards.models import LeaderboardRevision
 from vocboard.app.rescores import batches, rounds
 from vocboard.app.rescores.models import OPEN, Rescore, RescoreItem, RescoreState
@@ -30,9 +31,14 @@ def workable(session: Session, evaluator_version: str) -> Sequence[Rescore]:
     """Return the re-scores to work on now, oldest first.
 
     While new submissions are queued, these are only re-scores to apply. Re-scores started by a later version of the
-    evaluator are left to it.
+    evaluator are left to it. Those that were started with an upload wait for its import.
     """
-    found = session.scalars(select(Rescore).where(Rescore.state.in_(OPEN)).order_by(Rescore.created_at, Rescore.id))
+    found = session.scalars(
+        select(Rescore)
+        .join(GroundTruthVersion, GroundTruthVersion.id == Rescore.ground_truth_version_id)
+        .where(Rescore.state.in_(OPEN), GroundTruthVersion.state.not_in(UNFINISHED))
+        .order_by(Rescore.created_at, Rescore.id)
+    )
     mine = _comparable(evaluator_version)
     known = [one for one in found if one.evaluator_version is None or _comparable(one.evaluator_version) <= mine]
     if known and live_queue.waiting(session):

@@ -12,15 +12,16 @@ from vocboard.app.accounts.models import User
 from vocboard.app.audit import service as audit
 from vocboard.app.challenges import ground_truth_versions
 from vocboard.app.challenges import queries as challenge_queries
-from vocboard.app.challenges.ground_truth import current_truth, needs_confirmation
-from vocboard.app.challenges.models import Challenge, GroundTruthVersion, TruthState
-from vocboard.app.challenges.phases import competitions_scored_with, lock_to_change, phase_named, require_not_archived
+from vocboard.app.challenges.ground_truth import current_truth
+from vocboard.app.challenges.models import Challenge, GroundTruthVersion
+from vocboard.app.challenges.phases import lock_to_change, require_not_archived
 from vocboard.app.database import Database, now
 from vocboard.app.errors import ConflictError, ForbiddenError, InvalidInputError
 from vocboard.app.forms.fields import FieldChecks
 from vocboard.app.rescores import queries
 from vocboard.app.rescores.changed_edition import ChangedEdition, changed_edition, reason_to_wait
 from vocboard.app.rescores.models import OPEN, Rescore, RescoreState
+from vocboard.app.rescores.usable import why_unusable
 from vocboard.app.submissions import queries as submission_queries
 from vocboard.app.submissions.models import State, Submission
 
@@ -66,11 +67,48 @@ def start(
     if confirm_warnings and ground_truth_version is not None:
         ground_truth_versions.confirm(session, challenge=challenge, user=user, number=ground_truth_version)
     version = _version(session, challenge, ground_truth_version) if edition is None else edition.version
-    if (other := queries.open_rescore(session, challenge.id)) is not None:
-        raise ConflictError(
-            f"Another re-score of this challenge is {other.state}. Apply or discard it first: re-score {other.id}."
-        )
+    _refuse_second(session, challenge)
     return _add(session, challenge, version, user, reason, edition=edition)
+
+
+def check_correction(session: Session, *, challenge: Challenge, phase_key: str, reason: str) -> str | None:
+    """Check the reason that an upload of ground truth comes with.
+
+    Returns:
+        The reason to start a re-score with. None if the upload starts none: there is no reason, or nobody has submitted
+        to the phase, so that the version becomes current without one.
+
+    Raises:
+        InvalidInputError: the reason is too long, or has characters that are not allowed.
+        ConflictError: another re-score has not ended.
+    """
+    checked = _checked_reason(reason, required=False)
+    if not checked or not challenge_queries.is_submitted_to(session, challenge.id, phase_key):
+        return None
+    _refuse_second(session, challenge)
+    return checked
+
+
+def start_with_upload(
+    session: Session, *, challenge: Challenge, user: User, version: GroundTruthVersion, reason: str
+) -> Rescore | None:
+    """Start a re-score with a version that was just uploaded. Workers import the version first.
+
+    If the import fails, or warns of what has to be confirmed, or the version cannot score the challenge, the re-score
+    fails and says so. Nothing else changes.
+
+    Args:
+        challenge: locked by `add_ground_truth_version`.
+        reason: as for `start`; see `check_correction`.
+
+    Returns:
+        The re-score; None if the upload starts none.
+
+    Raises:
+        InvalidInputError, ConflictError: as `check_correction`.
+    """
+    checked = check_correction(session, challenge=challenge, phase_key=version.phase_key, reason=reason)
+    return None if checked is None else _add(session, challenge, version, user, checked)
 
 
 def evaluate_again(
@@ -204,28 +242,21 @@ def _version(session: Session, challenge: Challenge, number: int | None) -> Grou
     version = None if number is None else challenge_queries.truth_version(session, challenge.id, number)
     if version is None:
         raise InvalidInputError({"ground_truth_version": f"This challenge has no version {number}."})
-    _check_can_score(challenge, version)
+    if (reason := why_unusable(challenge, version)) is not None:
+        raise ConflictError(reason)
     return version
 
 
-def _check_can_score(challenge: Challenge, version: GroundTruthVersion) -> None:
-    if version.state is not TruthState.READY:
-        raise ConflictError(f"Version {version.number} cannot be scored with: it is {version.state}.")
-    if needs_confirmation(version):
-        raise ConflictError(f"Version {version.number} has warnings. Read and confirm them first.")
-    if phase_named(challenge, version.phase_key).scoring_id is None and challenge.imported_at is None:
-        raise ConflictError("This challenge has no current ground truth yet, so there is nothing to score again.")
-    known = set(version.competitions or ())
-    if missing := [key for key in competitions_scored_with(challenge, version.phase_key) if key not in known]:
+def _refuse_second(session: Session, challenge: Challenge) -> None:
+    if (other := queries.open_rescore(session, challenge.id)) is not None:
         raise ConflictError(
-            f"Version {version.number} cannot score {', '.join(missing)}. Remove these competitions from the "
-            "challenge, or upload a version that can score them."
+            f"Another re-score of this challenge is {other.state}. Apply or discard it first: re-score {other.id}."
         )
 
 
-def _checked_reason(reason: str) -> str:
+def _checked_reason(reason: str, *, required: bool = True) -> str:
     checks = FieldChecks()
-    checked = checks.text("reason", reason, longest=LONGEST_REASON, required=True)
+    checked = checks.text("reason", reason, longest=LONGEST_REASON, required=required)
     checks.finish()
     return checked
 

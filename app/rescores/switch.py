@@ -18,10 +18,26 @@ from vocboard.app.leaderboards import freezing
 from vocboard.app.rescores import queue, report, rounds
 from vocboard.app.rescores.changed_edition import reason_to_wait
 from vocboard.app.rescores.models import Rescore, RescoreItem, RescoreState
+from vocboard.app.rescores.usable import why_unusable
 from vocboard.app.submissions.models import State, Submission
 
 OTHER_TRUTH = "The challenge now has another ground truth or other rules. Evaluate the submission again."
 LOST = "This submission could not be evaluated again, as all others were. The organisers have been notified."
+
+
+def fail_if_unusable(session: Session, rescore: Rescore) -> bool:
+    """End a re-score that has not begun if its ground truth cannot be scored with; return whether it was ended.
+
+    If it was started with the upload of the ground truth, that is only known after the import.
+    """
+    if rescore.changes_edition or rescore.submission_id is not None:
+        return False
+    challenge = challenge_queries.challenge_as_it_is(session, rescore.challenge_id)
+    version = challenge_queries.truth_version_by_id(session, rescore.ground_truth_version_id)
+    if (failure := why_unusable(challenge, version)) is None:
+        return False
+    _fail(session, rescore, failure)
+    return True
 
 
 def make_ready(session: Session, rescore: Rescore) -> None:
@@ -61,8 +77,7 @@ def apply(session: Session, rescore: Rescore) -> bool:
     challenge = challenge_queries.challenge_as_it_is(session, rescore.challenge_id)
     freezing.freeze_due(session, challenge)  # frozen leaderboards keep what they show
     if (failure := _obstacle(session, rescore, challenge)) is not None:
-        rescore.state, rescore.finished_at, rescore.failure = RescoreState.FAILED, now(), failure
-        audit.record(session, actor=None, action="rescore.fail", subject=rescore, details={"reason": failure})
+        _fail(session, rescore, failure)
         return True
     if rescore.changes_edition and reason_to_wait(session, challenge) is not None:
         rescore.apply_requested_at = rescore.apply_requested_by_id = None
@@ -90,6 +105,11 @@ def apply(session: Session, rescore: Rescore) -> bool:
         action, details = "rescore.applied_edition", details | {"edition_version": rescore.edition_version}
     audit.record(session, actor=actor, action=action, subject=rescore, details=details)
     return True
+
+
+def _fail(session: Session, rescore: Rescore, failure: str) -> None:
+    rescore.state, rescore.finished_at, rescore.failure = RescoreState.FAILED, now(), failure
+    audit.record(session, actor=None, action="rescore.fail", subject=rescore, details={"reason": failure})
 
 
 def _obstacle(session: Session, rescore: Rescore, challenge: Challenge) -> str | None:

@@ -6,6 +6,7 @@ from vocboard.app.submissions.forms import SubmissionForm
 from vocboard.app.uploads.multipart import StreamedForm
 
 ARCHIVE_FIELD = "archive"
+REASON_FIELD = "reason"  # of a re-score with uploaded ground truth
 HASHES_FIELD = "flickr_image_hashes"
 CLASSES_FIELD = "segmentation_classes"
 DIGEST_FIELD = "archive_sha256"  # of the file that was sent, if the client knows it

@@ -12,16 +12,30 @@ from vocboard.app.challenges import service as challenges
 from vocboard.app.challenges.models import MAIN_PHASE
 from vocboard.app.database import Database
 from vocboard.app.messaging.notifier import WorkerNotifier
+from vocboard.app.rescores import service as rescores
 from vocboard.app.settings import Settings
 from vocboard.app.storage.archives import ArchiveStore
 from vocboard.app.storage.ground_truth_inbox import GroundTruthInbox
 from vocboard.app.transfer.importing import import_challenge
 from vocboard.app.transfer.importing_people import addresses_in
-from vocboard.app.uploads.fields import ARCHIVE_FIELD
+from vocboard.app.uploads.fields import ARCHIVE_FIELD, REASON_FIELD
 from vocboard.app.uploads.in_progress import off_the_loop, upload_in_progress
 from vocboard.app.uploads.models import UploadKind
-from vocboard.app.uploads.multipart import BeforeFile, receive_form
+from vocboard.app.uploads.multipart import BeforeFile, StreamedForm, receive_form
 from vocboard.app.web.viewer import viewer_now
+
+
+@dataclass(frozen=True, slots=True)
+class TakenGroundTruth:
+    """Uploaded ground truth, which a worker imports next.
+
+    Attributes:
+        version_id: of the new version.
+        rescore_id: of the re-score that was started with it, if one was.
+    """
+
+    version_id: uuid.UUID
+    rescore_id: uuid.UUID | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,20 +56,20 @@ class Intake:
         user: User,
         phase_key: str = MAIN_PHASE,
         before_file: BeforeFile | None = None,
-    ) -> uuid.UUID:
+    ) -> TakenGroundTruth:
         """Receive ground truth in the field `archive` of a request's multipart form, sealed to the worker as it comes.
+
+        With a field `reason`, a re-score with the version is started, too, if somebody has submitted.
 
         Args:
             phase_key: the phase that it is for.
             before_file: is given the fields that came before the file; what it raises ends the upload at once.
 
-        Returns:
-            The id of the new version, which a worker imports next.
-
         Raises:
             NotFoundError, ForbiddenError: as `challenges.get_organised`; also if there is no such phase.
-            ConflictError: no worker has started yet, or the phase has no ground truth of its own.
-            InvalidInputError: there is no file.
+            ConflictError: no worker has started yet, the phase has no ground truth of its own, or there is a reason,
+                but another re-score has not ended.
+            InvalidInputError: there is no file, or the reason is too long.
             TooLargeError: it is larger than allowed.
             TooSlowError: the body arrives too slowly.
             LimitedError: an upload limit is reached.
@@ -68,6 +82,15 @@ class Intake:
                 challenges.check_phase_of_truth(challenge, phase_key)
                 return challenge.id
 
+        def check_fields(form: StreamedForm) -> None:
+            if before_file is not None:
+                before_file(form)
+            with self.database.reading() as session:
+                challenge = challenges.get_organised(session, slug, user)
+                rescores.check_correction(
+                    session, challenge=challenge, phase_key=phase_key, reason=form.value(REASON_FIELD)
+                )
+
         challenge_id = await to_thread.run_sync(check)
         limit = self.settings.ground_truth_limit_bytes
         async with upload_in_progress(
@@ -78,25 +101,34 @@ class Intake:
             )
             async with off_the_loop(incoming):
                 received = await receive_form(
-                    request, file_field=ARCHIVE_FIELD, sink=incoming, limit=limit, pace=pace, before_file=before_file
+                    request, file_field=ARCHIVE_FIELD, sink=incoming, limit=limit, pace=pace, before_file=check_fields
                 )
 
-                def announce() -> uuid.UUID:
+                def announce() -> TakenGroundTruth:
                     with incoming.kept() as version_id, self.database.writing() as session:
                         # Hours later the person may be signed out, or no organiser any more.
                         present = viewer_now(session, request.state.identity) or user
-                        return challenges.add_ground_truth_version(
+                        challenge = challenges.get_organised(session, slug, present)
+                        version = challenges.add_ground_truth_version(
                             session,
-                            challenge=challenges.get_organised(session, slug, present),
+                            challenge=challenge,
                             user=present,
                             file_name=received.file_name,
                             version_id=version_id,
                             phase_key=phase_key,
-                        ).id
+                        )
+                        rescore = rescores.start_with_upload(
+                            session,
+                            challenge=challenge,
+                            user=present,
+                            version=version,
+                            reason=received.value(REASON_FIELD),
+                        )
+                        return TakenGroundTruth(version.id, None if rescore is None else rescore.id)
 
-                version_id = await to_thread.run_sync(announce)
+                taken = await to_thread.run_sync(announce)
         await to_thread.run_sync(self.notifier.ground_truth_uploaded)
-        return version_id
+        return taken
 
     async def take_challenge(self, request: Request, *, user: User, before_file: BeforeFile | None = None) -> str:
         """Receive the export of a challenge in the field `archive` of a request's multipart form, and import it.

@@ -17,9 +17,11 @@ from vocboard.app.challenges.ground_truth import needs_confirmation
 from vocboard.app.challenges.models import Detail, GroundTruthVersion, TruthState, Visibility
 from vocboard.app.database import Database
 from vocboard.app.messaging.notifier import WorkerNotifier
+from vocboard.app.rescores.service import start_with_upload
 from vocboard.app.settings import Settings
 from vocboard.app.storage.ground_truth_inbox import GroundTruthInbox, IncomingTruth
 from vocboard.commands.admin.actions import Actions
+from vocboard.commands.admin.rescores import report_when_ready
 from vocboard.evaluator.problems import Severity
 
 CHUNK_BYTES = 1024 * 1024
@@ -56,8 +58,14 @@ def configure(actions: Actions) -> None:
         "--organiser", required=True, metavar="EMAIL", help="organiser of the challenge, named in the audit log"
     )
     action.add_argument("--wait", action="store_true", help="wait until a worker has imported it")
-    action.add_argument(
+    unless_correct = action.add_mutually_exclusive_group()
+    unless_correct.add_argument(
         "--confirm", action="store_true", help="wait, print the warnings of the import, and confirm them"
+    )
+    unless_correct.add_argument(
+        "--reason",
+        default="",
+        help="evaluate all submissions again if there are no warnings; shown on the leaderboards once that is applied",
     )
     action.set_defaults(do=import_truth)
 
@@ -172,19 +180,23 @@ def import_truth(arguments: argparse.Namespace, database: Database, settings: Se
     with inbox.receive(challenge_id=challenge.id, limit=settings.ground_truth_limit_bytes) as incoming:
         _write(arguments.tree, incoming)
         with incoming.kept() as version_id, database.writing() as session:
-            service.add_ground_truth_version(
-                session,
-                challenge=service.get_organised(session, arguments.slug, user),
-                user=user,
-                file_name=arguments.tree.name,
-                version_id=version_id,
+            challenge = service.get_organised(session, arguments.slug, user)
+            version = service.add_ground_truth_version(
+                session, challenge=challenge, user=user, file_name=arguments.tree.name, version_id=version_id
+            )
+            rescore = start_with_upload(
+                session, challenge=challenge, user=user, version=version, reason=arguments.reason
             )
     WorkerNotifier(settings).ground_truth_uploaded()
+    if rescore is not None:
+        print(f"re-score {rescore.id}")
     if not (arguments.wait or arguments.confirm):
         return 0
     status = _wait(database, version_id, confirming=arguments.confirm)
     if status == 0 and arguments.confirm:
         _confirm(database, settings, arguments.slug, _version(database, version_id).number, arguments.organiser)
+    if status == 0 and rescore is not None:
+        return report_when_ready(database, rescore.id, arguments.organiser)
     if status == 0:
         print(_what_is_current(database, version_id))
     return status

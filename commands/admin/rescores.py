@@ -98,18 +98,25 @@ def _finish(arguments: argparse.Namespace, database: Database, settings: Setting
     """Follow a re-score, print its report and apply it, as far as the arguments ask for that."""
     if not (arguments.wait or arguments.apply):
         return 0
+    status = report_when_ready(database, rescore_id, arguments.organiser, is_applied_next=arguments.apply)
+    if status != 0 or _read(database, rescore_id).state is not RescoreState.READY or not arguments.apply:
+        return status
+    return _apply(database, settings, rescore_id, arguments.organiser)
+
+
+def report_when_ready(database: Database, rescore_id: UUID, organiser: str, *, is_applied_next: bool = False) -> int:
+    """Follow a re-score, print its report and how to apply it; return the exit status."""
     found = _follow(database, rescore_id)
     if found.state is RescoreState.APPLIED:  # nobody has submitted
         print(f"applied; {_what_is_current(database, found)}")
         return 0
     if found.state is not RescoreState.READY:
-        print(f"vocboard admin: the re-score is {found.state}", file=sys.stderr)
+        print(f"vocboard admin: {found.failure or f'the re-score is {found.state}'}", file=sys.stderr)
         return 1
     _print_report(found)
     print(_what_is_current(database, found))
-    if arguments.apply:
-        return _apply(database, settings, rescore_id, arguments.organiser)
-    print(f"apply it: vocboard admin apply-rescore {rescore_id} --organiser {arguments.organiser}")
+    if not is_applied_next:
+        print(f"apply it: vocboard admin apply-rescore {rescore_id} --organiser {organiser}")
     return 0
 
 

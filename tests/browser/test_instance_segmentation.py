@@ -102,7 +102,6 @@ def set_up_challenge(page: Page, devkit: Path) -> None:
     page.get_by_role("button", name="Create challenge").click()
     expect(page.get_by_role("heading", name="Instances", exact=True)).to_be_visible()
     page.get_by_label(re.compile("Development kit tree")).set_input_files(devkit)
-    page.get_by_role("button", name="Upload").click()
     expect(page.locator(".page-head .state.open")).to_be_visible(timeout=PATIENCE_MS)
     page.get_by_text("Images and objects by class").click()
     expect(page.locator("details[open]").first).to_contain_text("car")

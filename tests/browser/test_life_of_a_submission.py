@@ -76,7 +76,6 @@ def set_up_challenge(page: Page, devkit: Path) -> None:
     page.get_by_role("button", name="Save").click()
     expect(page.get_by_text("Nobody can submit until")).to_be_visible()
     page.get_by_label(re.compile("Development kit tree")).set_input_files(devkit)
-    page.get_by_role("button", name="Upload").click()
     expect(page.get_by_text("Ground truth uploaded and encrypted.")).to_be_visible(timeout=PATIENCE_MS)
     # The page follows the import by itself.
     expect(page.get_by_text("To be confirmed")).to_be_visible(timeout=PATIENCE_MS)

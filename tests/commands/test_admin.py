@@ -178,6 +178,23 @@ def test_what_becomes_of_a_rescore_is_said_with_the_current_version(
     assert capsys.readouterr().out == f"{outcome}; version {named['CURRENT']} is current\n"
 
 
+def test_ground_truth_is_corrected_with_its_upload(
+    embedded: Database, settings: Settings, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    make("olga@lab.example", "organiser", capsys)
+    scored_challenge(embedded, is_being_rescored=False)
+    GroundTruthDirectory(settings).private_key()
+    given = ["import-truth", "scored", str(write_tree(tmp_path)), "--organiser", "olga@lab.example"]
+    assert admin(*given, "--reason", "Ten boxes") == 0
+    assert re.fullmatch(r"re-score [0-9a-f-]{36}\n", capsys.readouterr().out)
+    assert admin("rescores", "scored", "--organiser", "olga@lab.example") == 0
+    assert re.search(r"running +version \d+: Ten boxes", capsys.readouterr().out)
+    assert admin(*given, "--reason", "Ten more") == 1
+    assert "Apply or discard it first" in capsys.readouterr().err
+    assert admin("log", "--challenge", "scored") == 0
+    assert "started a re-score with version" in capsys.readouterr().out
+
+
 def test_rules_are_changed(embedded: Database, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     make("olga@lab.example", "organiser", capsys)
     with embedded.writing() as session:

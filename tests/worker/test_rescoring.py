@@ -6,23 +6,34 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
-from sqlalchemy import select
+from sqlalchemy import select, update
 from sqlalchemy.orm import Session
 
 from tests.support.backend import Backend, make_archive, make_columns, wait_until
-from tests.support.phases import main_truth
-from tests.support.rescoring import add_corrected_truth, apply, board, rescore, start_rescore, submit_scored, work
+from tests.support.phases import complete, main_truth
+from tests.support.rescoring import (
+    add_corrected_truth,
+    administrator,
+    apply,
+    board,
+    rescore,
+    start_rescore,
+    submit_scored,
+    work,
+)
 from vocboard.app.audit.models import AuditEvent
-from vocboard.app.challenges.models import Challenge, GroundTruthVersion, Scoring
+from vocboard.app.challenges.models import Challenge, GroundTruthVersion, Scoring, TruthState
 from vocboard.app.errors import ConflictError
 from vocboard.app.evaluations import service as evaluations
 from vocboard.app.evaluations.models import Evaluation
 from vocboard.app.leaderboards.board import Board
-from vocboard.app.rescores import queries
-from vocboard.app.rescores.models import RescoreState
+from vocboard.app.rescores import queries, queue, service
+from vocboard.app.rescores.models import Rescore, RescoreState
 from vocboard.app.submissions import publishing
 from vocboard.app.submissions.models import State, Submission
+from vocboard.evaluator import VERSION
 from vocboard.evaluator.editions import Metric
+from vocboard.evaluator.problems import Problem, Severity
 from vocboard.evaluator.tasks.definitions import METRICS
 from vocboard.worker import rescoring
 from vocboard.worker.evaluation import evaluate_next
@@ -261,3 +272,59 @@ def _truth_of(session: Session, submission_id: uuid.UUID) -> str | None:
     """The SHA-256 of the ground truth that a submission's current scores are of."""
     current = select(Submission.current_evaluation_id).where(Submission.id == submission_id)
     return session.scalar(select(Evaluation.ground_truth_sha256).where(Evaluation.id == current.scalar_subquery()))
+
+
+WARNING = Problem("unknown_class", Severity.WARNING, "'Plum' is not a class of the edition: 12 objects.").as_json()
+
+
+@pytest.mark.parametrize(
+    ("imported", "failure"),
+    [
+        ({"state": TruthState.READY}, None),
+        ({"state": TruthState.READY, "warnings": [WARNING]}, "has warnings. Read and confirm them first"),
+        ({"state": TruthState.READY, "competitions": ["comp9"]}, "cannot score comp1"),
+        ({"state": TruthState.FAILED}, "it is failed"),
+    ],
+)
+def test_a_rescore_that_an_upload_started_begins_once_the_import_is_good(
+    backend: Backend, imported: dict[str, Any], failure: str | None
+) -> None:
+    challenge = backend.challenge()
+    organiser = administrator(backend)
+    version = add_corrected_truth(backend, challenge)
+
+    def upload(reason: str, **values: Any) -> Rescore | None:
+        with backend.database.writing() as session:
+            changed = session.get_one(GroundTruthVersion, version.id)
+            for name, value in values.items():
+                setattr(changed, name, value)
+            organised = complete(session, challenge.id)
+            return service.start_with_upload(
+                session, challenge=organised, user=organiser, version=changed, reason=reason
+            )
+
+    assert upload("Nobody has submitted") is None
+    submit_scored(backend, challenge, 2)
+    before = board(backend, challenge)
+    assert upload(" ") is None
+    started = upload("Ten boxes", state=TruthState.IMPORTING)
+    assert started is not None
+    with pytest.raises(ConflictError, match="Another re-score of this challenge is running"):
+        upload("Ten boxes")
+    with backend.database.reading() as session:
+        assert queue.due(session, VERSION) == 0
+    work(backend)
+    assert rescore(backend, started.id).scoring_id is None
+    with backend.database.writing() as session:
+        session.execute(update(GroundTruthVersion).where(GroundTruthVersion.id == version.id).values(**imported))
+    work(backend)
+    found = rescore(backend, started.id)
+    assert board(backend, challenge) == before
+    if failure is not None:
+        assert (found.state, found.scoring_id) == (RescoreState.FAILED, None)
+        assert failure in str(found.failure)
+        return
+    assert found.state is RescoreState.READY
+    apply(backend, started.id)
+    assert means(board(backend, challenge)) != means(before)
+    assert board(backend, challenge).corrections[0].reason == "Ten boxes"

@@ -171,11 +171,9 @@ class Year:
         """Upload the corrected tree, read the report, and apply it."""
         page = self.page
         self._go(SET_UP)
-        self._upload_truth(self.material.trees.corrected)
-        reason = page.get_by_label("Reason").first
-        expect(reason).to_be_visible(timeout=PATIENCE_MS)
-        reason.fill("Dinghies in 12 images had been labelled as barges")
-        page.get_by_role("button", name="Score with this version", exact=True).click()
+        settle(page)
+        page.get_by_label("Reason for the correction").fill("Dinghies in 12 images had been labelled as barges")
+        self._choose_truth(self.material.trees.corrected)
         apply = page.get_by_role("button", name="Apply")
         expect(apply).to_be_visible(timeout=PATIENCE_MS)
         page.locator("tr details summary").first.click()
@@ -226,9 +224,12 @@ class Year:
 
     def _upload_truth(self, archive: Path) -> None:
         settle(self.page)
-        self.page.get_by_label(re.compile("Development kit tree")).set_input_files(archive)
-        self.page.get_by_role("button", name="Upload", exact=True).click()
+        self._choose_truth(archive)
         expect(self.page.get_by_text("Ground truth uploaded and encrypted.")).to_be_visible(timeout=PATIENCE_MS)
+
+    def _choose_truth(self, archive: Path) -> None:
+        """Choose a tree, whose upload then starts."""
+        self.page.get_by_label(re.compile("Development kit tree")).set_input_files(archive)
 
     def _submit(self, entered: Method, method: Method) -> None:
         """Submit the results of a method under the name of another, and wait until they are published."""

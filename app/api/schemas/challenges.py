@@ -239,3 +239,4 @@ class GroundTruthVersion(BaseModel):
     summary: dict[str, Any] | None = Field(
         description="By task and image set: images, people, and images and objects by class."
     )
+    rescore: uuid.UUID | None = Field(description="The latest re-score of all submissions with it, if there is one.")

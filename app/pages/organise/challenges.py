@@ -142,14 +142,16 @@ async def upload_ground_truth(
         verify_csrf(request, form.value(FIELD))
 
     try:
-        await intake.take_ground_truth(request, slug=slug, user=user, phase_key=phase, before_file=before_file)
+        taken = await intake.take_ground_truth(request, slug=slug, user=user, phase_key=phase, before_file=before_file)
     except (ForbiddenError, NotFoundError, ForgedRequestError):
         raise
     except ServiceError as error:
         page = partial(
-            challenge_page, request, database, settings, user, slug, truth=phase, errors=FormErrors.of(error)
+            challenge_page, request, database, settings, user, slug, truth=phase, truth_errors=FormErrors.of(error)
         )
         return await to_thread.run_sync(page)
+    if taken.rescore_id is not None:
+        return go_to(f"/organise/{slug}/rescores/{taken.rescore_id}")
     return go_to(f"/organise/{slug}", done="truth")
 
 
@@ -194,6 +196,7 @@ def challenge_page(
     slug: str,
     *,
     truth: str = MAIN_PHASE,
+    truth_errors: FormErrors = NO_ERRORS,
     errors: FormErrors = NO_ERRORS,
     refusal: ServiceError | None = None,
     reason: str = "",
@@ -202,7 +205,8 @@ def challenge_page(
 
     Args:
         truth: key of the phase that ground truth can be uploaded for.
-        errors: errors of the upload of ground truth or an edition file.
+        truth_errors: errors of the upload of ground truth.
+        errors: errors of the upload of an edition file.
         refusal: why another action was rejected.
         reason: what was typed in the form of a changed edition.
     """
@@ -230,7 +234,7 @@ def challenge_page(
     return render(
         request,
         "organise/challenge.html",
-        status=errors.status if refusal is None else refusal.status,
+        status=max(errors.status, truth_errors.status) if refusal is None else refusal.status,
         refusal=wording.fields_in_words(refusal) if isinstance(refusal, InvalidInputError) else refusal,
         challenge=challenge,
         phase=phase,
@@ -264,7 +268,7 @@ def challenge_page(
         numbers=numbers,
         tree_folders=_tree_folders(challenge),
         upload_limit=settings.ground_truth_limit_bytes,
-        message=errors.message,
+        truth_errors=truth_errors,
         wrong=errors.wrong,
         reason=reason,
     )

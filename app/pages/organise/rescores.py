@@ -9,11 +9,15 @@ from starlette.responses import Response
 
 from vocboard.app.accounts.models import User
 from vocboard.app.challenges import service as challenges
+from vocboard.app.challenges.ground_truth import needs_confirmation
+from vocboard.app.challenges.models import UNFINISHED, TruthState
 from vocboard.app.database import Database
 from vocboard.app.errors import ConflictError, InvalidInputError, NotFoundError
 from vocboard.app.pages.forms import go_to
 from vocboard.app.pages.organise.challenges import challenge_page
+from vocboard.app.pages.organise.truth_versions import failed_import
 from vocboard.app.pages.rendering import render
+from vocboard.app.pages.reports import stored
 from vocboard.app.rescores import queries, service
 from vocboard.app.rescores.models import Rescore, RescoreState
 from vocboard.app.web.csrf import protect_form
@@ -138,7 +142,20 @@ def _page(
         running=rescore.state is RescoreState.RUNNING
         or (rescore.state is RescoreState.READY and rescore.apply_requested_at is not None),
         message=message,
+        **_of_unusable_truth(rescore),
     )
+
+
+def _of_unusable_truth(rescore: Rescore) -> dict[str, Any]:
+    """What keeps the ground truth of a re-score from being scored with: of one that was started with the upload."""
+    version = rescore.ground_truth_version
+    has_failed = rescore.state is RescoreState.FAILED and rescore.scoring_id is None
+    is_asked = has_failed and version.state is TruthState.READY and rescore.challenge.archived_at is None
+    return {
+        "is_being_read": version.state in UNFINISHED,
+        "to_confirm": stored(version.warnings or ()) if is_asked and needs_confirmation(version) else (),
+        "unreadable": failed_import(version.problems) if has_failed and version.problems else None,
+    }
 
 
 def _check_challenge(rescore: Rescore, slug: str) -> None:

@@ -1,6 +1,9 @@
 // Ground truth and exports: drag and drop, progress, and the report put into the page, so that the chosen file is not lost.
 import { acceptFiles, askForAnother, clearReport, form, part, say, sent, setBusy, showChosen, showReport } from "./uploading.js";
 
+const isSentAtOnce = form?.dataset.atOnce !== undefined; // as soon as the file is chosen
+let running = null; // the request that uploads
+
 function setSending(isSending) {
   setBusy(isSending);
   part("cancel").hidden = !isSending;
@@ -23,8 +26,10 @@ function answered(request) {
 
 function send(event) {
   event.preventDefault();
+  running?.abort();
   clearReport();
   const request = new XMLHttpRequest();
+  running = request;
   request.open("POST", form.action);
   request.setRequestHeader("Accept", "text/html");
   request.upload.addEventListener("progress", (step) => step.lengthComputable && sent(step.loaded, step.total));
@@ -32,10 +37,12 @@ function send(event) {
   request.addEventListener("load", () => answered(request));
   request.addEventListener("error", () => {
     setSending(false);
+    if (isSentAtOnce) askForAnother();
     say("The connection was lost before the server answered. Check “Submissions” to see whether the upload arrived, or try again.");
   });
   request.addEventListener("abort", () => {
     setSending(false);
+    if (isSentAtOnce && running === request) askForAnother();
     say("Cancelled. Nothing was stored.");
   });
   part("cancel").onclick = () => request.abort();
@@ -44,8 +51,14 @@ function send(event) {
   request.send(content());
 }
 
-if (form) {
-  acceptFiles(showChosen);
-  form.addEventListener("submit", send);
+function chosen() {
   showChosen();
+  if (isSentAtOnce && form.elements.archive.files.length) form.requestSubmit();
+}
+
+if (form) {
+  if (isSentAtOnce) part("send").hidden = true;
+  acceptFiles(chosen);
+  form.addEventListener("submit", send);
+  chosen(); // before this script was there, or kept by the browser when the page was reloaded
 }

@@ -1,13 +1,14 @@
 """Organisers' pages about versions of ground truth and re-scores, without a worker."""
 
 import re
+import uuid
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import httpx
 import pytest
-from sqlalchemy import select
+from sqlalchemy import func, select
 
 from tests.support.browsing import from_here, sign_in, token_of
 from tests.support.entrants import make_scored
@@ -21,6 +22,7 @@ from vocboard.app.challenges.rules import PhaseRules
 from vocboard.app.database import now
 from vocboard.app.rescores.models import Rescore, RescoreState
 from vocboard.evaluator.problems import Problem, Severity
+from vocboard.worker.ground_truth_directory import GroundTruthDirectory
 
 WARNING = Problem("unknown_class", Severity.WARNING, "'Plum' is not a class of the edition: 12 objects.").as_json()
 REPORT: dict[str, Any] = {
@@ -337,3 +339,51 @@ def test_images_and_objects_are_shown_by_class_with_the_sets_side_by_side(embedd
         *("2,510", "5,020", "1", "0"),
         *("4,952", "9,904", "1", "0"),
     ]
+
+
+def test_an_upload_with_a_reason_leads_to_its_rescore(embedded_site: Site, world: World, tmp_path: Path) -> None:
+    GroundTruthDirectory(embedded_site.settings).private_key()  # a worker has started
+    page = f"/organise/{world.challenge.slug}"
+
+    def upload(client: httpx.Client, **fields: str) -> httpx.Response:
+        token = token_of(client.get(page))
+        return client.post(
+            f"{page}/ground-truth?phase=main",
+            data={"csrf_token": token, **fields},
+            files={"archive": ("tree.tar", b"tree")},
+            headers=from_here(client),
+        )
+
+    with embedded_site.client() as client:
+        sign_in(client, world.email)
+        assert "Reason for the correction" not in client.get(page).text
+        assert upload(client, reason="Nobody has submitted").headers["location"] == f"{page}?done=truth"
+        with embedded_site.writing() as session:
+            make_scored(session, session.merge(world.challenge), make_organiser(session), "Method", 0.5)
+        assert "Reason for the correction" in client.get(page).text
+        refused = upload(client, reason="x" * 2001)
+        assert (refused.status_code, "Use at most 2000 characters; this has 2001" in refused.text) == (422, True)
+        assert "The edition was not changed" not in refused.text
+        rescore_page = upload(client, reason="Ten boxes").headers["location"]
+        assert rescore_page.startswith(f"{page}/rescores/")
+        assert "of the ground truth first" in client.get(rescore_page).text
+        assert "Reason for the correction" not in client.get(page).text
+        assert upload(client, reason="Ten more").status_code == 409
+        with embedded_site.writing() as session:
+            assert session.scalar(select(func.count()).select_from(GroundTruthVersion)) == 3  # those refused left none
+
+        rescore_id = uuid.UUID(rescore_page.rsplit("/", 1)[1])
+        with embedded_site.writing() as session:
+            rescore = session.get_one(Rescore, rescore_id)
+            rescore.state, rescore.failure = RescoreState.FAILED, "Version 3 has warnings."
+            version = session.get_one(GroundTruthVersion, rescore.ground_truth_version_id)
+            version.state, version.warnings = TruthState.READY, [WARNING]
+            version.competitions = list(world.current.competitions or ())
+        text = client.get(rescore_page).text
+        assert "Check the warnings first" in text
+        assert "&#39;Plum&#39; is not a class of the edition" in text
+        assert 'name="reason" value="Ten boxes"' in text
+        with embedded_site.writing() as session:
+            version = session.get_one(GroundTruthVersion, version.id)
+            version.state, version.problems = TruthState.FAILED, [{**WARNING, "severity": "error"}]
+        assert "The ground truth could not be read" in client.get(rescore_page).text

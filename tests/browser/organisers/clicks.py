@@ -19,8 +19,9 @@ TELEPHONE = {"width": 390, "height": 844}
 class Organising:
     """A page's browser, from a challenge's page on.
 
-    A click is one on a link, a button, a tick box, a radio button, or what opens a form, one on a choice in a list, and
-    one to choose a file. Typing into fields, which the keyboard reaches, and dropping a file are none.
+    A click is one on a link, a button, a tick box, a radio button, or what opens a form, and one on a choice in a list.
+    To choose a file takes two: one opens the window, and one chooses there. Typing into fields, which the keyboard
+    reaches, and dropping a file are none.
     """
 
     def __init__(self, page: Page, url: str) -> None:
@@ -30,26 +31,23 @@ class Organising:
         self._action = ""
 
     @contextlib.contextmanager
-    def action(self, name: str, start: str) -> Iterator[None]:
+    def action(self, name: str, start: str, *, at_most: int = MOST_CLICKS) -> Iterator[None]:
         """Count the clicks of an action: assert at its end that there were few enough.
 
         Args:
             start: path of the page where it begins.
+            at_most: the number of clicks.
         """
         self._action, self._clicks = name, []
         self.page.goto(self._url + start)
         yield
         self.look()
-        assert 0 < len(self._clicks) <= MOST_CLICKS, f"{name} takes {len(self._clicks)} clicks: {self._clicks}"
+        assert 0 < len(self._clicks) <= at_most, f"{name} takes {len(self._clicks)} clicks: {self._clicks}"
         self._action = ""
 
     def link(self, name: str | re.Pattern[str], *, within: Locator | None = None) -> None:
         """Follow a link."""
         self._click((within or self.page.get_by_role("main")).get_by_role("link", name=name, exact=True), str(name))
-
-    def menu(self, name: str) -> None:
-        """Follow a link of the main menu."""
-        self._click(self.page.get_by_role("navigation", name="Main").get_by_role("link", name=name), name)
 
     def tab(self, name: str) -> None:
         """Go to another of the challenge's pages for organisers."""
@@ -79,6 +77,7 @@ class Organising:
         """Choose a file in the window of the browser that a click opens."""
         with self.page.expect_file_chooser() as opened:
             self._click(self.page.get_by_label(label), str(label))
+        self._clicks.append(file.name)
         opened.value.set_files(file)
 
     def drop_file(self, file: Path) -> None:

@@ -17,6 +17,7 @@ from tests.support.site import Site
 
 pytestmark = [pytest.mark.browser, pytest.mark.usefixtures("browser_errors")]
 
+UPLOAD = re.compile("Development kit tree")
 REASON = "One object of the last image is a bicycle."
 
 
@@ -40,36 +41,24 @@ def mean_on(page: Page, url: str) -> str:
     return shown.splitlines()[0]
 
 
-@pytest.mark.parametrize(
-    ("slug", "warning", "button"),
-    [
-        ("corrected", None, "Score with this version"),
-        ("warned", "Did you mean 'bicycle'?", "This is correct: score with this version"),
-    ],
-)
+@pytest.mark.parametrize("chosen", ["in a window", "dropped"])
 def test_the_ground_truth_is_corrected(
-    organising: Organising,
-    year: Year,
-    files: dict[str, Path],
-    visitor: Page,
-    slug: str,
-    warning: str | None,
-    button: str,
+    organising: Organising, year: Year, files: dict[str, Path], visitor: Page, chosen: str
 ) -> None:
+    slug = f"corrected-{len(chosen)}"
     scored(year, files, slug)
     page, board = organising.page, f"/challenges/{slug}/leaderboards/comp1"
     before = mean_on(visitor, board)
-    did = "correct the ground truth" + (", with warnings" if warning else "")
-    with organising.action(did, f"/challenges/{slug}"):
+    with organising.action(f"correct the ground truth, {chosen}", f"/challenges/{slug}"):
         organising.tab("Set-up")
-        organising.drop_file(files["misspelt" if warning else "corrected"])
-        organising.button("Upload")
-        if warning:
-            expect(page.get_by_text(warning)).to_be_visible(timeout=PATIENCE)
-        reason = page.get_by_label("Reason", exact=True).first
-        expect(reason).to_be_visible(timeout=PATIENCE)
-        reason.fill(REASON)
-        organising.button(button)
+        organising.fill("Reason for the correction optional", REASON)
+        if chosen == "dropped":
+            # What has to be confirmed is not scored with before.
+            organising.drop_file(files["misspelt"])
+            expect(page.get_by_text("Did you mean 'bicycle'?")).to_be_visible(timeout=PATIENCE)
+            organising.button("This is correct: score with this version")
+        else:
+            organising.choose_file(UPLOAD, files["corrected"])
         expect(page.get_by_role("heading", name="Ready to apply")).to_be_visible(timeout=PATIENCE)
         expect(page.get_by_role("row", name=re.compile("Road method"))).to_contain_text(before)
         assert mean_on(visitor, board) == before
@@ -90,13 +79,13 @@ def test_a_rule_is_changed(
     stricter = text.replace("threshold = 0.5", "threshold = 0.95")
     changed.write_text(stricter.replace('interpolation = "area"', 'interpolation = "11-point"'))
     wrong.write_text(changed.read_text().replace(f'name = "{EDITION}"', 'name = "Streets"'))
-    with organising.action("refuse a change", "/challenges/rules"):
+    with organising.action("refuse a change", "/challenges/rules", at_most=5):
         organising.tab("Set-up")
         organising.choose_file("Changed edition file", wrong)
         organising.fill("Reason", "Eleven points, as in the text.")
         organising.button("Score by these rules")
         expect(page.get_by_text(f"The name changes from {EDITION} to Streets")).to_be_visible()
-    with organising.action("discard a change", "/challenges/rules"):
+    with organising.action("discard a change", "/challenges/rules", at_most=5):
         organising.tab("Set-up")
         organising.choose_file("Changed edition file", changed)
         organising.fill("Reason", "Eleven points, as in the text.")
@@ -105,7 +94,7 @@ def test_a_rule_is_changed(
         organising.button("Discard")
         expect(page.get_by_role("heading", name="Nothing has changed")).to_be_visible()
     assert mean_on(visitor, board) == before
-    with organising.action("change a rule", "/challenges/rules"):
+    with organising.action("change a rule", "/challenges/rules", at_most=5):
         organising.tab("Set-up")
         organising.choose_file("Changed edition file", changed)
         organising.fill("Reason", "Eleven points, as in the text.")
@@ -174,8 +163,7 @@ def test_a_challenge_is_exported_imported_elsewhere_and_archived(
         email = make_organiser(session, name="Ines Elsewhere").email
     organising.page.context.add_cookies(cookies_of(elsewhere, email))
     there = Organising(organising.page, elsewhere.url)
-    with there.action("import elsewhere", "/"):
-        there.menu("Organise")
+    with there.action("import elsewhere", "/organise"):
         there.link("Import challenge")
         there.choose_file("Export of a challenge", export)
         there.button("Import")

@@ -1,0 +1,27 @@
+"""Whether a version of the ground truth can be scored with."""
+
+from vocboard.app.challenges.ground_truth import needs_confirmation
+from vocboard.app.challenges.models import Challenge, GroundTruthVersion, TruthState
+from vocboard.app.challenges.phases import competitions_scored_with, phase_named
+
+
+def why_unusable(challenge: Challenge, version: GroundTruthVersion) -> str | None:
+    """Say for organisers why a re-score cannot score with a version; None if it can.
+
+    Args:
+        challenge: with its competitions and phases.
+        version: whose import has ended; one that has not is unusable, too.
+    """
+    if version.state is not TruthState.READY:
+        return f"Version {version.number} cannot be scored with: it is {version.state}."
+    if needs_confirmation(version):
+        return f"Version {version.number} has warnings. Read and confirm them first."
+    if phase_named(challenge, version.phase_key).scoring_id is None and challenge.imported_at is None:
+        return "This challenge has no current ground truth yet, so there is nothing to score again."
+    known = set(version.competitions or ())
+    if missing := [key for key in competitions_scored_with(challenge, version.phase_key) if key not in known]:
+        return (
+            f"Version {version.number} cannot score {', '.join(missing)}. Remove these competitions from the "
+            "challenge, or upload a version that can score them."
+        )
+    return None
