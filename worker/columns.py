@@ -7,7 +7,7 @@ evaluation, because the worker cannot write to the store.
 
 import logging
 import tempfile
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import BinaryIO, TypeVar, cast
@@ -29,6 +29,7 @@ from vocboard.evaluator.stored_results.stored_results import StoredResults
 
 MOST_EVIDENCE_BYTES = 256 * 1024**2  # of a competition; more is not stored, but collected again when it is needed
 _MOST_PROBLEMS = 20  # that are listed
+_MOST_FOR_OWNER = 3  # that a message to the owner names
 Outcome = TypeVar("Outcome")
 
 _log = logging.getLogger(__name__)
@@ -36,6 +37,24 @@ _log = logging.getLogger(__name__)
 
 class UnscorableError(Exception):
     """An accepted submission cannot be scored, although its upload was valid."""
+
+
+class OutdatedArchiveError(UnscorableError):
+    """An archive that was accepted does not fit the challenge's present image sets or rules.
+
+    Attributes:
+        for_owner: says so to its owner, with the first problems. They are about the archive and what is public.
+    """
+
+    def __init__(self, problems: Sequence[Problem]) -> None:
+        super().__init__(_in_words(problems))
+        errors = [problem for problem in problems if problem.severity is Severity.ERROR]
+        named = " ".join(f"{_where(each)}{each.message}" for each in errors[:_MOST_FOR_OWNER])
+        more = f" There are {len(errors) - _MOST_FOR_OWNER} more problems." if len(errors) > _MOST_FOR_OWNER else ""
+        self.for_owner = (
+            "The archive was accepted, but the challenge's image sets or rules have changed since, and it does not fit "
+            f"them any more: {named}{more} Submit results for the present image sets; the challenge's page has them."
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -198,8 +217,10 @@ def _read_again(
             )
         finally:
             process.kill()
-        if report is None or report.refuses:
-            raise UnscorableError(_in_words(() if report is None else report.problems))
+        if report is None:
+            raise UnscorableError(_in_words(()))
+        if report.refuses:
+            raise OutdatedArchiveError(report.problems)
         if not report.has_columns:
             raise MemoryError
         file.flush()

@@ -27,10 +27,11 @@ from vocboard.app.submissions.publishing import publish_if_promised
 from vocboard.app.work_queues.state_queue import Claim
 from vocboard.evaluator.editions import Edition
 from vocboard.worker import ground_truth_store, leases
-from vocboard.worker.columns import UnscorableError, Uploaded, evaluate
+from vocboard.worker.columns import OutdatedArchiveError, UnscorableError, Uploaded, evaluate
 from vocboard.worker.failure_reasons import technical_reason
 from vocboard.worker.persistence import persistently
 
+RETURNED = "This submission does not count against your quota."
 GIVEN_BACK = "Your submission was not the cause and does not count against your quota. The error has been logged."
 TOOK_TOO_LONG = f"The evaluation took longer than the server allows. {GIVEN_BACK}"
 TOOK_TOO_MUCH_MEMORY = f"The evaluation needed more memory than the server allows. {GIVEN_BACK}"
@@ -79,6 +80,8 @@ def evaluate_next(database: Database, store: ArchiveStore, settings: Settings) -
             _fail(database, claim, TOOK_TOO_LONG, error, lease=settings.lease)
         except MemoryError as error:
             _fail(database, claim, TOOK_TOO_MUCH_MEMORY, error, lease=settings.lease)
+        except OutdatedArchiveError as error:
+            _fail(database, claim, f"{error.for_owner} {RETURNED}", error, lease=settings.lease)
         except Exception as error:
             _fail(database, claim, WENT_WRONG, error, lease=settings.lease)
     return True

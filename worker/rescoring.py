@@ -24,7 +24,7 @@ from vocboard.app.submissions import queue as live_queue
 from vocboard.evaluator import VERSION
 from vocboard.evaluator.scoring import Evaluation
 from vocboard.worker import ground_truth_store, leases
-from vocboard.worker.columns import UnscorableError, Uploaded, evaluate
+from vocboard.worker.columns import OutdatedArchiveError, UnscorableError, Uploaded, evaluate
 from vocboard.worker.failure_reasons import technical_reason
 from vocboard.worker.persistence import persistently
 
@@ -168,6 +168,8 @@ def _evaluate_one(store: ArchiveStore, settings: Settings, claim: BatchClaim, it
         raise  # the task's time is over
     except MemoryError as error:
         outcomes.failed.append(_failed(item, TOOK_TOO_MUCH_MEMORY, error))
+    except OutdatedArchiveError as error:
+        outcomes.failed.append(_failed(item, error.for_owner, error))
     except Exception as error:
         outcomes.failed.append(_failed(item, WENT_WRONG, error))
     else:

@@ -148,7 +148,7 @@ def _give_up_lost(session: Session, rescore: Rescore) -> None:
         .where(RescoreItem.rescore_id == rescore.id, RescoreItem.failure.is_not(None), Submission.state == State.SCORED)
     )
     for submission, failure, detail in session.execute(lost).all():
-        submission.state, submission.failure = State.FAILED, LOST
+        submission.state, submission.failure = State.FAILED, f"{LOST} {failure}"
         submission.failure_detail = f"{failure}\n{detail or ''}"
         submission.published_at = submission.anonymous_token_hash = None
         submission.quota_returned_at = submission.finished_at = now()

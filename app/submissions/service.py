@@ -197,9 +197,11 @@ def create_anonymous_link(session: Session, *, submission_id: uuid.UUID, user: U
 
     Raises:
         NotFoundError, ForbiddenError: it is not the user's own submission.
-        ConflictError: it is not scored.
+        ConflictError: it is not scored, or is a rehearsal.
     """
     submission = held_own(session, submission_id, user, what="create an anonymous link to a submission")
+    if submission.is_rehearsal:
+        raise ConflictError("A rehearsal has no anonymous link: only the organisers see its result.")
     if submission.state != State.SCORED:
         raise ConflictError(f"Only a scored submission can have an anonymous link; this one is {submission.state}.")
     token = secrets.token_urlsafe(ANONYMOUS_TOKEN_BYTES)

@@ -9,6 +9,7 @@ import psutil
 import pytest
 
 from tests.support.backend import Backend, make_archive
+from tests.support.factories import IMAGES
 from tests.support.phases import main_truth
 from vocboard.app.challenges.ground_truth import make_current, start_scoring
 from vocboard.app.challenges.models import Challenge
@@ -20,6 +21,8 @@ from vocboard.worker import evaluation
 from vocboard.worker.evaluation import TOOK_TOO_LONG, TOOK_TOO_MUCH_MEMORY, WENT_WRONG, evaluate_next
 
 MEBIBYTE = 1024 * 1024
+
+UNKNOWN = "9" * len(IMAGES[2])
 
 
 def evaluate(backend: Backend) -> bool:
@@ -44,10 +47,18 @@ def test_a_damaged_archive_is_not_scored(backend: Backend, submission_id: uuid.U
     expect_failure(backend.submission(submission_id), WENT_WRONG)
 
 
-def test_an_archive_that_is_not_valid_here_is_not_scored(backend: Backend) -> None:
-    submission_id = backend.submit(backend.user(), backend.challenge(), archive=b"not an archive")
+def test_an_archive_that_does_not_fit_the_present_image_sets_is_not_scored_and_its_owner_learns_why(
+    backend: Backend,
+) -> None:
+    submission_id = backend.submit(
+        backend.user(), backend.challenge(), archive=make_archive().replace(IMAGES[2].encode(), UNKNOWN.encode())
+    )
     assert evaluate(backend)
-    expect_failure(backend.submission(submission_id), WENT_WRONG)
+    failure = backend.submission(submission_id).failure or ""
+    expect_failure(backend.submission(submission_id), failure)
+    assert "does not fit them any more: " in failure
+    assert UNKNOWN in failure
+    assert failure.endswith("This submission does not count against your quota.")
 
 
 def test_the_technical_reason_never_quotes_what_the_code_was_working_on(
@@ -69,7 +80,7 @@ def test_the_technical_reason_of_our_own_errors_has_their_message(backend: Backe
     submission_id = backend.submit(backend.user(), backend.challenge(), archive=b"not an archive")
     assert evaluate(backend)
     reason = (backend.submission(submission_id).failure_detail or "").splitlines()
-    assert reason[0] == "UnscorableError: an accepted archive has problems:"
+    assert reason[0] == "OutdatedArchiveError: an accepted archive has problems:"
     assert reason[1].endswith(" (not_an_archive)"), "a line for each problem"
 
 

@@ -1,6 +1,9 @@
 """Evaluating one submission again."""
 
+import pytest
+
 from tests.support.backend import Backend
+from tests.support.phases import complete
 from tests.support.rescoring import (
     add_corrected_truth,
     administrator,
@@ -12,6 +15,8 @@ from tests.support.rescoring import (
     submit_scored,
     work,
 )
+from vocboard.app.challenges import archiving
+from vocboard.app.errors import ConflictError
 from vocboard.app.moderation import submissions as moderation
 from vocboard.app.rescores import service
 from vocboard.app.rescores.models import RescoreState
@@ -27,6 +32,12 @@ def test_one_submission_is_evaluated_again(backend: Backend) -> None:
     with backend.database.writing() as session:
         _, started = service.evaluate_again(session, submission_id=chosen, user=administrator(backend))
     assert started is not None
+    organiser = administrator(backend)
+    with (
+        backend.database.writing() as session,
+        pytest.raises(ConflictError, match="A re-score of one submission is running"),
+    ):
+        archiving.archive(session, challenge=complete(session, challenge.id), user=organiser)
     work(backend)
     assert backend.submission(chosen).current_evaluation_id == before
     report = rescore(backend, started.id).report

@@ -18,6 +18,11 @@ function ago(instant) {
   return "just now";
 }
 
+export function inLocalWords(instant) {
+  const name = zone.formatToParts(instant).find((part) => part.type === "timeZoneName").value;
+  return `${local.format(instant)} ${name}`;
+}
+
 export function localise(root = document) {
   for (const element of root.querySelectorAll("time[data-instant]:not([data-done])")) {
     const instant = new Date(element.dateTime);
@@ -27,12 +32,11 @@ export function localise(root = document) {
       element.textContent = ago(instant);
       element.title = `${local.format(instant)} (${utc})`;
     } else if (instant.getTimezoneOffset() !== 0) {
-      const name = zone.formatToParts(instant).find((part) => part.type === "timeZoneName").value;
       const aside = document.createElement("span");
       aside.className = "utc";
       aside.textContent = `(${utc})`;
       const own = document.createElement("span");
-      own.textContent = `${local.format(instant)} ${name}`;
+      own.textContent = inLocalWords(instant);
       element.replaceChildren(own, " ", aside);
     }
   }

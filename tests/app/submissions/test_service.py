@@ -392,6 +392,14 @@ def test_an_anonymous_link_leads_to_its_result_until_it_is_revoked(backend: Back
         queries.by_anonymous_token(session, token)
 
 
+def test_a_rehearsal_has_no_anonymous_link(backend: Backend) -> None:
+    organiser = backend.user(role=Role.ORGANISER)
+    challenge = backend.challenge(organiser=organiser)
+    submission_id = score(backend, backend.submit(organiser, challenge, is_rehearsal=True))
+    with pytest.raises(ConflictError, match="A rehearsal has no anonymous link"):
+        do(backend, service.create_anonymous_link, submission_id, organiser)
+
+
 def test_an_anonymous_link_shows_nothing_of_a_draft(backend: Backend) -> None:
     owner, challenge = backend.user(), backend.challenge()
     submission_id = score(backend, backend.submit(owner, challenge))
