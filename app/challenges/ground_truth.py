@@ -12,7 +12,14 @@ from vocboard.app.accounts.models import User
 from vocboard.app.audit import service as audit
 from vocboard.app.audit.service import Actor
 from vocboard.app.challenges import queries
-from vocboard.app.challenges.models import MAIN_PHASE, Challenge, ChallengePhase, GroundTruthVersion, Scoring
+from vocboard.app.challenges.models import (
+    MAIN_PHASE,
+    Challenge,
+    ChallengePhase,
+    GroundTruthVersion,
+    Scoring,
+    TruthState,
+)
 from vocboard.app.challenges.phases import Phase, lock_to_change, phase_named, phases_of
 from vocboard.app.errors import ConflictError
 from vocboard.app.evaluations.models import Evaluation
@@ -21,6 +28,7 @@ from vocboard.app.submissions.models import Submission
 from vocboard.evaluator.image_sets import ImageSets
 
 LONGEST_FILE_NAME = 255
+UNFINISHED = (TruthState.UPLOADED, TruthState.IMPORTING)  # no worker has read the version yet
 IMAGE_SETS_KEPT = 16  # cached; a version's image sets never change
 
 _kept: dict[uuid.UUID, ImageSets] = {}

@@ -16,8 +16,8 @@ from sqlalchemy.orm import Session, aliased
 
 from vocboard.app.challenges import queries
 from vocboard.app.challenges.editions import edition_from
-from vocboard.app.challenges.ground_truth import make_current, needs_confirmation, start_scoring
-from vocboard.app.challenges.models import UNFINISHED, Challenge, ChallengePhase, GroundTruthVersion, TruthState
+from vocboard.app.challenges.ground_truth import UNFINISHED, make_current, needs_confirmation, start_scoring
+from vocboard.app.challenges.models import Challenge, ChallengePhase, GroundTruthVersion, TruthState
 from vocboard.app.challenges.phases import Phase, competitions_scored_with, on_image_set, phases_of
 from vocboard.app.database import lock_for_transaction, now
 from vocboard.app.work_queues.state_queue import Claim, StateQueue

@@ -60,9 +60,6 @@ class TruthState(StrEnum):
     ELSEWHERE = "elsewhere"  # on the server that the challenge was imported from
 
 
-UNFINISHED = (TruthState.UPLOADED, TruthState.IMPORTING)  # no worker has read it yet
-
-
 class PhaseColumns:
     """The rules that each phase of a challenge has; `app.challenges.rules.PhaseRules` explains and checks them."""
 

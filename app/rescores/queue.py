@@ -9,7 +9,8 @@ from collections.abc import Sequence
 from sqlalchemy import Select, exists, select, update
 from sqlalchemy.orm import Session
 
-from vocboard.app.challenges.models import UNFINISHED, GroundTruthVersion
+from vocboard.app.challenges.ground_truth import UNFINISHED
+from vocboard.app.challenges.models import GroundTruthVersion
 from vocboard.app.leaderboards.models import LeaderboardRevision
 from vocboard.app.rescores import batches, rounds
 from vocboard.app.rescores.models import OPEN, Rescore, RescoreItem, RescoreState

@@ -9,8 +9,8 @@ from starlette.responses import Response
 
 from vocboard.app.accounts.models import User
 from vocboard.app.challenges import service as challenges
-from vocboard.app.challenges.ground_truth import needs_confirmation
-from vocboard.app.challenges.models import UNFINISHED, TruthState
+from vocboard.app.challenges.ground_truth import UNFINISHED, needs_confirmation
+from vocboard.app.challenges.models import TruthState
 from vocboard.app.database import Database
 from vocboard.app.errors import ConflictError, InvalidInputError, NotFoundError
 from vocboard.app.pages.forms import go_to

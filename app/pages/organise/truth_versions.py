@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from vocboard.app.challenges import ground_truth_versions as versions
-from vocboard.app.challenges.ground_truth import needs_confirmation
-from vocboard.app.challenges.models import MAIN_PHASE, UNFINISHED, Challenge, GroundTruthVersion, TruthState
+from vocboard.app.challenges.ground_truth import UNFINISHED, needs_confirmation
+from vocboard.app.challenges.models import MAIN_PHASE, Challenge, GroundTruthVersion, TruthState
 from vocboard.app.challenges.phases import phases_of
 from vocboard.app.pages import wording
 from vocboard.app.pages.reports import FileProblems, stored
