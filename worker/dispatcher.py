@@ -101,17 +101,20 @@ class Dispatcher:
 
     def _look(self, database: Database, channel: Channel, heartbeat: Heartbeat) -> bool:
         """Dispatch due work; return whether there was any."""
-        with database.reading_autocommit() as session:
-            due = {work.task: work.count(session) for work in self._work}
-        handed_out = {task: channel._size(task) for task in due}  # type: ignore[no-untyped-call]  # kombu's
+        tasks = [work.task for work in self._work]
+        handed_out = {task: channel._size(task) for task in tasks}  # type: ignore[no-untyped-call]  # kombu's
         self._check_progress(any(handed_out.values()))
-        for task, count in due.items():
-            # Count tasks that are still queued: each of them processes several items.
-            for _ in range(min(count, self._settings.worker_processes) - handed_out[task]):
-                self._application.send_task(task)
+        is_work_due = False
+        with database.reading_autocommit() as session:
+            for work in self._work:
+                count = work.count(session)
+                is_work_due = is_work_due or count > 0
+                # Count tasks that are still queued: each of them processes several items.
+                for _ in range(min(count, self._settings.worker_processes) - handed_out[work.task]):
+                    self._application.send_task(work.task)
         if not self._stalled_looks:
             heartbeat.record()
-        return any(due.values())
+        return is_work_due
 
     def _check_progress(self, is_handed_out: bool) -> None:
         """Replace this process if dispatched tasks have not been started for a long time and nothing is running."""

@@ -101,8 +101,9 @@ def store(
             measure = _measure(result["id"], number, computed)
             rows[Measure].append(measure)
             rows[ClassScore] += _class_scores(measure["id"], computed)
-        rows[SecretCurve] += _exact_curves(result["id"], item.curves)
-        rows[Curve] += _eleven_points(result["id"], item)
+        by_class = {name: curves.corners(curve) for name, curve in item.curves.items()}
+        rows[SecretCurve] += _exact_curves(result["id"], by_class)
+        rows[Curve] += _eleven_points(result["id"], item, by_class)
         if item.confusion_matrix is not None and item.images_by_label is not None:
             counts = np.asarray(item.confusion_matrix).tolist()
             rows[SecretConfusionMatrix].append({"result_id": result["id"], "counts": counts})
@@ -208,7 +209,7 @@ def _exact_curves(result_id: uuid.UUID, by_class: Mapping[str, AnyCurve]) -> lis
     ]
 
 
-def _eleven_points(result_id: uuid.UUID, scores: CompetitionScores) -> list[_Row]:
+def _eleven_points(result_id: uuid.UUID, scores: CompetitionScores, by_class: Mapping[str, AnyCurve]) -> list[_Row]:
     return [
         {
             "result_id": result_id,
@@ -221,7 +222,7 @@ def _eleven_points(result_id: uuid.UUID, scores: CompetitionScores) -> list[_Row
                 [each.per_class.get(name, math.nan) for each in (scores.primary, *scores.secondary)],
             ),
         }
-        for position, (name, curve) in enumerate(scores.curves.items())
+        for position, (name, curve) in enumerate(by_class.items())
     ]
 
 

@@ -113,8 +113,8 @@ class SubmissionIntake:
                 taken = await self._take_sent(wanted, receive)
             else:
                 taken = await self._take_uploaded(wanted, receive, upload_id)
-        await to_thread.run_sync(self.notifier.submission_queued)
-        return taken
+            await to_thread.run_sync(self.notifier.submission_queued)  # before the upload ends: a worker can begin
+            return taken
 
     @property
     def _acceptance(self) -> Acceptance:

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from vocboard.app.evaluations.curves import corners, pack, plot_points, unpack
 from vocboard.app.evaluations.eleven_points import HIGHEST, ceilings, eleven_points
 from vocboard.evaluator.editions import RocRule
-from vocboard.evaluator.metrics.precision_recall import ELEVEN_RECALLS
+from vocboard.evaluator.metrics.precision_recall import ELEVEN_RECALLS, eleven_point_average
 from vocboard.evaluator.metrics.roc import RankedItems, area_under_curve
 from vocboard.evaluator.scores import Curve, CurveKind, RocCurve
 
@@ -44,6 +44,8 @@ def test_what_is_stored_is_plotted_as_the_whole_curve(is_right: NDArray[np.bool_
     curve = curve_of(is_right, positives) if positives else Curve(np.full(len(is_right), NAN), np.zeros(len(is_right)))
     stored = unpack(pack(curve), CurveKind.PRECISION_RECALL)
     assert plot_points(stored, decimals) == plot_points(curve, decimals)
+    scores = [0.5] if not positives or not len(is_right) else [eleven_point_average(curve.recall, curve.precision)]
+    assert eleven_points(corners(curve), positives, scores) == eleven_points(curve, positives, scores)
 
 
 @pytest.mark.parametrize("rule", RocRule)
@@ -58,6 +60,8 @@ def test_what_is_stored_of_an_roc_is_plotted_as_the_whole(
     ranked = -np.sort(-confidence[: len(is_positive)].astype(np.float64))
     curve = RankedItems(ranked, is_positive, ~is_positive).curve(rule)
     assert plot_points(unpack(pack(curve), CurveKind.ROC), decimals) == plot_points(curve, decimals)
+    positives = int(np.count_nonzero(is_positive))
+    assert eleven_points(corners(curve), positives, []) == eleven_points(curve, positives, [])
 
 
 def test_a_curve_of_many_results_takes_little_space() -> None:
