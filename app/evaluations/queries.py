@@ -185,6 +185,8 @@ def _current(query: Select[*Columns]) -> Select[*Columns]:
 
 def _curves(session: Session, result_ids: Collection[uuid.UUID], class_name: str | None = None) -> StoredCurves:
     """Return eleven points and public copies of exact curves of results, of all classes or one."""
+    if not result_ids:
+        return StoredCurves({}, {})
     points = select(Curve).where(Curve.result_id.in_(result_ids)).order_by(Curve.position)
     copies = select(PublicCurve).where(PublicCurve.result_id.in_(result_ids)).order_by(PublicCurve.position)
     if class_name is not None:
