@@ -1,7 +1,7 @@
 """Database queries for challenges and their ground truth."""
 
 import uuid
-from collections.abc import Sequence
+from collections.abc import Collection, Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
@@ -55,6 +55,11 @@ def organised_challenges(session: Session, organiser: User) -> Sequence[Challeng
         .options(selectinload(Challenge.competitions), selectinload(Challenge.further_phases))
         .order_by(Challenge.created_at.desc(), Challenge.id)
     ).all()
+
+
+def challenges_by_id(session: Session, ids: Collection[uuid.UUID]) -> Mapping[uuid.UUID, Challenge]:
+    """Return challenges by their id, without competitions and phases; those that were deleted are missing."""
+    return {one.id: one for one in session.scalars(select(Challenge).where(Challenge.id.in_(ids)))}
 
 
 def is_visible(slug: ColumnElement[str] | str, viewer: User | None) -> tuple[ColumnElement[bool], ...]:

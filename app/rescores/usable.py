@@ -3,6 +3,7 @@
 from vocboard.app.challenges.ground_truth import needs_confirmation
 from vocboard.app.challenges.models import Challenge, GroundTruthVersion, TruthState
 from vocboard.app.challenges.phases import competitions_scored_with, phase_named
+from vocboard.app.rescores.models import Rescore, RescoreState
 
 
 def why_unusable(challenge: Challenge, version: GroundTruthVersion) -> str | None:
@@ -25,3 +26,20 @@ def why_unusable(challenge: Challenge, version: GroundTruthVersion) -> str | Non
             "challenge, or upload a version that can score them."
         )
     return None
+
+
+def has_unused_truth(rescore: Rescore) -> bool:
+    """Whether a re-score failed before it evaluated anything."""
+    return rescore.state is RescoreState.FAILED and rescore.scoring_id is None
+
+
+def awaits_confirmation(rescore: Rescore, challenge: Challenge) -> bool:
+    """Whether a re-score evaluated nothing because its ground truth has warnings that an organiser can still confirm.
+
+    Args:
+        rescore: with its ground truth version.
+        challenge: its challenge.
+    """
+    version = rescore.ground_truth_version
+    is_asked = has_unused_truth(rescore) and version.state is TruthState.READY and challenge.archived_at is None
+    return is_asked and needs_confirmation(version)

@@ -30,6 +30,7 @@ from vocboard.app.pages.rendering import render
 from vocboard.app.pages.reports import stored
 from vocboard.app.rescores import queries as rescores
 from vocboard.app.rescores.models import OPEN
+from vocboard.app.rescores.usable import awaits_confirmation
 from vocboard.app.settings import Settings
 from vocboard.app.uploads.multipart import StreamedForm
 from vocboard.app.web.csrf import FIELD, ForgedRequestError, protect_form, verify_csrf
@@ -260,6 +261,7 @@ def challenge_page(
         truth_phase=next((each for each in with_truth if each.key == truth), with_truth[0]),
         phase_titles={each.key: each.title for each in challenges.phases_of(challenge)},
         rescores=all_rescores,
+        to_confirm={one.id for one in all_rescores if awaits_confirmation(one, challenge)},
         open_rescore=next((one for one in all_rescores if one.submission_id is None and one.state in OPEN), None),
         failures={item.id: failed_import(item.problems or ()) for item in listed_versions},
         changing=changing,

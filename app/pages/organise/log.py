@@ -10,6 +10,7 @@ from starlette.responses import Response, StreamingResponse
 from vocboard.app.accounts.models import User
 from vocboard.app.audit import export, queries
 from vocboard.app.audit.queries import Filters
+from vocboard.app.challenges import queries as challenge_queries
 from vocboard.app.challenges import service as challenges
 from vocboard.app.challenges.models import Challenge
 from vocboard.app.database import Database
@@ -62,10 +63,13 @@ def _page(request: Request, database: Database, challenge: Challenge | None) -> 
             page=int(number) if number.isdecimal() else 1,
         )
         people = queries.people_in_log(session, challenge_id)
+        concerned = {event.challenge_id for event in found.items if event.challenge_id}
+        named = {} if challenge else challenge_queries.challenges_by_id(session, concerned)
     return render(
         request,
         "organise/log.html",
         challenge=challenge,
+        challenges=named,
         page=found,
         people=people,
         actions=[name for name in queries.actions() if challenge is None or not name.startswith(("user.", "token."))],

@@ -9,8 +9,7 @@ from starlette.responses import Response
 
 from vocboard.app.accounts.models import User
 from vocboard.app.challenges import service as challenges
-from vocboard.app.challenges.ground_truth import UNFINISHED, needs_confirmation
-from vocboard.app.challenges.models import TruthState
+from vocboard.app.challenges.ground_truth import UNFINISHED
 from vocboard.app.database import Database
 from vocboard.app.errors import ConflictError, InvalidInputError, NotFoundError
 from vocboard.app.pages.forms import go_to
@@ -20,6 +19,7 @@ from vocboard.app.pages.rendering import render
 from vocboard.app.pages.reports import stored
 from vocboard.app.rescores import queries, service
 from vocboard.app.rescores.models import Rescore, RescoreState
+from vocboard.app.rescores.usable import awaits_confirmation, has_unused_truth
 from vocboard.app.web.csrf import protect_form
 from vocboard.app.web.dependencies import DatabaseDep, NotifierDep, SettingsDep
 from vocboard.app.web.identity import Organiser
@@ -149,12 +149,10 @@ def _page(
 def _of_unusable_truth(rescore: Rescore) -> dict[str, Any]:
     """What keeps the ground truth of a re-score from being scored with: of one that was started with the upload."""
     version = rescore.ground_truth_version
-    has_failed = rescore.state is RescoreState.FAILED and rescore.scoring_id is None
-    is_asked = has_failed and version.state is TruthState.READY and rescore.challenge.archived_at is None
     return {
         "is_being_read": version.state in UNFINISHED,
-        "to_confirm": stored(version.warnings or ()) if is_asked and needs_confirmation(version) else (),
-        "unreadable": failed_import(version.problems) if has_failed and version.problems else None,
+        "to_confirm": stored(version.warnings or ()) if awaits_confirmation(rescore, rescore.challenge) else (),
+        "unreadable": failed_import(version.problems) if has_unused_truth(rescore) and version.problems else None,
     }
 
 

@@ -383,6 +383,9 @@ def test_an_upload_with_a_reason_leads_to_its_rescore(embedded_site: Site, world
         assert "Check the warnings first" in text
         assert "&#39;Plum&#39; is not a class of the edition" in text
         assert 'name="reason" value="Ten boxes"' in text
+        of_list = client.get(page).text.split('id="rescores"')[1]
+        assert "To be confirmed" in of_list
+        assert "Failed" not in of_list.split("</table>")[0]
         with embedded_site.writing() as session:
             version = session.get_one(GroundTruthVersion, version.id)
             version.state, version.problems = TruthState.FAILED, [{**WARNING, "severity": "error"}]

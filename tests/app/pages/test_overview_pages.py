@@ -105,6 +105,14 @@ def test_an_entrant_is_banned_and_the_ban_lifted(gallery_site: Site, gallery: Ga
         assert len(file.text.splitlines()) == 3  # the heads, this ban, and the one of the gallery
 
 
+def test_the_log_of_the_server_names_the_challenge_of_each_event(gallery_site: Site, gallery: Gallery) -> None:
+    with gallery_site.client() as administrator:
+        sign_in(administrator, gallery.administrator)
+        log = administrator.get("/organise/log?action=challenge.ban").text
+        assert '<a class="small" href="/organise/voc2012">Visual object classes 2012</a>' in log
+        assert 'class="small" href="/organise/' not in administrator.get("/organise/voc2012/log").text
+
+
 def test_what_an_organiser_unpublishes_stays_so_as_the_message_says(gallery_site: Site, gallery: Gallery) -> None:
     with gallery_site.writing() as session:
         of_open = Submission.challenge.has(slug="voc2012")
