@@ -27,7 +27,7 @@ _PAGE = """<!doctype html>
 <nav aria-label="Main">
 <a href="/"><img src="/static/brand.svg" alt=""> vocboard</a> <a href="/docs">Documentation</a>
 </nav>
-<noscript><p>This page needs JavaScript. Without it, read the <a href="{document}">OpenAPI</a>.</p></noscript>
+<noscript><p>This page needs JavaScript. Without it, read the <a href="{document}">OpenAPI document</a>.</p></noscript>
 <main id="operations" data-document="{document}"></main>
 </body>
 </html>
