@@ -5,8 +5,8 @@ with much higher limits, per account and per network. They only delay the next a
 that signed in to the account before are counted separately and are not delayed by others.
 """
 
-import asyncio
 import hashlib
+from asyncio import sleep
 from dataclasses import dataclass
 
 from anyio import to_thread
@@ -100,7 +100,7 @@ class SignInDesk:
         line = _pair(client, f"{email} {attempt.known_browser}")  # known browsers do not wait for others
         async with self._gate.turn(line, client=client):
             found = await to_thread.run_sync(self._look_up, database, attempt, client, email)
-            await asyncio.sleep(found.delay_seconds)
+            await sleep(found.delay_seconds)
             password_hash = found.user.password_hash if found.user else None
             own_turn = f"{client} known" if attempts.SIGN_IN_OF_KNOWN_BROWSER in found.subjects else client
             matches = await self._work.matches(

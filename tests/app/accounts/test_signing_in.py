@@ -27,10 +27,10 @@ def waited(monkeypatch: pytest.MonkeyPatch) -> list[float]:
     """Give the delays that were asked for, without waiting for them."""
     delays: list[float] = []
 
-    async def sleep(seconds: float) -> None:
+    async def wait(seconds: float) -> None:
         delays.append(seconds)
 
-    monkeypatch.setattr(signing_in.asyncio, "sleep", sleep)
+    monkeypatch.setattr(signing_in, "sleep", wait)  # not of asyncio, which servers in this process use
     return delays
 
 
