@@ -186,7 +186,7 @@ DONE = {
     "quota-granted": "Extra quota granted.",
     "quota-changed": "Extra quota changed.",
     "quota-ended": "Extra quota taken back.",
-    "truth": "Ground truth uploaded and encrypted. A worker will read it next.",
+    "truth": "Ground truth uploaded and encrypted.",
     "truth-confirmed": "Warnings confirmed.",
     "truth-removed": "Version removed.",
     "competitions-removed": "Competitions removed from the challenge.",
