@@ -24,7 +24,6 @@ from vocboard.evaluator.statistics.bootstrap import (
 from vocboard.evaluator.statistics.collect import collect_evidence
 from vocboard.evaluator.statistics.compared import ComparedMethods, compare_methods
 from vocboard.evaluator.statistics.evidence import Evidence
-from vocboard.evaluator.statistics.weights import REPLICATES
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,7 +133,9 @@ def evaluate_method(
     results = _with_every_metric(read.results) if wanted.diagnosis else read.results
     evidence = collect_evidence(results, edition, truth, confusions)
     findings = Findings(
-        {} if wanted.replicates is None else _bootstraps(evidence, edition, wanted),
+        {}
+        if wanted.replicates is None
+        else _bootstraps(evidence, edition, wanted.replicates, with_every_metric=wanted.diagnosis),
         diagnosis(read.results, edition, truth, evidence, confusions=confusions) if wanted.diagnosis else {},
         _worst(read.results, edition, truth, confusions) if wanted.worst else {},
     )
@@ -146,16 +147,17 @@ def _with_every_metric(results: Results) -> Results:
     return {key: replace(entry, competition=with_every_metric(entry.competition)) for key, entry in results.items()}
 
 
-def _bootstraps(evidence: Mapping[str, Evidence], edition: Edition, wanted: Wanted) -> Mapping[str, Bootstrap]:
-    """Return the bootstrap of each competition: with a diagnosis, in all metrics of the task.
+def _bootstraps(
+    evidence: Mapping[str, Evidence], edition: Edition, replicates: int, *, with_every_metric: bool
+) -> Mapping[str, Bootstrap]:
+    """Return the bootstrap of each competition, in the edition's metrics or in all of the task.
 
     Raises:
         MisuseError: there are too few test images.
     """
-    compute = bootstrap_every_metric if wanted.diagnosis else bootstrap
-    number = REPLICATES if wanted.replicates is None else wanted.replicates
+    compute = bootstrap_every_metric if with_every_metric else bootstrap
     try:
-        return {key: compute(each, edition, edition.competitions[key], number) for key, each in evidence.items()}
+        return {key: compute(each, edition, edition.competitions[key], replicates) for key, each in evidence.items()}
     except ValueError as error:
         raise MisuseError(f"no bootstrap is possible: {error}") from error
 

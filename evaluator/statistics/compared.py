@@ -67,11 +67,12 @@ def compare_methods(bootstraps: Mapping[str, Bootstrap]) -> ComparedMethods:
     Args:
         bootstraps: by method, of the same competition, test images and number of replicates; at least one.
     """
-    first, *others = ({**each.measures, **each.further} for each in bootstraps.values())
-    by_method = dict(zip(bootstraps, (first, *others), strict=True))
+    by_method = {name: {**each.measures, **each.further} for name, each in bootstraps.items()}
+    first, *others = by_method.values()
+    of_any = next(iter(bootstraps.values()))
     return ComparedMethods(
-        next(iter(bootstraps.values())).images,
-        next(iter(bootstraps.values())).replicates,
+        of_any.images,
+        of_any.replicates,
         {
             metric: compare_measures({name: each[metric] for name, each in by_method.items()})
             for metric in first
