@@ -9,7 +9,12 @@ from vocboard.app.forms.fields import FieldChecks
 
 
 def normalised_email(email: str) -> str | None:
-    """Return the canonical form of an e-mail address; None if it is not valid."""
+    """Return the canonical form of an e-mail address; None if it is not valid.
+
+    Addresses with `=?` are refused: mail programs may read an encoded word (RFC 2047) as another address.
+    """
+    if "=?" in email:
+        return None
     try:
         # Laboratories use host names that are not in the public DNS.
         checked = validate_email(email.strip(), check_deliverability=False, globally_deliverable=False)

@@ -4,11 +4,14 @@ import smtplib
 import ssl
 from collections.abc import Callable
 from dataclasses import dataclass
+from email.errors import MessageError
 from email.message import EmailMessage
 from email.policy import SMTP
 from email.utils import format_datetime
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
+
+from email_validator import EmailNotValidError, validate_email
 
 from vocboard.app.messaging.mail.outbox import Claimed
 from vocboard.app.settings import Settings
@@ -80,19 +83,37 @@ def sender(settings: Settings) -> Send:
 
 
 def _email(message: Claimed, settings: Settings) -> EmailMessage:
-    """Build the e-mail. `EmailMessage` rejects line breaks in headers, which prevents header injection."""
+    """Build the e-mail.
+
+    `EmailMessage` rejects line breaks in headers, but decodes encoded words (RFC 2047), which can stand for line breaks
+    and further addresses.
+
+    Raises:
+        UndeliverableError: the recipient is not a single address, or a header is not valid.
+    """
     email = EmailMessage(policy=SMTP)
     try:
         email["From"] = settings.sender
-        email["To"] = message.recipient
-        email["Subject"] = message.subject
-    except ValueError as error:
+        email["To"] = recipient = _address(message.recipient)
+        email["Subject"] = message.subject.replace("=?", "= ?")
+        if [address.addr_spec for address in email["To"].addresses] != [recipient]:
+            raise UndeliverableError("the recipient is not an e-mail address")
+    except (ValueError, LookupError, MessageError) as error:
         raise UndeliverableError(str(error)) from error
     email["Date"] = format_datetime(message.created_at)
     email["Message-ID"] = f"<{message.id}@{settings.sender.rpartition('@')[2]}>"
     email["Auto-Submitted"] = "auto-generated"  # RFC 3834: no automatic answers
     email.set_content(message.body, cte=_encoding(message.body, to_file=settings.mail_directory is not None))
     return email
+
+
+def _address(recipient: str) -> str:
+    """Return an e-mail address with the domain as mail servers know it: IDNA for one that is not ASCII."""
+    try:
+        checked = validate_email(recipient, check_deliverability=False, globally_deliverable=False)
+    except EmailNotValidError as error:
+        raise UndeliverableError(str(error)) from error
+    return f"{checked.local_part}@{checked.ascii_domain}"
 
 
 def _encoding(body: str, *, to_file: bool) -> str | None:
@@ -128,7 +149,10 @@ def _send(email: EmailMessage, server: SmtpServer) -> None:
                 if not protected:
                     raise MailServerError("the mail server offers no TLS, so the password is not sent to it")
                 connection.login(server.user, server.password)
-            connection.send_message(email)
+            try:
+                connection.send_message(email)
+            except smtplib.SMTPNotSupportedError as error:  # the address needs SMTPUTF8 (RFC 6531)
+                raise UndeliverableError(str(error)) from error
     except smtplib.SMTPRecipientsRefused as error:
         status, text = next(iter(error.recipients.values()))
         raise _refusal(status, text) from error

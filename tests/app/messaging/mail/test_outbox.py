@@ -5,10 +5,12 @@ from datetime import timedelta
 from pathlib import Path
 
 import pytest
+from pydantic import SecretStr
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
-from tests.support.mail import link_in, read
+from tests.support.mail import link_in, mail_server, read
+from vocboard.app.accounts.people import normalised_email
 from vocboard.app.database import Database, now
 from vocboard.app.messaging.mail import outbox
 from vocboard.app.messaging.mail.delivery import MailServerError, SmtpServer, UndeliverableError, sender
@@ -116,6 +118,55 @@ def test_no_header_can_be_added(database: Database, tmp_path: Path, recipient: s
             Claimed(id=only_id(), created_at=now(), recipient="a@b.example", subject="s\nBcc: e@e", body="", attempts=1)
         )
     assert not list(tmp_path.rglob("*.eml"))
+
+
+ENCODED_WORDS = [
+    "=?utf-8?q?eve=40evil.example=2c_a?=@lab.example",  # two addresses, once decoded
+    "=?utf-8?q?eve=40evil.example?=@lab.example",
+    "=?utf-8?b?ZXZlQGV2aWwuZXhhbXBsZT4=?=@lab.example",
+]
+
+
+@pytest.mark.parametrize("recipient", ENCODED_WORDS)
+def test_an_encoded_word_is_no_address(tmp_path: Path, recipient: str) -> None:
+    assert normalised_email(recipient) is None
+    message = Claimed(id=only_id(), created_at=now(), recipient=recipient, subject="s", body="b", attempts=1)
+    with pytest.raises(UndeliverableError):
+        sender(Settings(data_directory=tmp_path))(message)
+    assert not list(tmp_path.rglob("*.eml"))
+
+
+@pytest.mark.parametrize("title", ["=?utf-8?q?x=0aBcc:eve=40evil.example?=", "=?utf-8?q?=0d=0a=0d=0ABcc:_you?="])
+def test_an_encoded_word_in_a_subject_is_text(tmp_path: Path, title: str) -> None:
+    subject = f"Invitation to organise {title}"
+    message = Claimed(id=only_id(), created_at=now(), recipient="a@b.example", subject=subject, body="b", attempts=1)
+    sender(Settings(data_directory=tmp_path))(message)
+    [written] = read(tmp_path / "mail")
+    assert written.keys() == [
+        "From", "To", "Subject", "Date", "Message-ID", "Auto-Submitted",
+        "Content-Type", "Content-Transfer-Encoding", "MIME-Version",
+    ]  # fmt: skip
+    assert written["Subject"] == subject.replace("=?", "= ?")
+
+
+def test_a_domain_that_is_not_ascii_is_written_as_mail_servers_know_it(tmp_path: Path) -> None:
+    recipient = normalised_email("ada@xn--bcher-kva.example")
+    assert recipient == "ada@bücher.example"
+    message = Claimed(id=only_id(), created_at=now(), recipient=recipient, subject="s", body="b", attempts=1)
+    sender(Settings(data_directory=tmp_path))(message)
+    assert [written["To"] for written in read(tmp_path / "mail")] == ["ada@xn--bcher-kva.example"]
+
+
+def test_an_address_that_the_mail_server_cannot_take_does_not_hold_up_the_others(
+    database: Database, tmp_path: Path
+) -> None:
+    with database.writing() as session:
+        put(session, "bücher@lab.example")  # needs SMTPUTF8, which this server does not offer
+        put(session)
+    with mail_server(tmp_path / "received") as server:
+        send = sender(Settings(data_directory=tmp_path, mail_url=SecretStr(server.url)))
+        assert send_due(database, send) == 1
+        assert [message["To"] for message in server.messages()] == ["ada@lab.example"]
 
 
 def only_id() -> uuid.UUID:
