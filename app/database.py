@@ -128,6 +128,11 @@ class Database:
         """Whether this is the embedded set-up."""
         return self.engine.dialect.name == "sqlite"
 
+    @property
+    def operator(self) -> str | None:
+        """Name of the operator at the command line, if one opened it."""
+        return self._info[OPERATOR]
+
     @contextmanager
     def reading(self) -> Iterator[Session]:
         """Read in a transaction, which is rolled back at the end."""

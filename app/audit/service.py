@@ -12,10 +12,15 @@ from vocboard.app.database import OPERATOR
 
 
 class Subject(Protocol):
-    """A row with an id."""
+    """A row with an id, or what stands for one that is added later."""
 
-    __tablename__: str
-    id: Any
+    @property
+    def __tablename__(self) -> str:
+        """The name of its table."""
+
+    @property
+    def id(self) -> Any:
+        """Its id."""
 
 
 class Actor(Protocol):

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Sequence
 from datetime import datetime
 from hashlib import sha256
+from uuid import UUID
 
 from sqlalchemy.exc import IntegrityError
 from sqlalchemy.orm import Session
@@ -132,6 +133,7 @@ def create(
     edition_file: str | None = None,
     rules: ChallengeRules,
     edition_version: int = 1,
+    challenge_id: UUID | None = None,
     imported_at: datetime | None = None,
 ) -> Challenge:
     """Create a challenge with this user as its organiser.
@@ -141,6 +143,7 @@ def create(
         edition: name of a built-in edition; empty if there is a file.
         edition_file: content of a custom edition file.
         edition_version: number of this version of the edition, for an imported challenge.
+        challenge_id: its id, if other rows have it already.
         imported_at: when it was imported from another server; the caller archives it.
 
     Raises:
@@ -158,6 +161,7 @@ def create(
     rules = check_rules(checks, rules, known)
     checks.finish()
     challenge = Challenge(
+        id=challenge_id,
         slug=slug,
         edition=known.name if known else "",
         edition_file=edition_file,
@@ -174,7 +178,8 @@ def create(
     except IntegrityError:
         raise ConflictError(f"The URL name {slug!r} is already taken. Choose a different one.") from None
     session.add(ChallengeOrganiser(challenge_id=challenge.id, user_id=organiser.id, is_owner=True))
-    details = dict(rules) | {"edition": challenge.edition, "edition_file": _hash_of_own_file(challenge)}
+    file_hash = sha256(edition_file.encode()).hexdigest() if edition_file else None
+    details = dict(rules) | {"edition": challenge.edition, "edition_file": file_hash}
     audit.record(session, actor=organiser, action="challenge.create", subject=challenge, details=details)
     return challenge
 
@@ -292,7 +297,3 @@ def _same_or_new(challenge: Challenge, keys: Sequence[str]) -> list[ChallengeCom
     for position, row in enumerate(rows):
         row.position = position
     return rows
-
-
-def _hash_of_own_file(challenge: Challenge) -> str | None:
-    return sha256(challenge.edition_file.encode()).hexdigest() if challenge.edition_file else None

@@ -4,31 +4,29 @@ An imported challenge is archived, and its scores are the other server's. Its pe
 sign in to: an archive must not add results to anybody's account, nor tell whether an address has one.
 """
 
+import contextlib
 import uuid
-from collections import defaultdict
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import ClassVar
 
-from sqlalchemy import insert, select, update
+from sqlalchemy import select
+from sqlalchemy.exc import IntegrityError
 from sqlalchemy.orm import Session
 
 from vocboard.app.accounts.models import Role, User
 from vocboard.app.audit import service as audit
 from vocboard.app.challenges import service as challenges
 from vocboard.app.challenges.models import Challenge, Visibility
-from vocboard.app.database import Base, Database, now
-from vocboard.app.errors import ForbiddenError, InvalidArchiveError
-from vocboard.app.evaluations.models import ClassScore, CompetitionResult, ConfusionShares, Curve, Evaluation, Measure
+from vocboard.app.database import Database, now
+from vocboard.app.errors import ConflictError, ForbiddenError, InvalidArchiveError
 from vocboard.app.storage.archives import ArchiveStore
-from vocboard.app.submissions.models import Method, State, Submission, SubmissionEntry
+from vocboard.app.submissions.models import Submission
 from vocboard.app.submissions.pruning import hold_archive
 from vocboard.app.transfer import reading, records
-from vocboard.app.transfer.exported_submission import SAME
 from vocboard.app.transfer.importing_people import IMPORTED, add_bans, add_people, check_invited, invite
 from vocboard.app.transfer.importing_phases import (
-    ScoredWith,
     add_corrections,
     add_edition_versions,
     add_frozen_leaderboards,
@@ -36,14 +34,33 @@ from vocboard.app.transfer.importing_phases import (
     add_people_of_phases,
     add_phases,
 )
+from vocboard.app.transfer.importing_submissions import Adding
 from vocboard.app.transfer.reading import Contents
-from vocboard.app.transfer.records import EvaluationRecord, EventRecord, SubmissionRecord
+from vocboard.app.transfer.records import EventRecord, SubmissionRecord
+from vocboard.app.transfer.staging import Staging
 from vocboard.evaluator.problems import Problem, Severity
 
-WAITING = frozenset({State.QUEUED, State.EVALUATING})
-NOT_EVALUATED = "This submission had not been evaluated when its challenge was exported."
 
-_Rows = defaultdict[type[Base], list[dict[str, Any]]]
+@dataclass(frozen=True, slots=True)
+class _Results:
+    """What was added for the people and submissions of an archive: ids here.
+
+    Attributes:
+        people: by the ids in the archive, like `submissions`.
+        truths: of ground truth versions, by number.
+    """
+
+    people: Mapping[uuid.UUID, uuid.UUID]
+    truths: Mapping[int, uuid.UUID]
+    submissions: Mapping[uuid.UUID, uuid.UUID]
+
+
+@dataclass(frozen=True, slots=True)
+class _NewChallenge:
+    """A challenge whose row is added later: what its events are about."""
+
+    id: uuid.UUID
+    __tablename__: ClassVar[str] = Challenge.__tablename__
 
 
 def import_challenge(
@@ -73,15 +90,26 @@ def import_challenge(
         InvalidArchiveError: with the first problems of the archive.
         InvalidInputError: the slug is not valid here, or the archive does not name somebody who is invited.
         LimitedError: the user has sent too many invitations.
-        ConflictError: the slug is taken.
+        ConflictError: the slug is taken, or the same archive was imported at the same time.
     """
     if user.role not in {Role.ORGANISER, Role.ADMINISTRATOR}:
         raise ForbiddenError("Only users with the organiser role can import challenges.")
     contents = reading.check(path)
     check_invited(contents, invited)
     _store_archives(database, store, path, archive_limit_bytes)
-    with database.writing() as session:
-        return _add(session, path, contents, user, slug, invited=invited, site=site)
+    challenge_id = uuid.uuid4()
+    with (
+        _prepared_results(database, path, contents, challenge_id) as add_results,
+        database.writing() as session,
+    ):
+        challenge = _create(session, challenge_id, contents, user, slug)
+        try:
+            results = add_results(session)
+        except IntegrityError:
+            raise ConflictError("Another import of the same archive has just ended. Import it again.") from None
+        _complete(session, challenge, path, contents, user=user, results=results)
+        invite(session, challenge, user, invited, site=site)
+    return challenge
 
 
 def _store_archives(database: Database, store: ArchiveStore, path: Path, archive_limit_bytes: int) -> None:
@@ -102,10 +130,51 @@ def _store_archives(database: Database, store: ArchiveStore, path: Path, archive
                 incoming.keep()
 
 
-def _add(
-    session: Session, path: Path, contents: Contents, user: User, slug: str, *, invited: Sequence[str], site: str
-) -> Challenge:
-    header, instant = contents.header, now()
+@contextlib.contextmanager
+def _prepared_results(
+    database: Database, path: Path, contents: Contents, challenge_id: uuid.UUID
+) -> Iterator[Callable[[Session], _Results]]:
+    """Give what adds the people and submissions, in the transaction of a session.
+
+    On SQLite, others cannot write meanwhile. So there the rows are prepared first.
+    """
+    if not database.is_sqlite:
+        yield lambda session: _add_results(session, session, path, contents, challenge_id)
+        return
+    with Staging(operator=database.operator) as staging:
+        with database.reading() as here:
+            results = _add_results(staging.session, here, path, contents, challenge_id)
+
+        def copy(session: Session) -> _Results:
+            staging.copy_to(session)
+            return results
+
+        yield copy
+
+
+def _add_results(session: Session, here: Session, path: Path, contents: Contents, challenge_id: uuid.UUID) -> _Results:
+    """Add people, ground truth versions, submissions with their scores, and the log of the other server.
+
+    Args:
+        here: reads which submissions there are on this server.
+    """
+
+    def is_taken(submission_id: uuid.UUID) -> bool:
+        return here.scalar(select(Submission.id).where(Submission.id == submission_id)) is not None
+
+    people = add_people(session, path)
+    versions = add_ground_truth_versions(session, challenge_id, contents.header.ground_truth_versions)
+    adding = Adding(session, challenge_id, people, versions, is_taken)
+    ids = {one.id: adding.add(one) for one in reading.lines_of(path, records.SUBMISSIONS, SubmissionRecord)}
+    subject = _NewChallenge(challenge_id)
+    for event in reading.lines_of(path, records.LOG, EventRecord):
+        elsewhere = {"at": event.created_at, "who": event.who, "text": event.text, "action": event.action}
+        audit.record(session, actor=None, action="challenge.imported_event", subject=subject, details=elsewhere)
+    return _Results(people, versions.versions, ids)
+
+
+def _create(session: Session, challenge_id: uuid.UUID, contents: Contents, user: User, slug: str) -> Challenge:
+    header = contents.header
     with reading.rules_at("rules"):
         challenge = challenges.create(
             session,
@@ -115,23 +184,25 @@ def _add(
             edition_file=header.edition_file,
             rules=header.rules.model_copy(update={"visibility": Visibility.DRAFT}),
             edition_version=header.edition_version,
-            imported_at=instant,
+            challenge_id=challenge_id,
+            imported_at=now(),
         )
     if header.label_key is not None:
         challenge.label_key = bytes.fromhex(header.label_key)
     add_edition_versions(session, challenge, header.edition_versions)
     add_phases(session, challenge, header.phases, user)
-    people = add_people(session, path)
-    bans = add_bans(session, challenge, path, people=people, user=user)
-    versions = add_ground_truth_versions(session, challenge, header.ground_truth_versions)
-    adding = _Adding(session, challenge, people, versions)
-    ids = {one.id: adding.add(one) for one in reading.lines_of(path, records.SUBMISSIONS, SubmissionRecord)}
+    return challenge
+
+
+def _complete(
+    session: Session, challenge: Challenge, path: Path, contents: Contents, *, user: User, results: _Results
+) -> None:
+    """Add what refers to people and submissions, and archive the challenge."""
+    header = contents.header
+    bans = add_bans(session, challenge, path, people=results.people, user=user)
     add_people_of_phases(session, challenge, path)
-    add_frozen_leaderboards(session, challenge, path, ids)
-    add_corrections(session, challenge, path, versions=versions.versions, submissions=ids)
-    for event in reading.lines_of(path, records.LOG, EventRecord):
-        elsewhere = {"at": event.created_at, "who": event.who, "text": event.text, "action": event.action}
-        audit.record(session, actor=None, action="challenge.imported_event", subject=challenge, details=elsewhere)
+    add_frozen_leaderboards(session, challenge, path, results.submissions)
+    add_corrections(session, challenge, path, versions=results.truths, submissions=results.submissions)
     details = {
         "slug": header.slug,
         "submissions": contents.submissions,
@@ -140,129 +211,5 @@ def _add(
         "organisers": [{"name": one.name, "email": one.email.lower()} for one in contents.organisers],
     }
     audit.record(session, actor=user, action=IMPORTED, subject=challenge, details=details)
-    invite(session, challenge, user, invited, site=site)
-    challenge.archived_at = instant
+    challenge.archived_at = challenge.imported_at
     session.flush()
-    return challenge
-
-
-@dataclass(slots=True)
-class _Adding:
-    """Adds submissions to an imported challenge.
-
-    Attributes:
-        people: ids of accounts, by the ids of people in the archive.
-        versions: what evaluations refer to.
-        methods: ids of methods, by account and name.
-    """
-
-    session: Session
-    challenge: Challenge
-    people: Mapping[uuid.UUID, uuid.UUID]
-    versions: ScoredWith
-    methods: dict[tuple[uuid.UUID, str], uuid.UUID] = field(default_factory=dict)
-
-    def add(self, one: SubmissionRecord) -> uuid.UUID:
-        """Add a submission with its scores, and return its id here."""
-        user_id = self.people[one.person]
-        submission_id = _add_submission(self.session, self.challenge, user_id, self._method(user_id, one), one)
-        if one.evaluation is not None and one.state not in WAITING:
-            scoring_id = self.versions.scoring_id(one.evaluation.ground_truth_version, one.evaluation.edition_version)
-            _add_evaluation(self.session, submission_id, scoring_id, one.archive_sha256, one.evaluation)
-        return submission_id
-
-    def _method(self, user_id: uuid.UUID, one: SubmissionRecord) -> uuid.UUID:
-        key = user_id, one.method
-        if key not in self.methods:
-            self.methods[key] = uuid.uuid4()
-            values = {"id": self.methods[key], "challenge_id": self.challenge.id, "user_id": user_id}
-            self.session.execute(insert(Method).values(**values, **self._described(one)))
-        return self.methods[key]
-
-    def _described(self, one: SubmissionRecord) -> dict[str, Any]:
-        return {
-            "name": one.method,
-            "created_at": one.created_at,
-            "paper_url": one.paper_url,
-            "code_url": one.code_url,
-        }
-
-
-def _add_submission(
-    session: Session, challenge: Challenge, user_id: uuid.UUID, method_id: uuid.UUID, one: SubmissionRecord
-) -> uuid.UUID:
-    # Its own id, so that citations and addresses stay, unless it is taken.
-    is_taken = session.scalar(select(Submission.id).where(Submission.id == one.id)) is not None
-    submission_id = uuid.uuid4() if is_taken else one.id
-    was_waiting = one.state in WAITING
-    session.execute(
-        insert(Submission).values(
-            **{name: getattr(one, name) for name in SAME},
-            id=submission_id,
-            queued_at=one.created_at,
-            challenge_id=challenge.id,
-            phase_key=one.phase,
-            user_id=user_id,
-            method_id=method_id,
-            has_archive=one.has_archive,  # checked: the archive was in the import, and has this hash
-            warnings=[warning.model_dump(mode="json") for warning in one.warnings],
-            state=State.FAILED if was_waiting else one.state,
-            failure=NOT_EVALUATED if was_waiting else one.failure,
-            finished_at=one.finished_at or now(),
-        )
-    )
-    entries = [
-        {"submission_id": submission_id, "position": position, **entry.model_dump()}
-        for position, entry in enumerate(one.entries)
-    ]
-    session.execute(insert(SubmissionEntry), entries)
-    return submission_id
-
-
-def _add_evaluation(
-    session: Session, submission_id: uuid.UUID, scoring_id: uuid.UUID, archive_sha256: str, one: EvaluationRecord
-) -> None:
-    evaluation_id = uuid.uuid4()
-    rows: _Rows = defaultdict(list)
-    rows[Evaluation].append(
-        {
-            "id": evaluation_id,
-            "submission_id": submission_id,
-            "scoring_id": scoring_id,
-            "archive_sha256": archive_sha256,
-            **one.model_dump(exclude={"results", "ground_truth_version", "edition_version"}),
-        }
-    )
-    for position, result in enumerate(one.results):
-        result_id = uuid.uuid4()
-        rows[CompetitionResult].append(
-            {
-                "id": result_id,
-                "evaluation_id": evaluation_id,
-                "position": position,
-                **result.model_dump(exclude={"measures", "curves", "shares"}, mode="json"),
-            }
-        )
-        for number, measure in enumerate(result.measures):
-            measure_id = uuid.uuid4()
-            dumped = measure.model_dump(exclude={"per_class"}, mode="json")
-            rows[Measure].append({"id": measure_id, "result_id": result_id, "position": number, **dumped})
-            rows[ClassScore] += [
-                {"measure_id": measure_id, "class_name": name, "position": place, "value": value}
-                for place, (name, value) in enumerate(measure.per_class.items())
-            ]
-        rows[Curve] += [
-            {"result_id": result_id, "class_name": name, "position": place, **curve.model_dump(mode="json")}
-            for place, (name, curve) in enumerate(result.curves.items())
-        ]
-        if result.shares is not None:
-            rows[ConfusionShares].append({"result_id": result_id, "shares": result.shares})
-    for table, values in rows.items():
-        if values:
-            session.execute(insert(table), values)
-    session.execute(
-        update(Submission)
-        .where(Submission.id == submission_id)
-        .values(current_evaluation_id=evaluation_id)
-        .execution_options(synchronize_session=False)
-    )

@@ -49,7 +49,7 @@ class ScoredWith:
     """
 
     session: Session
-    challenge: Challenge
+    challenge_id: uuid.UUID
     versions: Mapping[int, uuid.UUID]
     scorings: dict[tuple[int, int], uuid.UUID] = field(default_factory=dict)
 
@@ -58,7 +58,7 @@ class ScoredWith:
         key = ground_truth_version, edition_version
         if key not in self.scorings:
             scoring = Scoring(
-                challenge_id=self.challenge.id,
+                challenge_id=self.challenge_id,
                 ground_truth_version_id=self.versions[ground_truth_version],
                 edition_version=edition_version,
             )
@@ -94,12 +94,12 @@ def add_phases(session: Session, challenge: Challenge, phases: Sequence[PhaseRec
             )
 
 
-def add_ground_truth_versions(session: Session, challenge: Challenge, versions: Sequence[TruthRecord]) -> ScoredWith:
+def add_ground_truth_versions(session: Session, challenge_id: uuid.UUID, versions: Sequence[TruthRecord]) -> ScoredWith:
     """Add what evaluations refer to, by version number; none of it becomes the current scoring of a phase."""
     found = {}
     for one in versions:
         version = GroundTruthVersion(
-            challenge_id=challenge.id,
+            challenge_id=challenge_id,
             phase_key=one.phase,
             number=one.number,
             file_name=ORIGIN,
@@ -108,7 +108,7 @@ def add_ground_truth_versions(session: Session, challenge: Challenge, versions: 
         session.add(version)
         session.flush()
         found[one.number] = version.id
-    return ScoredWith(session, challenge, found)
+    return ScoredWith(session, challenge_id, found)
 
 
 def add_people_of_phases(session: Session, challenge: Challenge, path: Path) -> None:

@@ -1,12 +1,14 @@
 """A challenge exported from one server and imported by another: equal leaderboards, and no trust in the archive."""
 
+import contextlib
 import csv
 import io
 import json
 import shutil
+import sqlite3
 import tarfile
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
@@ -36,6 +38,7 @@ from vocboard.app.submissions import publishing
 from vocboard.app.submissions.downloading import ArchiveGoneError, download
 from vocboard.app.submissions.models import State, Submission
 from vocboard.app.submissions.pruning import prune
+from vocboard.app.transfer import reading, records
 from vocboard.app.transfer.service import begin_export
 from vocboard.worker.evaluation import evaluate_next
 
@@ -231,6 +234,49 @@ def test_a_name_that_is_taken_needs_another(exported: Path, other: Server) -> No
     with pytest.raises(ConflictError, match="taken"):
         other.take(exported)
     assert other.take(exported, slug="autumn").slug == "autumn"
+
+
+def while_submissions_are_read(monkeypatch: pytest.MonkeyPatch, action: Callable[[], object]) -> None:
+    """Do something once, when an import has begun to add submissions."""
+    lines_of, waiting = reading.lines_of, [action]
+
+    def read(path: Path, name: str, kind: Any) -> Iterator[Any]:
+        for record in lines_of(path, name, kind):
+            yield record
+            if name == records.SUBMISSIONS and waiting:
+                waiting.pop()()
+
+    monkeypatch.setattr(reading, "lines_of", read)
+
+
+@ON_ONE_SET_UP
+def test_on_sqlite_others_can_write_while_an_import_reads_submissions(
+    exported_once: Path, other: Server, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def write() -> None:
+        with contextlib.closing(sqlite3.connect(str(other.database.engine.url.database), timeout=0)) as connection:
+            connection.execute("UPDATE users SET name = 'Changed meanwhile'")
+            connection.commit()
+
+    while_submissions_are_read(monkeypatch, write)
+    other.take(exported_once)
+    with other.database.reading() as session:
+        assert session.get_one(User, other.organiser.id).name == "Changed meanwhile"
+    assert len(board_of(other.database).rows) == 3
+
+
+@ON_ONE_SET_UP
+def test_of_two_imports_at_once_one_is_complete_and_the_other_leaves_nothing(
+    exported_once: Path, other: Server, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    while_submissions_are_read(monkeypatch, lambda: other.take(exported_once))
+    with pytest.raises(ConflictError, match="Import it again"):
+        other.take(exported_once, slug="autumn")
+    with other.database.reading() as session:
+        assert session.scalars(select(Challenge.slug)).all() == ["spring"]
+        assert len(session.scalars(select(Submission)).all()) == 5
+    assert len(board_of(other.database).rows) == 3
+    assert other.take(exported_once, slug="autumn").slug == "autumn"
 
 
 # Hostile archives
