@@ -68,6 +68,74 @@ def test_the_ground_truth_is_corrected(
     expect(visitor.get_by_text(REASON)).to_be_visible()
 
 
+# What is focused: its name, and whether one sees that it is, within the window and with nothing over it.
+FOCUSED = """() => {
+  const element = document.activeElement;
+  const box = element.getBoundingClientRect();
+  const [x, y] = [box.x + Math.min(box.width / 2, 20), box.y + Math.min(box.height / 2, 20)];
+  const top = document.elementFromPoint(x, y);
+  const outline = element.matches(":focus-visible") ? getComputedStyle(element).outlineStyle : "none";
+  return {
+    name: (element.ariaLabel || element.labels?.[0]?.textContent || element.textContent).trim(),
+    seen: element.contains(top) && outline !== "none",
+  };
+}"""
+MOST_STOPS = 60
+
+
+def tab_to(page: Page, name: str, *, back: bool = False) -> None:
+    """Press Tab until something whose name begins like this has the focus, and is seen to have it."""
+    for _ in range(MOST_STOPS):
+        page.keyboard.press("Shift+Tab" if back else "Tab")
+        focused = page.evaluate(FOCUSED)
+        if focused["name"].startswith(name):
+            assert focused["seen"], focused
+            return
+    pytest.fail(f"Tab does not reach {name}")
+
+
+def correct_by_keyboard(page: Page, tree: Path) -> None:
+    """Upload a corrected tree, from the challenge's page on; its report follows."""
+    page.wait_for_url("**/challenges/*")
+    tab_to(page, "Set-up")
+    page.keyboard.press("Enter")
+    page.wait_for_url("**/organise/*")
+    tab_to(page, "Reason for the correction")
+    page.keyboard.press("ControlOrMeta+A")
+    page.keyboard.type(REASON)
+    page.keyboard.press("Tab")
+    with page.expect_file_chooser() as opened:
+        page.keyboard.press("Enter")
+    opened.value.set_files(tree)
+    page.wait_for_url("**/rescores/*", timeout=PATIENCE)
+
+
+def test_the_ground_truth_is_corrected_by_keyboard_alone(
+    organising: Organising, year: Year, files: dict[str, Path]
+) -> None:
+    scored(year, files, "keyboard")
+    page, ready = organising.page, organising.page.get_by_role("heading", name="Ready to apply")
+    page.goto(f"{year.url}/challenges/keyboard")
+    correct_by_keyboard(page, files["corrected"])
+    expect(ready).to_be_visible(timeout=PATIENCE)
+    tab_to(page, "Apply")
+    page.keyboard.press("Tab")  # after the button that applies is the one that does not
+    page.keyboard.press("Enter")
+    expect(page.get_by_role("heading", name="Nothing has changed")).to_be_visible()
+    tab_to(page, "Challenge page")
+    page.keyboard.press("Enter")
+    correct_by_keyboard(page, files["corrected"])
+    expect(ready).to_be_visible(timeout=PATIENCE)
+    tab_to(page, "Road method")
+    page.keyboard.press("Tab")
+    page.keyboard.press("Enter")
+    expect(page.get_by_role("listitem").filter(has_text="bicycle: ")).to_be_visible()
+    tab_to(page, "Apply", back=True)
+    page.keyboard.press("Enter")
+    expect(page.get_by_role("heading", name="The new results are current")).to_be_visible(timeout=PATIENCE)
+    tab_to(page, "Road method")
+
+
 def test_a_rule_is_changed(
     organising: Organising, year: Year, files: dict[str, Path], visitor: Page, tmp_path: Path
 ) -> None:
