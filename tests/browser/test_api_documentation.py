@@ -28,6 +28,9 @@ def test_operations_can_be_read_and_tried(page: Page, site: Site) -> None:
     operation = page.locator("#operations-account-me")
     expect(operation).to_contain_text("/api/v1/me")
     check(page)
+    for scheme in ("light", "dark"):  # the page follows the system without being loaded again
+        page.emulate_media(color_scheme=scheme)  # type: ignore[arg-type]
+        expect(page.locator("html")).to_have_attribute("data-theme", scheme)
     operation.click()
     expect(operation).to_contain_text("owner and the scopes")
     page.get_by_role("button", name="Try it out").click()
