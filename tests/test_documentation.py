@@ -27,6 +27,7 @@ def test_every_kind_of_problem_has_its_heading(code: str) -> None:
 
 ROOT = Path(__file__).parents[1]
 PAGES = sorted([*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md")])
+NAMED_FILE = re.compile(r"\[`?[\w/-]+\.md`?\]\([^)]*\)")  # the site shows pages, not files
 LINK = re.compile(r"!?\[[^\]]*\]\(([^)\s]+)\)")
 
 
@@ -51,6 +52,11 @@ def test_links_and_images_of_a_page_are_there(page: Path) -> None:
 @pytest.mark.parametrize("name", statistics_pictures.PICTURES)
 def test_the_pictures_of_the_statistics_are_what_the_program_draws(name: str) -> None:
     assert statistics_pictures.path(name).read_text() == statistics_pictures.PICTURES[name]()
+
+
+def test_links_of_guides_have_the_titles_of_pages() -> None:
+    named = {page.name: NAMED_FILE.findall(page.read_text(encoding="utf-8")) for page in PAGES if page.parent != ROOT}
+    assert {name: links for name, links in named.items() if links} == {}
 
 
 def test_every_image_of_the_documentation_is_shown() -> None:
