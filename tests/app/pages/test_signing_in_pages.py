@@ -146,6 +146,21 @@ def test_an_organiser_approves_a_registration(sqlite_url: str, tmp_path: Path) -
         assert "is approved" in the_mail(site, NEWCOMER["email"])
 
 
+def test_without_approval_the_page_of_registrations_says_who_still_waits(embedded_site: Site) -> None:
+    with embedded_site.writing() as session:
+        organiser = make_user(session, role=Role.ORGANISER).email
+    with embedded_site.client() as client:
+        sign_in(client, organiser)
+        nobody = client.get("/organise/registrations").text
+        with embedded_site.writing() as session:
+            make_user(session, approved=False)
+        somebody = client.get("/organise/registrations").text
+    for page in (nobody, somebody):
+        assert "New registrations on this server do not need approval." in page
+    assert "until you approve them" not in nobody
+    assert "registered when they did: they can sign in, but not submit until you approve them." in somebody
+
+
 def test_a_wrong_form_keeps_what_was_typed_but_never_a_password(embedded_site: Site) -> None:
     with embedded_site.client() as client:
         answer = send_form(client, "/register", email="nonsense", name="Ada <b>", password="short")
