@@ -1,6 +1,7 @@
 """Formats values for pages: scores, times, sizes, durations, curves."""
 
 import math
+import re
 from collections.abc import Iterable
 from datetime import UTC, datetime, timedelta, timezone, tzinfo
 
@@ -206,6 +207,12 @@ def plural(number: int, one: str, many: str | None = None) -> str:
     ('1 class', '3 submissions')
     """
     return f"{count(number)} {one if number == 1 else many or one + 's'}"
+
+
+def file_path(path: str) -> Markup:
+    """Mark the parts of a path: a line may end after a "/", and within a name only if that is longer than the line."""
+    parts = re.findall(r"[^/]*/|[^/]+", path)
+    return Markup("").join(Markup('<span class="path-part">{}</span>').format(part) for part in parts)
 
 
 def paragraphs(text: str) -> Markup:

@@ -134,6 +134,7 @@ def environment() -> Environment:
         deadline=formats.deadline,
         date_field=formats.date_field,
         file_size=formats.file_size,
+        file_path=formats.file_path,
         duration=formats.duration,
         count=formats.count,
         ordinal=formats.ordinal,

@@ -108,7 +108,9 @@ def _doubtful_truth(session: Session, organiser: User) -> None:
     """Make a draft whose ground truth has warnings, and cannot score one of the competitions."""
     draft = make_challenge(session, organiser=organiser, slug="doubtful", title="A draft with doubts", ready=False)
     message = "'Plum' is no class of the edition: 12 objects in 8 images will be left out. Did you mean 'plum'?"
-    doubt = Problem("unknown_class", Severity.WARNING, message, "Annotations/2012_000001.xml", 7)
+    doubt = Problem(
+        "unknown_class", Severity.WARNING, message, "VOC2012/Annotations/2012_000001-second-annotator.xml", 7
+    )
     counts = {"person": {"positives": 1234, "difficult": 56}}
     session.add(
         GroundTruthVersion(

@@ -3,16 +3,16 @@
 from itertools import pairwise
 
 import pytest
-from playwright.sync_api import BrowserContext, Page, expect
+from playwright.sync_api import BrowserContext, Page, ViewportSize, expect
 
 from tests.browser.conftest import Exhibition, SignIn
-from tests.browser.visits import REFUSED_FORMS, VISITS, Visit
+from tests.browser.visits import EMBEDDED, REFUSED_FORMS, VISITS, Visit
 
 pytestmark = pytest.mark.browser
 
-TELEPHONE = {"width": 390, "height": 844}
-DESK = {"width": 1280, "height": 800}
-ENLARGED = {"width": 640, "height": 400}  # the desk at 200 per cent
+TELEPHONE: ViewportSize = {"width": 390, "height": 844}
+DESK: ViewportSize = {"width": 1280, "height": 800}
+ENLARGED: ViewportSize = {"width": 640, "height": 400}  # the desk at 200 per cent
 MOST_BYTES = 300_000
 
 
@@ -111,6 +111,31 @@ def test_organisers_print_every_column_and_no_controls(visited: Page) -> None:
     assert table <= 718
     for control in visited.locator("main :is(input, select, button, summary)").all():
         expect(control).to_be_hidden()
+
+
+# How many lines the text of each of some elements takes.
+LINES = """(elements) => elements.map((element) => {
+  const range = document.createRange();
+  range.selectNodeContents(element);
+  return new Set([...range.getClientRects()].map((one) => Math.round(one.top))).size;
+})"""
+ON_ONE_LINE = [
+    (Visit("administrator", "/organise/log"), DESK, ".list td time"),  # beside an event of several lines
+    (EMBEDDED[0], DESK, "p a"),
+    (Visit("organiser", "/organise/doubtful"), TELEPHONE, ".file-name .path-part"),
+]
+
+
+@pytest.mark.parametrize(("visit", "size", "selector"), ON_ONE_LINE, ids=str)
+def test_what_belongs_together_is_on_one_line(visited: Page, size: ViewportSize, selector: str) -> None:
+    visited.set_viewport_size(size)
+    lines = visited.locator(selector).evaluate_all(LINES)
+    assert set(lines) == {1}, lines
+
+
+@pytest.mark.parametrize("visit", [Visit("organiser", "/organise/doubtful"), REFUSED_FORMS[-1]], ids=str)
+def test_the_name_of_a_file_with_problems_is_as_large_on_every_page(visited: Page) -> None:
+    expect(visited.locator(".file-name")).to_have_css("font-size", "13px")
 
 
 @pytest.mark.usefixtures("browser_errors")

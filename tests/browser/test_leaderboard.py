@@ -276,6 +276,19 @@ def test_it_says_which_competitions_have_entries(board: Page) -> None:
     expect(board.get_by_role("heading", level=1)).to_contain_text("Segmentation · trainval")
 
 
+def test_all_competitions_are_in_view_at_200_per_cent_and_phones_show_that_there_are_more(board: Page) -> None:
+    switch = board.get_by_role("navigation", name="Competitions")
+    board.set_viewport_size({"width": 640, "height": 400})
+    for link in switch.get_by_role("link").all():
+        expect(link).to_be_in_viewport(ratio=1)
+    board.set_viewport_size({"width": 390, "height": 844})
+    switch.evaluate("(row) => (row.scrollLeft = 0)")
+    faded = "(row) => getComputedStyle(row).maskImage.includes('gradient')"
+    assert switch.evaluate(faded)
+    switch.evaluate("(row) => (row.scrollLeft = row.scrollWidth)")
+    board.wait_for_function(f"() => !({faded})(document.querySelector('.switch[aria-label=Competitions]'))")
+
+
 def test_sorts_filters_and_compares_without_scripts(plain: Page) -> None:
     plain.get_by_role("columnheader", name="sheep").get_by_role("link").click()
     expect(plain.locator("th[aria-sort=descending]")).to_have_text("sheep")
