@@ -52,7 +52,7 @@ def run(arguments: argparse.Namespace) -> int:
         host=arguments.host,
         port=arguments.port,
         workers=arguments.processes,
-        proxy_headers=False,  # app.security.forwarded decides
+        proxy_headers=False,  # app.web.forwarded decides
         server_header=False,
         timeout_graceful_shutdown=GRACE_SECONDS,
     )
