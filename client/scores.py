@@ -39,7 +39,11 @@ class Counts:
 
 @dataclass(frozen=True, slots=True)
 class CompetitionScores:
-    """The scores of one competition. Servers and the evaluator use the same JSON."""
+    """The scores of one competition. Servers and the evaluator use the same JSON.
+
+    Attributes:
+        decimals: to which the challenge rounds scores; None from the evaluator, which does not, and from older servers.
+    """
 
     competition: str
     task: str
@@ -48,6 +52,7 @@ class CompetitionScores:
     details: Mapping[str, Counts]
     not_entered: tuple[str, ...]
     ladder: Ladder | None = None
+    decimals: int | None = None
 
     @property
     def metric(self) -> str:
@@ -109,6 +114,7 @@ def competition_scores(key: str, answer: Mapping[str, Any]) -> CompetitionScores
         },
         not_entered=tuple(str(name) for name in answer["not_entered"]),
         ladder=_ladder(answer.get("ladder")),  # not from the evaluator, nor from older servers
+        decimals=None if answer.get("decimals") is None else int(answer["decimals"]),
     )
 
 

@@ -26,26 +26,27 @@ def score_lines(
         intervals: ends of the interval of the first metric, by class, and of the mean under None.
     """
     names = list(scores.primary.per_class)
-    columns = [Column("", [*map(printable, names), "mean"]), _measure_column(scores.primary, names)]
+    places = DECIMALS if scores.decimals is None else max(scores.decimals - 2, 0)
+    columns = [Column("", [*map(printable, names), "mean"]), _measure_column(scores.primary, names, places)]
     if intervals is not None:
         columns.append(Column(INTERVAL, [_interval(intervals.get(name)) for name in (*names, None)], right=True))
-    columns += [_measure_column(measure, names) for measure in scores.secondary]
+    columns += [_measure_column(measure, names, places) for measure in scores.secondary]
     if scores.details:
         found = [scores.details.get(name) for name in names]
         columns.append(_count_column("positives", [None if item is None else item.positives for item in found]))
         columns.append(_count_column("results", [None if item is None else item.results for item in found]))
     yield render(columns)
     if scores.ladder is not None:
-        yield _ladder_line(scores.ladder)
+        yield _ladder_line(scores.ladder, places)
     if scores.not_entered:
         yield f"not entered: {', '.join(map(printable, scores.not_entered))}"
 
 
-def _ladder_line(ladder: Ladder) -> str:
+def _ladder_line(ladder: Ladder, places: int) -> str:
     if ladder.is_new_best:
         best = f"a new best, rounded to a multiple of {100 * ladder.step:g} %"
         return f"{best}; all scores appear an hour after the phase closes"
-    best = "" if ladder.best is None else f" (your best so far: {percentage(ladder.best)} %)"
+    best = "" if ladder.best is None else f" (your best so far: {percentage(ladder.best, places)} %)"
     return (
         f"no new best by more than {100 * ladder.step:g} points{best}; all scores appear an hour after the phase closes"
     )
@@ -77,9 +78,9 @@ def _unknown(name: str) -> str:
     return printable(name).replace("_", " ")
 
 
-def _measure_column(measure: Measure, names: list[str]) -> Column:
+def _measure_column(measure: Measure, names: list[str], places: int) -> Column:
     values = [*(measure.per_class.get(name) for name in names), measure.mean]
-    return Column(f"{_short_title(measure.metric)}, %", [percentage(value) for value in values], right=True)
+    return Column(f"{_short_title(measure.metric)}, %", [percentage(value, places) for value in values], right=True)
 
 
 def _interval(ends: tuple[float, float] | None) -> str:

@@ -64,7 +64,7 @@ def get_scores(
     decimals = submission.challenge.decimals
     match wanted:
         case Format.JSON:
-            content = scores_of(evaluation)[competition].model_dump_json()
+            content = scores_of(evaluation, decimals)[competition].model_dump_json()
         case Format.CSV:
             content = export.scores_csv(result, columns(known), decimals)
         case Format.SVG:

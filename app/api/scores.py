@@ -35,9 +35,13 @@ def evaluation_of(evaluation: VisibleEvaluation) -> Evaluation:
     )
 
 
-def scores_of(evaluation: VisibleEvaluation) -> dict[str, CompetitionScores]:
-    """Return the scores by competition."""
-    return {result.competition: _competition(result) for result in evaluation.results}
+def scores_of(evaluation: VisibleEvaluation, decimals: int) -> dict[str, CompetitionScores]:
+    """Return the scores by competition.
+
+    Args:
+        decimals: of the challenge.
+    """
+    return {result.competition: _competition(result, decimals) for result in evaluation.results}
 
 
 def curves_of(competition: str, evaluation: VisibleEvaluation | None) -> Curves:
@@ -76,7 +80,7 @@ def _points(curve: VisibleCurve) -> PrecisionRecallPoints | RocPoints:
     return PrecisionRecallPoints(recall=right, precision=up)
 
 
-def _competition(result: VisibleResult) -> CompetitionScores:
+def _competition(result: VisibleResult, decimals: int) -> CompetitionScores:
     primary, *secondary = result.measures
     return CompetitionScores(
         task=result.task,
@@ -84,6 +88,7 @@ def _competition(result: VisibleResult) -> CompetitionScores:
         per_class=dict(primary.per_class),
         mean=primary.mean,
         mean_over=primary.mean_over,
+        decimals=decimals,
         secondary={
             Metric(measure.metric): SecondaryMeasure(per_class=dict(measure.per_class), mean=measure.mean)
             for measure in secondary

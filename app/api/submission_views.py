@@ -62,7 +62,7 @@ def details(session: Session, submission: Submission, viewer: User | None) -> Su
         else None,
         warnings=[UploadProblem(**warning) for warning in submission.warnings] if managed else None,
         evaluation=evaluation_of(evaluation) if evaluation and managed else None,
-        competitions=scores_of(evaluation) if evaluation else {},
+        competitions=scores_of(evaluation, submission.challenge.decimals) if evaluation else {},
     )
 
 

@@ -38,6 +38,7 @@ def test_from_upload_to_leaderboard(
     table = capsys.readouterr().out
     assert table.startswith("comp1: classification\n")
     mean = results["competitions"]["comp3"]["mean"]
+    assert results["competitions"]["comp3"]["decimals"] == 4
     assert f"{100 * mean:.2f}" in table
     assert " AP, % " in table
 

@@ -1,5 +1,7 @@
 import pytest
 
+from vocboard.client.scores import CompetitionScores, Measure
+from vocboard.commands.score_tables import score_lines
 from vocboard.commands.tables import Column, render
 
 
@@ -25,3 +27,10 @@ def test_names_alone_are_a_table_too() -> None:
 
 def test_wide_characters_keep_the_columns_straight() -> None:
     assert render([Column("METHOD", ["検出器", "B"]), Column("AP", ["1", "2"])]) == "METHOD  AP\n検出器  1\nB       2"
+
+
+@pytest.mark.parametrize(("decimals", "shown"), [(None, "66.00"), (4, "66.00"), (3, "66.0"), (2, "66"), (1, "66")])
+def test_scores_have_the_decimals_of_the_challenge(decimals: int | None, shown: str) -> None:
+    measure = Measure("average_precision", {"car": 0.66}, 0.66)
+    (table,) = score_lines(CompetitionScores("comp3", "detection", measure, (), {}, (), decimals=decimals))
+    assert [line.split()[-1] for line in table.splitlines()[1:]] == [shown, shown]

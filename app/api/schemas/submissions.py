@@ -75,6 +75,7 @@ class CompetitionScores(BaseModel):
     per_class: dict[str, Fraction] = Field(description="Scores by class; empty at the detail level `mean`.")
     mean: Fraction
     mean_over: int = Field(description="Number of classes in the mean: those for which the metric is defined.")
+    decimals: int = Field(description="Decimal places to which the challenge rounds scores, which are fractions.")
     secondary: dict[Metric, SecondaryMeasure]
     not_entered: list[str]
     details: dict[str, ClassCounts] = Field(
