@@ -17,6 +17,7 @@ from vocboard.app.guides.documents import address_of_problem
 from vocboard.app.pages import formats, wording
 from vocboard.app.pages.forms import FormErrors
 from vocboard.app.quotas import rule as quota_rule
+from vocboard.app.submissions import queries
 from vocboard.app.web.csrf import csrf_token
 from vocboard.app.web.identity import current_identity
 from vocboard.app.web.problem_details import ProblemDetails
@@ -146,6 +147,7 @@ def environment() -> Environment:
         metric_title=wording.metric_title,
         short_metric=wording.short_metric,
         competition_title=wording.competition_title,
+        phase_title=queries.phase_title_of,
         board_title=wording.board_title,
         task_title=wording.task_title,
         short_task_title=wording.short_task_title,

@@ -140,6 +140,11 @@ def phase_of(submission: Submission) -> Phase:
     return phase_named(submission.challenge, submission.phase_key)
 
 
+def phase_title_of(submission: Submission) -> str | None:
+    """Return the title of the phase that a submission with its challenge belongs to; None if there is no other."""
+    return phase_of(submission).title if submission.challenge.further_phases else None
+
+
 def edition_of_submission(submission: Submission) -> Edition:
     """Return the edition that a submission with its challenge was made by: that of its phase."""
     return edition_of_phase(submission.challenge, phase_of(submission))

@@ -14,7 +14,7 @@ from tests.support.factories import make_challenge, make_organiser, make_token, 
 from tests.support.scored import make_scored
 from tests.support.site import Site
 from vocboard.app.audit.models import AuditEvent
-from vocboard.app.challenges.models import Challenge
+from vocboard.app.challenges.models import Challenge, ChallengePhase, PhaseColumns
 from vocboard.app.database import now
 from vocboard.app.submissions.models import State, Submission
 
@@ -122,6 +122,21 @@ def test_the_description_can_be_changed_and_the_log_keeps_the_old_one(scene: Sce
         event = session.scalars(select(AuditEvent).where(AuditEvent.action == "submission.describe")).one()
     assert event.details["contributors"] == {"from": "A. Turing and G. Hopper, {K} J_1", "to": "Ada"}
     assert "note" not in event.details
+
+
+def test_pages_of_a_submission_name_its_phase_if_the_challenge_has_several(scene: Scene) -> None:
+    pages = (f"/submissions/{scene.old}", f"/methods/{scene.method}", "/submissions")
+    assert not any("Main phase" in scene.get(path, scene.owner).text for path in pages)
+    with scene.site.writing() as session:
+        challenge = session.get_one(Challenge, scene.challenge_id)
+        rules = {name: getattr(challenge, name) for name in PhaseColumns.__annotations__}
+        own = {"key": "practice", "phase_title": "Practice", "competition_keys": ["comp1"], "has_own_truth": False}
+        session.add(ChallengePhase(challenge_id=challenge.id, **own, **rules))
+        session.get_one(Submission, scene.old).phase_key = "practice"
+    assert "Submitted to Practice" in scene.get(f"/submissions/{scene.old}").text
+    assert "Practice" in scene.page().text
+    assert all("Practice" in scene.get(path, scene.owner).text for path in pages)
+    assert "Submitted to Main phase" in scene.get(f"/submissions/{scene.new}", scene.owner).text
 
 
 def test_the_note_is_the_owners_alone(scene: Scene) -> None:
