@@ -71,7 +71,7 @@ def missing_from(declared: Declared, needed: Mapping[Declaration, Sequence[str]]
         keys = ", ".join(needed[Declaration.TRAINING_ANNOTATION])
         wrong["training_annotation"] = (
             f"For {keys}, state whether only segmentations were used for training, or also bounding boxes or other "
-            f"annotation."
+            f"annotation, or describe the training data."
         )
     return wrong
 

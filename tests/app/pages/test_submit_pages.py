@@ -5,6 +5,7 @@ from datetime import timedelta
 
 import httpx
 import pytest
+from lxml import html
 
 from tests.support.browsing import from_here, sign_in, token_of
 from tests.support.factories import make_challenge, make_user
@@ -202,6 +203,18 @@ def test_errors_of_the_archive_and_of_the_form_are_listed_together(embedded_site
     assert "1 number has a decimal comma." in answer.text
     assert "Use at most 100 characters; this has 101." in answer.text
     assert "For comp4, describe the training data." in answer.text
+
+
+def test_what_is_required_has_no_choice_to_decide_later(embedded_site: Site) -> None:
+    with embedded_site.writing() as session:
+        challenge, email = make_challenge(session, competitions=["comp5"]), make_user(session).email
+    with embedded_site.client() as client:
+        sign_in(client, email)
+        page = client.get(f"/challenges/{challenge.slug}/submit").text
+    (field,) = html.fromstring(page).xpath("//fieldset[@id='training_annotation']")
+    assert "As described in the training data statement" in field.text_content()
+    assert "Decide later" not in field.text_content()
+    assert not field.xpath(".//input[@checked]")
 
 
 def test_missing_classes_are_confirmed_before_quota_is_used(embedded_site: Site) -> None:
