@@ -48,7 +48,9 @@ def test_a_newcomer_registers_and_is_signed_in_by_confirming(embedded_site: Site
     with embedded_site.client() as client:
         registered = send_form(client, "/register", **NEWCOMER)
         assert (registered.status_code, registered.headers["location"]) == (303, "/register/sent")
-        assert str(embedded_site.settings.mail_directory) in client.get("/register/sent").text
+        sent = client.get("/register/sent").text
+        assert str(embedded_site.settings.mail_directory) in sent
+        assert "junk mail" not in sent, "nothing is sent"
         refused = send_form(client, "/sign-in", email=NEWCOMER["email"], password=NEWCOMER["password"])
         assert refused.status_code == 401
         link = path_of(link_in(the_mail(embedded_site, NEWCOMER["email"])))
