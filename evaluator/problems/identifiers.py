@@ -10,6 +10,7 @@ from collections.abc import Iterable, Mapping
 from vocboard.evaluator.problems import quoted
 
 _YEAR = re.compile(r"((?:19|20)[0-9]{2})_[0-9]{6}")  # from VOC2008 on: the year in which the image was first released
+_LAST_YEAR = "2012"  # of the editions
 _OTHER_FORMS = (
     (re.compile(r"[0-9]{6}"), "VOC2007"),  # VOC2006 has the same form
     (re.compile(r"(?:COCO_[a-z]+[0-9]{4}_)?[0-9]{12}"), "COCO"),
@@ -71,7 +72,8 @@ class UnknownImages:
             else:
                 named[form] += number
         if years:  # an edition also has the images of the years before
-            named[f"VOC{max(years)}"] += years.total()
+            latest = max(years)
+            named[f"VOC{latest}" if latest >= _LAST_YEAR else f"VOC{latest} or later"] += years.total()
         if 2 * named.total() < self.number:
             return ""
         return _listed(named)

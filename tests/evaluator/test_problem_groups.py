@@ -74,7 +74,11 @@ class TestAnotherTestSet:
     def test_another_year_of_the_same_form(self, tmp_path: Path) -> None:
         content: dict[str, bytes | str] = {"comp3_det_test_car.txt": detections("2008_000007", "2009_000008")}
         group = only(tmp_path, content)
-        assert "All 2 lines name images of another test set; they look like VOC2009." in group.headline
+        assert "All 2 lines name images of another test set; they look like VOC2009 or later." in group.headline
+
+    def test_the_last_year_of_all(self, tmp_path: Path) -> None:
+        content: dict[str, bytes | str] = {"comp3_det_test_car.txt": detections("2008_000007", "2012_000008")}
+        assert "they look like VOC2012." in only(tmp_path, content).headline
 
     def test_images_of_train_or_val_have_the_years_of_the_test_set(self, tmp_path: Path) -> None:
         content: dict[str, bytes | str] = {"comp3_det_test_car.txt": detections("2008_000007", "2010_000008")}
