@@ -56,6 +56,18 @@ def test_partial_entries_and_segmentation_of_some_classes_are_explained(embedded
     assert "Only background and the classes declared as entered are scored" in page
 
 
+@pytest.mark.parametrize(
+    ("decimals", "said"),
+    [(1, "in steps of 10 per cent."), (2, "in whole per cent."), (3, "with 1 decimal."), (4, "with 2 decimals.")],
+)
+def test_how_coarse_scores_are_is_said(embedded_site: Site, decimals: int, said: str) -> None:
+    with embedded_site.writing() as session:
+        slug = make_challenge(session, decimals=decimals, ready=False).slug
+    with embedded_site.client() as client:
+        page = " ".join(html.fromstring(client.get(f"/challenges/{slug}").text).text_content().split())
+    assert said in page[page.index("Scores are shown") :]
+
+
 def test_the_organiser_of_a_draft_is_offered_to_rehearse_not_to_submit(embedded_site: Site) -> None:
     with embedded_site.writing() as session:
         organiser = make_organiser(session)
