@@ -50,9 +50,9 @@ NOTICE = (
     "Open test sets show scores in whole per cent, so that uploads reveal little of the ground truth. Curves, "
     "confusion matrices and kinds of errors are in two phases: Practice of Synthetic objects, which is closed, and "
     "Validation of Harbour 2026, which is open.\n\n"
-    "Sign in as {participant} to submit results and to see submissions of your own; as {organiser} to see what "
-    "organisers see, under Organise, and a draft (Harbour 2027). The passwords are in the terminal, and in "
-    "{ready_file}. To try an upload to Synthetic objects, use {archive}."
+    "To try an upload to Synthetic objects, register, or sign in as {participant}, who has submissions already, and "
+    "upload {archive}. Sign in as {organiser} to see what organisers see, under Organise, and a draft (Harbour 2027). "
+    "The passwords are in the terminal, and in {ready_file}."
 )
 # Decimals as by default, to compare scores with published ones.
 REAL_RULES: Rules = {"quota_count": 4, "quota_period_seconds": WEEK_SECONDS}
