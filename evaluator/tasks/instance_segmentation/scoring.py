@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from vocboard.evaluator.image_sets import ImageSet
-from vocboard.evaluator.metrics.confusion_matrix import LABELS, VOID
+from vocboard.evaluator.metrics.confusion_matrix import VOID
 from vocboard.evaluator.metrics.label_runs import LabelRuns
 from vocboard.evaluator.metrics.precision_recall import Judgement, by_confidence
 from vocboard.evaluator.results import Entry
@@ -24,6 +24,8 @@ from vocboard.evaluator.tasks.instance_segmentation.truth import InstanceTruth
 from vocboard.evaluator.tasks.ranked_classes import RankedClass
 from vocboard.evaluator.tasks.ranked_scorer import RankedScorer
 from vocboard.evaluator.tasks.scorer import LabelMapCounts
+
+_BATCH = 1_000_000  # numbers of pixels, by region, run and label, that are in memory at once
 
 
 class InstanceSegmentationScorer(RankedScorer[InstanceTruth, MatchedResults]):
@@ -80,6 +82,9 @@ def most_overlapped(
 ) -> tuple[NDArray[np.int32], NDArray[np.float64]]:
     """Return for each region the instance of its image that it overlaps most, the first among equals.
 
+    The pixels of every region are counted, also where its image has no instance to compare it with: otherwise, how long
+    an evaluation takes would tell which images show a class.
+
     Args:
         regions: (n,) in any order.
         truth: all instances.
@@ -90,35 +95,70 @@ def most_overlapped(
     """
     instance = np.zeros(len(regions.image), dtype=np.int32)
     most = np.zeros(len(regions.image))
-    first, stop = (np.searchsorted(truth.image[own], regions.image, side=side) for side in ("left", "right"))
-    for image in np.unique(regions.image[first < stop]).tolist():
-        runs = truth.runs(image)
-        area = np.bincount(runs.label, weights=np.diff(runs.last, prepend=-1), minlength=LABELS)
-        for region in np.flatnonzero(regions.image == image).tolist():
-            here = slice(first[region], stop[region])
-            numbers = truth.number[own[here]]
-            mine = regions.runs(region)
-            pixels = _pixels_by_label(runs, regions.run_start[mine], regions.run_stop[mine])
-            both = pixels[numbers]
-            overlap = both / (pixels[:VOID].sum() + area[numbers] - both)
-            best = int(np.argmax(overlap))
-            instance[region] = here.start + best
-            most[region] = overlap[best]
+    by_image = np.argsort(regions.image, kind="stable")
+    for rows in np.split(by_image, np.flatnonzero(np.diff(regions.image[by_image])) + 1):
+        if not len(rows):
+            continue
+        image = int(regions.image[rows[0]])
+        map_ = _LabelMap(truth.runs(image))
+        here = slice(*np.searchsorted(truth.image[own], (image, image + 1)).tolist())
+        columns = map_.labels.searchsorted(truth.number[own[here]])
+        for batch in _batches(rows, regions, len(map_.labels)):
+            pixels = map_.count(regions, batch)
+            if not len(columns):
+                continue
+            both = pixels[:, columns]
+            overlap = both / (pixels[:, map_.labels != VOID].sum(axis=1, keepdims=True) + map_.area[columns] - both)
+            best = overlap.argmax(axis=1)
+            instance[batch] = here.start + best
+            most[batch] = overlap[np.arange(len(batch)), best]
     return instance, most
 
 
-def _pixels_by_label(runs: LabelRuns, start: NDArray[np.int64], stop: NDArray[np.int64]) -> NDArray[np.float64]:
-    """Return (256,) the number of pixels of a region by label.
+def _batches(rows: NDArray[np.intp], regions: Regions, labels: int) -> list[NDArray[np.intp]]:
+    """Split regions into parts that need little memory: at least one region each."""
+    stop = regions.run_end[rows]
+    runs = stop - np.where(rows == 0, 0, regions.run_end[rows - 1]) + 1
+    part = (np.cumsum(runs) * labels) // _BATCH
+    return np.split(rows, np.flatnonzero(np.diff(part)) + 1)
 
-    Args:
-        runs: the map of labels.
-        start: (k,) first pixels of the region's runs, increasing.
-        stop: (k,) the pixel after the last of each.
+
+class _LabelMap:
+    """How many pixels of a map have each label, up to any pixel.
+
+    Attributes:
+        labels: (k,) uint8 the labels that occur, increasing.
+        area: (k,) number of pixels of each.
     """
-    edges = np.concatenate((start, stop, runs.last + 1))
-    edges.sort()
-    first = edges[:-1]
-    inside = start.searchsorted(first, side="right") > stop.searchsorted(first, side="right")
-    label = runs.label[runs.last.searchsorted(first[inside])]
-    pixels: NDArray[np.float64] = np.bincount(label, weights=np.diff(edges)[inside], minlength=LABELS)  # type: ignore[assignment]  # stubs ignore weights
-    return pixels
+
+    def __init__(self, runs: LabelRuns) -> None:
+        """Take the map of an image as runs."""
+        self.labels, column = np.unique(runs.label, return_inverse=True)
+        self._last = runs.last
+        length = np.diff(runs.last, prepend=-1)
+        self._before = np.zeros((len(length) + 1, len(self.labels)), dtype=np.int64)
+        self._before[np.arange(1, len(length) + 1), column] = length
+        self._before.cumsum(axis=0, out=self._before)
+        # The pixel after the last one is in a run of its own, of which nothing is counted.
+        self._column = np.append(column, 0)
+        self._first = np.append(0, runs.last + 1)
+        self.area = self._before[-1]
+
+    def count(self, regions: Regions, rows: NDArray[np.intp]) -> NDArray[np.int64]:
+        """Return (n, k) the pixels of n regions by label."""
+        start = np.where(rows == 0, 0, regions.run_end[rows - 1])
+        number = regions.run_end[rows] - start
+        end = np.cumsum(number)
+        runs = np.arange(number.sum()) + np.repeat(start - (end - number), number)
+        inside = self._until(regions.run_stop[runs]) - self._until(regions.run_start[runs])
+        total = np.zeros((len(runs) + 1, len(self.labels)), dtype=np.int64)
+        inside.cumsum(axis=0, out=total[1:])
+        counted: NDArray[np.int64] = total[end] - total[end - number]
+        return counted
+
+    def _until(self, pixel: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Return (n, k) how many pixels before each of n have each label."""
+        run = self._last.searchsorted(pixel)
+        found: NDArray[np.int64] = self._before[run]
+        found[np.arange(len(run)), self._column[run]] += pixel - self._first[run]
+        return found

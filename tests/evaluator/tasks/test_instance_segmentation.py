@@ -2,6 +2,7 @@
 
 import io
 import random
+import time
 from pathlib import Path
 from typing import Any
 
@@ -26,6 +27,9 @@ from vocboard.evaluator.public_tree import read_image_sets
 from vocboard.evaluator.reading import read_results
 from vocboard.evaluator.tasks.instance_segmentation import rle
 from vocboard.evaluator.tasks.instance_segmentation.format import MOST_RUNS
+from vocboard.evaluator.tasks.instance_segmentation.results import Regions
+from vocboard.evaluator.tasks.instance_segmentation.scoring import BestOverlaps
+from vocboard.evaluator.tasks.instance_segmentation.truth import InstanceTruth
 
 EDITION = read(Path(__file__).parents[3] / "docs" / "editions" / "examples" / "instances.toml")
 IMAGES = ("a", "b", "c")
@@ -269,6 +273,35 @@ def test_a_file_with_too_many_runs_is_refused_where_they_become_too_many(tmp_pat
     upload = written(tmp_path, {"comp1_inst_test_car.txt": f"a 0.5 {every_second}\n" * (fitting + 3)})
     [problem] = read_results(upload, EDITION, sets).problems
     assert (problem.code, problem.line) == ("too_many_runs", fitting + 1)
+
+
+def test_the_time_that_regions_take_does_not_tell_which_images_show_the_class(tmp_path: Path) -> None:
+    """Somebody could upload many complicated regions in one image, and see whether its evaluation takes longer."""
+    side = 300
+    maps = {image: np.zeros((side, side), dtype=np.uint8) for image in IMAGES}
+    for image, class_number in (("a", 1), ("b", 2)):
+        maps[image][10:200, 10:200] = class_number  # a car, a person
+    objects = {image: np.minimum(found, 1) for image, found in maps.items()}
+    truth = read_ground_truth(written(tmp_path / "tree", tree_files(objects, maps)), EDITION)
+    [instances] = truth.truths.values()
+    assert isinstance(instances, InstanceTruth)
+    start = np.arange(0, side * side, 2)
+    repeated = 8
+
+    def seconds(image: int) -> float:
+        regions = Regions(
+            image=np.full(repeated, image, dtype=np.int32),
+            confidence=np.zeros(repeated),
+            run_start=np.tile(start, repeated),
+            run_stop=np.tile(start + 1, repeated),
+            run_end=np.arange(1, repeated + 1) * len(start),
+        )
+        before = time.process_time()
+        BestOverlaps(regions, instances, class_index=0)
+        return time.process_time() - before
+
+    with_car, without = (min(seconds(image) for _ in range(3)) for image in (0, 1))
+    assert 1 / 3 < with_car / without < 3
 
 
 def test_stored_ground_truth_scores_the_same_and_has_the_same_digest(tmp_path: Path) -> None:
