@@ -35,7 +35,8 @@ class MethodAgreement:
     Attributes:
         found: mean share of the positives of a class in an image that it finds.
         with_others: correlation with each method, in the order of the list; None if nothing is said.
-        closest, farthest: places of the methods with which it agrees most and least.
+        closest, farthest: places of the methods with which it agrees most and least; of several that agree equally,
+            that of the best.
     """
 
     entry: Entry
@@ -183,14 +184,14 @@ def _agreement(found: Agreement, entries: Sequence[Entry], *, higher_is_better: 
     for own, entry in enumerate(known):
         values = [found.correlations[places[_result(entry)]][places[_result(other)]] for other in known]
         others = [place for place, value in enumerate(values) if place != own and value is not None]
-        by_value = sorted(others, key=lambda place: values[place] or 0.0)
+        value_of = {place: values[place] or 0.0 for place in others}
         rows.append(
             MethodAgreement(
                 entry,
                 found.found[places[_result(entry)]],
                 values,
-                by_value[-1] if by_value else None,
-                by_value[0] if by_value else None,
+                max(others, key=value_of.__getitem__, default=None),
+                min(others, key=value_of.__getitem__, default=None),
             )
         )
     return rows

@@ -206,6 +206,7 @@ def test_agreement_of_segmentations_is_the_correlation_of_the_shares_of_right_pi
     for share in (0.5, 0.3, 0.2):  # of the pixels are random
         wrong = RANDOM.random(maps.shape) < share
         answers.append(np.where(wrong | (maps == 255), RANDOM.integers(0, 3, maps.shape), maps).astype(np.uint8))
+    answers += 2 * answers[:1]  # equal ones
 
     def writing(labels: np.ndarray) -> Callable[[ResultsWriter], bool]:
         def write(writer: ResultsWriter) -> bool:
@@ -230,8 +231,11 @@ def test_agreement_of_segmentations_is_the_correlation_of_the_shares_of_right_pi
                     own.append(sum(labels[image][place] == label for place in pixels) / len(pixels))
     expected = np.round(np.corrcoef(shares), 2)
     order = [submitted.index(one.entry.submission_id) for one in page.agreement]
-    assert sorted(order) == [0, 1, 2]
+    assert sorted(order) == list(range(len(answers)))
     for one, number in zip(page.agreement, order, strict=True):
         assert list(one.with_others) == [expected[number, other] for other in order]
         assert one.found == round(float(np.mean(shares[number])), 2)
+        of_others = [expected[number, other] if other != number else np.nan for other in order]
+        # Of several that agree equally, the best.
+        assert (one.closest, one.farthest) == (np.nanargmax(of_others), np.nanargmin(of_others))
     assert page.combinations == []
