@@ -183,7 +183,7 @@ def _first(first: Mapping[str, Mapping[str, int]]) -> DividedBars:
     return counted_bars(
         "first-title",
         "First false positives",
-        "The most confident false positives of each class, as many as the class has objects.",
+        "The most confident false positives of each class, at most as many as the class has objects.",
         {kind: RESULTS[kind] for counts in first.values() for kind in counts},
         first,
         "False positives",

@@ -85,13 +85,14 @@ def signed_percent(value: float, decimals: int) -> str:
 def signed_interval(ends: tuple[float, float], decimals: int) -> tuple[str, str]:
     """Format an interval of a difference in percentage points; without decimals if both ends are whole points.
 
-    Whole points are what intervals of coarse scores are rounded to.
+    Whole points are what intervals of coarse scores are rounded to. They are rounded outwards, so two equal ends are
+    those of a narrow interval.
 
-    >>> signed_interval((-0.064, 0.0123), 3), signed_interval((-0.02, 0.0), 3)
-    (('−6.4', '+1.2'), ('−2', '±0'))
+    >>> signed_interval((-0.064, 0.0123), 3), signed_interval((-0.02, 0.0), 3), signed_interval((0.0, 0.0), 3)
+    (('−6.4', '+1.2'), ('−2', '±0'), ('±0.0', '±0.0'))
     """
     low, high = ends
-    if all(round(end, decimals) == round(end, WHOLE_POINTS) for end in ends):
+    if low != high and all(round(end, decimals) == round(end, WHOLE_POINTS) for end in ends):
         decimals = WHOLE_POINTS
     return signed_percent(low, decimals), signed_percent(high, decimals)
 

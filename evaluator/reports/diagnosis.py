@@ -120,7 +120,7 @@ def _characteristics(measures: Mapping[str, Mapping[str, Any]]) -> str:
 
 
 def _pixels(found: Mapping[str, Any]) -> str:
-    parts = [f"<p>{_per_cent(found['pixel_accuracy'])} % of all pixels are right."]
+    parts = [f"<p>Without void, {_per_cent(found['pixel_accuracy'])} % of the pixels are right."]
     if "near_boundaries" in found:
         near, away = found["near_boundaries"], found["away_from_boundaries"]
         wrong = near["wrong"] + away["wrong"]
