@@ -28,7 +28,7 @@ from vocboard.commands.demo.seeding import (
     has_ground_truth,
     upload_ground_truth,
 )
-from vocboard.commands.demo.server import DemoServer, ServerError
+from vocboard.commands.demo.server import DemoServer, ServerError, check_port, only_demo_in
 from vocboard.commands.demo.synthetic import fill_with_synthetic
 from vocboard.evaluator import editions
 from vocboard.evaluator.editions import Edition, UnknownEditionError
@@ -110,6 +110,12 @@ def _edition_of(tree: Path | None) -> str:
 
 def _serve(arguments: argparse.Namespace, edition: Edition) -> None:
     arguments.data.mkdir(mode=0o700, parents=True, exist_ok=True)
+    with only_demo_in(arguments.data, arguments.data / READY_FILE):
+        _serve_from(arguments, edition)
+
+
+def _serve_from(arguments: argparse.Namespace, edition: Edition) -> None:
+    check_port(arguments.host, arguments.port)
     ready_file, stopped_file = arguments.data / READY_FILE, arguments.data / STOPPED_FILE
     settings = _settings(arguments, ready_file)
     if ready_file.exists():  # it was killed

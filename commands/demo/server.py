@@ -1,11 +1,15 @@
 """The demo's server: `vocboard serve` as a child process, with its data in one directory."""
 
+import contextlib
+import errno
+import fcntl
 import os
 import secrets
 import socket
 import subprocess
 import sys
 import time
+from collections.abc import Iterator
 from pathlib import Path
 from types import TracebackType
 from typing import Self
@@ -95,6 +99,42 @@ class DemoServer:
                 self._process.wait(STOP_SECONDS)
             except subprocess.TimeoutExpired:
                 self._process.kill()
+
+
+@contextlib.contextmanager
+def only_demo_in(directory: Path, ready_file: Path) -> Iterator[None]:
+    """Lock the data directory of a demo. The system releases the lock when the process ends.
+
+    Raises:
+        ServerError: another demo runs with it.
+    """
+    descriptor = os.open(directory, os.O_RDONLY)
+    try:
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError as error:
+            raise ServerError(
+                f"A demo with the data in {directory} is running already; see {ready_file}. Stop it first, or choose "
+                "another directory with --data and another port with --port."
+            ) from error
+        yield
+    finally:
+        os.close(descriptor)
+
+
+def check_port(host: str, port: int) -> None:
+    """Check that the server can listen there.
+
+    Raises:
+        ServerError: it cannot. Otherwise another server could answer in its place.
+    """
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    try:
+        socket.create_server((host, port), family=family).close()
+    except OSError as error:
+        if error.errno == errno.EADDRINUSE:
+            raise ServerError(f"Port {port} is in use. Choose another with --port; 0 picks a free one.") from error
+        raise ServerError(f"The server cannot listen on {host}, port {port}: {error}.") from error
 
 
 def environment(settings: Settings) -> dict[str, str]:

@@ -1,0 +1,43 @@
+"""`vocboard demo` beside another server: it fails with a message, and changes nothing of the other."""
+
+import contextlib
+import fcntl
+import os
+import socket
+from pathlib import Path
+
+import pytest
+
+from vocboard.commands.demo import READY_FILE
+from vocboard.commands.main import main
+
+
+def start(data: Path, port: int, capsys: pytest.CaptureFixture[str]) -> str:
+    """Start a demo that cannot start, and return its message."""
+    assert main(["demo", "--port", str(port), "--data", str(data)]) == 1
+    return capsys.readouterr().err
+
+
+def test_a_demo_on_a_port_that_is_in_use_says_so_and_keeps_the_file(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / READY_FILE).write_text("{}")
+    with socket.create_server(("127.0.0.1", 0)) as other:
+        port = other.getsockname()[1]
+        message = start(tmp_path, port, capsys)
+    assert f"Port {port} is in use. Choose another with --port" in message
+    assert [file.name for file in tmp_path.iterdir()] == [READY_FILE]
+
+
+def test_a_demo_with_the_data_of_a_running_one_says_so_and_keeps_the_file(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / READY_FILE).write_text("{}")
+    with contextlib.ExitStack() as stack:
+        descriptor = os.open(tmp_path, os.O_RDONLY)
+        stack.callback(os.close, descriptor)
+        fcntl.flock(descriptor, fcntl.LOCK_EX)  # as the running demo
+        message = start(tmp_path, 0, capsys)
+    assert "is running already" in message
+    assert "--data" in message
+    assert [file.name for file in tmp_path.iterdir()] == [READY_FILE]
