@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import BinaryIO
 
 from vocboard.app.storage.archives import SET_ASIDE_FOR, IncomingArchive, check_content, check_name, is_name
+from vocboard.app.storage.availability import reporting_unavailable
 from vocboard.app.storage.incoming_file import remove_abandoned
 from vocboard.app.storage.unfinished_files import UnfinishedFiles
 
@@ -38,8 +39,9 @@ class DirectoryStore:
 
     def receive(self, *, limit: int) -> IncomingArchive:
         """Begin an upload."""
-        self.incoming.mkdir(parents=True, exist_ok=True)
-        return IncomingArchive(self, limit=limit)
+        with reporting_unavailable():
+            self.incoming.mkdir(parents=True, exist_ok=True)
+            return IncomingArchive(self, limit=limit)
 
     @property
     def unfinished(self) -> UnfinishedFiles:
@@ -48,8 +50,9 @@ class DirectoryStore:
 
     def adopt(self, content: Path) -> IncomingArchive:
         """Link a finished file into the folder of incoming ones."""
-        self.incoming.mkdir(parents=True, exist_ok=True)
-        return IncomingArchive(self, limit=content.stat().st_size, content=content)
+        with reporting_unavailable():
+            self.incoming.mkdir(parents=True, exist_ok=True)
+            return IncomingArchive(self, limit=content.stat().st_size, content=content)
 
     def keep(self, archive: IncomingArchive) -> str:
         """Store an upload by a rename."""
@@ -69,7 +72,7 @@ class DirectoryStore:
     @contextmanager
     def open(self, sha256: str) -> Iterator[BinaryIO]:
         """Open an archive."""
-        with self.path(sha256).open("rb") as file:
+        with reporting_unavailable(self._directory), self.path(sha256).open("rb") as file:
             check_content(file, sha256)
             file.seek(0)
             yield file

@@ -12,6 +12,8 @@ import uuid
 from collections.abc import Iterator
 from pathlib import Path
 
+from vocboard.app.storage.availability import reporting_unavailable
+
 
 class LostFileError(Exception):
     """The file has less than was counted: somebody removed it, or an older backup was restored."""
@@ -106,20 +108,23 @@ class UnfinishedFiles:
             LostFileError: there is none.
             InUseError: another request writes to it, or validates it.
         """
-        self._directory.mkdir(parents=True, exist_ok=True)
-        return UnfinishedFile(self.path(upload_id), may_create=may_create)
+        with reporting_unavailable():
+            self._directory.mkdir(parents=True, exist_ok=True)
+            return UnfinishedFile(self.path(upload_id), may_create=may_create)
 
     def has(self, upload_id: uuid.UUID, size: int) -> bool:
         """Whether at least so many bytes of an upload are there."""
         try:
-            return self.path(upload_id).stat().st_size >= size
+            with reporting_unavailable():
+                return self.path(upload_id).stat().st_size >= size
         except FileNotFoundError:
             return size == 0
 
     def free_bytes(self) -> int:
         """Return how many bytes the file system still takes."""
-        self._directory.mkdir(parents=True, exist_ok=True)
-        return shutil.disk_usage(self._directory).free
+        with reporting_unavailable():
+            self._directory.mkdir(parents=True, exist_ok=True)
+            return shutil.disk_usage(self._directory).free
 
     def ids(self) -> Iterator[uuid.UUID]:
         """Yield the ids of all uploads that have a file."""
@@ -130,4 +135,5 @@ class UnfinishedFiles:
 
     def remove(self, upload_id: uuid.UUID) -> None:
         """Remove the file of an upload whose row is gone; a request that still writes to it fails."""
-        self.path(upload_id).unlink(missing_ok=True)
+        with reporting_unavailable():
+            self.path(upload_id).unlink(missing_ok=True)

@@ -18,7 +18,7 @@ from vocboard.app.settings import Settings
 from vocboard.app.storage.incoming_file import IncomingFile
 from vocboard.app.uploads import resumable
 from vocboard.app.uploads import service as uploads
-from vocboard.app.uploads.full_disk import reporting_full_disk
+from vocboard.app.uploads.disk_errors import reporting_disk_errors
 from vocboard.app.uploads.limits import LEASE, PersonLimits, person_limits, server_limits
 from vocboard.app.uploads.models import UploadKind
 from vocboard.app.uploads.pace import Pace
@@ -77,7 +77,7 @@ async def upload_in_progress(
     pace = Pace(duration=limits.duration, bytes_per_second=limits.bytes_per_second)
     renewing = asyncio.create_task(keep_lease(database, upload_id))
     try:
-        with reporting_full_disk():
+        with reporting_disk_errors():
             yield pace
     finally:
         renewing.cancel()

@@ -24,7 +24,7 @@ from vocboard.app.settings import MEBIBYTE, Settings
 from vocboard.app.storage.archives import ArchiveStore
 from vocboard.app.storage.unfinished_files import InUseError, LostFileError, UnfinishedFile
 from vocboard.app.uploads import resumable
-from vocboard.app.uploads.full_disk import disk_is_full, reporting_full_disk
+from vocboard.app.uploads.disk_errors import disk_is_full, reporting_disk_errors
 from vocboard.app.uploads.in_progress import keep_lease
 from vocboard.app.uploads.limits import person_limits, server_limits
 from vocboard.app.uploads.models import ResumableUpload, UploadKind
@@ -146,7 +146,7 @@ class ResumableIntake:
         )
         part = _Part(self.database, upload, file, pace)
         renewing = asyncio.create_task(keep_lease(self.database, upload.id))
-        with reporting_full_disk():
+        with reporting_disk_errors():
             try:
                 raise_limit(request, file=upload.byte_count - offset, fields=0)
                 async with pace.enforced():

@@ -32,11 +32,13 @@ from vocboard.app.errors import (
     ServiceError,
 )
 from vocboard.app.guides.documents import explained
+from vocboard.app.storage.availability import StoreUnavailableError
 from vocboard.app.web.access_log import loggable
 
 MEDIA_TYPE = "application/problem+json"
 SIGN_IN_PATH = "/sign-in"
 RETRY_AFTER_UNAVAILABLE_SECONDS = 5
+RETRY_AFTER_STORE_SECONDS = 60
 
 _log = logging.getLogger(__name__)
 
@@ -170,6 +172,18 @@ def _(_error: DBAPIError) -> ProblemDetails:
         "Temporarily unavailable",
         "The database cannot be reached. Nothing was changed; please try again in a moment.",
         headers={"Retry-After": str(RETRY_AFTER_UNAVAILABLE_SECONDS)},
+    )
+
+
+@details_of.register
+def _(_error: StoreUnavailableError) -> ProblemDetails:
+    return ProblemDetails(
+        503,
+        "unavailable",
+        "Temporarily unavailable",
+        "The server cannot reach the disk that has its archives. Nothing was changed, and no quota was used. Please "
+        "try again in a few minutes. If it still fails, tell the operators of this server.",
+        headers={"Retry-After": str(RETRY_AFTER_STORE_SECONDS)},
     )
 
 

@@ -210,22 +210,31 @@ def test_parts_are_recorded_while_they_arrive(embedded: Entrant, monkeypatch: py
         wait_until(lambda: embedded.offset(path) >= 1 << 20)
 
 
-def test_a_full_disk_is_explained_and_keeps_what_is_there(embedded: Entrant, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize(
+    ("error", "status", "code", "message"),
+    [
+        (errno.ENOSPC, 507, "storage_full", "no disk space left"),
+        (errno.EIO, 503, "unavailable", "cannot reach the disk"),
+    ],
+)
+def test_an_error_of_the_disk_is_explained_and_keeps_what_is_there(
+    embedded: Entrant, monkeypatch: pytest.MonkeyPatch, error: int, status: int, code: str, message: str
+) -> None:
     path = embedded.begun()
     write, written = os.write, 0
 
     def full(descriptor: int, data: bytes) -> int:
         nonlocal written
         if written >= HALF:
-            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+            raise OSError(error, os.strerror(error))
         written += write(descriptor, data[: HALF - written])
         return written
 
     with monkeypatch.context() as patched:
         patched.setattr(unfinished_files.os, "write", full)
         answer = embedded.send(path, RESULTS)
-    assert (answer.status_code, answer.json()["code"]) == (507, "storage_full")
-    assert "no disk space left" in answer.json()["detail"]
+    assert (answer.status_code, answer.json()["code"]) == (status, code)
+    assert message in answer.json()["detail"]
     assert embedded.offset(path) == HALF
     assert embedded.send(path, RESULTS[HALF:], HALF).status_code == 204
     assert embedded.submit(path).status_code == 201

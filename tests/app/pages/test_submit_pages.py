@@ -8,7 +8,7 @@ import pytest
 from lxml import html
 
 from tests.support.browsing import from_here, sign_in, token_of
-from tests.support.factories import make_challenge, make_user
+from tests.support.factories import make_challenge, make_token, make_user
 from tests.support.site import Site
 from tests.support.small_world import packed
 from vocboard.app.challenges.models import Challenge, Freeze
@@ -37,6 +37,36 @@ def test_a_used_up_quota_says_when_the_next_is_allowed(embedded_site: Site, smal
         assert "The quota of comp3 is used up" in said
         assert re.search(r"The next upload is possible from <time", said)
     assert 'value="Mine"' in second.text
+
+
+def test_a_store_that_cannot_be_reached_is_explained(embedded_site: Site, small: Challenge) -> None:
+    with embedded_site.writing() as session:
+        user = make_user(session)
+        token, email = make_token(session, user), user.email
+        session.get_one(Challenge, small.id).quota_count = 5
+    path = f"/challenges/{small.slug}/submit"
+    store = embedded_site.settings.archives
+    with embedded_site.client() as client, embedded_site.client(token) as program:
+        sign_in(client, email)
+        page = upload(client, path).headers["location"].partition("?")[0]
+        archives = (f"{page}/archive", f"/api/v1{page}/archive")
+        aside = store.rename(store.with_name("elsewhere"))
+        answers = [client.get(archives[0]), program.get(archives[1])]
+        store.write_text("no directory")
+        answers += [client.get(archives[0]), program.get(archives[1]), upload(client, path)]
+        tus = {"Tus-Resumable": "1.0.0", "Upload-Length": "1"}
+        answers.append(program.post("/api/v1/uploads", params={"challenge": small.slug}, headers=tus))
+        assert client.get(page).status_code == 200
+        store.unlink()
+        aside.rename(store)
+        assert client.get(archives[0]).status_code == 200
+        assert upload(client, path).status_code == 303
+    for answer in answers:
+        assert answer.status_code == 503, answer.text
+        assert "cannot reach the disk that has its archives" in answer.text
+        assert answer.headers["Retry-After"] == "60"
+    assert answers[1].json()["code"] == "unavailable"
+    assert "<h1" in answers[0].text
 
 
 def upload(client: httpx.Client, path: str) -> httpx.Response:

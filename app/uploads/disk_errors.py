@@ -1,10 +1,11 @@
-"""A full disk, as an error that says what happened to the user."""
+"""Errors of the disk during an upload, as errors that say what happened to the user."""
 
 import errno
 from collections.abc import Iterator
 from contextlib import contextmanager
 
 from vocboard.app.errors import StorageFullError
+from vocboard.app.storage.availability import reporting_unavailable
 
 _ERRORS = frozenset({errno.ENOSPC, errno.EDQUOT})
 
@@ -18,10 +19,11 @@ def disk_is_full() -> StorageFullError:
 
 
 @contextmanager
-def reporting_full_disk() -> Iterator[None]:
-    """Raise `StorageFullError` if the block fails because the disk is full."""
+def reporting_disk_errors() -> Iterator[None]:
+    """Raise `StorageFullError` if the disk is full when the block fails, `StoreUnavailableError` if it is damaged."""
     try:
-        yield
+        with reporting_unavailable():
+            yield
     except OSError as error:
         if error.errno in _ERRORS:
             raise disk_is_full() from error
