@@ -7,11 +7,11 @@ from sqlalchemy.exc import IntegrityError
 from sqlalchemy.orm import Session
 
 from vocboard.app.accounts import links, queries
-from vocboard.app.accounts.models import Role, User, WebSession
+from vocboard.app.accounts.models import Role, User, WebSession, mailbox
 from vocboard.app.accounts.password_changes import revoke_tokens, set_hash
 from vocboard.app.accounts.people import normalised_email
 from vocboard.app.audit import service as audit
-from vocboard.app.database import now
+from vocboard.app.database import lock_for_transaction, now
 from vocboard.app.errors import ConflictError, NotFoundError
 from vocboard.app.messaging.mail import outbox
 
@@ -20,8 +20,10 @@ def create_user(session: Session, *, person: User, actor: User | None = None) ->
     """Add a user created by `new_user` before the transaction.
 
     Raises:
-        ConflictError: the e-mail address already has an account.
+        ConflictError: the e-mail address or another spelling of it already has an account.
     """
+    if person.is_confirmed:
+        _require_only_account(session, person.email)
     session.flush()  # so that an error in another row is not reported as one of the address
     try:
         with session.begin_nested():
@@ -68,8 +70,13 @@ def set_role(session: Session, *, user: User, role: Role, actor: User | None = N
 
 
 def confirm(session: Session, *, user: User, actor: User | None = None) -> None:
-    """Confirm the address of a user (of this transaction) whose ownership was verified by other means."""
+    """Confirm the address of a user (of this transaction) whose ownership was verified by other means.
+
+    Raises:
+        ConflictError: another spelling of the address has an account.
+    """
     if not user.is_confirmed:
+        _require_only_account(session, user.email)
         user.email_confirmed_at = now()
         audit.record(session, actor=actor, action="user.confirm", subject=user)
 
@@ -99,6 +106,14 @@ def reject(session: Session, *, user: User, site: str, actor: User | None = None
     outbox.put(session, to=user.email, template="rejected", site=site)
     audit.record(session, actor=actor, action="user.reject", subject=user)
     disable(session, user=user, actor=actor)
+
+
+def _require_only_account(session: Session, email: str) -> None:
+    """Check that no other spelling of an address (see `models.mailbox`) has a confirmed account."""
+    lock_for_transaction(session, f"mailbox {mailbox(email)}")  # as `registration.confirm`
+    found = queries.confirmed_account_of_mailbox(session, mailbox(email))
+    if found is not None and found.email != email:
+        raise ConflictError(f"The mailbox of {email} already has an account, with the address {found.email}.")
 
 
 def _require_waiting(user: User) -> None:

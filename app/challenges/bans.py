@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from sqlalchemy import or_, select
 from sqlalchemy.orm import Session, joinedload
 
-from vocboard.app.accounts.models import User
+from vocboard.app.accounts.models import User, mailbox
 from vocboard.app.challenges.models import Ban
 from vocboard.app.errors import ForbiddenError
 
@@ -19,11 +19,17 @@ def ban_from(session: Session, *, user_id: uuid.UUID, challenge_id: uuid.UUID | 
 def ban_of_person(session: Session, *, user_id: uuid.UUID, challenge_id: uuid.UUID) -> Ban | None:
     """Return the ban of a person from a challenge: of the account, or of its confirmed address where it was imported.
 
-    Only for the web process, because workers know no addresses.
+    All spellings of an address are banned (see `app.accounts.models.mailbox`). Only for the web process, because
+    workers know no addresses.
     """
-    address = select(User.email).where(User.id == user_id, User.email_confirmed_at.is_not(None)).scalar_subquery()
-    query = select(Ban).where(Ban.challenge_id == challenge_id, or_(Ban.user_id == user_id, Ban.email == address))
-    return session.scalar(query.order_by(Ban.created_at, Ban.id).limit(1))
+    own = select(User.mailbox).where(User.id == user_id, User.email_confirmed_at.is_not(None))
+    query = select(Ban.id, Ban.user_id, Ban.email, own.scalar_subquery()).where(
+        Ban.challenge_id == challenge_id, or_(Ban.user_id == user_id, Ban.email.is_not(None))
+    )
+    for ban_id, banned_id, email, own_mailbox in session.execute(query.order_by(Ban.created_at, Ban.id)):
+        if banned_id == user_id or mailbox(email) == own_mailbox:
+            return session.get_one(Ban, ban_id)
+    return None
 
 
 def bans_of(session: Session, challenge_id: uuid.UUID) -> Sequence[Ban]:

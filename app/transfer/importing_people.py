@@ -13,7 +13,7 @@ from pathlib import Path
 from sqlalchemy import insert, select
 from sqlalchemy.orm import Session
 
-from vocboard.app.accounts.models import Role, User
+from vocboard.app.accounts.models import Role, User, mailbox
 from vocboard.app.accounts.people import normalised_email
 from vocboard.app.audit.models import AuditEvent
 from vocboard.app.challenges import organisers
@@ -124,7 +124,7 @@ def add_bans(
     """
     added = 0
     for one in lines_of(path, records.BANS, BanRecord):
-        if one.email != user.email:
+        if mailbox(one.email) != user.mailbox:
             values = {"user_id": people[one.person], "challenge_id": challenge.id, "email": one.email}
             session.execute(insert(Ban).values(**values, reason=one.reason, created_at=one.created_at))
             added += 1

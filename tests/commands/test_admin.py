@@ -76,6 +76,22 @@ def test_errors_are_reported_on_standard_error(embedded: Database, capsys: pytes
     assert "nobody@lab.example" in capsys.readouterr().err
 
 
+def test_a_mailbox_gets_one_account_however_its_address_is_written(
+    embedded: Database, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with embedded.writing() as session:
+        make_user(session, email="ad.a@gmail.com", confirmed=False)
+    make("a.da@gmail.com", "participant", capsys)
+    for again in ("ada@gmail.com", "A.Da+2@GoogleMail.com"):
+        assert admin("create-user", again, "--name", "Ada") == 1
+        assert "already has an account, with the address a.da@gmail.com" in capsys.readouterr().err
+    assert admin("confirm-user", "ad.a@gmail.com") == 1
+    assert "already has an account, with the address a.da@gmail.com" in capsys.readouterr().err
+    assert admin("create-user", "a.da@gmail.com", "--name", "Ada") == 1
+    assert "a.da@gmail.com already has an account." in capsys.readouterr().err
+    assert admin("confirm-user", "a.da@gmail.com") == 0
+
+
 def test_roles_disabling_and_passwords(embedded: Database, capsys: pytest.CaptureFixture[str]) -> None:
     make("ada@lab.example", "participant", capsys)
     assert admin("set-role", "ada@lab.example", "organiser") == 0

@@ -121,6 +121,23 @@ def test_an_archive_gives_nobody_rights(exported: Path, other: Server) -> None:
         assert session.scalars(select(Challenge.slug)).all() == ["spring"]
 
 
+def test_a_ban_holds_for_all_spellings_of_its_address(exported: Path, other: Server) -> None:
+    def respell(files: dict[str, bytes]) -> None:
+        files["bans.jsonl"] = files["bans.jsonl"].replace(EVE.encode(), b"e.ve@googlemail.com")
+
+    imported = other.take(edited(exported, respell))
+    with other.database.writing() as session:
+        eve, eva = (make_user(session, email=email) for email in ("eve+2@gmail.com", "eva@gmail.com"))
+        with pytest.raises(ForbiddenError, match="Several accounts"):
+            require_not_banned(session, user_id=eve.id, challenge_id=imported.id)
+        require_not_banned(session, user_id=eva.id, challenge_id=imported.id)
+        session.get_one(User, other.organiser.id).email = "eve@gmail.com"
+        session.get_one(User, other.organiser.id).mailbox = other.organiser.mailbox = "eve@gmail.com"
+    copy = other.take(edited(exported, respell), slug="copy")
+    with other.database.reading() as session:
+        assert list(bans_of(session, copy.id)) == []  # the importer's own
+
+
 def test_addresses_that_are_none_are_all_named() -> None:
     with pytest.raises(InvalidInputError) as refused:
         addresses_in(f"{CARL} nobody, @lab.example")
