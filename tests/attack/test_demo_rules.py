@@ -148,6 +148,13 @@ def test_few_people_of_designed_orders_are_certain(kind: str, name: str) -> None
     assert certain_items(truth, kind) <= LEAKED * np.count_nonzero(truth == 1)
 
 
+def test_a_list_of_right_layouts_is_certain_because_the_number_of_people_is_public() -> None:
+    """What docs/detail-levels.md says: the average precision of whole people is a share of those who are listed."""
+    people = sum(len(scene.objects) for scene in WORLD.sets[Task.LAYOUT, uploads.IMAGE_SET])
+    shown = {right: round(right / people, OPEN_RULES["decimals"]) for right in (47, 46)}
+    assert (people, shown) == (279, {47: 0.17, 46: 0.16})
+
+
 @pytest.mark.skipif(not WHOLE, reason="its classes have more positives than those above, and a competition less")
 @pytest.mark.parametrize("slug", ["orchard-2026", "harbour-2025"])
 def test_few_are_certain_in_the_open_examples(slug: str) -> None:
