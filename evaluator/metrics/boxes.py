@@ -102,7 +102,7 @@ def best_overlapping(
     best = np.zeros(len(found_box), dtype=np.int64)
     best_overlap = np.zeros(len(found_box))
     for found, true in pairs_within_groups(found_group, true_group):
-        overlap = intersection_over_union(found_box[found], true_box[true])
+        overlap = intersection_over_union(_rows(found_box, found), _rows(true_box, true))
         starts = np.flatnonzero(np.diff(found, prepend=-1))
         largest = np.maximum.reduceat(overlap, starts)
         is_largest = np.flatnonzero(overlap == np.repeat(largest, np.diff(starts, append=len(found))))
@@ -110,6 +110,11 @@ def best_overlapping(
         best[found[starts]] = true[first_largest]
         best_overlap[found[starts]] = largest
     return best, best_overlap
+
+
+def _rows(box: Boxes, rows: Indices) -> Boxes:
+    """Return rows of boxes, gathered by coordinate: result files are read by column, and so are boxes here."""
+    return box.T.take(rows, axis=1).T
 
 
 def area(box: Boxes) -> NDArray[np.float64]:
