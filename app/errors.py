@@ -37,7 +37,7 @@ class NotSignedInError(ServiceError):
 
 
 class SignInError(ServiceError, OutcomeError):
-    """Wrong e-mail address or password; the error does not say which."""
+    """Wrong email address or password; the error does not say which."""
 
     status, code, title = 401, "sign_in_failed", "Not signed in"
 

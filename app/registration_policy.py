@@ -12,7 +12,7 @@ class RegistrationPolicy:
 
     Attributes:
         is_open: whether anybody may register; otherwise only operators create accounts.
-        domains: allowed domains of e-mail addresses; empty for all.
+        domains: allowed domains of email addresses; empty for all.
         needs_approval: whether an organiser has to approve each registration.
     """
 
@@ -41,5 +41,5 @@ class RegistrationPolicy:
         return cls(is_open=mode != "closed", needs_approval=mode == "approval")
 
     def accepts(self, email: str) -> bool:
-        """Whether an e-mail address (normalised) has one of the allowed domains; subdomains do not match."""
+        """Whether an email address (normalised) has one of the allowed domains; subdomains do not match."""
         return not self.domains or email.rpartition("@")[2] in self.domains

@@ -112,7 +112,7 @@ class Settings(BaseSettings):
     @field_validator("security_contact")
     @classmethod
     def _can_be_followed(cls, value: str) -> str:
-        """Reject a contact that is not a URI (RFC 9116, section 2.5.3), for example a plain e-mail address."""
+        """Reject a contact that is not a URI (RFC 9116, section 2.5.3), for example a plain email address."""
         if value and not re.fullmatch(r"(mailto:|https://|tel:)[!-~]+", value):
             raise ValueError("use the form mailto:security@lab.example, https://... or tel:...")
         return value
@@ -185,14 +185,14 @@ class Settings(BaseSettings):
 
     @property
     def mail_directory(self) -> Path | None:
-        """Directory that e-mail is written to, in the embedded set-up without a mail server; otherwise None."""
+        """Directory that email is written to, in the embedded set-up without a mail server; otherwise None."""
         if self.environment is not Environment.EMBEDDED or self.mail_url.get_secret_value():
             return None
         return self.data_directory.resolve() / "mail"
 
     @property
     def sender(self) -> str:
-        """Sender address of e-mail."""
+        """Sender address of email."""
         host = urlsplit(self.public_url).hostname or "localhost"
         return self.mail_from or f"vocboard@{host}"
 

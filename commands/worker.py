@@ -1,4 +1,4 @@
-"""`vocboard worker`: run a worker that evaluates submissions and imports ground truth, or one that sends e-mail."""
+"""`vocboard worker`: run a worker that evaluates submissions and imports ground truth, or one that sends email."""
 
 import argparse
 import sys
@@ -10,7 +10,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
         "Evaluate submissions and import ground truth until stopped. On SIGTERM, running evaluations finish first."
     )
     parser.add_argument(
-        "--only", choices=["mail"], help="only send e-mail; such a worker needs no access to archives or ground truth"
+        "--only", choices=["mail"], help="only send email; such a worker needs no access to archives or ground truth"
     )
 
 

@@ -121,7 +121,7 @@ WORKER: Mapping[str, tuple[str, ...]] = {
     "alembic_version": READ,
 }
 
-# The mail worker can reach the internet, so it can only access outgoing e-mail and heartbeats.
+# The mail worker can reach the internet, so it can only access outgoing email and heartbeats.
 MAIL: Mapping[str, tuple[str, ...]] = {
     "outbox": ("SELECT", "UPDATE", "DELETE"),
     "worker_heartbeats": ALL,  # within its guard: its own kind

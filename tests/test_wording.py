@@ -31,6 +31,7 @@ INSTEAD = {
     r"truth_(inbox|queue)(?!_directory)|stored_truth": "ground_truth_...",
     r"sniff(s|ed|ing)?": "file type detection",
     r"in good order|stands still|stood still": "normally; is paused",
+    r"e-mails?": "email, which is not broken after a hyphen",
     r"a second a|a line a|an image a|a class a": "per",
 }
 ALLOWED = {

@@ -2,9 +2,9 @@
 
 Usage: python3 tools/deploy_env.py HOST TLS [MAIL]
 
-HOST is the name under which people reach the server, with a port unless that is 443. TLS is an e-mail address, for a
+HOST is the name under which people reach the server, with a port unless that is 443. TLS is an email address, for a
 certificate from Let's Encrypt, or `internal`, for one of the proxy's own. MAIL is the mail server's address, such as
-`smtps://user:password@smtp.example.org`; without one no e-mail is sent. An `.env` that is there already keeps every
+`smtps://user:password@smtp.example.org`; without one no email is sent. An `.env` that is there already keeps every
 line, for its secrets are in use; without arguments it gets the secrets that this version needs and it lacks.
 """
 

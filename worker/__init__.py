@@ -1,1 +1,1 @@
-"""Celery workers: evaluate submissions, import ground truth, send e-mail, recover from failures."""
+"""Celery workers: evaluate submissions, import ground truth, send email, recover from failures."""

@@ -1,4 +1,4 @@
-"""The mail worker, which only sends e-mail. It can reach the internet, so it has no access to other data.
+"""The mail worker, which only sends email. It can reach the internet, so it has no access to other data.
 
 The outbox in the database is its queue. It polls the outbox periodically; messages from the broker only make it poll
 sooner. A heartbeat shows that it polls.

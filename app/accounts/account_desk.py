@@ -1,6 +1,6 @@
 """Operations on accounts and registrations, for the pages and the API.
 
-Each operation checks, hashes passwords between two short transactions, commits, and then sends e-mails.
+Each operation checks, hashes passwords between two short transactions, commits, and then sends emails.
 """
 
 import uuid
@@ -30,7 +30,7 @@ class AccountDesk:
     notifier: WorkerNotifier
 
     async def register(self, *, email: str, name: str, affiliation: str, password: str, address: str) -> None:
-        """Register a user, without revealing whether the e-mail address already has an account.
+        """Register a user, without revealing whether the email address already has an account.
 
         Raises:
             ForbiddenError, InvalidInputError: as `registration.check`.
@@ -59,7 +59,7 @@ class AccountDesk:
         await to_thread.run_sync(store)
 
     async def confirm_address(self, *, token: str, password: str, address: str) -> User:
-        """Confirm the e-mail address that a link was sent to, with the password of the registration.
+        """Confirm the email address that a link was sent to, with the password of the registration.
 
         Returns:
             The user, whose registration may still need approval.
@@ -86,7 +86,7 @@ class AccountDesk:
         return await to_thread.run_sync(confirm)
 
     def count_reset_request(self, *, email: str, address: str) -> str:
-        """Count a request for a link to choose a new password; return the normalised e-mail address.
+        """Count a request for a link to choose a new password; return the normalised email address.
 
         Raises:
             InvalidInputError: for `email`.
@@ -104,7 +104,7 @@ class AccountDesk:
         self.notifier.mail_queued()
 
     async def reset_password(self, *, token: str, new_password: str, address: str) -> None:
-        """Set a new password with a link from an e-mail, confirm the address, and end all sessions and tokens.
+        """Set a new password with a link from an email, confirm the address, and end all sessions and tokens.
 
         Raises:
             InvalidLinkError: the link is not valid.
@@ -180,7 +180,7 @@ class AccountDesk:
         return await to_thread.run_sync(create)
 
     def approve_registration(self, user_id: uuid.UUID, *, actor: User) -> None:
-        """Approve a registration, and notify the user by e-mail.
+        """Approve a registration, and notify the user by email.
 
         Raises:
             NotFoundError, ConflictError: as `registration.registered`.
@@ -191,7 +191,7 @@ class AccountDesk:
         self.notifier.mail_queued()
 
     def reject_registration(self, user_id: uuid.UUID, *, actor: User) -> None:
-        """Reject a registration, and notify the user by e-mail.
+        """Reject a registration, and notify the user by email.
 
         Raises:
             NotFoundError, ConflictError: as `registration.registered`.

@@ -20,7 +20,7 @@ def create_user(session: Session, *, person: User, actor: User | None = None) ->
     """Add a user created by `new_user` before the transaction.
 
     Raises:
-        ConflictError: the e-mail address or another spelling of it already has an account.
+        ConflictError: the email address or another spelling of it already has an account.
     """
     if person.is_confirmed:
         _require_only_account(session, person.email)
@@ -44,12 +44,12 @@ def get_user(session: Session, email: str) -> User:
     normalised = normalised_email(email)
     user = queries.user_by_email(session, normalised) if normalised else None
     if user is None:
-        raise NotFoundError(f"No account has the e-mail address {email!r}.")
+        raise NotFoundError(f"No account has the email address {email!r}.")
     return user
 
 
 def list_users(session: Session) -> Sequence[User]:
-    """Return all users, ordered by e-mail address."""
+    """Return all users, ordered by email address."""
     return queries.users(session)
 
 
@@ -57,11 +57,11 @@ def set_role(session: Session, *, user: User, role: Role, actor: User | None = N
     """Change the role of a user (of this transaction).
 
     Raises:
-        ConflictError: the e-mail address is not confirmed, so it may belong to somebody else.
+        ConflictError: the email address is not confirmed, so it may belong to somebody else.
     """
     if not user.is_confirmed:
         raise ConflictError(
-            f"{user.email} is not confirmed yet. Wait until its owner has opened the link in the e-mail, "
+            f"{user.email} is not confirmed yet. Wait until its owner has opened the link in the email, "
             "or confirm it with `vocboard admin confirm-user`."
         )
     before, user.role = user.role, role
@@ -82,7 +82,7 @@ def confirm(session: Session, *, user: User, actor: User | None = None) -> None:
 
 
 def approve(session: Session, *, user: User, site: str, actor: User | None = None) -> None:
-    """Approve the registration of a user (of this transaction), and notify them by e-mail.
+    """Approve the registration of a user (of this transaction), and notify them by email.
 
     Raises:
         ConflictError: the address is not confirmed yet, or the account was disabled.
@@ -95,7 +95,7 @@ def approve(session: Session, *, user: User, site: str, actor: User | None = Non
 
 
 def reject(session: Session, *, user: User, site: str, actor: User | None = None) -> None:
-    """Reject the registration of a user (of this transaction): disable the account, and notify them by e-mail.
+    """Reject the registration of a user (of this transaction): disable the account, and notify them by email.
 
     Raises:
         ConflictError: the address is not confirmed yet, or the registration was already approved or rejected.
@@ -124,7 +124,7 @@ def _require_waiting(user: User) -> None:
 
 
 def disable(session: Session, *, user: User, actor: User | None = None) -> None:
-    """Disable a user (of this transaction), and end all sessions, tokens, e-mail links and event streams."""
+    """Disable a user (of this transaction), and end all sessions, tokens, email links and event streams."""
     user.disabled_at = now()
     session.execute(delete(WebSession).where(WebSession.user_id == user.id))
     revoke_tokens(session, user)

@@ -1,4 +1,4 @@
-"""Links in e-mails: random, stored as hashes, single-use, and valid for a limited time."""
+"""Links in emails: random, stored as hashes, single-use, and valid for a limited time."""
 
 from datetime import timedelta
 
@@ -19,15 +19,13 @@ class InvalidLinkError(NotFoundError):
     code, title = "invalid_link", "The link is not valid"
 
     def __init__(self) -> None:
-        super().__init__(
-            "This link has expired or has already been used. Ask for a new e-mail and use the newest link."
-        )
+        super().__init__("This link has expired or has already been used. Ask for a new email and use the newest link.")
 
 
 def create(session: Session, *, user: User, purpose: LinkPurpose) -> str:
     """Create a link for a user of this transaction, and return its secret. Earlier links stay valid.
 
-    So somebody who requests a second e-mail can use either of them.
+    So somebody who requests a second email can use either of them.
     """
     instant = now()
     session.execute(delete(EmailLink).where(EmailLink.user_id == user.id, EmailLink.expires_at <= instant))

@@ -33,7 +33,7 @@ class Scope(StrEnum):
 
 
 def mailbox(email: str) -> str:
-    """Return what a (normalised) address counts as. It is only compared; e-mail is sent to the address as it is.
+    """Return what a (normalised) address counts as. It is only compared; email is sent to the address as it is.
 
     - Characters that are only written differently count as the usual ones (Unicode Standard Annex 15, NFKC).
     - What follows a plus sign does not count (RFC 5233, "Subaddress Extension"; most mail servers have it so).
@@ -64,7 +64,7 @@ class User(Base):
     """A user account.
 
     Attributes:
-        email: as its owner has written it, normalised and in lower case; e-mail is sent to it.
+        email: as its owner has written it, normalised and in lower case; email is sent to it.
         mailbox: see the function of this name. It is not unique: several may wait to be confirmed, of which one can be,
             and earlier versions confirmed more.
     """
@@ -80,12 +80,12 @@ class User(Base):
     password_hash: Mapped[str] = mapped_column(String(200))
     role: Mapped[Role] = mapped_column(text_enum(Role), default=Role.PARTICIPANT)
     disabled_at: Mapped[datetime | None]
-    email_confirmed_at: Mapped[datetime | None]  # None: the e-mail address is not confirmed
+    email_confirmed_at: Mapped[datetime | None]  # None: the email address is not confirmed
     approved_at: Mapped[datetime | None]  # None: waiting for an organiser's approval
 
     @property
     def is_confirmed(self) -> bool:
-        """Whether the e-mail address is confirmed."""
+        """Whether the email address is confirmed."""
         return self.email_confirmed_at is not None
 
     @property
@@ -95,14 +95,14 @@ class User(Base):
 
 
 class LinkPurpose(StrEnum):
-    """The purpose of a link in an e-mail."""
+    """The purpose of a link in an email."""
 
     CONFIRM_ADDRESS = "confirm_address"
     RESET_PASSWORD = "reset_password"  # noqa: S105  # the name of a purpose
 
 
 class EmailLink(Base):
-    """A single-use link that was sent by e-mail; stored as the SHA-256 of its secret."""
+    """A single-use link that was sent by email; stored as the SHA-256 of its secret."""
 
     __tablename__ = "email_links"
 
@@ -163,4 +163,4 @@ class Attempt(Base):
     id: Mapped[Identifier]
     created_at: Mapped[CreatedAt] = mapped_column(index=True)
     action: Mapped[str] = mapped_column(String(30))
-    subject: Mapped[str] = mapped_column(String(254), index=True)  # an IP address, e-mail address or user id
+    subject: Mapped[str] = mapped_column(String(254), index=True)  # an IP address, email address or user id

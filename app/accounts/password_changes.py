@@ -47,9 +47,9 @@ def change(
 
 
 def reset(session: Session, *, user: User, password_hash: str, site: str) -> None:
-    """Set the password of a user of this transaction who has used an e-mail link, and end all sessions and tokens.
+    """Set the password of a user of this transaction who has used an email link, and end all sessions and tokens.
 
-    The link also confirms the e-mail address.
+    The link also confirms the email address.
     """
     registration.confirm(session, user=user, site=site)
     set_hash(session, user=user, password_hash=password_hash, keep=None)
@@ -60,7 +60,7 @@ def reset(session: Session, *, user: User, password_hash: str, site: str) -> Non
 def set_hash(session: Session, *, user: User, password_hash: str, keep: WebSession | None) -> None:
     """Store the hash of a new password of a person of this transaction; end the sessions but `keep`, and all tokens.
 
-    Earlier links in e-mails also end, because somebody who reads an old e-mail could set another password.
+    Earlier links in emails also end, because somebody who reads an old email could set another password.
     """
     user.password_hash = password_hash
     ended = delete(WebSession).where(WebSession.user_id == user.id)

@@ -28,7 +28,7 @@ def check(checks: FieldChecks, field: str, password: str, *, about: Sequence[str
     Checks length and a list of common passwords, without composition rules (NIST SP 800-63B, section 5.1.1.2).
 
     Args:
-        about: words that an attacker would try first: the user's e-mail address and name.
+        about: words that an attacker would try first: the user's email address and name.
     """
     if len(password) < LEAST_CHARACTERS:
         checks.fail(field, f"Use at least {LEAST_CHARACTERS} characters.")

@@ -1,4 +1,4 @@
-"""Validation of a user's e-mail address, name and password."""
+"""Validation of a user's email address, name and password."""
 
 from email_validator import EmailNotValidError, validate_email
 
@@ -9,7 +9,7 @@ from vocboard.app.forms.fields import FieldChecks
 
 
 def normalised_email(email: str) -> str | None:
-    """Return the canonical form of an e-mail address; None if it is not valid.
+    """Return the canonical form of an email address; None if it is not valid.
 
     Addresses with `=?` are refused: mail programs may read an encoded word (RFC 2047) as another address.
     """
@@ -27,7 +27,7 @@ def checked_person(checks: FieldChecks, *, email: str, name: str, affiliation: s
     """Return the normalised columns `email`, `name` and `affiliation` of a user, and record errors."""
     normalised = normalised_email(email)
     if normalised is None:
-        checks.fail("email", "This is not an e-mail address.")
+        checks.fail("email", "This is not an email address.")
     tidy_name = checks.line("name", name, longest=200, required=True)
     tidy_affiliation = checks.line("affiliation", affiliation, longest=200)
     passwords.check(checks, "password", password, about=(email, name))

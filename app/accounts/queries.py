@@ -29,7 +29,7 @@ def locked_user(session: Session, user_id: uuid.UUID) -> User | None:
 
 
 def users(session: Session) -> Sequence[User]:
-    """Return all users, ordered by e-mail address."""
+    """Return all users, ordered by email address."""
     return session.scalars(select(User).order_by(User.email)).all()
 
 

@@ -1,8 +1,8 @@
-"""Registration. An account is usable once its e-mail address is confirmed and, if required, it is approved.
+"""Registration. An account is usable once its email address is confirmed and, if required, it is approved.
 
-Responses do not reveal whether an address has an account; only the e-mail to it does. So nobody can sign in to an
+Responses do not reveal whether an address has an account; only the email to it does. So nobody can sign in to an
 unconfirmed account: otherwise, signing in with the password just chosen would reveal whether the registration had
-created an account. The link in the e-mail also requires that password: if somebody registers another person's address,
+created an account. The link in the email also requires that password: if somebody registers another person's address,
 that person cannot confirm the account by opening the link.
 
 A mailbox has one account that counts, however its address is written (`models.mailbox`): `ada+2@lab.example` is no way
@@ -43,9 +43,9 @@ class Registration:
 
 
 class NotConfirmedError(ForbiddenError):
-    """The user has not confirmed the e-mail address."""
+    """The user has not confirmed the email address."""
 
-    code, title = "address_not_confirmed", "Confirm your e-mail address first"
+    code, title = "address_not_confirmed", "Confirm your email address first"
 
 
 class NotApprovedError(ForbiddenError):
@@ -58,16 +58,16 @@ def require_confirmed(user: User) -> None:
     """Check that a user may submit, before an upload begins.
 
     Raises:
-        NotConfirmedError: the e-mail address is not confirmed.
+        NotConfirmedError: the email address is not confirmed.
         NotApprovedError: the registration is not approved.
     """
     if not user.is_confirmed:
         raise NotConfirmedError(
-            "Confirm your e-mail address before you submit: open the link in the e-mail that we sent you. "
-            "To get another e-mail, go to /forgotten-password."
+            "Confirm your email address before you submit: open the link in the email that we sent you. "
+            "To get another email, go to /forgotten-password."
         )
     if not user.is_approved:
-        raise NotApprovedError("An organiser has to approve your account before you submit. You will get an e-mail.")
+        raise NotApprovedError("An organiser has to approve your account before you submit. You will get an email.")
 
 
 def check(*, email: str, name: str, affiliation: str, password: str, policy: RegistrationPolicy) -> Registration:
@@ -90,7 +90,7 @@ def check(*, email: str, name: str, affiliation: str, password: str, policy: Reg
 def count_attempt(
     session: Session, *, email: str, address: str, of_account: Limit = attempts.REGISTRATION_OF_ACCOUNT
 ) -> None:
-    """Count a registration, or a request for another e-mail, against the rate limits.
+    """Count a registration, or a request for another email, against the rate limits.
 
     Args:
         email: normalised.
@@ -98,7 +98,7 @@ def count_attempt(
         of_account: the limit on messages to one mailbox.
 
     Raises:
-        LimitedError: too many from this address or for this e-mail address.
+        LimitedError: too many from this address or for this email address.
     """
     subjects = {
         of_account: mailbox(email),
@@ -111,7 +111,7 @@ def count_attempt(
 def register(
     session: Session, registration: Registration, *, password_hash: str, policy: RegistrationPolicy, site: str
 ) -> None:
-    """Create a participant's account and send a confirmation link. If the account exists, only say so by e-mail.
+    """Create a participant's account and send a confirmation link. If the account exists, only say so by email.
 
     Args:
         site: the public URL, for the links.
@@ -158,7 +158,7 @@ def send_confirmation(session: Session, *, user: User, site: str) -> None:
 def send_reset_link(session: Session, *, email: str, site: str) -> None:
     """Send a link to choose a new password, if the address (normalised) has an account.
 
-    The link also confirms the address, so it helps if the first e-mail or the password was lost.
+    The link also confirms the address, so it helps if the first email or the password was lost.
     """
     user = queries.user_by_email(session, email)
     if user is None or user.disabled_at is not None:
@@ -178,7 +178,7 @@ def send_reset_link(session: Session, *, email: str, site: str) -> None:
 def confirm(session: Session, *, user: User, site: str) -> None:
     """Confirm the address of a user of this transaction; if registrations need approval, request it.
 
-    The caller has verified that the user receives the address's e-mail.
+    The caller has verified that the user receives the address's email.
 
     Raises:
         ConflictError: another address of the same mailbox has an account.
@@ -238,7 +238,7 @@ def normalised(email: str) -> str:
     checks = FieldChecks()
     found = normalised_email(email)
     if found is None:
-        checks.fail("email", "This is not an e-mail address.")
+        checks.fail("email", "This is not an email address.")
     checks.finish()
     return found or ""
 

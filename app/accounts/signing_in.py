@@ -96,7 +96,7 @@ class SignInDesk:
             BusyError: too many attempts are waiting.
         """
         client = attempts.network(attempt.address)
-        email = normalised_email(attempt.email) or "not an e-mail address"
+        email = normalised_email(attempt.email) or "not an email address"
         line = _pair(client, f"{email} {attempt.known_browser}")  # known browsers do not wait for others
         async with self._gate.turn(line, client=client):
             found = await to_thread.run_sync(self._look_up, database, attempt, client, email)
@@ -108,7 +108,7 @@ class SignInDesk:
             )
             if not matches or found.user is None:
                 await to_thread.run_sync(_count, database, found.subjects)
-                raise SignInError("The e-mail address or the password is wrong.")
+                raise SignInError("The email address or the password is wrong.")
             renewed = None
             if passwords.is_outdated(found.user.password_hash):
                 renewed = await self._work.hashed(attempt.password, client=own_turn)
@@ -138,7 +138,7 @@ class SignInDesk:
         with database.writing() as session:
             user = queries.locked_user(session, verified.id)
             if user is None or user.disabled_at is not None or user.password_hash != verified.password_hash:
-                raise SignInError("The e-mail address or the password is wrong.")
+                raise SignInError("The email address or the password is wrong.")
             attempts.enforce(session, {attempts.SIGN_INS_OF_PERSON: str(user.id)})
             attempts.count(session, {attempts.SIGN_INS_OF_PERSON: str(user.id)})
             if renewed is not None:

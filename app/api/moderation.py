@@ -35,7 +35,7 @@ def disqualify(
     submission_id: uuid.UUID,
     given: Reason,
 ) -> SubmissionDetails:
-    """Take a submission off the leaderboards until an organiser lifts it. Its owner is told the reason by e-mail."""
+    """Take a submission off the leaderboards until an organiser lifts it. Its owner is told the reason by email."""
     change = partial(submissions.disqualify, site=settings.public_url)
     answer = _changed(database, notifier, change, submission_id, user, identity, reason=given.reason)
     notifier.mail_queued()
@@ -52,7 +52,7 @@ def reinstate(
     submission_id: uuid.UUID,
     given: OptionalReason | None = None,
 ) -> SubmissionDetails:
-    """Lift a disqualification: the submission is as it was before. Its owner is told by e-mail."""
+    """Lift a disqualification: the submission is as it was before. Its owner is told by email."""
     change = partial(submissions.reinstate, site=settings.public_url)
     reason = given.reason if given else ""
     answer = _changed(database, notifier, change, submission_id, user, identity, reason=reason)

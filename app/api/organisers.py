@@ -55,7 +55,7 @@ def invite_organiser(
     slug: str,
     given: NewOrganiser,
 ) -> Invitation:
-    """Invite the person with an e-mail address to organise the challenge."""
+    """Invite the person with an email address to organise the challenge."""
     with database.writing() as session:
         challenge = challenges.get_organised(session, slug, user)
         invitation = organisers.invite(

@@ -127,7 +127,7 @@ def ban(
 ) -> Banned:
     """Keep an entrant from submitting and publishing, and decide what happens to what is published.
 
-    The person is told by e-mail.
+    The person is told by email.
     """
     with database.writing() as session:
         challenge = challenges.get_organised(session, slug, user)
@@ -155,7 +155,7 @@ def lift_ban(
     slug: str,
     user_id: uuid.UUID,
 ) -> None:
-    """Let somebody take part again. What the ban did to results stays. The person is told by e-mail."""
+    """Let somebody take part again. What the ban did to results stays. The person is told by email."""
     with database.writing() as session:
         challenge = challenges.get_organised(session, slug, user)
         person = bans.entrant(session, challenge=challenge, user_id=user_id)

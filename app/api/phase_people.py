@@ -30,7 +30,7 @@ def list_admissions(database: DatabaseDep, user: OrganisingUser, slug: str) -> l
 
 @router.post("/challenges/{slug}/admissions", status_code=201, responses=problem_responses(400, 401, 403, 404, 422))
 def admit(database: DatabaseDep, user: OrganisingUser, slug: str, given: NewAdmission) -> PhaseAdmission:
-    """Let the person with an e-mail address submit to a phase that is not open to everyone, account or not."""
+    """Let the person with an email address submit to a phase that is not open to everyone, account or not."""
     with database.writing() as session:
         challenge = challenges.get_organised(session, slug, user)
         phase = challenges.phase_named(challenge, given.phase)
@@ -58,7 +58,7 @@ def list_extra_quotas(database: DatabaseDep, user: OrganisingUser, slug: str) ->
 
 @router.post("/challenges/{slug}/extra-quotas", status_code=201, responses=problem_responses(400, 401, 403, 404, 422))
 def grant_extra_quota(database: DatabaseDep, user: OrganisingUser, slug: str, given: NewExtraQuota) -> ExtraQuota:
-    """Let the person with an e-mail address make more submissions, until a date."""
+    """Let the person with an email address make more submissions, until a date."""
     with database.writing() as session:
         challenge = challenges.get_organised(session, slug, user)
         grant = phase_people.grant_extra_quota(

@@ -23,7 +23,7 @@ def list_registrations(
     page: PageNumber = FIRST_PAGE,
     per_page: PerPage = DEFAULT_PER_PAGE,
 ) -> ItemPage[WaitingRegistration]:
-    """List users who have confirmed their e-mail address and are waiting for approval, oldest first."""
+    """List users who have confirmed their email address and are waiting for approval, oldest first."""
     with database.reading() as session:
         waiting = registration.waiting(session)
     return item_page(page_of(waiting, page=page, per_page=per_page), _waiting)
@@ -31,13 +31,13 @@ def list_registrations(
 
 @router.post("/registrations/{registration_id}/approve", status_code=204, responses=REFUSALS)
 def approve_registration(desk: AccountDeskDep, user: ApiOrganiser, registration_id: uuid.UUID) -> None:
-    """Approve a registration. The user may then submit results, and is notified by e-mail."""
+    """Approve a registration. The user may then submit results, and is notified by email."""
     desk.approve_registration(registration_id, actor=user)
 
 
 @router.post("/registrations/{registration_id}/reject", status_code=204, responses=REFUSALS)
 def reject_registration(desk: AccountDeskDep, user: ApiOrganiser, registration_id: uuid.UUID) -> None:
-    """Reject a registration. The account is disabled, and the user is notified by e-mail."""
+    """Reject a registration. The account is disabled, and the user is notified by email."""
     desk.reject_registration(registration_id, actor=user)
 
 

@@ -35,7 +35,7 @@ UPLOAD_FORM: dict[str, Any] = {
                         "slug": {"type": "string", "description": "URL name here; default: that of the other server."},
                         "organisers": {
                             "type": "string",
-                            "description": "E-mail addresses of organisers of the other server to invite, separated by "
+                            "description": "Email addresses of organisers of the other server to invite, separated by "
                             "commas. The archive has to name them. Nobody else gets any rights.",
                         },
                         "archive": {"type": "string", "format": "binary", "description": "An export."},

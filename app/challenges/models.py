@@ -211,7 +211,7 @@ class ChallengeOrganiser(Base):
 
 
 class ChallengeInvitation(Base):
-    """An invitation to organise a challenge, for an e-mail address, whether or not the address has an account."""
+    """An invitation to organise a challenge, for an email address, whether or not the address has an account."""
 
     __tablename__ = "challenge_invitations"
     __table_args__ = (UniqueConstraint("challenge_id", "email"),)

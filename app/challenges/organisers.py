@@ -1,4 +1,4 @@
-"""Who organises a challenge: its owner, and others whom organisers invite by e-mail address.
+"""Who organises a challenge: its owner, and others whom organisers invite by email address.
 
 An invitation says nothing about accounts: it looks the same for every address, and only the user who signs in with that
 address, confirmed, can accept it. Its organisers see the name of a person once the person has accepted.
@@ -64,7 +64,7 @@ def invitations_of(session: Session, user: User) -> Sequence[ChallengeInvitation
 
 
 def invite(session: Session, *, challenge: Challenge, user: User, email: str, site: str) -> ChallengeInvitation:
-    """Invite the person with an address by e-mail; invited already, it changes nothing and sends nothing.
+    """Invite the person with an address by email; invited already, it changes nothing and sends nothing.
 
     After the commit, the caller calls `WorkerNotifier.mail_queued`.
 
@@ -79,7 +79,7 @@ def invite(session: Session, *, challenge: Challenge, user: User, email: str, si
     """
     normalised = normalised_email(email)
     if normalised is None:
-        raise InvalidInputError({"email": "This is not an e-mail address."})
+        raise InvalidInputError({"email": "This is not an email address."})
     queries.lock_challenge(session, challenge.id)
     if any(one.user.email == normalised for one in organisers_of(session, challenge)):
         raise ConflictError(f"{normalised} already organises this challenge.")

@@ -1,6 +1,6 @@
 """Who may submit to a phase, and who may submit more than its quota: what organisers decide about single people.
 
-People are named by e-mail address, whether or not somebody has registered with it: so an organiser can prepare a phase
+People are named by email address, whether or not somebody has registered with it: so an organiser can prepare a phase
 before people have accounts, and cannot find out who has one.
 """
 
@@ -72,7 +72,7 @@ def admit(session: Session, *, challenge: Challenge, phase: Phase, organiser: Us
     """Let a person submit to a phase that is not open to everyone; done already, it changes nothing.
 
     Raises:
-        InvalidInputError: it is no e-mail address.
+        InvalidInputError: it is no email address.
         ConflictError: the challenge is archived.
     """
     lock_to_change(session, challenge)
@@ -123,7 +123,7 @@ def extra_quotas(session: Session, challenge: Challenge) -> Sequence[ExtraQuota]
 
 
 def running_extra_quotas(session: Session, challenge: Challenge, *, at: datetime) -> Mapping[str, Sequence[ExtraQuota]]:
-    """Return the extra quota of a challenge that has not ended, by e-mail address; for organisers."""
+    """Return the extra quota of a challenge that has not ended, by email address; for organisers."""
     found: dict[str, list[ExtraQuota]] = {}
     for one in extra_quotas(session, challenge):
         if one.until > at:
@@ -247,5 +247,5 @@ def _checked_grant(checks: FieldChecks, *, count: int, until: datetime, reason: 
 def _address(checks: FieldChecks, email: str) -> str:
     address = normalised_email(email)
     if not address:
-        checks.fail("email", "This is not an e-mail address.")
+        checks.fail("email", "This is not an email address.")
     return address or ""

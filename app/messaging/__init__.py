@@ -1,1 +1,1 @@
-"""Wake-up messages over Redis or a directory, and the outbox of e-mail."""
+"""Wake-up messages over Redis or a directory, and the outbox of email."""

@@ -47,7 +47,7 @@ class WorkerNotifier:
         self._send(DIAGNOSE_NEXT)
 
     def mail_queued(self) -> None:
-        """Notify workers that there is e-mail in the outbox."""
+        """Notify workers that there is email in the outbox."""
         self._send(SEND_MAIL)
 
     def _send(self, task: str) -> None:

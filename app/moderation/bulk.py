@@ -60,7 +60,7 @@ def act(
     disqualified, and when that is lifted.
 
     Args:
-        site: its address, for the e-mail.
+        site: its address, for the email.
 
     Raises:
         InvalidInputError: there are none, or too many; on `reason`.

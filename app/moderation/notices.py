@@ -1,4 +1,4 @@
-"""E-mail to people whose submissions are disqualified, or who are banned, and when that is lifted."""
+"""Email to people whose submissions are disqualified, or who are banned, and when that is lifted."""
 
 from collections.abc import Sequence
 from itertools import groupby
@@ -13,7 +13,7 @@ from vocboard.app.submissions.models import Submission
 
 
 def disqualified(session: Session, submissions: Sequence[Submission], *, reason: str, site: str) -> None:
-    """Tell the owners of submissions to one challenge that these were disqualified; each person gets one e-mail.
+    """Tell the owners of submissions to one challenge that these were disqualified; each person gets one email.
 
     After the commit, the caller calls `WorkerNotifier.mail_queued`.
 
@@ -76,7 +76,7 @@ def ban_lifted(session: Session, person: User, *, challenge: Challenge | None, s
 def _tell_owners(
     session: Session, submissions: Sequence[Submission], *, template: str, site: str, **given: Any
 ) -> None:
-    """Send each owner one e-mail about the owner's submissions."""
+    """Send each owner one email about the owner's submissions."""
     ordered = sorted(submissions, key=lambda one: (str(one.user_id), one.created_at))
     for _, group in groupby(ordered, key=lambda one: one.user_id):
         own = list(group)
@@ -94,7 +94,7 @@ def _tell_owners(
 def _tell(
     session: Session, person: User, *, template: str, challenge: Challenge | None, site: str, **given: Any
 ) -> None:
-    """Send an e-mail, unless the person gets none: the address must be known to be the person's."""
+    """Send an email, unless the person gets none: the address must be known to be the person's."""
     if person.is_confirmed and person.disabled_at is None:  # those of imported challenges are not confirmed
         outbox.put(
             session,

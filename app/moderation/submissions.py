@@ -36,12 +36,12 @@ def checked_reason(reason: str, *, required: bool = True) -> str:
 
 
 def disqualify(session: Session, *, submission_id: uuid.UUID, user: User, reason: str, site: str) -> Submission:
-    """Take a submission off the leaderboards until an organiser lifts it. Its owner is told the reason by e-mail, too.
+    """Take a submission off the leaderboards until an organiser lifts it. Its owner is told the reason by email, too.
 
     After the commit, the caller calls `WorkerNotifier.mail_queued`.
 
     Args:
-        site: its address, for the e-mail.
+        site: its address, for the email.
 
     Raises:
         NotFoundError, ForbiddenError: the person does not organise the challenge.
@@ -54,7 +54,7 @@ def disqualify(session: Session, *, submission_id: uuid.UUID, user: User, reason
 
 
 def disqualify_quietly(session: Session, *, submission_id: uuid.UUID, user: User, reason: str) -> Submission:
-    """Do the same as `disqualify` without an e-mail, for callers that send one about several submissions."""
+    """Do the same as `disqualify` without an email, for callers that send one about several submissions."""
     reason = checked_reason(reason)
     submission = held_as_organiser(session, submission_id, user)
     _require_state(submission)
@@ -71,10 +71,10 @@ def disqualify_quietly(session: Session, *, submission_id: uuid.UUID, user: User
 def reinstate(session: Session, *, submission_id: uuid.UUID, user: User, reason: str = "", site: str) -> Submission:
     """Lift a disqualification. The submission is as it was before: scored or queued, and published if it was.
 
-    Its owner is told by e-mail. After the commit, the caller calls `WorkerNotifier.mail_queued`.
+    Its owner is told by email. After the commit, the caller calls `WorkerNotifier.mail_queued`.
 
     Args:
-        site: its address, for the e-mail.
+        site: its address, for the email.
 
     Raises:
         NotFoundError, ForbiddenError: the person does not organise the challenge.
@@ -87,7 +87,7 @@ def reinstate(session: Session, *, submission_id: uuid.UUID, user: User, reason:
 
 
 def reinstate_quietly(session: Session, *, submission_id: uuid.UUID, user: User, reason: str = "") -> Submission:
-    """Do the same as `reinstate` without an e-mail, for callers that send one about several submissions."""
+    """Do the same as `reinstate` without an email, for callers that send one about several submissions."""
     reason = checked_reason(reason, required=False)
     submission = held_as_organiser(session, submission_id, user)
     if submission.state != State.DISQUALIFIED:

@@ -62,7 +62,7 @@ class Filters:
     """Which submissions to show, and in what order; None and empty for all.
 
     Attributes:
-        q: part of a method's or person's name, an e-mail address, contributors, affiliation, or of a hash or an id.
+        q: part of a method's or person's name, an email address, contributors, affiliation, or of a hash or an id.
         descending: None for the order that suits what is sorted by: the latest and the best first, names from A.
     """
 

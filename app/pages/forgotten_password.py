@@ -1,4 +1,4 @@
-"""Password reset by e-mail."""
+"""Password reset by email."""
 
 from typing import Annotated
 
@@ -24,7 +24,7 @@ router = APIRouter()
 
 
 class RequestForm(BaseModel):
-    """The form to request an e-mail."""
+    """The form to request an email."""
 
     email: str = ""
 
@@ -38,7 +38,7 @@ class ResetForm(BaseModel):
 
 @router.get("/forgotten-password")
 def request_page(request: Request, _: CurrentIdentity) -> Response:
-    """Show the form to request an e-mail."""
+    """Show the form to request an email."""
     return _request_page(request, RequestForm(), NO_ERRORS)
 
 

@@ -31,7 +31,7 @@ _DURATIONS = (("day", 86_400), ("hour", 3_600), ("minute", 60), ("second", 1))
 
 
 def real_address(email: str) -> str:
-    """Return an e-mail address; nothing for people who were imported with a challenge, who have none here."""
+    """Return an email address; nothing for people who were imported with a challenge, who have none here."""
     return "" if email.endswith(f"@{NOBODYS_DOMAIN}") else email
 
 

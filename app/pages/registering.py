@@ -1,4 +1,4 @@
-"""Registration and confirmation of the e-mail address."""
+"""Registration and confirmation of the email address."""
 
 from typing import Annotated
 from urllib.parse import urlencode
@@ -35,7 +35,7 @@ class RegistrationForm(BaseModel):
 
 
 class ConfirmationForm(BaseModel):
-    """The form to confirm an e-mail address."""
+    """The form to confirm an email address."""
 
     token: str = ""
     password: str = ""
@@ -57,7 +57,7 @@ async def register(
     _: CurrentIdentity,
     form: Annotated[RegistrationForm, Form()],
 ) -> Response:
-    """Create an account; the response is the same if the e-mail address already has one."""
+    """Create an account; the response is the same if the email address already has one."""
     try:
         await desk.register(**form.model_dump(exclude={"next"}), address=client_address(request))
     except ServiceError as error:
@@ -75,7 +75,7 @@ def sent_page(request: Request, settings: SettingsDep, _: CurrentIdentity) -> Re
 
 @router.get("/confirm")
 def confirmation_page(request: Request, database: DatabaseDep, _: CurrentIdentity, token: str = "") -> Response:
-    """Show the form that confirms an e-mail address, because opening a link must not change anything."""
+    """Show the form that confirms an email address, because opening a link must not change anything."""
     with database.reading() as session:
         links.owner(session, token, LinkPurpose.CONFIRM_ADDRESS)
     return _confirmation_page(request, token, NO_ERRORS)
@@ -91,7 +91,7 @@ async def confirm(
     identity: CurrentIdentity,
     form: Annotated[ConfirmationForm, Form()],
 ) -> Response:
-    """Confirm the e-mail address that a link was sent to, with the password of the registration, and sign in.
+    """Confirm the email address that a link was sent to, with the password of the registration, and sign in.
 
     Link and password are more than signing in asks for, so the password is not asked for again.
     """

@@ -47,7 +47,7 @@ def enforce(session: Session, subjects: Mapping[Limit, str]) -> None:
     other.
 
     Args:
-        subjects: for each limit, the IP address, e-mail address or id that it is counted for.
+        subjects: for each limit, the IP address, email address or id that it is counted for.
     """
     _take_turns(session, subjects)
     instant = now()

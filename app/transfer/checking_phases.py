@@ -156,7 +156,7 @@ class PhaseChecks:
         if phase not in self._phases:
             yield _no_phase(phase)
         if normalised_email(email) != email:
-            yield "email: this is not an e-mail address in lower case."
+            yield "email: this is not an email address in lower case."
 
     def _chosen(self, rules: PhaseRules) -> dict[str, Competition]:
         """The competitions of a phase; those that the edition does not have are refused when the phase is added."""

@@ -56,7 +56,7 @@ _LOGGER = logging.getLogger(__name__)
 class Export:
     """An export that is ready to be sent.
 
-    Its temporary files have e-mail addresses and unrounded scores. They are removed when it has been streamed, when it
+    Its temporary files have email addresses and unrounded scores. They are removed when it has been streamed, when it
     is discarded, and when nothing refers to it any more: a stream that is never started does not leave them behind.
 
     Attributes:

@@ -52,7 +52,7 @@ class ImportReport:
 
 
 def addresses_in(text: str) -> tuple[str, ...]:
-    """Return the e-mail addresses in a text, which are separated by commas or white space.
+    """Return the email addresses in a text, which are separated by commas or white space.
 
     >>> addresses_in("ada@lab.example, Bob@Lab.example")
     ('ada@lab.example', 'bob@lab.example')
@@ -62,7 +62,7 @@ def addresses_in(text: str) -> tuple[str, ...]:
     """
     found = {word: normalised_email(word) for word in text.replace(",", " ").split()}
     if wrong := [word[:100] for word, email in found.items() if email is None]:
-        raise InvalidInputError({"organisers": f"These are not e-mail addresses: {', '.join(wrong[:MOST_INVITED])}."})
+        raise InvalidInputError({"organisers": f"These are not email addresses: {', '.join(wrong[:MOST_INVITED])}."})
     return tuple(dict.fromkeys(email for email in found.values() if email is not None))
 
 

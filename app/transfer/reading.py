@@ -192,7 +192,7 @@ class _Checking:
             yield "person: the ban is described twice."
         contents.banned.add(one.person)
         if normalised_email(one.email) != one.email:
-            yield "email: this is not an e-mail address in lower case."
+            yield "email: this is not an email address in lower case."
 
     def _submission(self, contents: Contents, one: SubmissionRecord) -> Iterator[str]:
         yield from contents.phases.submission(one)

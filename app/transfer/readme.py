@@ -4,7 +4,7 @@ README = """This archive holds one challenge of a vocboard server, without its g
 
 Import it with Organise > Import challenge, or: vocboard admin import-challenge FILE --organiser EMAIL
 
-Scores are fractions at full precision, and people have their e-mail addresses: keep it as you keep the ground truth.
+Scores are fractions at full precision, and people have their email addresses: keep it as you keep the ground truth.
 
 challenge.json      rules, phases and edition, in all its versions
 people.jsonl, .csv  who has submitted or organised

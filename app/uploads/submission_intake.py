@@ -84,7 +84,7 @@ class SubmissionIntake:
 
         Raises:
             NotFoundError: the user can see no such challenge, or it has no such phase; there is no such upload.
-            ForbiddenError: the e-mail address is not confirmed, the registration is not approved, or the user is banned
+            ForbiddenError: the email address is not confirmed, the registration is not approved, or the user is banned
                 from the challenge or not admitted to the phase.
             ConflictError: the phase does not accept submissions; the upload is for another one, or is not finished.
             IdenticalArchiveError: see `Wanted`.

@@ -47,7 +47,7 @@ def find_target(database: Database, destination: Destination, user: User, *, at:
 
     Raises:
         NotFoundError: the user can see no such challenge, or it has no such phase.
-        ForbiddenError: the e-mail address is not confirmed, the registration is not approved, or the user is banned
+        ForbiddenError: the email address is not confirmed, the registration is not approved, or the user is banned
             from the challenge or not admitted to the phase.
         ConflictError: the phase does not accept submissions.
         LimitedError: the quota is used up.

@@ -19,7 +19,7 @@ KNOWN_BROWSER_LIFETIME = timedelta(days=180)
 LONGEST_KNOWN_BROWSER = 2000
 SHOWN_ONCE = "vocboard_shown_once"
 RETURN_TO = "vocboard_return_to"
-RETURN_TO_LIFETIME = timedelta(days=2)  # until the e-mail of a registration is opened
+RETURN_TO_LIFETIME = timedelta(days=2)  # until the email of a registration is opened
 
 
 def session_token(connection: HTTPConnection, settings: Settings) -> str | None:

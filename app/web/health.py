@@ -23,7 +23,7 @@ class Readiness(BaseModel):
     """The readiness of this process.
 
     Attributes:
-        status: `degraded` if a kind of worker does not look for work, so that submissions stay queued or e-mail is not
+        status: `degraded` if a kind of worker does not look for work, so that submissions stay queued or email is not
             sent.
         workers: `unknown` if the database is unavailable.
     """

@@ -1,6 +1,6 @@
 """In production, pages and API only accept the host of `VOCBOARD_PUBLIC_URL` or of this machine.
 
-So links in pages and e-mails cannot point to a host from a forged request. Health checks accept any host, because load
+So links in pages and emails cannot point to a host from a forged request. Health checks accept any host, because load
 balancers use addresses, and their responses contain no links.
 """
 

@@ -19,7 +19,7 @@ GENERATED_PASSWORD_BYTES = 15  # 120 bits, 20 characters
 
 def configure(actions: Actions) -> None:
     """Add the actions."""
-    action = actions.add_parser("create-user", help="create an account with a confirmed e-mail address")
+    action = actions.add_parser("create-user", help="create an account with a confirmed email address")
     action.add_argument("email")
     action.add_argument("--name", required=True)
     action.add_argument("--affiliation", default="")
@@ -38,7 +38,7 @@ def configure(actions: Actions) -> None:
     action.add_argument("role", choices=list(map(str, Role)))
     action.set_defaults(do=set_role)
 
-    action = actions.add_parser("confirm-user", help="mark a user's e-mail address as confirmed")
+    action = actions.add_parser("confirm-user", help="mark a user's email address as confirmed")
     action.add_argument("email")
     action.set_defaults(do=confirm_user)
 
@@ -131,7 +131,7 @@ def set_role(arguments: argparse.Namespace, database: Database, _settings: Setti
 
 
 def confirm_user(arguments: argparse.Namespace, database: Database, _settings: Settings) -> int:
-    """Mark a user's e-mail address as confirmed."""
+    """Mark a user's email address as confirmed."""
     with database.writing() as session:
         administration.confirm(session, user=administration.get_user(session, arguments.email))
     return 0

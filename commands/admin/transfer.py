@@ -64,7 +64,7 @@ def export_challenge(arguments: argparse.Namespace, database: Database, settings
     partial = arguments.file.with_name(f"{arguments.file.name}.partial")
     try:
         with partial.open("wb") as file:
-            partial.chmod(0o600)  # it has e-mail addresses and exact scores
+            partial.chmod(0o600)  # it has email addresses and exact scores
             file.writelines(exported.stream())
         partial.replace(arguments.file)
     except OSError as error:

@@ -31,7 +31,7 @@ def fill_examples(database: Database, organiser: Api, author_of: Callable[[Metho
     """Create the example challenges that an earlier start has not created.
 
     Args:
-        participant: e-mail address of the demo's participant.
+        participant: email address of the demo's participant.
     """
 
     def opened(slug: str, edition: str) -> ExampleChallenge:

@@ -1,4 +1,4 @@
-"""Let bans of imported challenges hold for an e-mail address.
+"""Let bans of imported challenges hold for an email address.
 
 Revision: 2026_11_22_0405_imported_bans
 Follows: 2026_11_22_0345_statistics

@@ -120,7 +120,7 @@ def sign_in() -> SignIn:
 
     def by_form(page: Page, email: str) -> None:
         page.get_by_role("link", name="Sign in").first.click()
-        page.get_by_label("E-mail address").fill(email)
+        page.get_by_label("Email address").fill(email)
         page.get_by_label("Password").fill(PASSWORD)
         page.get_by_role("button", name="Sign in").click()
         page.get_by_role("link", name="Account").wait_for()
@@ -137,6 +137,6 @@ def laboratory(tmp_path: Path) -> Iterator[Site]:
 
 @pytest.fixture
 def organiser(laboratory: Site) -> str:
-    """Give the e-mail address of an organiser of the laboratory."""
+    """Give the email address of an organiser of the laboratory."""
     with laboratory.writing() as session:
         return make_user(session, role=Role.ORGANISER, name="Olga Organiser").email

@@ -1,4 +1,4 @@
-"""More of the gallery: challenges in rarer states, re-scores with their reports, links of e-mails, an invitation."""
+"""More of the gallery: challenges in rarer states, re-scores with their reports, links of emails, an invitation."""
 
 import uuid
 from datetime import timedelta

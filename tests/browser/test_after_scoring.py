@@ -25,7 +25,7 @@ def test_a_result_is_shared_and_withdrawn_by_keyboard(gallery_site: Site, galler
     page.goto(gallery_site.url + path)
     expect(page.get_by_role("heading", level=1)).to_have_text("Not found")  # private
     press(page, "Enter", page.get_by_role("main").get_by_role("link", name="Sign in"))
-    page.get_by_label("E-mail address").fill(gallery.participant)
+    page.get_by_label("Email address").fill(gallery.participant)
     page.get_by_label("Password").fill(PASSWORD)
     page.keyboard.press("Enter")
     expect(page).to_have_url(gallery_site.url + path)  # back where one was

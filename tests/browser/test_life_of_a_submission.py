@@ -84,9 +84,9 @@ def set_up_challenge(page: Page, devkit: Path) -> None:
 
 
 def register(page: Page, laboratory: Site) -> None:
-    """Register, and follow the link in the e-mail, which signs in."""
+    """Register, and follow the link in the email, which signs in."""
     page.get_by_role("link", name="Register").first.click()
-    page.get_by_label("E-mail address").fill("ada@lab.example")
+    page.get_by_label("Email address").fill("ada@lab.example")
     page.get_by_label("Name", exact=True).fill("Ada Newcomer")
     page.get_by_label("Password").fill(PASSWORD)
     page.get_by_role("button", name="Register").click()
@@ -99,12 +99,12 @@ def register(page: Page, laboratory: Site) -> None:
 
 
 def first_mail(laboratory: Site) -> str:
-    """Wait until the worker has sent an e-mail, which the embedded set-up writes into a file."""
+    """Wait until the worker has sent an email, which the embedded set-up writes into a file."""
     directory = laboratory.settings.mail_directory
     assert directory is not None
     deadline = time.monotonic() + PATIENCE_MS / 1000
     while not (directory.is_dir() and read(directory)):
-        assert time.monotonic() < deadline, "no e-mail was sent"
+        assert time.monotonic() < deadline, "no email was sent"
         time.sleep(0.1)
     return str(read(directory)[0].get_content())
 

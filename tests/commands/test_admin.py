@@ -71,7 +71,7 @@ def test_a_password_is_made_up_and_shown_unless_given(
 
 def test_errors_are_reported_on_standard_error(embedded: Database, capsys: pytest.CaptureFixture[str]) -> None:
     assert admin("create-user", "nobody", "--name", "") == 1
-    assert "email: This is not an e-mail address." in capsys.readouterr().err
+    assert "email: This is not an email address." in capsys.readouterr().err
     assert admin("set-role", "nobody@lab.example", "organiser") == 1
     assert "nobody@lab.example" in capsys.readouterr().err
 

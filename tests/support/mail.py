@@ -1,4 +1,4 @@
-"""E-mail in tests: a real SMTP server as a process of its own, and the links in what it received."""
+"""Email in tests: a real SMTP server as a process of its own, and the links in what it received."""
 
 import contextlib
 import email

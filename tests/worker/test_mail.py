@@ -1,4 +1,4 @@
-"""The worker that sends e-mail, as a process of its own, and a real mail server."""
+"""The worker that sends email, as a process of its own, and a real mail server."""
 
 import os
 import subprocess

@@ -155,7 +155,7 @@ class Year:
         page.get_by_role("button", name="Save changes").click()
         expect(page.get_by_text("Phase saved.")).to_be_visible()
         extra = page.locator("form").filter(has=page.get_by_role("heading", name="Give a person extra quota"))
-        extra.get_by_label("E-mail address").fill(f"f.brandt@{DOMAIN}")
+        extra.get_by_label("Email address").fill(f"f.brandt@{DOMAIN}")
         extra.get_by_label("Extra submissions per competition").fill("1")
         extra.get_by_label("Until").fill(_form_date(30))
         extra.get_by_label("Reason").fill("Power cut on campus")
@@ -194,7 +194,7 @@ class Year:
         page.get_by_role("button", name="Disqualify").click()
         expect(page.get_by_text("Submission disqualified.")).to_be_visible()
         self._go(f"{SET_UP}/people")
-        page.get_by_label("E-mail address").fill(f"jonas.weber@{DOMAIN}")
+        page.get_by_label("Email address").fill(f"jonas.weber@{DOMAIN}")
         page.get_by_role("button", name="Invite").click()
         expect(page.get_by_text("Invitation sent.")).to_be_visible()
 
@@ -243,7 +243,7 @@ class Year:
 
 def _sign_in(page: Page, url: str, account: Account) -> None:
     page.goto(f"{url}/sign-in")
-    page.get_by_label("E-mail address").fill(account.email)
+    page.get_by_label("Email address").fill(account.email)
     page.get_by_label("Password").fill(account.password)
     page.get_by_role("button", name="Sign in").click()
     page.get_by_role("link", name="Account").wait_for()

@@ -21,7 +21,7 @@ class Me(BaseModel):
 
 
 class WaitingRegistration(BaseModel):
-    """A user with a confirmed e-mail address who is waiting for an organiser's approval."""
+    """A user with a confirmed email address who is waiting for an organiser's approval."""
 
     id: uuid.UUID
     email: str

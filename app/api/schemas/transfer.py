@@ -17,4 +17,4 @@ class ImportedChallenge(ChallengeDetails):
     """A challenge that was imported, and what its archive says of people."""
 
     organisers_elsewhere: list[OrganiserElsewhere] = Field(description="They have no rights here unless they accept.")
-    bans: int = Field(description="People who may not take part, by e-mail address.")
+    bans: int = Field(description="People who may not take part, by email address.")

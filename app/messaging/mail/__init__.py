@@ -1,1 +1,1 @@
-"""E-mail: an outbox table, and its delivery by a worker."""
+"""Email: an outbox table, and its delivery by a worker."""

@@ -1,4 +1,4 @@
-"""Delivery of e-mail by SMTP, or to files if there is no mail server."""
+"""Delivery of email by SMTP, or to files if there is no mail server."""
 
 import smtplib
 import ssl
@@ -83,7 +83,7 @@ def sender(settings: Settings) -> Send:
 
 
 def _email(message: Claimed, settings: Settings) -> EmailMessage:
-    """Build the e-mail.
+    """Build the email.
 
     `EmailMessage` rejects line breaks in headers, but decodes encoded words (RFC 2047), which can stand for line breaks
     and further addresses.
@@ -97,7 +97,7 @@ def _email(message: Claimed, settings: Settings) -> EmailMessage:
         email["To"] = recipient = _address(message.recipient)
         email["Subject"] = message.subject.replace("=?", "= ?")
         if [address.addr_spec for address in email["To"].addresses] != [recipient]:
-            raise UndeliverableError("the recipient is not an e-mail address")
+            raise UndeliverableError("the recipient is not an email address")
     except (ValueError, LookupError, MessageError) as error:
         raise UndeliverableError(str(error)) from error
     email["Date"] = format_datetime(message.created_at)
@@ -108,7 +108,7 @@ def _email(message: Claimed, settings: Settings) -> EmailMessage:
 
 
 def _address(recipient: str) -> str:
-    """Return an e-mail address with the domain as mail servers know it: IDNA for one that is not ASCII."""
+    """Return an email address with the domain as mail servers know it: IDNA for one that is not ASCII."""
     try:
         checked = validate_email(recipient, check_deliverability=False, globally_deliverable=False)
     except EmailNotValidError as error:

@@ -1,4 +1,4 @@
-"""Model of the outbox: queued e-mail, and the outcome of sent e-mail."""
+"""Model of the outbox: queued email, and the outcome of sent email."""
 
 from datetime import datetime
 
@@ -9,7 +9,7 @@ from vocboard.app.database import Base, CreatedAt, Identifier
 
 
 class OutgoingMail(Base):
-    """One e-mail to one recipient.
+    """One email to one recipient.
 
     It is queued while `sent_at` and `failed_at` are None, and can be claimed from `due_at` on. A claim sets `due_at` to
     the end of its lease.

@@ -1,4 +1,4 @@
-"""The outbox as a queue of e-mail.
+"""The outbox as a queue of email.
 
 The database is the queue; the broker only wakes the worker. A message is sent at least once: if a worker dies between
 the mail server's response and its own commit, the message is sent again with the same Message-ID.
@@ -48,7 +48,7 @@ def put(session: Session, *, to: str, template: str, lifetime: timedelta = LIFET
     After the commit, the caller calls `WorkerNotifier.mail_queued`.
 
     Args:
-        to: a normalised e-mail address.
+        to: a normalised email address.
         template: name of a file in `templates/mail`: the subject, an empty line, and the body.
         lifetime: time after which the message is no longer sent.
         context: variables of the template.

@@ -38,7 +38,7 @@ def invite(
     slug: str,
     email: Annotated[str, Form()] = "",
 ) -> Response:
-    """Invite somebody by e-mail address."""
+    """Invite somebody by email address."""
     try:
         with database.writing() as session:
             challenge = challenges.get_organised(session, slug, user)

@@ -22,7 +22,7 @@ DETAILS = (
 )
 ADMISSIONS = (
     (Admission.EVERYONE.value, "Everyone with an account"),
-    (Admission.APPROVED.value, "People whom you admit by e-mail address"),
+    (Admission.APPROVED.value, "People whom you admit by email address"),
     (Admission.EARLIER_PHASE.value, "People with a scored submission in an earlier phase"),
 )
 FREEZES = (

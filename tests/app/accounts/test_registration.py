@@ -60,7 +60,7 @@ def sign_in(database: Database, password: str = PASSWORD) -> str:
 
 def test_an_account_may_submit_once_its_address_is_confirmed(database: Database) -> None:
     register(database)
-    with pytest.raises(NotConfirmedError, match="Confirm your e-mail address"):
+    with pytest.raises(NotConfirmedError, match="Confirm your email address"):
         require_confirmed(the_user(database))
     confirm(database)
     require_confirmed(the_user(database))
@@ -259,7 +259,7 @@ def test_registrations_from_one_address_are_limited(database: Database) -> None:
 
 @pytest.mark.parametrize("event", ["password changed", "password changed by the operator", "disabled and enabled"])
 def test_links_end_with_what_they_were_sent_for(database: Database, event: str) -> None:
-    """Somebody who finds an old e-mail cannot set another password."""
+    """Somebody who finds an old email cannot set another password."""
     with database.writing() as session:
         make_user(session, email=EMAIL)
         registration.send_reset_link(session, email=EMAIL, site=SITE)

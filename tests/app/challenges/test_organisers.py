@@ -1,4 +1,4 @@
-"""Co-organisers: invited by e-mail address, without a word on whether the address has an account."""
+"""Co-organisers: invited by email address, without a word on whether the address has an account."""
 
 import uuid
 

@@ -1,4 +1,4 @@
-"""E-mail to people who are disqualified or banned: once, with the reason, and only to addresses that are theirs."""
+"""Email to people who are disqualified or banned: once, with the reason, and only to addresses that are theirs."""
 
 from collections.abc import Sequence
 from functools import partial

@@ -182,8 +182,8 @@ def test_a_wrong_password_and_unknown_address_get_the_same_error(embedded_site: 
         nobody = send_form(client, "/sign-in", email="nobody@lab.example", password="not this one")
     assert wrong.status_code == nobody.status_code == 401
     assert f'value="{email}"' in wrong.text
-    assert "The e-mail address or the password is wrong." in wrong.text
-    assert "The e-mail address or the password is wrong." in nobody.text
+    assert "The email address or the password is wrong." in wrong.text
+    assert "The email address or the password is wrong." in nobody.text
 
 
 @pytest.mark.parametrize("wanted", ["https://evil.example/", "//evil.example", "/\\evil.example", "evil"])

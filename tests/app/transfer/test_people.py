@@ -141,7 +141,7 @@ def test_a_ban_holds_for_all_spellings_of_its_address(exported: Path, other: Ser
 def test_addresses_that_are_none_are_all_named() -> None:
     with pytest.raises(InvalidInputError) as refused:
         addresses_in(f"{CARL} nobody, @lab.example")
-    assert refused.value.fields == {"organisers": "These are not e-mail addresses: nobody, @lab.example."}
+    assert refused.value.fields == {"organisers": "These are not email addresses: nobody, @lab.example."}
 
 
 def test_bans_that_fit_nobody_are_refused(exported: Path, other: Server) -> None:

@@ -307,7 +307,7 @@ NOBODY = "00000000-0000-4000-8000-000000000000"
             "val has no ground truth of its own",
         ),
         (change_file("submissions.jsonl", lambda one: one.update(phase="test")), "the challenge has no phase test"),
-        (change_file("admissions.jsonl", lambda one: one.update(email="Ada@lab.example")), "not an e-mail address"),
+        (change_file("admissions.jsonl", lambda one: one.update(email="Ada@lab.example")), "not an email address"),
         (again("admissions.jsonl"), "admitted twice"),
         (change_file("extra-quotas.jsonl", lambda one: one.update(count=0)), "greater than or equal to 1"),
         (change_file("extra-quotas.jsonl", lambda one: one.update(phase="test")), "the challenge has no phase test"),

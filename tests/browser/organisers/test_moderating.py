@@ -31,7 +31,7 @@ def test_a_co_organiser_is_invited_and_accepts(organising: Organising, year: Yea
         other = make_user(session, name="Otto Other").email
     with organising.action("co-organiser", f"/challenges/{challenge.slug}"):
         organising.tab("Organisers")
-        organising.fill("E-mail address", other)
+        organising.fill("Email address", other)
         organising.button("Invite")
         expect(organising.page.get_by_role("row", name=re.compile(other))).to_be_visible()
     theirs = signed_in(other)
