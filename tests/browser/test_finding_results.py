@@ -23,6 +23,9 @@ def test_the_list_of_challenges_and_a_challenge_lead_to_a_leaderboard(page: Page
 
     page.get_by_role("link", name="Visual object classes 2012").click()
     cell = page.get_by_role("link", name=re.compile(f"comp3.*{re.escape(leader)}", re.DOTALL))
+    page.get_by_role("link", name="Guide to the program").click()
+    expect(page.get_by_role("heading", name="Validate offline")).to_be_in_viewport()
+    page.go_back()
     box = cell.bounding_box()
     assert box is not None
     assert box["x"] + box["width"] <= 1024
@@ -39,6 +42,25 @@ def test_a_result_is_downloaded_in_every_format(page: Page, exhibition: Exhibiti
         start = {"CSV": re.compile(r"\w+,"), "JSON": re.compile(r"[{\[]"), "SVG": re.compile("<svg")}
         assert start[link.inner_text()].match(content), content[:100]
     assert page.locator(".exports a", has_text="SVG").count() == 2  # of scores and of curves
+
+
+def test_a_leaderboard_is_downloaded_as_csv_in_fractions_and_latex_in_per_cent(
+    page: Page, exhibition: Exhibition
+) -> None:
+    page.goto(f"{exhibition.url}/challenges/voc2012/leaderboards/comp5")
+    first, last = (page.locator(".board tbody tr").nth(place) for place in (0, -1))
+    mean = first.locator(".mean span").inner_text()
+    expect(last.locator(".mean")).to_contain_text("*")  # not all classes
+    content = {}
+    for name in ("CSV", "LaTeX"):
+        with page.expect_download() as download:
+            page.get_by_role("link", name=name, exact=True).click()
+        content[name] = download.value.path().read_text()
+    lines = content["CSV"].splitlines()
+    assert f"{float(mean) / 100:.4f}" in lines[1]
+    assert "no" in lines[-1].split(",")
+    assert mean in content["LaTeX"]
+    assert "*" in content["LaTeX"]
 
 
 def test_the_code_of_an_error_leads_to_its_explanation(page: Page, exhibition: Exhibition) -> None:
