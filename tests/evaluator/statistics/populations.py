@@ -12,10 +12,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from vocboard.evaluator.editions import Interpolation, Metric, RocRule
+from vocboard.evaluator.metrics.confusion_matrix import ImageConfusions
+from vocboard.evaluator.metrics.normalised_precision import NORMAL_SHARE
 from vocboard.evaluator.metrics.precision_recall import ELEVEN_RECALLS, Judgement, by_confidence
 from vocboard.evaluator.metrics.roc import RankedItems
 from vocboard.evaluator.statistics.average_precision import ResampledAveragePrecision
+from vocboard.evaluator.statistics.best_f1 import ResampledBestF1
+from vocboard.evaluator.statistics.frequency_weighted_iou import ResampledFrequencyWeightedIou
 from vocboard.evaluator.statistics.image_shares import ImageShares
+from vocboard.evaluator.statistics.normalised_precision import ResampledNormalisedPrecision
 from vocboard.evaluator.statistics.resampled import Resampled
 from vocboard.evaluator.statistics.roc import ResampledRoc
 
@@ -34,42 +39,63 @@ class Population(ABC):
         """Draw a test set, and the results of so many methods on it."""
 
 
+@dataclass(frozen=True, eq=False)
+class Ranked:
+    """Results of one class by rank.
+
+    Attributes:
+        judgement: which are true and false positives.
+        confidence: (n,)
+        image: (n,) index of each result's image.
+        positive_image: (p,) index of each object's image.
+    """
+
+    judgement: Judgement
+    confidence: NDArray[np.float64]
+    image: NDArray[np.int32]
+    positive_image: NDArray[np.int32]
+
+
 @dataclass(frozen=True)
 class Detections(Population):
     """Detection. Confidences of true positives are Beta(3, 1.5) distributed, those of false ones Beta(1, 3).
 
     Attributes:
-        interpolation: of the average precision.
         objects: expected number per image; images differ.
         found: share of the objects that is detected, on average; images differ.
         false: expected number of false positives per image.
     """
 
-    interpolation: Interpolation
     objects: float = 0.7
     found: float = 0.85
     false: float = 1.5
 
-    def true_score(self) -> float:
-        # Distribution functions on a fine grid of thresholds, from the highest.
+    def draw(self, images: int, methods: int, random: Random) -> list[Resampled]:
+        number = random.poisson(random.gamma(1.0, self.objects, images))
+        positive_image = np.repeat(np.arange(images, dtype=np.int32), number)
+        return [self.scored(self._results(images, positive_image, random), images) for _ in range(methods)]
+
+    @abstractmethod
+    def scored(self, ranked: Ranked, images: int) -> Resampled:
+        """Score the results of one method."""
+
+    def by_threshold(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """Return recall and false positives per image on a fine grid of thresholds, from the highest."""
         x = 1 - (np.arange(400_000) + 0.5) / 400_000
         density = x**2 * (1 - x) ** 0.5
-        true = np.cumsum(density) / density.sum()
-        false = (1 - x) ** 3
-        recall = self.found * true
-        precision = self.objects * recall / (self.objects * recall + self.false * false)
+        return self.found * np.cumsum(density) / density.sum(), self.false * (1 - x) ** 3
+
+    def average_precision(self, interpolation: Interpolation, objects: float) -> float:
+        """Return the average precision on all images, with precision as if each had so many objects."""
+        recall, false = self.by_threshold()
+        precision = objects * recall / (objects * recall + false)
         best = np.maximum.accumulate(precision[::-1])[::-1]
-        if self.interpolation is Interpolation.AREA:
+        if interpolation is Interpolation.AREA:
             return float(np.sum(np.diff(recall, prepend=0.0) * best))
         reached = np.searchsorted(recall, ELEVEN_RECALLS)
         return float(np.append(best, 0.0)[reached].mean())
 
-    def draw(self, images: int, methods: int, random: Random) -> list[Resampled]:
-        number = random.poisson(random.gamma(1.0, self.objects, images))
-        positive_image = np.repeat(np.arange(images, dtype=np.int32), number)
-        return [self._results(images, positive_image, random) for _ in range(methods)]
-
-    def _results(self, images: int, positive_image: NDArray[np.int32], random: Random) -> Resampled:
+    def _results(self, images: int, positive_image: NDArray[np.int32], random: Random) -> Ranked:
         share = random.beta(4 * self.found, 4 * (1 - self.found), images)
         hit = positive_image[random.random(len(positive_image)) < share[positive_image]]
         false = np.repeat(np.arange(images, dtype=np.int32), random.poisson(random.gamma(2.0, self.false / 2, images)))
@@ -77,8 +103,47 @@ class Detections(Population):
         rank = by_confidence(confidence)
         true = (np.arange(len(rank)) < len(hit))[rank]
         judgement = Judgement(true, ~true, len(positive_image))
-        image = np.concatenate([hit, false])[rank]
-        return ResampledAveragePrecision(judgement, image, positive_image, self.interpolation)
+        return Ranked(judgement, confidence[rank], np.concatenate([hit, false])[rank], positive_image)
+
+
+@dataclass(frozen=True)
+class AveragePrecision(Detections):
+    """Average precision.
+
+    Attributes:
+        interpolation: of it.
+    """
+
+    interpolation: Interpolation = Interpolation.AREA
+
+    def true_score(self) -> float:
+        return self.average_precision(self.interpolation, self.objects)
+
+    def scored(self, ranked: Ranked, images: int) -> Resampled:
+        return ResampledAveragePrecision(ranked.judgement, ranked.image, ranked.positive_image, self.interpolation)
+
+
+class NormalisedPrecision(Detections):
+    """Normalised average precision."""
+
+    def true_score(self) -> float:
+        return self.average_precision(Interpolation.AREA, NORMAL_SHARE)
+
+    def scored(self, ranked: Ranked, images: int) -> Resampled:
+        normal = NORMAL_SHARE * images
+        return ResampledNormalisedPrecision(ranked.judgement, ranked.image, ranked.positive_image, normal)
+
+
+class BestF1(Detections):
+    """The best F1."""
+
+    def true_score(self) -> float:
+        recall, false = self.by_threshold()
+        true = self.objects * recall
+        return float(np.max(2 * true / (true + false + self.objects)))
+
+    def scored(self, ranked: Ranked, images: int) -> Resampled:
+        return ResampledBestF1(ranked.judgement, ranked.confidence, ranked.image, ranked.positive_image)
 
 
 @dataclass(frozen=True)
@@ -134,9 +199,77 @@ class Segmented(Population):
         return ImageShares(np.round(area * share), np.round(area))
 
 
+@dataclass(frozen=True)
+class Labelled(Population):
+    """Segmentation: background in all images, and each of the classes in some; frequency-weighted IoU.
+
+    Attributes:
+        shown: share of the images with each class.
+        right: expected share of the pixels of a label that are right; the others are divided equally among the others.
+    """
+
+    shown: tuple[float, ...] = (0.35, 0.2, 0.1)
+    right: float = 0.7
+
+    def true_score(self) -> float:
+        area = np.array([80_000.0, *(12_000 * share for share in self.shown)])
+        others = len(self.shown)
+        expected = area[:, None] * np.where(np.eye(others + 1), self.right, (1 - self.right) / others)
+        both = expected.diagonal()
+        iou = both / (expected.sum(axis=0) + expected.sum(axis=1) - both)
+        return float((area * iou).sum() / area.sum())
+
+    def draw(self, images: int, methods: int, random: Random) -> list[Resampled]:
+        shown = random.random((images, len(self.shown))) < self.shown
+        area = np.column_stack(
+            [random.gamma(8, 10_000, images), shown * random.gamma(1.5, 8_000, (images, len(self.shown)))]
+        )
+        easy = random.gamma(6 * self.right, size=images)  # the same for all methods
+        return [self._results(area, easy, random) for _ in range(methods)]
+
+    def _results(self, area: NDArray[np.float64], easy: NDArray[np.float64], random: Random) -> Resampled:
+        labels = area.shape[1]
+        shares = random.gamma(6 * (1 - self.right) / (labels - 1), size=(len(area), labels, labels))
+        for label in range(labels):
+            shares[:, label, label] = easy
+        shares /= shares.sum(axis=2, keepdims=True)  # Dirichlet
+        pixels = np.round(area[:, :, None] * shares).astype(np.int64)
+        image, true, found = np.nonzero(pixels)
+        confusions = ImageConfusions(
+            image.astype(np.int32), true.astype(np.uint8), found.astype(np.uint8), pixels[image, true, found]
+        )
+        return ResampledFrequencyWeightedIou(confusions, labels)
+
+
+@dataclass(frozen=True)
+class Chosen(Population):
+    """A forced choice between classes: the share of the images of a class for which it is chosen.
+
+    Attributes:
+        shown: share of the images that show the class.
+        right: expected share of them for which it is chosen.
+    """
+
+    shown: float = 0.2
+    right: float = 0.85
+
+    def true_score(self) -> float:
+        return self.right
+
+    def draw(self, images: int, methods: int, random: Random) -> list[Resampled]:
+        shown = random.random(images) < self.shown
+        share = random.beta(4 * self.right, 4 * (1 - self.right), images)  # the same for all methods
+        results = (shown & (random.random(images) < share) for _ in range(methods))
+        return [ImageShares(right.astype(np.float64), shown.astype(np.float64)) for right in results]
+
+
 POPULATIONS: dict[str, Population] = {
-    "AP area": Detections(Interpolation.AREA),
-    "AP 11 points": Detections(Interpolation.ELEVEN_POINT),
+    "AP area": AveragePrecision(interpolation=Interpolation.AREA),
+    "AP 11 points": AveragePrecision(interpolation=Interpolation.ELEVEN_POINT),
     "AUC": Classified(),
     "IoU": Segmented(),
+    "normalised AP": NormalisedPrecision(),
+    "best F1": BestF1(),
+    "frequency-weighted IoU": Labelled(),
+    "forced choice": Chosen(),
 }

@@ -2,7 +2,8 @@
 
 By default a few repetitions with wide limits, which only gross errors violate. VOCBOARD_COVERAGE_REPETITIONS=500 makes
 the claims of docs/statistics.md: 93 to 97 % coverage, at most 6 % of the pairs of equal methods called different, and
-any pair of three equal methods in at most 7 %.
+any pair of three equal methods in at most 7 %. Normalised average precision and the best F1, which only secondary
+scores have, have limits of their own.
 """
 
 import os
@@ -22,12 +23,16 @@ IMAGES = 500
 REPLICATES = 1_000
 METHODS = 3
 COVERAGE = (0.93, 0.97) if IS_LONG else (0.8, 1.0)
+# These are on average too high, which intervals do not correct: see docs/statistics.md.
+COVERAGE_OF = {"normalised AP": (0.9, 0.96), "best F1": (0.89, 0.94)} if IS_LONG else {}
+SLOW = {"frequency-weighted IoU"}  # even a few repetitions take seconds
 MOST_DIFFERENT = 0.06 if IS_LONG else 0.2
+MOST_DIFFERENT_OF = {"normalised AP": 0.075} if IS_LONG else {}
 MOST_DIFFERENT_OF_THREE = 0.07 if IS_LONG else 0.25  # any pair of three
 
 
 @pytest.mark.timeout(0 if IS_LONG else 120)
-@pytest.mark.parametrize("name", POPULATIONS)
+@pytest.mark.parametrize("name", [name for name in POPULATIONS if IS_LONG or name not in SLOW])
 def test_intervals_cover_and_equal_methods_are_equal(name: str) -> None:
     population = POPULATIONS[name]
     truth, weights = population.true_score(), draw_weights(IMAGES, REPLICATES)
@@ -45,6 +50,7 @@ def test_intervals_cover_and_equal_methods_are_equal(name: str) -> None:
         different_of_three.append(any(each.is_significant for each in compare(scores).differences.values()))
     shares = (f"{100 * np.mean(found):.1f} %" for found in (covered, different, different_of_three))
     print(f"{name}, {REPETITIONS} test sets: covered {{}}, two called different {{}}, of three {{}}".format(*shares))
-    assert COVERAGE[0] <= np.mean(covered) <= COVERAGE[1]
-    assert np.mean(different) <= MOST_DIFFERENT
+    least, most = COVERAGE_OF.get(name, COVERAGE)
+    assert least <= np.mean(covered) <= most
+    assert np.mean(different) <= MOST_DIFFERENT_OF.get(name, MOST_DIFFERENT)
     assert np.mean(different_of_three) <= MOST_DIFFERENT_OF_THREE
