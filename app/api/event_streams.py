@@ -5,7 +5,6 @@ Source: WHATWG HTML, section 9.2, "Server-sent events".
 
 import uuid
 from collections.abc import AsyncIterator, Callable
-from datetime import timedelta
 from typing import TypeVar
 
 import anyio
@@ -16,8 +15,6 @@ from starlette.types import Receive, Scope, Send
 
 from vocboard.app.errors import NotFoundError, NotSignedInError
 from vocboard.app.web.open_streams import OpenStreams
-
-INTERVAL = timedelta(seconds=1)  # between two queries
 
 Event = TypeVar("Event", bound=BaseModel)
 
@@ -47,7 +44,7 @@ async def follow(
         LimitedError: the subject has too many open streams.
     """
     first = await to_thread.run_sync(look)
-    return _CountedStream(_events(look, first, name, is_final), streams, subject)
+    return _CountedStream(_events(streams, look, first, name, is_final), streams, subject)
 
 
 class _CountedStream(EventStream):
@@ -67,11 +64,11 @@ class _CountedStream(EventStream):
 
 
 async def _events(
-    look: Callable[[], Event], event: Event, name: str, is_final: Callable[[Event], bool]
+    streams: OpenStreams, look: Callable[[], Event], event: Event, name: str, is_final: Callable[[Event], bool]
 ) -> AsyncIterator[ServerSentEvent]:
     yield ServerSentEvent(event.model_dump_json(), event=name)
     while not is_final(event):
-        await anyio.sleep(INTERVAL.total_seconds())
+        await anyio.sleep(streams.interval.total_seconds())
         before = event
         try:
             event = await to_thread.run_sync(look)

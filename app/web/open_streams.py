@@ -7,7 +7,9 @@ from datetime import timedelta
 from vocboard.app.database import now
 from vocboard.app.errors import LimitedError
 
-MOST_STREAMS = 20  # open at once to one person, in one web process: each of them costs a query a second
+MOST_STREAMS = 20  # open at once to one person, in one web process
+MOST_QUERIES = 50  # per second, of all streams of one web process: a quarter of a core
+INTERVAL, LONGEST_INTERVAL = timedelta(seconds=1), timedelta(seconds=10)  # between two queries of a stream
 PAUSE = timedelta(seconds=10)  # wait after reaching the limit
 
 
@@ -29,6 +31,12 @@ class OpenStreams:
                 allowed_at=now() + PAUSE,
             )
         self._open[subject] += 1
+
+    @property
+    def interval(self) -> timedelta:
+        """Time between two queries of each stream: longer if so many are open that they would slow others down."""
+        together = timedelta(seconds=self._open.total() / MOST_QUERIES)
+        return min(max(INTERVAL, together), LONGEST_INTERVAL)
 
     def leave(self, subject: uuid.UUID | str) -> None:
         """Count one stream less."""
