@@ -1,5 +1,6 @@
 """What holds of every page: no sideways scrolling, no errors in the browser, keyboard, screen reader, zoom, print."""
 
+from datetime import UTC, datetime, timedelta, timezone
 from itertools import pairwise
 
 import pytest
@@ -164,7 +165,9 @@ def test_colours_follow_the_choice_and_stay_chosen(page: Page, exhibition: Exhib
 
 
 @pytest.mark.usefixtures("browser_errors")
-def test_times_are_the_readers_own_with_utc(exhibition: Exhibition, browser_context: BrowserContext) -> None:
+def test_times_are_the_readers_own_with_utc(
+    exhibition: Exhibition, browser_context: BrowserContext, sign_in: SignIn
+) -> None:
     browser = browser_context.browser
     assert browser is not None
     elsewhere = browser.new_context(timezone_id="Asia/Tokyo", locale="en-GB")
@@ -173,6 +176,22 @@ def test_times_are_the_readers_own_with_utc(exhibition: Exhibition, browser_cont
     time = page.locator("time").first
     expect(time.locator(".utc")).to_contain_text("UTC")
     expect(time).to_contain_text("GMT+9")
+    instant = datetime.fromisoformat(time.get_attribute("datetime") or "")
+    assert f"{instant.astimezone(UTC):%H:%M} UTC" in time.locator(".utc").inner_text()
+    assert f"{instant.astimezone(timezone(timedelta(hours=9))):%H:%M} GMT+9" in time.inner_text()
+    # Organisers type dates in UTC, or anywhere on Earth, and see their own time beside them.
+    sign_in(page, exhibition.gallery.organiser)
+    page.goto(f"{exhibition.url}/organise/new")
+    page.get_by_text("Dates, rules and leaderboards").click()
+    opens, hint = page.locator("#opens_at"), page.locator("#opens_at-local")
+    expect(hint).to_be_hidden()
+    opens.fill("2026-05-01T20:30")
+    expect(hint).to_have_text("Your time: 2 May 2026, 05:30 GMT+9")
+    page.get_by_label("Anywhere on Earth").check()
+    expect(hint).to_have_text("Your time: 2 May 2026, 17:30 GMT+9")
+    assert hint.get_attribute("id") in (opens.get_attribute("aria-describedby") or "").split()
+    opens.fill("")
+    expect(hint).to_be_hidden()
     elsewhere.close()
 
 
