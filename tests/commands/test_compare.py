@@ -103,10 +103,13 @@ def test_evaluate_compares_only_methods_with_the_same_classes(
 def test_evaluate_says_what_it_cannot_do_with_several_methods(
     worse: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert evaluate(capsys, CASE.results, worse, "--csv")[::2] == (
-        2,
-        "vocboard: --csv is for the results of one method; give --json or --report for several\n",
-    )
+    for option in (["--csv"], ["--latex"], ["--curves", str(tmp_path / "curves")]):
+        assert evaluate(capsys, CASE.results, worse, *option) == (
+            2,
+            "",
+            f"vocboard: {option[0]} is for the results of one method; give --json or --report for several\n",
+        )
+    assert not (tmp_path / "curves").exists()
     assert "two methods are named 'results'; give NAME=PATH" in evaluate(capsys, CASE.results, CASE.results)[2]
     wrong = tar(tmp_path / "wrong.tar.gz", {"results/VOC2012/Main/comp3_det_test_car.txt": "x\n"})
     status, out, _ = evaluate(capsys, CASE.results, wrong, "--bootstrap", 100)
