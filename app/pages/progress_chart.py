@@ -10,7 +10,7 @@ import numpy as np
 from vocboard.app.leaderboards.progress import Progress, RecordHolder
 
 WIDTH, HEIGHT = 460, 96  # units of the drawing, about pixels
-LEFT, RIGHT, TOP, BOTTOM = 34, 8, 15, 14  # margins, with the labels of the axes
+LEFT, RIGHT, TOP, BOTTOM = 34, 8, 15, 17  # margins, with the labels of the axes
 LETTER, LINE = 8, 13  # about the width of a letter of a label, and the height of its line
 LONGEST_LABEL = 18  # letters
 MOST_LABELS = 8
