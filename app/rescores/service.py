@@ -124,10 +124,12 @@ def evaluate_again(
     Raises:
         NotFoundError, ForbiddenError: the person does not organise its challenge.
         ConflictError: it is neither failed nor scored, is being evaluated again already, or the challenge is archived.
+        InvalidInputError: the reason is too long, or has invisible characters.
     """
     submission = submission_queries.get_for(session, submission_id, user)
     if not challenge_queries.organises(session, user, submission.challenge_id):
         raise ForbiddenError("Only the organisers of this challenge can evaluate a submission again.")
+    reason = _checked_reason(reason, required=False)
     # Lock the challenge first, as everywhere, to avoid deadlocks.
     lock_to_change(session, submission.challenge)
     session.refresh(submission, ["state"], with_for_update={"of": Submission})
@@ -146,7 +148,7 @@ def evaluate_again(
         )
     if (other := queries.open_rescore(session, submission.challenge_id, submission.id)) is not None:
         raise ConflictError(f"This submission is already being evaluated again: re-score {other.id}.")
-    reason = _checked_reason(reason or "Evaluated again by the organisers.")
+    reason = reason or "Evaluated again by the organisers."
     return submission, _add(session, submission.challenge, version, user, reason, submission=submission)
 
 

@@ -128,6 +128,15 @@ def test_what_an_organiser_unpublishes_stays_so_as_the_message_says(gallery_site
         )
 
 
+def test_a_reason_that_no_export_could_hold_is_refused(gallery_site: Site, gallery: Gallery) -> None:
+    path = f"/submissions/{gallery.submissions['failed']}"
+    with gallery_site.client() as client:
+        sign_in(client, gallery.organiser)
+        refused = send_form(client, path, f"{path}/evaluate-again", reason="a\x82b")
+    assert refused.status_code == 422
+    assert "Remove the invisible character U+0082" in refused.text
+
+
 def test_evaluating_again_twice_is_refused_on_the_page_of_the_submission(gallery_site: Site, gallery: Gallery) -> None:
     path = f"/submissions/{gallery.submissions['scored']}"
     with gallery_site.client() as client:
