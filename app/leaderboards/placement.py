@@ -55,6 +55,7 @@ class Placement:
     Attributes:
         place: the index of its row, from 0; None if the leaderboard does not have it.
         rank: its rank, or the one that it would have; None without a mean, or if a frozen leaderboard does not have it.
+        rank_range: the best and the worst rank that the differences allow; None unless its row shows them.
         count: methods on the leaderboard, with this one if it has a rank.
         mean: of the other methods.
         classes: of the other methods, by class; empty if the leaderboard has no classes.
@@ -62,6 +63,7 @@ class Placement:
 
     place: int | None
     rank: int | None
+    rank_range: tuple[int, int] | None
     count: int
     is_frozen: bool
     mean: Published
@@ -93,9 +95,11 @@ def placement(board: Board, result: Result) -> Placement:
     leaving = result.replaces | {result.submission_id}
     others = [number for number, entry in enumerate(entries) if entry.submission_id not in leaving]
     is_frozen = board.frozen_at is not None
-    rank, count = None, len(others) + 1
+    rank, rank_range, count = None, None, len(others) + 1
     if place is not None:
         rank, count = board.rows.ranks[place], len(entries)
+        known = board.rows[place].statistics
+        rank_range = known.ranks if known is not None and count > 1 else None
     elif is_frozen:
         count = len(entries)
     elif result.mean is not None:
@@ -104,6 +108,7 @@ def placement(board: Board, result: Result) -> Placement:
     return Placement(
         place=place,
         rank=rank,
+        rank_range=rank_range,
         count=count,
         is_frozen=is_frozen,
         mean=columns[0],

@@ -15,6 +15,7 @@ from vocboard.app.errors import NotFoundError
 from vocboard.app.evaluations.results import visible_evaluation
 from vocboard.app.leaderboards.current import Boards, HiddenLeaderboardError
 from vocboard.app.leaderboards.placement import Placement, Published, placement, result_to_place
+from vocboard.app.pages.certainty import range_of_ranks
 from vocboard.app.pages.results import ClassRow, ResultView
 from vocboard.app.submissions import versions
 from vocboard.app.submissions.models import Submission
@@ -89,6 +90,12 @@ class Comparison:
     def has_gaps(self) -> bool:
         """Whether there are gaps of classes."""
         return any(one.gap is not None for one in self.classes.values())
+
+    @property
+    def rank_range(self) -> str:
+        """The ranks that the differences between methods allow; empty if none are known."""
+        known = None if self.placement is None else self.placement.rank_range
+        return "" if known is None else range_of_ranks(known)
 
     @property
     def lead(self) -> float | None:

@@ -2,12 +2,14 @@
 
 import random
 import uuid
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
 from vocboard.app.leaderboards.board import Board
 from vocboard.app.leaderboards.entries import Entry
 from vocboard.app.leaderboards.placement import Published, Result, placement
 from vocboard.app.leaderboards.ranked_rows import RankedRows
+from vocboard.app.statistics.boards import MethodStatistics
 from vocboard.app.submissions.models import Declared
 from vocboard.evaluator.editions import load
 
@@ -90,6 +92,20 @@ def test_a_frozen_leaderboard_foretells_nothing() -> None:
     frozen = board([counted], frozen_at=NOON)
     assert placement(frozen, result_of(late)).rank is None
     assert placement(frozen, result_of(counted)).rank == 1
+
+
+def test_it_has_the_rank_range_of_its_row() -> None:
+    first, second = (replace(entry(mean), result_id=uuid.uuid4()) for mean in (0.5, 0.4))
+    assert first.result_id is not None
+    statistics = {first.result_id: MethodStatistics(None, {}, (1, 2), True)}
+    rows = RankedRows([first, second], COMPETITION, CLASSES, decimals=4, statistics=statistics)
+    shown = replace(board([]), rows=rows)
+    assert placement(shown, result_of(first)).rank_range == (1, 2)
+    assert placement(shown, result_of(second)).rank_range is None
+    foretold = result_of(entry(0.6), first.submission_id)
+    assert placement(shown, foretold).rank_range is None, "nothing is known of what is not published"
+    alone = RankedRows([first], COMPETITION, CLASSES, decimals=4, statistics=statistics)
+    assert placement(replace(shown, rows=alone), result_of(first)).rank_range is None
 
 
 def test_nothing_is_compared_on_an_empty_board() -> None:
