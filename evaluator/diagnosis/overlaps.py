@@ -4,7 +4,7 @@ Similar classes look alike, so that confusing them is a milder error; edition fi
 Chodpathumwan and Q. Dai, "Diagnosing Error in Object Detectors", ECCV 2012, section 2.1.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -19,8 +19,10 @@ from vocboard.evaluator.tasks.instance_segmentation.scoring import most_overlapp
 from vocboard.evaluator.tasks.instance_segmentation.truth import InstanceTruth
 from vocboard.evaluator.tasks.layout.truth import LayoutTruth
 
-# From indices of objects to the object that each result overlaps most, and the overlap; see `best_overlapping`.
-MostOverlapped = Callable[[NDArray[np.int64]], tuple[NDArray[np.int64], NDArray[np.float64]]]
+Sets = Sequence[NDArray[np.int64]]  # indices of objects
+
+# For each set, the object that each result overlaps most, and the overlap; see `best_overlapping`.
+MostOverlapped = Callable[[Sets], list[tuple[NDArray[np.int64], NDArray[np.float64]]]]
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -54,7 +56,7 @@ def overlaps(
     """Return the overlaps of the results of one class.
 
     Args:
-        most_overlapped_of: compares the results, by rank, with some objects.
+        most_overlapped_of: compares the results, by rank, with each of some sets of objects.
         class_of: (objects,) class of each object.
         counted: (objects,) bool, whether the object is not difficult.
         index: the class.
@@ -62,9 +64,9 @@ def overlaps(
     """
     own = np.flatnonzero((class_of == index) & counted)
     others = np.flatnonzero((class_of != index) & counted)
-    nearest, overlap = most_overlapped_of(own)
-    other, overlap_of_others = most_overlapped_of(others)
-    _, overlap_of_similar = most_overlapped_of(others[np.isin(class_of[others], list(similar))])
+    (nearest, overlap), (other, overlap_of_others), (_, overlap_of_similar) = most_overlapped_of(
+        [own, others, others[np.isin(class_of[others], list(similar))]]
+    )
     return Overlaps(own, nearest, overlap, other, overlap_of_others, overlap_of_similar)
 
 
@@ -74,11 +76,14 @@ def of_boxes(
     true_box: NDArray[np.float64],
     true_group: NDArray[np.integer],
 ) -> MostOverlapped:
-    """Return a function that compares boxes of the same group (image or person)."""
+    """Return a function that compares boxes with those of the same group (image or person)."""
 
-    def most(objects: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
-        best, overlap = best_overlapping(box, group, true_box[objects], true_group[objects])
-        return (objects[best] if len(objects) else best), overlap
+    def most(sets: Sets) -> list[tuple[NDArray[np.int64], NDArray[np.float64]]]:
+        found = [best_overlapping(box, group, true_box[objects], true_group[objects]) for objects in sets]
+        return [
+            (objects[best] if len(objects) else best, overlap)
+            for objects, (best, overlap) in zip(sets, found, strict=True)
+        ]
 
     return most
 
@@ -105,9 +110,11 @@ def of_parts(
 def of_regions(regions: Regions, order: NDArray[np.intp], truth: InstanceTruth) -> MostOverlapped:
     """Return a function that compares regions in some order with instances."""
 
-    def most(objects: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
-        best, overlap = most_overlapped(regions, truth, objects)
-        return (objects[best[order]] if len(objects) else best[order].astype(np.int64)), overlap[order]
+    def most(sets: Sets) -> list[tuple[NDArray[np.int64], NDArray[np.float64]]]:
+        return [
+            (objects[best[order]] if len(objects) else best[order].astype(np.int64), overlap[order])
+            for objects, (best, overlap) in zip(sets, most_overlapped(regions, truth, sets), strict=True)
+        ]
 
     return most
 

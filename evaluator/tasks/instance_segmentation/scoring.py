@@ -7,6 +7,8 @@ intersection over union of pixels, without those that are void in the ground tru
 Source: Hariharan, Arbeláez, Girshick and Malik, "Simultaneous Detection and Segmentation", ECCV 2014, section 2.
 """
 
+from collections.abc import Sequence
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -57,7 +59,7 @@ class BestOverlaps:
         """Compare the regions of one class with its instances."""
         self._rank = by_confidence(regions.confidence)
         own = np.flatnonzero(truth.class_index == class_index)
-        instance, most = most_overlapped(regions, truth, own)
+        [(instance, most)] = most_overlapped(regions, truth, [own])
         self.matched = MatchedResults(
             image=regions.image[self._rank],
             confidence=regions.confidence[self._rank],
@@ -78,41 +80,42 @@ class BestOverlaps:
 
 
 def most_overlapped(
-    regions: Regions, truth: InstanceTruth, own: NDArray[np.int64]
-) -> tuple[NDArray[np.int32], NDArray[np.float64]]:
+    regions: Regions, truth: InstanceTruth, sets: Sequence[NDArray[np.int64]]
+) -> list[tuple[NDArray[np.int32], NDArray[np.float64]]]:
     """Return for each region the instance of its image that it overlaps most, the first among equals.
 
-    The pixels of every region are counted, also where its image has no instance to compare it with: otherwise, how long
-    an evaluation takes would tell which images show a class.
+    The pixels of every region are counted, once, also where its image has no instance to compare it with: otherwise,
+    how long an evaluation takes would tell which images show a class.
 
     Args:
         regions: (n,) in any order.
         truth: all instances.
-        own: (m,) indices of the instances to compare with, increasing.
+        sets: (m,) indices of instances to compare with, increasing.
 
     Returns:
-        (n,) indices into `own`, meaningless where the overlap is 0, and (n,) overlaps.
+        For each set, (n,) indices into it, meaningless where the overlap is 0, and (n,) overlaps.
     """
-    instance = np.zeros(len(regions.image), dtype=np.int32)
-    most = np.zeros(len(regions.image))
+    found = [(np.zeros(len(regions.image), dtype=np.int32), np.zeros(len(regions.image))) for _ in sets]
     by_image = np.argsort(regions.image, kind="stable")
     for rows in np.split(by_image, np.flatnonzero(np.diff(regions.image[by_image])) + 1):
         if not len(rows):
             continue
         image = int(regions.image[rows[0]])
-        map_ = _LabelMap(truth.runs(image))
-        here = slice(*np.searchsorted(truth.image[own], (image, image + 1)).tolist())
-        columns = map_.labels.searchsorted(truth.number[own[here]])
-        for batch in _batches(rows, regions, len(map_.labels)):
-            pixels = map_.count(regions, batch)
-            if not len(columns):
-                continue
-            both = pixels[:, columns]
-            overlap = both / (pixels[:, map_.labels != VOID].sum(axis=1, keepdims=True) + map_.area[columns] - both)
-            best = overlap.argmax(axis=1)
-            instance[batch] = here.start + best
-            most[batch] = overlap[np.arange(len(batch)), best]
-    return instance, most
+        label_map = _LabelMap(truth.runs(image))
+        for batch in _batches(rows, regions, len(label_map.labels)):
+            pixels = label_map.count(regions, batch)
+            area = pixels[:, label_map.labels != VOID].sum(axis=1, keepdims=True)
+            for (instance, most), own in zip(found, sets, strict=True):
+                here = slice(*np.searchsorted(truth.image[own], (image, image + 1)).tolist())
+                if here.start == here.stop:
+                    continue
+                columns = label_map.labels.searchsorted(truth.number[own[here]])
+                both = pixels[:, columns]
+                overlap = both / (area + label_map.area[columns] - both)
+                best = overlap.argmax(axis=1)
+                instance[batch] = here.start + best
+                most[batch] = overlap[np.arange(len(batch)), best]
+    return found
 
 
 def _batches(rows: NDArray[np.intp], regions: Regions, labels: int) -> list[NDArray[np.intp]]:
