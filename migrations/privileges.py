@@ -48,7 +48,7 @@ WEB: Mapping[str, tuple[str, ...]] = {
     "idempotency_keys": ALL,
     "uploads": ALL,
     "resumable_uploads": ALL,
-    "rescores": ("SELECT", "INSERT", "UPDATE (state, finished_at, apply_requested_at, apply_requested_by_id)"),
+    "rescores": ("SELECT", "INSERT", "UPDATE (state, finished_at, reason, apply_requested_at, apply_requested_by_id)"),
     "rescore_items": READ,
     "evaluations": ADD,
     "competition_results": ADD,

@@ -11,6 +11,7 @@ from vocboard.app.api.event_streams import EventStream, follow
 from vocboard.app.api.paging import DEFAULT_PER_PAGE, FIRST_PAGE, ItemPage, PageNumber, PerPage, item_page, page_of
 from vocboard.app.api.problems import problem_responses
 from vocboard.app.api.schemas.rescores import (
+    ApplyRescore,
     EvaluateAgain,
     NewRescore,
     Rescore,
@@ -91,15 +92,21 @@ def get_rescore(database: DatabaseDep, user: OrganisingUser, rescore_id: uuid.UU
     return _read(database, user, rescore_id)
 
 
-@router.post("/rescores/{rescore_id}/apply", responses=problem_responses(401, 403, 404, 409))
-def apply_rescore(database: DatabaseDep, notifier: NotifierDep, user: OrganisingUser, rescore_id: uuid.UUID) -> Rescore:
+@router.post("/rescores/{rescore_id}/apply", responses=problem_responses(400, 401, 403, 404, 409, 422))
+def apply_rescore(
+    database: DatabaseDep,
+    notifier: NotifierDep,
+    user: OrganisingUser,
+    rescore_id: uuid.UUID,
+    wanted: ApplyRescore | None = None,
+) -> Rescore:
     """Apply a re-score: switch to its results in one transaction.
 
     A worker does this, and the response waits briefly for it. If the state is still `ready`, request the re-score
     again.
     """
     with database.writing() as session:
-        service.request_apply(session, rescore_id=rescore_id, user=user)
+        service.request_apply(session, rescore_id=rescore_id, user=user, reason=wanted.reason if wanted else None)
     notifier.rescore_changed()
     service.wait_until_applied(database, rescore_id)
     return _read(database, user, rescore_id)

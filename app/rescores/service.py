@@ -152,13 +152,17 @@ def evaluate_again(
     return submission, _add(session, submission.challenge, version, user, reason, submission=submission)
 
 
-def request_apply(session: Session, *, rescore_id: uuid.UUID, user: User) -> Rescore:
+def request_apply(session: Session, *, rescore_id: uuid.UUID, user: User, reason: str | None = None) -> Rescore:
     """Request that a worker applies a re-score. Idempotent.
 
     After the commit, the caller notifies the `WorkerNotifier`.
 
+    Args:
+        reason: in place of the one that it was started with; None to keep that.
+
     Raises:
         NotFoundError: it does not exist, or the user does not organise its challenge.
+        InvalidInputError: the reason is empty or too long, or has characters that are not allowed.
         ConflictError: it is not ready, or the challenge is archived.
     """
     rescore = _locked(session, rescore_id, user)
@@ -170,8 +174,10 @@ def request_apply(session: Session, *, rescore_id: uuid.UUID, user: User) -> Res
     require_not_archived(challenge)
     if rescore.changes_edition and (reason := reason_to_wait(session, challenge)) is not None:
         raise ConflictError(reason)
+    before, rescore.reason = rescore.reason, rescore.reason if reason is None else _checked_reason(reason)
     rescore.apply_requested_at, rescore.apply_requested_by_id = now(), user.id
-    audit.record(session, actor=user, action="rescore.apply", subject=rescore)
+    details = {"reason": rescore.reason} if rescore.reason != before else {}
+    audit.record(session, actor=user, action="rescore.apply", subject=rescore, details=details)
     return rescore
 
 

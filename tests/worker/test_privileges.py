@@ -363,7 +363,7 @@ def score_again(web: Database, worker: Database, settings: Settings, challenge: 
     while rescoring.rescore_next(worker, store, settings, until=until):
         pass
     with web.writing() as session:
-        rescores.request_apply(session, rescore_id=started.id, user=organiser)
+        rescores.request_apply(session, rescore_id=started.id, user=organiser, reason="Another reason.")
     while rescoring.rescore_next(worker, store, settings, until=until):
         pass
     with web.reading() as session:

@@ -43,6 +43,16 @@ class EvaluateAgain(BaseModel):
     reason: str = Field("", description="Shown on the leaderboards if a published result changes.")
 
 
+class ApplyRescore(BaseModel):
+    """A request to apply a re-score."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    reason: str | None = Field(
+        None, description="Shown on the leaderboards; without one, the reason that the re-score was started with."
+    )
+
+
 class Difference(BaseModel):
     """A score before and after."""
 

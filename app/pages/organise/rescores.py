@@ -2,6 +2,8 @@
 
 import uuid
 from collections.abc import Callable
+from functools import partial
+from http import HTTPStatus
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Depends, Form, Request
@@ -12,6 +14,7 @@ from vocboard.app.challenges import service as challenges
 from vocboard.app.challenges.ground_truth import UNFINISHED
 from vocboard.app.database import Database
 from vocboard.app.errors import ConflictError, InvalidInputError, NotFoundError
+from vocboard.app.pages import wording
 from vocboard.app.pages.forms import go_to
 from vocboard.app.pages.organise.challenges import challenge_page
 from vocboard.app.pages.organise.truth_versions import failed_import
@@ -69,10 +72,19 @@ def start_rescore(
 
 @router.post("/organise/{slug}/rescores/{rescore_id}/apply", dependencies=[Depends(protect_form)])
 def apply_rescore(
-    request: Request, database: DatabaseDep, notifier: NotifierDep, user: Organiser, slug: str, rescore_id: uuid.UUID
+    request: Request,
+    database: DatabaseDep,
+    notifier: NotifierDep,
+    user: Organiser,
+    slug: str,
+    rescore_id: uuid.UUID,
+    reason: Annotated[str | None, Form()] = None,
 ) -> Response:
-    """Apply the re-score."""
-    response = _act(request, database, user, slug, rescore_id, service.request_apply, done="applying")
+    """Apply the re-score, with the reason that the form has."""
+    apply = partial(service.request_apply, reason=reason)
+    response = _act(request, database, user, slug, rescore_id, apply, done="applying", reason=reason)
+    if response.status_code != HTTPStatus.SEE_OTHER:  # refused
+        return response
     notifier.rescore_changed()
     if service.wait_until_applied(database, rescore_id):
         return go_to(f"/organise/{slug}/rescores/{rescore_id}", done="applied")
@@ -96,13 +108,17 @@ def _act(
     action: Callable[..., Rescore],
     *,
     done: str,
+    reason: str | None = None,
 ) -> Response:
     try:
         with database.writing() as session:
             _check_challenge(queries.get_organised(session, rescore_id, user), slug)
             action(session, rescore_id=rescore_id, user=user)
-    except (ConflictError, InvalidInputError) as error:
+    except ConflictError as error:
         return _page(request, database, user, slug, rescore_id, message=str(error), status=error.status)
+    except InvalidInputError as error:
+        message = wording.fields_in_words(error)
+        return _page(request, database, user, slug, rescore_id, message=message, status=error.status, reason=reason)
     return go_to(f"/organise/{slug}/rescores/{rescore_id}", done=done)
 
 
@@ -115,6 +131,7 @@ def _page(
     *,
     message: str | None = None,
     status: int = 200,
+    reason: str | None = None,
 ) -> Response:
     with database.reading() as session:
         rescore = queries.get_organised(session, rescore_id, user)
@@ -142,6 +159,7 @@ def _page(
         running=rescore.state is RescoreState.RUNNING
         or (rescore.state is RescoreState.READY and rescore.apply_requested_at is not None),
         message=message,
+        reason=rescore.reason if reason is None else reason,
         **_of_unusable_truth(rescore),
     )
 

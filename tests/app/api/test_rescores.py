@@ -89,7 +89,11 @@ def test_ground_truth_is_corrected(
     assert detection["classes"]["car"]["after"] == 1.0  # all three are found now, in order
     assert detection["mean"]["change"] == round(detection["mean"]["after"] - detection["mean"]["before"], 4)
 
-    applied = organiser.post(f"{path}/apply")
+    blank = organiser.post(f"{path}/apply", json={"reason": " "})
+    assert (blank.status_code, blank.json()["fields"]) == (422, {"reason": "Required."})
+    assert organiser.get(path).json()["reason"] == REASON
+    known_now = f"{REASON}, which moved no rank"
+    applied = organiser.post(f"{path}/apply", json={"reason": known_now})
     assert applied.status_code == 200, applied.text
     eventually(lambda: organiser.get(path).json()["state"] == "applied")
     after = participant.get(published).json()
@@ -99,8 +103,8 @@ def test_ground_truth_is_corrected(
         [row] = visitor.get(f"{challenge}/leaderboards/comp3").json()["rows"]
         assert row["per_class"]["car"] == 1.0
         [announced] = visitor.get(f"{challenge}/leaderboards/comp3").json()["corrections"]
-        assert (announced["reason"], announced["ground_truth_version"]) == (REASON, version["number"])
-        assert REASON in visitor.get("/challenges/small-world/leaderboards/comp3").text
+        assert (announced["reason"], announced["ground_truth_version"]) == (known_now, version["number"])
+        assert known_now in visitor.get("/challenges/small-world/leaderboards/comp3").text
     [current] = [
         one["number"] for one in organiser.get(f"{challenge}/ground-truth").json()["items"] if one["is_current"]
     ]

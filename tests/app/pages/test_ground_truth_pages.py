@@ -3,6 +3,7 @@
 import re
 import uuid
 from dataclasses import dataclass
+from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +21,7 @@ from vocboard.app.challenges.models import Challenge, GroundTruthVersion, TruthS
 from vocboard.app.challenges.phase_changes import add_phase
 from vocboard.app.challenges.rules import PhaseRules
 from vocboard.app.database import now
+from vocboard.app.rescores import service
 from vocboard.app.rescores.models import Rescore, RescoreState
 from vocboard.evaluator.problems import Problem, Severity
 from vocboard.worker.ground_truth_directory import GroundTruthDirectory
@@ -114,6 +116,24 @@ def test_the_report_shows_ranks_scores_and_what_would_be_lost(embedded_site: Sit
         assert discarded.headers["location"] == f"{page}?done=discarded"
         assert "Nothing has changed" in client.get(page).text
         assert send(client, page, f"{page}/apply").status_code == 409
+
+
+def test_the_reason_can_be_changed_when_a_rescore_is_applied(
+    embedded_site: Site, world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(service, "LONGEST_WAIT", timedelta(0))  # there is no worker
+    page = add_rescore(embedded_site, world, RescoreState.READY, report=REPORT)
+    with embedded_site.client() as client:
+        sign_in(client, world.email)
+        assert re.search(r'<input id="reason"[^>]* value="Ten boxes corrected">', client.get(page).text)
+        refused = send(client, page, f"{page}/apply", reason="x" * 2001)
+        assert refused.status_code == 422
+        assert "Reason: Use at most 2000 characters" in refused.text
+        assert f'value="{"x" * 2001}"' in refused.text
+        assert send(client, page, f"{page}/apply", reason="Eleven boxes <corrected>").status_code == 303
+        assert "<p>Eleven boxes &lt;corrected&gt;</p>" in client.get(page).text
+        log = client.get(f"/organise/{world.challenge.slug}/log").text
+    assert "asked for a re-score to be applied: “Eleven boxes &lt;corrected&gt;”" in log
 
 
 @pytest.mark.parametrize("state", list(RescoreState))
