@@ -69,6 +69,9 @@ PRINTED = """() => ({
   over: [...document.querySelectorAll("main *")].filter((each) => each.checkVisibility())
     .filter((each) => /sticky|fixed/.test(getComputedStyle(each).position) && getComputedStyle(each).bottom !== "auto")
     .map((each) => each.outerHTML.slice(0, 100)),
+  // What is a grid is broken after its headings, or not at all.
+  grids: [...document.querySelectorAll("form :is(.stack, .panel)")].filter((each) => each.checkVisibility())
+    .filter((each) => getComputedStyle(each).display !== "block").map((each) => each.outerHTML.slice(0, 100)),
   cut: [...document.querySelectorAll(".scroll")].filter((box) => box.checkVisibility())
     .filter((box) => box.scrollWidth > box.clientWidth + 1 && getComputedStyle(box).overflowX !== "visible")
     .map((box) => box.outerHTML.slice(0, 100)),
@@ -98,7 +101,8 @@ def test_page_is_in_order(visited: Page, visit: Visit) -> None:
     visited.emulate_media(media="print")
     across = visited.locator(".board, .compare").count() > 0
     visited.set_viewport_size({"width": 1047 if across else 718, "height": 718 if across else 1047})
-    assert visited.evaluate(PRINTED) == {"heading": True, "menu": False, "wide": [], "over": [], "cut": []}
+    found = {"wide": [], "over": [], "grids": [], "cut": []}
+    assert visited.evaluate(PRINTED) == {"heading": True, "menu": False, **found}
 
 
 PRINTED_TABLES = [Visit("organiser", "/organise/voc2012/submissions"), Visit("organiser", "/organise/voc2012/entrants")]
