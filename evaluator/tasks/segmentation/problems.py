@@ -2,7 +2,10 @@
 
 from vocboard.evaluator.problems.registry import error, warning
 
-_SAVE = "With Pillow: `image = Image.fromarray(labels.astype(np.uint8), mode='P'); image.putpalette(voc_colours)`."
+_SAVE = (
+    "With Pillow: `image = Image.fromarray(labels.astype(np.uint8), mode='P'); "
+    "image.putpalette(vocboard.label_colour_map().tobytes())`."
+)
 
 NOT_A_PNG = error(
     "not_a_png",
@@ -15,7 +18,8 @@ PNG_RGB = error(
     "png_rgb",
     "Colours instead of class indices",
     "The PNG is {found}, expected 8 bits per pixel with a palette, where each pixel is a class index.",
-    f"Save the class indices, not their colours. {_SAVE}",
+    f"Save the class indices, not their colours. {_SAVE} From pictures in the VOC colours, "
+    "`vocboard convert colour` makes such files.",
     example="a label map saved by `plt.imsave` or `cv2.imwrite` after colouring",
 )
 PNG_GREYSCALE = warning(

@@ -1,6 +1,7 @@
 """Label maps: what is wrong with a PNG is told before it can do harm."""
 
 import io
+import re
 import struct
 import zlib
 from collections.abc import Sequence
@@ -12,10 +13,12 @@ import pytest
 from numpy.typing import NDArray
 from PIL import Image
 
+import vocboard
 from tests.evaluator.uploads import IMAGES, SIZE, codes, directory, image_sets, label_map
 from vocboard.evaluator.editions import Competition, load
 from vocboard.evaluator.reading import ReadResults, read_results
 from vocboard.evaluator.tasks.segmentation.png import voc_colours
+from vocboard.evaluator.tasks.segmentation.problems import PNG_RGB
 
 DIRECTORY = "results/VOC2012/Segmentation/comp5_test_cls"
 
@@ -210,3 +213,15 @@ def _recoloured(png: bytes) -> bytes:
     place = png.index(b"PLTE")
     length = struct.unpack(">I", png[place - 4 : place])[0]
     return png[: place - 4] + chunk(b"PLTE", bytes(length)) + png[place + 8 + length :]
+
+
+def test_the_code_that_is_recommended_saves_a_label_map_with_the_palette_of_voc() -> None:
+    (code,) = re.findall(r"With Pillow: `([^`]+)`", PNG_RGB.remedy)
+    names: dict[str, Any] = {"Image": Image, "np": np, "vocboard": vocboard, "labels": np.full((4, 6), 7)}
+    exec(code, names)
+    output = io.BytesIO()
+    names["image"].save(output, "PNG")
+    with Image.open(output) as saved:
+        assert saved.mode == "P"
+        assert np.all(np.asarray(saved) == 7)
+        assert bytes(saved.getpalette() or ()) == voc_colours(256)
