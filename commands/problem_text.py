@@ -4,10 +4,13 @@ import itertools
 import shutil
 import textwrap
 from collections.abc import Iterable, Iterator, Sequence
+from typing import TYPE_CHECKING
 
 from vocboard.client.terminal import printable
 from vocboard.evaluator.problems import Problem, Severity, counted, has_errors
-from vocboard.evaluator.problems.groups import PLACES, ProblemGroup, counted_in_files
+
+if TYPE_CHECKING:
+    from vocboard.evaluator.problems.groups import ProblemGroup
 
 _NARROWEST, _WIDEST = 60, 120  # columns of the terminal
 
@@ -26,13 +29,17 @@ def problem_lines(problems: Sequence[Problem], whole: str = "whole archive") -> 
         yield ""
 
 
-def group_lines(groups: Sequence[ProblemGroup], page: str | None = None, *, every_place: bool = False) -> Iterator[str]:
+def group_lines(
+    groups: "Sequence[ProblemGroup]", page: str | None = None, *, every_place: bool = False
+) -> Iterator[str]:
     """Yield the lines that describe problems by cause: what to do, the first places, and where it is explained.
 
     Args:
         page: address of the page that explains all problems; None to name `vocboard explain`.
         every_place: whether to name all listed places.
     """
+    from vocboard.evaluator.problems.groups import PLACES  # noqa: PLC0415  # most results have no problems
+
     width = min(max(shutil.get_terminal_size().columns, _NARROWEST), _WIDEST)
     for group in groups:
         head = f"{group.severity.value}: {printable(group.headline)} [{printable(group.code)}]"
@@ -62,12 +69,16 @@ def explanation(code: str, page: str | None) -> str:
     return f"`vocboard explain {code}`" if page is None else f"{page}#{code}"
 
 
-def group_summary(groups: Sequence[ProblemGroup]) -> str:
+def group_summary(groups: "Sequence[ProblemGroup]") -> str:
     """Return whether the results are valid, with the number of errors and warnings and their files."""
+    if not groups:
+        return "Valid."
+    from vocboard.evaluator.problems.groups import counted_in_files  # noqa: PLC0415  # most results have no problems
+
     found = [group.severity for group in groups]
     counts = [counted_in_files(groups, severity) for severity in Severity if severity in found]
     verdict = "Not valid" if Severity.ERROR in found else "Valid"
-    return f"{verdict}: {', '.join(counts)}." if counts else f"{verdict}."
+    return f"{verdict}: {', '.join(counts)}."
 
 
 def summary(problems: Sequence[Problem]) -> str:

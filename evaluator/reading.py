@@ -3,21 +3,24 @@
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from vocboard.evaluator.archives import UPLOAD_LIMITS, ArchiveError, ArchiveLimits, Member, members
 from vocboard.evaluator.editions import Competition, Edition, Task
 from vocboard.evaluator.image_sets import ImageSets
 from vocboard.evaluator.problems import Kind, Problem, counted, has_errors, quoted
 from vocboard.evaluator.problems.files import COMPETITION_NOT_OPEN, DUPLICATE_FILE, NO_RESULT_FILES, UNKNOWN_FILE
-from vocboard.evaluator.problems.groups import ProblemGroup, ReportedProblems, grouped
+from vocboard.evaluator.problems.reported import ReportedProblems
 from vocboard.evaluator.result_files.items import Items
 from vocboard.evaluator.result_files.names import FileName, FileNames
 from vocboard.evaluator.result_files.report import FileReport
 from vocboard.evaluator.result_files.unrecognised_files import UnrecognisedFile, UnrecognisedFiles, look_at
-from vocboard.evaluator.result_files.upload_facts import facts_of
 from vocboard.evaluator.results import Results
 from vocboard.evaluator.tasks.format import ResultFiles, SegmentationSink, Upload
 from vocboard.evaluator.tasks.formats import FORMATS
+
+if TYPE_CHECKING:
+    from vocboard.evaluator.problems.groups import ProblemGroup
 
 _MOST_EXPLAINED = 1_000  # maximum number of unrecognised files with a specific explanation
 
@@ -36,7 +39,7 @@ class ReadResults:
 
     results: Results
     problems: tuple[Problem, ...]
-    groups: tuple[ProblemGroup, ...] = ()
+    groups: "tuple[ProblemGroup, ...]" = ()
     entered: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
     @property
@@ -168,11 +171,15 @@ class _Reader:
         """The problems of the whole archive, then those of its files, in order."""
         return tuple(problem for report in self._reports for problem in report.problems())
 
-    def groups(self, *first: Problem) -> tuple[ProblemGroup, ...]:
+    def groups(self, *first: Problem) -> "tuple[ProblemGroup, ...]":
         """The problems by cause, after those of the archive itself."""
         reported = [report.reported() for report in self._reports]
         if not first and not any(report.problems for report in reported):
             return ()
+        # Imported where they are needed, because most uploads have no problems.
+        from vocboard.evaluator.problems.groups import grouped  # noqa: PLC0415
+        from vocboard.evaluator.result_files.upload_facts import facts_of  # noqa: PLC0415
+
         facts = facts_of(
             self._edition,
             [self._edition.competitions[key] for key in self._open],

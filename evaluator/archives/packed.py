@@ -5,8 +5,6 @@ from pathlib import Path
 
 from vocboard.evaluator.archives.limits import ArchiveError, ArchiveLimits
 from vocboard.evaluator.archives.member import Member
-from vocboard.evaluator.archives.tar_format import tar_members
-from vocboard.evaluator.archives.zip_format import zip_members
 from vocboard.evaluator.file_type import describe
 from vocboard.evaluator.problems import Problem
 from vocboard.evaluator.problems.archives import NOT_AN_ARCHIVE
@@ -24,6 +22,11 @@ def packed_members(path: Path, limits: ArchiveLimits, report: Callable[[Problem]
         head = file.read(512)
     if not head:
         raise ArchiveError(NOT_AN_ARCHIVE.at(looks=describe(head)))
+    # Imported when they are needed: a short command would spend some of its time on loading both.
     if head.startswith(_ZIP):
+        from vocboard.evaluator.archives.zip_format import zip_members  # noqa: PLC0415
+
         return zip_members(path, limits, report)
+    from vocboard.evaluator.archives.tar_format import tar_members  # noqa: PLC0415
+
     return tar_members(path, head, limits, report)

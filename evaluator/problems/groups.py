@@ -5,7 +5,7 @@ they depend on the upload and on the public image sets alone.
 """
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Self
 
@@ -13,6 +13,7 @@ from vocboard.evaluator.problems import Kind, Problem, Severity, counted
 from vocboard.evaluator.problems.catalogue import CATALOGUE, MODULES
 from vocboard.evaluator.problems.files import MORE_PROBLEMS, MORE_WARNINGS, READING_STOPPED
 from vocboard.evaluator.problems.headlines import Facts, Found, headline
+from vocboard.evaluator.problems.reported import ReportedProblems
 
 PLACES = 3  # that a group shows first
 _COUNTS = {MORE_PROBLEMS.code, MORE_WARNINGS.code, READING_STOPPED.code}  # about problems, not problems themselves
@@ -86,22 +87,6 @@ class ProblemGroup:
             "file_count": self.file_count,
             "places": [{"file": problem.file, "line": problem.line} for problem in self.problems[:PLACES]],
         }
-
-
-@dataclass(frozen=True, slots=True)
-class ReportedProblems:
-    """The problems of one file, of a directory of label maps, or of the archive as a whole.
-
-    Attributes:
-        unlisted: number of problems that are not listed, by code.
-        is_one_file: whether the unlisted ones are in a file that listed ones are in.
-        lines: number of lines that were read; None if the file has none.
-    """
-
-    problems: Sequence[Problem]
-    unlisted: Mapping[str, int] = field(default_factory=dict)
-    is_one_file: bool = True
-    lines: int | None = None
 
 
 @dataclass(slots=True)

@@ -3,8 +3,10 @@
 import os
 from collections import deque
 from collections.abc import Callable
-from concurrent.futures import Future, ThreadPoolExecutor
-from typing import Generic, TypeVar
+from typing import TYPE_CHECKING, Generic, TypeVar
+
+if TYPE_CHECKING:
+    from concurrent.futures import Future
 
 _Result = TypeVar("_Result")
 
@@ -19,6 +21,8 @@ class OrderedThreadPool(Generic[_Result]):
 
     def __init__(self, take: Callable[[_Result], None]):
         """`take` is called with each result, in order, in the thread that calls `add` and `finish`."""
+        from concurrent.futures import ThreadPoolExecutor  # noqa: PLC0415  # slow to import, and few uploads need it
+
         self._take = take
         self._threads = min(os.cpu_count() or 1, _MOST_THREADS)
         self._pool = ThreadPoolExecutor(self._threads)

@@ -5,7 +5,7 @@ from collections import Counter
 
 from vocboard.evaluator.problems import Kind, Problem, Severity, counted
 from vocboard.evaluator.problems.files import MORE_PROBLEMS, MORE_WARNINGS, READING_STOPPED
-from vocboard.evaluator.problems.groups import ReportedProblems
+from vocboard.evaluator.problems.reported import ReportedProblems
 
 LISTED = 20
 MOST_PROBLEMS = 20_000  # errors after which reading a file stops
