@@ -1,6 +1,7 @@
 """A mail server as a process of its own: takes every message, and writes it into a directory.
 
 Usage: smtp_process.py PORT DIRECTORY [--tls CERTIFICATE KEY] [--user NAME PASSWORD] [--refuse ADDRESS]
+    [--defer ADDRESS]
 """
 
 import argparse
@@ -15,16 +16,18 @@ from aiosmtpd.smtp import SMTP, AuthResult, Envelope, Session
 class ToDirectory:
     """Writes each message as a file."""
 
-    def __init__(self, directory: Path, refused: str) -> None:
+    def __init__(self, directory: Path, refused: str, deferred: str) -> None:
         self._directory = directory
-        self._refused = refused
+        self._refused, self._deferred = refused, deferred
 
     async def handle_RCPT(  # noqa: N802
         self, server: SMTP, session: Session, envelope: Envelope, address: str, options: list[str]
     ) -> str:
-        """Permanently reject one address."""
+        """Permanently reject one address, and another one for now."""
         if address == self._refused:
             return "550 5.1.1 no such mailbox"
+        if address == self._deferred:
+            return "450 4.2.0 try again later"
         envelope.rcpt_tos.append(address)
         return "250 OK"
 
@@ -50,7 +53,7 @@ async def serve(arguments: argparse.Namespace) -> None:
         matches = given == tuple(arguments.user or ())
         return AuthResult(success=matches, auth_data=given[0])
 
-    handler = ToDirectory(arguments.directory, arguments.refuse)
+    handler = ToDirectory(arguments.directory, arguments.refuse, arguments.defer)
     loop = asyncio.get_running_loop()
     server = await loop.create_server(
         lambda: SMTP(
@@ -75,4 +78,5 @@ if __name__ == "__main__":
     parser.add_argument("--tls", nargs=2)
     parser.add_argument("--user", nargs=2)
     parser.add_argument("--refuse", default="")
+    parser.add_argument("--defer", default="")
     asyncio.run(serve(parser.parse_args()))

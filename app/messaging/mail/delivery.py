@@ -20,12 +20,17 @@ TIMEOUT_SECONDS = 30.0  # of each SMTP step
 PORTS = {"smtp": 25, "smtps": 465}
 LONGEST_LINE = 998  # characters (RFC 5322, section 2.1.1)
 PERMANENT = 500  # SMTP status codes from here on are permanent errors
+CLOSING = 421  # the server ends the connection, for any recipient
 
 Send = Callable[[Claimed], None]
 
 
 class UndeliverableError(Exception):
     """The mail server permanently rejects this message."""
+
+
+class DeferredError(Exception):
+    """The mail server does not take this message now, which can be retried later; it may take others."""
 
 
 class MailServerError(Exception):
@@ -155,7 +160,7 @@ def _send(email: EmailMessage, server: SmtpServer) -> None:
                 raise UndeliverableError(str(error)) from error
     except smtplib.SMTPRecipientsRefused as error:
         status, text = next(iter(error.recipients.values()))
-        raise _refusal(status, text) from error
+        raise _refusal(status, text, MailServerError if status == CLOSING else DeferredError) from error
     except (smtplib.SMTPDataError, smtplib.SMTPSenderRefused) as error:
         raise _refusal(error.smtp_code, error.smtp_error) from error
     except (smtplib.SMTPException, OSError) as error:
@@ -171,7 +176,7 @@ def _connected(server: SmtpServer, context: ssl.SSLContext) -> smtplib.SMTP:
     return connection
 
 
-def _refusal(status: int, text: bytes | str) -> Exception:
+def _refusal(status: int, text: bytes | str, temporary: type[Exception] = MailServerError) -> Exception:
     said = text.decode("utf-8", "replace") if isinstance(text, bytes) else text
-    kind = UndeliverableError if status >= PERMANENT else MailServerError
+    kind = UndeliverableError if status >= PERMANENT else temporary
     return kind(f"{status} {said}")

@@ -4,7 +4,7 @@ import logging
 
 from vocboard.app.database import Database
 from vocboard.app.messaging.mail import outbox
-from vocboard.app.messaging.mail.delivery import MailServerError, Send, UndeliverableError
+from vocboard.app.messaging.mail.delivery import DeferredError, MailServerError, Send, UndeliverableError
 
 _log = logging.getLogger(__name__)
 
@@ -12,7 +12,7 @@ _log = logging.getLogger(__name__)
 def send_due(database: Database, send: Send) -> int:
     """Send due messages until none is left or the mail server is unavailable.
 
-    If the server is down, only one message is tried; the others remain due.
+    If the server is down, only one message is tried; the others remain due. If it defers one, the others are sent.
 
     Returns:
         Number of sent messages.
@@ -33,11 +33,12 @@ def send_due(database: Database, send: Send) -> int:
             _log.error("the mail server permanently rejected message %s: %s", message.id, error)  # no traceback
             with database.writing() as session:
                 outbox.mark_failed(session, message, str(error), is_final=True)
-        except (MailServerError, OSError) as error:
+        except (DeferredError, MailServerError, OSError) as error:
             _log.warning("message %s could not be sent, attempt %d: %s", message.id, message.attempts, error)
             with database.writing() as session:
                 outbox.mark_failed(session, message, str(error), is_final=False)
-            return sent
+            if not isinstance(error, DeferredError):
+                return sent
         else:
             sent += 1
             with database.writing() as session:

@@ -162,11 +162,15 @@ def test_an_address_that_the_mail_server_cannot_take_does_not_hold_up_the_others
 ) -> None:
     with database.writing() as session:
         put(session, "bücher@lab.example")  # needs SMTPUTF8, which this server does not offer
+        put(session, "full@lab.example")
         put(session)
-    with mail_server(tmp_path / "received") as server:
+    with mail_server(tmp_path / "received", "--defer", "full@lab.example") as server:
         send = sender(Settings(data_directory=tmp_path, mail_url=SecretStr(server.url)))
         assert send_due(database, send) == 1
         assert [message["To"] for message in server.messages()] == ["ada@lab.example"]
+    with database.reading() as session:
+        rows = session.scalars(select(OutgoingMail).order_by(OutgoingMail.created_at)).all()
+        assert [row.failed_at is not None for row in rows] == [True, False, False]
 
 
 def only_id() -> uuid.UUID:
