@@ -12,6 +12,8 @@ from vocboard.evaluator.annotations.model import AnnotatedObject, AnnotatedPart,
 
 MAXIMUM_BYTES = 4 * 1024 * 1024  # of one annotation file; real ones have about 2 KB
 
+_FLAGS = {"0": False, "1": True}
+
 # Creating a parser takes half as long as parsing an annotation, so it is shared; threads take turns.
 _PARSER = etree.XMLParser(
     resolve_entities=False, no_network=True, load_dtd=False, remove_comments=True, remove_pis=True
@@ -117,13 +119,14 @@ class _XmlReader:
         return [self._number(element, children, name) for name in names]
 
     def _number(self, element: etree._Element, children: Mapping[str, etree._Element], name: str) -> float:
-        text = self._text(element, children, name)
+        child = children.get(name)
         try:
-            number = float(text)
+            number = math.nan if child is None else float(child.text or "")
         except ValueError:
             number = math.nan
         if not math.isfinite(number):
-            if text:  # a missing one has already been reported
+            text = self._text(element, children, name)  # reports it if it is missing
+            if text:
                 self._report(element, f"<{name}> is {text!r}, expected a number")
             return 1.0
         return number
@@ -149,7 +152,7 @@ class _XmlReader:
 
 def _is_set(element: etree._Element | None) -> bool | None:
     """A flag that may be missing; any value but 0 and 1 is as if it were."""
-    return None if element is None else {"0": False, "1": True}.get((element.text or "").strip())
+    return None if element is None else _FLAGS.get((element.text or "").strip())
 
 
 def _children(element: etree._Element) -> dict[str, etree._Element]:
