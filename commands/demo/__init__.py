@@ -29,7 +29,7 @@ from vocboard.commands.demo.seeding import (
     upload_ground_truth,
 )
 from vocboard.commands.demo.server import DemoServer, ServerError, check_port, only_demo_in
-from vocboard.commands.demo.synthetic import fill_with_synthetic
+from vocboard.commands.demo.synthetic import fill_with_synthetic, open_competitions
 from vocboard.evaluator import editions
 from vocboard.evaluator.editions import Edition, UnknownEditionError
 
@@ -174,7 +174,7 @@ def _fill_with_synthetic(
     print("Generating a synthetic test set and the results of synthetic methods ...", flush=True)
     authors = _authors(url, database, own)
     world = fill_with_synthetic(edition, database, author_of=authors, own=own, organiser=organiser)
-    (data / EXAMPLE_ARCHIVE).write_bytes(results_archive(EXAMPLE, world, edition, edition.competitions))
+    (data / EXAMPLE_ARCHIVE).write_bytes(results_archive(EXAMPLE, world, edition, open_competitions(edition)))
 
 
 def _settings(arguments: argparse.Namespace, ready_file: Path) -> Settings:

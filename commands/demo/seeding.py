@@ -134,9 +134,10 @@ def upload_ground_truth(
         organiser.post(f"{path}/{imported['number']}/confirm")
     if not becomes_current:
         return
-    offered = {competition["key"] for competition in organiser.get(f"/challenges/{slug}")["competitions"]}
-    if offered - set(imported["competitions"]):
-        organiser.patch(f"/challenges/{slug}", json={"competitions": imported["competitions"]})
+    offered = [competition["key"] for competition in organiser.get(f"/challenges/{slug}")["competitions"]]
+    if set(offered) - set(imported["competitions"]):
+        scored = [key for key in offered if key in imported["competitions"]]
+        organiser.patch(f"/challenges/{slug}", json={"competitions": scored})
     wait_for("the first scoring", state, lambda found: found["is_current"])
 
 
@@ -148,7 +149,8 @@ def submit_cast(
     Args:
         phase: where; the participant's own are only in the main one.
     """
-    offered = [competition["key"] for competition in own.get(f"/challenges/{slug}")["competitions"]]
+    phases = {each["key"]: each for each in own.get(f"/challenges/{slug}/phases")}
+    offered = phases[phase]["competitions"]
     cast = [(api_of(method), method) for method in PUBLISHED]
     if phase == MAIN_PHASE:
         cast += [(own, PRIVATE), (own, WITHDRAWN)]

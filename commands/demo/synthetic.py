@@ -1,8 +1,9 @@
 """The demo's main challenge: a synthetic test set, two phases, and the results of synthetic methods.
 
 Its main phase is open, and shows participants as little as a test set that is to last should: no upload makes more
-than 5 % of a class's positives certain (tests/attack, docs/detail-levels.md). What that hides is seen in its phase
-Practice, which is closed and shows everything about other images.
+than 5 % of a class's positives certain (tests/attack, docs/detail-levels.md). So it has no person layout: the number of
+people is public, and a list of right layouts could be confirmed. What all that hides is seen in its phase Practice,
+which is closed and shows everything about other images.
 """
 
 import tempfile
@@ -27,7 +28,7 @@ from vocboard.commands.demo.seeding import (
     submit_cast,
     upload_ground_truth,
 )
-from vocboard.evaluator.editions import Edition, for_image_set
+from vocboard.evaluator.editions import Edition, Task, for_image_set
 
 SEED = 2005  # of the synthetic scenes; the year of the first challenge
 PRACTICE, PRACTICE_IMAGE_SET = "practice", "val"
@@ -41,8 +42,8 @@ DESCRIPTION = (
     "Register, or sign in as the participant, to submit your own results; sign in as the organiser to see all "
     "submissions.\n\n"
     "Results show scores by class in whole per cent, so that uploads reveal little of the ground truth. For curves, "
-    "confusion matrices and kinds of errors, see the results of the phase Practice, which is closed. It had other "
-    "images."
+    "confusion matrices, kinds of errors and person layout, see the results of the phase Practice, which is closed. It "
+    "had other images."
 )
 
 
@@ -56,9 +57,10 @@ def fill_with_synthetic(
     with days_ago(database, slug, PRACTICE_OPENED):
         title = f"Synthetic objects, by the rules of {edition.title}"
         description = DESCRIPTION.format(title=edition.title)
-        ensure_challenge(organiser, edition, title=title, description=description, rules=OPEN_RULES)
-        opens_at = in_days(-PRACTICE_OPENED)
-        ensure_phase(organiser, slug, PRACTICE, title="Practice", rules={**PRACTICE_RULES, "opens_at": opens_at})
+        rules = {**OPEN_RULES, "competitions": open_competitions(edition)}
+        ensure_challenge(organiser, edition, title=title, description=description, rules=rules)
+        rules = {**PRACTICE_RULES, "competitions": list(edition.competitions), "opens_at": in_days(-PRACTICE_OPENED)}
+        ensure_phase(organiser, slug, PRACTICE, title="Practice", rules=rules)
         _ensure_ground_truth(organiser, slug, world, edition, MAIN_PHASE)
         _ensure_ground_truth(organiser, slug, practice, on_practice, PRACTICE)
     with days_ago(database, slug, PRACTICE_SUBMITTED):
@@ -67,6 +69,11 @@ def fill_with_synthetic(
     with days_ago(database, slug, SUBMITTED):
         submit_cast(slug, edition, world, author_of, own)
     return world
+
+
+def open_competitions(edition: Edition) -> list[str]:
+    """Return the competitions of the main phase."""
+    return [key for key, competition in edition.competitions.items() if competition.task is not Task.LAYOUT]
 
 
 def _ensure_ground_truth(organiser: Api, slug: str, world: World, edition: Edition, phase: str) -> None:

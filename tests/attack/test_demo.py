@@ -23,12 +23,14 @@ from tests.attack.detections import Answer, answer, to_decimals
 from tests.attack.detections import certain as certain_boxes
 from tests.attack.labels import Ranking, certain
 from tests.attack.uploads import Upload
-from vocboard.commands.demo import EDITION, EXAMPLES_FILLED, READY_FILE
+from vocboard.commands.demo import EDITION, EXAMPLE_ARCHIVE, EXAMPLES_FILLED, READY_FILE
 from vocboard.commands.demo.examples import SLUGS
 from vocboard.commands.demo.scenes import World, draw_world
 from vocboard.commands.demo.seeding import OPEN_RULES
 from vocboard.commands.demo.synthetic import SEED
 from vocboard.evaluator import editions
+from vocboard.evaluator.editions import Task
+from vocboard.evaluator.reading import read_results
 
 LEAKED = 0.05  # of a class's positives, at most
 START_SECONDS, SCORING_SECONDS = 300, 120
@@ -203,6 +205,15 @@ def test_nothing_that_can_be_fetched_has_counts_curves_or_more_decimals(attacked
         assert scores["confusion_counts"] is None
 
 
+def test_its_example_results_are_of_competitions_that_are_open(demo: Path) -> None:
+    access = json.loads((demo / READY_FILE).read_text())
+    challenge = httpx.get(f"{access['url']}/api/v1/challenges/{EDITION.lower()}", trust_env=False).json()
+    offered = [competition["key"] for competition in challenge["competitions"]]
+    results = read_results(demo / EXAMPLE_ARCHIVE, EDITION_OF_DEMO, None, competitions=offered)
+    assert len(results.results) == 5
+    assert not results.problems
+
+
 def test_the_examples_are_added_while_it_runs_with_the_measured_rules(demo: Path, attacked: Attacked) -> None:
     deadline = time.monotonic() + START_SECONDS
     while not (demo / EXAMPLES_FILLED).exists():
@@ -217,6 +228,14 @@ def test_the_examples_are_added_while_it_runs_with_the_measured_rules(demo: Path
         for phase in challenge["phases"]
         if phase["state"] == "open" and phase["ladder_step"] is None
     }
+    tasks = {
+        competition["task"]
+        for slug in {name.partition("/")[0] for name in opened}
+        for competition in httpx.get(f"{access['url']}/api/v1/challenges/{slug}", trust_env=False).json()[
+            "competitions"
+        ]
+    }
+    assert Task.LAYOUT not in tasks, "the number of people is public, so a list of right layouts could be confirmed"
     measured = (OPEN_RULES["detail"], OPEN_RULES["decimals"], OPEN_RULES["quota_count"])
     public = opened.pop("harbour-2026/validation")  # whose ground truth counts as public
     assert public[0] == "everything"
