@@ -108,12 +108,13 @@ class Competition:
             answer = connection.getresponse()
             return answer.status, json.load(answer)
 
-    def state(self, submission_id: uuid.UUID | str) -> str:
-        """What the API says of a submission's state."""
+    def states(self, submission_id: uuid.UUID | str) -> Iterator[str]:
+        """What the API says of a submission's state, asked again for each; on one connection, as browsers do."""
         with self._connected() as connection:
-            path = f"/api/v1/submissions/{submission_id}"
-            connection.request("GET", path, headers={"Authorization": f"Bearer {self.token}"})
-            return str(json.load(connection.getresponse())["state"])
+            while True:
+                path = f"/api/v1/submissions/{submission_id}"
+                connection.request("GET", path, headers={"Authorization": f"Bearer {self.token}"})
+                yield str(json.load(connection.getresponse())["state"])
 
     @contextmanager
     def _connected(self) -> Iterator[http.client.HTTPConnection]:

@@ -1,6 +1,7 @@
 """Reads one upload, in a separate process. Imports only what that process needs."""
 
 from collections.abc import Callable, Collection, Sequence
+from importlib import import_module
 from pathlib import Path
 
 from vocboard.app.isolation.process_limits import limit_memory, step_back
@@ -10,11 +11,22 @@ from vocboard.evaluator.image_sets import ImageSets
 from vocboard.evaluator.reading import read_results
 from vocboard.evaluator.stored_results.stored_results import ResultsWriter
 
+# Modules that are only imported when they are needed, because short commands seldom need them.
+_IMPORTED_LATE = (
+    "concurrent.futures.thread",
+    "pyarrow.compute",
+    "pyarrow.csv",
+    "vocboard.evaluator.archives.tar_format",
+    "vocboard.evaluator.archives.zip_format",
+    "vocboard.evaluator.result_files.upload_facts",
+    "vocboard.evaluator.problems.groups",
+)
+
 
 def get_ready() -> None:
-    """Prepare the process: importing this module has imported everything that reading needs."""
-    import pyarrow.compute  # noqa: PLC0415
-    import pyarrow.csv  # noqa: F401, PLC0415
+    """Prepare the process: import everything that reading can need."""
+    for name in _IMPORTED_LATE:
+        import_module(name)
 
 
 def check(  # noqa: PLR0917  # requests pass arguments by position
