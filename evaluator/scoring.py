@@ -57,8 +57,7 @@ class Confusions:
                 10 ms for an image, fifty times as long as the confusion matrix.
         """
         self._truth, self._with_boundaries = truth, with_boundaries
-        self._boundaries: dict[str, Boundaries] = {}
-        self._confusions: dict[str, Confusion] = {}
+        self._counting: dict[str, tuple[Confusion, Boundaries | None]] = {}  # by competition
 
     def add(self, competition: Competition, image: int, label_map: NDArray[np.uint8]) -> None:
         """Count one label map.
@@ -73,8 +72,8 @@ class Confusions:
         truth = self._truth.truths.get((competition.task, competition.image_set))
         if isinstance(truth, SegmentationTruth):
             runs = truth.runs(image)
-            self._of(competition).add(image, runs, label_map)
-            boundaries = self._boundaries_of(competition)
+            confusion, boundaries = self._of(competition)
+            confusion.add(image, runs, label_map)
             if boundaries is not None:
                 boundaries.add(image, runs, label_map)
 
@@ -83,17 +82,18 @@ class Confusions:
         truth = self._truth.truths.get((competition.task, competition.image_set))
         if not isinstance(truth, SegmentationTruth):
             return None
-        boundaries = self._boundaries_of(competition)
-        return LabelMapCounts(self._of(competition).by_image(), None if boundaries is None else boundaries.counts())
+        confusion, boundaries = self._of(competition)
+        return LabelMapCounts(confusion.by_image(), None if boundaries is None else boundaries.counts())
 
-    def _of(self, competition: Competition) -> Confusion:
-        return self._confusions.setdefault(competition.key, Confusion(len(competition.classes)))
+    def _of(self, competition: Competition) -> tuple[Confusion, Boundaries | None]:
+        known = self._counting.get(competition.key)
+        return known or self._counting.setdefault(competition.key, self._begun(competition))
 
-    def _boundaries_of(self, competition: Competition) -> Boundaries | None:
+    def _begun(self, competition: Competition) -> tuple[Confusion, Boundaries | None]:
+        classes = len(competition.classes)
         metrics = {competition.rules.metric, *competition.rules.secondary}
-        if not (self._with_boundaries or NEAR_BOUNDARIES.keys() & metrics):
-            return None
-        return self._boundaries.setdefault(competition.key, Boundaries(len(competition.classes)))
+        needs_boundaries = self._with_boundaries or NEAR_BOUNDARIES.keys() & metrics
+        return Confusion(classes), Boundaries(classes) if needs_boundaries else None
 
 
 def score(

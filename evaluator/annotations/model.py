@@ -2,20 +2,19 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import NamedTuple
 
 Box = tuple[float, float, float, float]  # left, top, right, bottom; see `boxes`
 
 
-@dataclass(frozen=True, slots=True)
-class AnnotatedPart:
+class AnnotatedPart(NamedTuple):
     """A part of a person: its type and box."""
 
     name: str
     box: Box
 
 
-@dataclass(frozen=True, slots=True)
-class AnnotatedObject:
+class AnnotatedObject(NamedTuple):  # made several times as fast as a frozen dataclass
     """One object of an image.
 
     Attributes:

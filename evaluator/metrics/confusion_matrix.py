@@ -44,8 +44,10 @@ class ImageConfusions:
 
     def images_by_label(self, labels: int) -> NDArray[np.int64]:
         """Return the (labels,) number of images with each true label, background first."""
-        image_and_label = np.unique(np.stack((self.image, self.true)), axis=1)
-        return np.bincount(image_and_label[1], minlength=labels)
+        shown = np.zeros((1 + int(self.image.max(initial=-1)), labels), dtype=np.bool_)
+        shown[self.image, self.true] = True
+        images: NDArray[np.int64] = np.count_nonzero(shown, axis=0)
+        return images
 
 
 class Confusion:
@@ -95,7 +97,7 @@ class Confusion:
         counts = _count_pairs(truth, result.ravel(), possible)
         if len(counts) > possible:
             raise ValueError(f"a label map holds labels other than 0 to {self._labels - 1}")
-        pairs = np.flatnonzero(counts)
+        pairs = counts.nonzero()[0]
         with self._adding:
             self._image.extend([image] * len(pairs))
             self._pair.frombytes(pairs.astype(np.uint16).tobytes())
@@ -103,7 +105,7 @@ class Confusion:
 
 
 def _count_pairs(truth: LabelRuns, result: NDArray[np.uint8], pairs: int) -> NDArray[np.float64]:
-    """Return (pairs,) pixel counts by 256 * predicted + true label; longer than `pairs` if there are other labels."""
+    """Return (k,) pixel counts by 256 * predicted + true label; k is greater than `pairs` if there are other labels."""
     changing = changes(result)
     if len(changing) * PIXELS_A_RUN > len(result):
         return _count_pixels(truth.pixels().ravel(), result, pairs)
@@ -114,7 +116,7 @@ def _count_pairs(truth: LabelRuns, result: NDArray[np.uint8], pairs: int) -> NDA
     pair = np.multiply(result[last], LABELS, dtype=np.intp)
     pair += truth.label[truth.last.searchsorted(last)]
     pixels = np.subtract(last, ends[:-1], dtype=np.float64)
-    counts: NDArray[np.float64] = np.bincount(pair, weights=pixels, minlength=pairs)  # type: ignore[assignment]  # stubs ignore weights
+    counts: NDArray[np.float64] = np.bincount(pair, weights=pixels)  # type: ignore[assignment]  # stubs ignore weights
     return counts
 
 

@@ -111,7 +111,9 @@ def _all_parts_right(
         matching[found[enough]] = True
         matched.append(layout[found[enough]] * len(truth.part_person) + true[enough])
     matching_count = np.bincount(layout[matching], minlength=layouts_count)
-    matched_true = np.unique(np.concatenate(matched)) if matched else np.zeros(0, dtype=np.int64)
+    # Each once. (`np.unique` takes longer than everything else here when it is first called: it imports masked arrays.)
+    matched_true = np.sort(np.concatenate([np.empty(0, dtype=np.int64), *matched]))
+    matched_true = matched_true[np.diff(matched_true, prepend=-1) > 0]
     matched_count = np.bincount(matched_true // max(1, len(truth.part_person)), minlength=layouts_count)
     parts = bag.sum(axis=1)
     # With equal bags, "at least as many" in every type is all of them.
