@@ -100,14 +100,12 @@ def correct_by_keyboard(page: Page, tree: Path) -> None:
     tab_to(page, "Set-up")
     page.keyboard.press("Enter")
     page.wait_for_url("**/organise/*")
-    # From here on: if the key is pressed as soon as files are asked for, the browser may open a window of its own.
-    with page.expect_file_chooser() as opened:
-        tab_to(page, "Reason for the correction")
-        page.keyboard.press("ControlOrMeta+A")
-        page.keyboard.type(REASON)
-        tab_to(page, "Development kit tree")
-        page.keyboard.press("Enter")
-    opened.value.set_files(tree)
+    tab_to(page, "Reason for the correction")
+    page.keyboard.press("ControlOrMeta+A")
+    page.keyboard.type(REASON)
+    tab_to(page, "Development kit tree")
+    # Enter opens the browser's own window, in which a person chooses by keyboard.
+    page.locator("input[type=file]:focus").set_input_files(tree)
     page.wait_for_url("**/rescores/*", timeout=PATIENCE)
 
 
