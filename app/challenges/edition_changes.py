@@ -13,6 +13,7 @@ from vocboard.app.challenges.models import Challenge
 from vocboard.app.challenges.phases import on_image_set, phases_of
 from vocboard.evaluator.editions import Competition, Edition, LayoutProtocol, Limits
 from vocboard.evaluator.editions.comparison import rules_by_task
+from vocboard.evaluator.tasks.definitions import name_lists
 
 ANOTHER_CHALLENGE = "To change this, create another challenge."
 ANOTHER_COMPETITION = "Add a competition with a number of its own instead, which people can submit to."
@@ -34,7 +35,7 @@ def obstacles(session: Session, challenge: Challenge, new: Edition) -> list[str]
         key for phase in phases_of(challenge) for key in queries.entered_competitions(session, challenge.id, phase.key)
     }
     return [
-        *_of_names(old, new),
+        *changed_names(old, new),
         *_of_trees(old, new),
         *_of_limits(old, new),
         *_of_submissions(old, new, entered),
@@ -42,13 +43,14 @@ def obstacles(session: Session, challenge: Challenge, new: Edition) -> list[str]
     ]
 
 
-def _of_names(old: Edition, new: Edition) -> Iterator[str]:
+def changed_names(old: Edition, new: Edition) -> Iterator[str]:
+    """Yield which names change that what is stored refers to, by themselves or by their place in a list."""
     if old.name != new.name:
         yield (
             f"The name changes from {old.name} to {new.name}, but trees and archives have folders of that name. "
             f"Keep it; the title may change. {ANOTHER_CHALLENGE}"
         )
-    for what in ("classes", "parts", "actions"):
+    for what in ("classes", *name_lists()):
         before, after = getattr(old, what), getattr(new, what)
         if before == after:
             continue

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, fields
 
 from vocboard.evaluator.rules import Competition, Edition, Limits, Overlap, TaskRules
-from vocboard.evaluator.tasks.definitions import METRICS, TASKS
+from vocboard.evaluator.tasks.definitions import METRICS, TASKS, name_lists
 from vocboard.evaluator.tasks.names import Metric, Task
 
 NONE = "none"
@@ -40,8 +40,8 @@ def _of_edition(old: Edition, new: Edition) -> Iterator[tuple[str, str, str]]:
     yield "Name", old.name, new.name
     yield "Title", old.title, new.title
     yield "Classes", _listed(old.classes), _listed(new.classes)
-    yield "Parts", _listed(old.parts), _listed(new.parts)
-    yield "Actions", _listed(old.actions), _listed(new.actions)
+    for key in name_lists():
+        yield key.capitalize(), _listed(getattr(old, key)), _listed(getattr(new, key))
     yield "Overlap that is enough", _overlap(old.overlap), _overlap(new.overlap)
     yield "Format of annotations", old.annotations.format.value, new.annotations.format.value
     yield "Labels of annotations", _labels(old), _labels(new)

@@ -23,7 +23,7 @@ from vocboard.evaluator.rules import (
     Training,
     WithoutPositives,
 )
-from vocboard.evaluator.tasks.definitions import METRICS, TASKS
+from vocboard.evaluator.tasks.definitions import METRICS, TASKS, name_lists
 from vocboard.evaluator.tasks.names import Metric, Task
 
 MOST_CLASSES = 254  # 0 is background and 255 void
@@ -45,7 +45,7 @@ def edition_in(table: Table) -> Edition:
     classes = _class_list(table, "classes")
     if table.is_sound("classes") and not classes:
         table.fail("classes", f"a list of 1 to {MOST_CLASSES} names")
-    lists = {key: _class_list(table, key) if table.has(key) else () for key in ("parts", "actions")}
+    lists = {key: _class_list(table, key) if table.has(key) else () for key in name_lists()}
     tasks = table.table("tasks")
     of_task = {task: tasks.table(task) for task in Task if tasks.has(task)}
     declared = {task: _declarations(below) for task, below in of_task.items()}

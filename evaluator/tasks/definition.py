@@ -40,7 +40,8 @@ class TaskDefinition(ABC):
         only_secondary: metrics that can be secondary, but not rank.
         needed_fields: required fields of result file names.
         possible_fields: optional fields of result file names, in addition to `competition` and `image_set`.
-        needed_names: the key of the list of names that the task needs in an edition file in addition to `classes`.
+        needed_names: the key of the list of names that the task needs in an edition file in addition to `classes`, and
+            the attribute of `Edition` with it.
         class_noun: noun for scored names in messages.
         results_noun: plural noun for its results, on the pages of `vocboard view`.
         content_is_lines: whether its result files are lines of text.

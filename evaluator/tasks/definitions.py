@@ -23,3 +23,9 @@ PARTIAL_ENTRIES = (
     "Any subset of the classes may be entered. The mean is then over the classes entered, and the entry ranks after "
     "those that enter all classes."
 )
+
+
+def name_lists() -> tuple[str, ...]:
+    """Return the keys of the lists of names that tasks need in addition to `classes`: attributes of `Edition`."""
+    needed = (definition.needed_names for definition in TASKS.values())
+    return tuple(dict.fromkeys(key for key in needed if key is not None))

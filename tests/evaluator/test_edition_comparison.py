@@ -1,14 +1,16 @@
 """How editions differ, in words; and which differences stored columns survive."""
 
-from dataclasses import fields, replace
+from dataclasses import dataclass, fields, replace
 
 import pytest
 
 from tests.evaluator.test_stored_results import IMAGE_SETS
+from vocboard.app.challenges.edition_changes import changed_names
 from vocboard.evaluator.editions import Annotations, Edition, Limits, Overlap, load, names
 from vocboard.evaluator.editions.comparison import differences
 from vocboard.evaluator.rules import Competition, TaskRules
 from vocboard.evaluator.stored_results.stored_results import digest
+from vocboard.evaluator.tasks.detection.definition import Detection
 
 EDITION = load("VOC2012")
 
@@ -54,6 +56,33 @@ def test_no_rule_can_change_silently() -> None:
     for field in fields(Limits):
         changed = replace(EDITION, limits=replace(EDITION.limits, **{field.name: 7}))
         assert len(differences(EDITION, changed)) == 1
+
+
+@dataclass(frozen=True)
+class EditionWithPoses(Edition):
+    """An edition as it would be with a task that needs a further list of names."""
+
+    poses: tuple[str, ...] = ()
+
+
+@pytest.mark.parametrize(
+    ("after", "obstacle"),
+    [
+        (("sitting", "standing"), "their order changes"),
+        (("standing",), "sitting is missing"),
+        (("standing", "sitting", "lying"), "lying is new"),
+    ],
+)
+def test_a_further_list_of_names_cannot_change_silently(
+    monkeypatch: pytest.MonkeyPatch, after: tuple[str, ...], obstacle: str
+) -> None:
+    monkeypatch.setattr(Detection, "needed_names", "poses")
+    rules = {field.name: getattr(EDITION, field.name) for field in fields(EDITION)}
+    old, new = EditionWithPoses(**rules, poses=("standing", "sitting")), EditionWithPoses(**rules, poses=after)
+    [found] = differences(old, new)
+    assert (found.what, found.before, found.after) == ("Poses", "standing, sitting", ", ".join(after))
+    [said] = changed_names(old, new)
+    assert said.startswith(f"The list of poses changes ({obstacle}), but")
 
 
 def test_columns_outlive_rules_of_scoring_and_nothing_else() -> None:
