@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from vocboard.evaluator.editions import Metric, Task
-from vocboard.evaluator.metrics.definitions import CurveKind
+from vocboard.evaluator.metrics.shared_metrics import CurveKind
 
 
 @dataclass(frozen=True, eq=False, slots=True)

@@ -20,7 +20,7 @@ from vocboard.app.evaluations.visible import (
     VisibleResult,
 )
 from vocboard.evaluator.editions import Metric
-from vocboard.evaluator.metrics.definitions import CurveKind
+from vocboard.evaluator.metrics.shared_metrics import CurveKind
 
 
 def evaluation_of(evaluation: VisibleEvaluation) -> Evaluation:

@@ -10,7 +10,7 @@ from html import escape
 
 from vocboard.app.evaluations.rounding import written
 from vocboard.app.evaluations.visible import VisibleCurve, VisibleResult
-from vocboard.evaluator.metrics.definitions import CurveKind
+from vocboard.evaluator.metrics.shared_metrics import CurveKind
 
 AXES: Mapping[CurveKind, tuple[str, str]] = {
     CurveKind.PRECISION_RECALL: ("recall", "precision"),

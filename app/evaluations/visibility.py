@@ -22,7 +22,7 @@ from vocboard.app.evaluations.visible import (
     VisibleResult,
 )
 from vocboard.evaluator.editions import Metric, Task
-from vocboard.evaluator.metrics.definitions import CurveKind
+from vocboard.evaluator.metrics.shared_metrics import CurveKind
 from vocboard.evaluator.scores import AnyCurve
 from vocboard.evaluator.tasks.definitions import METRICS
 

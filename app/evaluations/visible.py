@@ -10,7 +10,7 @@ from vocboard.app.evaluations.diagnosis_failures import DiagnosisFailure
 from vocboard.app.evaluations.diagnosis_shares import Shares
 from vocboard.app.evaluations.ladder import VisibleLadder
 from vocboard.evaluator.editions import Task
-from vocboard.evaluator.metrics.definitions import CurveKind
+from vocboard.evaluator.metrics.shared_metrics import CurveKind
 
 
 @dataclass(frozen=True, slots=True)

@@ -20,7 +20,7 @@ from vocboard.app.pages.diagnosis import DiagnosisView, diagnosis_view
 from vocboard.app.submissions.models import Submission
 from vocboard.app.submissions.queries import visible_competitions
 from vocboard.evaluator.editions import Competition
-from vocboard.evaluator.metrics.definitions import CurveKind
+from vocboard.evaluator.metrics.shared_metrics import CurveKind
 from vocboard.evaluator.tasks.definitions import METRICS
 
 SMALL_CURVE_DECIMALS = 2  # enough for a drawing of 140 pixels

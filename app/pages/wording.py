@@ -17,7 +17,7 @@ from vocboard.evaluator.editions import (
     Metric,
     Training,
 )
-from vocboard.evaluator.metrics.definitions import CurveKind
+from vocboard.evaluator.metrics.shared_metrics import CurveKind
 from vocboard.evaluator.tasks.definitions import METRICS, TASKS
 
 TRAINING = {

@@ -45,7 +45,7 @@ from vocboard.app.transfer.records import (
 )
 from vocboard.app.transfer.tables import ScoreTables
 from vocboard.evaluator.editions import Metric, Task
-from vocboard.evaluator.metrics.definitions import CurveKind
+from vocboard.evaluator.metrics.shared_metrics import CurveKind
 from vocboard.evaluator.version import VERSION
 
 AT_ONCE = 50  # submissions in memory

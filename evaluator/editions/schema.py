@@ -7,7 +7,7 @@ from typing import Any, TypeAlias
 
 from vocboard.evaluator.editions.checks import check_files_differ, check_names, file_pattern, measures
 from vocboard.evaluator.editions.tables import Table
-from vocboard.evaluator.metrics.definitions import CurveKind
+from vocboard.evaluator.metrics.shared_metrics import CurveKind
 from vocboard.evaluator.rules import (
     AnnotationFormat,
     Annotations,

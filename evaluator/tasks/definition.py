@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from types import MappingProxyType
 from typing import ClassVar
 
-from vocboard.evaluator.metrics.definitions import CurveKind, MetricDefinition
+from vocboard.evaluator.metrics.shared_metrics import CurveKind, MetricDefinition
 from vocboard.evaluator.rules import Interpolation, LayoutProtocol, TaskRules, WithoutPositives
 from vocboard.evaluator.tasks.names import Metric, Task
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 
-from vocboard.evaluator.metrics.definitions import SHARED_METRICS, MetricDefinition
+from vocboard.evaluator.metrics.shared_metrics import SHARED_METRICS, MetricDefinition
 from vocboard.evaluator.tasks.action.definition import Action
 from vocboard.evaluator.tasks.classification.definition import Classification
 from vocboard.evaluator.tasks.definition import TaskDefinition

@@ -24,9 +24,9 @@ class Metric(StrEnum):
     EQUAL_ERROR_RATE = "equal_error_rate"  # VOC2005, as an accuracy: 1 - the rate where both kinds of error are equal
     REGION_AVERAGE_PRECISION_50 = "region_average_precision_50"  # overlap of one half; Hariharan et al. 2014
     REGION_AVERAGE_PRECISION_70 = "region_average_precision_70"
-    # Secondary metrics.
     AVERAGE_PRECISION_AREA = "area_under_curve"  # VOC2010's average precision for the editions that sample 11 points
     AVERAGE_PRECISION_WITH_DIFFICULT = "average_precision_with_difficult"
+    # Those that cannot rank: in `only_secondary` of a task.
     AVERAGE_PRECISION_75 = "average_precision_75"  # overlap of three quarters
     AVERAGE_PRECISION_50_95 = "average_precision_50_95"  # mean over overlaps of 0.5, 0.55 ... 0.95, as in COCO
     AVERAGE_PRECISION_BY_CONFIDENCE = "average_precision_by_confidence"  # VOC2008 layout, see editions' notes

@@ -1,8 +1,8 @@
 """Metrics of ranked results, computed for one class: those that several tasks have.
 
-The `metrics.py` of a task lists the metrics of the task, and has the functions that only it needs. Such a function
-gets a `RankedClass`. It returns either a `Resampled`, which has the score on the test images and on any selection of
-them, or a number, if the metric has no intervals.
+The `metrics.py` of a task says which function computes each of its metrics, and has the functions that only it needs;
+`definition.py` beside it lists the metrics. Such a function gets a `RankedClass`. It returns either a `Resampled`,
+which has the score on the test images and on any selection of them, or a number, if the metric has no intervals.
 """
 
 from collections.abc import Callable

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any, ClassVar, Generic
 
 from vocboard.evaluator.image_sets import ImageSet
-from vocboard.evaluator.metrics.definitions import CurveKind
+from vocboard.evaluator.metrics.shared_metrics import CurveKind
 from vocboard.evaluator.results import Entry
 from vocboard.evaluator.rules import Competition, Edition
 from vocboard.evaluator.scores import AnyCurve, CompetitionScores, Measure

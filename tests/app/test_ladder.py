@@ -36,7 +36,7 @@ from vocboard.app.statistics.differences import Differences
 from vocboard.app.statistics.models import BoardDifferences, BoardStatistics
 from vocboard.app.submissions import service as submissions
 from vocboard.app.submissions.models import Submission
-from vocboard.evaluator.metrics.definitions import CurveKind
+from vocboard.evaluator.metrics.shared_metrics import CurveKind
 
 __all__ = ["clock"]
 

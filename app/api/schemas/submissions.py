@@ -11,7 +11,7 @@ from vocboard.app.evaluations.diagnosis_failures import DiagnosisFailure
 from vocboard.app.evaluations.visible import DiagnosisState
 from vocboard.app.submissions.models import FlickrImages, State, TrainingAnnotation
 from vocboard.evaluator.editions import Declaration, Metric, Task
-from vocboard.evaluator.metrics.definitions import CurveKind
+from vocboard.evaluator.metrics.shared_metrics import CurveKind
 
 
 class Method(BaseModel):

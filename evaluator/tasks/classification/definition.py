@@ -2,7 +2,7 @@
 
 from types import MappingProxyType
 
-from vocboard.evaluator.metrics.definitions import shared
+from vocboard.evaluator.metrics.shared_metrics import shared
 from vocboard.evaluator.rules import TaskRules
 from vocboard.evaluator.tasks.definition import AVERAGE_PRECISION_RULES, TaskDefinition
 from vocboard.evaluator.tasks.names import Metric, Task

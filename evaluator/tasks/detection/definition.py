@@ -2,7 +2,7 @@
 
 from types import MappingProxyType
 
-from vocboard.evaluator.metrics.definitions import MetricDefinition, shared
+from vocboard.evaluator.metrics.shared_metrics import MetricDefinition, shared
 from vocboard.evaluator.rules import TaskRules
 from vocboard.evaluator.tasks.definition import AVERAGE_PRECISION_RULES, StatisticsTable, TaskDefinition
 from vocboard.evaluator.tasks.detection.subsets import SUBSETS

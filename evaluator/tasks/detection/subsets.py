@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import Enum, auto
 
-from vocboard.evaluator.metrics.definitions import MetricDefinition
+from vocboard.evaluator.metrics.shared_metrics import MetricDefinition
 from vocboard.evaluator.tasks.names import Metric
 
 AREAS = ((0, 32**2), (32**2, 96**2), (96**2, float("inf")))  # pixels, both ends included, as in pycocotools

@@ -2,7 +2,7 @@
 
 from types import MappingProxyType
 
-from vocboard.evaluator.metrics.definitions import MetricDefinition
+from vocboard.evaluator.metrics.shared_metrics import MetricDefinition
 from vocboard.evaluator.rules import TaskRules, WithoutPositives
 from vocboard.evaluator.tasks.definition import UNDEFINED, ZERO, StatisticsTable, TaskDefinition
 from vocboard.evaluator.tasks.names import Metric, Task

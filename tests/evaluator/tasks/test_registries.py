@@ -2,9 +2,11 @@
 
 import re
 from collections.abc import Collection
+from pathlib import Path
 
 import pytest
 
+import vocboard
 from vocboard.evaluator.editions import Task
 from vocboard.evaluator.examples.run import METHODS
 from vocboard.evaluator.new_edition.answers import TASKS as NEW_EDITION
@@ -36,12 +38,25 @@ def test_has_every_task(file: str) -> None:
     assert not missing, f"register {', '.join(missing)} in {file}"
 
 
+def metrics_module(task: Task) -> str:
+    """Return the file that computes the task's metrics: beside its scorer, or beside the one that this extends."""
+    root = Path(vocboard.__file__).parent
+    modules = (one.__module__.removeprefix("vocboard.").split(".") for one in type(SCORERS[task]).__mro__)
+    beside = ("/".join((*module[:-1], "metrics.py")) for module in modules)
+    return next(path for path in beside if (root / path).is_file())
+
+
 @pytest.mark.parametrize("task", Task)
-def test_a_tasks_metrics_are_computed_in_its_folder(task: Task) -> None:
+def test_a_tasks_metrics_are_those_that_its_scorer_computes(task: Task) -> None:
     defined, computed = {*TASKS[task].metrics, *TASKS[task].only_secondary}, SCORERS[task].metrics
-    folder = f"evaluator/tasks/{task}"
-    assert not defined - computed, f"{sorted(defined - computed)} of {folder}/definition.py not in its metrics.py"
-    assert not computed - defined, f"{sorted(computed - defined)} of {folder}/metrics.py not in its definition.py"
+    definition, computing = f"evaluator/tasks/{task}/definition.py", metrics_module(task)
+    assert not defined - computed, f"{sorted(defined - computed)} of {definition} not in {computing}"
+    assert not computed - defined, f"{sorted(computed - defined)} of {computing} not in {definition}"
+
+
+def test_action_has_the_metrics_module_of_classification() -> None:
+    assert metrics_module(Task.ACTION) == "evaluator/tasks/classification/metrics.py"
+    assert metrics_module(Task.LAYOUT) == "evaluator/tasks/layout/metrics.py"
 
 
 def test_a_new_edition_can_have_every_task() -> None:
