@@ -1,5 +1,11 @@
 """Fixtures for the whole suite; each is described where it is defined."""
 
+import os
+
+# As in vocboard's own processes, before anything imports numpy: test processes share the processors, and the threads of
+# matrix products would spin while they wait for each other.
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+
 from hypothesis import settings
 
 pytest_plugins = [
