@@ -1,4 +1,4 @@
-"""Every task is in every registry; exceptions are listed here, with the reason."""
+"""Every task is in every registry, and each of its metrics has a definition and is computed."""
 
 import re
 from collections.abc import Collection
