@@ -33,13 +33,18 @@ _NAME = re.compile(r"[0-9a-f]{64}")
 class ArchiveStore(Protocol):
     """A store of archives. Methods may be called from several threads and processes.
 
-    Any method raises `OSError` if the store is unavailable. Methods with a SHA-256 raise `ValueError` if it is invalid;
-    see `check_name`.
+    Any method raises `StoreUnavailableError` if the store is unavailable, to which the web application answers 503; it
+    answers 500 to other `OSError`s, but for those of a full disk. Methods with a SHA-256 raise `ValueError` if it is
+    invalid; see `check_name`.
     """
 
     @property
     def incoming(self) -> Path:
-        """Local directory of uploads in progress, which isolated processes can read."""
+        """Local directory of uploads in progress, which isolated processes can read.
+
+        The same in every instance with the same settings: each web process and `vocboard admin prune` make their own,
+        and `remove_abandoned` of one looks for what killed processes left in it.
+        """
         ...
 
     def set_up(self) -> None:
@@ -85,7 +90,7 @@ class ArchiveStore(Protocol):
         ...
 
     def open(self, sha256: str) -> AbstractContextManager[BinaryIO]:
-        """Open an archive for reading, after verifying its hash.
+        """Open an archive for reading, after verifying its hash. The file must be seekable.
 
         Raises:
             FileNotFoundError: there is none.
@@ -106,7 +111,11 @@ class ArchiveStore(Protocol):
         ...
 
     def stored(self) -> Iterator[str]:
-        """Yield the SHA-256 of every stored archive, in no particular order."""
+        """Yield the SHA-256 of every stored archive, in no particular order.
+
+        Pruning and each export of a challenge read all of it, so an object store should list names in pages, without
+        asking for each object.
+        """
         ...
 
     def remove(self, sha256: str) -> None:

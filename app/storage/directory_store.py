@@ -54,6 +54,7 @@ class DirectoryStore:
             self.incoming.mkdir(parents=True, exist_ok=True)
             return IncomingArchive(self, limit=content.stat().st_size, content=content)
 
+    @reporting_unavailable()
     def keep(self, archive: IncomingArchive) -> str:
         """Store an upload by a rename."""
         target = self.path(archive.sha256)
@@ -81,21 +82,24 @@ class DirectoryStore:
     def local_file(self, sha256: str) -> Iterator[Path]:
         """Yield the path of an archive, in one of 256 folders."""
         path = self.path(sha256)
-        with path.open("rb") as file:
+        with reporting_unavailable(self._directory), path.open("rb") as file:
             check_content(file, sha256)
         yield path
 
     def stored(self) -> Iterator[str]:
         """Yield the names of all archives."""
-        for folder in self._directory.glob("[0-9a-f][0-9a-f]"):
-            for path in folder.iterdir():
-                if is_name(name := folder.name + path.name):
-                    yield name
+        with reporting_unavailable():
+            for folder in self._directory.glob("[0-9a-f][0-9a-f]"):
+                for path in folder.iterdir():
+                    if is_name(name := folder.name + path.name):
+                        yield name
 
+    @reporting_unavailable()
     def remove(self, sha256: str) -> None:
         """Remove an archive."""
         self.path(sha256).unlink(missing_ok=True)
 
+    @reporting_unavailable()
     def set_aside(self, sha256: str) -> None:
         """Move an archive to a folder that `stored` does not read, with the current time as its modification time."""
         self._aside(sha256).parent.mkdir(exist_ok=True)
@@ -103,6 +107,7 @@ class DirectoryStore:
             os.utime(self.path(sha256))
             self.path(sha256).replace(self._aside(sha256))
 
+    @reporting_unavailable()
     def restore(self, sha256: str) -> bool:
         """Move an archive back."""
         if self.path(sha256).exists() or not self._aside(sha256).exists():
@@ -110,6 +115,7 @@ class DirectoryStore:
         self._aside(sha256).replace(self.path(sha256))
         return True
 
+    @reporting_unavailable()
     def aside(self) -> Sequence[str]:
         """Return the names of all archives that are set aside."""
         directory = self._directory / _SET_ASIDE

@@ -181,8 +181,8 @@ def _(_error: StoreUnavailableError) -> ProblemDetails:
         503,
         "unavailable",
         "Temporarily unavailable",
-        "The server cannot reach the disk that has its archives. Nothing was changed, and no quota was used. Please "
-        "try again in a few minutes. If it still fails, tell the operators of this server.",
+        "The server cannot reach the storage of its archives. Nothing was changed, and no quota was used. Please try "
+        "again in a few minutes. If it still fails, tell the operators of this server.",
         headers={"Retry-After": str(RETRY_AFTER_STORE_SECONDS)},
     )
 

@@ -214,7 +214,7 @@ def test_parts_are_recorded_while_they_arrive(embedded: Entrant, monkeypatch: py
     ("error", "status", "code", "message"),
     [
         (errno.ENOSPC, 507, "storage_full", "no disk space left"),
-        (errno.EIO, 503, "unavailable", "cannot reach the disk"),
+        (errno.EIO, 503, "unavailable", "cannot reach the storage"),
     ],
 )
 def test_an_error_of_the_disk_is_explained_and_keeps_what_is_there(

@@ -63,7 +63,7 @@ def test_a_store_that_cannot_be_reached_is_explained(embedded_site: Site, small:
         assert upload(client, path).status_code == 303
     for answer in answers:
         assert answer.status_code == 503, answer.text
-        assert "cannot reach the disk that has its archives" in answer.text
+        assert "cannot reach the storage of its archives" in answer.text
         assert answer.headers["Retry-After"] == "60"
     assert answers[1].json()["code"] == "unavailable"
     assert "<h1" in answers[0].text

@@ -1,8 +1,12 @@
 """What every archive store has to do. To test another one, add it to `STORES`."""
 
 import hashlib
-from collections.abc import Callable
+import os
+import time
+import uuid
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -10,9 +14,11 @@ import pytest
 
 from vocboard.app.errors import TooLargeError
 from vocboard.app.settings import Settings
-from vocboard.app.storage.archives import ArchiveStore, DamagedArchiveError
+from vocboard.app.storage.archives import SET_ASIDE_FOR, ArchiveStore, DamagedArchiveError
+from vocboard.app.storage.availability import StoreUnavailableError
 from vocboard.app.storage.directory_store import DirectoryStore
 from vocboard.app.storage.stores import archive_store
+from vocboard.app.storage.unfinished_files import InUseError
 
 CONTENT = b"results" * 1000
 SHA256 = hashlib.sha256(CONTENT).hexdigest()
@@ -21,19 +27,36 @@ OTHER = hashlib.sha256(b"other").hexdigest()
 
 @dataclass(frozen=True)
 class StoreUnderTest:
-    """A store, and a way around it.
+    """A store, and ways around it.
 
     Attributes:
         overwrite: replaces the content that is stored under a SHA-256.
+        age: makes it look as if content had been set aside so many seconds earlier.
+        unavailable: makes the store unavailable in a `with` block.
     """
 
     store: ArchiveStore
     overwrite: Callable[[str, bytes], object]
+    age: Callable[[str, float], object]
+    unavailable: Callable[[], AbstractContextManager[None]]
 
 
 def directory_store(directory: Path) -> StoreUnderTest:
     store = DirectoryStore(directory)
-    return StoreUnderTest(store, lambda sha256, content: store.path(sha256).write_bytes(content))
+
+    def age(sha256: str, seconds: float) -> None:
+        before = time.time() - seconds
+        os.utime(directory / "set-aside" / sha256, (before, before))
+
+    @contextmanager
+    def unavailable() -> Iterator[None]:
+        aside = directory.rename(directory.with_name("elsewhere"))
+        directory.write_text("no directory")
+        yield
+        directory.unlink()
+        aside.rename(directory)
+
+    return StoreUnderTest(store, lambda sha256, content: store.path(sha256).write_bytes(content), age, unavailable)
 
 
 STORES = {"directory": directory_store}
@@ -193,6 +216,65 @@ def test_what_still_arrives_is_not_abandoned(store: ArchiveStore) -> None:
         archive.write(b"ab")
         assert store.remove_abandoned() == 0
         assert archive.keep() == hashlib.sha256(b"ab").hexdigest()
+
+
+def test_what_was_set_aside_long_ago_is_removed(tested: StoreUnderTest) -> None:
+    for content in (CONTENT, b"other"):
+        keep(tested.store, content)
+    for sha256 in (SHA256, OTHER):
+        tested.store.set_aside(sha256)
+    tested.age(SHA256, SET_ASIDE_FOR.total_seconds() + 60)
+    tested.age(OTHER, SET_ASIDE_FOR.total_seconds() - 3600)
+    assert tested.store.remove_abandoned() == 1
+    assert list(tested.store.aside()) == [OTHER]
+    assert not tested.store.restore(SHA256)
+
+
+def test_a_finished_resumable_upload_is_adopted_and_stays_until_it_is_removed(store: ArchiveStore) -> None:
+    upload = uuid.uuid4()
+    file = store.unfinished.open(upload, may_create=True)
+    try:
+        file.write(CONTENT)
+        file.sync()
+        with pytest.raises(InUseError):
+            store.unfinished.open(upload, may_create=False)
+        with pytest.raises(BlockingIOError), store.adopt(store.unfinished.path(upload)):
+            pass
+    finally:
+        file.close()
+    with store.adopt(store.unfinished.path(upload)) as archive:
+        assert (archive.sha256, archive.size) == (SHA256, len(CONTENT))
+        assert archive.path.read_bytes() == CONTENT
+        assert archive.keep() == SHA256
+    assert content_of(store, SHA256) == CONTENT
+    assert (incoming(store), list(store.unfinished.ids())) == ([], [upload])
+    store.unfinished.remove(upload)
+    assert list(store.unfinished.ids()) == []
+    assert content_of(store, SHA256) == CONTENT
+    with pytest.raises(FileNotFoundError), store.adopt(store.unfinished.path(upload)):
+        pass
+
+
+def test_says_that_it_is_unavailable(tested: StoreUnderTest) -> None:
+    """The web application answers 503 to this error, and 500 to others."""
+    store = tested.store
+    keep(store)
+    with store.receive(limit=10) as archive:
+        archive.write(b"other")
+        archive.finish()
+        with tested.unavailable():
+            assert not store.can_write()
+            with pytest.raises(StoreUnavailableError):
+                archive.keep()
+            with pytest.raises(StoreUnavailableError), store.open(SHA256):
+                pass
+            with pytest.raises(StoreUnavailableError), store.local_file(SHA256):
+                pass
+            for method in (store.remove, store.set_aside):
+                with pytest.raises(StoreUnavailableError):
+                    method(SHA256)
+        assert archive.keep() == OTHER
+    assert content_of(store, SHA256) == CONTENT
 
 
 def test_the_settings_choose_a_directory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
