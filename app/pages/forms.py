@@ -10,7 +10,7 @@ from fastapi.responses import RedirectResponse
 from starlette.datastructures import UploadFile
 
 from vocboard.app.errors import InvalidArchiveError, InvalidInputError, LimitedError, ServiceError
-from vocboard.app.pages import wording
+from vocboard.app.pages.done_messages import DONE
 
 SEE_OTHER = 303
 
@@ -66,13 +66,13 @@ def go_to(address: str, *, done: str | None = None) -> RedirectResponse:
     """Redirect after a form.
 
     Args:
-        done: key of `wording.DONE`: the message on the next page.
+        done: key of `DONE`: the message on the next page.
 
     Raises:
         KeyError: there is no such message.
     """
     if done is not None:
-        if done not in wording.DONE:
+        if done not in DONE:
             raise KeyError(done)
         address += ("&" if "?" in address else "?") + urlencode({"done": done})
     return RedirectResponse(address, SEE_OTHER)

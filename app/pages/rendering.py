@@ -15,6 +15,7 @@ from sqlalchemy.exc import SQLAlchemyError
 
 from vocboard.app.guides.documents import address_of_problem
 from vocboard.app.pages import formats, wording
+from vocboard.app.pages.done_messages import DONE
 from vocboard.app.pages.forms import FormErrors
 from vocboard.app.quotas import rule as quota_rule
 from vocboard.app.submissions import queries
@@ -77,7 +78,7 @@ def render(
             csrf_token=lambda: csrf_token(request),
             theme=theme_of(request),
             back_here=_back(_address(request) if here is None else here),
-            done=wording.DONE.get(request.query_params.get("done", "")),
+            done=DONE.get(request.query_params.get("done", "")),
             **context,
         )
     )

@@ -8,7 +8,8 @@ import pytest
 from fastapi import FastAPI
 from fastapi.routing import APIRoute, iter_route_contexts
 
-from vocboard.app.pages import install, wording
+from vocboard.app.pages import install
+from vocboard.app.pages.done_messages import DONE
 from vocboard.app.pages.forms import go_to
 from vocboard.app.pages.rendering import STATIC_DIRECTORY, TEMPLATE_DIRECTORY
 from vocboard.app.web.csrf import FIELD, protect_form
@@ -56,7 +57,7 @@ def test_every_message_after_a_form_exists_and_is_used() -> None:
             is_variable = isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) == "done"
             if (is_argument or is_variable) and not isinstance(node.value, ast.Call):
                 used.update(strings_of(node.value))
-    assert used == set(wording.DONE)
+    assert used == set(DONE)
 
 
 def test_going_on_with_an_unknown_message_is_an_error() -> None:
