@@ -1,6 +1,6 @@
 """The rules of a challenge: the one type that forms, the API, the command line and the service use, and its checks.
 
-CONTRIBUTING.md, "a rule of challenges or phases", has the steps to add one. Which submissions count says
+CONTRIBUTING.md, "a rule of challenges or phases", has the steps to add one. What the numbers of the quota mean says
 `app.quotas.rule`.
 """
 

@@ -1,7 +1,7 @@
-"""The quota rule: which submissions count until when, and the rule as people read it.
+"""The quota rule: which competitions count together, until when, and the rule as people read it.
 
 Another rule changes the four functions of this module, which everything else calls, and the numbers that organisers
-choose, which are fields of `PhaseRules`. `app.quotas.service` counts.
+choose, which are fields of `PhaseRules`. `app.quotas.service` decides which submissions count at all, and counts them.
 """
 
 from collections.abc import Sequence

@@ -1,7 +1,9 @@
 """How many submissions a person has left, and how many they have used, by the rule in `app.quotas.rule`.
 
-A submission counts in its phase, unless its quota was given back (`quota_returned_at`: it was withdrawn while queued,
-or failed because of the server) or it is a rehearsal.
+A submission counts in its phase, unless its quota was given back (`quota_returned_at`) or it is a rehearsal. Quota is
+given back to those that are withdrawn while queued (`app.submissions.service.withdraw`), to those that fail because of
+the server (`app.submissions.queue`, `app.rescores.switch`), and to those that organisers mark as failed
+(`app.moderation.submissions`).
 """
 
 import uuid

@@ -1,1 +1,4 @@
-"""Submissions: upload, validation, quota, queue, publishing."""
+"""Submissions: validation, queue, publishing.
+
+`app.uploads` receives them, `app.quotas` says how many a person may make.
+"""

@@ -13,8 +13,8 @@ from vocboard.app.storage.archives import IncomingArchive
 from vocboard.app.storage.stores import archive_store
 from vocboard.app.submissions.reading_process import CHECK, GET_READY
 from vocboard.app.submissions.report import EnteredCompetition, Report
-from vocboard.app.submissions.turns import FairTurns
 from vocboard.app.submissions.validation_processes import StoppedProcessError, ValidationProcesses
+from vocboard.app.submissions.validation_turns import FairTurns
 from vocboard.evaluator.editions import Edition
 from vocboard.evaluator.image_sets import ImageSets
 from vocboard.evaluator.problems.server import (

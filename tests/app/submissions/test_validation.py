@@ -16,8 +16,8 @@ from tests.support.factories import make_image_sets
 from vocboard.app.settings import Settings
 from vocboard.app.storage.directory_store import DirectoryStore
 from vocboard.app.submissions.report import Report
-from vocboard.app.submissions.turns import FairTurns
 from vocboard.app.submissions.validation import Validator
+from vocboard.app.submissions.validation_turns import FairTurns
 from vocboard.evaluator.stored_results.stored_results import StoredResults
 
 COMPETITIONS = ("comp1", "comp3")

@@ -5,7 +5,7 @@ from collections.abc import Awaitable, Callable
 
 import anyio
 
-from vocboard.app.submissions.turns import LIGHT_SECONDS, REMEMBERED_FOR, FairTurns
+from vocboard.app.submissions.validation_turns import LIGHT_SECONDS, REMEMBERED_FOR, FairTurns
 
 GREEDY, OTHER, THIRD = (uuid.uuid4() for _ in range(3))
 
