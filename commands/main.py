@@ -1,10 +1,12 @@
 """The program `vocboard`: dispatches to a command, and imports only that command's module."""
 
 import argparse
+import gc
 import importlib
 import os
 import sys
 from collections.abc import Sequence
+from types import ModuleType
 
 from vocboard.evaluator import VERSION
 
@@ -62,7 +64,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         parser.parse_args(arguments)  # prints usage and exits
         return USAGE_ERROR
     try:
-        command = importlib.import_module(f"vocboard.commands.{called.replace('-', '_')}")
+        command = _import_command(called)
         command.configure(parsers[called])
         status = int(command.run(parser.parse_args(arguments)))
         sys.stdout.flush()
@@ -97,6 +99,16 @@ def _parsers() -> tuple[argparse.ArgumentParser, dict[str, argparse.ArgumentPars
     }
     parsers |= {name: commands.add_parser(name, description=_sentence(text)) for name, text in SERVER_COMMANDS.items()}
     return parser, parsers
+
+
+def _import_command(name: str) -> ModuleType:
+    """Import a command's module without looking for garbage: modules stay, and looking takes a twentieth of the start."""
+    gc.disable()
+    try:
+        return importlib.import_module(f"vocboard.commands.{name.replace('-', '_')}")
+    finally:
+        gc.freeze()
+        gc.enable()
 
 
 def _sentence(text: str) -> str:
