@@ -15,6 +15,7 @@ from vocboard.evaluator.problems.archives import DAMAGED_ARCHIVE
 XZ_MEMORY_BYTES = 128 * MIB
 
 CHUNK_BYTES = 1 * MIB
+READ_AT_ONCE_BYTES = 8 * MIB  # of a member whose content is wanted: most are read without joining pieces
 
 _DAMAGE = (EOFError, OSError, zlib.error, lzma.LZMAError)
 
@@ -52,7 +53,7 @@ class MeteredStream:
         """
         chunks = []
         while number > 0:
-            chunk = self._read_some(min(number, CHUNK_BYTES))
+            chunk = self._read_some(min(number, READ_AT_ONCE_BYTES))
             if not chunk:
                 break
             chunks.append(chunk)

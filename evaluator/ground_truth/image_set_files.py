@@ -20,6 +20,8 @@ Person = tuple[int, int]  # index into the images, 1-based object index
 
 Item = TypeVar("Item")
 
+_END_OF_LINE = "|"
+
 LABELS = {str(label): label for label in (POSITIVE, DIFFICULT, NEGATIVE)}
 
 
@@ -136,14 +138,18 @@ class ImageSetFiles:
             lines = self._files[name].decode("utf-8-sig").splitlines()
         except UnicodeDecodeError:
             return None
-        label_of: dict[int, int] = {}
-        for line in lines:
-            fields = line.split()
-            item, label = (images.get(fields[0]), LABELS.get(fields[1])) if len(fields) == 2 else (None, None)
-            if item is None or label is None:
-                return None
-            label_of[item] = label
-        return as_labels(label_of) if len(lines) == len(label_of) == len(images) else None
+        count = len(images)
+        fields = f" {_END_OF_LINE} ".join((*lines, "")).split()
+        if len(lines) != count or len(fields) != 3 * count or fields[2::3].count(_END_OF_LINE) != count:
+            return None
+        names = fields[::3]
+        try:
+            labels = [LABELS[label] for label in fields[1::3]]
+            # Most trees list the images in the order of the image set.
+            items = images.values() if names == list(images) else [images[name] for name in names]
+        except KeyError:
+            return None
+        return _columns(items, labels) if len(set(items)) == count else None
 
     def _labels(self, name: str, fields: int, item_of: Callable[[Line], Item | None]) -> dict[Item, int]:
         labels: dict[Item, int] = {}
@@ -197,5 +203,8 @@ class ImageSetFiles:
 
 def as_labels(label_of: Mapping[int, int]) -> Labels:
     """Return columns of items and their labels, in order."""
-    items, labels = np.array(list(label_of), dtype=np.int32), np.array(list(label_of.values()), dtype=np.int8)
-    return Labels(item=items, label=labels)
+    return _columns(label_of, label_of.values())
+
+
+def _columns(items: Collection[int], labels: Collection[int]) -> Labels:
+    return Labels(np.fromiter(items, np.int32, len(items)), np.fromiter(labels, np.int8, len(labels)))

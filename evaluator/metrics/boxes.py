@@ -103,13 +103,20 @@ def best_overlapping(
     best_overlap = np.zeros(len(found_box))
     for found, true in pairs_within_groups(found_group, true_group):
         overlap = intersection_over_union(_rows(found_box, found), _rows(true_box, true))
-        starts = np.flatnonzero(np.diff(found, prepend=-1))
+        starts = _starts_of_runs(found)
         largest = np.maximum.reduceat(overlap, starts)
         is_largest = np.flatnonzero(overlap == np.repeat(largest, np.diff(starts, append=len(found))))
-        first_largest = is_largest[np.flatnonzero(np.diff(found[is_largest], prepend=-1))]
+        first_largest = is_largest[_starts_of_runs(found[is_largest])]
         best[found[starts]] = true[first_largest]
         best_overlap[found[starts]] = largest
     return best, best_overlap
+
+
+def _starts_of_runs(values: Indices) -> Indices:
+    """Return the indices of the first of each run of equal values."""
+    is_first = np.ones(len(values), dtype=np.bool_)
+    np.not_equal(values[1:], values[:-1], out=is_first[1:])
+    return np.flatnonzero(is_first)
 
 
 def _rows(box: Boxes, rows: Indices) -> Boxes:

@@ -95,7 +95,10 @@ class Judgement:
 
 def _numbers_up_to(ranks: NDArray[np.intp], results: int) -> NDArray[np.intp]:
     """Return (results,) how many of `ranks` come up to each rank: faster than `cumsum` of a mask, as most have none."""
-    return np.repeat(np.arange(len(ranks) + 1), np.diff(ranks, prepend=0, append=results))
+    ends = np.empty(len(ranks) + 1, dtype=np.intp)
+    ends[:-1], ends[-1] = ranks, results
+    ends[1:] -= ends[:-1].copy()
+    return np.repeat(np.arange(len(ranks) + 1), ends)
 
 
 def by_confidence(confidence: NDArray[np.float64]) -> NDArray[np.intp]:

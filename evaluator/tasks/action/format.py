@@ -42,16 +42,15 @@ def read_people(
     if columns is None:
         return None
     listed = items.listed_persons
-    if len(columns.item) and items.image_set is not None and listed is not None:
-        missing = np.flatnonzero(np.bincount(columns.item, minlength=len(listed)) == 0)
-        if len(missing):
-            image, person = items.name_of(int(missing[0]))
-            report.add(
-                PERSONS_WITHOUT_CONFIDENCE,
-                count=counted(len(missing), "person", "people"),
-                all=len(listed),
-                has="has" if len(missing) == 1 else "have",
-                object=person,
-                first=quoted(image),
-            )
+    if items.image_set is not None and listed is not None and 0 < len(columns.item) < len(listed):
+        missing = np.flatnonzero(np.bincount(columns.item, minlength=len(listed)) == 0)  # no person has two lines
+        image, person = items.name_of(int(missing[0]))
+        report.add(
+            PERSONS_WITHOUT_CONFIDENCE,
+            count=counted(len(missing), "person", "people"),
+            all=len(listed),
+            has="has" if len(missing) == 1 else "have",
+            object=person,
+            first=quoted(image),
+        )
     return Confidences(item=columns.item, confidence=columns.numbers[0])

@@ -41,15 +41,14 @@ def read_images(
     columns = read_columns(data, line_format, items, limits, report)
     if columns is None:
         return None
-    if len(columns.item) and items.image_set is not None:
+    if items.image_set is not None and 0 < len(columns.item) < len(items.images):  # no image has two lines
         images = items.images.listed()
         missing = np.flatnonzero(np.bincount(columns.item, minlength=len(images)) == 0)
-        if len(missing):
-            report.add(
-                IMAGES_WITHOUT_CONFIDENCE,
-                count=counted(len(missing), "image"),
-                all=len(images),
-                has="has" if len(missing) == 1 else "have",
-                first=quoted(images[int(missing[0])]),
-            )
+        report.add(
+            IMAGES_WITHOUT_CONFIDENCE,
+            count=counted(len(missing), "image"),
+            all=len(images),
+            has="has" if len(missing) == 1 else "have",
+            first=quoted(images[int(missing[0])]),
+        )
     return Confidences(item=columns.item, confidence=columns.numbers[0])
