@@ -171,7 +171,7 @@ class IncomingArchive(IncomingFile):
                 self.remove()
                 raise
 
-    def write(self, chunk: bytes) -> None:
+    def write(self, chunk: bytes | memoryview) -> None:
         """Append data to the upload.
 
         Raises:

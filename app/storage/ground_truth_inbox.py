@@ -48,7 +48,7 @@ class IncomingTruth(IncomingFile):
         super().__init__(self._target.parent, prefix=_INCOMING_PREFIX)
         self._stream = SealingStream(self._file, public_key, purpose=purpose_of(challenge_id, self.version_id))
 
-    def write(self, chunk: bytes) -> None:
+    def write(self, chunk: bytes | memoryview) -> None:
         """Append data to the upload.
 
         Raises:

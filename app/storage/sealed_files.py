@@ -46,7 +46,7 @@ class SealingStream:
         header = bindings.crypto_secretstream_xchacha20poly1305_init_push(self._state, key)
         target.write(MAGIC + SealedBox(public_key).encrypt(key) + header)
 
-    def write(self, chunk: bytes) -> None:
+    def write(self, chunk: bytes | memoryview) -> None:
         """Encrypt data of any size."""
         self._pending += chunk
         while len(self._pending) > BLOCK_BYTES:  # keep the last block for `finish`, even if it is full

@@ -38,8 +38,8 @@ class MalformedFormError(ServiceError):
 class Sink(Protocol):
     """Receiver of the file."""
 
-    def write(self, chunk: bytes, /) -> None:
-        """Write the next chunk of the file; called outside the event loop."""
+    def write(self, chunk: memoryview, /) -> None:
+        """Write the next chunk of the file, which is only valid during the call; called outside the event loop."""
 
 
 @dataclass(slots=True)
@@ -218,7 +218,7 @@ class _FormReader:
 
     def _on_part_data(self, data: bytes, start: int, end: int) -> None:
         if self._in_file and self._sink is not None:
-            self._sink.write(data[start:end])
+            self._sink.write(memoryview(data)[start:end])
             return
         self._field_bytes[self._name] += end - start
         limit = self._field_limits.get(self._name, FIELD_LIMIT_BYTES)

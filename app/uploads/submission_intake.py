@@ -242,7 +242,7 @@ class _Digest:
     def __init__(self) -> None:
         self._hash = hashlib.sha256()
 
-    def write(self, chunk: bytes, /) -> None:
+    def write(self, chunk: memoryview, /) -> None:
         """Add the next chunk."""
         self._hash.update(chunk)
 
