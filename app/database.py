@@ -10,7 +10,7 @@ from datetime import UTC, datetime
 from enum import StrEnum
 from typing import Annotated, Any
 
-from sqlalchemy import DateTime, Dialect, Engine, Enum, MetaData, Uuid, create_engine, event, func, select
+from sqlalchemy import DateTime, Dialect, Engine, Enum, MetaData, Uuid, create_engine, event, func, select, text
 from sqlalchemy.orm import DeclarativeBase, Session, mapped_column
 from sqlalchemy.types import TypeDecorator
 
@@ -152,12 +152,20 @@ class Database:
             yield session
 
     @contextmanager
-    def writing(self) -> Iterator[Session]:
-        """Write in a transaction: committed at the end, rolled back on exceptions other than `OutcomeError`."""
+    def writing(self, *, durable: bool = True) -> Iterator[Session]:
+        """Write in a transaction: committed at the end, rolled back on exceptions other than `OutcomeError`.
+
+        Args:
+            durable: whether what is committed must survive a power failure. False saves waiting for the disk, for
+                leases and counters of what a power failure ends anyway. Transactions are still lost in order: whatever
+                is durable keeps all that was committed before it.
+        """
         with (
             Session(self._writing_engine, expire_on_commit=False, info=self._info) as session,
             session.begin() as transaction,
         ):
+            if not durable and not self.is_sqlite:  # which never waits, because of its write-ahead log
+                session.execute(_WITHOUT_WAITING_FOR_THE_DISK)
             try:
                 yield session
             except OutcomeError:
@@ -167,6 +175,9 @@ class Database:
     def close(self) -> None:
         """Close all connections."""
         self.engine.dispose()
+
+
+_WITHOUT_WAITING_FOR_THE_DISK = text("SET LOCAL synchronous_commit TO off")
 
 
 def _prepare_sqlite(connection: Any, _record: Any) -> None:

@@ -65,7 +65,7 @@ def evaluate_next(database: Database, store: ArchiveStore, settings: Settings) -
     Raises:
         OSError, SQLAlchemyError: files or the database are unavailable.
     """
-    with database.writing() as session:
+    with database.writing(durable=False) as session:
         claim = queue.claim(session, lease=settings.lease)
         found = None if claim is None else _find_work(session, claim)
     if claim is None:

@@ -45,7 +45,7 @@ def claimed(
     Args:
         name: names what is claimed, for the log.
     """
-    with database.writing() as session:
+    with database.writing(durable=False) as session:
         is_due = queue.due(session, VERSION) > 0
         claim = queue.claim(session, lease=settings.lease, attempts=settings.evaluation_attempts) if is_due else None
     if claim is None:
@@ -68,7 +68,7 @@ def kept(database: Database, renew: Callable[[Session], bool], *, lease: timedel
     def keep_renewing() -> None:
         while not done.wait(lease.total_seconds() / RENEWALS_PER_LEASE):
             try:
-                with database.writing() as session:
+                with database.writing(durable=False) as session:
                     is_held = renew(session)
             except SQLAlchemyError as error:  # the database may recover before the lease expires
                 _log.warning("%s: could not renew the lease: %s", of, error)

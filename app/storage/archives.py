@@ -63,6 +63,10 @@ class ArchiveStore(Protocol):
         """Begin an upload of at most `limit` bytes. Use it in a `with` block, which removes it unless it is stored."""
         ...
 
+    def receive_columns(self, archive: "IncomingArchive") -> "IncomingArchive":
+        """Begin a file for what is read from an archive: as `receive`, but a power failure may lose or damage it."""
+        ...
+
     @property
     def unfinished(self) -> UnfinishedFiles:
         """Files of resumable uploads, which all web processes share, in the file system of `incoming`."""
@@ -80,7 +84,7 @@ class ArchiveStore(Protocol):
     def keep(self, archive: "IncomingArchive") -> str:
         """Store an upload permanently, and return its SHA-256. Identical content is stored once.
 
-        When this returns, the content survives a power failure.
+        When this returns, the content survives a power failure if it is that of an upload; see `receive_columns`.
 
         It is called at the end of the transaction that accepts the submission, while the archive and the person are
         locked (SQLite: the whole database). A slow store delays this person's other uploads, so it needs a timeout. If
@@ -151,13 +155,15 @@ class IncomingArchive(IncomingFile):
     """An upload in progress, in a local file.
 
     Attributes:
-        path: the file, which can be read after `finish`.
+        path: the file, which can be read after `flush` or `finish`.
         size: bytes received so far.
         limit: maximum number of bytes.
     """
 
-    def __init__(self, store: ArchiveStore, *, limit: int, content: Path | None = None) -> None:
-        super().__init__(store.incoming, content=content)
+    def __init__(
+        self, store: ArchiveStore, *, limit: int, content: Path | None = None, is_durable: bool = True
+    ) -> None:
+        super().__init__(store.incoming, content=content, is_durable=is_durable)
         self._store = store
         self.limit = limit
         self._hash = hashlib.sha256()

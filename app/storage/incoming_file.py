@@ -24,9 +24,12 @@ class IncomingFile:
 
     Attributes:
         path: path of the file.
+        is_durable: whether `finish` waits until the disk has the file.
     """
 
-    def __init__(self, directory: Path, *, prefix: str = "", content: Path | None = None) -> None:
+    def __init__(
+        self, directory: Path, *, prefix: str = "", content: Path | None = None, is_durable: bool = True
+    ) -> None:
         """Create the file.
 
         Args:
@@ -37,6 +40,7 @@ class IncomingFile:
             FileNotFoundError: there is no such content.
             BlockingIOError: somebody still writes to it.
         """
+        self.is_durable = is_durable
         if content is None:
             descriptor, name = tempfile.mkstemp(dir=directory, prefix=prefix)
             self.path = Path(name)
@@ -52,11 +56,17 @@ class IncomingFile:
             self.remove()
             raise
 
+    def flush(self) -> None:
+        """Let `path` be read, although a power failure can still lose what was written. Idempotent."""
+        if not self._file.closed:
+            self._file.flush()
+
     def finish(self) -> None:
         """Flush the file to disk; afterwards `path` can be read. Idempotent."""
         if not self._file.closed:
             self._file.flush()
-            os.fsync(self._file.fileno())
+            if self.is_durable:
+                os.fsync(self._file.fileno())
             self._file.close()
 
     def remove(self) -> None:

@@ -4,7 +4,6 @@ import uuid
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from datetime import datetime
-from functools import partial
 
 from anyio import to_thread
 from starlette.requests import Request
@@ -13,7 +12,7 @@ from vocboard.app.accounts.models import User
 from vocboard.app.challenges import service as challenges
 from vocboard.app.database import Database
 from vocboard.app.errors import InvalidArchiveError, NotFoundError
-from vocboard.app.storage.archives import ArchiveStore, IncomingArchive, columns_limit
+from vocboard.app.storage.archives import ArchiveStore, IncomingArchive
 from vocboard.app.submissions import forms, idempotency, queries
 from vocboard.app.submissions import service as submissions
 from vocboard.app.submissions.completeness import classes_not_entered, refuse_incomplete
@@ -24,7 +23,7 @@ from vocboard.app.submissions.queries import IdenticalArchiveError
 from vocboard.app.submissions.report import Report
 from vocboard.app.submissions.validation import Validator
 from vocboard.app.uploads import resumable
-from vocboard.app.uploads.in_progress import cancelled_by_disconnect, off_the_loop
+from vocboard.app.uploads.in_progress import brought_to_disk, cancelled_by_disconnect, off_the_loop
 from vocboard.app.uploads.models import ResumableUpload
 from vocboard.app.uploads.targets import Destination, Target
 from vocboard.app.web.viewer import viewer_now
@@ -104,12 +103,13 @@ class Acceptance:
         archive = complete.archive
         if wanted.refuses_identical and not complete.submit_identical:
             await to_thread.run_sync(self._refuse_identical, wanted, target, archive.sha256)
-        columns = await to_thread.run_sync(partial(self.store.receive, limit=columns_limit(archive.size)))
+        columns = await to_thread.run_sync(self.store.receive_columns, archive)
         async with off_the_loop(columns):
             declared = None if "segmentation_classes" in complete.wrong else complete.form.segmentation_classes
-            report = await self.validate(
-                wanted.request, wanted.user, target, archive, columns=columns, segmentation_classes=declared
-            )
+            async with brought_to_disk(archive):
+                report = await self.validate(
+                    wanted.request, wanted.user, target, archive, columns=columns, segmentation_classes=declared
+                )
             edition = challenges.edition_of_phase(target.challenge, target.phase)
             if report.refuses:
                 missing = classes_not_entered(report.entries, edition) if wanted.refuses_incomplete else None

@@ -12,7 +12,7 @@ from vocboard.app.challenges import service as challenges
 from vocboard.app.challenges.phases import LONGEST_UPLOAD
 from vocboard.app.database import now
 from vocboard.app.errors import ConflictError, NotFoundError
-from vocboard.app.storage.archives import ArchiveStore, IncomingArchive, columns_limit
+from vocboard.app.storage.archives import ArchiveStore, IncomingArchive
 from vocboard.app.submissions.report import Report
 from vocboard.app.uploads import resumable
 from vocboard.app.uploads.accepting import Acceptance
@@ -64,7 +64,7 @@ class UploadChecks:
             except FileNotFoundError as error:
                 raise NotFoundError(resumable.NO_UPLOAD) from error
             async with off_the_loop(archive):
-                columns = await to_thread.run_sync(partial(store.receive, limit=columns_limit(archive.size)))
+                columns = await to_thread.run_sync(store.receive_columns, archive)
                 async with off_the_loop(columns):
                     report = await self.acceptance.validate(request, user, target, archive, columns=columns)
         return report, challenges.edition_of_phase(target.challenge, target.phase)

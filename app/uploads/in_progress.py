@@ -59,7 +59,7 @@ async def upload_in_progress(
 
     def begin() -> uuid.UUID:
         server = server_limits(settings)
-        with database.writing() as session:
+        with database.writing(durable=False) as session:
             if resumable_id is not None and resumable.begin_validation(
                 session, resumable_id, attempt, person=limits, server=server
             ):
@@ -67,7 +67,7 @@ async def upload_in_progress(
             return uploads.begin(session, attempt, person=limits, server=server)
 
     def end() -> None:
-        with database.writing() as session:
+        with database.writing(durable=False) as session:
             if upload_id == resumable_id:
                 uploads.end_part(session, upload_id, more_bytes=pace.received)
             else:
@@ -99,6 +99,20 @@ async def off_the_loop(incoming: IncomingFile) -> AsyncIterator[None]:
             await to_thread.run_sync(incoming.remove)
 
 
+@asynccontextmanager
+async def brought_to_disk(incoming: IncomingFile) -> AsyncIterator[None]:
+    """Bring a complete file to disk while the block reads it. The block ends when both are done."""
+    finishing = asyncio.create_task(to_thread.run_sync(incoming.finish))
+    try:
+        yield
+    finally:
+        with anyio.CancelScope(shield=True):
+            await asyncio.wait([finishing])
+        error = finishing.exception()
+    if error is not None:
+        raise error
+
+
 @contextmanager
 def cancelled_by_disconnect(request: Request) -> Iterator[None]:
     """Cancel the block when the client disconnects; the body must have been received.
@@ -126,7 +140,7 @@ async def keep_lease(database: Database, upload_id: uuid.UUID) -> None:
     """Renew the lease of an upload in progress. Never returns; cancel it to stop."""
 
     def renew() -> None:
-        with database.writing() as session:
+        with database.writing(durable=False) as session:
             uploads.renew(session, upload_id)
 
     while True:

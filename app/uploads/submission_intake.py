@@ -146,7 +146,7 @@ class SubmissionIntake:
         archive = await to_thread.run_sync(partial(self.store.receive, limit=self.settings.upload_limit_bytes))
         async with off_the_loop(archive):
             received = await receive(archive)
-            await to_thread.run_sync(archive.finish)
+            await to_thread.run_sync(archive.flush)
             _check_digest(received, archive)
             form, wrong = await to_thread.run_sync(_form, received, target)
             complete = Complete(

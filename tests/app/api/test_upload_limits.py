@@ -1,6 +1,7 @@
 """What an upload may cost the server is limited before the work is done, and however the upload ends."""
 
 import contextlib
+import errno
 import os
 import socket
 import threading
@@ -283,6 +284,20 @@ def test_a_refused_file_is_removed_outside_the_event_loop(serve: Serve, monkeypa
     assert entrant.submit(b"no archive").status_code == 422
     assert removed_in
     assert "site" not in removed_in, "the thread that serves everyone"
+
+
+def test_an_archive_that_the_disk_fails_to_take_is_not_accepted(serve: Serve, monkeypatch: pytest.MonkeyPatch) -> None:
+    entrant = Entrant(serve())
+
+    def full(_descriptor: int) -> None:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    with monkeypatch.context() as patched:
+        patched.setattr(os, "fsync", full)
+        response = entrant.submit()
+    assert (response.status_code, response.json()["code"]) == (507, "storage_full")
+    assert (entrant.total(), entrant.stored()) == (0, [])
+    assert entrant.submit().status_code == 201
 
 
 # Fields

@@ -45,6 +45,24 @@ def test_without_its_directory_it_cannot_be_written(tmp_path: Path) -> None:
     assert not DirectoryStore(tmp_path / "missing").can_write()
 
 
+def test_a_power_failure_loses_no_upload_but_may_lose_what_was_read_from_it(
+    store: DirectoryStore, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    on_disk: list[int] = []
+    monkeypatch.setattr(os, "fsync", lambda descriptor: on_disk.append(os.fstat(descriptor).st_ino))
+
+    def is_on_disk(*paths: Path) -> bool:
+        return all(path.stat().st_ino in on_disk for path in paths)
+
+    with store.receive(limit=len(CONTENT)) as archive, store.receive_columns(archive) as columns:
+        archive.write(CONTENT)
+        columns.write(b"columns")
+        of_archive, of_columns = store.path(archive.keep()), store.path(columns.keep())
+    assert is_on_disk(of_archive, of_archive.parent, tmp_path)
+    assert of_columns.read_bytes() == b"columns"
+    assert not is_on_disk(of_columns)
+
+
 def descriptors_of(path: Path) -> list[int]:
     """Return the numbers under which this process has a file open."""
     return [int(link.name) for link in Path("/proc/self/fd").iterdir() if link.resolve() == path.resolve()]
