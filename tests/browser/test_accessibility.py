@@ -97,6 +97,14 @@ def found_accessible() -> set[str]:
     return set()
 
 
+@pytest.mark.parametrize("theme", ["light", "dark"])
+def test_faint_text_is_found(page: Page, theme: str) -> None:
+    faint = f"@media (prefers-color-scheme: {theme}) {{ p {{ color: #777; background: #888; }} }}"
+    page.set_content(f"<html lang=en><title>Faint</title><style>{faint}</style><main><p>Faint</p></main>")
+    with pytest.raises(AssertionError, match=f"{theme}: color-contrast"):
+        check(page)
+
+
 @pytest.mark.usefixtures("browser_errors")
 @pytest.mark.parametrize("path", ["/", "/submissions", "/invitations", "/organise", "/organise/registrations"])
 def test_page_without_content_is_accessible(page: Page, nothing: Exhibition, path: str) -> None:
