@@ -1,29 +1,93 @@
-"""The processes of docker-compose.yml, run with the file's commands and environment on a real PostgreSQL and Redis."""
+"""The processes of docker-compose.yml, run with the file's commands and environment on a real PostgreSQL and Redis.
 
+Before them, where this machine has one, the file's proxy: a real Caddy with the file's own configuration.
+"""
+
+import shutil
 import subprocess
 import sys
 import time
 from collections.abc import Iterator
+from pathlib import Path
 
 import httpx
 import pytest
 
 from tests.support import small_world
-from tests.support.installation import Installation, installed
+from tests.support.installation import HOST, Installation, installed
 from tests.support.life import eventually, make_ready, submit
+from tests.support.proxy import Proxy, proxied
 from tests.support.services import needed
 from tools import deploy_env
 
 pytestmark = pytest.mark.services
-FASTER = {"VOCBOARD_SWEEP_INTERVAL": "PT1S"}
+UPLOAD_LIMIT_BYTES = 1 << 20
+FAILED_TO_SEND, FAILED_TO_RECEIVE = 55, 56  # curl's exit status
+FAR_TOO_LARGE_BYTES = 48 << 20  # more than all buffers on the way take
+SETTINGS = {"VOCBOARD_UPLOAD_LIMIT_BYTES": str(UPLOAD_LIMIT_BYTES), "VOCBOARD_SWEEP_INTERVAL": "PT1S"}
 SECONDS_TO_WAIT = 60.0
 SWEPT = "Task worker.sweep"
 
 
 @pytest.fixture(scope="module")
 def installation(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Installation]:
-    with needed(installed(tmp_path_factory.mktemp("installation"), faster=FASTER)) as running:
+    with needed(installed(tmp_path_factory.mktemp("installation"), faster=SETTINGS)) as running:
         yield running
+
+
+def admin(installation: Installation, *arguments: str) -> str:
+    """Run `vocboard admin` as the operator's manual does, in the migrate service; return what it prints."""
+    command = [sys.executable, "-m", "vocboard.commands.main", "admin", *arguments]
+    environment = dict(installation.environments["migrate"])
+    done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+def person(installation: Installation, name: str, role: str, *scopes: str) -> httpx.Client:
+    """Make an account and a token; return the API as that person."""
+    email = f"{name.lower()}@lab.example"
+    admin(installation, "create-user", email, "--name", name, "--role", role)
+    token = admin(installation, "create-token", email, *(f"--scope={scope}" for scope in scopes)).split()[-1]
+    client = installation.client()
+    client.headers["Authorization"] = f"Bearer {token}"
+    return client
+
+
+@pytest.fixture(scope="module")
+def challenge(installation: Installation) -> str:
+    """Give the path of a challenge that is ready."""
+    with person(installation, "Organiser", "organiser", "read", "organise") as organiser:
+        return make_ready(
+            organiser,
+            small_world.ground_truth_archive(),
+            slug="small-world",
+            edition=small_world.EDITION,
+            competitions=small_world.COMPETITIONS,
+            quota_count=3,
+        )
+
+
+@pytest.fixture(scope="module")
+def behind_the_proxy(installation: Installation) -> Iterator[httpx.Client]:
+    """Give the API as a participant sees it, without the proxy."""
+    with person(installation, "Participant", "participant", "read", "submit") as client:
+        yield client
+
+
+@pytest.fixture(scope="module")
+def proxy(installation: Installation) -> Iterator[Proxy]:
+    if shutil.which("caddy") is None:
+        pytest.skip("no Caddy on this machine: install the package caddy")
+    with needed(proxied(installation)) as running:
+        yield running
+
+
+@pytest.fixture(scope="module")
+def participant(behind_the_proxy: httpx.Client, proxy: Proxy) -> Iterator[httpx.Client]:
+    """Give the API as the same participant sees it, through the proxy."""
+    with proxy.client({"Authorization": behind_the_proxy.headers["Authorization"]}) as client:
+        yield client
 
 
 def test_web_answers_for_its_own_host_alone(installation: Installation) -> None:
@@ -59,43 +123,125 @@ def test_beat_calls_and_the_worker_sweeps(installation: Installation) -> None:
     assert sweeps >= 6, installation.log("beat") + installation.log("worker")
 
 
-def admin(installation: Installation, *arguments: str) -> str:
-    """Run `vocboard admin` as the operator's manual does, in the migrate service; return what it prints."""
-    command = [sys.executable, "-m", "vocboard.commands.main", "admin", *arguments]
-    environment = dict(installation.environments["migrate"])
-    done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stderr
-    return done.stdout
-
-
-def person(installation: Installation, name: str, role: str, *scopes: str) -> httpx.Client:
-    """Make an account and a token; return the API as that person."""
-    email = f"{name.lower()}@lab.example"
-    admin(installation, "create-user", email, "--name", name, "--role", role)
-    token = admin(installation, "create-token", email, *(f"--scope={scope}" for scope in scopes)).split()[-1]
-    client = installation.client()
-    client.headers["Authorization"] = f"Bearer {token}"
-    return client
-
-
-def test_from_the_operators_commands_to_a_leaderboard(installation: Installation) -> None:
-    with (
-        person(installation, "Organiser", "organiser", "read", "organise") as organiser,
-        person(installation, "Participant", "participant", "read", "submit") as participant,
-        installation.client() as visitor,
-    ):
-        challenge = make_ready(
-            organiser,
-            small_world.ground_truth_archive(),
-            slug="small-world",
-            edition=small_world.EDITION,
-            competitions=small_world.COMPETITIONS,
-        )
-        path = f"/api/v1/submissions/{submit(participant, challenge, small_world.results_archive())['id']}"
-        eventually(lambda: participant.get(path).json()["state"] == "scored")
-        assert participant.post(f"{path}/publish").status_code == httpx.codes.OK
+def test_from_the_operators_commands_to_a_leaderboard(
+    installation: Installation, challenge: str, behind_the_proxy: httpx.Client
+) -> None:
+    with installation.client() as visitor:
+        submitted = submit(behind_the_proxy, challenge, small_world.results_archive())
+        path = f"/api/v1/submissions/{submitted['id']}"
+        eventually(lambda: behind_the_proxy.get(path).json()["state"] == "scored")
+        assert behind_the_proxy.post(f"{path}/publish").status_code == httpx.codes.OK
         [row] = visitor.get(f"{challenge}/leaderboards/comp3").json()["rows"]
         assert row["mean"] == round(small_world.MEAN_AP, 4)
+
+
+def test_pages_come_over_tls(proxy: Proxy) -> None:
+    with proxy.client() as client:
+        response = client.get("/sign-in")
+    assert response.status_code == httpx.codes.OK
+    assert "max-age=" in response.headers["Strict-Transport-Security"]
+    assert response.cookies  # with Secure: the application knows that it is behind TLS
+
+
+def test_upload_passes(participant: httpx.Client, challenge: str) -> None:
+    assert submit(participant, challenge, small_world.results_archive())["state"] in {"queued", "evaluating", "scored"}
+
+
+@pytest.mark.parametrize("declared", [True, False], ids=["with its length", "in chunks"])
+def test_too_large_an_upload_is_refused_by_the_application(
+    participant: httpx.Client, challenge: str, declared: bool
+) -> None:
+    for _ in range(3):
+        sent = participant.build_request(
+            "POST",
+            f"{challenge}/submissions",
+            data={"method_name": "Large"},
+            files={"archive": ("results.tar", b"\0" * FAR_TOO_LARGE_BYTES)},
+        )
+        body = sent.read()
+        kind = {"Content-Type": sent.headers["Content-Type"]}
+        pieces = (body[start : start + 65536] for start in range(0, len(body), 65536))
+        response = participant.post(f"{challenge}/submissions", content=body if declared else pieces, headers=kind)
+        assert response.status_code == httpx.codes.REQUEST_ENTITY_TOO_LARGE
+        assert response.headers["Content-Type"] == "application/problem+json"
+        assert "1 MiB" in response.json()["detail"] or f"{UPLOAD_LIMIT_BYTES:,}" in response.json()["detail"]
+
+
+@pytest.mark.parametrize("version", ["--http1.1", "--http2"])
+def test_curl_sees_the_refusal_too(
+    participant: httpx.Client, proxy: Proxy, challenge: str, tmp_path: Path, version: str
+) -> None:
+    if shutil.which("curl") is None:
+        pytest.skip("no curl on this machine")
+    (tmp_path / "large.tar").write_bytes(b"\0" * FAR_TOO_LARGE_BYTES)
+    # As fast as a good network: at the speed of one machine, curl is busy sending, and does not read the answer.
+    arguments = [
+        "--silent",
+        "--insecure",
+        "--limit-rate",
+        "100M",
+        version,
+        "--resolve",
+        f"{HOST}:{proxy.https_port}:127.0.0.1",
+    ]
+    arguments += ["--header", f"Authorization: {participant.headers['Authorization']}", "--form", "method_name=Large"]
+    arguments += ["--form", f"archive=@{tmp_path / 'large.tar'}", "--write-out", "\n%{http_code}"]
+    for _ in range(5):
+        done = subprocess.run(
+            ["curl", *arguments, f"https://{HOST}:{proxy.https_port}{challenge}/submissions"],
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        # The proxy ends a refused HTTP/1.1 connection half a second after its answer. On a busy machine curl may still
+        # be sending then, and fails to send or to receive before it has read the answer.
+        if done.returncode not in (FAILED_TO_SEND, FAILED_TO_RECEIVE):
+            break
+    assert done.stdout.endswith("\n413"), (done.returncode, done.stdout)
+    assert "application/problem" in done.stdout or "too_large" in done.stdout
+
+
+def test_too_large_a_form_is_refused_by_the_application(proxy: Proxy) -> None:
+    with proxy.client() as client:
+        response = client.post("/sign-in", data={"email": "a" * FAR_TOO_LARGE_BYTES})
+    assert response.status_code == httpx.codes.REQUEST_ENTITY_TOO_LARGE
+    assert response.headers["Content-Type"].startswith("text/html")
+
+
+def test_what_belongs_to_a_cookie_is_not_compressed(proxy: Proxy) -> None:
+    offer = {"Accept-Encoding": "gzip"}
+    with proxy.client(offer) as stranger, proxy.client({**offer, "Cookie": "__Host-vocboard_session=x"}) as signed_in:
+        style = "/static/css/base.css" if stranger.get("/static/css/base.css").is_success else stylesheet(stranger)
+        assert stranger.get("/").headers.get("Content-Encoding") == "gzip"
+        assert signed_in.get("/").headers.get("Content-Encoding") is None
+        assert signed_in.get(style).headers.get("Content-Encoding") == "gzip"
+
+
+def stylesheet(client: httpx.Client) -> str:
+    return client.get("/").text.partition('rel="stylesheet" href="')[2].partition('"')[0]
+
+
+@pytest.mark.parametrize(("public_port", "shown"), [("443", ""), ("8443", ":8443")])
+def test_redirect_keeps_the_port_that_the_outside_sees(
+    installation: Installation, proxy: Proxy, public_port: str, shown: str
+) -> None:
+    with needed(proxied(installation, public_port=public_port)) as running:
+        address = f"http://127.0.0.1:{running.http_port}/challenges?q=1"
+        response = httpx.get(address, headers={"Host": HOST}, trust_env=False)
+    assert response.status_code == httpx.codes.PERMANENT_REDIRECT
+    assert response.headers["Location"] == f"https://{HOST}{shown}/challenges?q=1"
+
+
+def test_nobody_else_says_whom_a_request_comes_from(installation: Installation, proxy: Proxy) -> None:
+    claimed = {"X-Forwarded-For": "198.51.100.99", "X-Forwarded-Proto": "https"}
+    with proxy.client(claimed) as client:
+        client.get("/challenges?asked=through-the-proxy")
+    direct = {"Host": HOST, **claimed, "X-Vocboard-Proxy": "guessed"}
+    httpx.get(f"{installation.url}/challenges?asked=directly", headers=direct, trust_env=False)
+    log = installation.log("web")
+    assert "asked=through-the-proxy" in log
+    assert "asked=directly" in log
+    assert "198.51.100.99" not in log
 
 
 def test_nothing_secret_is_logged(installation: Installation) -> None:
