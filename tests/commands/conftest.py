@@ -15,6 +15,7 @@ from tests.commands.board import COMPETITIONS, EDITION, Board
 from tests.support.factories import make_challenge, make_organiser, make_token
 from tests.support.processes import listening, temporary_directory
 from tests.support.services import make_tables
+from tests.support.site import UNVERIFIED
 from vocboard.app.accounts.models import User
 from vocboard.app.challenges.models import Challenge, Detail
 from vocboard.app.challenges.rules import PhaseRules
@@ -73,15 +74,17 @@ def serving(settings: Settings) -> Iterator[str]:
     def command(port: int) -> list[str]:
         return ["env", *(f"{name}={value}" for name, value in own.items()), program, "serve", "--port", str(port)]
 
-    def answers(port: int) -> bool:
-        try:
-            return httpx.get(f"http://127.0.0.1:{port}/readyz", timeout=5, trust_env=False).is_success
-        except httpx.TransportError:
-            return False
+    with httpx.Client(timeout=5, trust_env=False, verify=UNVERIFIED) as client:
 
-    place = temporary_directory("")
-    with listening(command, directory=place, user="", stop_signal=signal.SIGTERM, answers=answers) as port:
-        yield f"http://127.0.0.1:{port}"
+        def answers(port: int) -> bool:
+            try:
+                return client.get(f"http://127.0.0.1:{port}/readyz").is_success
+            except httpx.TransportError:
+                return False
+
+        place = temporary_directory("")
+        with listening(command, directory=place, user="", stop_signal=signal.SIGTERM, answers=answers) as port:
+            yield f"http://127.0.0.1:{port}"
 
 
 @pytest.fixture

@@ -15,6 +15,8 @@ import httpx
 import psutil
 import pytest
 
+from tests.support.site import UNVERIFIED
+
 PATIENCE_SECONDS = 60
 
 
@@ -80,7 +82,7 @@ def wait_until(condition: Callable[[], object]) -> None:
 def answers(served: Served) -> bool:
     assert served.process.status() != psutil.STATUS_ZOMBIE, served.log.read_text()
     try:
-        return bool(served.url) and httpx.get(f"{served.url}/readyz", timeout=5).is_success
+        return bool(served.url) and httpx.get(f"{served.url}/readyz", timeout=5, verify=UNVERIFIED).is_success
     except httpx.TransportError:
         return False
 

@@ -20,6 +20,7 @@ from tests.support.compose import ROOT, Service, local_environment, running, ser
 from tests.support.postgres import PostgresServer, conninfo, find_binaries, postgres_server
 from tests.support.processes import UnavailableError, free_port
 from tests.support.redis_server import redis_server
+from tests.support.site import UNVERIFIED
 from tools import deploy_env
 
 HOST = "voc.example.org"
@@ -54,7 +55,8 @@ class Installation:
 
     def client(self) -> httpx.Client:
         """Return an HTTP client that speaks to the web process as the proxy does."""
-        return httpx.Client(base_url=self.url, headers=dict(self.headers), trust_env=False, timeout=30)
+        headers = dict(self.headers)
+        return httpx.Client(base_url=self.url, headers=headers, trust_env=False, timeout=30, verify=UNVERIFIED)
 
     def log(self, name: str) -> str:
         """Return what one of the processes has said."""

@@ -18,6 +18,8 @@ from vocboard.app.web.http_protocol import BoundedHttpProtocol
 
 SECONDS_TO_START = 30
 SECONDS_TO_ANSWER = 60
+# Without TLS there is nothing to verify, and reading all certificates takes time; so does making a context each time.
+UNVERIFIED = httpx.create_ssl_context(verify=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,8 +50,7 @@ class Site:
     def client(self, token: str | None = None) -> Iterator[httpx.Client]:
         """Give a client that follows no redirects: of a browser, or of a program with its token."""
         headers = {"Authorization": f"Bearer {token}"} if token else {}
-        # Without TLS there is nothing to verify, and reading all certificates takes time.
-        with httpx.Client(base_url=self.url, headers=headers, timeout=SECONDS_TO_ANSWER, verify=False) as client:
+        with httpx.Client(base_url=self.url, headers=headers, timeout=SECONDS_TO_ANSWER, verify=UNVERIFIED) as client:
             yield client
 
 
