@@ -48,7 +48,7 @@ def enters(method: Method, edition: Edition, competitions: Collection[str]) -> l
 def results_archive(method: Method, world: World, edition: Edition, competitions: Collection[str]) -> bytes:
     """Return the method's results as a `.tar.gz`; the results are the same each time."""
     buffer = io.BytesIO()
-    with tarfile.open(fileobj=buffer, mode="w:gz", compresslevel=6) as archive:
+    with tarfile.open(fileobj=buffer, mode="w:gz", compresslevel=1) as archive:
         for competition in enters(method, edition, competitions):
             simulation = _Simulation(method, edition, competition)
             for name, content in simulation.files(world):

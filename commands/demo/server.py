@@ -81,15 +81,16 @@ class DemoServer:
 
     def _wait_until_it_answers(self) -> None:
         deadline = time.monotonic() + START_SECONDS
-        while time.monotonic() < deadline:
-            if self._process.poll() is not None:
-                self.wait()
-            try:
-                if httpx.get(f"{self.url}/readyz", timeout=5).is_success:
-                    return
-            except httpx.TransportError:
-                pass
-            time.sleep(POLL_SECONDS)
+        with httpx.Client(timeout=5) as client:
+            while time.monotonic() < deadline:
+                if self._process.poll() is not None:
+                    self.wait()
+                try:
+                    if client.get(f"{self.url}/readyz").is_success:
+                        return
+                except httpx.TransportError:
+                    pass
+                time.sleep(POLL_SECONDS)
         raise ServerError(f"The server did not respond within {START_SECONDS} seconds; see {self._log_file}.")
 
     def _end(self) -> None:
