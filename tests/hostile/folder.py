@@ -3,6 +3,7 @@
 import json
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -47,11 +48,13 @@ def uploads() -> Iterator[Upload]:
         yield Upload(archive, expected["edition"], path.parent.name == "accept", expected["problems"])
 
 
+@cache
 def edition_of(name: str) -> Edition:
     """Return the edition of an upload."""
     return read(INSTANCES_FILE) if name == INSTANCES else load(name)
 
 
+@cache
 def public(edition: str) -> ImageSets:
     """Image sets: four images for classification and detection, three of them for the other tasks; 8 x 6 pixels.
 

@@ -5,6 +5,7 @@ processes of their own. Printed as JSON lines: processor seconds, mebibytes of m
 path that was opened for writing, made, renamed or removed, every connection and every process that was started.
 """
 
+import gc
 import json
 import os
 import resource
@@ -85,6 +86,9 @@ def _most_resident() -> int:
 def in_own_processes(chosen: Sequence[Upload]) -> list[Cost]:
     """Measure uploads one after the other, each in a child of this process, which must have no threads."""
     costs = []
+    for upload in chosen:
+        public(upload.edition)  # once for all of the edition, and not in each child
+    gc.freeze()  # collecting it in each child would copy it there
     for upload in chosen:
         reading, writing = os.pipe()
         child = os.fork()
