@@ -12,6 +12,7 @@ from vocboard.evaluator.annotations.records import ImageRecord, read_record
 from vocboard.evaluator.editions import Edition
 from vocboard.evaluator.tasks.segmentation.png import voc_colours
 
+NOISE = 8  # pixels along each side of a square of one colour
 COLOURS = np.frombuffer(voc_colours(256), dtype=np.uint8).reshape(-1, 3)
 
 
@@ -65,16 +66,19 @@ def pictured_tree(
 def draw(image: str, record: ImageRecord, kinds: Mapping[str, int], label_map: Path | None) -> bytes:
     """Draw objects in the colours of their classes on noise, with parts and stripes for actions."""
     random = np.random.default_rng(sum(map(ord, image)))
-    size = record.size
+    width, height = record.size or (500, 375)
     if label_map is not None:
         with Image.open(label_map) as labels:
-            size = labels.size
+            width, height = labels.size
             pixels = COLOURS[np.asarray(labels) % 255].astype(np.int16)
+    noise = random.integers(-40, 60, (-(-height // NOISE), -(-width // NOISE), 3))
+    if label_map is None:
+        small = Image.fromarray((noise + 60).astype(np.uint8))
+        grown = small.resize((small.width * NOISE, small.height * NOISE), Image.Resampling.NEAREST)
+        picture = grown.crop((0, 0, width, height))
     else:
-        pixels = np.zeros(((size or (500, 375))[1], (size or (500, 375))[0], 3), dtype=np.int16)
-    noise = random.integers(-40, 60, (-(-pixels.shape[0] // 8), -(-pixels.shape[1] // 8), 3)).repeat(8, 0).repeat(8, 1)
-    noisy = np.clip(pixels + 60 + noise[: pixels.shape[0], : pixels.shape[1]], 0, 255).astype(np.uint8)
-    picture = Image.fromarray(noisy)
+        repeated = noise.astype(np.int16).repeat(NOISE, 0).repeat(NOISE, 1)[:height, :width]
+        picture = Image.fromarray(np.clip(pixels + 60 + repeated, 0, 255).astype(np.uint8))
     pencil = ImageDraw.Draw(picture)
     for each in record.objects if label_map is None else ():
         box = [float(side) - 1 for side in each.box]
