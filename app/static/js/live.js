@@ -1,4 +1,5 @@
 // Follows a submission until it is scored. Every event makes the page fetch its own steps again, so there is one rendering.
+import { reloadWhenUnused } from "./forms-in-use.js";
 import { localise } from "./times.js";
 
 const FINAL = new Set(["scored", "failed", "withdrawn"]);
@@ -21,7 +22,7 @@ if (panel) {
     const { state } = JSON.parse(event.data);
     if (FINAL.has(state)) {
       source.close();
-      location.reload();
+      refresh().finally(reloadWhenUnused);
     } else {
       refresh();
     }

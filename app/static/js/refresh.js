@@ -1,21 +1,30 @@
 // Fetches the page again while something on it is unfinished, and puts the marked part of it in.
+import { isInUse, reloadWhenUnused } from "./forms-in-use.js";
 import { localise } from "./times.js";
 
 const INTERVAL_MS = 2000;
 const part = document.querySelector("[data-refresh]");
 
+function replace(fresh) {
+  const opened = new Set([...part.querySelectorAll("details[open] > summary")].map((summary) => summary.textContent));
+  part.replaceChildren(...fresh.childNodes);
+  for (const summary of part.querySelectorAll("details > summary")) {
+    if (opened.has(summary.textContent)) summary.parentElement.open = true;
+  }
+  localise(part);
+}
+
 async function refresh() {
   const answer = await fetch(location.href, { headers: { Accept: "text/html" } }).catch(() => undefined);
   const fresh = answer?.ok && new DOMParser().parseFromString(await answer.text(), "text/html").querySelector("[data-refresh]");
-  if (fresh) {
-    part.replaceChildren(...fresh.childNodes);
-    localise(part);
+  if (fresh && !isInUse(part)) {
+    replace(fresh);
     if (fresh.dataset.unfinished === undefined) {
       // The message of the form that began it is out of date, now that it has ended.
       const address = new URL(location.href);
       address.searchParams.delete("done");
       history.replaceState(null, "", address);
-      location.reload();
+      reloadWhenUnused();
       return;
     }
   }

@@ -1,4 +1,6 @@
 // Follows a re-score: moves the bar with each event, and shows the report once there is one.
+import { reloadWhenUnused } from "./forms-in-use.js";
+
 const panel = document.querySelector("[data-rescore]");
 
 if (panel) {
@@ -7,7 +9,7 @@ if (panel) {
     const { state, apply_requested: isApplying, done, total } = JSON.parse(event.data);
     if (state !== "running" && !(state === "ready" && isApplying)) {
       source.close();
-      location.reload();
+      reloadWhenUnused();
       return;
     }
     const bar = panel.querySelector("[data-rescore-bar]");

@@ -1,0 +1,46 @@
+"""A page that fetches itself again while a worker reads a ground truth, and somebody who fills in a form on it."""
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from tests.browser.conftest import SignIn
+from tests.support.factories import make_challenge, make_organiser, make_truth, make_user
+from tests.support.scored import make_scored
+from tests.support.site import Site
+from vocboard.app.challenges.models import GroundTruthVersion, TruthState
+
+pytestmark = [pytest.mark.browser, pytest.mark.usefixtures("browser_errors")]
+
+
+def test_what_is_being_typed_survives_until_the_page_has_news(elsewhere: Site, page: Page, sign_in: SignIn) -> None:
+    with elsewhere.writing() as session:
+        organiser = make_organiser(session)
+        challenge = make_challenge(session, organiser=organiser, slug="small")
+        make_scored(session, challenge, make_user(session), "Method")
+        arriving = make_truth(session, challenge, current=False)
+        arriving.state = TruthState.IMPORTING
+        email, version = organiser.email, arriving.id
+    page.goto(elsewhere.url)
+    sign_in(page, email)
+    set_up = f"{elsewhere.url}/organise/small"
+    page.goto(set_up)
+    page.locator("summary", has_text="Score again").click()
+    reason = page.get_by_role("textbox", name="Reason", exact=True)
+
+    def wait_for_news() -> None:
+        for _ in range(2):
+            page.wait_for_event("response", lambda answer: answer.url.startswith(set_up))
+
+    wait_for_news()
+    reason.fill("Two boxes were")
+    page.get_by_role("heading", level=1).click()
+    wait_for_news()
+    expect(reason).to_have_value("Two boxes were")
+    with elsewhere.writing() as session:
+        session.get_one(GroundTruthVersion, version).state = TruthState.READY
+    wait_for_news()
+    expect(reason).to_have_value("Two boxes were")
+    expect(page.get_by_text("A worker is reading it.")).to_be_visible()
+    reason.clear()
+    page.get_by_role("heading", level=1).click()
+    expect(page.get_by_text("A worker is reading it.")).to_have_count(0)
