@@ -46,6 +46,8 @@ def configure(actions: Actions) -> None:
         action = actions.add_parser(f"{name}-rescore", help=about)
         action.add_argument("id", type=UUID)
         action.add_argument("--organiser", required=True, metavar="EMAIL", help="who answers for it")
+        if name == "apply":
+            action.add_argument("--reason", help="in place of the one that it was started with")
         action.set_defaults(do=apply_rescore if name == "apply" else discard_rescore)
     action = actions.add_parser("rescores", help="list a challenge's re-scores")
     action.add_argument("slug")
@@ -122,7 +124,7 @@ def report_when_ready(database: Database, rescore_id: UUID, organiser: str, *, i
 
 def apply_rescore(arguments: argparse.Namespace, database: Database, settings: Settings) -> int:
     """Switch to its results."""
-    return _apply(database, settings, arguments.id, arguments.organiser)
+    return _apply(database, settings, arguments.id, arguments.organiser, arguments.reason)
 
 
 def discard_rescore(arguments: argparse.Namespace, database: Database, _settings: Settings) -> int:
@@ -152,10 +154,10 @@ def _what(rescore: Rescore) -> str:
     return f"version {rescore.ground_truth_version.number}"
 
 
-def _apply(database: Database, settings: Settings, rescore_id: UUID, email: str) -> int:
+def _apply(database: Database, settings: Settings, rescore_id: UUID, email: str, reason: str | None = None) -> int:
     with database.writing() as session:
         user = administration.get_user(session, email)
-        service.request_apply(session, rescore_id=rescore_id, user=user)
+        service.request_apply(session, rescore_id=rescore_id, user=user, reason=reason)
     WorkerNotifier(settings).rescore_changed()
     service.wait_until_applied(database, rescore_id)
     found = _read(database, rescore_id)

@@ -194,6 +194,19 @@ def test_what_becomes_of_a_rescore_is_said_with_the_current_version(
     assert capsys.readouterr().out == f"{outcome}; version {named['CURRENT']} is current\n"
 
 
+def test_the_reason_of_a_rescore_is_replaced_when_it_is_applied(
+    embedded: Database, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(rescores, "LONGEST_WAIT", timedelta(0))  # no worker runs here
+    make("olga@lab.example", "organiser", capsys)
+    named = scored_challenge(embedded, is_being_rescored=True)
+    assert admin("apply-rescore", named["RESCORE"], "--reason", " ", "--organiser", "olga@lab.example") == 1
+    assert "reason" in capsys.readouterr().err
+    assert admin("apply-rescore", named["RESCORE"], "--reason", "Two boxes", "--organiser", "olga@lab.example") == 0
+    assert admin("rescores", "scored", "--organiser", "olga@lab.example") == 0
+    assert re.search(r": Two boxes$", capsys.readouterr().out, re.MULTILINE)
+
+
 def test_ground_truth_is_corrected_with_its_upload(
     embedded: Database, settings: Settings, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
