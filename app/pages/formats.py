@@ -216,6 +216,18 @@ def file_path(path: str) -> Markup:
     return Markup("").join(Markup('<span class="path-part">{}</span>').format(part) for part in parts)
 
 
+def with_code(text: str) -> Markup:
+    """Set what stands between backticks in type for code, as messages about files mark commands; escape the rest.
+
+    >>> with_code("With `tar czf <name>`, or `zip`; 5` more")
+    Markup('With <code>tar czf &lt;name&gt;</code>, or <code>zip</code>; 5` more')
+    """
+    plain, *rest = re.split(r"`([^`]+)`", text)
+    return escape(plain) + Markup("").join(
+        Markup("<code>{}</code>{}").format(code, after) for code, after in zip(rest[::2], rest[1::2], strict=True)
+    )
+
+
 def paragraphs(text: str) -> Markup:
     """Convert plain text to paragraphs, separated at blank lines; single line breaks are kept."""
     parts = [part.strip() for part in text.replace("\r\n", "\n").split("\n\n") if part.strip()]

@@ -137,6 +137,7 @@ def environment() -> Environment:
         date_field=formats.date_field,
         file_size=formats.file_size,
         file_path=formats.file_path,
+        with_code=formats.with_code,
         duration=formats.duration,
         count=formats.count,
         ordinal=formats.ordinal,
