@@ -64,7 +64,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         parser.parse_args(arguments)  # prints usage and exits
         return USAGE_ERROR
     try:
-        command = _import_command(called)
+        command = _import_command(called, for_good=argv is None)
         command.configure(parsers[called])
         status = int(command.run(parser.parse_args(arguments)))
         sys.stdout.flush()
@@ -101,14 +101,21 @@ def _parsers() -> tuple[argparse.ArgumentParser, dict[str, argparse.ArgumentPars
     return parser, parsers
 
 
-def _import_command(name: str) -> ModuleType:
-    """Import a command's module. Looking for garbage meanwhile finds none, and takes a twentieth of the start."""
+def _import_command(name: str, *, for_good: bool) -> ModuleType:
+    """Import a command's module. Looking for garbage meanwhile finds none, and takes a twentieth of the start.
+
+    Args:
+        for_good: whether this process is only for the command: nothing that exists by now is looked at again.
+    """
+    was_enabled = gc.isenabled()
     gc.disable()
     try:
         return importlib.import_module(f"vocboard.commands.{name.replace('-', '_')}")
     finally:
-        gc.freeze()
-        gc.enable()
+        if for_good:
+            gc.freeze()
+        if was_enabled:
+            gc.enable()
 
 
 def _sentence(text: str) -> str:

@@ -5,6 +5,7 @@ and locks. An upload is written to a temporary file in the same file system, and
 """
 
 import os
+import re
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -22,6 +23,7 @@ from vocboard.app.storage.availability import reporting_unavailable
 from vocboard.app.storage.incoming_file import remove_abandoned
 from vocboard.app.storage.unfinished_files import UnfinishedFiles
 
+_FOLDER = re.compile(r"[0-9a-f]{2}")
 _INCOMING, _SET_ASIDE, _UNFINISHED = "incoming", "set-aside", "unfinished"
 
 
@@ -52,7 +54,8 @@ class DirectoryStore:
 
     def receive_columns(self, archive: IncomingArchive) -> IncomingArchive:
         """Begin a file that is not flushed to disk: workers compare its hash, and read the archive if it is wrong."""
-        return IncomingArchive(self, limit=columns_limit(archive.size), is_durable=False)
+        with reporting_unavailable():
+            return IncomingArchive(self, limit=columns_limit(archive.size), is_durable=False)
 
     @property
     def unfinished(self) -> UnfinishedFiles:
@@ -100,11 +103,10 @@ class DirectoryStore:
 
     def stored(self) -> Iterator[str]:
         """Yield the names of all archives."""
-        with reporting_unavailable():
-            for folder in self._directory.glob("[0-9a-f][0-9a-f]"):
-                for path in folder.iterdir():
-                    if is_name(name := folder.name + path.name):
-                        yield name
+        with reporting_unavailable(self._directory):
+            for folder in self._directory.iterdir():  # unlike `glob`, fails if there is no directory
+                if _FOLDER.fullmatch(folder.name):
+                    yield from (name for path in folder.iterdir() if is_name(name := folder.name + path.name))
 
     @reporting_unavailable()
     def remove(self, sha256: str) -> None:

@@ -20,7 +20,7 @@ Person = tuple[int, int]  # index into the images, 1-based object index
 
 Item = TypeVar("Item")
 
-_END_OF_LINE = "|"
+_END_OF_LINE = "\ud800"  # a surrogate: no decoded text has one
 
 LABELS = {str(label): label for label in (POSITIVE, DIFFICULT, NEGATIVE)}
 

@@ -5,11 +5,13 @@ import { localise } from "./times.js";
 const INTERVAL_MS = 2000;
 const part = document.querySelector("[data-refresh]");
 
+const named = (summary) => summary.closest("article")?.querySelector("h3")?.textContent + summary.textContent;
+
 function replace(fresh) {
-  const opened = new Set([...part.querySelectorAll("details[open] > summary")].map((summary) => summary.textContent));
+  const opened = new Set([...part.querySelectorAll("details[open] > summary")].map(named));
   part.replaceChildren(...fresh.childNodes);
   for (const summary of part.querySelectorAll("details > summary")) {
-    if (opened.has(summary.textContent)) summary.parentElement.open = true;
+    if (opened.has(named(summary))) summary.parentElement.open = true;
   }
   localise(part);
 }

@@ -266,6 +266,10 @@ def test_says_that_it_is_unavailable(tested: StoreUnderTest) -> None:
             assert not store.can_write()
             with pytest.raises(StoreUnavailableError):
                 archive.keep()
+            with pytest.raises(StoreUnavailableError):
+                store.receive_columns(archive)
+            with pytest.raises(StoreUnavailableError):
+                list(store.stored())
             with pytest.raises(StoreUnavailableError), store.open(SHA256):
                 pass
             with pytest.raises(StoreUnavailableError), store.local_file(SHA256):
