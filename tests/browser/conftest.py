@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Browser, BrowserContext, ConsoleMessage, Page, WebError
+from playwright.sync_api import Browser, BrowserContext, CDPSession, ConsoleMessage, Page, WebError
 
 from tests.browser.exhibition import Exhibition
 from tests.browser.visits import Visit, open_page
@@ -52,6 +52,46 @@ def exhibition(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Exhibition]
         yield Exhibition(site, read_gallery(directory))
 
 
+@pytest.fixture(scope="module")
+def kept_pages(browser: Browser) -> Iterator[Callable[[str], Page]]:
+    """Give what returns somebody's page, as new; it is the same for all tests of the module.
+
+    The first page of a new browser profile takes half a second of processor time.
+    """
+    pages: dict[str, tuple[Page, CDPSession]] = {}
+
+    def page_of(who: str) -> Page:
+        if who not in pages:
+            page = new_context(browser).new_page()
+            pages[who] = page, page.context.new_cdp_session(page)
+        page, session = pages[who]
+        page.unroute_all()
+        page.mouse.move(-1, -1)  # over nothing
+        session.send("Storage.clearDataForOrigin", {"origin": "*", "storageTypes": "all"})
+        page.context.clear_cookies()
+        page.set_viewport_size(VIEWPORT)
+        page.emulate_media(media="null", color_scheme="null", reduced_motion="null")
+        return page
+
+    yield page_of
+    for page, _ in pages.values():
+        page.context.close()
+
+
+@pytest.fixture
+def page(kept_pages: Callable[[str], Page]) -> Iterator[Page]:
+    """Give an empty page, with no cookies and nothing stored."""
+    page = kept_pages("anybody")
+    yield page
+    page.goto("about:blank")  # ends the stream of events, which a server would wait for
+
+
+@pytest.fixture
+def browser_context(page: Page) -> BrowserContext:
+    """Give the page's browser profile."""
+    return page.context
+
+
 @pytest.fixture
 def browser_errors(browser_context: BrowserContext) -> Iterator[list[str]]:
     """Collect errors of the browser: errors in scripts, refused styles, files that are missing."""
@@ -79,30 +119,6 @@ def without_errors(context: BrowserContext) -> Iterator[list[str]]:
     context.remove_listener("console", note)
     context.remove_listener("weberror", note_exception)
     assert found == []
-
-
-@pytest.fixture(scope="module")
-def kept_pages(browser: Browser) -> Iterator[Callable[[str], Page]]:
-    """Give what returns somebody's page, as new; it is the same for all tests of the module that only look at pages.
-
-    The first page of a new browser profile takes a second of processor time.
-    """
-    pages: dict[str, Page] = {}
-
-    def page_of(who: str) -> Page:
-        if who not in pages:
-            pages[who] = new_context(browser).new_page()
-        page = pages[who]
-        if page.url.startswith("http"):
-            page.evaluate("() => { localStorage.clear(); sessionStorage.clear(); }")
-        page.context.clear_cookies()
-        page.set_viewport_size(VIEWPORT)
-        page.emulate_media(media="null", color_scheme="null", reduced_motion="null")
-        return page
-
-    yield page_of
-    for page in pages.values():
-        page.context.close()
 
 
 @pytest.fixture
