@@ -17,9 +17,16 @@ RETRY_AFTER_SECONDS = 10
 class SignInGate:
     """The sign-in attempts of one web process, on one event loop."""
 
-    def __init__(self, *, most_waiting: int = MOST_WAITING, most_of_client: int = MOST_OF_CLIENT) -> None:
+    def __init__(
+        self,
+        *,
+        most_waiting: int = MOST_WAITING,
+        most_of_client: int = MOST_OF_CLIENT,
+        refusal_pause_seconds: float = REFUSAL_PAUSE_SECONDS,
+    ) -> None:
         self._most_waiting = most_waiting
         self._most_of_client = most_of_client
+        self._refusal_pause_seconds = refusal_pause_seconds
         self._clients: Counter[str] = Counter()
         self._lines: dict[str, asyncio.Lock] = {}
         self._in_line: Counter[str] = Counter()
@@ -59,7 +66,7 @@ class SignInGate:
             return
         self._pausing += 1
         try:
-            await asyncio.sleep(REFUSAL_PAUSE_SECONDS)
+            await asyncio.sleep(self._refusal_pause_seconds)
         finally:
             self._pausing -= 1
 

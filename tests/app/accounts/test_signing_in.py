@@ -163,7 +163,7 @@ def test_one_network_cannot_take_all_places() -> None:
             await asyncio.Event().wait()
 
     async def run() -> None:
-        gate = SignInGate(most_waiting=10, most_of_client=2)
+        gate = SignInGate(most_waiting=10, most_of_client=2, refusal_pause_seconds=0.05)
         waiting = [asyncio.ensure_future(enter(gate, "many")) for _ in range(2)]
         for _ in range(3):
             await asyncio.get_running_loop().run_in_executor(None, int)  # let them begin
