@@ -1,109 +1,15 @@
-"""What holds of every page: no sideways scrolling, no errors in the browser, keyboard, screen reader, zoom, print."""
+"""What holds of some pages or of all: print, lines, the way to the content, colours, times, no scripts."""
 
 from datetime import UTC, datetime, timedelta, timezone
-from itertools import pairwise
 
 import pytest
 from playwright.sync_api import BrowserContext, Page, ViewportSize, expect
 
 from tests.browser.conftest import Exhibition, SignIn
-from tests.browser.visits import EMBEDDED, REFUSED_FORMS, VISITS, Visit
+from tests.browser.layout import DESK, TELEPHONE
+from tests.browser.visits import EMBEDDED, REFUSED_FORMS, Visit
 
 pytestmark = pytest.mark.browser
-
-TELEPHONE: ViewportSize = {"width": 390, "height": 844}
-DESK: ViewportSize = {"width": 1280, "height": 800}
-ENLARGED: ViewportSize = {"width": 640, "height": 400}  # the desk at 200 per cent
-MOST_BYTES = 300_000
-
-
-TOO_WIDE = """() => {
-  const wide = [];
-  if (document.documentElement.scrollWidth > innerWidth) {
-    for (const element of document.querySelectorAll("body *")) {
-      if (element.getBoundingClientRect().right > innerWidth + 1) wide.push(element.tagName + "." + element.className);
-    }
-  }
-  const menu = document.querySelector(".fascia-inner");
-  if (menu?.scrollWidth > menu?.clientWidth) wide.push("the menu");
-  return wide;
-}"""
-NAMELESS = """() => [...document.querySelectorAll("input:not([type=hidden]), select, textarea, button, a[href]")]
-  .filter((element) => element.checkVisibility())
-  .filter((element) => !(element.labels?.length || element.ariaLabel || element.title || element.textContent.trim()))
-  .map((element) => element.outerHTML)"""
-OUTLINE = """() => [...document.querySelectorAll("h1, h2, h3, h4")]
-  .filter((heading) => heading.checkVisibility()).map((heading) => Number(heading.tagName[1]))"""
-
-SIZE = "() => performance.getEntriesByType('navigation')[0].decodedBodySize"
-# After the Tab key, the browser shows where the focus is as for a keyboard. One of each kind is looked at.
-INVISIBLE_FOCUS = """() => {
-  const kinds = new Map();
-  for (const element of document.querySelectorAll("a[href], button, input, select, textarea, summary, [tabindex]")) {
-    if (!element.checkVisibility() || element.disabled || element.tabIndex < 0 || element.type === "hidden") continue;
-    const within = element.closest("nav, table, form")?.className;
-    kinds.set([element.tagName, element.className, element.type, within].join(), element);
-  }
-  const drawn = (element) => {
-    const style = getComputedStyle(element);
-    return [style.outlineStyle === "none" ? "" : style.outline, style.boxShadow].join();
-  };
-  const found = [];
-  for (const element of kinds.values()) {
-    const around = [element, ...(element.labels ?? []), element.parentElement];
-    document.activeElement.blur();
-    const before = around.map(drawn);
-    element.focus({ preventScroll: true });
-    if (document.activeElement !== element) continue;
-    if (around.every((each, place) => drawn(each) === before[place])) found.push(element.outerHTML.slice(0, 200));
-  }
-  if (document.querySelector("[tabindex]:not([tabindex='0'], [tabindex='-1'])")) found.push("tabindex above 0");
-  return found;
-}"""
-PRINTED = """() => ({
-  heading: document.querySelector("h1").checkVisibility(),
-  menu: document.querySelector(".fascia, .foot")?.checkVisibility() ?? false,
-  // Within the paper: A4 without margins of 10 mm, across where a leaderboard or a comparison is.
-  wide: [...document.querySelectorAll("main *")].filter((each) => each.checkVisibility() && !each.closest("svg"))
-    .filter((each) => each.getBoundingClientRect().right > innerWidth + 1).map((each) => each.outerHTML.slice(0, 100)),
-  over: [...document.querySelectorAll("main *")].filter((each) => each.checkVisibility())
-    .filter((each) => /sticky|fixed/.test(getComputedStyle(each).position) && getComputedStyle(each).bottom !== "auto")
-    .map((each) => each.outerHTML.slice(0, 100)),
-  // What is a grid is broken after its headings, or not at all.
-  grids: [...document.querySelectorAll("form :is(.stack, .panel)")].filter((each) => each.checkVisibility())
-    .filter((each) => getComputedStyle(each).display !== "block").map((each) => each.outerHTML.slice(0, 100)),
-  cut: [...document.querySelectorAll(".scroll")].filter((box) => box.checkVisibility())
-    .filter((box) => box.scrollWidth > box.clientWidth + 1 && getComputedStyle(box).overflowX !== "visible")
-    .map((box) => box.outerHTML.slice(0, 100)),
-})"""
-
-
-@pytest.mark.parametrize("visit", [*VISITS, *REFUSED_FORMS], ids=str)
-def test_page_is_in_order(visited: Page, visit: Visit) -> None:
-    assert visited.evaluate(SIZE) < MOST_BYTES
-    for size in (DESK, ENLARGED, TELEPHONE):
-        visited.set_viewport_size(size)  # type: ignore[arg-type]
-        assert visited.evaluate(TOO_WIDE) == [], f"wider than {size['width']} pixels"
-    assert visited.evaluate(NAMELESS) == []
-    if visit.path.startswith("/api/"):
-        return
-    outline = visited.evaluate(OUTLINE)
-    assert outline.count(1) == 1
-    assert outline[0] == 1
-    assert all(below <= above + 1 for above, below in pairwise(outline)), outline
-    for landmark in ("banner", "main", "contentinfo"):
-        expect(visited.get_by_role(landmark)).to_have_count(1)  # type: ignore[arg-type]
-    ids = visited.evaluate("() => [...document.querySelectorAll('[id]')].map((element) => element.id)")
-    assert len(ids) == len(set(ids))
-    visited.set_viewport_size(DESK)  # type: ignore[arg-type]
-    visited.keyboard.press("Tab")
-    assert visited.evaluate(INVISIBLE_FOCUS) == []
-    visited.emulate_media(media="print")
-    across = visited.locator(".board, .compare").count() > 0
-    visited.set_viewport_size({"width": 1047 if across else 718, "height": 718 if across else 1047})
-    found = {"wide": [], "over": [], "grids": [], "cut": []}
-    assert visited.evaluate(PRINTED) == {"heading": True, "menu": False, **found}
-
 
 PRINTED_TABLES = [Visit("organiser", "/organise/voc2012/submissions"), Visit("organiser", "/organise/voc2012/entrants")]
 
