@@ -125,7 +125,7 @@ def half_sent(target: Target) -> int:
 
 def full_of_ignored_members(target: Target) -> int:
     """Send an archive of additions of macOS."""
-    return target.upload(_ignored_members()).status_code
+    return target.upload(ignored_members()).status_code
 
 
 def slow_to_check(target: Target) -> int:
@@ -178,7 +178,7 @@ def abuse(
     """
     if steps_aside:
         _step_aside()
-    for make in (_ignored_members, _many_lines):  # made once, before all threads ask for them
+    for make in (ignored_members, _many_lines):  # made once, before all threads ask for them
         make()
     answers: SimpleQueue[str] = SimpleQueue()
 
@@ -205,14 +205,14 @@ def abuse(
 
 
 @cache
-def _ignored_members() -> bytes:
+def ignored_members(count: int = MEMBERS) -> bytes:
     """What `tarfile` would write in ten times the time: of a member's header only the name and the checksum differ."""
     directory = "__MACOSX/"
     header = bytearray(tarfile.TarInfo(directory).tobuf())
     checksum = int(header[148:154], 8)
     packed = io.BytesIO()
     with gzip.GzipFile(fileobj=packed, mode="wb", compresslevel=1) as archive:
-        for number in range(MEMBERS):
+        for number in range(count):
             digits = b"%d" % number
             header[len(directory) : len(directory) + len(digits)] = digits
             header[148:154] = b"%06o" % (checksum + sum(digits))

@@ -227,7 +227,7 @@ def test_curves_make_certain_of_few_positives(embedded_site: Site, edition: str,
     assert shown.mean is None or fetched["per_class"]["car"] == shown.mean
     assert ((shown.least - 1e-6 <= points) & (points <= shown.greatest + 1e-6)).all()
     few = int(LEAKED * POSITIVES)
-    assert len(certain(ranks, shown, np.random.default_rng(1), needed=few)) <= few
+    assert len(certain(ranks, shown, np.random.default_rng(1), most=few)) <= few
 
 
 @pytest.mark.parametrize("level", [Detail.MEAN, Detail.CLASSES, Detail.CURVES])

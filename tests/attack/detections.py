@@ -110,12 +110,12 @@ def with_parts(
 
 
 def certain(
-    truth: Claims, counts: Counts, answers: Sequence[Answer], random: np.random.Generator, *, needed: int = 0
+    truth: Claims, counts: Counts, answers: Sequence[Answer], random: np.random.Generator, *, most: int = 0
 ) -> list[int]:
     """Return the right claims that no other truth was found to deny: an upper bound of what is certain.
 
     Args:
-        needed: stop as soon as no more than so many are left.
+        most: stop as soon as no more than so many are left.
     """
     right = np.flatnonzero(truth == 1)
     doubtful = np.zeros(len(truth), dtype=bool)
@@ -125,12 +125,12 @@ def certain(
 
     for others in _near(truth):
         doubtful |= _denied(others, answers, doubtful)
-        if len(left()) <= needed:
+        if len(left()) <= most:
             return left()
     for _ in range(SEARCHES):
         for others in _annealed(truth, counts, answers, left(), random):
             doubtful |= _denied(others, answers, doubtful)
-            if len(left()) <= needed:
+            if len(left()) <= most:
                 return left()
     return left()
 

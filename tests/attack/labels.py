@@ -72,17 +72,17 @@ def profile(by_rank: NDArray[np.generic]) -> tuple[NDArray[np.float64], float]:
     return best[np.searchsorted(hits / len(ranks), ELEVEN_RECALLS, side="left")], float(best.sum()) / len(ranks)
 
 
-def certain(truth: Labels, rankings: Sequence[Ranking], random: np.random.Generator, *, needed: int = 0) -> list[int]:
+def certain(truth: Labels, rankings: Sequence[Ranking], random: np.random.Generator, *, most: int = 0) -> list[int]:
     """Return the positives for which no other truth was found that denies them; an upper bound of what is certain.
 
     Args:
-        needed: stop as soon as no more than so many are left.
+        most: stop as soon as no more than so many are left.
     """
     positives = set(np.flatnonzero(truth == 1).tolist())
     doubtful: set[int] = set()
     for item in sorted(positives):
         for attempt in range(ATTEMPTS):
-            if item in doubtful or len(positives) - len(doubtful) <= needed:
+            if item in doubtful or len(positives) - len(doubtful) <= most:
                 break
             other = without(truth, item, rankings, attempt, random)
             if other is not None:

@@ -172,7 +172,7 @@ def test_few_positive_images_are_certain(attacked: Attacked, competition: str, n
     ranking = attacked.ranking(competition, name)
     assert ranking.distance(truth) == 0  # the answers are understood
     few = int(LEAKED * np.count_nonzero(truth == 1))
-    assert len(certain(truth, [ranking], np.random.default_rng(1), needed=few)) <= few
+    assert len(certain(truth, [ranking], np.random.default_rng(1), most=few)) <= few
 
 
 @pytest.mark.parametrize("name", EDITION_OF_DEMO.actions if WHOLE else EDITION_OF_DEMO.actions[:SHORT])
@@ -182,7 +182,7 @@ def test_few_people_are_certain_to_do_something(attacked: Attacked, competition:
     ranking = attacked.ranking(competition, name)
     assert ranking.distance(truth) == 0
     few = int(LEAKED * np.count_nonzero(truth == 1))
-    assert len(certain(truth, [ranking], np.random.default_rng(1), needed=few)) <= few
+    assert len(certain(truth, [ranking], np.random.default_rng(1), most=few)) <= few
 
 
 @pytest.mark.parametrize("name", EDITION_OF_DEMO.classes)
@@ -193,7 +193,7 @@ def test_few_boxes_of_a_list_that_is_all_right_are_certain(attacked: Attacked, n
     expected = answer(truth, counts, range(RIGHT_DETECTIONS), as_shown, with_points=False)
     assert (fetched.area, fetched.with_difficult) == (expected.area, expected.with_difficult)  # understood
     most = int(LEAKED * counts.positives)
-    assert len(certain_boxes(truth, counts, [fetched], np.random.default_rng(1), needed=most)) <= most
+    assert len(certain_boxes(truth, counts, [fetched], np.random.default_rng(1), most=most)) <= most
 
 
 def test_one_right_detection_is_not_told_from_none(attacked: Attacked) -> None:
@@ -292,7 +292,7 @@ def visitor(database: Database, examples: str) -> Iterator[Api]:
         yield api
 
 
-def test_there_is_one_in_each_state(visitor: Api, organiser: Api) -> None:
+def test_there_is_an_example_challenge_in_each_state(visitor: Api, organiser: Api) -> None:
     found = {item["slug"]: item for item in visitor.get("/challenges")["items"] if item["slug"] in SLUGS}
     assert {slug: item["phase"] for slug, item in found.items()} == {
         "harbour-2024": "archived",
@@ -314,7 +314,7 @@ def test_there_is_one_in_each_state(visitor: Api, organiser: Api) -> None:
     assert len(failed["problems"]) == 2
 
 
-def test_each_phase_has_its_leaderboard(visitor: Api) -> None:
+def test_each_phase_of_an_example_challenge_has_its_leaderboard(visitor: Api) -> None:
     path = "/challenges/harbour-2026/leaderboards/comp2"
     assert methods(visitor.get(f"{path}?phase=validation")) == {"Mooring", "Quayside", "Tideline"}
     board = visitor.get(path)
@@ -379,7 +379,7 @@ def test_only_validation_images_are_shown_in_full(visitor: Api) -> None:
     assert not {scene.image for scene in validation} & tested
 
 
-def test_a_test_set_is_used_once() -> None:
+def test_a_test_set_is_used_for_one_example_challenge() -> None:
     edition = example_edition("orchard")
     worlds = [draw_test_set(slug, edition) for slug in SLUGS]
     scenes = [scene.objects for world in worlds for drawn in world.sets.values() for scene in drawn]

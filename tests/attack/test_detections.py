@@ -38,7 +38,7 @@ def test_few_boxes_of_one_list_are_certain(truth: Claims) -> None:
     """With fewer objects to find, a list with some boxes wrong has the same score."""
     few = int(LEAKED * CLASS.positives)
     shown = answer(truth, CLASS, range(len(truth)))
-    assert len(certain(truth, CLASS, [shown], np.random.default_rng(1), needed=few)) <= few
+    assert len(certain(truth, CLASS, [shown], np.random.default_rng(1), most=few)) <= few
 
 
 @pytest.mark.parametrize(
@@ -56,7 +56,7 @@ def test_scores_of_some_objects_make_few_boxes_certain_because_they_are_in_steps
     truth: Claims, names: list[str]
 ) -> None:
     few = int(LEAKED * CLASS.positives)
-    assert len(_certain_by_parts(truth, *names, needed=few)) <= few
+    assert len(_certain_by_parts(truth, *names, most=few)) <= few
 
 
 @WHOLE
@@ -69,14 +69,14 @@ def test_exact_scores_by_size_would_make_a_whole_list_certain() -> None:
     assert len(_certain_by_parts(right(20), "size", exact=True)) == 20 > LEAKED * CLASS.positives
 
 
-def _certain_by_parts(truth: Claims, *names: str, exact: bool = False, needed: int = 0) -> list[int]:
+def _certain_by_parts(truth: Claims, *names: str, exact: bool = False, most: int = 0) -> list[int]:
     random = np.random.default_rng(3)
     parts = {}
     for name in names:
         shares = PARTITIONS[name]
         parts[name] = tuple(random.choice(len(shares), len(truth), p=shares).tolist())
     shown = with_parts(answer(truth, CLASS, range(len(truth))), truth, CLASS, parts, exact=exact)
-    return certain(truth, CLASS, [shown], np.random.default_rng(1), needed=needed)
+    return certain(truth, CLASS, [shown], np.random.default_rng(1), most=most)
 
 
 @pytest.mark.parametrize("lists", [[range(20), range(40)], [range(40), range(39, -1, -1)]], ids=["halves", "reversed"])
@@ -84,7 +84,7 @@ def test_few_boxes_of_some_pairs_of_lists_are_certain(lists: list[range]) -> Non
     truth = right(40)
     answers = [answer(truth, CLASS, boxes) for boxes in lists]
     few = int(LEAKED * CLASS.positives)
-    assert len(certain(truth, CLASS, answers, np.random.default_rng(1), needed=few)) <= few
+    assert len(certain(truth, CLASS, answers, np.random.default_rng(1), most=few)) <= few
 
 
 PREFIXES = [range(number) for number in (8, 16, 24, 32, 40)]
@@ -116,7 +116,7 @@ def test_what_no_display_of_scores_hides(truth: Claims, lists: list[list[int] | 
 @pytest.mark.parametrize("listed", [30, 40])
 def test_objects_that_are_not_in_any_list_are_not_certain(listed: int) -> None:
     counts, truth = Counts(positives=40, objects=44), right(40)
-    found = certain(truth, counts, [answer(truth, counts, range(listed))], np.random.default_rng(1), needed=listed)
+    found = certain(truth, counts, [answer(truth, counts, range(listed))], np.random.default_rng(1), most=listed)
     assert set(found) <= set(range(listed))
     assert len(found) == 40 or listed < 40  # a perfect score: everything is in the list, and is certain
 

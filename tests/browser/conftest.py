@@ -54,8 +54,9 @@ def exhibition(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Exhibition]
 
 @pytest.fixture(scope="module")
 def kept_pages(browser: Browser) -> Iterator[Callable[[str], Page]]:
-    """Give what returns somebody's page, as new; it is the same for all tests of the module.
+    """Give what returns somebody's page, with no cookies, stored data or routes; the same for a module's tests.
 
+    History, cached files, event handlers and scripts that tests add to every document stay: for these, make a profile.
     The first page of a new browser profile takes half a second of processor time.
     """
     pages: dict[str, tuple[Page, CDPSession]] = {}
@@ -66,6 +67,7 @@ def kept_pages(browser: Browser) -> Iterator[Callable[[str], Page]]:
             pages[who] = page, page.context.new_cdp_session(page)
         page, session = pages[who]
         page.unroute_all()
+        page.context.set_offline(False)
         page.mouse.move(-1, -1)  # over nothing
         session.send("Storage.clearDataForOrigin", {"origin": "*", "storageTypes": "all"})
         page.context.clear_cookies()

@@ -93,7 +93,7 @@ def check_layout(page: Page, visit: Visit) -> bool:
 def _check(page: Page, visit: Visit) -> None:
     assert page.evaluate(SIZE) < MOST_BYTES
     for size in (DESK, ENLARGED, TELEPHONE):
-        page.set_viewport_size(size)  # type: ignore[arg-type]
+        page.set_viewport_size(size)
         assert page.evaluate(TOO_WIDE) == [], f"wider than {size['width']} pixels"
     assert page.evaluate(NAMELESS) == []
     if visit.path.startswith("/api/"):
@@ -103,10 +103,10 @@ def _check(page: Page, visit: Visit) -> None:
     assert outline[0] == 1
     assert all(below <= above + 1 for above, below in pairwise(outline)), outline
     for landmark in ("banner", "main", "contentinfo"):
-        expect(page.get_by_role(landmark)).to_have_count(1)  # type: ignore[arg-type]
+        expect(page.get_by_role(landmark)).to_have_count(1)
     ids = page.evaluate("() => [...document.querySelectorAll('[id]')].map((element) => element.id)")
     assert len(ids) == len(set(ids))
-    page.set_viewport_size(DESK)  # type: ignore[arg-type]
+    page.set_viewport_size(DESK)
     page.keyboard.press("Tab")
     assert page.evaluate(INVISIBLE_FOCUS) == []
     page.emulate_media(media="print")

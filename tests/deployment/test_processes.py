@@ -123,6 +123,15 @@ def test_beat_calls_and_the_worker_sweeps(installation: Installation) -> None:
     assert sweeps >= 6, installation.log("beat") + installation.log("worker")
 
 
+@pytest.mark.parametrize("service", ["worker", "beat"])
+def test_a_service_at_work_is_healthy(installation: Installation, service: str) -> None:
+    command = [sys.executable, "-m", "vocboard.commands.main", "health", service]  # that of the file's healthcheck
+    checked = subprocess.run(
+        command, env=dict(installation.environments[service]), capture_output=True, text=True, check=False
+    )
+    assert checked.returncode == 0, checked.stdout + checked.stderr
+
+
 def test_from_the_operators_commands_to_a_leaderboard(
     installation: Installation, challenge: str, behind_the_proxy: httpx.Client
 ) -> None:

@@ -105,19 +105,19 @@ def _search(ranks: Ranks, item: int, attempt: int, shown: Answers, random: np.ra
     return None
 
 
-def certain(ranks: Ranks, shown: Answers, random: np.random.Generator, *, needed: int = 0) -> list[int]:
+def certain(ranks: Ranks, shown: Answers, random: np.random.Generator, *, most: int = 0) -> list[int]:
     """Return the positives for which no other truth was found that denies them: an upper bound of what is certain.
 
     The search is random, so what it has not found is searched again until a pass finds nothing more.
 
     Args:
-        needed: stop as soon as no more than so many are left.
+        most: stop as soon as no more than so many are left.
     """
     left, before = set(ranks.tolist()), -1
     while len(left) != before:
         before = len(left)
         for item in sorted(left):
-            if len(left) <= needed:
+            if len(left) <= most:
                 break
             if item in left and (other := without(ranks, item, shown, random)) is not None:
                 left &= set(other.tolist())

@@ -35,10 +35,10 @@ def looking(backend: Backend) -> set[str]:
 
 
 def let_time_pass(backend: Backend, kind: str) -> None:
-    """Date what a kind of worker has recorded back, until it is too long ago."""
+    """Date what the one worker of a kind has recorded back, until it is too long ago."""
     with backend.database.writing() as session:
-        for row in session.scalars(select(WorkerHeartbeat).where(WorkerHeartbeat.kind == kind)):
-            row.looked_at -= heartbeats.SILENT_AFTER
+        [row] = session.scalars(select(WorkerHeartbeat).where(WorkerHeartbeat.kind == kind))
+        row.looked_at -= heartbeats.SILENT_AFTER
 
 
 def test_a_worker_that_is_paused_is_noticed(backend: Backend, monkeypatch: pytest.MonkeyPatch) -> None:
