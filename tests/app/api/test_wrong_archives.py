@@ -169,7 +169,8 @@ def test_the_page_says_the_same(
 def shown_problems(page: str) -> list[tuple[str, int | None, str]]:
     """Return the code, line and message of every problem on a page; the headline of a cause may be the message."""
     shown = []
-    for cause in html.fromstring(page).xpath("//*[@data-cause]"):
+    marked = page.replace("<code>", "<code>`").replace("</code>", "`</code>")  # as in messages
+    for cause in html.fromstring(marked).xpath("//*[@data-cause]"):
         headline = words(cause.xpath("string(.//*[@class='to-do'] | ./h3)"))
         places = cause.xpath(".//li[@data-code]")
         for place in places:

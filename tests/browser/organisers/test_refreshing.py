@@ -9,6 +9,8 @@ from tests.support.scored import make_scored
 from tests.support.site import Site
 from vocboard.app.challenges.models import GroundTruthVersion, TruthState
 
+BETWEEN_LOOKS_MS = 2000
+
 pytestmark = [pytest.mark.browser, pytest.mark.usefixtures("browser_errors")]
 
 
@@ -23,13 +25,15 @@ def test_what_is_being_typed_survives_until_the_page_has_news(elsewhere: Site, p
     page.goto(elsewhere.url)
     sign_in(page, email)
     set_up = f"{elsewhere.url}/organise/small"
+    page.clock.install()
     page.goto(set_up)
     page.locator("summary", has_text="Score again").click()
     reason = page.get_by_role("textbox", name="Reason", exact=True)
 
     def wait_for_news() -> None:
-        for _ in range(2):
-            page.wait_for_event("response", lambda answer: answer.url.startswith(set_up))
+        for _ in range(2):  # what the first brings is in the page by the time of the second
+            with page.expect_response(lambda answer: answer.url.startswith(set_up)):
+                page.clock.run_for(BETWEEN_LOOKS_MS)
 
     wait_for_news()
     reason.fill("Two boxes were")
@@ -43,4 +47,5 @@ def test_what_is_being_typed_survives_until_the_page_has_news(elsewhere: Site, p
     expect(page.get_by_text("A worker is reading it.")).to_be_visible()
     reason.clear()
     page.get_by_role("heading", level=1).click()
+    page.clock.run_for(BETWEEN_LOOKS_MS)
     expect(page.get_by_text("A worker is reading it.")).to_have_count(0)
