@@ -1,5 +1,6 @@
 """Converts image sets to named arrays and back, and computes the digest of ground truth."""
 
+import functools
 import hashlib
 from collections.abc import Mapping
 from typing import Any
@@ -20,8 +21,13 @@ def of_image_set(image_set: ImageSet) -> dict[str, NDArray[Any]]:
 
 def to_image_set(arrays: Arrays) -> ImageSet:
     """Return the image set from the arrays of `of_image_set`."""
-    images = as_text(arrays["images"])
-    return ImageSet(tuple(images.split("\n")) if images else (), arrays.get("sizes"), arrays.get("persons"))
+    return ImageSet(_split(as_text(arrays["images"])), arrays.get("sizes"), arrays.get("persons"))
+
+
+@functools.lru_cache(maxsize=8)
+def _split(images: str) -> tuple[str, ...]:
+    """Return the images, which several tasks of an image set have in common, and often the next ground truth too."""
+    return tuple(images.split("\n")) if images else ()
 
 
 def digest(image_sets: ImageSets, truths: Mapping[Key, Truth]) -> str:
