@@ -77,7 +77,7 @@ def certain_boxes(truth: Claims, lists: Sequence[Sequence[int]], counts: Counts,
     display = to_decimals(OPEN_RULES["decimals"])
     answers = [answer(truth, counts, boxes, display, with_points=with_points) for boxes in lists]
     most = int(LEAKED * counts.positives)
-    return len(detections.certain(truth, counts, answers, np.random.default_rng(1), needed=most))
+    return len(detections.certain(truth, counts, answers, np.random.default_rng(1), most=most))
 
 
 @pytest.mark.parametrize("name", EDITION_OF_DEMO.classes if WHOLE else [FEWEST_OBJECTS])
@@ -132,7 +132,7 @@ def certain_items(truth: Labels, kind: str) -> int:
     assert len(orders) <= LISTS
     rankings = [shown_without_points(truth, order, OPEN_RULES["decimals"]) for order in orders]
     most = int(LEAKED * np.count_nonzero(truth == 1))
-    return len(labels.certain(truth, rankings, np.random.default_rng(1), needed=most))
+    return len(labels.certain(truth, rankings, np.random.default_rng(1), most=most))
 
 
 @pytest.mark.parametrize("name", EDITION_OF_DEMO.classes if WHOLE else [FEWEST_IMAGES])
