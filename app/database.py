@@ -78,6 +78,9 @@ Identifier = Annotated[uuid.UUID, mapped_column(primary_key=True, default=uuid.u
 CreatedAt = Annotated[datetime, mapped_column(default=now)]
 
 
+_WITHOUT_WAITING_FOR_THE_DISK = text("SET LOCAL synchronous_commit TO off")
+
+
 class OutcomeError(Exception):
     """An error that does not roll back the transaction: what was written before it was raised is committed.
 
@@ -156,15 +159,15 @@ class Database:
         """Write in a transaction: committed at the end, rolled back on exceptions other than `OutcomeError`.
 
         Args:
-            durable: whether what is committed must survive a power failure. False saves waiting for the disk, for
-                leases and counters of what a power failure ends anyway. Transactions are still lost in order: whatever
-                is durable keeps all that was committed before it.
+            durable: whether PostgreSQL brings the transaction to the disk before it returns. False is for leases and
+                counters of what a power failure ends anyway. A durable transaction brings all earlier ones with it. On
+                SQLite, a power failure can lose the last transactions either way (`synchronous = NORMAL`).
         """
         with (
             Session(self._writing_engine, expire_on_commit=False, info=self._info) as session,
             session.begin() as transaction,
         ):
-            if not durable and not self.is_sqlite:  # which never waits, because of its write-ahead log
+            if not durable and not self.is_sqlite:
                 session.execute(_WITHOUT_WAITING_FOR_THE_DISK)
             try:
                 yield session
@@ -175,9 +178,6 @@ class Database:
     def close(self) -> None:
         """Close all connections."""
         self.engine.dispose()
-
-
-_WITHOUT_WAITING_FOR_THE_DISK = text("SET LOCAL synchronous_commit TO off")
 
 
 def _prepare_sqlite(connection: Any, _record: Any) -> None:

@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from types import ModuleType
 
 from vocboard.evaluator import VERSION
+from vocboard.evaluator.garbage import collection_paused
 
 COMMANDS = {
     "validate": "check result files offline, as the server does",
@@ -107,15 +108,11 @@ def _import_command(name: str, *, for_good: bool) -> ModuleType:
     Args:
         for_good: whether this process is only for the command: nothing that exists by now is looked at again.
     """
-    was_enabled = gc.isenabled()
-    gc.disable()
-    try:
-        return importlib.import_module(f"vocboard.commands.{name.replace('-', '_')}")
-    finally:
+    with collection_paused():
+        module = importlib.import_module(f"vocboard.commands.{name.replace('-', '_')}")
         if for_good:
             gc.freeze()
-        if was_enabled:
-            gc.enable()
+        return module
 
 
 def _sentence(text: str) -> str:

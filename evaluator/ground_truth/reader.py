@@ -3,14 +3,13 @@
 Source: VOC2010 document sections 2.5-2.8 and 9.1.
 """
 
-import gc
-from collections.abc import Callable, Collection, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
 from vocboard.evaluator.annotations import Annotation, AnnotationError, read_lines, read_pascal_text, read_xml
 from vocboard.evaluator.editions import AnnotationFormat, Edition, TaskRules
+from vocboard.evaluator.garbage import collection_paused
 from vocboard.evaluator.ground_truth.errors import TreeProblems
 from vocboard.evaluator.ground_truth.ground_truth import GroundTruth
 from vocboard.evaluator.ground_truth.image_set_files import ImageSetFiles, Listed, file_of
@@ -142,7 +141,7 @@ def _material(
     contents = source.read([*wanted, *files_of_images])
     annotations: dict[str, Annotation] = {}
     broken: dict[str, None] = {}
-    with _without_collecting_garbage():
+    with collection_paused():  # annotations refer to each other in no circle; looking for one takes a twentieth
         for file, images in wanted.items():
             if file not in contents:
                 continue
@@ -156,18 +155,6 @@ def _material(
                     problems.add("bad_annotation", message, file, line)
     image_files = {file: contents[file] for file in files_of_images if file in contents}
     return Material(edition, files, annotations, broken, image_files, problems)
-
-
-@contextmanager
-def _without_collecting_garbage() -> Iterator[None]:
-    """Annotations refer to each other in no circle, so that looking for those takes a twentieth of the time in vain."""
-    was_enabled = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if was_enabled:
-            gc.enable()
 
 
 def _annotation_files(annotated: Mapping[str, Collection[str]], edition: Edition) -> dict[str, Collection[str]]:
