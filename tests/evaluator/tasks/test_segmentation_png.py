@@ -5,11 +5,15 @@ import re
 import struct
 import zlib
 from collections.abc import Sequence
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from hypothesis.extra.numpy import arrays
 from numpy.typing import NDArray
 from PIL import Image
 
@@ -17,7 +21,7 @@ import vocboard
 from tests.evaluator.uploads import IMAGES, SIZE, codes, directory, image_sets, label_map
 from vocboard.evaluator.editions import Competition, load
 from vocboard.evaluator.reading import ReadResults, read_results
-from vocboard.evaluator.tasks.segmentation.png import voc_colours
+from vocboard.evaluator.tasks.segmentation.png import PngError, read_indexed, voc_colours
 from vocboard.evaluator.tasks.segmentation.problems import PNG_RGB
 
 DIRECTORY = "results/VOC2012/Segmentation/comp5_test_cls"
@@ -91,6 +95,71 @@ def test_each_valid_map_goes_to_the_sink_once(tmp_path: Path) -> None:
 )
 def test_one_wrong_map_is_one_problem(tmp_path: Path, data: bytes, code: str) -> None:
     assert problems_of(tmp_path, data) == about(code)
+
+
+def encoded(labels: NDArray[np.uint8], filters: Sequence[int], parts: int = 1) -> bytes:
+    """Encode an image with the filter of each row (0 to 4), and its data in a number of chunks.
+
+    Source: PNG specification (third edition), section 9.
+    """
+    height, width = labels.shape
+    padded = np.zeros((height + 1, width + 1), dtype=np.int64)
+    padded[1:, 1:] = labels
+    rows = []
+    for row, kind in enumerate(filters, start=1):
+        own, left, above, corner = padded[row, 1:], padded[row, :-1], padded[row - 1, 1:], padded[row - 1, :-1]
+        estimate = left + above - corner
+        distances = np.abs(np.stack([estimate - left, estimate - above, estimate - corner]))
+        nearest = np.choose(distances.argmin(axis=0), [left, above, corner])
+        expected = (0, left, above, (left + above) // 2, nearest)[kind]
+        rows.append(bytes([kind]) + ((own - expected) % 256).astype(np.uint8).tobytes())
+    data = zlib.compress(b"".join(rows))
+    cuts = [len(data) * part // parts for part in range(parts + 1)]
+    pieces = [chunk(b"IDAT", data[start:end]) for start, end in pairwise(cuts)]
+    header = with_header(label_map()[:33], width, height)
+    return header + chunk(b"PLTE", voc_colours(256)) + b"".join(pieces) + chunk(b"IEND", b"")
+
+
+def pillow(png: bytes) -> NDArray[np.uint8] | None:
+    try:
+        with Image.open(io.BytesIO(png), formats=("PNG",)) as image:
+            return np.asarray(image)
+    except (OSError, SyntaxError, ValueError):
+        return None
+
+
+@given(
+    labels=arrays(np.uint8, st.tuples(st.integers(1, 9), st.integers(1, 9))),
+    filters=st.lists(st.integers(0, 4), min_size=9, max_size=9) | st.just([0] * 9),
+    parts=st.integers(1, 3),
+)
+def test_labels_are_read_whatever_the_filters_of_their_rows(
+    labels: NDArray[np.uint8], filters: list[int], parts: int
+) -> None:
+    png = encoded(labels, filters[: len(labels)], parts)
+    assert np.array_equal(read_indexed(png, None).labels, labels)
+    assert np.array_equal(pillow(png), labels)  # the encoder of this test is right
+
+
+@pytest.mark.parametrize("filters", [[0, 0, 0], [0, 4, 1]], ids=str)
+def test_no_changed_byte_of_a_map_goes_unnoticed(filters: list[int]) -> None:
+    png = encoded(np.arange(12, dtype=np.uint8).reshape(3, 4), filters, parts=2)
+    for place in range(len(png)):
+        for change in (0x01, 0x20, 0x80):
+            with pytest.raises(PngError):
+                read_indexed(png[:place] + bytes([png[place] ^ change]) + png[place + 1 :], None)
+
+
+@pytest.mark.parametrize("filters", [[0, 0, 0], [0, 4, 1]], ids=str)
+@pytest.mark.parametrize("missing", [1, 5, 14])  # Pillow reads the one without its last row
+def test_a_map_with_too_few_pixels_is_not_filled_with_background(filters: list[int], missing: int) -> None:
+    png = encoded(np.ones((3, 4), dtype=np.uint8), filters)
+    place = png.index(b"IDAT")
+    data = zlib.compress(zlib.decompress(png[place + 4 : -16])[:-missing])
+    short = png[: place - 4] + chunk(b"IDAT", data) + chunk(b"IEND", b"")
+    with pytest.raises(PngError) as caught:
+        read_indexed(short, None)
+    assert caught.value.found["reason"] == "its data end before the last row"
 
 
 def test_text_colour_profile_and_animation_are_never_unpacked(tmp_path: Path) -> None:
