@@ -66,18 +66,20 @@ def pairs_within_groups(
     true_in_group = np.bincount(true_group, minlength=groups)
     start_of_group = np.cumsum(true_in_group) - true_in_group
     by_group = np.argsort(true_group, kind="stable")
-    paired = np.flatnonzero(true_in_group[found_group])  # most groups have no true instance
-    group = found_group[paired]
-    count = true_in_group[group]
+    number_of_true = true_in_group.take(found_group)
+    paired = np.flatnonzero(number_of_true)  # most groups have no true instance
+    count = number_of_true.take(paired)
+    start = start_of_group.take(found_group.take(paired))
     total = np.cumsum(count)
     first = 0
     while first < len(paired):
         done = total[first - 1] if first else 0
         last = max(first + 1, int(np.searchsorted(total, done + at_most, side="right")))
-        counts = count[first:last]
-        position_in_group = np.arange(counts.sum()) - np.repeat(np.cumsum(counts) - counts, counts)
-        start = np.repeat(start_of_group[group[first:last]], counts)
-        yield np.repeat(paired[first:last], counts), by_group[start + position_in_group]
+        counts, ends = count[first:last], total[first:last] - done
+        # The places of the true instances of a group follow one another.
+        place = np.repeat(start[first:last] - (ends - counts), counts)
+        place += np.arange(len(place))
+        yield np.repeat(paired[first:last], counts), by_group.take(place)
         first = last
 
 

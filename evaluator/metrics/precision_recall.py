@@ -17,8 +17,8 @@ from vocboard.evaluator.scores import ClassDetails, Curve
 # instead, the score of a real class changes by up to 8e-4.
 ELEVEN_RECALLS = np.arange(11) * 0.1
 
-_STEPS = 65535  # the largest type that NumPy sorts by radix
-_LEAST_SPAN = 1e-300  # of confidences, to avoid overflow
+_SORTED_BITS = 62  # of the numbers that are sorted to rank results
+_LEAST_SPAN = 1e-280  # of confidences; the steps of a smaller one would overflow
 
 
 @dataclass(frozen=True, eq=False)
@@ -41,14 +41,17 @@ class Judgement:
 
     @cached_property
     def _curve(self) -> Curve:
-        results = len(self.true)
-        found = _numbers_up_to(np.flatnonzero(self.true), results)
-        counted = np.arange(1, results + 1) - _numbers_up_to(self._ignored, results)
+        results, true = len(self.true), np.flatnonzero(self.true)
+        found = np.arange(len(true) + 1, dtype=np.float64)
         recall = found / self.positives if self.positives else np.full(len(found), np.nan)
-        precision = np.full(len(found), np.nan)
+        between = _distances(true, results)
+        counted = np.arange(1, results + 1, dtype=np.float64)
+        counted -= np.repeat(np.arange(len(self._ignored) + 1, dtype=np.float64), _distances(self._ignored, results))
+        precision = np.repeat(found, between)
         first = int(counted.searchsorted(1))
-        np.divide(found[first:], counted[first:], out=precision[first:])
-        return Curve(recall, precision)
+        precision[:first] = np.nan
+        precision[first:] /= counted[first:]
+        return Curve(np.repeat(recall, between), precision)
 
     @cached_property
     def _ignored(self) -> NDArray[np.intp]:
@@ -93,32 +96,44 @@ class Judgement:
         )
 
 
-def _numbers_up_to(ranks: NDArray[np.intp], results: int) -> NDArray[np.intp]:
-    """Return (results,) how many of `ranks` come up to each rank: faster than `cumsum` of a mask, as most have none."""
+def _distances(ranks: NDArray[np.intp], results: int) -> NDArray[np.intp]:
+    """Return (len(ranks) + 1,) how many results there are before the first of `ranks`, from each to the next, and after.
+
+    Repeating what is known of the ranks so often is faster than `cumsum` over all results.
+    """
     ends = np.empty(len(ranks) + 1, dtype=np.intp)
     ends[:-1], ends[-1] = ranks, results
     ends[1:] -= ends[:-1].copy()
-    return np.repeat(np.arange(len(ranks) + 1), ends)
+    return ends
 
 
 def by_confidence(confidence: NDArray[np.float64]) -> NDArray[np.intp]:
     """Return (n,) indices by decreasing confidence; ties keep their order, and −∞ ranks last.
 
-    Uses two stable sorts: a radix sort by quantised confidence, after which sorting by confidence itself is fast
-    because the data are almost ordered.
+    First sorts numbers that have the quantised confidence in their high bits, and the index in their low ones: NumPy
+    sorts integers several times as fast as it finds the order of floating-point numbers. Only if confidences differ by
+    less than a step can the order still be wrong; it is almost right then, and so quickly put right.
     """
-    roughly = np.argsort(_steps_down(confidence), kind="stable")
-    return roughly[np.argsort(-confidence[roughly], kind="stable")]
+    index_bits = len(confidence).bit_length()
+    packed = _steps_down(confidence, 1 << (_SORTED_BITS - index_bits))
+    packed <<= index_bits
+    packed |= np.arange(len(confidence))
+    packed.sort()
+    packed &= (1 << index_bits) - 1
+    ranked = confidence.take(packed)
+    if (ranked[1:] <= ranked[:-1]).all():
+        return packed
+    return packed.take(np.argsort(-ranked, kind="stable"))
 
 
-def _steps_down(confidence: NDArray[np.float64]) -> NDArray[np.uint16]:
-    """(n,) quantised distance to the maximum; monotonic in the confidence."""
+def _steps_down(confidence: NDArray[np.float64], steps: int) -> NDArray[np.int64]:
+    """(n,) quantised distance to the maximum, 0 to `steps`; monotonic in the confidence."""
     greatest, least = float(confidence.max(initial=-np.inf)), float(confidence.min(initial=np.inf))
     if least == -np.inf:
         least = float(confidence.min(initial=np.inf, where=confidence > -np.inf))
     if not _LEAST_SPAN < greatest - least < np.inf:
-        return np.zeros(len(confidence), dtype=np.uint16)
-    return np.minimum((greatest - confidence) * (_STEPS / (greatest - least)), _STEPS).astype(np.uint16)
+        return np.zeros(len(confidence), dtype=np.int64)
+    return np.minimum((greatest - confidence) * (steps / (greatest - least)), steps).astype(np.int64)
 
 
 def first_of_each(key: NDArray[np.integer]) -> NDArray[np.bool_]:
@@ -153,7 +168,9 @@ def areas_under_curve(recall: NDArray[np.float64], precision: NDArray[np.float64
     >>> areas_under_curve(np.array([0.5, 1.0]), np.array([1.0, 0.5])).tolist()
     [0.5, 0.25]
     """
-    areas: NDArray[np.float64] = np.diff(recall, prepend=0.0) * _best_from_here_on(precision)
+    areas = recall.copy()
+    areas[1:] -= recall[:-1]
+    areas *= _best_from_here_on(precision)
     return areas
 
 

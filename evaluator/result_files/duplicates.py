@@ -22,12 +22,13 @@ class FirstLines:
         Returns:
             Whether all of them are new; if not, nothing is recorded.
         """
+        has_lines = len(self._line) > 0
         self._reserve(int(item.max(initial=-1)))
         place = item.astype(np.intp)  # indexing with other integer types takes three times as long
-        if self._line[place].any():
+        if has_lines and self._line.take(place).any():
             return False
         self._line[place] = line
-        if not np.array_equal(self._line[place], line):  # a repeated item has only one of its lines
+        if not np.array_equal(self._line.take(place), line):  # a repeated item has only one of its lines
             self._line[place] = _NONE
             return False
         return True

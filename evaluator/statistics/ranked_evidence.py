@@ -66,8 +66,9 @@ class LabelledItems(ClassEvidence):
     def judged(self, overlap: Overlap, rules: TaskRules, *, with_difficult: bool = False) -> Judged:
         """Tell which items are positive, and which negative."""
         positive = self.label >= 0 if with_difficult else self.label > 0
-        judgement = Judgement(true=positive, false=self.label < 0, positives=int(np.count_nonzero(positive)))
-        return Judged(judgement, self.image, self.image[positive])
+        positive_ranks = np.flatnonzero(positive)
+        judgement = Judgement(true=positive, false=self.label < 0, positives=len(positive_ranks))
+        return Judged(judgement, self.image, self.image.take(positive_ranks))
 
     def items(self) -> RankedItems:
         """Return the items for a receiver operating characteristic."""

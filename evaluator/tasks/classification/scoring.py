@@ -33,8 +33,9 @@ def labelled(confidences: Confidences, labels: Labels, image_of: NDArray[np.int3
     """
     confidence = labels.confidence(confidences)
     by_rank = by_confidence(confidence)
-    item = labels.item[by_rank]
-    return LabelledItems(item if image_of is None else image_of[item], confidence[by_rank], labels.label[by_rank])
+    item = labels.item.take(by_rank)
+    image = item if image_of is None else image_of.take(item)
+    return LabelledItems(image, confidence.take(by_rank), labels.label.take(by_rank))
 
 
 class LabelScorer(RankedScorer[LabelTruth, LabelledItems]):

@@ -39,6 +39,8 @@ class Labels:
 
     def confidence(self, found: Confidences) -> NDArray[np.float64]:
         """Return the (n,) confidences of the items, in order; −∞ for items without one."""
+        if np.array_equal(found.item, self.item):
+            return found.confidence
         number_of_items = 1 + max(self.item.max(initial=-1), found.item.max(initial=-1))
         confidence = np.full(number_of_items, -np.inf)
         confidence[found.item.astype(np.intp)] = found.confidence  # three times as fast as with int32

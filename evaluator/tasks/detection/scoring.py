@@ -21,16 +21,17 @@ from vocboard.evaluator.tasks.scorer import LabelMapCounts
 
 def match(detections: Detections, truth: DetectionTruth, class_index: int) -> MatchedResults:
     """Rank one class's detections by decreasing confidence, ties in file order, and match them with objects."""
-    of_class = truth.class_index == class_index
-    best, overlap = best_overlapping(detections.box, detections.image, truth.box[of_class], truth.image[of_class])
+    of_class = np.flatnonzero(truth.class_index == class_index)
+    object_image = truth.image.take(of_class)
+    best, overlap = best_overlapping(detections.box, detections.image, truth.box.take(of_class, axis=0), object_image)
     rank = by_confidence(detections.confidence)
     return MatchedResults(
         image=detections.image.take(rank),
         confidence=detections.confidence.take(rank),
         object=best.astype(np.int32).take(rank),
         overlap=overlap.take(rank),
-        object_image=truth.image[of_class],
-        object_difficult=truth.difficult[of_class],
+        object_image=object_image,
+        object_difficult=truth.difficult.take(of_class),
     )
 
 
