@@ -97,9 +97,9 @@ class Judgement:
 
 
 def _distances(ranks: NDArray[np.intp], results: int) -> NDArray[np.intp]:
-    """Return (len(ranks) + 1,) how many results there are before the first of `ranks`, from each to the next, and after.
+    """Return (r + 1,) how many of n results come before the first of (r,) ranks, from each to the next, and after.
 
-    Repeating what is known of the ranks so often is faster than `cumsum` over all results.
+    To repeat so often what is known of the ranks is faster than `cumsum` over all results.
     """
     ends = np.empty(len(ranks) + 1, dtype=np.intp)
     ends[:-1], ends[-1] = ranks, results
