@@ -73,7 +73,7 @@ def pairs_within_groups(
     total = np.cumsum(count)
     first = 0
     while first < len(paired):
-        done = total[first - 1] if first else 0
+        done = int(total[first - 1]) if first else 0
         last = max(first + 1, int(np.searchsorted(total, done + at_most, side="right")))
         counts, ends = count[first:last], total[first:last] - done
         # The places of the true instances of a group follow one another.
