@@ -97,12 +97,18 @@ def lock_for_transaction(session: Session, *names: str) -> None:
         session.execute(select(func.pg_advisory_xact_lock(key)))
 
 
+def is_writing(session: Session) -> bool:
+    """Whether this is a session of `Database.writing()`."""
+    return bool(session.get_bind().get_execution_options().get("writing", False))
+
+
 class Database:
     """A database engine and its transactions.
 
-    Sessions are only created by `reading()`, `reading_autocommit()`, `snapshot()` and `writing()`; only `writing()`
-    commits. On SQLite, a writing transaction takes the write lock at once (`BEGIN IMMEDIATE`), so what it has read
-    cannot change; on PostgreSQL, services lock the rows that their decisions depend on.
+    Sessions are only created by `reading()`, `reading_autocommit()`, `snapshot()` and `writing()`; only those of
+    `writing()` are for changes, and PostgreSQL refuses changes in the transactions of the others. On SQLite, a writing
+    transaction takes the write lock at once (`BEGIN IMMEDIATE`), so what it has read cannot change; on PostgreSQL,
+    services lock the rows that their decisions depend on.
     """
 
     def __init__(self, url: str, *, operator: str | None = None) -> None:
@@ -118,10 +124,11 @@ class Database:
         self.engine: Engine = create_engine(url, **options)
         self._writing_engine = self.engine.execution_options(writing=True)
         # On SQLite, every reading transaction is a snapshot, and beginning one costs no round trip.
-        self._autocommit_engine = self._snapshot_engine = self.engine
+        self._reading_engine = self._autocommit_engine = self._snapshot_engine = self.engine
         if not self.is_sqlite:
+            self._reading_engine = self.engine.execution_options(postgresql_readonly=True)
             self._autocommit_engine = self.engine.execution_options(isolation_level="AUTOCOMMIT")
-            self._snapshot_engine = self.engine.execution_options(isolation_level="REPEATABLE READ")
+            self._snapshot_engine = self._reading_engine.execution_options(isolation_level="REPEATABLE READ")
         if self.is_sqlite:
             event.listen(self.engine, "connect", _prepare_sqlite)
             event.listen(self.engine, "begin", _begin_sqlite)
@@ -138,8 +145,8 @@ class Database:
 
     @contextmanager
     def reading(self) -> Iterator[Session]:
-        """Read in a transaction, which is rolled back at the end."""
-        with Session(self.engine, expire_on_commit=False) as session:
+        """Read in a transaction."""
+        with self._read_only(self._reading_engine) as session:
             yield session
 
     @contextmanager
@@ -151,7 +158,7 @@ class Database:
     @contextmanager
     def snapshot(self) -> Iterator[Session]:
         """Read in a transaction in which all statements see the same state of the database."""
-        with Session(self._snapshot_engine, expire_on_commit=False) as session:
+        with self._read_only(self._snapshot_engine) as session:
             yield session
 
     @contextmanager
@@ -174,6 +181,14 @@ class Database:
             except OutcomeError:
                 transaction.commit()
                 raise
+
+    @contextmanager
+    def _read_only(self, engine: Engine) -> Iterator[Session]:
+        with Session(engine, expire_on_commit=False) as session:
+            yield session
+            # psycopg throws away the statements that it has prepared whenever a transaction is rolled back.
+            if not self.is_sqlite:
+                session.commit()
 
     def close(self) -> None:
         """Close all connections."""

@@ -22,6 +22,7 @@ from vocboard.app.challenges.models import (
     TruthState,
     Visibility,
 )
+from vocboard.app.database import is_writing
 from vocboard.app.submissions.models import State, Submission, SubmissionEntry
 
 
@@ -85,15 +86,15 @@ def lock_challenge(session: Session, challenge_id: uuid.UUID) -> None:
 
 
 def challenge_as_it_is(session: Session, challenge_id: uuid.UUID) -> Challenge:
-    """Return the current row of the challenge, locked on PostgreSQL until the transaction ends."""
-    return session.scalars(
+    """Return the current row of the challenge; a transaction that writes locks it on PostgreSQL until it ends."""
+    query = (
         select(Challenge)
         .where(Challenge.id == challenge_id)
         # Refreshing would discard loaded relationships.
         .options(selectinload(Challenge.competitions), selectinload(Challenge.further_phases))
-        .with_for_update(read=True)
         .execution_options(populate_existing=True)
-    ).one()
+    )
+    return session.scalars(query.with_for_update(read=True) if is_writing(session) else query).one()
 
 
 def challenge_with_phases(session: Session, challenge_id: uuid.UUID) -> Challenge:

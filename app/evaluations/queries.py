@@ -45,13 +45,22 @@ def current(session: Session, submission: Submission) -> Evaluation | None:
 
 def detail(session: Session, evaluation: Evaluation, curves_of: str | None) -> StoredDetail:
     """Return the curves (of one competition), confusion matrices and diagnoses that the web process can read."""
-    ids = [result.id for result in evaluation.results]
     with_curves = [result.id for result in evaluation.results if result.competition == curves_of]
     stored = _curves(session, with_curves)
-    shares = session.scalars(select(ConfusionShares).where(ConfusionShares.result_id.in_(ids)))
-    matrices = session.scalars(select(PublicConfusionMatrix).where(PublicConfusionMatrix.result_id.in_(ids)))
-    diagnoses = session.scalars(select(DiagnosisShares).where(DiagnosisShares.result_id.in_(ids)))
-    exact_diagnoses = session.scalars(select(PublicDiagnosis).where(PublicDiagnosis.result_id.in_(ids)))
+    rows = session.execute(
+        select(
+            CompetitionResult.id,
+            ConfusionShares.shares.label("shares"),
+            PublicConfusionMatrix.counts,
+            DiagnosisShares.shares.label("diagnosis_shares"),
+            PublicDiagnosis.content.label("diagnosis"),
+        )
+        .outerjoin(ConfusionShares, ConfusionShares.result_id == CompetitionResult.id)
+        .outerjoin(PublicConfusionMatrix, PublicConfusionMatrix.result_id == CompetitionResult.id)
+        .outerjoin(DiagnosisShares, DiagnosisShares.result_id == CompetitionResult.id)
+        .outerjoin(PublicDiagnosis, PublicDiagnosis.result_id == CompetitionResult.id)
+        .where(CompetitionResult.evaluation_id == evaluation.id)
+    ).all()
     versions = session.execute(
         select(GroundTruthVersion.number, Scoring.edition_version)
         .join(Scoring, Scoring.ground_truth_version_id == GroundTruthVersion.id)
@@ -61,10 +70,10 @@ def detail(session: Session, evaluation: Evaluation, curves_of: str | None) -> S
     return StoredDetail(
         eleven_points=stored.eleven_points,
         exact_curves=stored.exact_curves,
-        shares={row.result_id: row.shares for row in shares},
-        exact_matrices={row.result_id: row.counts for row in matrices},
-        diagnosis_shares={row.result_id: row.shares for row in diagnoses},
-        exact_diagnoses={row.result_id: row.content for row in exact_diagnoses},
+        shares={row.id: row.shares for row in rows if row.shares is not None},
+        exact_matrices={row.id: row.counts for row in rows if row.counts is not None},
+        diagnosis_shares={row.id: row.diagnosis_shares for row in rows if row.diagnosis_shares is not None},
+        exact_diagnoses={row.id: row.diagnosis for row in rows if row.diagnosis is not None},
         is_to_be_diagnosed=is_to_be_diagnosed,
         diagnosis_failure=diagnosis_failure,
         ground_truth_version=versions.number,

@@ -1,8 +1,12 @@
 """What the transactions of `Database` promise."""
 
+from collections.abc import Callable
+from contextlib import AbstractContextManager
+
 import psycopg
 import pytest
 from sqlalchemy import event, text
+from sqlalchemy.exc import InternalError
 from sqlalchemy.orm import Session
 
 from vocboard.app.database import Database
@@ -25,4 +29,31 @@ def test_only_a_durable_transaction_waits_for_the_disk(postgres_url: str) -> Non
     for durable in (True, False, True):  # one after another, on one connection of the pool
         with database.writing(durable=durable) as session:
             assert waits_for_the_disk(session) == durable
+    database.close()
+
+
+@pytest.mark.services
+@pytest.mark.parametrize("begin", [Database.reading, Database.snapshot])
+def test_what_only_reads_cannot_change_anything(
+    postgres_url: str, begin: Callable[[Database], AbstractContextManager[Session]]
+) -> None:
+    database = Database(postgres_url)
+    with database.writing() as session:
+        session.execute(text("CREATE TABLE things (number integer)"))
+    with pytest.raises(InternalError, match="read-only transaction"), begin(database) as session:
+        session.execute(text("INSERT INTO things VALUES (1)"))
+    with database.reading() as session:
+        assert session.scalars(text("SELECT number FROM things")).all() == []
+    database.close()
+
+
+@pytest.mark.services
+def test_reading_keeps_the_statements_that_the_server_has_prepared(postgres_url: str) -> None:
+    database = Database(postgres_url)
+    for begin in (database.reading, database.snapshot):
+        for _ in range(10):  # psycopg prepares what is executed for the sixth time
+            with begin() as session:
+                session.execute(text("SELECT 1"))
+                prepared = session.scalar(text("SELECT count(*) FROM pg_prepared_statements"))
+        assert prepared
     database.close()
