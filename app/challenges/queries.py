@@ -86,15 +86,21 @@ def lock_challenge(session: Session, challenge_id: uuid.UUID) -> None:
 
 
 def challenge_as_it_is(session: Session, challenge_id: uuid.UUID) -> Challenge:
-    """Return the current row of the challenge; a transaction that writes locks it on PostgreSQL until it ends."""
-    query = (
+    """Return the current row of the challenge; a transaction that writes locks it on PostgreSQL until it ends.
+
+    One that only reads has what it has read before, which could be out of date a moment later anyway.
+    """
+    with_phases = selectinload(Challenge.competitions), selectinload(Challenge.further_phases)
+    if not is_writing(session):
+        return session.get_one(Challenge, challenge_id, options=with_phases)
+    return session.scalars(
         select(Challenge)
         .where(Challenge.id == challenge_id)
         # Refreshing would discard loaded relationships.
-        .options(selectinload(Challenge.competitions), selectinload(Challenge.further_phases))
+        .options(*with_phases)
+        .with_for_update(read=True)
         .execution_options(populate_existing=True)
-    )
-    return session.scalars(query.with_for_update(read=True) if is_writing(session) else query).one()
+    ).one()
 
 
 def challenge_with_phases(session: Session, challenge_id: uuid.UUID) -> Challenge:
