@@ -1,8 +1,10 @@
 """Begins and ends uploads. An attempt is recorded before its body is read."""
 
 import uuid
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from typing import NamedTuple
 
 from sqlalchemy import ColumnElement, and_, delete, func, or_, select, update
 from sqlalchemy.orm import Session
@@ -32,6 +34,11 @@ class Attempt:
     byte_count: int
 
 
+class _Earlier(NamedTuple):
+    created_at: datetime
+    byte_count: int
+
+
 def begin(session: Session, attempt: Attempt, *, person: PersonLimits, server: ServerLimits) -> uuid.UUID:
     """Record an attempt, which is in progress until `end` or until its lease expires; a resumable one, in its parts.
 
@@ -48,8 +55,9 @@ def begin(session: Session, attempt: Attempt, *, person: PersonLimits, server: S
     lock_for_transaction(session, "uploads")
     instant = now()
     _forget_old(session, instant)
-    _check_attempts(session, attempt, person, instant)
-    _check_bytes(session, attempt, person, instant)
+    earlier = _earlier(session, attempt, instant)
+    _check_attempts(earlier, person, instant)
+    _check_bytes(earlier, attempt, person)
     if attempt.kind is not UploadKind.RESUMABLE:
         _check_places(session, attempt, person, server, instant)
     upload = Upload(
@@ -127,37 +135,34 @@ def _forget_old(session: Session, instant: datetime) -> None:
     session.execute(delete(Upload).where(Upload.created_at <= instant - BYTES_PERIOD, is_over))
 
 
-def _check_attempts(session: Session, attempt: Attempt, person: PersonLimits, instant: datetime) -> None:
-    decisive = session.scalar(
-        select(Upload.created_at)
-        .where(_of_person(attempt), Upload.created_at > instant - ATTEMPTS_PERIOD)
-        .order_by(Upload.created_at.desc())
-        .offset(person.attempts - 1)
-        .limit(1)
+def _earlier(session: Session, attempt: Attempt, instant: datetime) -> Sequence[_Earlier]:
+    """Return the uploads of the person that can count, oldest first."""
+    query = select(Upload.created_at, Upload.byte_count).where(
+        _of_person(attempt), Upload.created_at > instant - BYTES_PERIOD
     )
-    if decisive is not None:
+    return [_Earlier(*row) for row in session.execute(query.order_by(Upload.created_at))]
+
+
+def _check_attempts(earlier: Sequence[_Earlier], person: PersonLimits, instant: datetime) -> None:
+    counted = [upload.created_at for upload in earlier if upload.created_at > instant - ATTEMPTS_PERIOD]
+    if len(counted) >= person.attempts:
         raise LimitedError(
             f"You have tried to upload {person.attempts} times within an hour. Rejected and cancelled uploads also "
             f"count.",
-            allowed_at=decisive + ATTEMPTS_PERIOD,
+            allowed_at=counted[-person.attempts] + ATTEMPTS_PERIOD,
         )
 
 
-def _check_bytes(session: Session, attempt: Attempt, person: PersonLimits, instant: datetime) -> None:
+def _check_bytes(earlier: Sequence[_Earlier], attempt: Attempt, person: PersonLimits) -> None:
     if attempt.byte_count > person.bytes_per_day:
         raise TooLargeError(f"You may upload {person.bytes_per_day:,} bytes in any 24 hours.")
-    counted = session.execute(
-        select(Upload.created_at, Upload.byte_count)
-        .where(_of_person(attempt), Upload.created_at > instant - BYTES_PERIOD)
-        .order_by(Upload.created_at)
-    ).all()
-    excess = sum(row.byte_count for row in counted) + attempt.byte_count - person.bytes_per_day
+    excess = sum(upload.byte_count for upload in earlier) + attempt.byte_count - person.bytes_per_day
     allowed_at = None
-    for row in counted:  # the oldest stop counting first
+    for upload in earlier:  # the oldest stop counting first
         if excess <= 0:
             break
-        excess -= row.byte_count
-        allowed_at = row.created_at + BYTES_PERIOD
+        excess -= upload.byte_count
+        allowed_at = upload.created_at + BYTES_PERIOD
     if allowed_at is not None:
         raise LimitedError(
             f"You may upload {person.bytes_per_day:,} bytes in any 24 hours. Rejected, cancelled and withdrawn "
