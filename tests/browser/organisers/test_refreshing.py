@@ -1,15 +1,19 @@
-"""A page that fetches itself again while a worker reads a ground truth, and somebody who fills in a form on it."""
+"""Pages that fetch themselves again when there is news, and somebody who fills in a form on them."""
 
 import pytest
 from playwright.sync_api import Page, expect
+from playwright.sync_api import TimeoutError as PlaywrightTimeoutError
 
 from tests.browser.conftest import SignIn
 from tests.support.factories import make_challenge, make_organiser, make_truth, make_user
 from tests.support.scored import make_scored
 from tests.support.site import Site
 from vocboard.app.challenges.models import GroundTruthVersion, TruthState
+from vocboard.app.database import now
+from vocboard.app.submissions.models import State, Submission
 
 BETWEEN_LOOKS_MS = 2000
+RELOADS_EVERY_MS = 1000  # a page that waits for a form tries again so often
 
 pytestmark = [pytest.mark.browser, pytest.mark.usefixtures("browser_errors")]
 
@@ -49,3 +53,29 @@ def test_what_is_being_typed_survives_until_the_page_has_news(elsewhere: Site, p
     page.get_by_role("heading", level=1).click()
     page.clock.run_for(BETWEEN_LOOKS_MS)
     expect(page.get_by_text("A worker is reading it.")).to_have_count(0)
+
+
+def test_a_result_that_arrives_does_not_empty_a_form(elsewhere: Site, page: Page, sign_in: SignIn) -> None:
+    with elsewhere.writing() as session:
+        organiser = make_organiser(session)
+        challenge = make_challenge(session, organiser=organiser, slug="small")
+        waiting = make_scored(session, challenge, make_user(session), "Method", state=State.QUEUED, queued_at=now())
+        email, submission = organiser.email, waiting.id
+    page.goto(elsewhere.url)
+    sign_in(page, email)
+    page.clock.install()
+    page.goto(f"{elsewhere.url}/submissions/{submission}")
+    expect(page.locator("[data-live-hint]")).to_contain_text("updates automatically")  # it listens
+    page.locator("summary", has_text="Disqualify").click()
+    reason = page.get_by_role("textbox", name="Reason")
+    reason.fill("Trained on the test images")
+    with elsewhere.writing() as session:
+        session.get_one(Submission, submission).state = State.SCORED
+    expect(page.locator("[data-live-steps]")).to_contain_text("Scored")
+    with pytest.raises(PlaywrightTimeoutError), page.expect_navigation(timeout=2 * RELOADS_EVERY_MS):
+        page.clock.run_for(2 * RELOADS_EVERY_MS)
+    expect(reason).to_have_value("Trained on the test images")
+    reason.clear()
+    page.get_by_role("heading", level=1).click()
+    page.clock.run_for(RELOADS_EVERY_MS)
+    expect(page.locator("[data-live-hint]")).to_have_count(0)  # it has been loaded again
