@@ -11,6 +11,7 @@ from enum import StrEnum
 from typing import Annotated, Any
 
 from sqlalchemy import DateTime, Dialect, Engine, Enum, MetaData, Uuid, create_engine, event, func, select, text
+from sqlalchemy.exc import SQLAlchemyError
 from sqlalchemy.orm import DeclarativeBase, Session, mapped_column
 from sqlalchemy.types import TypeDecorator
 
@@ -106,9 +107,9 @@ class Database:
     """A database engine and its transactions.
 
     Sessions are only created by `reading()`, `reading_autocommit()`, `snapshot()` and `writing()`; only those of
-    `writing()` are for changes, and PostgreSQL refuses changes in the transactions of the others. On SQLite, a writing
-    transaction takes the write lock at once (`BEGIN IMMEDIATE`), so what it has read cannot change; on PostgreSQL,
-    services lock the rows that their decisions depend on.
+    `writing()` are for changes. In `reading()` and `snapshot()`, PostgreSQL refuses changes, and SQLite rolls them
+    back. On SQLite, a writing transaction takes the write lock at once (`BEGIN IMMEDIATE`), so what it has read cannot
+    change; on PostgreSQL, services lock the rows that their decisions depend on.
     """
 
     def __init__(self, url: str, *, operator: str | None = None) -> None:
@@ -185,10 +186,19 @@ class Database:
     @contextmanager
     def _read_only(self, engine: Engine) -> Iterator[Session]:
         with Session(engine, expire_on_commit=False) as session:
-            yield session
-            # psycopg throws away the statements that it has prepared whenever a transaction is rolled back.
-            if not self.is_sqlite:
-                session.commit()
+            try:
+                yield session
+            except SQLAlchemyError:
+                raise
+            except Exception:
+                self._end_reading(session)
+                raise
+            self._end_reading(session)
+
+    def _end_reading(self, session: Session) -> None:
+        # psycopg throws away the statements that it has prepared whenever a transaction is rolled back.
+        if not self.is_sqlite:
+            session.commit()
 
     def close(self) -> None:
         """Close all connections."""

@@ -16,6 +16,7 @@ from vocboard.app.challenges import queries
 from vocboard.app.challenges.editions import edition_of
 from vocboard.app.challenges.models import MAIN_PHASE, Challenge, ChallengePhase, Freeze
 from vocboard.app.challenges.rules import PhaseRules
+from vocboard.app.database import is_writing
 from vocboard.app.errors import ConflictError, NotFoundError
 from vocboard.evaluator.editions import Edition, for_image_set
 
@@ -242,7 +243,8 @@ def check_can_be_scored(session: Session, challenge: Challenge, *, at: datetime,
 
 
 def _as_it_is(session: Session, challenge: Challenge, at: datetime, key: str | None) -> tuple[Challenge, Phase]:
-    present = queries.challenge_as_it_is(session, challenge.id)
+    """Return the challenge and one of its phases: in a transaction that writes locked, otherwise as it was loaded."""
+    present = queries.challenge_as_it_is(session, challenge.id) if is_writing(session) else challenge
     return present, current_phase(present, at) if key is None else phase_named(present, key)
 
 

@@ -22,7 +22,6 @@ from vocboard.app.challenges.models import (
     TruthState,
     Visibility,
 )
-from vocboard.app.database import is_writing
 from vocboard.app.submissions.models import State, Submission, SubmissionEntry
 
 
@@ -86,18 +85,12 @@ def lock_challenge(session: Session, challenge_id: uuid.UUID) -> None:
 
 
 def challenge_as_it_is(session: Session, challenge_id: uuid.UUID) -> Challenge:
-    """Return the current row of the challenge; a transaction that writes locks it on PostgreSQL until it ends.
-
-    One that only reads has what it has read before, which could be out of date a moment later anyway.
-    """
-    with_phases = selectinload(Challenge.competitions), selectinload(Challenge.further_phases)
-    if not is_writing(session):
-        return session.get_one(Challenge, challenge_id, options=with_phases)
+    """Return the current row of the challenge, locked on PostgreSQL until the transaction, which writes, ends."""
     return session.scalars(
         select(Challenge)
         .where(Challenge.id == challenge_id)
         # Refreshing would discard loaded relationships.
-        .options(*with_phases)
+        .options(selectinload(Challenge.competitions), selectinload(Challenge.further_phases))
         .with_for_update(read=True)
         .execution_options(populate_existing=True)
     ).one()

@@ -34,7 +34,7 @@ class Attempt:
     byte_count: int
 
 
-class _Earlier(NamedTuple):
+class _EarlierUpload(NamedTuple):
     created_at: datetime
     byte_count: int
 
@@ -55,7 +55,7 @@ def begin(session: Session, attempt: Attempt, *, person: PersonLimits, server: S
     lock_for_transaction(session, "uploads")
     instant = now()
     _forget_old(session, instant)
-    earlier = _earlier(session, attempt, instant)
+    earlier = _earlier_uploads(session, attempt, instant)
     _check_attempts(earlier, person, instant)
     _check_bytes(earlier, attempt, person)
     if attempt.kind is not UploadKind.RESUMABLE:
@@ -135,15 +135,15 @@ def _forget_old(session: Session, instant: datetime) -> None:
     session.execute(delete(Upload).where(Upload.created_at <= instant - BYTES_PERIOD, is_over))
 
 
-def _earlier(session: Session, attempt: Attempt, instant: datetime) -> Sequence[_Earlier]:
+def _earlier_uploads(session: Session, attempt: Attempt, instant: datetime) -> Sequence[_EarlierUpload]:
     """Return the uploads of the person that can count, oldest first."""
     query = select(Upload.created_at, Upload.byte_count).where(
         _of_person(attempt), Upload.created_at > instant - BYTES_PERIOD
     )
-    return [_Earlier(*row) for row in session.execute(query.order_by(Upload.created_at))]
+    return [_EarlierUpload(*row) for row in session.execute(query.order_by(Upload.created_at))]
 
 
-def _check_attempts(earlier: Sequence[_Earlier], person: PersonLimits, instant: datetime) -> None:
+def _check_attempts(earlier: Sequence[_EarlierUpload], person: PersonLimits, instant: datetime) -> None:
     counted = [upload.created_at for upload in earlier if upload.created_at > instant - ATTEMPTS_PERIOD]
     if len(counted) >= person.attempts:
         raise LimitedError(
@@ -153,7 +153,7 @@ def _check_attempts(earlier: Sequence[_Earlier], person: PersonLimits, instant: 
         )
 
 
-def _check_bytes(earlier: Sequence[_Earlier], attempt: Attempt, person: PersonLimits) -> None:
+def _check_bytes(earlier: Sequence[_EarlierUpload], attempt: Attempt, person: PersonLimits) -> None:
     if attempt.byte_count > person.bytes_per_day:
         raise TooLargeError(f"You may upload {person.bytes_per_day:,} bytes in any 24 hours.")
     excess = sum(upload.byte_count for upload in earlier) + attempt.byte_count - person.bytes_per_day

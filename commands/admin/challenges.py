@@ -264,7 +264,7 @@ def _what_is_current(database: Database, version_id: UUID) -> str:
     while True:
         with database.reading() as session:
             version = session.get_one(GroundTruthVersion, version_id)
-            challenge = queries.challenge_as_it_is(session, version.challenge_id)
+            challenge = queries.challenge_with_phases(session, version.challenge_id)
             current = service.current_versions(session, challenge).get(version.phase_key)
             may_become = current is None or (
                 current.id != version.id and not queries.is_submitted_to(session, challenge.id, version.phase_key)

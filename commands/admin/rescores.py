@@ -172,7 +172,7 @@ def _apply(database: Database, settings: Settings, rescore_id: UUID, email: str,
 def _what_is_current(database: Database, rescore: Rescore) -> str:
     """Say which version of the ground truth, or of the rules, submissions are scored by."""
     with database.reading() as session:
-        challenge = challenge_queries.challenge_as_it_is(session, rescore.challenge_id)
+        challenge = challenge_queries.challenge_with_phases(session, rescore.challenge_id)
         if rescore.changes_edition:
             return f"version {challenge.edition_version} of the rules is current"
         concerned = challenge_queries.truth_version_by_id(session, rescore.ground_truth_version_id)

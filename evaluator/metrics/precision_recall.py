@@ -97,9 +97,9 @@ class Judgement:
 
 
 def _distances(ranks: NDArray[np.intp], results: int) -> NDArray[np.intp]:
-    """Return (r + 1,) how many of n results come before the first of (r,) ranks, from each to the next, and after.
+    """Return the (r + 1,) lengths of the parts into which (r,) ranks divide the results.
 
-    To repeat so often what is known of the ranks is faster than `cumsum` over all results.
+    Repeating a value for each part is faster than `cumsum` over all results.
     """
     ends = np.empty(len(ranks) + 1, dtype=np.intp)
     ends[:-1], ends[-1] = ranks, results
@@ -111,8 +111,8 @@ def by_confidence(confidence: NDArray[np.float64]) -> NDArray[np.intp]:
     """Return (n,) indices by decreasing confidence; ties keep their order, and −∞ ranks last.
 
     First sorts numbers that have the quantised confidence in their high bits, and the index in their low ones: NumPy
-    sorts integers several times as fast as it finds the order of floating-point numbers. Only if confidences differ by
-    less than a step can the order still be wrong; it is almost right then, and so quickly put right.
+    sorts integers several times as fast as it finds the order of floating-point numbers. Confidences that differ by
+    less than a step can still be in the wrong order; then a second, stable sort corrects it.
     """
     index_bits = len(confidence).bit_length()
     packed = _steps_down(confidence, 1 << (_SORTED_BITS - index_bits))

@@ -22,10 +22,10 @@ class FirstLines:
         Returns:
             Whether all of them are new; if not, nothing is recorded.
         """
-        has_lines = len(self._line) > 0
+        may_have_lines = len(self._line) > 0  # the first part of a file has nothing to repeat
         self._reserve(int(item.max(initial=-1)))
         place = item.astype(np.intp)  # indexing with other integer types takes three times as long
-        if has_lines and self._line.take(place).any():
+        if may_have_lines and self._line.take(place).any():
             return False
         self._line[place] = line
         if not np.array_equal(self._line.take(place), line):  # a repeated item has only one of its lines

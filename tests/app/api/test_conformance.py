@@ -37,7 +37,7 @@ CHECKS: list[Any] = [
 ENDLESS = "/api/v1/submissions/{submission_id}/events"  # a stream: of a submission that exists it does not end
 
 schemathesis.serializer.alias("application/offset+octet-stream", "application/octet-stream")  # parts of uploads
-OF_HTTP = ("connection", "content-length", "expect", "host", "transfer-encoding", "upgrade")
+PROTOCOL_HEADERS = ("connection", "content-length", "expect", "host", "transfer-encoding", "upgrade")
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,8 +123,8 @@ def check(operation: Any, mode: GenerationMode, world: World, headers: dict[str,
     def answers_as_documented(case: Any, exists: bool) -> None:
         if exists and operation.path != ENDLESS and case.path_parameters:
             case.path_parameters.update({name: world.known[name] for name in case.path_parameters})
-        # A made-up header of the protocol's own is not HTTP, which is answered before there is an operation.
-        for name in [name for name in case.headers or () if name.lower() in OF_HTTP]:
+        # The HTTP server rejects made-up values of these headers before the API sees the request.
+        for name in [name for name in case.headers or () if name.lower() in PROTOCOL_HEADERS]:
             del case.headers[name]
         response = case.call(headers=headers, timeout=SECONDS_TO_ANSWER)
         case.validate_response(response, checks=CHECKS)

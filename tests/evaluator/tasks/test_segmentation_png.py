@@ -97,11 +97,8 @@ def test_one_wrong_map_is_one_problem(tmp_path: Path, data: bytes, code: str) ->
     assert problems_of(tmp_path, data) == about(code)
 
 
-def encoded(labels: NDArray[np.uint8], filters: Sequence[int], parts: int = 1) -> bytes:
-    """Encode an image with the filter of each row (0 to 4), and its data in a number of chunks.
-
-    Source: PNG specification (third edition), section 9.
-    """
+def filtered(labels: NDArray[np.uint8], filters: Sequence[int]) -> bytes:
+    """Return the rows of an image, each with its filter (0 to 4). Source: PNG specification, section 9."""
     height, width = labels.shape
     padded = np.zeros((height + 1, width + 1), dtype=np.int64)
     padded[1:, 1:] = labels
@@ -113,11 +110,25 @@ def encoded(labels: NDArray[np.uint8], filters: Sequence[int], parts: int = 1) -
         nearest = np.choose(distances.argmin(axis=0), [left, above, corner])
         expected = (0, left, above, (left + above) // 2, nearest)[kind]
         rows.append(bytes([kind]) + ((own - expected) % 256).astype(np.uint8).tobytes())
-    data = zlib.compress(b"".join(rows))
-    cuts = [len(data) * part // parts for part in range(parts + 1)]
-    pieces = [chunk(b"IDAT", data[start:end]) for start, end in pairwise(cuts)]
-    header = with_header(label_map()[:33], width, height)
-    return header + chunk(b"PLTE", voc_colours(256)) + b"".join(pieces) + chunk(b"IEND", b"")
+    return b"".join(rows)
+
+
+def interlaced(labels: NDArray[np.uint8], kind: int) -> bytes:
+    """Return the rows of the seven passes over an image. Source: PNG specification, section 8."""
+    starts = [(0, 0), (0, 4), (4, 0), (0, 2), (2, 0), (0, 1), (1, 0)]
+    steps = [(8, 8), (8, 8), (8, 4), (4, 4), (4, 2), (2, 2), (2, 1)]
+    passes = [labels[top::down, left::right] for (top, left), (down, right) in zip(starts, steps, strict=True)]
+    return b"".join(filtered(one, [kind] * len(one)) for one in passes if one.size)
+
+
+def packed(data: bytes, width: int, height: int, *, parts: int = 1, is_interlaced: bool = False) -> bytes:
+    """Return a PNG with these rows, in a number of chunks."""
+    compressed = zlib.compress(data)
+    cuts = [len(compressed) * part // parts for part in range(parts + 1)]
+    pieces = [chunk(b"IDAT", compressed[start:end]) for start, end in pairwise(cuts)]
+    header = chunk(b"IHDR", struct.pack(">IIBBBBB", width, height, 8, 3, 0, 0, is_interlaced))
+    end = chunk(b"IEND", b"")
+    return b"\x89PNG\r\n\x1a\n" + header + chunk(b"PLTE", voc_colours(256)) + b"".join(pieces) + end
 
 
 def pillow(png: bytes) -> NDArray[np.uint8] | None:
@@ -128,38 +139,75 @@ def pillow(png: bytes) -> NDArray[np.uint8] | None:
         return None
 
 
+some_labels = arrays(np.uint8, st.tuples(st.integers(1, 9), st.integers(1, 9)))
+
+
 @given(
-    labels=arrays(np.uint8, st.tuples(st.integers(1, 9), st.integers(1, 9))),
+    labels=some_labels,
     filters=st.lists(st.integers(0, 4), min_size=9, max_size=9) | st.just([0] * 9),
     parts=st.integers(1, 3),
 )
 def test_labels_are_read_whatever_the_filters_of_their_rows(
     labels: NDArray[np.uint8], filters: list[int], parts: int
 ) -> None:
-    png = encoded(labels, filters[: len(labels)], parts)
+    height, width = labels.shape
+    png = packed(filtered(labels, filters[:height]), width, height, parts=parts)
     assert np.array_equal(read_indexed(png, None).labels, labels)
-    assert np.array_equal(pillow(png), labels)  # the encoder of this test is right
+    assert np.array_equal(pillow(png), labels)  # what this test encodes is right
 
 
-@pytest.mark.parametrize("filters", [[0, 0, 0], [0, 4, 1]], ids=str)
-def test_no_changed_byte_of_a_map_goes_unnoticed(filters: list[int]) -> None:
-    png = encoded(np.arange(12, dtype=np.uint8).reshape(3, 4), filters, parts=2)
+@given(labels=some_labels, kind=st.integers(0, 4))
+def test_interlaced_labels_are_read(labels: NDArray[np.uint8], kind: int) -> None:
+    height, width = labels.shape
+    png = packed(interlaced(labels, kind), width, height, is_interlaced=True)
+    assert np.array_equal(read_indexed(png, None).labels, labels)
+    assert np.array_equal(pillow(png), labels)
+
+
+TWELVE = np.arange(1, 13, dtype=np.uint8).reshape(3, 4)
+ROWS = {"unfiltered": filtered(TWELVE, [0, 0, 0]), "filtered": filtered(TWELVE, [0, 4, 1])}
+ROWS["interlaced"] = interlaced(TWELVE, 1)
+
+
+@pytest.mark.parametrize("rows", ROWS)
+def test_no_changed_byte_of_a_map_goes_unnoticed(rows: str) -> None:
+    png = packed(ROWS[rows], 4, 3, parts=2, is_interlaced=rows == "interlaced")
     for place in range(len(png)):
         for change in (0x01, 0x20, 0x80):
             with pytest.raises(PngError):
                 read_indexed(png[:place] + bytes([png[place] ^ change]) + png[place + 1 :], None)
 
 
-@pytest.mark.parametrize("filters", [[0, 0, 0], [0, 4, 1]], ids=str)
-@pytest.mark.parametrize("missing", [1, 5, 14])  # Pillow reads the one without its last row
-def test_a_map_with_too_few_pixels_is_not_filled_with_background(filters: list[int], missing: int) -> None:
-    png = encoded(np.ones((3, 4), dtype=np.uint8), filters)
-    place = png.index(b"IDAT")
-    data = zlib.compress(zlib.decompress(png[place + 4 : -16])[:-missing])
-    short = png[: place - 4] + chunk(b"IDAT", data) + chunk(b"IEND", b"")
+@pytest.mark.parametrize("rows", ROWS)
+@pytest.mark.parametrize("missing", [1, 5, 9])  # Pillow fills some of them with zeros
+def test_a_map_with_too_few_pixels_is_not_filled_with_background(rows: str, missing: int) -> None:
+    png = packed(ROWS[rows][:-missing], 4, 3, is_interlaced=rows == "interlaced")
     with pytest.raises(PngError) as caught:
-        read_indexed(short, None)
+        read_indexed(png, None)
     assert caught.value.found["reason"] == "its data end before the last row"
+
+
+def with_methods(*methods: int) -> bytes:
+    png = packed(ROWS["unfiltered"], 4, 3)
+    return png[:8] + chunk(b"IHDR", struct.pack(">IIBBBBB", 4, 3, 8, 3, *methods)) + png[33:]
+
+
+@pytest.mark.parametrize(
+    ("png", "reason"),
+    [
+        (with_methods(1, 0, 0), "its header names a method that does not exist"),
+        (with_methods(0, 1, 0), "its header names a method that does not exist"),
+        (with_methods(0, 0, 2), "its header names a method that does not exist"),
+        (after_header(label_map(), chunk(b"PLTE", bytes(6))), "its chunks are incomplete or in the wrong order"),
+        (label_map()[:-12] + chunk(b"PLTE", bytes(6)) + label_map()[-12:], "its chunks are incomplete or in the wrong"),
+        (after_header(label_map(), *[chunk(b"teXt", b"")] * 100_000), "it has more than 100,000 chunks"),
+    ],
+    ids=["compression", "filtering", "interlacing", "two palettes", "palette after the data", "chunks"],
+)
+def test_what_no_png_has_is_refused(png: bytes, reason: str) -> None:
+    with pytest.raises(PngError) as caught:
+        read_indexed(png, None)
+    assert caught.value.found["reason"].startswith(reason)
 
 
 def test_text_colour_profile_and_animation_are_never_unpacked(tmp_path: Path) -> None:

@@ -35,8 +35,9 @@ def make_due(database: Database) -> None:
 
 
 def test_a_message_is_part_of_the_transaction_that_it_announces(database: Database) -> None:
-    with database.reading() as session:  # it is rolled back
+    with database.writing() as session:
         put(session)
+        session.rollback()
     with database.writing() as session:
         assert outbox.claim_next(session) is None
 
