@@ -11,7 +11,6 @@ from enum import StrEnum
 from typing import Annotated, Any
 
 from sqlalchemy import DateTime, Dialect, Engine, Enum, MetaData, Uuid, create_engine, event, func, select, text
-from sqlalchemy.exc import SQLAlchemyError
 from sqlalchemy.orm import DeclarativeBase, Session, mapped_column
 from sqlalchemy.types import TypeDecorator
 
@@ -186,19 +185,10 @@ class Database:
     @contextmanager
     def _read_only(self, engine: Engine) -> Iterator[Session]:
         with Session(engine, expire_on_commit=False) as session:
-            try:
-                yield session
-            except SQLAlchemyError:
-                raise
-            except Exception:
-                self._end_reading(session)
-                raise
-            self._end_reading(session)
-
-    def _end_reading(self, session: Session) -> None:
-        # psycopg throws away the statements that it has prepared whenever a transaction is rolled back.
-        if not self.is_sqlite:
-            session.commit()
+            yield session
+            # psycopg throws away the statements that it has prepared whenever a transaction is rolled back.
+            if not self.is_sqlite:
+                session.commit()
 
     def close(self) -> None:
         """Close all connections."""

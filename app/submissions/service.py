@@ -152,6 +152,7 @@ def check_may_submit(
     """Return the phase that a person's upload is for, as the database has it now.
 
     Args:
+        challenge: with its competitions and phases; what only reads must have loaded it in this session.
         at: when the upload began.
         phase_key: of the phase; by default the current one.
 

@@ -33,6 +33,7 @@ _CRITICAL = (b"IHDR", b"PLTE", b"IDAT", b"IEND")
 _IN_ORDER = re.compile(rb"IHDR(PLTE)?(IDAT)+IEND")
 _MOST_PIXELS = 50_000_000
 _MOST_CHUNKS = 100_000
+_MOST_PALETTE_BYTES = 3 * 256
 # Left, top, and the distances of columns and of rows, of each pass.
 _INTERLACED_PASSES = ((0, 0, 8, 8), (4, 0, 8, 8), (0, 4, 4, 8), (2, 0, 4, 4), (0, 2, 2, 4), (1, 0, 2, 2), (0, 1, 1, 2))
 _GREYSCALE, _INDEXED = 0, 3
@@ -89,7 +90,7 @@ def read_indexed(data: bytes, size: tuple[int, int] | None) -> IndexedImage:
     if header.is_greyscale:
         return IndexedImage(_decode(chunks, header), None)
     palette = chunks[1].content if chunks[1].kind == b"PLTE" else b""
-    if not palette or len(palette) % 3:
+    if not 0 < len(palette) <= _MOST_PALETTE_BYTES or len(palette) % 3:
         raise _damaged("its palette is missing or not valid")
     return IndexedImage(_decode(chunks, header), bytes(palette))
 
@@ -210,29 +211,35 @@ def _read_header(chunks: list[_Chunk], size: tuple[int, int] | None) -> _Header:
 
 def _decode(chunks: list[_Chunk], header: _Header) -> NDArray[np.uint8]:
     """Decode the data, which must be complete: Pillow would fill missing rows with background."""
-    data = _inflate(chunks, header.data_bytes)
-    if not header.is_interlaced:
-        rows = data.reshape(header.height, 1 + header.width)
-        filters, labels = rows[:, 0], rows[:, 1:]
-        # As most libraries write indexed images. Pillow takes twice as long.
-        if not filters.any():
-            return np.ascontiguousarray(labels)
-    return _decode_with_pillow(chunks)
+    unfiltered = _unfiltered(_inflate(chunks, header.data_bytes), header)
+    return _decode_with_pillow(chunks) if unfiltered is None else unfiltered
+
+
+def _unfiltered(data: NDArray[np.uint8], header: _Header) -> NDArray[np.uint8] | None:
+    """Return the labels if no row has a filter, as most libraries write them; Pillow takes twice as long."""
+    if header.is_interlaced:
+        return None
+    rows = data.reshape(header.height, 1 + header.width)
+    filters, labels = rows[:, 0], rows[:, 1:]
+    return None if filters.any() else np.ascontiguousarray(labels)
 
 
 def _inflate(chunks: list[_Chunk], size: int) -> NDArray[np.uint8]:
-    """Return the first (size,) bytes of the data, decompressed.
+    """Return the first (size,) bytes of the data, decompressed; what follows them is not read.
 
     Raises:
         PngError: there are fewer, or they are damaged.
     """
     compressed = b"".join(chunk.content for chunk in chunks if chunk.kind == b"IDAT")
+    decompressor = zlib.decompressobj()
     try:
-        data = zlib.decompressobj().decompress(compressed, size + 1)  # with one more, the checksum at the end is read
+        data = decompressor.decompress(compressed, size + 1)
     except zlib.error as error:
         raise _damaged("its data cannot be decompressed") from error
     if len(data) < size:
         raise _damaged("its data end before the last row")
+    if len(data) == size and not decompressor.eof:
+        raise _damaged("its data end before their checksum")
     return np.frombuffer(data, dtype=np.uint8, count=size)
 
 

@@ -121,14 +121,16 @@ def interlaced(labels: NDArray[np.uint8], kind: int) -> bytes:
     return b"".join(filtered(one, [kind] * len(one)) for one in passes if one.size)
 
 
-def packed(data: bytes, width: int, height: int, *, parts: int = 1, is_interlaced: bool = False) -> bytes:
-    """Return a PNG with these rows, in a number of chunks."""
+def packed(
+    data: bytes, width: int, height: int, *, cuts: Sequence[int] = (), is_interlaced: bool = False, colours: int = 256
+) -> bytes:
+    """Return a PNG with these rows, compressed in chunks that are cut at these places."""
     compressed = zlib.compress(data)
-    cuts = [len(compressed) * part // parts for part in range(parts + 1)]
+    cuts = [0, *cuts, len(compressed)]
     pieces = [chunk(b"IDAT", compressed[start:end]) for start, end in pairwise(cuts)]
     header = chunk(b"IHDR", struct.pack(">IIBBBBB", width, height, 8, 3, 0, 0, is_interlaced))
     end = chunk(b"IEND", b"")
-    return b"\x89PNG\r\n\x1a\n" + header + chunk(b"PLTE", voc_colours(256)) + b"".join(pieces) + end
+    return b"\x89PNG\r\n\x1a\n" + header + chunk(b"PLTE", voc_colours(colours)) + b"".join(pieces) + end
 
 
 def pillow(png: bytes) -> NDArray[np.uint8] | None:
@@ -145,13 +147,13 @@ some_labels = arrays(np.uint8, st.tuples(st.integers(1, 9), st.integers(1, 9)))
 @given(
     labels=some_labels,
     filters=st.lists(st.integers(0, 4), min_size=9, max_size=9) | st.just([0] * 9),
-    parts=st.integers(1, 3),
+    cuts=st.sets(st.integers(0, 8)),
 )
 def test_labels_are_read_whatever_the_filters_of_their_rows(
-    labels: NDArray[np.uint8], filters: list[int], parts: int
+    labels: NDArray[np.uint8], filters: list[int], cuts: set[int]
 ) -> None:
     height, width = labels.shape
-    png = packed(filtered(labels, filters[:height]), width, height, parts=parts)
+    png = packed(filtered(labels, filters[:height]), width, height, cuts=sorted(cuts))
     assert np.array_equal(read_indexed(png, None).labels, labels)
     assert np.array_equal(pillow(png), labels)  # what this test encodes is right
 
@@ -170,12 +172,23 @@ ROWS["interlaced"] = interlaced(TWELVE, 1)
 
 
 @pytest.mark.parametrize("rows", ROWS)
-def test_no_changed_byte_of_a_map_goes_unnoticed(rows: str) -> None:
-    png = packed(ROWS[rows], 4, 3, parts=2, is_interlaced=rows == "interlaced")
+@pytest.mark.parametrize("last", [4, 10])  # bytes in the last chunk; a checksum has four
+def test_no_changed_byte_of_a_map_goes_unnoticed(rows: str, last: int) -> None:
+    cut = len(zlib.compress(ROWS[rows])) - last
+    png = packed(ROWS[rows], 4, 3, cuts=[cut], is_interlaced=rows == "interlaced")
     for place in range(len(png)):
         for change in (0x01, 0x20, 0x80):
             with pytest.raises(PngError):
                 read_indexed(png[:place] + bytes([png[place] ^ change]) + png[place + 1 :], None)
+
+
+@pytest.mark.parametrize("rows", ROWS)
+@pytest.mark.parametrize("colours", [0, 257])
+def test_a_palette_has_1_to_256_colours(rows: str, colours: int) -> None:
+    png = packed(ROWS[rows], 4, 3, is_interlaced=rows == "interlaced", colours=colours)
+    with pytest.raises(PngError) as caught:
+        read_indexed(png, None)
+    assert caught.value.found["reason"] == "its palette is missing or not valid"
 
 
 @pytest.mark.parametrize("rows", ROWS)
