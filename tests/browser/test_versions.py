@@ -74,6 +74,7 @@ def test_a_better_version_takes_the_place_of_the_first(
     expect(page.get_by_role("link", name="https://papers.example/1")).to_have_attribute("rel", re.compile("nofollow"))
     expect(page.get_by_text("with a larger network")).to_be_visible()
     page.get_by_role("button", name="Sign out").click()
+    expect(page.get_by_role("link", name="Sign in").first).to_be_visible()
     page.go_back()
     page.reload()
     expect(page.locator("#bibtex")).to_be_visible()
