@@ -92,7 +92,7 @@ class GroundTruth:
                 if header["format"] not in READABLE:
                     known = " and ".join(map(str, READABLE))
                     raise GroundTruthFileError(f"{path.name}: format {header['format']}, this version reads {known}")
-                arrays = {name: file[name] for name in file.files}
+                arrays = {name: file[name] for name in file.files if name != "header"}
         except (ValueError, KeyError, EOFError, TypeError, zipfile.BadZipFile) as error:
             raise GroundTruthFileError(f"{path.name} is not stored ground truth: {error}") from error
 
