@@ -15,7 +15,6 @@ from benchmarks.benchmark import Measurement
 from benchmarks.cases import find_case
 
 KIB_IN_MIB = 1024
-SETTLING_SECONDS = 0.2  # the threads of OpenBLAS are busy for half of that once numpy is imported
 # What is timed begins when libraries are imported, also those that ours imports when it needs them.
 IMPORTED_LATE = (
     "concurrent.futures.thread",
@@ -34,7 +33,6 @@ def main() -> None:
             for module in IMPORTED_LATE:
                 import_module(module)
         gc.collect()
-        time.sleep(SETTLING_SECONDS)
         before, processor_before = time.perf_counter(), _processor_seconds()
         returned = run()
         seconds, processor_seconds = time.perf_counter() - before, _processor_seconds() - processor_before
