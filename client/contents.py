@@ -6,7 +6,7 @@ from pathlib import Path
 from vocboard.evaluator.archives import UPLOAD_LIMITS, ArchiveError, members
 from vocboard.evaluator.editions import Edition
 from vocboard.evaluator.result_files.names import FileNames
-from vocboard.evaluator.tasks.definitions import TASKS
+from vocboard.evaluator.tasks.registries.definitions import TASKS
 
 
 def entered(archive: Path, edition: Edition) -> dict[str, frozenset[str]]:

@@ -18,7 +18,7 @@ from vocboard.evaluator.statistics.evidence import Evidence, EvidenceByClass
 from vocboard.evaluator.statistics.found import found as found_by
 from vocboard.evaluator.statistics.intervals import ReplicatedScore
 from vocboard.evaluator.statistics.weights import draw_weights
-from vocboard.evaluator.tasks.definitions import METRICS
+from vocboard.evaluator.tasks.registries.definitions import METRICS
 
 MOST_IMAGES = 10  # of the hardest and of the easiest, in the terminal
 

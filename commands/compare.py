@@ -32,7 +32,7 @@ from vocboard.evaluator.statistics.comparison import Comparison, compare
 from vocboard.evaluator.statistics.evidence import Evidence
 from vocboard.evaluator.statistics.intervals import LEAST_IMAGES, ReplicatedMeasure, ReplicatedScore
 from vocboard.evaluator.statistics.weights import REPLICATES, SEED, draw_weights
-from vocboard.evaluator.tasks.definitions import METRICS
+from vocboard.evaluator.tasks.registries.definitions import METRICS
 
 
 class InvalidResultsError(Exception):

@@ -23,7 +23,7 @@ from vocboard.commands.progress import Progress
 from vocboard.commands.tables import Column, render
 from vocboard.evaluator.problems import counted
 from vocboard.evaluator.reading import ReadResults, read_results
-from vocboard.evaluator.tasks.formats import FORMATS
+from vocboard.evaluator.tasks.registries.formats import FORMATS
 
 
 def configure(parser: argparse.ArgumentParser) -> None:

@@ -20,7 +20,7 @@ from vocboard.evaluator.ground_truth.material import annotation_file
 from vocboard.evaluator.ground_truth.tree import Tree
 from vocboard.evaluator.image_sets import ImageSet, ImageSets
 from vocboard.evaluator.problems import Problem
-from vocboard.evaluator.tasks.definitions import TASKS
+from vocboard.evaluator.tasks.registries.definitions import TASKS
 
 Key = tuple[Task, str]
 Size = tuple[int, int]  # width and height in pixels

@@ -17,7 +17,7 @@ from vocboard.evaluator.result_files.report import FileReport
 from vocboard.evaluator.result_files.unrecognised_files import UnrecognisedFile, UnrecognisedFiles, look_at
 from vocboard.evaluator.results import Results
 from vocboard.evaluator.tasks.format import ResultFiles, SegmentationSink, Upload
-from vocboard.evaluator.tasks.formats import FORMATS
+from vocboard.evaluator.tasks.registries.formats import FORMATS
 
 if TYPE_CHECKING:
     from vocboard.evaluator.problems.groups import ProblemGroup

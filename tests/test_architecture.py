@@ -41,10 +41,10 @@ TRUTH = (
     "evaluator.ground_truth",
     "evaluator.scoring",
     "evaluator.statistics",
-    "evaluator.tasks.scoring",
+    "evaluator.tasks.registries.scorers",
     "evaluator.tasks.truth_reader",
-    "evaluator.tasks.truth_readers",
-    "evaluator.tasks.truths",
+    "evaluator.tasks.registries.truth_readers",
+    "evaluator.tasks.registries.truths",
 )
 TRUTH_OF_A_TASK = ("scoring", "metrics", "evidence", "ground_truth", "truth")
 # What has more of a result than its viewer may see; `app.evaluations.results` and `visibility` take that away.

@@ -31,7 +31,7 @@ from vocboard.evaluator.statistics.across import correlations
 from vocboard.evaluator.statistics.comparison import Pairs, compare_pairs
 from vocboard.evaluator.statistics.intervals import LEAST_COUNTING, ReplicatedScore
 from vocboard.evaluator.statistics.weights import REPLICATES
-from vocboard.evaluator.tasks.definitions import METRICS
+from vocboard.evaluator.tasks.registries.definitions import METRICS
 from vocboard.worker.replicates import Found, StoredReplicates
 
 MOST_FOUND_BYTES = 256 * 1024**2  # of what all methods find; there is no agreement of more

@@ -15,7 +15,7 @@ from sqlalchemy.orm import Session
 from vocboard.app.evaluations.ladder import Release, releases
 from vocboard.app.evaluations.queries import Scored, in_order_of_evaluation
 from vocboard.evaluator.editions import Metric
-from vocboard.evaluator.tasks.definitions import METRICS
+from vocboard.evaluator.tasks.registries.definitions import METRICS
 
 
 def releases_of_phase(

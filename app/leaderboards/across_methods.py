@@ -25,7 +25,7 @@ from vocboard.app.statistics.boards import Failure
 from vocboard.app.statistics.models import BoardAgreement, SubmissionSequence
 from vocboard.app.statistics.sequences import Change, Member, SequenceStatistics, Verdict
 from vocboard.evaluator.editions import Competition
-from vocboard.evaluator.tasks.definitions import METRICS
+from vocboard.evaluator.tasks.registries.definitions import METRICS
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,7 +13,7 @@ from vocboard.app.forms.spreadsheets import defused
 from vocboard.app.leaderboards.board import Board, BoardRow, Cell
 from vocboard.app.leaderboards.shown_statistics import ShownStatistics
 from vocboard.app.statistics.boards import UNKNOWN
-from vocboard.evaluator.tasks.definitions import METRICS
+from vocboard.evaluator.tasks.registries.definitions import METRICS
 
 _LATEX = str.maketrans(
     {

@@ -17,7 +17,7 @@ from vocboard.app.statistics.boards import decimals_of, digest_of
 from vocboard.app.statistics.image_sets import ImageSetStatistics
 from vocboard.app.statistics.sequences import Change
 from vocboard.evaluator.editions import Competition
-from vocboard.evaluator.tasks.definitions import METRICS
+from vocboard.evaluator.tasks.registries.definitions import METRICS
 
 
 @dataclass(frozen=True, slots=True)

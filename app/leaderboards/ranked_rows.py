@@ -13,7 +13,7 @@ from vocboard.app.leaderboards.score_tables import Cell, ScoreTable
 from vocboard.app.statistics.boards import MethodStatistics
 from vocboard.app.submissions.declarations import Statement, statements
 from vocboard.evaluator.editions import Competition, Metric
-from vocboard.evaluator.tasks.definitions import METRICS
+from vocboard.evaluator.tasks.registries.definitions import METRICS
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from vocboard.app.evaluations.rounding import shown
 from vocboard.app.leaderboards.class_scores import packed_together
 from vocboard.evaluator.editions import Metric
-from vocboard.evaluator.tasks.definitions import METRICS
+from vocboard.evaluator.tasks.registries.definitions import METRICS
 
 FIFTHS = 5
 

@@ -24,7 +24,7 @@ from vocboard.app.leaderboards.ranked_rows import RankedRows
 from vocboard.app.leaderboards.shown_statistics import shown_statistics
 from vocboard.app.rescores.queries import Correction, corrections
 from vocboard.evaluator.editions import BACKGROUND, Competition
-from vocboard.evaluator.tasks.definitions import TASKS
+from vocboard.evaluator.tasks.registries.definitions import TASKS
 
 HIDDEN = "hidden"  # what people have written, on an anonymous leaderboard
 

@@ -17,8 +17,8 @@ from vocboard.app.evaluations.models import CompetitionResult, Evaluation, Measu
 from vocboard.app.evaluations.rounding import shown
 from vocboard.app.quotas.service import Use, use_of_everyone
 from vocboard.app.submissions.models import State, Submission
-from vocboard.evaluator.tasks.definitions import METRICS
 from vocboard.evaluator.tasks.names import Metric
+from vocboard.evaluator.tasks.registries.definitions import METRICS
 
 ROWS_AT_ONCE = 1000
 

@@ -24,7 +24,7 @@ from vocboard.app.web.identity import current_identity
 from vocboard.app.web.problem_details import ProblemDetails
 from vocboard.app.web.viewer import Identity
 from vocboard.evaluator.problems import counted
-from vocboard.evaluator.tasks.definitions import PARTIAL_ENTRIES, TASKS
+from vocboard.evaluator.tasks.registries.definitions import PARTIAL_ENTRIES, TASKS
 from vocboard.evaluator.version import VERSION
 
 STATIC_DIRECTORY = Path(__file__).parents[1] / "static"

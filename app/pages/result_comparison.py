@@ -20,7 +20,7 @@ from vocboard.app.pages.results import ClassRow, ResultView
 from vocboard.app.submissions import versions
 from vocboard.app.submissions.models import Submission
 from vocboard.evaluator.editions import Metric
-from vocboard.evaluator.tasks.definitions import METRICS
+from vocboard.evaluator.tasks.registries.definitions import METRICS
 
 NOTHING_PUBLISHED = Published(None, None)
 

@@ -21,7 +21,7 @@ from vocboard.app.submissions.models import Submission
 from vocboard.app.submissions.queries import visible_competitions
 from vocboard.evaluator.editions import Competition
 from vocboard.evaluator.metrics.shared_metrics import CurveKind
-from vocboard.evaluator.tasks.definitions import METRICS
+from vocboard.evaluator.tasks.registries.definitions import METRICS
 
 SMALL_CURVE_DECIMALS = 2  # enough for a drawing of 140 pixels
 MOST_CONFUSIONS = 6  # that are listed

@@ -49,7 +49,7 @@ from vocboard.app.web.csrf import FIELD, ForgedRequestError, protect_form, verif
 from vocboard.app.web.dependencies import DatabaseDep, SettingsDep, SubmissionIntakeDep, UploadChecksDep
 from vocboard.app.web.identity import SignedIn
 from vocboard.evaluator.editions import Competition, Edition
-from vocboard.evaluator.tasks.definitions import TASKS
+from vocboard.evaluator.tasks.registries.definitions import TASKS
 
 router = APIRouter()
 

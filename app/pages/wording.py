@@ -18,7 +18,7 @@ from vocboard.evaluator.editions import (
     Training,
 )
 from vocboard.evaluator.metrics.shared_metrics import CurveKind
-from vocboard.evaluator.tasks.definitions import METRICS, TASKS
+from vocboard.evaluator.tasks.registries.definitions import METRICS, TASKS
 
 TRAINING = {
     Training.TRAINVAL: "provided trainval data only",

@@ -27,7 +27,7 @@ from vocboard.app.rescores.models import Rescore, RescoreItem
 from vocboard.app.rescores.queries import is_compared
 from vocboard.app.submissions.models import Method, State, Submission
 from vocboard.evaluator.editions import Competition
-from vocboard.evaluator.tasks.definitions import METRICS
+from vocboard.evaluator.tasks.registries.definitions import METRICS
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from vocboard.app.errors import IncompleteEntryError
 from vocboard.app.submissions.report import EnteredCompetition
 from vocboard.evaluator.editions import Edition
-from vocboard.evaluator.tasks.definitions import TASKS
+from vocboard.evaluator.tasks.registries.definitions import TASKS
 
 _NAMED = 5  # classes in a message
 

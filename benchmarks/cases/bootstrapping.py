@@ -18,7 +18,7 @@ from vocboard.evaluator.statistics.comparison import compare
 from vocboard.evaluator.statistics.evidence import Evidence
 from vocboard.evaluator.statistics.evidence_file import Origin, load_evidence, store_evidence
 from vocboard.evaluator.statistics.weights import REPLICATES, draw_weights
-from vocboard.evaluator.tasks.scoring import SCORERS
+from vocboard.evaluator.tasks.registries.scorers import SCORERS
 
 METHODS = 50
 NOISE = 0.05  # of confidences, in which methods differ

@@ -12,8 +12,8 @@ from vocboard.evaluator.result_files.items import Items
 from vocboard.evaluator.result_files.report import FileReport
 from vocboard.evaluator.results import Entry
 from vocboard.evaluator.rules import Competition, Edition
-from vocboard.evaluator.tasks.definitions import TASKS
 from vocboard.evaluator.tasks.format import SegmentationSink
+from vocboard.evaluator.tasks.registries.definitions import TASKS
 
 
 @dataclass(frozen=True, eq=False, slots=True)

@@ -13,8 +13,8 @@ from vocboard.evaluator.result_files.items import Items
 from vocboard.evaluator.result_files.report import FileReport
 from vocboard.evaluator.results import Entry
 from vocboard.evaluator.rules import Competition, Edition
-from vocboard.evaluator.tasks.arrays import ARRAY_READERS
 from vocboard.evaluator.tasks.format import SegmentationSink
+from vocboard.evaluator.tasks.registries.arrays import ARRAY_READERS
 
 
 def read_arrays(

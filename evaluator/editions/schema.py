@@ -23,8 +23,8 @@ from vocboard.evaluator.rules import (
     Training,
     WithoutPositives,
 )
-from vocboard.evaluator.tasks.definitions import METRICS, TASKS, name_lists
 from vocboard.evaluator.tasks.names import Metric, Task
+from vocboard.evaluator.tasks.registries.definitions import METRICS, TASKS, name_lists
 
 MOST_CLASSES = 254  # 0 is background and 255 void
 MOST_COMPETITIONS = 16

@@ -16,8 +16,8 @@ from vocboard.evaluator.editions import Task
 from vocboard.evaluator.ground_truth import columns
 from vocboard.evaluator.ground_truth.model import Key
 from vocboard.evaluator.image_sets import ImageSets
+from vocboard.evaluator.tasks.registries.truths import TRUTHS
 from vocboard.evaluator.tasks.truth import Truth, as_bytes, as_text
-from vocboard.evaluator.tasks.truths import TRUTHS
 
 FORMAT = 2  # version of the file format; increased when older versions cannot read it
 READABLE = (1, FORMAT)  # in format 1 label maps were compressed pixels

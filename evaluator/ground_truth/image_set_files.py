@@ -14,7 +14,7 @@ from vocboard.evaluator.editions import Edition
 from vocboard.evaluator.ground_truth.errors import TreeProblems, some
 from vocboard.evaluator.ground_truth.model import Key
 from vocboard.evaluator.tasks.classification.truth import DIFFICULT, NEGATIVE, POSITIVE, Labels
-from vocboard.evaluator.tasks.definitions import TASKS
+from vocboard.evaluator.tasks.registries.definitions import TASKS
 
 Person = tuple[int, int]  # index into the images, 1-based object index
 

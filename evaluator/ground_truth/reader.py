@@ -23,9 +23,9 @@ from vocboard.evaluator.ground_truth.oddities import (
 from vocboard.evaluator.ground_truth.tree import Tree
 from vocboard.evaluator.image_sets import ImageSet, ImageSets
 from vocboard.evaluator.problems import Problem
-from vocboard.evaluator.tasks.definitions import TASKS
+from vocboard.evaluator.tasks.registries.definitions import TASKS
+from vocboard.evaluator.tasks.registries.truth_readers import TRUTH_READERS
 from vocboard.evaluator.tasks.truth import Truth
-from vocboard.evaluator.tasks.truth_readers import TRUTH_READERS
 
 
 @dataclass(frozen=True, eq=False, slots=True)

@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 
 from vocboard.evaluator.metrics.precision_recall import Judgement, first_of_each
 from vocboard.evaluator.rules import Edition, Overlap
-from vocboard.evaluator.tasks.definitions import METRICS
 from vocboard.evaluator.tasks.names import Metric
+from vocboard.evaluator.tasks.registries.definitions import METRICS
 
 # Of COCO's average precision: T.-Y. Lin et al., "Microsoft COCO: Common Objects in Context", ECCV 2014;
 # cocodataset.org, "Detection Evaluation".

@@ -18,7 +18,7 @@ from vocboard.evaluator.conversion.painting import indexed_png
 from vocboard.evaluator.editions import Edition, Task, for_image_set, image_sets_of
 from vocboard.evaluator.ground_truth.image_set_files import file_of
 from vocboard.evaluator.ground_truth.material import PERSON
-from vocboard.evaluator.tasks.definitions import TASKS
+from vocboard.evaluator.tasks.registries.definitions import TASKS
 
 IMAGES = 12  # in each set
 WIDTH, HEIGHT = 240, 180

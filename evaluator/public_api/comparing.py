@@ -6,8 +6,8 @@ from vocboard.evaluator.public_api.results import CompetitionResult, EvaluationR
 from vocboard.evaluator.statistics.comparison import Comparison
 from vocboard.evaluator.statistics.comparison import compare as compare_scores
 from vocboard.evaluator.statistics.weights import REPLICATES
-from vocboard.evaluator.tasks.definitions import METRICS
 from vocboard.evaluator.tasks.names import Metric
+from vocboard.evaluator.tasks.registries.definitions import METRICS
 
 
 def compare(

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from vocboard.evaluator.editions import Competition, Edition, Task
 from vocboard.evaluator.problems import quoted
-from vocboard.evaluator.tasks.definitions import TASKS
+from vocboard.evaluator.tasks.registries.definitions import TASKS
 
 _NEAR = 0.75  # minimum similarity (0 to 1) of suggested names
 

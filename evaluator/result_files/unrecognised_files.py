@@ -21,7 +21,7 @@ from vocboard.evaluator.problems.files import (
     WRONG_IMAGE_SET,
 )
 from vocboard.evaluator.result_files.names import FileNames, expected_name
-from vocboard.evaluator.tasks.definitions import TASKS
+from vocboard.evaluator.tasks.registries.definitions import TASKS
 
 _PACKED = (".zip", ".tar", ".gz", ".tgz", ".bz2", ".xz", ".7z", ".rar")
 _HEAD_BYTES = 512

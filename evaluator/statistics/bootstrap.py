@@ -16,9 +16,9 @@ from vocboard.evaluator.statistics.evidence import Evidence
 from vocboard.evaluator.statistics.influence import influences
 from vocboard.evaluator.statistics.intervals import LEAST_IMAGES, LEVEL, Interval, ReplicatedMeasure, mean_of_defined
 from vocboard.evaluator.statistics.weights import REPLICATES, SEED, Weights, draw_weights
-from vocboard.evaluator.tasks.definitions import METRICS, TASKS
 from vocboard.evaluator.tasks.names import Metric
-from vocboard.evaluator.tasks.scoring import SCORERS
+from vocboard.evaluator.tasks.registries.definitions import METRICS, TASKS
+from vocboard.evaluator.tasks.registries.scorers import SCORERS
 
 AT_ONCE = 1_000  # replicates, to limit memory
 

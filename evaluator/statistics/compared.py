@@ -8,8 +8,8 @@ from vocboard.evaluator.statistics.bootstrap import Bootstrap
 from vocboard.evaluator.statistics.comparison import Comparison, TooFewReplicatesError, compare
 from vocboard.evaluator.statistics.intervals import LEVEL, ReplicatedMeasure, ReplicatedScore
 from vocboard.evaluator.statistics.weights import SEED
-from vocboard.evaluator.tasks.definitions import METRICS
 from vocboard.evaluator.tasks.names import Metric
+from vocboard.evaluator.tasks.registries.definitions import METRICS
 
 
 @dataclass(frozen=True, eq=False, slots=True)

@@ -18,8 +18,8 @@ from vocboard.evaluator.image_sets import ImageSet, ImageSets
 from vocboard.evaluator.results import Entry, Results, Segmented
 from vocboard.evaluator.stored_results.columns_file import ColumnsError, ColumnsFile, ColumnsWriter
 from vocboard.evaluator.stored_results.reader_version import READER_VERSION
-from vocboard.evaluator.tasks.columns import COLUMNS
 from vocboard.evaluator.tasks.content_columns import Known
+from vocboard.evaluator.tasks.registries.columns import COLUMNS
 
 
 class ResultsWriter:

@@ -20,8 +20,8 @@ from vocboard.evaluator.statistics.best_f1 import ResampledBestF1
 from vocboard.evaluator.statistics.evidence import ClassEvidence, Judged
 from vocboard.evaluator.statistics.ranked_evidence import LabelledItems, MatchedResults
 from vocboard.evaluator.statistics.resampled import Resampled, ResampledMean
-from vocboard.evaluator.tasks.definitions import METRICS
 from vocboard.evaluator.tasks.names import Metric
+from vocboard.evaluator.tasks.registries.definitions import METRICS
 
 SomeClass = TypeVar("SomeClass", bound=ClassEvidence)
 

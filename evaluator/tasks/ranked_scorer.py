@@ -13,9 +13,9 @@ from vocboard.evaluator.scores import AnyCurve, CompetitionScores, Measure
 from vocboard.evaluator.statistics.evidence import Evidence, EvidenceByClass
 from vocboard.evaluator.statistics.ranked_evidence import LabelledItems
 from vocboard.evaluator.statistics.resampled import Resampled
-from vocboard.evaluator.tasks.definitions import METRICS
 from vocboard.evaluator.tasks.names import Metric
 from vocboard.evaluator.tasks.ranked_classes import ClassMetric, RankedClass, SomeClass
+from vocboard.evaluator.tasks.registries.definitions import METRICS
 from vocboard.evaluator.tasks.scorer import LabelMapCounts, Scorer, SomeTruth, score_of
 
 

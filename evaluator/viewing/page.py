@@ -19,7 +19,7 @@ from vocboard.evaluator.public_tree import read_image_sets
 from vocboard.evaluator.reading import read_results
 from vocboard.evaluator.result_files.names import FileNames
 from vocboard.evaluator.results import Entry
-from vocboard.evaluator.tasks.definitions import TASKS
+from vocboard.evaluator.tasks.registries.definitions import TASKS
 from vocboard.evaluator.viewing.entries import Page, claims_of, has_claims
 from vocboard.evaluator.viewing.marks import Mark
 from vocboard.evaluator.viewing.pictures import Places, find_pictures

@@ -11,7 +11,7 @@ from vocboard.evaluator.ground_truth.errors import TreeProblems
 from vocboard.evaluator.ground_truth.material import annotation_file
 from vocboard.evaluator.ground_truth.tree import Tree
 from vocboard.evaluator.image_sets import ImageSets
-from vocboard.evaluator.tasks.definitions import TASKS
+from vocboard.evaluator.tasks.registries.definitions import TASKS
 
 _SIZE_UNKNOWN = (500, 500)  # pixels; used if neither annotation nor image has the size
 

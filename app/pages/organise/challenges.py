@@ -38,7 +38,7 @@ from vocboard.app.web.dependencies import DatabaseDep, IntakeDep, SettingsDep
 from vocboard.app.web.identity import Creator, Organiser
 from vocboard.evaluator import editions
 from vocboard.evaluator.editions import Edition
-from vocboard.evaluator.tasks.definitions import TASKS
+from vocboard.evaluator.tasks.registries.definitions import TASKS
 
 router = APIRouter(prefix="/organise")
 

@@ -20,8 +20,8 @@ from vocboard.app.overview.submissions import Filters, Flag, Kind, Sort
 from vocboard.app.quotas.service import Use
 from vocboard.app.submissions import publishing
 from vocboard.app.submissions.models import State
-from vocboard.evaluator.tasks.definitions import METRICS
 from vocboard.evaluator.tasks.names import Metric
+from vocboard.evaluator.tasks.registries.definitions import METRICS
 
 WARNING = {"code": "x", "severity": "warning", "message": "Odd.", "file": "a.txt", "line": 1}
 

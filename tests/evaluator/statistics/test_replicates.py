@@ -23,8 +23,8 @@ from vocboard.evaluator.results import Entry, Segmented
 from vocboard.evaluator.statistics.bootstrap import replicate
 from vocboard.evaluator.statistics.evidence import Evidence
 from vocboard.evaluator.statistics.weights import Weights, draw_weights
+from vocboard.evaluator.tasks.registries.scorers import SCORERS
 from vocboard.evaluator.tasks.scorer import LabelMapCounts
-from vocboard.evaluator.tasks.scoring import SCORERS
 
 TOLERANCE = 1e-12  # that of the development kits' scores
 REPLICATES = 12

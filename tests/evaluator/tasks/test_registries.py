@@ -10,24 +10,24 @@ import vocboard
 from vocboard.evaluator.editions import Task
 from vocboard.evaluator.examples.run import METHODS
 from vocboard.evaluator.new_edition.answers import TASKS as NEW_EDITION
-from vocboard.evaluator.tasks.arrays import ARRAY_READERS
-from vocboard.evaluator.tasks.columns import COLUMNS
-from vocboard.evaluator.tasks.definitions import TASKS
-from vocboard.evaluator.tasks.formats import FORMATS
-from vocboard.evaluator.tasks.scoring import SCORERS
-from vocboard.evaluator.tasks.truth_readers import TRUTH_READERS
-from vocboard.evaluator.tasks.truths import TRUTHS
+from vocboard.evaluator.tasks.registries.arrays import ARRAY_READERS
+from vocboard.evaluator.tasks.registries.columns import COLUMNS
+from vocboard.evaluator.tasks.registries.definitions import TASKS
+from vocboard.evaluator.tasks.registries.formats import FORMATS
+from vocboard.evaluator.tasks.registries.scorers import SCORERS
+from vocboard.evaluator.tasks.registries.truth_readers import TRUTH_READERS
+from vocboard.evaluator.tasks.registries.truths import TRUTHS
 from vocboard.evaluator.viewing import entries
 from vocboard.evaluator.viewing.page import ASSETS
 
 REGISTRIES: dict[str, Collection[Task]] = {
-    "evaluator/tasks/definitions.py": TASKS,
-    "evaluator/tasks/formats.py": FORMATS,
-    "evaluator/tasks/columns.py": COLUMNS,
-    "evaluator/tasks/arrays.py": ARRAY_READERS,
-    "evaluator/tasks/truths.py": TRUTHS,
-    "evaluator/tasks/truth_readers.py": TRUTH_READERS,
-    "evaluator/tasks/scoring.py": SCORERS,
+    "evaluator/tasks/registries/definitions.py": TASKS,
+    "evaluator/tasks/registries/formats.py": FORMATS,
+    "evaluator/tasks/registries/columns.py": COLUMNS,
+    "evaluator/tasks/registries/arrays.py": ARRAY_READERS,
+    "evaluator/tasks/registries/truths.py": TRUTHS,
+    "evaluator/tasks/registries/truth_readers.py": TRUTH_READERS,
+    "evaluator/tasks/registries/scorers.py": SCORERS,
     "evaluator/examples/run.py": METHODS,
 }
 

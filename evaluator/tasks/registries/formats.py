@@ -1,4 +1,4 @@
-"""The registry of tasks: how their result files are read. The web process may import it."""
+"""Readers of result files, by task."""
 
 from collections.abc import Mapping
 

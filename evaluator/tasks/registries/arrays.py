@@ -1,4 +1,4 @@
-"""The registry of readers of arrays, by task."""
+"""Readers of results in memory, by task."""
 
 from collections.abc import Mapping
 

@@ -1,4 +1,4 @@
-"""The registry of tasks: how what was read of each is stored. The web process may import it."""
+"""How results are stored as columns, by task."""
 
 from collections.abc import Mapping
 

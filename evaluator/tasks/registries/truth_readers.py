@@ -1,4 +1,4 @@
-"""The registry of tasks: how the ground truth of each is read. The web process must not import it.
+"""Readers of ground truth, by task.
 
 Separate from the scorers, so that scoring imports no parser.
 """

@@ -1,4 +1,4 @@
-"""The registry of tasks: what each, and each of its metrics, is to pages, documents, edition files."""
+"""Definitions of tasks and of their metrics."""
 
 from collections.abc import Mapping
 

@@ -1,4 +1,4 @@
-"""The registry of tasks: what each scores against. The web process must not import it."""
+"""Types of ground truth, by task."""
 
 from collections.abc import Mapping
 

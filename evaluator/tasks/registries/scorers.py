@@ -1,4 +1,4 @@
-"""The registry of tasks: how each is scored. The web process must not import it."""
+"""Scorers, by task."""
 
 from collections.abc import Mapping
 from typing import Any
