@@ -117,7 +117,7 @@ class Client:
 
         Args:
             challenge: its short name.
-            directory: is made if it is not there; files of an earlier download are replaced.
+            directory: created if it does not exist; files of an earlier download are replaced.
 
         Raises:
             OSError: the directory cannot be written to.

@@ -33,14 +33,16 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--affiliation", metavar="TEXT", help="affiliation of the authors")
     parser.add_argument("--paper-url", metavar="URL", help="link to the paper, for all versions of the method")
     parser.add_argument("--code-url", metavar="URL", help="link to the code, for all versions of the method")
-    parser.add_argument("--note", metavar="TEXT", help="private note, which only you see; - reads it likewise")
+    parser.add_argument(
+        "--note", metavar="TEXT", help="private note, visible only to you; - reads it from standard input"
+    )
     parser.add_argument("--training-data", metavar="TEXT", help="what the method was trained on")
     add_declaration_arguments(parser)
 
 
 @reporting_errors
 def run(arguments: argparse.Namespace) -> int:
-    """Send the changes, or show the present values if there are none."""
+    """Send the changes, or show the current values if there are none."""
     changes = _changes(arguments)
     with connect(arguments.server) as connection:
         where = path("submissions", submission_id(connection, arguments.submission))

@@ -78,7 +78,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--phase", metavar="KEY", help="phase of the challenge (default: the current one)")
     parser.add_argument("--publish", action="store_true", help="publish the result as soon as it is scored")
     parser.add_argument(
-        "--again", action="store_true", help="submit an archive that you have submitted before without being asked"
+        "--again", action="store_true", help="do not ask for confirmation if this archive was submitted before"
     )
     parser.add_argument("--wait", action="store_true", help="wait until the submission is scored, and print the scores")
     add_json_argument(parser)

@@ -54,7 +54,7 @@ _CREATE = "INSERT INTO leaderboard_revisions (challenge_id, revision) VALUES (NE
 
 
 def install(connection: Connection) -> None:
-    """Create the triggers, or replace them by their present definition."""
+    """Create the triggers, or replace them with their current definition."""
     create = _create_on_sqlite if connection.dialect.name == "sqlite" else _create_on_postgresql
     for table in CHANGES:
         create(connection, table)

@@ -40,7 +40,7 @@ class UnscorableError(Exception):
 
 
 class OutdatedArchiveError(UnscorableError):
-    """An archive that was accepted does not fit the challenge's present image sets or rules.
+    """An archive that was accepted does not fit the challenge's current image sets or rules.
 
     Attributes:
         for_owner: says so to its owner, with the first problems. They are about the archive and what is public.
@@ -53,7 +53,7 @@ class OutdatedArchiveError(UnscorableError):
         more = f" There are {len(errors) - _MOST_FOR_OWNER} more problems." if len(errors) > _MOST_FOR_OWNER else ""
         self.for_owner = (
             "The archive was accepted, but the challenge's image sets or rules have changed since, and it does not fit "
-            f"them any more: {named}{more} Submit results for the present image sets; the challenge's page has them."
+            f"them any more: {named}{more} Submit results for the current image sets; the challenge's page has them."
         )
 
 

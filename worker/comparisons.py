@@ -1,7 +1,7 @@
 """The statistics of a leaderboard from the replicates of its results: intervals, rank ranges and differences.
 
-Nothing is said where fewer than ten images count, because neither would it be reliable, nor would it hide which images
-these are: docs/detail-levels.md, "Intervals".
+Statistics that depend on fewer than ten images are withheld: they would be unreliable and could reveal which images
+these are. See docs/detail-levels.md, "Intervals".
 """
 
 import logging
@@ -217,7 +217,7 @@ def _by_class(
 
 
 def _alone(score: ReplicatedScore) -> ReplicatedScore:
-    """Return a score without the memory of the others."""
+    """Return a copy, so that the arrays of the other classes can be freed."""
     return ReplicatedScore(score.score, score.replicates.copy(), score.influence.copy())
 
 

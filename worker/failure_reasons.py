@@ -1,8 +1,8 @@
 """Why an evaluation failed, as organisers may read it: never a hint of the ground truth.
 
 The message of an exception may quote what the code was working on, which in an evaluation is the ground truth. So only
-errors of ours, which are about the upload and the machine, keep theirs. Of all others this tells the kind and the place
-in the code. The worker's log has everything.
+our own errors, which are about the upload and the machine, keep their messages. For all others, only the type and the
+location in the code are reported. The worker's log has everything.
 """
 
 import traceback

@@ -67,7 +67,7 @@ def invite_organiser(
 
 @router.delete("/challenges/{slug}/invitations/{invitation_id}", status_code=204, responses=CHANGING)
 def withdraw_invitation(database: DatabaseDep, user: OrganisingUser, slug: str, invitation_id: uuid.UUID) -> None:
-    """Take an invitation back."""
+    """Withdraw an invitation."""
     with database.writing() as session:
         challenge = challenges.get_organised(session, slug, user)
         organisers.withdraw_invitation(session, challenge=challenge, user=user, invitation_id=invitation_id)

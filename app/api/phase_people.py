@@ -78,7 +78,7 @@ def grant_extra_quota(database: DatabaseDep, user: OrganisingUser, slug: str, gi
 def change_extra_quota(
     database: DatabaseDep, user: OrganisingUser, slug: str, grant_id: uuid.UUID, changes: ExtraQuotaChanges
 ) -> ExtraQuota:
-    """Change what is given of a person's extra quota; the rest stays."""
+    """Change a person's extra quota. Omitted fields are unchanged."""
     with database.writing() as session:
         challenge = challenges.get_organised(session, slug, user)
         grant = phase_people.change_extra_quota(
@@ -91,7 +91,7 @@ def change_extra_quota(
     "/challenges/{slug}/extra-quotas/{grant_id}", status_code=204, responses=problem_responses(401, 403, 404)
 )
 def end_extra_quota(database: DatabaseDep, user: OrganisingUser, slug: str, grant_id: uuid.UUID) -> None:
-    """Take extra quota back. What was submitted with it stays."""
+    """Revoke extra quota. What was submitted with it stays."""
     with database.writing() as session:
         challenge = challenges.get_organised(session, slug, user)
         phase_people.end_extra_quota(session, challenge=challenge, organiser=user, grant_id=grant_id)

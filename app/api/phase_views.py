@@ -17,7 +17,7 @@ def phase_view(phase: phases.Phase, current: phases.Phase, at: datetime) -> Phas
 
     Args:
         current: the challenge's current phase.
-        at: the present instant.
+        at: the current time.
     """
     rules = phase.rules
     return Phase(

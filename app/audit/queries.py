@@ -45,7 +45,7 @@ class LoggedEvent:
     """One event, for people to read.
 
     Attributes:
-        who: the person's present name, `alice@host, command line`, or `SERVER`.
+        who: the person's current name, `alice@host, command line`, or `SERVER`.
         text: a sentence.
         details: in JSON's types; instants are ISO 8601 texts.
     """

@@ -1,6 +1,6 @@
 """Events of the audit log as sentences for people. Each action that the code records has one; a test checks it.
 
-Names are as they were when it happened, where the event has them, and present ones otherwise.
+Names are as they were when it happened, where the event has them, and current ones otherwise.
 """
 
 from collections.abc import Callable, Mapping
@@ -241,7 +241,7 @@ PHRASES: Mapping[str, Callable[[str, Details], str]] = {
     "phase.end_admission": _plain("ended the admission of {email} to the {the_phase}"),
     "quota.grant": _granted,
     "quota.change_grant": _changed_grant,
-    "quota.end_grant": _plain("took back the extra quota of {email} in the {the_phase}"),
+    "quota.end_grant": _plain("revoked the extra quota of {email} in the {the_phase}"),
     "ground_truth.upload": _plain("uploaded version {number} of the ground truth, {file_name}"),
     "ground_truth.confirm": _plain("confirmed the warnings of version {number} of the ground truth"),
     "ground_truth.remove": _plain("removed version {number} of the ground truth, which could not be imported"),

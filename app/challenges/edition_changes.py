@@ -70,7 +70,7 @@ def _of_trees(old: Edition, new: Edition) -> Iterator[str]:
     if old.annotations != new.annotations or old.has_set_folders != new.has_set_folders:
         yield (
             "The format of trees changes ([annotations] or has_set_folders), but the ground truth has been read in the "
-            f"present one. Keep it, and convert the next tree to it. {ANOTHER_CHALLENGE}"
+            f"current one. Keep it, and convert the next tree to it. {ANOTHER_CHALLENGE}"
         )
     rules = rules_by_task(new)
     for task, before in rules_by_task(old).items():
@@ -87,8 +87,8 @@ def _of_limits(old: Edition, new: Edition) -> Iterator[str]:
         before, after = getattr(old.limits, each.name), getattr(new.limits, each.name)
         if after < before:
             yield (
-                f"The limit {each.name} falls from {before:,} to {after:,}, but archives have been accepted by the "
-                "present one. It may only rise."
+                f"The limit {each.name} falls from {before:,} to {after:,}, but archives were accepted under the "
+                "current limit. It can only be raised."
             )
 
 
@@ -109,8 +109,8 @@ def _of_submissions(old: Edition, new: Edition, entered: Collection[str]) -> Ite
                 yield f"{key} has submissions, but its {what} changes from {one} to {other}. {ANOTHER_COMPETITION}"
         if _narrows(before, after):
             yield (
-                f"The range of confidences of {key} becomes narrower, but it has submissions that were accepted by the "
-                "present one. It may only become wider."
+                f"The range of confidences of {key} becomes narrower, but it has submissions that were accepted under "
+                "the current one. It can only be widened."
             )
 
 

@@ -64,7 +64,7 @@ def invitations_of(session: Session, user: User) -> Sequence[ChallengeInvitation
 
 
 def invite(session: Session, *, challenge: Challenge, user: User, email: str, site: str) -> ChallengeInvitation:
-    """Invite the person with an address by email; invited already, it changes nothing and sends nothing.
+    """Invite the person with an address by email; if invited already, this changes and sends nothing.
 
     After the commit, the caller calls `WorkerNotifier.mail_queued`.
 
@@ -110,7 +110,7 @@ def invite(session: Session, *, challenge: Challenge, user: User, email: str, si
 
 
 def withdraw_invitation(session: Session, *, challenge: Challenge, user: User, invitation_id: uuid.UUID) -> None:
-    """Take an invitation back.
+    """Withdraw an invitation.
 
     Raises:
         NotFoundError: there is none, or it was accepted or declined meanwhile.
@@ -124,7 +124,7 @@ def withdraw_invitation(session: Session, *, challenge: Challenge, user: User, i
 
 
 def accept(session: Session, *, user: User, invitation_id: uuid.UUID) -> Challenge:
-    """Become an organiser of a challenge. Who was a participant can organise it, but not create challenges.
+    """Become an organiser of a challenge. A participant who accepts can organise it, but not create challenges.
 
     Raises:
         NotFoundError: the invitation is not this person's.
@@ -146,7 +146,7 @@ def decline(session: Session, *, user: User, invitation_id: uuid.UUID) -> None:
 
 
 def add(session: Session, *, challenge: Challenge, person: User, user: User) -> None:
-    """Make a person an organiser without asking, which operators can; done already, it changes nothing."""
+    """Make a person an organiser without asking, which operators can. Idempotent."""
     if session.get(ChallengeOrganiser, (challenge.id, person.id)) is None:
         _add(session, challenge, person)
         details = {"person": person.name, "user": str(person.id)}
@@ -181,7 +181,7 @@ def remove(session: Session, *, challenge: Challenge, user: User, user_id: uuid.
 
 
 def hand_over(session: Session, *, challenge: Challenge, user: User, user_id: uuid.UUID) -> None:
-    """Make another organiser the owner; the earlier owner stays an organiser. Done already, it changes nothing.
+    """Make another organiser the owner; the earlier owner stays an organiser. Idempotent.
 
     Raises:
         NotFoundError: the person does not organise the challenge.

@@ -43,10 +43,10 @@ def add_phase(
     """Add a phase to a challenge that `get_organised` gave.
 
     Args:
-        key: what it is called in addresses.
-        image_set: which its competitions are scored on; None for those that the edition names. Another image set
+        key: its short name, used in URLs.
+        image_set: the one that its competitions are scored on; None for those that the edition names. Another image set
             needs ground truth of its own.
-        has_own_truth: whether ground truth is uploaded for it; otherwise it has the main phase's.
+        has_own_truth: whether ground truth is uploaded for it; otherwise it uses the main phase's.
 
     Raises:
         InvalidInputError: with everything that is wrong, by the names above and those of the rules.
@@ -123,7 +123,7 @@ def update_phase(
 
 
 def remove_phase(session: Session, *, challenge: Challenge, user: User, key: str) -> None:
-    """Remove a further phase that nothing has been submitted or uploaded to; done already, it changes nothing.
+    """Remove a further phase that nothing has been submitted or uploaded to. Idempotent.
 
     Raises:
         ConflictError: it has submissions or ground truth, is the main phase, or the challenge is archived.

@@ -69,7 +69,7 @@ def admissions(session: Session, challenge: Challenge) -> Sequence[PhaseAdmissio
 
 
 def admit(session: Session, *, challenge: Challenge, phase: Phase, organiser: User, email: str) -> PhaseAdmission:
-    """Let a person submit to a phase that is not open to everyone; done already, it changes nothing.
+    """Let a person submit to a phase that is not open to everyone. Idempotent.
 
     Raises:
         InvalidInputError: it is no email address.
@@ -94,7 +94,7 @@ def admit(session: Session, *, challenge: Challenge, phase: Phase, organiser: Us
 
 
 def end_admission(session: Session, *, challenge: Challenge, organiser: User, admission_id: uuid.UUID) -> None:
-    """End a person's admission; done already, it changes nothing. What the person has submitted stays.
+    """End a person's admission. Idempotent. What the person has submitted stays.
 
     Raises:
         NotFoundError: it is another challenge's.
@@ -192,7 +192,7 @@ def change_extra_quota(
     """Change extra quota; what is None stays. What was submitted with it stays.
 
     Raises:
-        NotFoundError: it is another challenge's, or was taken back.
+        NotFoundError: it is another challenge's, or was revoked.
         InvalidInputError: with everything that is wrong.
         ConflictError: the challenge is archived.
     """
@@ -216,7 +216,7 @@ def change_extra_quota(
 
 
 def end_extra_quota(session: Session, *, challenge: Challenge, organiser: User, grant_id: uuid.UUID) -> None:
-    """Take extra quota back; done already, it changes nothing. What was submitted with it stays.
+    """Revoke extra quota. Idempotent. What was submitted with it stays.
 
     Raises:
         NotFoundError: it is another challenge's.

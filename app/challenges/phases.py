@@ -20,8 +20,8 @@ from vocboard.app.database import is_writing
 from vocboard.app.errors import ConflictError, NotFoundError
 from vocboard.evaluator.editions import Edition, for_image_set
 
-LONGEST_UPLOAD = timedelta(hours=1)  # what begins in time may end so much later; a trickle does not hold the door open
-MAIN_PHASE_TITLE = "Main phase"  # unless the organisers call it otherwise
+LONGEST_UPLOAD = timedelta(hours=1)  # an upload that begins before a deadline must end within this time after it
+MAIN_PHASE_TITLE = "Main phase"  # unless the organisers rename it
 NO_GROUND_TRUTH = "You cannot submit yet: the organisers have not uploaded the ground truth."
 _LONG_AGO = datetime.min.replace(tzinfo=UTC)
 _COLUMNS = tuple(name for name in PhaseRules.model_fields if name != "competitions")
@@ -42,10 +42,10 @@ class Phase:
     """One phase of a challenge.
 
     Attributes:
-        key: what it is called in addresses.
+        key: its short name, used in URLs.
         rules: with its competitions listed, in the edition's order.
-        image_set: which all of its competitions are scored on; None for those that the edition names.
-        has_own_truth: whether its ground truth is another than the main phase's.
+        image_set: the image set that all of its competitions are scored on; None for those that the edition names.
+        has_own_truth: whether it has its own ground truth; otherwise it uses the main phase's.
         scoring_id: the current scoring; None before there is ground truth.
         is_archived: whether the challenge can only be read.
     """

@@ -94,7 +94,7 @@ class ChallengeRules(PhaseRules):
 
 
 def rules_of(challenge: Challenge) -> ChallengeRules:
-    """Return the present rules of a challenge whose competitions are loaded."""
+    """Return the current rules of a challenge whose competitions are loaded."""
     columns = {name: getattr(challenge, name) for name in ChallengeRules.model_fields if name != "competitions"}
     return ChallengeRules(competitions=tuple(row.key for row in challenge.competitions), **columns)
 

@@ -231,7 +231,7 @@ def change_phase(
 
     Args:
         title: None to leave it.
-        change: given the present rules, returns those to come.
+        change: given the current rules, returns the new ones.
 
     Raises:
         NotFoundError: there is no such phase.

@@ -1,4 +1,4 @@
-"""The Ladder mechanism, which lets somebody see only such scores as are better than all that they have seen.
+"""The Ladder mechanism, which shows a participant only scores that improve on their best score so far.
 
 Source: Blum and Hardt, "The Ladder: A Reliable Leaderboard for Machine Learning Competitions" (2015), algorithm 1. They
 minimise a risk; here the metric says which direction is better. Their variant without a parameter compares with the

@@ -134,7 +134,7 @@ def across_methods(
 
     Args:
         challenge: with its competitions and phases.
-        at: the present instant.
+        at: the current time.
 
     Raises:
         NotFoundError: the phase has no such competition.

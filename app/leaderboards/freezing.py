@@ -47,7 +47,7 @@ def freeze_due(session: Session, challenge: Challenge, *, at: datetime | None = 
 
     Args:
         challenge: whose; with its competitions and phases.
-        at: the present instant.
+        at: the current time.
     """
     at = at or now()
     frozen = [phase for phase in phases_of(challenge) if phase.is_frozen(at)]

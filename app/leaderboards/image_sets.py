@@ -69,7 +69,7 @@ def on_both_image_sets(
 
     Args:
         challenge: with its competitions and phases.
-        at: the present instant.
+        at: the current time.
     """
     known = edition_of_phase(challenge, phase).competitions
     listed = []

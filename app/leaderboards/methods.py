@@ -60,9 +60,8 @@ class CitedMethod:
 def cited_method(session: Session, method_id: uuid.UUID, viewer: User | None, *, site: str) -> CitedMethod:
     """Return a method for its page.
 
-    It shows what its published submissions show to everyone. So it is not there while no result is published, nor while
-    the leaderboards are hidden or anonymous, nor once all of its results are unpublished, withdrawn or disqualified;
-    then only its owner sees it.
+    It shows what its published submissions show to everyone. Only its owner sees it while no result is published, while
+    the leaderboards are hidden or anonymous, and once all of its results are unpublished, withdrawn or disqualified.
 
     Args:
         site: its address.

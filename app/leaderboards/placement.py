@@ -119,7 +119,7 @@ def placement(board: Board, result: Result) -> Placement:
 def _rank(board: Board, result: Result, others: Collection[int]) -> int:
     entries = [board.rows.entries[number] for number in others]
     standings = [Standing(entry.mean, entry.is_complete, entry.submitted_at) for entry in entries]
-    # The new one is last, so that of equal results at the same instant those that are there stay before it.
+    # The new one is last, so that existing ones with equal results at the same instant stay before it.
     standings.append(Standing(result.mean, result.is_complete, result.submitted_at))
     places = order(standings, higher_is_better=board.rows.tables[board.metric].higher_is_better)
     return places.index(len(standings) - 1) + 1

@@ -62,7 +62,7 @@ def board(
 
     Args:
         challenge: with its competitions and phases.
-        at: the present instant.
+        at: the current time.
         cache: what has been read before.
 
     Raises:
@@ -160,7 +160,7 @@ def statistics_basis(
 
     Args:
         challenge: with its competitions and phases.
-        at: the present instant.
+        at: the current time.
 
     Raises:
         NotFoundError: as for `board`.

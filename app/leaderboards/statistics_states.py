@@ -53,7 +53,7 @@ def states(session: Session, challenge: Challenge, *, at: datetime) -> list[Boar
 
     Args:
         challenge: with its competitions and phases.
-        at: the present instant.
+        at: the current time.
     """
     return [_state(session, challenge, phase, key, at) for phase in phases_of(challenge) for key in phase.competitions]
 

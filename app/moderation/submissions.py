@@ -102,7 +102,7 @@ def reinstate_quietly(session: Session, *, submission_id: uuid.UUID, user: User,
 
 
 def hold_back(session: Session, *, submission_id: uuid.UUID, user: User, reason: str = "") -> Submission:
-    """Unpublish a submission for as long as no organiser allows it again; not published, it changes nothing.
+    """Unpublish a submission until an organiser allows it again. If it is not published, nothing changes.
 
     Raises:
         NotFoundError, ForbiddenError: the person does not organise the challenge.

@@ -47,7 +47,7 @@ DONE = {
     "admission-ended": "Admission ended.",
     "quota-granted": "Extra quota granted.",
     "quota-changed": "Extra quota changed.",
-    "quota-ended": "Extra quota taken back.",
+    "quota-ended": "Extra quota revoked.",
     "truth": "Ground truth uploaded and encrypted.",
     "truth-confirmed": "Warnings confirmed.",
     "truth-removed": "Version removed.",

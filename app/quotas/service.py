@@ -47,7 +47,7 @@ class Use:
 
     Attributes:
         counted: submissions that count, or have counted until the period was over.
-        counted_now: of these, those within the present period of their phase.
+        counted_now: of these, those within the current period of their phase.
     """
 
     counted: int = 0

@@ -47,7 +47,7 @@ def changed_edition(session: Session, challenge: Challenge, file: str) -> Change
         challenge: locked, with its competitions and phases.
 
     Raises:
-        InvalidInputError: the file is wrong, changes nothing, or changes what cannot change, with everything of that.
+        InvalidInputError: the file is wrong, changes nothing, or changes what cannot change; lists all of these.
         ConflictError: the challenge has a built-in edition, or no current ground truth.
     """
     if challenge.edition_file is None:
@@ -78,10 +78,10 @@ def reason_to_wait(session: Session, challenge: Challenge) -> str | None:
     freezing.freeze_due(session, challenge)
     if freezing.is_awaiting(session, challenge):
         return (
-            "A frozen leaderboard still waits for results that were uploaded in time. They count by the present rules. "
+            "A frozen leaderboard still waits for results that were uploaded in time; the current rules apply to them. "
             "Apply the re-score an hour after the freezing date, when these results are evaluated."
         )
     for version in challenge_queries.truth_versions(session, challenge.id):
         if version.state in {TruthState.UPLOADED, TruthState.IMPORTING}:
-            return f"Version {version.number} of the ground truth is being imported . Apply the re-score afterwards."
+            return f"Version {version.number} of the ground truth is being imported. Apply the re-score afterwards."
     return None

@@ -54,7 +54,7 @@ def start(
 
     Raises:
         InvalidInputError: there is no such version, or no reason; or the edition file is wrong, changes nothing, or
-            changes what cannot change, with everything of that.
+            changes what cannot change; lists all of these.
         ConflictError: the version cannot score the challenge, the challenge has a built-in edition or no ground truth
             yet, another re-score has not ended, or it is archived.
     """

@@ -34,7 +34,7 @@ def get_to_describe(session: Session, submission_id: uuid.UUID, user: User) -> S
 
 
 def description_of(submission: Submission) -> dict[str, str]:
-    """Return the present values of `FIELDS`."""
+    """Return the current values of `FIELDS`."""
     return {
         "method_description": submission.description,
         "contributors": submission.contributors,

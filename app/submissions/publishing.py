@@ -28,7 +28,7 @@ def publish(
     competitions: Collection[str] | None = None,
     replace: bool = False,
 ) -> Submission:
-    """Put one's scored submission on leaderboards; done already, it changes nothing.
+    """Put one's scored submission on leaderboards. Idempotent.
 
     Args:
         competitions: on whose leaderboards; by default all that it entered.

@@ -37,12 +37,12 @@ class PhaseChecks:
         self._phases[MAIN_PHASE] = self._chosen(header.rules)
         for phase in header.phases:
             if phase.key in self._phases:
-                yield f"phases: {phase.key} is described twice."
+                yield f"phases: {phase.key} appears twice."
             self._phases[phase.key] = self._chosen(phase.rules)
         with_truth = {MAIN_PHASE, *(phase.key for phase in header.phases if phase.has_own_truth)}
         for truth in header.ground_truth_versions:
             if truth.number in self._versions:
-                yield f"ground_truth_versions: {truth.number} is described twice."
+                yield f"ground_truth_versions: {truth.number} appears twice."
             if truth.phase not in with_truth:
                 yield f"ground_truth_versions: {truth.phase} has no ground truth of its own."
             self._versions.add(truth.number)
@@ -50,7 +50,7 @@ class PhaseChecks:
     def submission(self, one: SubmissionRecord) -> Iterator[str]:
         """Check what a submission enters, and its scores."""
         if one.id in self.submissions:
-            yield "The submission is described twice."
+            yield "The submission appears twice."
         self.submissions.add(one.id)
         if one.phase not in self._phases:
             yield _no_phase(one.phase)
@@ -75,7 +75,7 @@ class PhaseChecks:
     def frozen_leaderboard(self, one: FrozenRecord) -> Iterator[str]:
         """Check that a frozen leaderboard is of a competition of its phase, and shows submissions of the archive."""
         if (one.phase, one.competition, one.frozen_at) in self._frozen:
-            yield "The leaderboard is described twice."
+            yield "The leaderboard appears twice."
         self._frozen.add((one.phase, one.competition, one.frozen_at))
         if one.competition not in self._phases.get(one.phase, {}):
             yield f"competition: the phase {one.phase} has no {one.competition}."
@@ -88,7 +88,7 @@ class PhaseChecks:
         classes, metrics = set(columns(competition)), set(competition.rules.board)
         for entry in one.content.entries:
             if entry.submission not in self.submissions:
-                yield f"entries: no submission {entry.submission} is described."
+                yield f"entries: the archive has no submission {entry.submission}."
             if not classes.issuperset({*entry.classes, *chain(*entry.other_classes.values())}):
                 yield f"entries: {one.competition} has no such classes."
             if not {*entry.others, *entry.other_classes} <= metrics:
@@ -101,7 +101,7 @@ class PhaseChecks:
         if one.edition_version not in self._editions:
             yield _no_edition(one.edition_version)
         if one.submission is not None and one.submission not in self.submissions:
-            yield f"submission: no submission {one.submission} is described."
+            yield f"submission: the archive has no submission {one.submission}."
 
     def _entries_of(self, one: SubmissionRecord, known: dict[str, Competition]) -> Iterator[str]:
         keys = [entry.competition for entry in one.entries]
@@ -142,7 +142,7 @@ class PhaseChecks:
     def _editions_of(self, header: Header) -> Iterator[str]:
         files = {one.number: one.file for one in header.edition_versions}
         if len(files) != len(header.edition_versions):
-            yield "edition_versions: a number is described twice."
+            yield "edition_versions: a number appears twice."
         if header.edition_file is None and (files or header.edition_version != 1):
             yield "edition_versions: only a custom edition has versions."
         if header.edition_version != 1 and 1 not in files:
@@ -171,7 +171,7 @@ def _no_phase(phase: str) -> str:
 
 
 def _no_edition(number: int) -> str:
-    return f"edition_version: no version {number} of the edition with this competition is described."
+    return f"edition_version: the archive has no version {number} of the edition with this competition."
 
 
 def _no_version(number: int) -> str:

@@ -77,7 +77,7 @@ class Export:
             self.discard()
 
     def discard(self) -> None:
-        """Remove the temporary files; done already, it changes nothing."""
+        """Remove the temporary files. Idempotent."""
         self._remove_directory()
 
 

@@ -178,7 +178,7 @@ class _Checking:
 
     def _person(self, contents: Contents, one: Person) -> Iterator[str]:
         if one.id in contents.people:
-            yield "The person is described twice."
+            yield "The person appears twice."
         contents.people.add(one.id)
         if one.is_organiser:
             contents.organisers.append(one)
@@ -187,9 +187,9 @@ class _Checking:
 
     def _ban(self, contents: Contents, one: BanRecord) -> Iterator[str]:
         if one.person not in contents.people:
-            yield "person: nobody with this id is described."
+            yield "person: no person has this ID."
         if one.person in contents.banned:
-            yield "person: the ban is described twice."
+            yield "person: the ban appears twice."
         contents.banned.add(one.person)
         if normalised_email(one.email) != one.email:
             yield "email: this is not an email address in lower case."
@@ -197,7 +197,7 @@ class _Checking:
     def _submission(self, contents: Contents, one: SubmissionRecord) -> Iterator[str]:
         yield from contents.phases.submission(one)
         if one.person not in contents.people:
-            yield "person: nobody with this id is described."
+            yield "person: no person has this ID."
         if one.published_at is not None and one.state is not State.SCORED:
             yield f"published_at: a submission that is {one.state} is not published."
         if one.has_archive:

@@ -70,7 +70,7 @@ class Staging(contextlib.AbstractContextManager["Staging"]):
         """Add all rows, in the transaction of another session.
 
         Raises:
-            IntegrityError: they do not fit to the rows that are there.
+            IntegrityError: they conflict with existing rows.
         """
         self.session.flush()
         for kind in TABLES:

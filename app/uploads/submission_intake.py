@@ -53,9 +53,9 @@ _Receive = Callable[[Sink | None], Awaitable[StreamedForm]]  # passes the form's
 
 
 class WrongDigestError(ConflictError):
-    """The archive that has arrived is not the file that was sent."""
+    """The archive that arrived does not match the checksum that the client sent."""
 
-    code, title = "wrong_digest", "Another archive has arrived"
+    code, title = "wrong_digest", "The archive does not match its checksum"
 
 
 @dataclass(frozen=True, slots=True)

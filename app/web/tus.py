@@ -49,7 +49,7 @@ class TusProtocol:
 
 
 def check_version(version: str | None) -> None:
-    """Check the version in a request's `Tus-Resumable`; a request without it is treated as the present one.
+    """Check the version in a request's `Tus-Resumable`; a request without it is treated as the current one.
 
     Raises:
         UnsupportedVersionError: it is another one.

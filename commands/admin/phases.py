@@ -33,7 +33,9 @@ def configure(actions: Actions) -> None:
     action = actions.add_parser("add-phase", help="add a phase to a challenge")
     _on_phase(action, key="key")
     action.add_argument("--title", required=True)
-    action.add_argument("--image-set", metavar="NAME", help="which its competitions are scored on, such as val")
+    action.add_argument(
+        "--image-set", metavar="NAME", help="image set that its competitions are scored on, such as val"
+    )
     action.add_argument("--own-ground-truth", action="store_true", help="ground truth is uploaded for this phase")
     _add_rules(action)
     action.set_defaults(do=add_phase)
@@ -80,7 +82,7 @@ def configure(actions: Actions) -> None:
     action.add_argument("--reason")
     action.set_defaults(do=change_quota)
 
-    action = actions.add_parser("end-quota", help="take extra quota back; submissions stay")
+    action = actions.add_parser("end-quota", help="revoke extra quota; submissions stay")
     _on_quota(action)
     action.set_defaults(do=end_quota)
 
@@ -112,14 +114,18 @@ def _on_phase(action: argparse.ArgumentParser, *, key: str = "--phase") -> None:
     if key.startswith("--"):
         action.add_argument(key, default=MAIN_PHASE, metavar="KEY", help=f"(default: {MAIN_PHASE})")
     else:
-        action.add_argument(key, help="its name in addresses")
-    action.add_argument("--organiser", required=True, metavar="EMAIL", help="who answers for it")
+        action.add_argument(key, help="short name of the phase, used in URLs")
+    action.add_argument(
+        "--organiser", required=True, metavar="EMAIL", help="organiser of the challenge, named in the audit log"
+    )
 
 
 def _on_quota(action: argparse.ArgumentParser) -> None:
     action.add_argument("slug")
     action.add_argument("quota", type=UUID, metavar="ID", help="as list-phase-people prints it")
-    action.add_argument("--organiser", required=True, metavar="EMAIL", help="who answers for it")
+    action.add_argument(
+        "--organiser", required=True, metavar="EMAIL", help="organiser of the challenge, named in the audit log"
+    )
 
 
 def instant_or_none(text: str) -> datetime | None:
@@ -276,7 +282,7 @@ def change_quota(arguments: argparse.Namespace, database: Database, _settings: S
 
 
 def end_quota(arguments: argparse.Namespace, database: Database, _settings: Settings) -> int:
-    """Take extra quota back."""
+    """Revoke extra quota."""
     with database.writing() as session:
         user, challenge = _organised(session, arguments)
         if arguments.quota not in {one.id for one in phase_people.extra_quotas(session, challenge)}:

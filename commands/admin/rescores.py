@@ -31,21 +31,27 @@ def configure(actions: Actions) -> None:
     what.add_argument("--edition-file", type=Path, metavar="FILE", help="score by changed rules")
     action.add_argument("--confirm", action="store_true", help="confirm the warnings of the import; read them first")
     action.add_argument("--reason", required=True, help="shown on the leaderboards once it is applied")
-    action.add_argument("--organiser", required=True, metavar="EMAIL", help="who answers for it")
+    action.add_argument(
+        "--organiser", required=True, metavar="EMAIL", help="organiser of the challenge, named in the audit log"
+    )
     action.add_argument("--wait", action="store_true", help="until it is ready, and print its report")
     action.add_argument("--apply", action="store_true", help="wait, and then apply it at once")
     action.set_defaults(do=rescore)
     action = actions.add_parser("evaluate-again", help="evaluate one submission again: a failed one at once")
     action.add_argument("submission", type=UUID, metavar="ID")
     action.add_argument("--reason", default="", help="shown on the leaderboards if a published result changes")
-    action.add_argument("--organiser", required=True, metavar="EMAIL", help="who answers for it")
+    action.add_argument(
+        "--organiser", required=True, metavar="EMAIL", help="organiser of the challenge, named in the audit log"
+    )
     action.add_argument("--wait", action="store_true", help="until it is ready, and print its report")
     action.add_argument("--apply", action="store_true", help="wait, and then apply it at once")
     action.set_defaults(do=evaluate_again)
     for name, about in (("apply", "switch to the results of a re-score"), ("discard", "end a re-score, or cancel it")):
         action = actions.add_parser(f"{name}-rescore", help=about)
         action.add_argument("id", type=UUID)
-        action.add_argument("--organiser", required=True, metavar="EMAIL", help="who answers for it")
+        action.add_argument(
+            "--organiser", required=True, metavar="EMAIL", help="organiser of the challenge, named in the audit log"
+        )
         if name == "apply":
             action.add_argument("--reason", help="in place of the one that it was started with")
         action.set_defaults(do=apply_rescore if name == "apply" else discard_rescore)

@@ -1,6 +1,6 @@
 """Give challenges phases: dates of leaderboards, admission, extra quota, frozen leaderboards, rehearsals.
 
-Challenges that are there have one phase, whose leaderboards never freeze, as before.
+Existing challenges have one phase, whose leaderboards never freeze, as before.
 
 Revision: 2026_11_21_2130_phases
 Follows: 2026_11_21_2115_moderation
@@ -21,7 +21,7 @@ INSTANT = sa.DateTime(timezone=True)
 
 
 def upgrade() -> None:
-    """Add the columns with what they mean for present rows, and the tables."""
+    """Add the columns with what they mean for existing rows, and the tables."""
     _add_filled(
         "challenges",
         {
@@ -67,7 +67,7 @@ def upgrade() -> None:
 
 
 def _add_filled(table: str, columns: Mapping[str, tuple[Any, str]], *, nullable: tuple[str, ...] = ()) -> None:
-    """Add columns that are never NULL, with a value (SQL) for the rows that are there, and dates that may be."""
+    """Add columns that are never NULL, with a value (SQL) for existing rows, and dates that may be."""
     with op.batch_alter_table(table) as batch:
         for name, (kind, _) in columns.items():
             batch.add_column(sa.Column(name, kind, nullable=True))

@@ -16,6 +16,6 @@ TABLE = "resumable_uploads"
 
 
 def upgrade() -> None:
-    """Add the columns; uploads that are there begin at zero."""
+    """Add the columns; existing uploads begin at zero."""
     op.add_column(TABLE, sa.Column("receiving_seconds", sa.Double(), nullable=False, server_default="0"))
     op.add_column(TABLE, sa.Column("validation_count", sa.Integer(), nullable=False, server_default="0"))

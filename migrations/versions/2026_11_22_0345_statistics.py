@@ -1,6 +1,6 @@
 """Keep what statistics of leaderboards need, and their results.
 
-Challenges that are there show none until their organisers decide otherwise, because every number reveals something of
+Existing challenges show none until their organisers decide otherwise, because every number reveals something of
 the ground truth.
 
 Revision: 2026_11_22_0345_statistics

@@ -1,4 +1,4 @@
-"""A clock that tests move: all of vocboard asks it for the present instant, in this process."""
+"""A clock that tests move: all of vocboard asks it for the current time, in this process."""
 
 from datetime import datetime, timedelta, tzinfo
 
@@ -8,7 +8,7 @@ from vocboard.app import database
 
 
 class Clock:
-    """How far the present of vocboard is from the real one."""
+    """How far the clock of vocboard is from the real one."""
 
     def __init__(self) -> None:
         self.offset = timedelta()

@@ -32,7 +32,7 @@ class CrashingServer:
     Args:
         command: its program and arguments; it must stay in the foreground.
         directory: its working directory.
-        user: whom it runs as; "" for the present user.
+        user: whom it runs as; "" for the current user.
         stop_signal: what asks it to end at once.
         answers: whether it takes connections yet.
     """

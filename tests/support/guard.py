@@ -3,7 +3,7 @@
 The test run holds the other end of this process's standard input. However that run ends, killed included, the pipe
 closes, and the server goes with it: nothing is left behind to be found by the next run.
 
-Usage: python guard.py DIRECTORY STOP_SIGNAL USER COMMAND [ARGUMENT...]  (USER is empty for the present one)
+Usage: python guard.py DIRECTORY STOP_SIGNAL USER COMMAND [ARGUMENT...]  (USER is empty for the current one)
 """
 
 import os

@@ -40,7 +40,7 @@ def free_port() -> int:
 
 
 def unprivileged_user() -> str:
-    """Return the user to run servers as: "" for the present one, `nobody` for root, as whom PostgreSQL won't run."""
+    """Return the user to run servers as: "" for the current one, `nobody` for root, as whom PostgreSQL won't run."""
     return "nobody" if os.geteuid() == 0 else ""
 
 
@@ -73,7 +73,7 @@ def listening(
     Args:
         command: from the port, the server's program and arguments; it must stay in the foreground.
         directory: its working directory; its output goes into `log` there; deleted in the end.
-        user: whom it runs as; "" for the present user.
+        user: whom it runs as; "" for the current user.
         stop_signal: what asks it to end at once.
         answers: from the port, whether it takes connections yet.
 

@@ -62,7 +62,7 @@ class Entrant(BaseModel):
     affiliation: str
     submissions: int
     counted: int = Field(description="Submissions that use quota: not rehearsals, and not those with quota given back.")
-    counted_now: int = Field(description="Of these, those in the present period of the quota of their phase.")
+    counted_now: int = Field(description="Of these, those in the current quota period of their phase.")
     published: int
     failed: int
     disqualified: int

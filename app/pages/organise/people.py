@@ -51,7 +51,7 @@ def invite(
 
 @router.post(PEOPLE + "/invitations/{invitation_id}/withdraw", dependencies=[Depends(protect_form)])
 def withdraw_invitation(database: DatabaseDep, user: Organiser, slug: str, invitation_id: uuid.UUID) -> Response:
-    """Take an invitation back."""
+    """Withdraw an invitation."""
     with database.writing() as session:
         challenge = challenges.get_organised(session, slug, user)
         organisers.withdraw_invitation(session, challenge=challenge, user=user, invitation_id=invitation_id)

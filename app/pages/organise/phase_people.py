@@ -142,7 +142,7 @@ def change_extra_quota(
 
 @router.post("/extra-quotas/{grant_id}/end", dependencies=[Depends(protect_form)])
 def end_extra_quota(database: DatabaseDep, user: Organiser, slug: str, grant_id: uuid.UUID) -> Response:
-    """Take extra quota back."""
+    """Revoke extra quota."""
     with database.writing() as session:
         challenge = challenges.get_organised(session, slug, user)
         phase_people.end_extra_quota(session, challenge=challenge, organiser=user, grant_id=grant_id)

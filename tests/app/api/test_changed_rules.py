@@ -72,7 +72,7 @@ def test_rules_are_changed(
     path = response.headers["location"]
     eventually(lambda: organiser.get(path).json()["state"] == "ready")
     assert board(site, challenge) == before
-    # What is submitted meanwhile is scored by the present rules, and added to the report.
+    # What is submitted meanwhile is scored by the current rules, and added to the report.
     paths["late"] = publish(participant, challenge, archives["late"], "late")
     live = participant.get(paths["late"]).json()
     assert live["evaluation"]["edition_version"] == 1

@@ -290,7 +290,7 @@ NOBODY = "00000000-0000-4000-8000-000000000000"
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        (change_file("challenge.json", lambda one: one["phases"].append(one["phases"][0])), "val is described twice"),
+        (change_file("challenge.json", lambda one: one["phases"].append(one["phases"][0])), "val appears twice"),
         (change_file("challenge.json", lambda one: one.update(phases=[])), "the challenge has no phase val"),
         (change_file("challenge.json", lambda one: one.update(ground_truth_versions=[])), "no version"),
         (change_file("challenge.json", lambda one: one.update(format=1)), "this server reads 2"),
@@ -312,7 +312,7 @@ NOBODY = "00000000-0000-4000-8000-000000000000"
         (change_file("extra-quotas.jsonl", lambda one: one.update(count=0)), "greater than or equal to 1"),
         (change_file("extra-quotas.jsonl", lambda one: one.update(phase="test")), "the challenge has no phase test"),
         (change_file("frozen-leaderboards.jsonl", lambda one: one.update(competition="comp3")), "has no comp3"),
-        (again("frozen-leaderboards.jsonl"), "described twice"),
+        (again("frozen-leaderboards.jsonl"), "appears twice"),
         (
             change_file(
                 "frozen-leaderboards.jsonl", lambda one: one["content"]["entries"][0].update(submission=NOBODY)

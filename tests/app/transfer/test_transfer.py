@@ -346,7 +346,7 @@ def replaced(name: str, content: bytes) -> Change:
     [
         (in_first_submission(method="R\u202eNN"), "method: Value error, Remove the invisible character"),
         (in_first_submission(method="x" * 101), "method: String should have at most 100"),
-        (in_first_submission(person="00000000-0000-4000-8000-000000000000"), "nobody with this id"),
+        (in_first_submission(person="00000000-0000-4000-8000-000000000000"), "no person has this ID"),
         (in_first_submission(entries=[{"competition": "comp9", "classes": []}]), "the challenge has no comp9"),
         (in_first_submission(entries=[{"competition": "comp1", "classes": ["unicorn"]}]), "no such classes"),
         (in_first_submission(evaluation=None), "a scored submission has one"),
@@ -360,7 +360,7 @@ def replaced(name: str, content: bytes) -> Change:
         (without("challenge.json"), "must begin with challenge.json"),
         (replaced("challenge.json", b"[" * 100_000), "challenge.json"),
         (replaced("submissions.jsonl", b"{"), "Invalid JSON"),
-        (replaced("people.jsonl", b""), "nobody with this id"),
+        (replaced("people.jsonl", b""), "no person has this ID"),
     ],
 )
 @ON_ONE_SET_UP
