@@ -7,7 +7,7 @@ from sqlalchemy import Select, func
 from sqlalchemy.orm import Session
 
 PER_PAGE = 50
-MOST_PER_PAGE = 200
+MAX_PER_PAGE = 200
 LAST_PAGE = 1_000_000  # larger numbers would overflow the databases' integers
 
 Item = TypeVar("Item")
@@ -36,7 +36,7 @@ class Page(Generic[Item]):
 def paginate(session: Session, query: Select[Item], *, page: int = 1, per_page: int = PER_PAGE) -> Page[Item]:
     """Return a page of an ordered query, in two statements; page numbers out of range are clamped."""
     page = min(max(page, 1), LAST_PAGE)
-    per_page = min(max(per_page, 1), MOST_PER_PAGE)
+    per_page = min(max(per_page, 1), MAX_PER_PAGE)
     whole: Any = query.order_by(None).options().with_only_columns(func.count(), maintain_column_froms=True)
     total = session.scalar(whole) or 0
     items = session.scalars(query.limit(per_page).offset((page - 1) * per_page)).all()

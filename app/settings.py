@@ -15,8 +15,8 @@ from pydantic_settings import BaseSettings, SettingsConfigDict
 from vocboard.app.registration_policy import RegistrationPolicy
 
 MEBIBYTE = 1024 * 1024
-LEAST_SECRET_CHARACTERS = 32
-LEAST_DIFFERENT_CHARACTERS = 8
+MIN_SECRET_LENGTH = 32
+MIN_DIFFERENT_CHARACTERS = 8
 _GENERATED_SECRETS = ("secret_key", "proxy_secret")
 
 
@@ -130,8 +130,8 @@ class Settings(BaseSettings):
             wrong.append("VOCBOARD_DEBUG is on")
         for name in _GENERATED_SECRETS:
             secret = getattr(self, name).get_secret_value()
-            if secret and (len(secret) < LEAST_SECRET_CHARACTERS or len(set(secret)) < LEAST_DIFFERENT_CHARACTERS):
-                wrong.append(f"{_variable(name)} needs at least {LEAST_SECRET_CHARACTERS} random characters")
+            if secret and (len(secret) < MIN_SECRET_LENGTH or len(set(secret)) < MIN_DIFFERENT_CHARACTERS):
+                wrong.append(f"{_variable(name)} needs at least {MIN_SECRET_LENGTH} random characters")
         if self.database_url and not self.database_url.startswith("postgresql"):
             wrong.append("VOCBOARD_DATABASE_URL is not a PostgreSQL address")
         if not self.public_url.startswith("https://"):

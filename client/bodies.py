@@ -4,7 +4,7 @@ import httpx
 
 from vocboard.client.errors import UnexpectedAnswerError
 
-MOST_BYTES = 256 * 1024**2  # of JSON and other text, decompressed; files are read in pieces
+MAX_BYTES = 256 * 1024**2  # of JSON and other text, decompressed; files are read in pieces
 _ENCODING_HEADERS = frozenset({"content-encoding", "content-length", "transfer-encoding"})  # not of decoded bytes
 
 
@@ -21,7 +21,7 @@ def whole(answer: httpx.Response, address: str) -> httpx.Response:
     content = bytearray()
     for piece in answer.iter_bytes():
         content += piece
-        if len(content) > MOST_BYTES:
+        if len(content) > MAX_BYTES:
             raise UnexpectedAnswerError(f"{address} sends more than any vocboard server; check the address")
     headers = [(name, value) for name, value in answer.headers.multi_items() if name not in _ENCODING_HEADERS]
     return httpx.Response(answer.status_code, headers=headers, content=bytes(content), request=answer.request)

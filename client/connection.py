@@ -20,10 +20,10 @@ from vocboard.client.terminal import printable
 API = "/api/v1"
 # Only validating an upload takes long: the server limits its time, but it may first wait for a free process.
 CONNECT_SECONDS = 15.0
-SILENCE_SECONDS = 60.0
+READ_TIMEOUT_SECONDS = 60.0
 CHECKING_SECONDS = 600.0
 PAUSES_SECONDS = (0.5, 2.0, 5.0)  # before each retry
-LONGEST_PAUSE_SECONDS = 30.0  # if the server asks for more, report it instead of waiting
+MAX_PAUSE_SECONDS = 30.0  # if the server asks for more, report it instead of waiting
 TEMPORARY_STATUSES = frozenset({502, 503, 504})
 
 FieldValue = str | list[str]
@@ -64,7 +64,7 @@ class Connection:
             self._client = httpx.Client(
                 base_url=address + API,
                 headers=headers,
-                timeout=_timeout(SILENCE_SECONDS),
+                timeout=_timeout(READ_TIMEOUT_SECONDS),
                 follow_redirects=False,
                 mounts=_no_proxy_for_loopback(address),
                 transport=transport,
@@ -161,7 +161,7 @@ class Connection:
             parameters,
             headers={"Accept": "application/json"},
             files=[(name, (None, value)) for name, value in values],
-            patience_seconds=CHECKING_SECONDS,
+            read_timeout_seconds=CHECKING_SECONDS,
         )
         return self._decoded(answer)
 
@@ -174,14 +174,14 @@ class Connection:
         headers: Mapping[str, str],
         content: Iterator[bytes] | None = None,
         files: Sequence[tuple[str, tuple[None, str]]] | None = None,
-        patience_seconds: float = SILENCE_SECONDS,
+        read_timeout_seconds: float = READ_TIMEOUT_SECONDS,
     ) -> httpx.Response:
         """Send a request once, and return the successful response.
 
         Args:
             content: the body, of the length that the headers announce.
             files: the parts of a multipart form.
-            patience_seconds: maximum time until the response begins.
+            read_timeout_seconds: maximum time until the response begins.
 
         Raises:
             ClientError: see `client.errors`.
@@ -194,7 +194,7 @@ class Connection:
                 headers=headers,
                 content=content,
                 files=files,
-                timeout=_timeout(patience_seconds),
+                timeout=_timeout(read_timeout_seconds),
             )
         except httpx.RequestError as error:
             raise self._unreachable(error) from error
@@ -205,17 +205,17 @@ class Connection:
         self._sleep(seconds)
 
     @contextmanager
-    def events(self, path: str, *, patience_seconds: float) -> Iterator[Iterator[str]]:
+    def events(self, path: str, *, read_timeout_seconds: float) -> Iterator[Iterator[str]]:
         """Open a stream of server-sent events, and yield its lines until the server closes it.
 
         Args:
             path: below the API's root.
-            patience_seconds: maximum time between two lines; the server sends comments to keep the stream alive.
+            read_timeout_seconds: maximum time between two lines; the server sends comments to keep the stream alive.
 
         Raises:
             ClientError: see `client.errors`; also raised while the lines are read.
         """
-        timeout = _timeout(patience_seconds)
+        timeout = _timeout(read_timeout_seconds)
         try:
             with self._client.stream("GET", path, headers={"Accept": "text/event-stream"}, timeout=timeout) as answer:
                 self._successful(answer if answer.is_success else whole(answer, self.address))
@@ -236,7 +236,7 @@ class Connection:
                 pass
             else:
                 wait = max(pause, retry_after(answer) or 0.0)
-                if answer.status_code not in TEMPORARY_STATUSES or wait > LONGEST_PAUSE_SECONDS:
+                if answer.status_code not in TEMPORARY_STATUSES or wait > MAX_PAUSE_SECONDS:
                     return self._successful(answer)
             self._sleep(wait)
         return self._successful(self._read_once(path, parameters, accept))
@@ -282,8 +282,8 @@ class Connection:
         return NetworkError(f"cannot reach {self.address} ({reason}); check the address and your network")
 
 
-def _timeout(silence_seconds: float) -> httpx.Timeout:
-    return httpx.Timeout(SILENCE_SECONDS, connect=CONNECT_SECONDS, read=silence_seconds)
+def _timeout(read_timeout_seconds: float) -> httpx.Timeout:
+    return httpx.Timeout(READ_TIMEOUT_SECONDS, connect=CONNECT_SECONDS, read=read_timeout_seconds)
 
 
 def _no_proxy_for_loopback(address: str) -> dict[str, None]:

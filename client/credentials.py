@@ -16,7 +16,7 @@ from vocboard.client.errors import ClientError, MisuseError
 FILE_NAME = "servers.json"
 SERVER_VARIABLE, TOKEN_VARIABLE = "VOCBOARD_SERVER", "VOCBOARD_TOKEN"  # names, not a secret
 ONLY_OWNER = 0o600
-LONGEST_TOKEN = 500
+MAX_TOKEN_LENGTH = 500
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,7 +126,7 @@ def checked_token(text: str) -> str:
     token = text.strip()
     if not token:
         raise MisuseError("no token given; create one on the server's Account page")
-    if len(token) > LONGEST_TOKEN or not token.isascii() or not token.isprintable() or " " in token:
+    if len(token) > MAX_TOKEN_LENGTH or not token.isascii() or not token.isprintable() or " " in token:
         raise MisuseError("this is not a token; copy the complete token from the Account page")
     return token
 

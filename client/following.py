@@ -19,9 +19,9 @@ from vocboard.client.connection import Connection
 from vocboard.client.errors import LimitedError, NetworkError, RefusedError, UnexpectedAnswerError
 from vocboard.client.paths import path
 
-PATIENCE_SECONDS = 45.0  # the server pings more often; after a longer silence the connection is dead
+READ_TIMEOUT_SECONDS = 45.0  # the server pings more often; after a longer silence the connection is dead
 FIRST_PAUSE_SECONDS = 1.0  # between two requests while there is no event stream
-LONGEST_PAUSE_SECONDS = 15.0
+MAX_PAUSE_SECONDS = 15.0
 SETTLING_SECONDS = 0.1  # between the event for a final state and the request for the submission
 UNREACHABLE_SECONDS = 300.0  # long enough for a restart of the server
 
@@ -66,7 +66,7 @@ def follow(
             if current.is_final:
                 return
             seen = state
-            for event in _events(connection, identifier, min(PATIENCE_SECONDS, until - clock()), clock, until):
+            for event in _events(connection, identifier, min(READ_TIMEOUT_SECONDS, until - clock()), clock, until):
                 pause = FIRST_PAUSE_SECONDS
                 if event != seen:
                     seen = event
@@ -74,17 +74,19 @@ def follow(
             if seen.state in FINAL_STATES:
                 pause = SETTLING_SECONDS
         sleep(min(pause, max(until - clock(), 0.0)))
-        pause = min(2 * pause, LONGEST_PAUSE_SECONDS)
+        pause = min(2 * pause, MAX_PAUSE_SECONDS)
 
 
 def _events(
-    connection: Connection, identifier: str, patience_seconds: float, clock: Callable[[], float], until: float
+    connection: Connection, identifier: str, read_timeout_seconds: float, clock: Callable[[], float], until: float
 ) -> Iterator[StateEvent]:
     """Yield the server's events until the stream ends; nothing if there is no stream or no time left."""
-    if patience_seconds <= 0:
+    if read_timeout_seconds <= 0:
         return
     try:
-        with connection.events(path("submissions", identifier, "events"), patience_seconds=patience_seconds) as lines:
+        with connection.events(
+            path("submissions", identifier, "events"), read_timeout_seconds=read_timeout_seconds
+        ) as lines:
             for event in events.parse(takewhile(lambda _: clock() < until, lines)):
                 yield understood(state_event, json.loads(event.data))
     except (NetworkError, RefusedError, UnexpectedAnswerError, ValueError):

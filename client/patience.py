@@ -7,7 +7,7 @@ from vocboard.client.errors import CertificateError, LimitedError, NetworkError,
 
 PAUSES_SECONDS = (0.5, 1.0, 2.0, 4.0, 8.0, 15.0)  # before each attempt; the last one again and again
 GIVEN_UP_AFTER_SECONDS = 600.0  # in which nothing has arrived
-LONGEST_LIMIT_SECONDS = 60.0  # a limit that lasts longer is reported instead of waited for
+MAX_LIMIT_SECONDS = 60.0  # a limit that lasts longer is reported instead of waited for
 # Another request still holds the upload or was faster (409, 423); the proxy or the server restarts.
 PASSING_STATUSES = frozenset({408, 423, 502, 503, 504})
 WRONG_OFFSET = "wrong_offset"
@@ -42,7 +42,7 @@ class Patience:
         """Wait if what the server has refused may succeed in a moment; return whether it may."""
         at_least = 0.0
         if isinstance(error, LimitedError):
-            if error.wait_seconds is None or error.wait_seconds > LONGEST_LIMIT_SECONDS:
+            if error.wait_seconds is None or error.wait_seconds > MAX_LIMIT_SECONDS:
                 return False
             at_least = error.wait_seconds
         elif error.status not in PASSING_STATUSES and error.code != WRONG_OFFSET:

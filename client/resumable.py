@@ -23,7 +23,7 @@ PART_BYTES = 16 * 1024 * 1024
 PIECE_BYTES = 64 * 1024
 MEDIA_TYPE = "application/offset+octet-stream"
 PROTOCOL = {"Tus-Resumable": "1.0.0"}
-MOST_BEGINNINGS = 3  # of one archive: the server may lose an upload
+MAX_ATTEMPTS = 3  # of one archive: the server may lose an upload
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,15 +82,15 @@ class ResumableUpload:
             ClientError: the server refuses the archive, the file has changed, or the connection does not come back.
         """
         patience = Patience(self._connection.sleep, self._watcher.waiting)
-        beginnings = 0
+        attempts = 0
         while True:
             try:
                 if self._state is None:
-                    beginnings += 1
+                    attempts += 1
                     self._begin()
                 return self._send_rest(patience)
             except RefusedError as error:
-                if error.status in (404, 410) and self._state is not None and beginnings < MOST_BEGINNINGS:
+                if error.status in (404, 410) and self._state is not None and attempts < MAX_ATTEMPTS:
                     self.forget()  # expired, or lost by the server
                 elif not patience.waits_for(error):
                     raise

@@ -16,7 +16,7 @@ from vocboard.client.patience import Patience
 from vocboard.client.resumable import ResumableUpload, Watcher
 from vocboard.client.upload_states import UploadStates
 
-MOST_UPLOADS = 2  # of one archive: the server may lose a finished upload
+MAX_UPLOADS = 2  # of one archive: the server may lose a finished upload
 REUSED_KEY = "idempotency_key_reused"
 
 
@@ -50,7 +50,7 @@ def submit(
     upload = ResumableUpload(
         connection, archive, challenge=challenge, phase=phase, sha256=digest, states=states, watcher=watcher
     )
-    for attempt in range(1, MOST_UPLOADS + 1):
+    for attempt in range(1, MAX_UPLOADS + 1):
         try:
             upload_id = upload.send()
             archive.check_unchanged()
@@ -68,7 +68,7 @@ def submit(
             is_lost = error.status == 404
             if is_lost or error.code == REUSED_KEY:
                 upload.forget()
-            if not is_lost or attempt == MOST_UPLOADS:
+            if not is_lost or attempt == MAX_UPLOADS:
                 raise
         else:
             upload.forget()

@@ -20,7 +20,7 @@ from vocboard.evaluator.statistics.intervals import ReplicatedScore
 from vocboard.evaluator.statistics.weights import draw_weights
 from vocboard.evaluator.tasks.registries.definitions import METRICS
 
-MOST_IMAGES = 10  # of the hardest and of the easiest, in the terminal
+MAX_IMAGES = 10  # of the hardest and of the easiest, in the terminal
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,7 +134,7 @@ def _by_difficulty(found: Difficulty) -> list[int]:
 def lines(found: Across) -> Iterator[str]:
     """Yield what the terminal shows."""
     order = _by_difficulty(found.difficulty)
-    hardest, easiest = order[:MOST_IMAGES], order[::-1][:MOST_IMAGES]
+    hardest, easiest = order[:MAX_IMAGES], order[::-1][:MAX_IMAGES]
     share = found.difficulty.images
     yield ""
     yield "images of whose positives the methods find least and most, and the mean share that they find"

@@ -30,7 +30,7 @@ from vocboard.evaluator.statistics.bootstrap import replicate
 from vocboard.evaluator.statistics.collect import collect_evidence
 from vocboard.evaluator.statistics.comparison import Comparison, compare
 from vocboard.evaluator.statistics.evidence import Evidence
-from vocboard.evaluator.statistics.intervals import LEAST_IMAGES, ReplicatedMeasure, ReplicatedScore
+from vocboard.evaluator.statistics.intervals import MIN_IMAGES, ReplicatedMeasure, ReplicatedScore
 from vocboard.evaluator.statistics.weights import REPLICATES, SEED, draw_weights
 from vocboard.evaluator.tasks.registries.definitions import METRICS
 
@@ -146,8 +146,8 @@ def _evidence(path: Path, edition: Edition, competition: Competition, truth: Gro
     ).get(competition.key)
     if evidence is None:
         raise MisuseError(f"{path} has no results for {competition.key}, or the tree has no ground truth for it")
-    if evidence.images < LEAST_IMAGES:
-        raise MisuseError(f"{competition.key} has fewer than {LEAST_IMAGES} test images")
+    if evidence.images < MIN_IMAGES:
+        raise MisuseError(f"{competition.key} has fewer than {MIN_IMAGES} test images")
     return evidence
 
 

@@ -26,7 +26,7 @@ from vocboard.evaluator.problems import has_errors
 from vocboard.evaluator.reports import PAGE, as_csv, as_latex
 from vocboard.evaluator.statistics.weights import REPLICATES
 
-LEAST_REPLICATES, MOST_REPLICATES = 100, 10_000
+MIN_REPLICATES, MAX_REPLICATES = 100, 10_000
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -138,8 +138,6 @@ def _replicates(text: str) -> int:
         number = int(text)
     except ValueError:
         number = 0
-    if not LEAST_REPLICATES <= number <= MOST_REPLICATES:
-        raise argparse.ArgumentTypeError(
-            f"{text!r} is not a whole number from {LEAST_REPLICATES} to {MOST_REPLICATES:,}"
-        )
+    if not MIN_REPLICATES <= number <= MAX_REPLICATES:
+        raise argparse.ArgumentTypeError(f"{text!r} is not a whole number from {MIN_REPLICATES} to {MAX_REPLICATES:,}")
     return number

@@ -13,7 +13,7 @@ from vocboard.client.paths import path
 from vocboard.client.terminal import printable
 
 NOT_FOUND = 404
-LEAST_DIGITS = 4
+MIN_DIGITS = 4
 LISTED = 10  # names in a message, at most
 _BEGINNING = re.compile(r"[0-9a-f-]+")
 _WHOLE_LENGTH = 36
@@ -29,9 +29,9 @@ def submission_id(connection: Connection, typed: str) -> str:
     beginning = typed.strip().lower()
     if len(beginning) == _WHOLE_LENGTH:
         return typed
-    if len(beginning) < LEAST_DIGITS or not _BEGINNING.fullmatch(beginning):
+    if len(beginning) < MIN_DIGITS or not _BEGINNING.fullmatch(beginning):
         raise MisuseError(
-            f"'{printable(typed)}' is no submission: give its id, or at least its first {LEAST_DIGITS} characters; "
+            f"'{printable(typed)}' is no submission: give its id, or at least its first {MIN_DIGITS} characters; "
             "`vocboard status` lists yours"
         )
     found = [one.id for one in _own(connection) if one.id.startswith(beginning)]

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from vocboard.client.terminal import display_width
 
 GAP = "  "
-LONGEST_NAME = 40
+MAX_NAME_LENGTH = 40
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,9 +59,9 @@ def terminal_width() -> int | None:
 
 def shortened(name: str) -> str:
     """Return a name, shortened if standard output is a terminal."""
-    if not sys.stdout.isatty() or len(name) <= LONGEST_NAME:
+    if not sys.stdout.isatty() or len(name) <= MAX_NAME_LENGTH:
         return name
-    return f"{name[: LONGEST_NAME - 1]}…"
+    return f"{name[: MAX_NAME_LENGTH - 1]}…"
 
 
 def _blocks(columns: Sequence[Column], room: int | None) -> list[list[Column]]:

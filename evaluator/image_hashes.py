@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from PIL import Image
 
 WIDTH, HEIGHT = 9, 8
-MOST_PIXELS = 200_000_000  # maximum size of a hashed image
+MAX_PIXELS = 200_000_000  # maximum size of a hashed image
 NEAR_BITS = 6  # maximum difference (of 64 bits) between equal pictures
 SUFFIXES = frozenset({".jpg", ".jpeg", ".png", ".bmp", ".gif", ".tif", ".tiff", ".webp"})
 _BLOCK = 256  # listed images compared at a time
@@ -70,8 +70,8 @@ def hash_image(path: Path) -> ImageHash:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # for unusual but harmless files
         with Image.open(path) as image:
-            if image.width * image.height > MOST_PIXELS:
-                raise ValueError(f"{path} has more than {MOST_PIXELS:,} pixels")
+            if image.width * image.height > MAX_PIXELS:
+                raise ValueError(f"{path} has more than {MAX_PIXELS:,} pixels")
             return ImageHash(digest, difference_hash(image))
 
 

@@ -22,7 +22,7 @@ from vocboard.evaluator.tasks.registries.formats import FORMATS
 if TYPE_CHECKING:
     from vocboard.evaluator.problems.groups import ProblemGroup
 
-_MOST_EXPLAINED = 1_000  # maximum number of unrecognised files with a specific explanation
+_MAX_EXPLAINED = 1_000  # maximum number of unrecognised files with a specific explanation
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -249,11 +249,11 @@ class _Reader:
         unrecognised = UnrecognisedFiles(self._edition, self._names)
         explained = self._unrecognised
         if not self._member_of and not self._closed:
-            explained = [file for file in self._unrecognised[:_MOST_EXPLAINED] if unrecognised.is_explained(file)]
+            explained = [file for file in self._unrecognised[:_MAX_EXPLAINED] if unrecognised.is_explained(file)]
             if not explained and (self._unrecognised or not self.archive.has_errors):
                 self._refuse_all()
         for number, file in enumerate(explained):
-            kind, found = unrecognised.problem(file) if number < _MOST_EXPLAINED else (UNKNOWN_FILE, {})
+            kind, found = unrecognised.problem(file) if number < _MAX_EXPLAINED else (UNKNOWN_FILE, {})
             self.archive.add(kind, file=file.name, **found)
 
     def _refuse_all(self) -> None:

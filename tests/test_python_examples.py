@@ -20,7 +20,7 @@ from tests.python_examples import (
 )
 from vocboard.evaluator.editions import Task
 
-MOST_LINES = 20  # of code in a notebook
+MAX_LINES = 20  # of code in a notebook
 
 
 @pytest.fixture(scope="module")
@@ -78,6 +78,6 @@ def test_there_is_a_notebook_for_each_task() -> None:
 @pytest.mark.parametrize("notebook", NOTEBOOKS, ids=lambda path: path.name)
 def test_notebooks_are_short_and_hold_no_output(notebook: Path) -> None:
     lines = [line for cell in cells(notebook) for line in cell.splitlines() if line.strip()]
-    assert len(lines) <= MOST_LINES
+    assert len(lines) <= MAX_LINES
     content = json.loads(notebook.read_text(encoding="utf-8"))
     assert not any(cell.get("outputs") for cell in content["cells"])

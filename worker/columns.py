@@ -27,9 +27,9 @@ from vocboard.evaluator.stored_results.columns_file import ColumnsError
 from vocboard.evaluator.stored_results.reader_version import READER_VERSION
 from vocboard.evaluator.stored_results.stored_results import StoredResults
 
-MOST_EVIDENCE_BYTES = 256 * 1024**2  # of a competition; more is not stored, but collected again when it is needed
-_MOST_PROBLEMS = 20  # that are listed
-_MOST_FOR_OWNER = 3  # that a message to the owner names
+MAX_EVIDENCE_BYTES = 256 * 1024**2  # of a competition; more is not stored, but collected again when it is needed
+_MAX_PROBLEMS = 20  # that are listed
+_MAX_FOR_OWNER = 3  # that a message to the owner names
 Outcome = TypeVar("Outcome")
 
 _log = logging.getLogger(__name__)
@@ -49,8 +49,8 @@ class OutdatedArchiveError(UnscorableError):
     def __init__(self, problems: Sequence[Problem]) -> None:
         super().__init__(_in_words(problems))
         errors = [problem for problem in problems if problem.severity is Severity.ERROR]
-        named = " ".join(f"{_where(each)}{each.message}" for each in errors[:_MOST_FOR_OWNER])
-        more = f" There are {len(errors) - _MOST_FOR_OWNER} more problems." if len(errors) > _MOST_FOR_OWNER else ""
+        named = " ".join(f"{_where(each)}{each.message}" for each in errors[:_MAX_FOR_OWNER])
+        more = f" There are {len(errors) - _MAX_FOR_OWNER} more problems." if len(errors) > _MAX_FOR_OWNER else ""
         self.for_owner = (
             "The archive was accepted, but the challenge's image sets or rules have changed since, and it does not fit "
             f"them any more: {named}{more} Submit results for the current image sets; the challenge's page has them."
@@ -243,9 +243,9 @@ class _Limited:
 def _in_words(problems: Iterable[Problem]) -> str:
     """Say what is wrong with an archive, a line for each problem."""
     errors = [problem for problem in problems if problem.severity is Severity.ERROR]
-    lines = [f"  {_where(each)}{each.message} ({each.code})" for each in errors[:_MOST_PROBLEMS]]
-    if len(errors) > _MOST_PROBLEMS:
-        lines.append(f"  and {len(errors) - _MOST_PROBLEMS} more")
+    lines = [f"  {_where(each)}{each.message} ({each.code})" for each in errors[:_MAX_PROBLEMS]]
+    if len(errors) > _MAX_PROBLEMS:
+        lines.append(f"  and {len(errors) - _MAX_PROBLEMS} more")
     return "\n".join(["an accepted archive has problems:", *lines])
 
 

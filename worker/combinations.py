@@ -8,7 +8,7 @@ from vocboard.app.leaderboards.ranking import Standing, order
 from vocboard.app.leaderboards.service import StatisticsBasis
 from vocboard.app.leaderboards.shown_statistics import MEAN
 from vocboard.app.statistics.agreement import Agreement, Combination
-from vocboard.app.statistics.boards import MOST_METHODS_BY_CLASS, decimals_of
+from vocboard.app.statistics.boards import MAX_METHODS_BY_CLASS, decimals_of
 from vocboard.evaluator.rules import Competition, Edition
 from vocboard.evaluator.statistics.across import RankCombination
 from vocboard.evaluator.statistics.bootstrap import replicate
@@ -35,7 +35,7 @@ def with_combinations(
         load_evidence: returns the evidence of an entry.
     """
     listed = [entry for entry in basis.entries if entry.is_complete and entry.mean is not None]
-    can_be_combined = MEAN in computed.differences and 2 <= len(listed) <= MOST_METHODS_BY_CLASS
+    can_be_combined = MEAN in computed.differences and 2 <= len(listed) <= MAX_METHODS_BY_CLASS
     if not can_be_combined or basis.competition.task is not Task.CLASSIFICATION:
         return computed
     standings = [Standing(entry.mean, entry.is_complete, entry.submitted_at) for entry in listed]

@@ -14,9 +14,9 @@ from numpy.typing import NDArray
 
 from vocboard.app.leaderboards.entries import Entry
 from vocboard.app.leaderboards.shown_statistics import MEAN
-from vocboard.app.statistics.agreement import AGREEMENT_DECIMALS, LEAST_IMAGES, Agreement
+from vocboard.app.statistics.agreement import AGREEMENT_DECIMALS, MIN_IMAGES, Agreement
 from vocboard.app.statistics.boards import (
-    MOST_METHODS_BY_CLASS,
+    MAX_METHODS_BY_CLASS,
     Failure,
     Interval,
     MethodStatistics,
@@ -29,19 +29,19 @@ from vocboard.evaluator.editions import Competition
 from vocboard.evaluator.statistics import simultaneous
 from vocboard.evaluator.statistics.across import correlations
 from vocboard.evaluator.statistics.comparison import Pairs, compare_pairs
-from vocboard.evaluator.statistics.intervals import LEAST_COUNTING, ReplicatedScore
+from vocboard.evaluator.statistics.intervals import MIN_COUNTING_IMAGES, ReplicatedScore
 from vocboard.evaluator.statistics.weights import REPLICATES
 from vocboard.evaluator.tasks.registries.definitions import METRICS
 from vocboard.worker.replicates import Found, StoredReplicates
 
-MOST_FOUND_BYTES = 256 * 1024**2  # of what all methods find; there is no agreement of more
-MOST_INFLUENCE_BYTES = 256 * 1024**2  # in memory at once; what needs more is computed class by class
+MAX_FOUND_BYTES = 256 * 1024**2  # of what all methods find; there is no agreement of more
+MAX_INFLUENCE_BYTES = 256 * 1024**2  # in memory at once; what needs more is computed class by class
 # The ends of an interval are two more scores, which tell how many images count and which. So those of a class, and what
 # fewer than a hundred images determine, are rounded outwards to whole per cent: to the nearest, an interval could leave
 # out its own score. In the mean of ten classes, a class counts a tenth, so that thousandths of the mean are hundredths
 # of the class.
 MANY_IMAGES, MANY_CLASSES, FEW_DECIMALS = 100, 10, 2
-LEAST_STEP = 1e-9  # of a rounded end; smaller ones are rounding errors
+MIN_STEP = 1e-9  # of a rounded end; smaller ones are rounding errors
 TOLERANCE = 1e-9  # between the scores of evaluations and of evidence, for other processors
 
 _log = logging.getLogger(__name__)
@@ -102,7 +102,7 @@ def statistics_of(entries: Sequence[Entry], competition: Competition, load: Load
         intervals[result_id] = mean, known
         if entry.is_complete and entry.mean is not None:
             means[str(result_id)] = _alone(measure.mean)
-            if len(entries) <= MOST_METHODS_BY_CLASS:
+            if len(entries) <= MAX_METHODS_BY_CLASS:
                 found[result_id] = replicates.found
     if not intervals:
         return Computed.none(shown, Failure.OTHER_EVALUATOR)
@@ -113,7 +113,7 @@ def statistics_of(entries: Sequence[Entry], competition: Competition, load: Load
         if (pairs := compared(means, higher_is_better=higher_is_better)) is not None:
             differences[MEAN] = _rounded(pairs, shown, classes=len(competition.classes))
             ranks, first_group = pairs.rank_ranges, pairs.first_group
-        compared_by_class = list(columns) if len(entries) <= MOST_METHODS_BY_CLASS else []
+        compared_by_class = list(columns) if len(entries) <= MAX_METHODS_BY_CLASS else []
         for name, scores in _by_class(entries, load, compared_by_class, images):
             if (pairs := compared(scores, higher_is_better=higher_is_better)) is not None:
                 differences[name] = _rounded(pairs, shown)
@@ -135,7 +135,7 @@ def agreement_of(found: Mapping[uuid.UUID, Found]) -> Agreement | None:
     """
     shown = {result_id: each for result_id, each in found.items() if _says_something(each)}
     size = sum(each.shares.nbytes for each in shown.values())
-    if len(shown) < 2 or size > MOST_FOUND_BYTES or len({len(each.shares) for each in shown.values()}) > 1:
+    if len(shown) < 2 or size > MAX_FOUND_BYTES or len({len(each.shares) for each in shown.values()}) > 1:
         return None
     units = np.stack([each.shares for each in shown.values()])
     rows = [
@@ -146,7 +146,7 @@ def agreement_of(found: Mapping[uuid.UUID, Found]) -> Agreement | None:
 
 
 def _says_something(found: Found) -> bool:
-    return all(len(np.unique(found.images[which])) >= LEAST_IMAGES for which in (found.shares > 0, found.shares < 1))
+    return all(len(np.unique(found.images[which])) >= MIN_IMAGES for which in (found.shares > 0, found.shares < 1))
 
 
 def _with_results(entries: Sequence[Entry]) -> Iterator[tuple[Entry, uuid.UUID]]:
@@ -168,7 +168,7 @@ def _frequent(replicates: StoredReplicates) -> list[str]:
     Every image counts for what is no class: one number for all classes together.
     """
     shown_by, images = replicates.positive_images, replicates.images
-    return [name for name in replicates.scores.per_class if shown_by.get(name, images) >= LEAST_COUNTING]
+    return [name for name in replicates.scores.per_class if shown_by.get(name, images) >= MIN_COUNTING_IMAGES]
 
 
 def shown_interval(score: ReplicatedScore, decimals: int, *, classes: int = 1) -> Interval | None:
@@ -178,7 +178,7 @@ def shown_interval(score: ReplicatedScore, decimals: int, *, classes: int = 1) -
         classes: of which the score is the mean.
     """
     counting = score.counting_images
-    if score.is_undefined or counting < LEAST_COUNTING:
+    if score.is_undefined or counting < MIN_COUNTING_IMAGES:
         return None
     found = score.interval()
     is_coarse = np.array(counting < MANY_IMAGES or classes < MANY_CLASSES)
@@ -192,7 +192,7 @@ def shown_change(change: simultaneous.Change, decimals: int, *, classes: int) ->
     Args:
         classes: of which the scores are the means.
     """
-    if change.counting_images < LEAST_COUNTING:
+    if change.counting_images < MIN_COUNTING_IMAGES:
         return None
     is_coarse = np.array(change.counting_images < MANY_IMAGES or classes < MANY_CLASSES)
     low, high = (np.array(end).clip(-1.0, 1.0) for end in (change.low, change.high))
@@ -204,7 +204,7 @@ def _by_class(
     entries: Sequence[Entry], load: Load, names: Sequence[str], images: int
 ) -> Iterator[tuple[str, dict[str, ReplicatedScore]]]:
     """Yield the scores of all entries in these classes, for some classes at a time, to limit memory."""
-    at_once = max(1, MOST_INFLUENCE_BYTES // (4 * max(images, 1) * len(entries)))
+    at_once = max(1, MAX_INFLUENCE_BYTES // (4 * max(images, 1) * len(entries)))
     for start in range(0, len(names), at_once):
         chunk = names[start : start + at_once]
         scores: dict[str, dict[str, ReplicatedScore]] = {name: {} for name in chunk}
@@ -230,7 +230,7 @@ def compared(scores: Mapping[str, ReplicatedScore], *, higher_is_better: bool) -
         found = compare_pairs(scores, higher_is_better=higher_is_better) if scores else None
     except ValueError:
         return None
-    return None if found is None else found.where(found.counting_images >= LEAST_COUNTING)
+    return None if found is None else found.where(found.counting_images >= MIN_COUNTING_IMAGES)
 
 
 def _rounded(pairs: Pairs, decimals: int, *, classes: int = 1) -> Differences:
@@ -248,7 +248,7 @@ def rounded_differences(pairs: Pairs, results: Sequence[uuid.UUID], decimals: in
     counting = pairs.counting_images
     is_coarse = (counting < MANY_IMAGES) | (classes < MANY_CLASSES)
     low, high = _rounded_ends(pairs.low, pairs.high, decimals, is_coarse)
-    is_shown = counting >= LEAST_COUNTING
+    is_shown = counting >= MIN_COUNTING_IMAGES
     return Differences.rounded(results, low, high, pairs.is_significant, decimals, is_shown=is_shown)
 
 
@@ -257,7 +257,7 @@ def _rounded_ends(
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Return the ends of intervals to so many decimals; of coarse ones outwards, to `FEW_DECIMALS` at most."""
     unit = 10 ** min(decimals, FEW_DECIMALS)
-    outwards = np.floor(low * unit + LEAST_STEP) / unit, np.ceil(high * unit - LEAST_STEP) / unit
+    outwards = np.floor(low * unit + MIN_STEP) / unit, np.ceil(high * unit - MIN_STEP) / unit
     ends = zip(outwards, (low, high), strict=True)
     first, last = (np.where(is_coarse, outer, np.round(end, decimals)) + 0.0 for outer, end in ends)  # not -0.0
     return first, last

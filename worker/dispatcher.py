@@ -28,7 +28,7 @@ from vocboard.worker.due_work import DueWork
 from vocboard.worker.heartbeat import Heartbeat
 
 BUSY_INTERVAL = timedelta(seconds=1)  # polling interval while there is work; processes take a new task after a second
-LEAST_PAUSE_SECONDS = 0.02  # minimum interval between polls, for any number of wake-ups
+MIN_PAUSE_SECONDS = 0.02  # minimum interval between polls, for any number of wake-ups
 LOOKS_UNTIL_STALLED = 30
 JITTER = 0.25  # so that workers that started together do not poll together
 
@@ -88,7 +88,7 @@ class Dispatcher:
                     _log.warning("could not poll the database for work; retrying: %s", error.orig)
                 except Exception:
                     _log.exception("could not poll for work; retrying")
-                self._stopped.wait(LEAST_PAUSE_SECONDS)
+                self._stopped.wait(MIN_PAUSE_SECONDS)
                 self._woken.wait(self._pause(is_work_due))
         heartbeat.stop()
         database.close()

@@ -38,14 +38,14 @@ from vocboard.evaluator.statistics.evidence_file import EVIDENCE_VERSION, Eviden
 from vocboard.evaluator.statistics.found import found as found_by
 from vocboard.evaluator.statistics.found import positive_images
 from vocboard.evaluator.statistics.influence import influences
-from vocboard.evaluator.statistics.intervals import LEAST_IMAGES, ReplicatedMeasure, mean_of_defined
+from vocboard.evaluator.statistics.intervals import MIN_IMAGES, ReplicatedMeasure, mean_of_defined
 from vocboard.evaluator.statistics.weights import REPLICATES, SEED, draw_weights
 from vocboard.evaluator.stored_results.columns_file import ColumnsError, ColumnsFile, ColumnsWriter
 from vocboard.evaluator.tasks.names import Metric
 from vocboard.worker import ground_truth_store
-from vocboard.worker.columns import MOST_EVIDENCE_BYTES, Uploaded, collect
+from vocboard.worker.columns import MAX_EVIDENCE_BYTES, Uploaded, collect
 
-MOST_BYTES = 256 * 1024**2
+MAX_BYTES = 256 * 1024**2
 _BY_CLASS = "per_class"
 _SCORES = "scores"
 _FOUND = "found"
@@ -213,7 +213,7 @@ def compute(database: Database, store: ArchiveStore, settings: Settings, source:
         UnscorableError, DamagedArchiveError, StoppedProcessError, MemoryError, OSError: as for `columns.collect`.
     """
     evidence = evidence_of(database, store, settings, source)
-    if evidence.images < LEAST_IMAGES:
+    if evidence.images < MIN_IMAGES:
         raise NoReplicatesError(Failure.TOO_FEW_IMAGES)
     edition, competition = source.edition, source.edition.competitions[source.competition]
     drawn = replicate(evidence, source.metric, edition, competition, weights_of(evidence.images))
@@ -256,7 +256,7 @@ def evidence_of(database: Database, store: ArchiveStore, settings: Settings, sou
     )
     if content is None:
         raise NoReplicatesError(Failure.GROUND_TRUTH_ELSEWHERE)
-    if len(content) <= MOST_EVIDENCE_BYTES:
+    if len(content) <= MAX_EVIDENCE_BYTES:
         with database.writing() as session:
             sha256 = hashlib.sha256(content).hexdigest()
             _replace(session, SecretEvidence, source.result_id, sha256=sha256, content=content)
@@ -281,7 +281,7 @@ def _identity(source: Source) -> list[Any]:
 
 def _packed(source: Source, replicates: StoredReplicates) -> bytes:
     file = io.BytesIO()
-    writer = ColumnsWriter(file.write, limit=MOST_BYTES)
+    writer = ColumnsWriter(file.write, limit=MAX_BYTES)
     per_class = replicates.scores.per_class
     writer.add(_SCORES, np.array(list(per_class.values())))
     writer.add(_BY_CLASS, replicates.per_class)

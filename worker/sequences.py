@@ -77,7 +77,7 @@ def _compare_all(
     compared = {}
     for (_, key), sequence in found.items():
         listed = sequences.compared(sequence)
-        if len(listed) < queue.LEAST_SUBMISSIONS:
+        if len(listed) < queue.MIN_SUBMISSIONS:
             continue
         classes = len(edition.competitions[key].classes) if key in edition.competitions else 0
         results = [one.result_id for one in listed]

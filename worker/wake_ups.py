@@ -12,7 +12,7 @@ from vocboard.app.settings import Settings
 WAITING_SECONDS = 1.0  # timeout for a message; then check whether the worker has stopped
 # Replace a connection without messages for this long, because it may be dead without an error.
 SILENT_WAITS = 60
-LONGEST_PAUSE_SECONDS = 5.0  # before the next connection attempt
+MAX_PAUSE_SECONDS = 5.0  # before the next connection attempt
 BUSY_PAUSE_SECONDS = 0.05
 
 _log = logging.getLogger(__name__)
@@ -56,7 +56,7 @@ class WakeUps:
                 if self._failures == 0:
                     _log.warning("not receiving wake-ups: %s; the worker still polls for work", error)
                 self._failures += 1
-                self._stopped.wait(min(self._failures, LONGEST_PAUSE_SECONDS))
+                self._stopped.wait(min(self._failures, MAX_PAUSE_SECONDS))
 
     def _read(self) -> None:
         """Receive until no message has arrived for a long time.

@@ -10,7 +10,7 @@ import uuid
 
 from vocboard.app.accounts.models import User
 
-MOST_ACCOUNTS = 5  # per browser; the oldest are dropped
+MAX_ACCOUNTS = 5  # per browser; the oldest are dropped
 _BETWEEN_MARKS = "~"
 
 
@@ -23,7 +23,7 @@ def with_mark(cookie: str, user: User, key: str) -> str:
     """
     others = [mark for mark in _marks(cookie) if not mark.startswith(user.id.hex)]
     name = recognised(cookie, user, key) or secrets.token_hex(8)
-    return _BETWEEN_MARKS.join([_mark(user.id, name, user.password_hash, key), *others][:MOST_ACCOUNTS])
+    return _BETWEEN_MARKS.join([_mark(user.id, name, user.password_hash, key), *others][:MAX_ACCOUNTS])
 
 
 def recognised(cookie: str, user: User, key: str) -> str | None:
@@ -38,7 +38,7 @@ def recognised(cookie: str, user: User, key: str) -> str | None:
 
 
 def _marks(cookie: str) -> list[str]:
-    return cookie.split(_BETWEEN_MARKS)[:MOST_ACCOUNTS]
+    return cookie.split(_BETWEEN_MARKS)[:MAX_ACCOUNTS]
 
 
 def _mark(user_id: uuid.UUID, name: str, password_hash: str, key: str) -> str:

@@ -11,7 +11,7 @@ from sqlalchemy.orm import Mapped, mapped_column, relationship
 
 from vocboard.app.database import Base, CreatedAt, Identifier, text_enum
 
-_LONGEST_ADDRESS = 254  # characters
+_MAX_ADDRESS_LENGTH = 254  # characters
 _GMAIL = frozenset({"gmail.com", "googlemail.com"})  # one service, which ignores dots before the at sign
 
 
@@ -49,7 +49,7 @@ def mailbox(email: str) -> str:
     if domain in _GMAIL:
         local, domain = local.replace(".", "") or local, "gmail.com"
     found = f"{local}@{domain}"
-    return found if len(found) <= _LONGEST_ADDRESS else email
+    return found if len(found) <= _MAX_ADDRESS_LENGTH else email
 
 
 def _folded(text: str) -> str:

@@ -21,7 +21,7 @@ from vocboard.app.accounts import passwords
 from vocboard.app.errors import BusyError
 
 AT_ONCE = 1  # in one web process
-MOST_WAITING = 256  # in one web process; further requests are rejected
+MAX_WAITING = 256  # in one web process; further requests are rejected
 NICENESS = 5  # relative to the process
 RETRY_AFTER_SECONDS = 5
 
@@ -31,10 +31,10 @@ Result = TypeVar("Result")
 class PasswordWork:
     """Hashes and verifies passwords for the requests of one web process, on one event loop."""
 
-    def __init__(self, *, at_once: int = AT_ONCE, most_waiting: int = MOST_WAITING) -> None:
+    def __init__(self, *, at_once: int = AT_ONCE, max_waiting: int = MAX_WAITING) -> None:
         self._threads = ThreadPoolExecutor(at_once, thread_name_prefix="password", initializer=_step_back)
         self._free = at_once
-        self._most_waiting = most_waiting
+        self._max_waiting = max_waiting
         self._lines = (_Line(), _Line())  # clients without recent failures, and the others
         self._next_line = 0
 
@@ -75,7 +75,7 @@ class PasswordWork:
         if self._free:
             self._free -= 1
             return
-        if sum(map(len, self._lines)) >= self._most_waiting:
+        if sum(map(len, self._lines)) >= self._max_waiting:
             raise BusyError(
                 "Too many people are signing in at the moment. Try again in a few seconds.",
                 retry_after=RETRY_AFTER_SECONDS,

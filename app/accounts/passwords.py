@@ -10,11 +10,11 @@ from argon2.exceptions import InvalidHashError, VerificationError
 
 from vocboard.app.forms.fields import FieldChecks
 
-LEAST_CHARACTERS = 10
-MOST_CHARACTERS = 500  # a longer password would only cost processor time
-LEAST_GUESSES = 1_000_000  # estimated by zxcvbn; far more attempts than sign-in allows
+MIN_PASSWORD_LENGTH = 10
+MAX_PASSWORD_LENGTH = 500  # a longer password would only cost processor time
+MIN_GUESSES = 1_000_000  # estimated by zxcvbn; far more attempts than sign-in allows
 ESTIMATED_CHARACTERS = 32  # estimating is slow for long passwords, which are strong anyway
-LEAST_STEM = 6
+MIN_STEM_LENGTH = 6
 _DECORATION = string.digits + string.punctuation + string.whitespace  # typical suffixes of common passwords
 
 # The first choice of OWASP's password storage cheat sheet: 19 MiB, 2 passes, one lane. RFC 9106's low-memory profile
@@ -30,10 +30,10 @@ def check(checks: FieldChecks, field: str, password: str, *, about: Sequence[str
     Args:
         about: words that an attacker would try first: the user's email address and name.
     """
-    if len(password) < LEAST_CHARACTERS:
-        checks.fail(field, f"Use at least {LEAST_CHARACTERS} characters.")
-    elif len(password) > MOST_CHARACTERS:
-        checks.fail(field, f"Use at most {MOST_CHARACTERS} characters.")
+    if len(password) < MIN_PASSWORD_LENGTH:
+        checks.fail(field, f"Use at least {MIN_PASSWORD_LENGTH} characters.")
+    elif len(password) > MAX_PASSWORD_LENGTH:
+        checks.fail(field, f"Use at most {MAX_PASSWORD_LENGTH} characters.")
     elif len(set(password)) < 4 or is_guessable(password, about):
         checks.fail(field, "This password is common or easy to guess. Use a few unrelated words.")
 
@@ -50,14 +50,14 @@ def is_guessable(password: str, about: Sequence[str]) -> bool:
     folded = password.casefold()
     stems = {folded, folded.strip(_DECORATION), folded.rstrip(_DECORATION)}
     # Shorter stems are common words within a password; the estimate below covers these.
-    if any(stem in common for stem in stems if len(stem) >= LEAST_STEM):
+    if any(stem in common for stem in stems if len(stem) >= MIN_STEM_LENGTH):
         return True
     words = [part.casefold() for text in about for part in (text, *re.split(r"[^\w]+", text)) if len(part) > 2]
     rest = functools.reduce(lambda left, word: left.replace(word, ""), sorted(words, key=len, reverse=True), folded)
-    if rest != folded and len(rest.strip(_DECORATION)) < LEAST_STEM:
+    if rest != folded and len(rest.strip(_DECORATION)) < MIN_STEM_LENGTH:
         return True
     estimate = zxcvbn(password[:ESTIMATED_CHARACTERS], user_inputs=words[:20], max_length=ESTIMATED_CHARACTERS)
-    return int(estimate["guesses"]) < LEAST_GUESSES
+    return int(estimate["guesses"]) < MIN_GUESSES
 
 
 def hashed(password: str) -> str:
@@ -67,7 +67,7 @@ def hashed(password: str) -> str:
 
 def matches(password: str, password_hash: str | None) -> bool:
     """Whether the password matches the hash; False without a hash (no such account), after the same amount of work."""
-    if len(password) > MOST_CHARACTERS:
+    if len(password) > MAX_PASSWORD_LENGTH:
         password = ""
     try:
         _hasher.verify(password_hash or _nobodys_hash(), password.encode("utf-8", "surrogatepass"))

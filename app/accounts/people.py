@@ -28,8 +28,8 @@ def checked_person(checks: FieldChecks, *, email: str, name: str, affiliation: s
     normalised = normalised_email(email)
     if normalised is None:
         checks.fail("email", "This is not an email address.")
-    tidy_name = checks.line("name", name, longest=200, required=True)
-    tidy_affiliation = checks.line("affiliation", affiliation, longest=200)
+    tidy_name = checks.line("name", name, max_length=200, required=True)
+    tidy_affiliation = checks.line("affiliation", affiliation, max_length=200)
     passwords.check(checks, "password", password, about=(email, name))
     return {"email": normalised or "", "name": tidy_name, "affiliation": tidy_affiliation}
 

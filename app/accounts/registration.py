@@ -30,7 +30,7 @@ from vocboard.app.rate_limits import attempts
 from vocboard.app.rate_limits.attempts import Limit
 from vocboard.app.registration_policy import RegistrationPolicy
 
-MOST_NOTIFIED = 20  # administrators who are notified of a pending registration
+MAX_NOTIFIED = 20  # administrators who are notified of a pending registration
 
 
 @dataclass(frozen=True, slots=True)
@@ -193,7 +193,7 @@ def confirm(session: Session, *, user: User, site: str) -> None:
     user.email_confirmed_at = now()
     audit.record(session, actor=user, action="user.confirm_address", subject=user)
     if not user.is_approved:
-        for administrator in queries.administrators(session, limit=MOST_NOTIFIED):
+        for administrator in queries.administrators(session, limit=MAX_NOTIFIED):
             outbox.put(
                 session,
                 to=administrator.email,

@@ -40,12 +40,12 @@ __all__ = [
 ]
 
 LAST_USE_PRECISION = timedelta(minutes=5)  # so that most requests do not write
-LONGEST_BROWSER_NAME = 200
-MOST_SESSIONS = 20  # of one person
+MAX_BROWSER_NAME_LENGTH = 200
+MAX_SESSIONS = 20  # of one person
 
 
 def start_session(session: Session, *, user: User, browser: str, lifetime: timedelta) -> str:
-    """Start a browser session for a user of this transaction; beyond `MOST_SESSIONS`, the least recently used end.
+    """Start a browser session for a user of this transaction; beyond `MAX_SESSIONS`, the least recently used end.
 
     Args:
         browser: the user agent, for the user's list of sessions.
@@ -56,7 +56,7 @@ def start_session(session: Session, *, user: User, browser: str, lifetime: timed
     """
     instant = now()
     session.execute(delete(WebSession).where(WebSession.user_id == user.id, WebSession.expires_at <= instant))
-    for surplus in queries.sessions_of(session, user.id)[MOST_SESSIONS - 1 :]:
+    for surplus in queries.sessions_of(session, user.id)[MAX_SESSIONS - 1 :]:
         session.delete(surplus)
     secret = new_secret()
     session.add(
@@ -65,7 +65,7 @@ def start_session(session: Session, *, user: User, browser: str, lifetime: timed
             token_hash=digest(secret),
             expires_at=instant + lifetime,
             last_used_at=instant,
-            browser=cleaned(browser)[:LONGEST_BROWSER_NAME],
+            browser=cleaned(browser)[:MAX_BROWSER_NAME_LENGTH],
         )
     )
     session.flush()

@@ -7,10 +7,10 @@ from contextlib import asynccontextmanager
 
 from vocboard.app.errors import BusyError
 
-MOST_WAITING = 512  # in one web process; a waiting one holds neither a thread nor a database connection
-MOST_OF_CLIENT = 192  # of these, per network
+MAX_WAITING = 512  # in one web process; a waiting one holds neither a thread nor a database connection
+MAX_WAITING_PER_CLIENT = 192  # of these, per network
 REFUSAL_PAUSE_SECONDS = 5.0  # delay of rejections, so that retrying at once gains nothing
-MOST_PAUSING = 512
+MAX_PAUSING = 512
 RETRY_AFTER_SECONDS = 10
 
 
@@ -20,12 +20,12 @@ class SignInGate:
     def __init__(
         self,
         *,
-        most_waiting: int = MOST_WAITING,
-        most_of_client: int = MOST_OF_CLIENT,
+        max_waiting: int = MAX_WAITING,
+        max_waiting_per_client: int = MAX_WAITING_PER_CLIENT,
         refusal_pause_seconds: float = REFUSAL_PAUSE_SECONDS,
     ) -> None:
-        self._most_waiting = most_waiting
-        self._most_of_client = most_of_client
+        self._max_waiting = max_waiting
+        self._max_waiting_per_client = max_waiting_per_client
         self._refusal_pause_seconds = refusal_pause_seconds
         self._clients: Counter[str] = Counter()
         self._lines: dict[str, asyncio.Lock] = {}
@@ -43,7 +43,7 @@ class SignInGate:
         Raises:
             BusyError: too many attempts are waiting, from this network or in total.
         """
-        if self._clients[client] >= self._most_of_client or self._clients.total() >= self._most_waiting:
+        if self._clients[client] >= self._max_waiting_per_client or self._clients.total() >= self._max_waiting:
             await self._pause()
             raise BusyError(
                 "Too many people are signing in at the moment. Try again in a few seconds.",
@@ -62,7 +62,7 @@ class SignInGate:
                 del self._lines[line]
 
     async def _pause(self) -> None:
-        if self._pausing >= MOST_PAUSING:
+        if self._pausing >= MAX_PAUSING:
             return
         self._pausing += 1
         try:

@@ -25,7 +25,7 @@ from vocboard.app.rate_limits.attempts import Limit
 from vocboard.app.settings import Settings
 
 FIRST_DELAY_SECONDS = 1.0  # of the first attempt beyond a limit; doubled for each further one
-LONGEST_DELAY_SECONDS = 30.0
+MAX_DELAY_SECONDS = 30.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -159,7 +159,7 @@ def delay_seconds(session: Session, subjects: dict[Limit, str]) -> float:
     beyond = max(attempts.recent(session, limit, subject) - limit.count for limit, subject in subjects.items())
     if beyond < 0:
         return 0.0
-    return min(FIRST_DELAY_SECONDS * 2.0 ** min(beyond, 10), LONGEST_DELAY_SECONDS)
+    return min(FIRST_DELAY_SECONDS * 2.0 ** min(beyond, 10), MAX_DELAY_SECONDS)
 
 
 def _pair(client: str, email: str) -> str:

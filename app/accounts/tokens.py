@@ -15,7 +15,7 @@ from vocboard.app.database import now
 from vocboard.app.errors import ConflictError, NotFoundError
 from vocboard.app.forms.fields import FieldChecks
 
-MOST_TOKENS = 50  # valid tokens per user
+MAX_TOKENS = 50  # valid tokens per user
 PREFIX = "vocb_"  # lets secret scanners recognise leaked tokens
 
 
@@ -35,7 +35,7 @@ def create_token(
         ConflictError: the user has the maximum number of tokens.
     """
     checks = FieldChecks()
-    tidy_label = checks.line("label", label, longest=100, required=True)
+    tidy_label = checks.line("label", label, max_length=100, required=True)
     asked = frozenset(scopes)
     if not asked:
         checks.fail("scopes", "Choose at least one scope.")
@@ -46,8 +46,8 @@ def create_token(
     checks.finish()
     instant = now()
     valid = [token for token in tokens_of(session, user) if token.revoked_at is None and token.expires_at > instant]
-    if len(valid) >= MOST_TOKENS:
-        raise ConflictError(f"You already have {MOST_TOKENS} tokens, which is the limit. Revoke one first.")
+    if len(valid) >= MAX_TOKENS:
+        raise ConflictError(f"You already have {MAX_TOKENS} tokens, which is the limit. Revoke one first.")
     secret = new_secret(PREFIX)
     token = ApiToken(
         user_id=user.id,

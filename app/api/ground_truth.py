@@ -18,7 +18,7 @@ from vocboard.app.challenges import service as challenges
 from vocboard.app.challenges.ground_truth import needs_confirmation
 from vocboard.app.challenges.models import MAIN_PHASE
 from vocboard.app.rescores.queries import latest_by_version
-from vocboard.app.rescores.service import LONGEST_REASON
+from vocboard.app.rescores.service import MAX_REASON_LENGTH
 from vocboard.app.web.dependencies import DatabaseDep, IntakeDep, NotifierDep
 from vocboard.app.web.identity import OrganisingUser
 
@@ -43,7 +43,7 @@ UPLOAD_FORM: dict[str, Any] = {
                         },
                         "reason": {
                             "type": "string",
-                            "maxLength": LONGEST_REASON,
+                            "maxLength": MAX_REASON_LENGTH,
                             "description": "Why the ground truth is corrected. If somebody has submitted, a re-score "
                             "with this reason starts once the version has been imported without warnings.",
                         },

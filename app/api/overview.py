@@ -38,7 +38,9 @@ READING = problem_responses(401, 403, 404)
 CHANGING = problem_responses(400, 401, 403, 404, 409, 422)
 CSV = {200: {"content": {"text/csv": {"schema": {"type": "string"}}}}}
 
-Search = Annotated[str, Query(max_length=overview.LONGEST_SEARCH, description="Part of a name, an address or a hash.")]
+Search = Annotated[
+    str, Query(max_length=overview.MAX_SEARCH_LENGTH, description="Part of a name, an address or a hash.")
+]
 
 
 @router.get("/submissions", responses=READING)

@@ -6,13 +6,13 @@ from typing import Annotated, Generic, TypeVar
 from fastapi import Query
 from pydantic import BaseModel
 
-from vocboard.app.paging import LAST_PAGE, MOST_PER_PAGE, PER_PAGE, Page
+from vocboard.app.paging import LAST_PAGE, MAX_PER_PAGE, PER_PAGE, Page
 
 Item = TypeVar("Item")
 Row = TypeVar("Row")
 
 PageNumber = Annotated[int, Query(ge=1, le=LAST_PAGE, description="Page number, starting at 1.")]
-PerPage = Annotated[int, Query(ge=1, le=MOST_PER_PAGE, description="Items per page.")]
+PerPage = Annotated[int, Query(ge=1, le=MAX_PER_PAGE, description="Items per page.")]
 FIRST_PAGE = 1
 DEFAULT_PER_PAGE = PER_PAGE
 

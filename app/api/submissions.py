@@ -14,7 +14,7 @@ from vocboard.app.api.submission_views import accepted, changed, details, summar
 from vocboard.app.submissions import declaring, describing, queries
 from vocboard.app.submissions.downloading import download
 from vocboard.app.submissions.forms import read_listed_images
-from vocboard.app.submissions.idempotency import LONGEST_KEY
+from vocboard.app.submissions.idempotency import MAX_KEY_LENGTH
 from vocboard.app.submissions.models import FlickrImages, TrainingAnnotation
 from vocboard.app.uploads.accepting import Wanted
 from vocboard.app.uploads.targets import Destination
@@ -47,7 +47,7 @@ IdempotencyKey = Annotated[
     Header(
         alias="Idempotency-Key",
         min_length=1,
-        max_length=LONGEST_KEY,
+        max_length=MAX_KEY_LENGTH,
         pattern="^[!-~]+$",
         description="A random text that you choose, such as a UUID. A request that is repeated with its key within 24 "
         "hours returns the submission that it has made, with `Idempotent-Replayed: true`, and uses no quota. The last "

@@ -30,7 +30,7 @@ from vocboard.app.web.identity import ReadingUser, SubmittingUser
 PATH = "/api/v1/uploads"
 EXTENSIONS = "creation,expiration,termination"
 PART_MEDIA_TYPE = "application/offset+octet-stream"
-LARGEST = 2**63 - 1  # of the databases' integers
+MAX_INTEGER = 2**63 - 1  # of the databases' integers
 
 
 def _check_version(tus_resumable: Annotated[str | None, Header(alias="Tus-Resumable")] = None) -> None:
@@ -90,7 +90,7 @@ def create_upload(
     intake: ResumableIntakeDep,
     user: SubmittingUser,
     challenge: Annotated[str, Query(description="Short name of the challenge that it is for.")],
-    upload_length: Annotated[int, Header(alias="Upload-Length", ge=1, le=LARGEST, description="In bytes.")],
+    upload_length: Annotated[int, Header(alias="Upload-Length", ge=1, le=MAX_INTEGER, description="In bytes.")],
     upload_metadata: Annotated[
         str, Header(alias="Upload-Metadata", max_length=2000, description="`filename` and its value in Base64.")
     ] = "",
@@ -147,7 +147,8 @@ async def send_part(
     user: SubmittingUser,
     upload_id: uuid.UUID,
     upload_offset: Annotated[
-        int, Header(alias="Upload-Offset", ge=0, le=LARGEST, description="Where the part begins: the bytes received.")
+        int,
+        Header(alias="Upload-Offset", ge=0, le=MAX_INTEGER, description="Where the part begins: the bytes received."),
     ],
 ) -> Response:
     """Send the next part of a resumable upload. What arrives of it counts, also if the connection is lost.

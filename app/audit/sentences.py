@@ -11,7 +11,7 @@ from vocboard.app.challenges.models import MAIN_PHASE
 
 Details = Mapping[str, Any]
 
-LONGEST_VALUE = 80  # characters of a value that was changed
+MAX_VALUE_LENGTH = 80  # characters of a value that was changed
 _RULES = {
     "title": "title",
     "description": "description",
@@ -157,7 +157,7 @@ def _value(value: Any, name: str = "") -> str:
     if (instant := _instant(value, name)) is not None:
         return instant
     text = ", ".join(map(str, value)) if isinstance(value, list) else str(value)
-    return f"“{text if len(text) <= LONGEST_VALUE else text[: LONGEST_VALUE - 1] + '…'}”"
+    return f"“{text if len(text) <= MAX_VALUE_LENGTH else text[: MAX_VALUE_LENGTH - 1] + '…'}”"
 
 
 def _instant(value: Any, name: str) -> str | None:

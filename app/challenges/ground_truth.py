@@ -27,7 +27,7 @@ from vocboard.app.forms.characters import cleaned
 from vocboard.app.submissions.models import Submission
 from vocboard.evaluator.image_sets import ImageSets
 
-LONGEST_FILE_NAME = 255
+MAX_FILE_NAME_LENGTH = 255
 UNFINISHED = (TruthState.UPLOADED, TruthState.IMPORTING)  # no worker has read the version yet
 IMAGE_SETS_KEPT = 16  # cached; a version's image sets never change
 
@@ -56,7 +56,7 @@ def add_ground_truth_version(
     """
     lock_to_change(session, challenge)
     check_phase_of_truth(challenge, phase_key)
-    name = file_name.replace("\\", "/").rsplit("/", 1)[-1][-LONGEST_FILE_NAME:]
+    name = file_name.replace("\\", "/").rsplit("/", 1)[-1][-MAX_FILE_NAME_LENGTH:]
     version = GroundTruthVersion(
         id=version_id,
         challenge_id=challenge.id,

@@ -24,7 +24,7 @@ from vocboard.app.work_queues.state_queue import Claim, StateQueue
 from vocboard.evaluator.editions import Edition
 from vocboard.evaluator.problems import Problem, Severity
 
-MOST_PROBLEMS = 200  # stored problems; the rest are only counted
+MAX_PROBLEMS = 200  # stored problems; the rest are only counted
 _STOPPED = Problem(
     "import_stopped",
     Severity.ERROR,
@@ -132,7 +132,7 @@ def finish(session: Session, claimed: TruthClaim, imported: ImportedTruth) -> bo
             "summary": imported.summary,
             "competitions": list(imported.competitions),
             "image_sets": imported.image_sets,
-            "warnings": [problem.as_json() for problem in imported.warnings[:MOST_PROBLEMS]],
+            "warnings": [problem.as_json() for problem in imported.warnings[:MAX_PROBLEMS]],
         },
     )
 
@@ -195,7 +195,7 @@ def waiting_versions(session: Session) -> set[uuid.UUID]:
 
 
 def _as_stored(problems: Sequence[Problem]) -> list[dict[str, Any]]:
-    stored = [problem.as_json() for problem in problems[:MOST_PROBLEMS]]
-    if (more := len(problems) - MOST_PROBLEMS) > 0:
+    stored = [problem.as_json() for problem in problems[:MAX_PROBLEMS]]
+    if (more := len(problems) - MAX_PROBLEMS) > 0:
         stored.append(Problem("more_problems", Severity.ERROR, f"There are {more} more problems.").as_json())
     return stored

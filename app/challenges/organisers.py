@@ -20,7 +20,7 @@ from vocboard.app.errors import ConflictError, ForbiddenError, InvalidInputError
 from vocboard.app.messaging.mail import outbox
 from vocboard.app.rate_limits import attempts
 
-MOST_INVITATIONS = 50  # that wait in one challenge
+MAX_INVITATIONS = 50  # that wait in one challenge
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,8 +87,8 @@ def invite(session: Session, *, challenge: Challenge, user: User, email: str, si
     for known in waiting:
         if known.email == normalised:
             return known
-    if len(waiting) >= MOST_INVITATIONS:
-        raise ConflictError(f"{MOST_INVITATIONS} invitations wait already. Withdraw some of them first.")
+    if len(waiting) >= MAX_INVITATIONS:
+        raise ConflictError(f"{MAX_INVITATIONS} invitations wait already. Withdraw some of them first.")
     subjects = {attempts.INVITATIONS_BY_PERSON: str(user.id)}
     attempts.enforce(session, subjects)
     attempts.count(session, subjects)

@@ -13,14 +13,14 @@ from vocboard.app.challenges.editions import edition_of
 from vocboard.app.challenges.ground_truth import current_truth
 from vocboard.app.challenges.models import MAIN_PHASE, Challenge, ChallengePhase, Detail
 from vocboard.app.challenges.phases import Phase, lock_to_change, on_image_set, phase_named, phases_of
-from vocboard.app.challenges.rules import LONGEST_PHASE_TITLE, PhaseRules, check_phase_rules
+from vocboard.app.challenges.rules import MAX_PHASE_TITLE_LENGTH, PhaseRules, check_phase_rules
 from vocboard.app.errors import ConflictError
 from vocboard.app.forms.fields import FieldChecks
 from vocboard.app.leaderboards import freezing
 
 KEY = re.compile(r"[a-z0-9]+(?:-[a-z0-9]+)*")
-LONGEST_KEY = 30
-MOST_PHASES = 20
+MAX_KEY_LENGTH = 30
+MAX_PHASES = 20
 IMAGE_SET = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,59}")
 
 ALREADY_PUBLIC = (
@@ -55,16 +55,16 @@ def add_phase(
     lock_to_change(session, challenge)
     has_own_truth = has_own_truth or image_set is not None
     checks = FieldChecks()
-    if not (KEY.fullmatch(key) and len(key) <= LONGEST_KEY):
-        checks.fail("key", f"Use at most {LONGEST_KEY} lower-case letters, digits and single hyphens.")
+    if not (KEY.fullmatch(key) and len(key) <= MAX_KEY_LENGTH):
+        checks.fail("key", f"Use at most {MAX_KEY_LENGTH} lower-case letters, digits and single hyphens.")
     elif key == MAIN_PHASE:
         checks.fail("key", "This name is reserved. Choose another one.")
     if image_set is not None and not IMAGE_SET.fullmatch(image_set):
         checks.fail("image_set", "Use letters, digits, dots, hyphens and underscores, such as val.")
-    if len(challenge.further_phases) + 1 >= MOST_PHASES:
-        checks.fail("key", f"A challenge has at most {MOST_PHASES} phases.")
+    if len(challenge.further_phases) + 1 >= MAX_PHASES:
+        checks.fail("key", f"A challenge has at most {MAX_PHASES} phases.")
     rules = _checked(session, checks, challenge, None, rules, image_set=image_set, has_own_truth=has_own_truth)
-    title = checks.line("title", title, longest=LONGEST_PHASE_TITLE, required=True)
+    title = checks.line("title", title, max_length=MAX_PHASE_TITLE_LENGTH, required=True)
     checks.finish()
     row = ChallengePhase(
         challenge_id=challenge.id,
@@ -107,7 +107,7 @@ def update_phase(
     rules = _checked(
         session, checks, challenge, before, rules, image_set=row.image_set, has_own_truth=row.has_own_truth
     )
-    title = checks.line("title", title, longest=LONGEST_PHASE_TITLE, required=True)
+    title = checks.line("title", title, max_length=MAX_PHASE_TITLE_LENGTH, required=True)
     checks.finish()
     require_not_entered(session, challenge, key, set(before.competitions) - set(rules.competitions or ()))
     row.phase_title, row.competition_keys = title, list(rules.competitions or ())

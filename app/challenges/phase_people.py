@@ -22,8 +22,8 @@ from vocboard.app.database import now
 from vocboard.app.errors import ForbiddenError, NotFoundError
 from vocboard.app.forms.fields import FieldChecks
 
-MOST_EXTRA = 1_000
-LONGEST_REASON = 500
+MAX_EXTRA = 1_000
+MAX_REASON_LENGTH = 500
 NO_SUCH_QUOTA = "This extra quota does not exist."
 
 
@@ -235,13 +235,13 @@ def end_extra_quota(session: Session, *, challenge: Challenge, organiser: User, 
 
 def _checked_grant(checks: FieldChecks, *, count: int, until: datetime, reason: str) -> str:
     """Note what is wrong with extra quota, and return its reason, tidied."""
-    if not 1 <= count <= MOST_EXTRA:
-        checks.fail("count", f"Choose between 1 and {MOST_EXTRA}.")
+    if not 1 <= count <= MAX_EXTRA:
+        checks.fail("count", f"Choose between 1 and {MAX_EXTRA}.")
     if until.tzinfo is None:
         checks.fail("until", "Give a time zone.")
     elif not now() < until <= LATEST:
         checks.fail("until", "Choose a date in the future.")
-    return checks.line("reason", reason, longest=LONGEST_REASON)
+    return checks.line("reason", reason, max_length=MAX_REASON_LENGTH)
 
 
 def _address(checks: FieldChecks, email: str) -> str:

@@ -20,7 +20,7 @@ from vocboard.app.database import is_writing
 from vocboard.app.errors import ConflictError, NotFoundError
 from vocboard.evaluator.editions import Edition, for_image_set
 
-LONGEST_UPLOAD = timedelta(hours=1)  # an upload that begins before a deadline must end within this time after it
+MAX_UPLOAD_DURATION = timedelta(hours=1)  # an upload that begins before a deadline must end within this time after it
 MAIN_PHASE_TITLE = "Main phase"  # unless the organisers rename it
 NO_GROUND_TRUTH = "You cannot submit yet: the organisers have not uploaded the ground truth."
 _LONG_AGO = datetime.min.replace(tzinfo=UTC)
@@ -105,7 +105,7 @@ class Phase:
         It hides them until the last upload that began before closing may have ended: somebody who has seen the scores
         could still choose what to upload.
         """
-        if self.is_archived or (self.rules.closes_at is not None and self.rules.closes_at + LONGEST_UPLOAD <= at):
+        if self.is_archived or (self.rules.closes_at is not None and self.rules.closes_at + MAX_UPLOAD_DURATION <= at):
             return None
         return self.rules.ladder_step
 

@@ -15,15 +15,15 @@ from vocboard.app.forms.fields import FieldChecks
 from vocboard.app.forms.instants import Instant
 from vocboard.evaluator.editions import Edition
 
-LONGEST_TITLE = 200
-LONGEST_DESCRIPTION = 20_000
-MOST_SUBMISSIONS = 10_000
-LONGEST_PERIOD = timedelta(days=366)
+MAX_TITLE_LENGTH = 200
+MAX_DESCRIPTION_LENGTH = 20_000
+MAX_SUBMISSIONS = 10_000
+MAX_PERIOD = timedelta(days=366)
 EARLIEST, LATEST = datetime(2000, 1, 1, tzinfo=UTC), datetime(2200, 1, 1, tzinfo=UTC)  # of all dates
 DATES = ("opens_at", "closes_at", "leaderboard_from", "freezes_at", "anonymous_until")
-LONGEST_PHASE_TITLE = 100
-SMALLEST_STEP, LARGEST_STEP = 0.001, 0.2  # of the Ladder mechanism, fractions
-MOST_DECIMALS = 6  # more would help those who reconstruct the truth from scores, and nobody else
+MAX_PHASE_TITLE_LENGTH = 100
+MIN_STEP, MAX_STEP = 0.001, 0.2  # of the Ladder mechanism, fractions
+MAX_DECIMALS = 6  # more would help those who reconstruct the truth from scores, and nobody else
 
 
 class PhaseRules(BaseModel):
@@ -109,12 +109,12 @@ def check_rules(checks: FieldChecks, rules: ChallengeRules, edition: Edition | N
         The rules as they are stored: texts tidied, and the competitions in the edition's order.
     """
     keys = check_phase_rules(checks, rules, edition)
-    if not 1 <= rules.decimals <= MOST_DECIMALS:
-        checks.fail("decimals", f"Choose between 1 and {MOST_DECIMALS}.")
+    if not 1 <= rules.decimals <= MAX_DECIMALS:
+        checks.fail("decimals", f"Choose between 1 and {MAX_DECIMALS}.")
     tidied = {
-        "title": checks.line("title", rules.title, longest=LONGEST_TITLE, required=True),
-        "description": checks.text("description", rules.description, longest=LONGEST_DESCRIPTION),
-        "phase_title": checks.line("phase_title", rules.phase_title, longest=LONGEST_PHASE_TITLE),
+        "title": checks.line("title", rules.title, max_length=MAX_TITLE_LENGTH, required=True),
+        "description": checks.text("description", rules.description, max_length=MAX_DESCRIPTION_LENGTH),
+        "phase_title": checks.line("phase_title", rules.phase_title, max_length=MAX_PHASE_TITLE_LENGTH),
         "competitions": keys,
     }
     return rules.model_copy(update=tidied)
@@ -123,10 +123,10 @@ def check_rules(checks: FieldChecks, rules: ChallengeRules, edition: Edition | N
 def check_phase_rules(checks: FieldChecks, rules: PhaseRules, edition: Edition | None) -> tuple[str, ...]:
     """Check the rules of a phase, note everything that is wrong, and return its competitions in the edition's order."""
     _check_dates(checks, rules)
-    if not 1 <= rules.quota_count <= MOST_SUBMISSIONS:
-        checks.fail("quota_count", f"Choose between 1 and {MOST_SUBMISSIONS}.")
-    if not 1 <= rules.quota_period_seconds <= LONGEST_PERIOD.total_seconds():
-        checks.fail("quota_period_seconds", f"Choose between a second and {LONGEST_PERIOD.days} days.")
+    if not 1 <= rules.quota_count <= MAX_SUBMISSIONS:
+        checks.fail("quota_count", f"Choose between 1 and {MAX_SUBMISSIONS}.")
+    if not 1 <= rules.quota_period_seconds <= MAX_PERIOD.total_seconds():
+        checks.fail("quota_period_seconds", f"Choose between a second and {MAX_PERIOD.days} days.")
     if rules.freeze is Freeze.DATE and rules.freezes_at is None:
         checks.fail("freezes_at", "Give the date on which the leaderboards freeze.")
     if rules.freeze is not Freeze.DATE and rules.freezes_at is not None:
@@ -138,8 +138,8 @@ def check_phase_rules(checks: FieldChecks, rules: PhaseRules, edition: Edition |
 def _check_ladder(checks: FieldChecks, rules: PhaseRules) -> None:
     if rules.ladder_step is None:
         return
-    if not SMALLEST_STEP <= rules.ladder_step <= LARGEST_STEP:  # also without NaN
-        checks.fail("ladder_step", f"Choose between {100 * SMALLEST_STEP:g} and {100 * LARGEST_STEP:g} per cent.")
+    if not MIN_STEP <= rules.ladder_step <= MAX_STEP:  # also without NaN
+        checks.fail("ladder_step", f"Choose between {100 * MIN_STEP:g} and {100 * MAX_STEP:g} per cent.")
     elif rules.detail is Detail.EVERYTHING:
         checks.fail("ladder_step", "Choose another detail level than everything, which shows exact results at once.")
 

@@ -17,7 +17,7 @@ from collections.abc import Mapping
 from vocboard.app.evaluations.eleven_points import DECIMALS
 
 STEP = 0.05  # between two shares
-LEAST_IMAGES = 200  # fewer show nothing: the noise would be too large
+MIN_IMAGES = 200  # fewer show nothing: the noise would be too large
 NOISE = 4.0  # images; the standard deviation is √2 times as large
 
 Shares = Mapping[str, Mapping[str, float] | None]  # by kind, of what `evaluator.diagnosis.by_image` names
@@ -40,7 +40,7 @@ def diagnosis_shares(by_image: Mapping[str, Mapping[str, float]], *, key: bytes,
 def _shares(sums: Mapping[str, float], key: bytes, release: str) -> Mapping[str, float] | None:
     noisy = {kind: max(0.0, images + noise(key, f"{release} {kind}")) for kind, images in sums.items()}
     total = sum(noisy.values())
-    if total < LEAST_IMAGES:
+    if total < MIN_IMAGES:
         return None
     return {kind: round(round(images / total / STEP) * STEP, DECIMALS) for kind, images in noisy.items()}
 

@@ -9,14 +9,14 @@ from dataclasses import replace
 from vocboard.app.evaluations.eleven_points import DECIMALS, STEPS
 from vocboard.evaluator.scores import Measure
 
-FEWEST_OBJECTS = 20
+MIN_OBJECTS = 20
 STEP_TIMES_OBJECTS = 4  # with 2, of a list of 40 boxes with 4 wrong ones, 14 were certain; see tests/attack
 
 
 def in_steps(measure: Measure) -> Measure:
     """Return a metric of some objects of each class in steps of at least four objects' worth; others as they are.
 
-    A class with fewer than `FEWEST_OBJECTS` such objects is undefined, and not in the mean.
+    A class with fewer than `MIN_OBJECTS` such objects is undefined, and not in the mean.
 
     >>> from vocboard.evaluator.editions import Metric
     >>> exact = {"cat": 0.5678, "cow": 0.5678, "dog": 0.5678}
@@ -42,7 +42,7 @@ def step(objects: int) -> float:
 
 
 def _coarse(value: float, objects: int) -> float:
-    if math.isnan(value) or objects < FEWEST_OBJECTS:
+    if math.isnan(value) or objects < MIN_OBJECTS:
         return math.nan
     width = step(objects)
     return round(round(value / width) * width, DECIMALS)

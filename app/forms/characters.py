@@ -7,7 +7,7 @@ formatting characters); Technical Standard 39, section 5.4 (combining marks).
 import re
 import unicodedata
 
-MOST_MARKS = 4  # consecutive combining marks; more would overlap neighbouring lines
+MAX_MARKS = 4  # consecutive combining marks; more would overlap neighbouring lines
 _JOINERS = "\u200c\u200d"  # zero-width (non-)joiners, needed in Persian, Hindi and some emoji
 _EMOJI_STYLE = "\ufe0f"  # variation selector: shows the preceding symbol as an emoji
 _BIDIRECTIONAL = frozenset("\u061c\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069")
@@ -42,10 +42,8 @@ def objection(value: str, *, allowed: str = "") -> str | None:
     marks = 0
     for place, character in enumerate(value):
         marks = marks + 1 if unicodedata.category(character) in _MARKS else 0
-        if marks > MOST_MARKS:
-            return (
-                f"Use at most {MOST_MARKS} combining marks on a letter; there are more{_after(value, place - marks)}."
-            )
+        if marks > MAX_MARKS:
+            return f"Use at most {MAX_MARKS} combining marks on a letter; there are more{_after(value, place - marks)}."
         if character in allowed or is_visible(character):
             continue
         if character in _JOINERS and _joins(value, place):

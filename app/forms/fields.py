@@ -8,9 +8,9 @@ class FieldChecks:
     """Collects the errors of one form.
 
     >>> checks = FieldChecks()
-    >>> checks.line("title", "  VOC  2007 ", longest=20)
+    >>> checks.line("title", "  VOC  2007 ", max_length=20)
     'VOC 2007'
-    >>> checks.line("name", " ", longest=20, required=True)
+    >>> checks.line("name", " ", max_length=20, required=True)
     ''
     >>> checks.messages
     {'name': 'Required.'}
@@ -23,25 +23,25 @@ class FieldChecks:
         """Record an error of a field; only the first one is kept."""
         self.messages.setdefault(field, message)
 
-    def line(self, field: str, value: str, *, longest: int, required: bool = False) -> str:
+    def line(self, field: str, value: str, *, max_length: int, required: bool = False) -> str:
         """Return a line of text with normalised white space; record an error if it is missing, too long or invalid."""
-        return self._check(field, " ".join(tidied(value).split()), longest, required, allowed="")
+        return self._check(field, " ".join(tidied(value).split()), max_length, required, allowed="")
 
-    def text(self, field: str, value: str, *, longest: int, required: bool = False) -> str:
+    def text(self, field: str, value: str, *, max_length: int, required: bool = False) -> str:
         """Return text of several lines, with `\\n` line ends, or note what is wrong with it."""
         unified = tidied(value).replace("\r\n", "\n").replace("\r", "\n").strip()
-        return self._check(field, unified, longest, required, allowed="\n\t")
+        return self._check(field, unified, max_length, required, allowed="\n\t")
 
     def finish(self) -> None:
         """Raise `InvalidInputError` if there are errors."""
         if self.messages:
             raise InvalidInputError(self.messages)
 
-    def _check(self, field: str, value: str, longest: int, required: bool, *, allowed: str) -> str:
+    def _check(self, field: str, value: str, max_length: int, required: bool, *, allowed: str) -> str:
         if required and not value:
             self.fail(field, "Required.")
-        elif len(value) > longest:
-            self.fail(field, f"Use at most {longest} characters; this has {len(value)}.")
+        elif len(value) > max_length:
+            self.fail(field, f"Use at most {max_length} characters; this has {len(value)}.")
         elif message := objection(value, allowed=allowed):
             self.fail(field, message)
         return value

@@ -4,7 +4,7 @@ from urllib.parse import urlsplit
 
 from vocboard.app.forms.fields import FieldChecks
 
-LONGEST_LINK = 500
+MAX_LINK_LENGTH = 500
 _SCHEMES = frozenset({"http", "https"})
 
 
@@ -19,7 +19,7 @@ def checked_link(checks: FieldChecks, field: str, value: str) -> str:
     >>> list(checks.messages)
     ['code_url']
     """
-    link = checks.line(field, value, longest=LONGEST_LINK)
+    link = checks.line(field, value, max_length=MAX_LINK_LENGTH)
     if link and not is_address(link):
         checks.fail(field, "Enter a whole address that begins with https:// or http://, without spaces.")
     return link

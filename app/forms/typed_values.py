@@ -4,7 +4,7 @@ from datetime import UTC, datetime, tzinfo
 from enum import StrEnum
 from typing import TypeVar
 
-MOST_DIGITS = 9  # of whole numbers; the service has the real bounds
+MAX_DIGITS = 9  # of whole numbers; the service has the real bounds
 
 Choice = TypeVar("Choice", bound=StrEnum)
 
@@ -23,7 +23,7 @@ def instant(text: str, field: str, wrong: dict[str, str], zone: tzinfo = UTC) ->
 def whole(text: str, field: str, wrong: dict[str, str]) -> int:
     """Return a whole number that was typed."""
     stripped = text.strip()
-    if stripped.isascii() and stripped.isdigit() and len(stripped) <= MOST_DIGITS:
+    if stripped.isascii() and stripped.isdigit() and len(stripped) <= MAX_DIGITS:
         return int(stripped)
     wrong[field] = "Give a whole number."
     return 0

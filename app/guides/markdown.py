@@ -19,7 +19,7 @@ from markupsafe import Markup
 from vocboard.app.guides.documents import address_of, documents
 
 DEEPEST = 3  # level of headings in the table of contents
-MOST_HEADINGS = 40  # in a table of contents; a document with more shows only those of the second level
+MAX_HEADINGS = 40  # in a table of contents; a document with more shows only those of the second level
 _COMMENT = re.compile(r"^<!--.*?-->\n?", re.M | re.S)
 _ELSEWHERE = re.compile(r"[a-z][a-z0-9+.-]*:|/|#", re.I)  # what is no relative address
 
@@ -73,7 +73,7 @@ def render(text: str, file: Path, name: str) -> Document:
     tokens = _make_scrollable(tokens)
     title, tokens = _without_title(tokens)
     body = markdown.renderer.render(tokens, markdown.options, {})
-    shown = [each for each in headings if each.level == 2] if len(headings) > MOST_HEADINGS else headings
+    shown = [each for each in headings if each.level == 2] if len(headings) > MAX_HEADINGS else headings
     # The text comes from this installation's own files, and the renderer escapes what is in them.
     return Document(name, title or name, Markup(body), tuple(shown))  # noqa: S704
 

@@ -24,7 +24,7 @@ from vocboard.app.leaderboards.entries import Published
 from vocboard.evaluator.editions import Metric
 
 CACHED_ENTRIES = 20_000  # of all leaderboards
-MOST_CHANGED = 1_000  # entries; more are read with all others
+MAX_CHANGED = 1_000  # entries; more are read with all others
 SEPARATOR = " "
 
 # One value, because ten thousand rows of a result take longer to receive than to find. Sorted before they are joined,
@@ -75,7 +75,7 @@ class EntryCache:
             phase_key,
             competition,
             others,
-            only=list(ids) if len(changed) <= MOST_CHANGED else None,
+            only=list(ids) if len(changed) <= MAX_CHANGED else None,
         )
         found = {ids[one.entry.submission_id]: one for one in read if one.entry.submission_id in ids}
         now_known = {version: known.get(version) or found.get(version) for version in versions if version}

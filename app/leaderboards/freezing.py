@@ -16,7 +16,7 @@ from sqlalchemy.orm import Session
 
 from vocboard.app.challenges import queries as challenge_queries
 from vocboard.app.challenges.models import Challenge
-from vocboard.app.challenges.phases import LONGEST_UPLOAD, Phase, edition_of_phase, phases_of
+from vocboard.app.challenges.phases import MAX_UPLOAD_DURATION, Phase, edition_of_phase, phases_of
 from vocboard.app.database import lock_for_transaction, now
 from vocboard.app.leaderboards import entries
 from vocboard.app.leaderboards.models import FrozenLeaderboard
@@ -105,7 +105,7 @@ def _freeze(
     found = entries.published(session, challenge, phase.key, competition.key, competition.rules.board)
     found = entries.with_releases(session, challenge, phase, competition.key, found)
     in_time = [one for one in found if one.published_at <= date or (one.was_promised and one.began_at <= date)]
-    is_final = at > date + LONGEST_UPLOAD and not _is_awaited(session, challenge, phase, date)
+    is_final = at > date + MAX_UPLOAD_DURATION and not _is_awaited(session, challenge, phase, date)
     if row is None:
         content: dict[str, Any] = {
             "challenge_title": challenge.title,

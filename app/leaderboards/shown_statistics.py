@@ -10,7 +10,7 @@ from sqlalchemy.orm import Session
 
 from vocboard.app.leaderboards.entries import Entry
 from vocboard.app.statistics.boards import (
-    MOST_METHODS,
+    MAX_METHODS,
     Failure,
     MethodStatistics,
     Statistics,
@@ -74,7 +74,7 @@ def shown_statistics(
     wanted = decimals_of(decimals)
     digest = digest_of((entry.result_id for entry in entries), wanted)
     if digest is None:
-        if len(entries) > MOST_METHODS:
+        if len(entries) > MAX_METHODS:
             return ShownStatistics(None, True, wanted, 0, 0, 0, {}, Failure.TOO_MANY_METHODS)
         return None
     stored = find(session, *board, frozen_at)

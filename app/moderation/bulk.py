@@ -13,7 +13,7 @@ from vocboard.app.errors import ConflictError, ForbiddenError, InvalidInputError
 from vocboard.app.moderation import notices, submissions
 from vocboard.app.submissions.models import Submission
 
-MOST_SUBMISSIONS = 200  # at once: as many as a page of the list can have
+MAX_SUBMISSIONS = 200  # at once: as many as a page of the list can have
 
 
 class Action(StrEnum):
@@ -65,8 +65,8 @@ def act(
     Raises:
         InvalidInputError: there are none, or too many; on `reason`.
     """
-    if not 1 <= len(set(submission_ids)) <= MOST_SUBMISSIONS:
-        raise InvalidInputError({"submissions": f"Choose between 1 and {MOST_SUBMISSIONS} submissions."})
+    if not 1 <= len(set(submission_ids)) <= MAX_SUBMISSIONS:
+        raise InvalidInputError({"submissions": f"Choose between 1 and {MAX_SUBMISSIONS} submissions."})
     reason = submissions.checked_reason(reason, required=action in NEEDS_REASON)
     given = {} if action is Action.ALLOW_PUBLISHING else {"reason": reason}
     outcomes, done = [], []

@@ -18,7 +18,7 @@ from vocboard.app.submissions.holding import held_as_organiser
 from vocboard.app.submissions.models import State, Submission
 from vocboard.app.submissions.publishing import publish_as_before
 
-LONGEST_REASON = 1000
+MAX_REASON_LENGTH = 1000
 FAILED_BY_ORGANISERS = "The organisers have marked this submission as failed: “{reason}” You have your quota back."
 _RUNNING_OR_SCORED = (State.QUEUED, State.EVALUATING, State.SCORED)
 
@@ -30,7 +30,7 @@ def checked_reason(reason: str, *, required: bool = True) -> str:
         InvalidInputError: it is missing, too long, or has characters that cannot be seen.
     """
     checks = FieldChecks()
-    reason = checks.text("reason", reason, longest=LONGEST_REASON, required=required)
+    reason = checks.text("reason", reason, max_length=MAX_REASON_LENGTH, required=required)
     checks.finish()
     return reason
 

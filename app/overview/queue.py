@@ -16,7 +16,7 @@ from vocboard.app.workers import heartbeats
 
 RECENTLY = timedelta(hours=1)
 LATELY = timedelta(days=1)
-MOST_LISTED = 100
+MAX_LISTED = 100
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +53,7 @@ class QueueHealth:
         failed_lately: submissions to it that failed in the last day.
         mean_seconds: how long its evaluations of the last day took.
         workers: by kind; none if no worker has run for a day.
-        unfinished: this challenge's, those that run first; at most `MOST_LISTED`.
+        unfinished: this challenge's, those that run first; at most `MAX_LISTED`.
     """
 
     waiting: int
@@ -104,7 +104,7 @@ def health(session: Session, challenge: Challenge) -> QueueHealth:
 
 
 def _unfinished(session: Session, challenge: Challenge) -> list[Unfinished]:
-    places = queue.places(session, challenge.id, limit=MOST_LISTED)
+    places = queue.places(session, challenge.id, limit=MAX_LISTED)
     query = (
         select(Submission)
         .where(Submission.challenge_id == challenge.id)

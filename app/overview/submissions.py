@@ -21,7 +21,7 @@ from vocboard.app.submissions.models import Method, State, Submission, Submissio
 from vocboard.evaluator.editions import Declaration
 from vocboard.evaluator.tasks.registries.definitions import METRICS
 
-LONGEST_SEARCH = 200
+MAX_SEARCH_LENGTH = 200
 
 
 class Kind(StrEnum):
@@ -140,7 +140,7 @@ def counts(session: Session, challenge: Challenge) -> Mapping[str, int]:
 
 def _conditions(challenge: Challenge, filters: Filters) -> list[ColumnElement[bool]]:
     conditions: list[ColumnElement[bool]] = []
-    text = "".join(filter(str.isprintable, filters.q)).strip()[:LONGEST_SEARCH]
+    text = "".join(filter(str.isprintable, filters.q)).strip()[:MAX_SEARCH_LENGTH]
     if text:
         columns = (
             Method.name,

@@ -14,7 +14,7 @@ from starlette.responses import Response
 
 from vocboard.app.accounts import service as accounts
 from vocboard.app.accounts.models import Role, Scope, User
-from vocboard.app.accounts.passwords import LEAST_CHARACTERS
+from vocboard.app.accounts.passwords import MIN_PASSWORD_LENGTH
 from vocboard.app.database import Database, now
 from vocboard.app.errors import ServiceError
 from vocboard.app.pages.forms import NO_ERRORS, FormErrors, go_to
@@ -166,5 +166,5 @@ def _page(
         password_errors=password_errors,
         scopes=[(scope, SCOPES[scope]) for scope in Scope if scope != Scope.ORGANISE or user.role != Role.PARTICIPANT],
         lifetimes=[days for days in LIFETIMES_DAYS if timedelta(days=days) <= longest],
-        least_password_characters=LEAST_CHARACTERS,
+        min_password_length=MIN_PASSWORD_LENGTH,
     )

@@ -19,7 +19,7 @@ from vocboard.app.pages.formats import percent
 from vocboard.app.pages.rendering import environment
 from vocboard.evaluator.editions import Declaration, Metric
 
-LONGEST_TITLE = 200  # characters of the text that appears over a name
+MAX_TITLE_LENGTH = 200  # characters of the text that appears over a name
 KEPT_ROWS = 5 * PER_PAGE  # of all leaderboards
 
 
@@ -184,7 +184,7 @@ def _same(entry: Entry, other: Entry, declaration: Declaration) -> bool:
 def title_of(row: BoardRow) -> str:
     """Return whom a row is of, on one line."""
     text = " · ".join(filter(None, (row.contributors, row.affiliation)))
-    return text if len(text) <= LONGEST_TITLE else f"{text[:LONGEST_TITLE]}…"
+    return text if len(text) <= MAX_TITLE_LENGTH else f"{text[:MAX_TITLE_LENGTH]}…"
 
 
 def anchor(submission_id: uuid.UUID) -> str:

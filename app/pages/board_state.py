@@ -17,9 +17,9 @@ from vocboard.evaluator.editions import Metric
 from vocboard.evaluator.tasks.registries.definitions import METRICS
 
 RANK, METHOD, MEAN, SUBMITTED = "rank", "method", "mean", "submitted"
-LONGEST_FILTER = 200  # characters
+MAX_FILTER_LENGTH = 200  # characters
 PER_PAGE = 200  # methods
-MOST_COMPARED = 12  # methods: as many as there are combinations of colour and mark
+MAX_COMPARED = 12  # methods: as many as there are combinations of colour and mark
 ASCENDING_AT_FIRST = frozenset({RANK, METHOD})
 
 
@@ -50,8 +50,8 @@ class Asked:
         if not fields:
             return cls()
         searched = fields.get("q", "")
-        if len(searched) > LONGEST_FILTER:
-            message = f"Use at most {LONGEST_FILTER} characters. These are {len(searched)}."
+        if len(searched) > MAX_FILTER_LENGTH:
+            message = f"Use at most {MAX_FILTER_LENGTH} characters. These are {len(searched)}."
             raise InvalidInputError({"q": message})
         return cls(
             sort=fields.get("sort"),
@@ -213,12 +213,12 @@ def _page(text: str, rows: int) -> int:
 
 def _identifiers(texts: Sequence[str]) -> tuple[uuid.UUID, ...]:
     found = []
-    for text in texts[: 2 * MOST_COMPARED]:
+    for text in texts[: 2 * MAX_COMPARED]:
         try:
             found.append(uuid.UUID(text))
         except ValueError:
             continue
-    return tuple(dict.fromkeys(found))[:MOST_COMPARED]
+    return tuple(dict.fromkeys(found))[:MAX_COMPARED]
 
 
 def _matches(board: Board, place: int, text: str) -> bool:

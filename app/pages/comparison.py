@@ -12,7 +12,7 @@ from vocboard.app.evaluations.results import published_curves
 from vocboard.app.leaderboards.board import BoardRow, Cell
 from vocboard.app.leaderboards.current import CurrentBoard, HiddenLeaderboardError
 from vocboard.app.pages import comparison_drawings as drawings
-from vocboard.app.pages.board_state import MOST_COMPARED, Asked, BoardState
+from vocboard.app.pages.board_state import MAX_COMPARED, Asked, BoardState
 from vocboard.app.pages.leaderboards import hidden_page
 from vocboard.app.pages.paired_differences import paired_differences
 from vocboard.app.pages.rendering import render
@@ -92,7 +92,7 @@ def _page(request: Request, database: Database, current: CurrentBoard, state: Bo
         grid=drawings.grid(),
         plot=drawings,
         curve_kind=curve_kind(board.competition),
-        most_compared=MOST_COMPARED,
+        max_compared=MAX_COMPARED,
     )
 
 

@@ -10,7 +10,7 @@ from vocboard.app.leaderboards.board import Cell
 PLOT_WIDTH, PLOT_HEIGHT = 640, 440  # units of the drawing of curves
 LEFT, RIGHT, TOP, BOTTOM = 52, 20, 12, 44
 STEPS_OF_SCALE = (0.05, 0.1, 0.2)
-MOST_TICKS = 7
+MAX_TICKS = 7
 APART = 0.012  # of the strip: dots that are closer are moved up and down
 SHIFT = 7  # pixels up or down
 DASH = 9  # units: of lines that lie on each other, each shows through the gaps of the others
@@ -34,7 +34,7 @@ class Scale:
             values = (0.0, 1.0)
         for step in STEPS_OF_SCALE:
             first, last = int(min(values) // step), int(-(-max(values) // step))
-            if last - first < MOST_TICKS:
+            if last - first < MAX_TICKS:
                 break
         last = max(last, first + 1)
         ticks = tuple(round(step * number, 2) for number in range(first, last + 1))

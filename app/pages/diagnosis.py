@@ -5,12 +5,12 @@ from dataclasses import dataclass
 from typing import Any
 
 from vocboard.app.evaluations.diagnosis_failures import EXPLANATIONS
-from vocboard.app.evaluations.diagnosis_shares import LEAST_IMAGES
+from vocboard.app.evaluations.diagnosis_shares import MIN_IMAGES
 from vocboard.app.evaluations.visible import DiagnosisState, VisibleDiagnosis
 from vocboard.app.pages.divided_bars import DividedBars, counted_bars, divided_bar
 
-MOST_CONFUSIONS = 10  # that are listed
-LEAST_LENGTH = 0.02  # of the longest bar of gains, fractions: below it, bars have their true length
+MAX_CONFUSIONS = 10  # that are listed
+MIN_LENGTH = 0.02  # of the longest bar of gains, fractions: below it, bars have their true length
 
 # Names of kinds, and the number of the colour that they have on all bars.
 RESULTS = {
@@ -122,7 +122,7 @@ class DiagnosisView:
     bars: tuple[DividedBars, ...] = ()
     mistaken: Mistaken | None = None
     pixels: Pixels | None = None
-    least_images: int = LEAST_IMAGES
+    min_images: int = MIN_IMAGES
 
     @property
     def is_empty(self) -> bool:
@@ -168,7 +168,7 @@ def _shares(of: str, shares: Mapping[str, float]) -> DividedBars:
 
 def _gains(errors: Mapping[str, Any]) -> Gains:
     known = {kind: gain for kind, gain in errors["gain"].items() if gain is not None}
-    longest = max([LEAST_LENGTH, *known.values()])
+    longest = max([MIN_LENGTH, *known.values()])
     return Gains(
         of_mean=tuple(
             Gain(GAINS[kind], gain, max(gain, 0.0) / longest, errors["counts"].get(kind))
@@ -239,7 +239,7 @@ def _pixels(exact: Mapping[str, Any]) -> Pixels:
         )
     return Pixels(
         accuracy=exact["pixel_accuracy"],
-        confusions=tuple(PixelConfusion(**each) for each in exact["confusions"][:MOST_CONFUSIONS]),
+        confusions=tuple(PixelConfusion(**each) for each in exact["confusions"][:MAX_CONFUSIONS]),
         boundaries=boundaries,
         near=near,
         boundary_iou=tuple(exact.get("boundary_iou", {}).items()),

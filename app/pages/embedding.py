@@ -17,7 +17,7 @@ from vocboard.app.web.dependencies import BoardsDep
 from vocboard.app.web.headers import FRAMEABLE
 
 router = APIRouter()
-ROWS, MOST_ROWS = 20, 200  # of an embedded leaderboard
+ROWS, MAX_ROWS = 20, 200  # of an embedded leaderboard
 
 
 @router.get("/challenges/{slug}/leaderboards/{competition}/embed")
@@ -27,7 +27,7 @@ async def embedded_leaderboard(
     slug: str,
     competition: str,
     phase: str | None = None,
-    rows: Annotated[int, Query(ge=1, le=MOST_ROWS)] = ROWS,
+    rows: Annotated[int, Query(ge=1, le=MAX_ROWS)] = ROWS,
 ) -> Response:
     """The best methods, as a page that other sites may show in a frame: without forms, scripts or anybody's data."""
     current = await boards.get(slug, competition, None, phase_key=phase)

@@ -10,7 +10,7 @@ from starlette.responses import Response
 
 from vocboard.app.accounts import links
 from vocboard.app.accounts.models import LinkPurpose
-from vocboard.app.accounts.passwords import LEAST_CHARACTERS
+from vocboard.app.accounts.passwords import MIN_PASSWORD_LENGTH
 from vocboard.app.database import Database
 from vocboard.app.errors import ServiceError
 from vocboard.app.pages.forms import NO_ERRORS, FormErrors, go_to
@@ -105,5 +105,5 @@ def _reset_page(request: Request, database: Database, token: str, errors: FormEr
         errors=errors,
         token=token,
         email=email,
-        least_password_characters=LEAST_CHARACTERS,
+        min_password_length=MIN_PASSWORD_LENGTH,
     )

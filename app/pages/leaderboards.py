@@ -19,12 +19,12 @@ from vocboard.app.leaderboards.board import Board
 from vocboard.app.leaderboards.current import CurrentBoard, HiddenLeaderboardError
 from vocboard.app.leaderboards.progress import progress
 from vocboard.app.pages.board_rows import RepeatedTexts, RowsPage, marked, render_page
-from vocboard.app.pages.board_state import MOST_COMPARED, PER_PAGE, Asked, BoardState
+from vocboard.app.pages.board_state import MAX_COMPARED, PER_PAGE, Asked, BoardState
 from vocboard.app.pages.board_switch import switch
 from vocboard.app.pages.challenges import competitions_of
 from vocboard.app.pages.progress_chart import chart
 from vocboard.app.pages.rendering import environment, render, theme_of
-from vocboard.app.statistics.boards import MOST_METHODS
+from vocboard.app.statistics.boards import MAX_METHODS
 from vocboard.app.web.cached_responses import KEPT_BUT_ASKED_FOR, Rendering, answer
 from vocboard.app.web.dependencies import ServicesDep
 from vocboard.app.web.identity import CurrentIdentity
@@ -120,8 +120,8 @@ def _page(
         shown=rows,
         on_page={board.rows.entries[place].submission_id for place in rows.places} if chosen else NONE,
         chosen=chosen,
-        most_compared=MOST_COMPARED,
-        most_methods_with_statistics=MOST_METHODS,
+        max_compared=MAX_COMPARED,
+        max_methods_with_statistics=MAX_METHODS,
         per_page=PER_PAGE,
         state=state,
         drawing=drawing,

@@ -21,7 +21,7 @@ from vocboard.app.web.dependencies import BoardsDep
 from vocboard.app.web.identity import CurrentIdentity
 
 router = APIRouter()
-MOST_COMPARED = 50  # methods of a comparison of test sets
+MAX_COMPARED = 50  # methods of a comparison of test sets
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,7 +91,7 @@ def _row(board: Board, method: Participant) -> BoardRow | None:
 
 
 def _compared(sets: SetComparison) -> ComparedSets:
-    rows = sets.rows[:MOST_COMPARED]
+    rows = sets.rows[:MAX_COMPARED]
     scale = drawings.Scale.over([row.mean.value for pair in rows for row in pair if row.mean.value is not None])
     return ComparedSets(
         sets,

@@ -12,8 +12,8 @@ from vocboard.app.leaderboards.progress import Progress, RecordHolder
 WIDTH, HEIGHT = 460, 96  # units of the drawing, about pixels
 LEFT, RIGHT, TOP, BOTTOM = 34, 8, 15, 17  # margins, with the labels of the axes
 LETTER, LINE = 8, 13  # about the width of a letter of a label, and the height of its line
-LONGEST_LABEL = 18  # letters
-MOST_LABELS = 8
+MAX_LABEL_LENGTH = 18  # letters
+MAX_LABELS = 8
 GRID = 2  # points that are closer than this are drawn once
 
 
@@ -91,7 +91,7 @@ def _labelled(records: Sequence[tuple[RecordHolder, float, float]]) -> tuple[Rec
     taken: list[tuple[float, float, float]] = []  # left, right, baseline
     found = []
     for holder, x, y in reversed(records):
-        name = holder.method if len(holder.method) <= LONGEST_LABEL else f"{holder.method[: LONGEST_LABEL - 1]}…"
+        name = holder.method if len(holder.method) <= MAX_LABEL_LENGTH else f"{holder.method[: MAX_LABEL_LENGTH - 1]}…"
         width = LETTER * len(name)
         right = min(max(x + 3, LEFT + width), WIDTH - RIGHT)
         baseline = max(y - 5, LINE - 2)
@@ -104,7 +104,7 @@ def _labelled(records: Sequence[tuple[RecordHolder, float, float]]) -> tuple[Rec
             or (right - width < end < right and above < baseline + 2 and baseline - LINE < level)
             for start, end, level, above in steps
         )
-        if covers or len(taken) == MOST_LABELS:
+        if covers or len(taken) == MAX_LABELS:
             name = ""
         else:
             taken.append((right - width, right, baseline))

@@ -9,7 +9,7 @@ from starlette.responses import Response
 
 from vocboard.app.accounts import links
 from vocboard.app.accounts.models import LinkPurpose
-from vocboard.app.accounts.passwords import LEAST_CHARACTERS
+from vocboard.app.accounts.passwords import MIN_PASSWORD_LENGTH
 from vocboard.app.errors import ServiceError
 from vocboard.app.pages.forms import NO_ERRORS, FormErrors, go_to, safe_path
 from vocboard.app.pages.rendering import render
@@ -127,5 +127,5 @@ def _registration_page(request: Request, settings: Settings, form: RegistrationF
         next=safe_path(form.next),
         here=safe_path(form.next),
         policy=settings.registration_policy,
-        least_password_characters=LEAST_CHARACTERS,
+        min_password_length=MIN_PASSWORD_LENGTH,
     )

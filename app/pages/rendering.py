@@ -42,7 +42,7 @@ NOT_GONE_BACK_TO = frozenset(
         "/sign-in",
     }
 )
-LONGEST_ADDRESS = 1000  # characters
+MAX_ADDRESS_LENGTH = 1000  # characters
 THEMES = frozenset({"light", "dark"})
 
 
@@ -91,7 +91,7 @@ def _address(request: Request) -> str:
         return ""
     fields = [(name, value) for name, value in parse_qsl(request.url.query) if name != "done"]
     address = request.url.path + (f"?{urlencode(fields)}" if fields else "")
-    return address if len(address) <= LONGEST_ADDRESS else request.url.path
+    return address if len(address) <= MAX_ADDRESS_LENGTH else request.url.path
 
 
 def _back(address: str) -> str:

@@ -24,8 +24,8 @@ from vocboard.evaluator.metrics.shared_metrics import CurveKind
 from vocboard.evaluator.tasks.registries.definitions import METRICS
 
 SMALL_CURVE_DECIMALS = 2  # enough for a drawing of 140 pixels
-MOST_CONFUSIONS = 6  # that are listed
-LEAST_CONFUSION = 0.05  # share of a class's pixels
+MAX_CONFUSIONS = 6  # that are listed
+MIN_CONFUSION = 0.05  # share of a class's pixels
 COUNT_COLUMNS = ("Positives", "Results", "Difficult", "Final recall, %", "Final precision, %")
 
 
@@ -106,9 +106,9 @@ class Confusion:
             LargeConfusion(row.label, cell.label, cell.share)
             for row in self.rows
             for cell in row.cells
-            if not cell.own and cell.share is not None and cell.share >= LEAST_CONFUSION
+            if not cell.own and cell.share is not None and cell.share >= MIN_CONFUSION
         ]
-        return sorted(found, key=lambda one: -one.share)[:MOST_CONFUSIONS]
+        return sorted(found, key=lambda one: -one.share)[:MAX_CONFUSIONS]
 
 
 @dataclass(frozen=True, slots=True)

@@ -38,7 +38,7 @@ from vocboard.app.quotas.service import Quota, check_any_quota_left, quotas
 from vocboard.app.settings import Settings
 from vocboard.app.submissions.completeness import classes_not_entered, sentence
 from vocboard.app.submissions.declarations import needed_by
-from vocboard.app.submissions.idempotency import LONGEST_KEY, ReusedKeyError
+from vocboard.app.submissions.idempotency import MAX_KEY_LENGTH, ReusedKeyError
 from vocboard.app.submissions.previous_answers import previous_answers
 from vocboard.app.submissions.queries import IdenticalArchiveError
 from vocboard.app.submissions.report import Report
@@ -118,7 +118,7 @@ async def submit(
     phase: str | None = None,
     rehearsal: bool = False,
     upload: uuid.UUID | None = None,
-    idempotency_key: Annotated[str | None, Query(max_length=LONGEST_KEY)] = None,
+    idempotency_key: Annotated[str | None, Query(max_length=MAX_KEY_LENGTH)] = None,
 ) -> Response:
     """Take an upload; whatever is wrong is told above the form, which keeps what was typed."""
     typed, wanted = StreamedForm(), _Wanted(slug, phase, rehearsal)

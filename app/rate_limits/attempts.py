@@ -13,7 +13,7 @@ from vocboard.app.accounts.models import Attempt
 from vocboard.app.database import now
 from vocboard.app.errors import LimitedError
 
-LONGEST_PERIOD = timedelta(hours=24)  # attempts are deleted after this
+MAX_PERIOD = timedelta(hours=24)  # attempts are deleted after this
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,7 +81,7 @@ def recent(session: Session, limit: Limit, subject: str) -> int:
 def count(session: Session, subjects: Mapping[Limit, str]) -> None:
     """Record an attempt for each of the limits, and delete attempts that no limit counts any more."""
     instant = now()
-    session.execute(delete(Attempt).where(Attempt.created_at <= instant - LONGEST_PERIOD))
+    session.execute(delete(Attempt).where(Attempt.created_at <= instant - MAX_PERIOD))
     session.add_all(
         Attempt(action=limit.action, subject=subject, created_at=instant) for limit, subject in subjects.items()
     )

@@ -25,8 +25,8 @@ from vocboard.app.rescores.usable import why_unusable
 from vocboard.app.submissions import queries as submission_queries
 from vocboard.app.submissions.models import State, Submission
 
-LONGEST_REASON = 2000
-LONGEST_WAIT = timedelta(seconds=5)
+MAX_REASON_LENGTH = 2000
+MAX_WAIT = timedelta(seconds=5)
 LOOK_SECONDS = 0.1
 
 
@@ -183,7 +183,7 @@ def request_apply(session: Session, *, rescore_id: uuid.UUID, user: User, reason
 
 def wait_until_applied(database: Database, rescore_id: uuid.UUID) -> bool:
     """Wait briefly for a worker to apply a re-score, which usually takes less than a second; return whether it has."""
-    deadline = time.monotonic() + LONGEST_WAIT.total_seconds()
+    deadline = time.monotonic() + MAX_WAIT.total_seconds()
     while time.monotonic() < deadline:
         with database.reading_autocommit() as session:
             state = session.get_one(Rescore, rescore_id).state
@@ -264,7 +264,7 @@ def _refuse_second(session: Session, challenge: Challenge) -> None:
 
 def _checked_reason(reason: str, *, required: bool = True) -> str:
     checks = FieldChecks()
-    checked = checks.text("reason", reason, longest=LONGEST_REASON, required=required)
+    checked = checks.text("reason", reason, max_length=MAX_REASON_LENGTH, required=required)
     checks.finish()
     return checked
 

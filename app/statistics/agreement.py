@@ -8,7 +8,7 @@ from typing import Any
 from vocboard.app.statistics.sequences import Change
 
 AGREEMENT_DECIMALS = 2
-LEAST_IMAGES = 10  # in which a method finds something, and in which it misses something; nothing is said of others
+MIN_IMAGES = 10  # in which a method finds something, and in which it misses something; nothing is said of others
 
 
 @dataclass(frozen=True, slots=True)

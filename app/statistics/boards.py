@@ -17,10 +17,10 @@ from sqlalchemy.orm import Session
 
 from vocboard.app.statistics.models import BoardStatistics
 
-MOST_DECIMALS = 3  # of intervals: with 1,000 replicates, the fourth would be chance
+MAX_DECIMALS = 3  # of intervals: with 1,000 replicates, the fourth would be chance
 # The work of comparing all pairs grows with the square of the number of methods: see docs/statistics.md.
-MOST_METHODS = 1_000  # of a leaderboard with statistics
-MOST_METHODS_BY_CLASS = 300  # of one whose methods are compared in each class, too
+MAX_METHODS = 1_000  # of a leaderboard with statistics
+MAX_METHODS_BY_CLASS = 300  # of one whose methods are compared in each class, too
 
 
 class Failure(StrEnum):
@@ -128,7 +128,7 @@ class Statistics:
 
 def decimals_of(decimals: int) -> int:
     """Return to how many decimals intervals are rounded, where scores are rounded to so many."""
-    return min(decimals, MOST_DECIMALS)
+    return min(decimals, MAX_DECIMALS)
 
 
 def digest_of(results: Iterable[uuid.UUID | None], decimals: int) -> str | None:
@@ -143,7 +143,7 @@ def digest_of(results: Iterable[uuid.UUID | None], decimals: int) -> str | None:
     """
     listed = list(results)
     known = [result for result in listed if result is not None]
-    if not known or len(known) > MOST_METHODS or len(known) != len(listed):
+    if not known or len(known) > MAX_METHODS or len(known) != len(listed):
         return None
     content = b"".join(sorted(result.bytes for result in known))
     return hashlib.sha256(bytes([decimals]) + content).hexdigest()

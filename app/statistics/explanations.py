@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 
-from vocboard.app.statistics.boards import MOST_METHODS, Failure
+from vocboard.app.statistics.boards import MAX_METHODS, Failure
 
 EXPLANATIONS: Mapping[Failure, str] = {
     Failure.GROUND_TRUTH_ELSEWHERE: "They need the ground truth that these methods were scored with, which is not on "
@@ -11,7 +11,7 @@ EXPLANATIONS: Mapping[Failure, str] = {
     Failure.SEVERAL_GROUND_TRUTHS: "The methods were scored with different versions of the ground truth. Score all of "
     "them with one version: start a re-score under Set-up.",
     Failure.TOO_FEW_IMAGES: "The test set has fewer than two images.",
-    Failure.TOO_MANY_METHODS: f"They are computed for at most {MOST_METHODS:,} methods.",
+    Failure.TOO_MANY_METHODS: f"They are computed for at most {MAX_METHODS:,} methods.",
     Failure.TOO_LARGE: "They took more memory or time than the server allows. Ask the operator to look at the worker’s "
     "log, then have them computed again.",
     Failure.UNREADABLE: "An archive could not be read again. Ask the operator to look at the worker’s log, then have "

@@ -17,7 +17,7 @@ from vocboard.app.statistics.models import ImageSetComparison
 from vocboard.app.statistics.sequences import Change
 from vocboard.evaluator.editions import Competition
 
-MOST_METHODS = 300
+MAX_METHODS = 300
 VERSION = 1  # of the computation: increase it when the same results would give other numbers
 
 Pair = tuple[Entry, Entry]  # of one submission, in each competition
@@ -65,13 +65,13 @@ def comparable(competitions: Iterable[Competition]) -> list[tuple[Competition, C
 def on_both(one: Sequence[Entry], other: Sequence[Entry]) -> list[Pair]:
     """Return the submissions that are on both leaderboards and entered every class, by their identifiers.
 
-    Empty if there are more than `MOST_METHODS`.
+    Empty if there are more than `MAX_METHODS`.
     """
     found = {entry.submission_id: entry for entry in other if _can_be_compared(entry)}
     pairs = [
         (entry, found[entry.submission_id]) for entry in one if _can_be_compared(entry) and entry.submission_id in found
     ]
-    return sorted(pairs, key=lambda pair: pair[0].submission_id) if len(pairs) <= MOST_METHODS else []
+    return sorted(pairs, key=lambda pair: pair[0].submission_id) if len(pairs) <= MAX_METHODS else []
 
 
 def of_competitions(

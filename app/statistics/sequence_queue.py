@@ -25,7 +25,7 @@ from vocboard.app.submissions.models import Submission
 from vocboard.app.work_queues.leased_queue import LeasedQueue
 
 VERSION = 2  # of the computation: increase it when the same submissions would give other numbers
-LEAST_SUBMISSIONS = 2
+MIN_SUBMISSIONS = 2
 
 
 class Person(NamedTuple):
@@ -140,7 +140,7 @@ def _present(session: Session) -> Mapping[Person, tuple[_State, datetime | None]
             Challenge.decimals,
             Challenge.statistics_requested_at,
         )
-        .having(func.count() >= LEAST_SUBMISSIONS)
+        .having(func.count() >= MIN_SUBMISSIONS)
     )
     return {
         Person(challenge_id, phase_key, user_id): (_State(number, latest_at, decimals, VERSION), requested_at)

@@ -17,7 +17,7 @@ from vocboard.app.submissions.models import Method, State, Submission
 
 # The scores of disqualified submissions have been seen; withdrawn ones leave no evidence behind.
 COUNTED = (State.SCORED, State.DISQUALIFIED)
-MOST_SUBMISSIONS = 300  # of one person to one competition that are compared: the latest
+MAX_SUBMISSIONS = 300  # of one person to one competition that are compared: the latest
 
 
 class Member(NamedTuple):
@@ -175,4 +175,4 @@ def members(
 
 def compared(sequence: Sequence[Member]) -> Sequence[Member]:
     """Return the submissions of a sequence that are compared: the latest."""
-    return sequence[-MOST_SUBMISSIONS:]
+    return sequence[-MAX_SUBMISSIONS:]

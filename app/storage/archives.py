@@ -25,7 +25,7 @@ from vocboard.app.storage.unfinished_files import UnfinishedFiles
 
 SET_ASIDE_FOR = timedelta(days=7)  # how long unreferenced files are set aside before they are deleted
 COLUMNS_PER_ARCHIVE = 4  # maximum bytes of columns per byte of the archive
-COLUMNS_AT_LEAST = 1024 * 1024  # bytes that are always allowed
+MIN_COLUMNS_BYTES = 1024 * 1024  # bytes that are always allowed
 CHUNK_BYTES = 1024 * 1024
 _NAME = re.compile(r"[0-9a-f]{64}")
 
@@ -236,4 +236,4 @@ def check_content(file: BinaryIO, sha256: str) -> None:
 
 def columns_limit(archive_bytes: int) -> int:
     """Return the maximum size of columns to store for an archive of this size."""
-    return COLUMNS_AT_LEAST + COLUMNS_PER_ARCHIVE * archive_bytes
+    return MIN_COLUMNS_BYTES + COLUMNS_PER_ARCHIVE * archive_bytes

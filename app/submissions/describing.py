@@ -13,11 +13,11 @@ from vocboard.app.errors import ConflictError, ForbiddenError
 from vocboard.app.forms.fields import FieldChecks
 from vocboard.app.forms.links import checked_link
 from vocboard.app.submissions import queries
-from vocboard.app.submissions.forms import LONGEST_AFFILIATION, LONGEST_CONTRIBUTORS, LONGEST_DESCRIPTION
+from vocboard.app.submissions.forms import MAX_AFFILIATION_LENGTH, MAX_CONTRIBUTORS_LENGTH, MAX_DESCRIPTION_LENGTH
 from vocboard.app.submissions.holding import held_own
 from vocboard.app.submissions.models import State, Submission
 
-LONGEST_NOTE = 10_000
+MAX_NOTE_LENGTH = 10_000
 FIELDS = ("method_description", "contributors", "affiliation", "paper_url", "code_url", "note")
 
 
@@ -86,13 +86,13 @@ def _checked(given: Mapping[str, str]) -> dict[str, str]:
     checks = FieldChecks()
     found = {
         "method_description": checks.text(
-            "method_description", given["method_description"], longest=LONGEST_DESCRIPTION
+            "method_description", given["method_description"], max_length=MAX_DESCRIPTION_LENGTH
         ),
-        "contributors": checks.line("contributors", given["contributors"], longest=LONGEST_CONTRIBUTORS),
-        "affiliation": checks.line("affiliation", given["affiliation"], longest=LONGEST_AFFILIATION),
+        "contributors": checks.line("contributors", given["contributors"], max_length=MAX_CONTRIBUTORS_LENGTH),
+        "affiliation": checks.line("affiliation", given["affiliation"], max_length=MAX_AFFILIATION_LENGTH),
         "paper_url": checked_link(checks, "paper_url", given["paper_url"]),
         "code_url": checked_link(checks, "code_url", given["code_url"]),
-        "note": checks.text("note", given["note"], longest=LONGEST_NOTE),
+        "note": checks.text("note", given["note"], max_length=MAX_NOTE_LENGTH),
     }
     checks.finish()
     return found

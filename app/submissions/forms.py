@@ -15,12 +15,12 @@ from vocboard.evaluator.image_hashes import HashListError, parse_list
 
 _Choice = TypeVar("_Choice", bound=StrEnum)
 
-LONGEST_METHOD_NAME = 100
-LONGEST_DESCRIPTION = 10_000
-LONGEST_CONTRIBUTORS = 1_000
-LONGEST_AFFILIATION = 200
-LONGEST_TRAINING_STATEMENT = 10_000
-LONGEST_ARCHIVE_NAME = 255
+MAX_METHOD_NAME_LENGTH = 100
+MAX_DESCRIPTION_LENGTH = 10_000
+MAX_CONTRIBUTORS_LENGTH = 1_000
+MAX_AFFILIATION_LENGTH = 200
+MAX_TRAINING_STATEMENT_LENGTH = 10_000
+MAX_ARCHIVE_NAME_LENGTH = 255
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,11 +94,11 @@ def checked(
     checks = FieldChecks()
     tidied = replace(
         form,
-        method_name=checks.line("method_name", form.method_name, longest=LONGEST_METHOD_NAME, required=True),
-        description=checks.text("method_description", form.description, longest=LONGEST_DESCRIPTION),
-        contributors=checks.line("contributors", form.contributors, longest=LONGEST_CONTRIBUTORS),
-        affiliation=checks.line("affiliation", form.affiliation, longest=LONGEST_AFFILIATION),
-        training_data=checks.text("training_data", form.training_data, longest=LONGEST_TRAINING_STATEMENT),
+        method_name=checks.line("method_name", form.method_name, max_length=MAX_METHOD_NAME_LENGTH, required=True),
+        description=checks.text("method_description", form.description, max_length=MAX_DESCRIPTION_LENGTH),
+        contributors=checks.line("contributors", form.contributors, max_length=MAX_CONTRIBUTORS_LENGTH),
+        affiliation=checks.line("affiliation", form.affiliation, max_length=MAX_AFFILIATION_LENGTH),
+        training_data=checks.text("training_data", form.training_data, max_length=MAX_TRAINING_STATEMENT_LENGTH),
         archive_name=_shortened(form.archive_name),
     )
     declared = checked_declarations(checks, tidied)
@@ -143,4 +143,4 @@ def _choice(checks: FieldChecks, field: str, value: str, choices: type[_Choice])
 
 def _shortened(name: str) -> str:
     """Return a file name for the database: visible characters only, shortened at the start."""
-    return cleaned(name)[-LONGEST_ARCHIVE_NAME:]
+    return cleaned(name)[-MAX_ARCHIVE_NAME_LENGTH:]

@@ -23,7 +23,7 @@ from vocboard.app.submissions.models import IdempotencyKey, Submission
 
 KEPT_FOR = timedelta(days=1)
 KEYS_PER_PERSON = 100  # the oldest are forgotten first
-LONGEST_KEY = 255  # characters
+MAX_KEY_LENGTH = 255  # characters
 
 
 class ReusedKeyError(ServiceError):

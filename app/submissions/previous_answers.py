@@ -10,7 +10,7 @@ from vocboard.app.accounts.models import User
 from vocboard.app.challenges.models import Challenge
 from vocboard.app.submissions.models import FlickrImages, Method, Submission
 
-_MOST_METHODS = 50  # names that are suggested
+_MAX_METHODS = 50  # names that are suggested
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +54,7 @@ def previous_answers(session: Session, *, user: User, challenge: Challenge) -> P
         select(Method.name)
         .where(Method.user_id == user.id, Method.challenge_id == challenge.id)
         .order_by(Method.created_at.desc(), Method.id)
-        .limit(_MOST_METHODS)
+        .limit(_MAX_METHODS)
     ).all()
     annotation = here.training_annotation
     return PreviousAnswers(

@@ -22,7 +22,7 @@ from vocboard.app.paging import PER_PAGE, Page, paginate
 from vocboard.app.submissions.models import State, Submission
 from vocboard.evaluator.editions import Edition
 
-MOST_COPIES = 20  # that are listed
+MAX_COPIES = 20  # that are listed
 
 
 class IdenticalArchiveError(ConflictError):
@@ -195,7 +195,7 @@ def copies_of(session: Session, submission: Submission) -> Sequence[Submission]:
         )
         .options(joinedload(Submission.user), joinedload(Submission.method))
         .order_by(Submission.created_at, Submission.id)
-        .limit(MOST_COPIES)
+        .limit(MAX_COPIES)
     )
     return session.scalars(query).all()
 

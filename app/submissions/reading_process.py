@@ -16,7 +16,7 @@ from vocboard.app.submissions.validation_process import ANSWER, HEAD, LENGTH, PI
 CHECK = "vocboard.app.submissions.checking:check"  # by name: only the child imports its module
 GET_READY = "vocboard.app.submissions.checking:get_ready"
 ANSWER_LIMIT_BYTES = 64 * 1024 * 1024
-_LONGEST = {ANSWER: ANSWER_LIMIT_BYTES, PIECE: PIECE_BYTES}
+_MAX_BYTES = {ANSWER: ANSWER_LIMIT_BYTES, PIECE: PIECE_BYTES}
 _ENVIRONMENT = {"LANG": "C.UTF-8", "OPENBLAS_NUM_THREADS": "1", "PYTHONDONTWRITEBYTECODE": "1"}
 _MODULE = "vocboard.app.submissions.validation_process"
 _START = "import sys; sys.path[:] = {path!r}; from {module} import main; main({readable!r})"
@@ -111,7 +111,7 @@ class ReadingProcess:
             if len(head) != HEAD.size:
                 raise ValueError("no answer")
             kind, length = HEAD.unpack(head)
-            if length > _LONGEST[kind]:
+            if length > _MAX_BYTES[kind]:
                 raise ValueError("response too long")
             content = self._answers.read(length)
         except (OSError, ValueError, LookupError) as error:

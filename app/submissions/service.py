@@ -13,7 +13,7 @@ from vocboard.app.challenges.bans import require_not_banned
 from vocboard.app.challenges.models import Challenge
 from vocboard.app.challenges.phase_people import check_admitted
 from vocboard.app.challenges.phases import (
-    LONGEST_UPLOAD,
+    MAX_UPLOAD_DURATION,
     Phase,
     check_accepting,
     check_can_be_scored,
@@ -60,7 +60,7 @@ def submit(
         report: what validation found in it.
         columns: what validation has read, kept if the report says that it is complete.
         began_at: when the upload began, by default now: one that began before the phase closed counts, if it has
-            taken no longer than `LONGEST_UPLOAD`.
+            taken no longer than `MAX_UPLOAD_DURATION`.
         phase_key: the phase that it is for; by default the one that was current when it began.
         is_rehearsal: whether an organiser tries the challenge out: then no leaderboard shows it, it costs no quota,
             and the phase need not be open.
@@ -78,7 +78,7 @@ def submit(
         raise InvalidArchiveError(report.problems, report.groups)
     take_turn(session, user)
     instant = now()
-    began_at = max(began_at or instant, instant - LONGEST_UPLOAD)
+    began_at = max(began_at or instant, instant - MAX_UPLOAD_DURATION)
     phase = check_may_submit(
         session, user=user, challenge=challenge, at=began_at, phase_key=phase_key, is_rehearsal=is_rehearsal
     )

@@ -26,7 +26,7 @@ from vocboard.app.transfer.records import BanRecord, Person
 
 NOBODYS_PASSWORD = "!"  # no hash that any password has  # noqa: S105
 NOBODYS_DOMAIN = "imported.invalid"  # RFC 2606: no mail ever arrives there
-MOST_INVITED = 20  # with one import
+MAX_INVITED = 20  # with one import
 IMPORTED = "challenge.import"  # the action in the audit log
 
 
@@ -62,7 +62,7 @@ def addresses_in(text: str) -> tuple[str, ...]:
     """
     found = {word: normalised_email(word) for word in text.replace(",", " ").split()}
     if wrong := [word[:100] for word, email in found.items() if email is None]:
-        raise InvalidInputError({"organisers": f"These are not email addresses: {', '.join(wrong[:MOST_INVITED])}."})
+        raise InvalidInputError({"organisers": f"These are not email addresses: {', '.join(wrong[:MAX_INVITED])}."})
     return tuple(dict.fromkeys(email for email in found.values() if email is not None))
 
 
@@ -72,11 +72,11 @@ def check_invited(contents: Contents, emails: Sequence[str]) -> None:
     Raises:
         InvalidInputError: on `organisers`, with those whom it does not name.
     """
-    if len(emails) > MOST_INVITED:
-        raise InvalidInputError({"organisers": f"At most {MOST_INVITED} people can be invited with an import."})
+    if len(emails) > MAX_INVITED:
+        raise InvalidInputError({"organisers": f"At most {MAX_INVITED} people can be invited with an import."})
     known = [normalised_email(one.email) for one in contents.organisers]
     if unknown := [email for email in emails if email not in known]:
-        there = ", ".join(one.email for one in contents.organisers[:MOST_INVITED]) or "nobody"
+        there = ", ".join(one.email for one in contents.organisers[:MAX_INVITED]) or "nobody"
         raise InvalidInputError(
             {"organisers": f"Not among the organisers in the archive: {', '.join(unknown)}. It names {there}."}
         )

@@ -6,10 +6,10 @@ from typing import Annotated, TypeAlias
 from pydantic import Field
 
 from vocboard.app.challenges.models import Detail
-from vocboard.app.challenges.phase_people import LONGEST_REASON as LONGEST_QUOTA_REASON
-from vocboard.app.challenges.phase_people import MOST_EXTRA
-from vocboard.app.challenges.rules import LONGEST_PHASE_TITLE, LONGEST_TITLE, MOST_DECIMALS, PhaseRules
-from vocboard.app.rescores.service import LONGEST_REASON as LONGEST_RESCORE_REASON
+from vocboard.app.challenges.phase_people import MAX_EXTRA
+from vocboard.app.challenges.phase_people import MAX_REASON_LENGTH as MAX_QUOTA_REASON_LENGTH
+from vocboard.app.challenges.rules import MAX_DECIMALS, MAX_PHASE_TITLE_LENGTH, MAX_TITLE_LENGTH, PhaseRules
+from vocboard.app.rescores.service import MAX_REASON_LENGTH as MAX_RESCORE_REASON_LENGTH
 from vocboard.app.submissions.models import FlickrImages, TrainingAnnotation
 from vocboard.app.transfer.record_types import (
     ClassName,
@@ -39,7 +39,7 @@ class PhaseRecord(Record):
     """
 
     key: PhaseKey
-    title: Annotated[Visible, Field(max_length=LONGEST_PHASE_TITLE)]
+    title: Annotated[Visible, Field(max_length=MAX_PHASE_TITLE_LENGTH)]
     rules: PhaseRules
     image_set: Visible | None = Field(max_length=60)
     has_own_truth: bool
@@ -65,9 +65,9 @@ class ExtraQuotaRecord(Record):
 
     phase: PhaseKey
     email: Email
-    count: Annotated[int, Field(strict=True, ge=1, le=MOST_EXTRA)]
+    count: Annotated[int, Field(strict=True, ge=1, le=MAX_EXTRA)]
     until: Moment
-    reason: Visible = Field(max_length=LONGEST_QUOTA_REASON)
+    reason: Visible = Field(max_length=MAX_QUOTA_REASON_LENGTH)
 
 
 class RuleChangeRecord(Record):
@@ -88,7 +88,7 @@ class CorrectionRecord(Record):
 
     id: uuid.UUID
     applied_at: Moment
-    reason: Visible = Field(max_length=LONGEST_RESCORE_REASON)
+    reason: Visible = Field(max_length=MAX_RESCORE_REASON_LENGTH)
     ground_truth_version: Number
     evaluator_version: Visible = Field(max_length=30)
     edition_version: Number = 1
@@ -101,7 +101,7 @@ class FrozenCorrection(Record):
 
     id: uuid.UUID
     applied_at: Moment
-    reason: Visible = Field(max_length=LONGEST_RESCORE_REASON)
+    reason: Visible = Field(max_length=MAX_RESCORE_REASON_LENGTH)
     ground_truth_version: Number
     evaluator_version: Visible = Field(max_length=30)
     edition_version: Number = 1
@@ -139,9 +139,9 @@ class FrozenContent(Record):
         edition_version: number of the version of the edition whose rules it is by.
     """
 
-    challenge_title: Visible = Field(max_length=LONGEST_TITLE)
+    challenge_title: Visible = Field(max_length=MAX_TITLE_LENGTH)
     edition_version: Number = 1
-    decimals: Annotated[int, Field(strict=True, ge=1, le=MOST_DECIMALS)]
+    decimals: Annotated[int, Field(strict=True, ge=1, le=MAX_DECIMALS)]
     detail: Detail
     ladder_step: Annotated[float, Field(strict=True, gt=0, lt=1)] | None = (
         None  # none in leaderboards that earlier versions froze

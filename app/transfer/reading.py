@@ -21,10 +21,10 @@ from vocboard.app.transfer.records import BanRecord, EventRecord, Format, Header
 from vocboard.evaluator.editions import EditionFileError, UnknownEditionError
 from vocboard.evaluator.problems import Problem, Severity
 
-LONGEST_LINE_BYTES = 16 * 1024 * 1024
-MOST_LINES = 200_000  # of people, of submissions and of events
-MOST_PROBLEMS = 50
-MOST_ORGANISERS = 200
+MAX_LINE_BYTES = 16 * 1024 * 1024
+MAX_LINES = 200_000  # of people, of submissions and of events
+MAX_PROBLEMS = 50
+MAX_ORGANISERS = 200
 CODE = "not_an_export"
 
 AnyRecord = TypeVar("AnyRecord", bound=BaseModel)
@@ -72,7 +72,7 @@ def lines_of(path: Path, name: str, kind: type[AnyRecord]) -> Iterator[AnyRecord
     """Yield the records of a file in an archive that was checked."""
     for member in members(path):
         if member.name == name:
-            for line in member.lines(longest=LONGEST_LINE_BYTES):
+            for line in member.lines(max_bytes=MAX_LINE_BYTES):
                 yield kind.model_validate_json(line)
 
 
@@ -139,7 +139,7 @@ class _Checking:
         }
 
     def _header(self, member: tar.Member) -> Contents | None:
-        if member.name != records.HEADER or member.size > LONGEST_LINE_BYTES:
+        if member.name != records.HEADER or member.size > MAX_LINE_BYTES:
             self._note(member.name, None, f"The archive must begin with {records.HEADER}.")
             return None
         content = b"".join(member.chunks())
@@ -165,15 +165,15 @@ class _Checking:
         return Contents(header, phases)
 
     def _lines(self, member: tar.Member, kind: type[AnyRecord]) -> Iterator[tuple[int, AnyRecord]]:
-        for number, line in enumerate(member.lines(longest=LONGEST_LINE_BYTES), 1):
-            if number > MOST_LINES:
-                self._note(member.name, number, f"There are more than {MOST_LINES:,} lines.")
+        for number, line in enumerate(member.lines(max_bytes=MAX_LINE_BYTES), 1):
+            if number > MAX_LINES:
+                self._note(member.name, number, f"There are more than {MAX_LINES:,} lines.")
                 return
             try:
                 yield number, kind.model_validate_json(line)
             except ValidationError as error:
                 self._note_all(member.name, number, error)
-            if len(self._problems) >= MOST_PROBLEMS:
+            if len(self._problems) >= MAX_PROBLEMS:
                 return
 
     def _person(self, contents: Contents, one: Person) -> Iterator[str]:
@@ -182,8 +182,8 @@ class _Checking:
         contents.people.add(one.id)
         if one.is_organiser:
             contents.organisers.append(one)
-        if len(contents.organisers) == MOST_ORGANISERS + 1:
-            yield f"There are more than {MOST_ORGANISERS} organisers."
+        if len(contents.organisers) == MAX_ORGANISERS + 1:
+            yield f"There are more than {MAX_ORGANISERS} organisers."
 
     def _ban(self, contents: Contents, one: BanRecord) -> Iterator[str]:
         if one.person not in contents.people:
@@ -208,12 +208,12 @@ class _Checking:
             self._note(file, line, message)
 
     def _note_all(self, file: str, line: int | None, error: ValidationError) -> None:
-        for one in error.errors(include_url=False, include_input=False, include_context=False)[:MOST_PROBLEMS]:
+        for one in error.errors(include_url=False, include_input=False, include_context=False)[:MAX_PROBLEMS]:
             place = ".".join(map(str, one["loc"]))
             self._note(file, line, f"{place}: {one['msg']}" if place else one["msg"])
 
     def _note(self, file: str, line: int | None, message: str) -> None:
-        if len(self._problems) < MOST_PROBLEMS:
+        if len(self._problems) < MAX_PROBLEMS:
             self._problems.append(_problem(message, file, line))
 
 

@@ -7,7 +7,7 @@ from pydantic import AfterValidator, AwareDatetime, BaseModel, ConfigDict, Field
 
 from vocboard.app.challenges.rules import EARLIEST, LATEST
 from vocboard.app.forms.characters import objection
-from vocboard.app.forms.links import LONGEST_LINK, is_address
+from vocboard.app.forms.links import MAX_LINK_LENGTH, is_address
 
 
 def _visible(text: str) -> str:
@@ -29,7 +29,7 @@ def _possible(instant: datetime) -> datetime:
 
 
 Visible: TypeAlias = Annotated[str, AfterValidator(_visible)]
-Link: TypeAlias = Annotated[str, Field(max_length=LONGEST_LINK), AfterValidator(_link)]
+Link: TypeAlias = Annotated[str, Field(max_length=MAX_LINK_LENGTH), AfterValidator(_link)]
 Moment: TypeAlias = Annotated[AwareDatetime, AfterValidator(_possible)]
 Hash: TypeAlias = Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")]
 # Numbers are numbers: neither texts nor Booleans, and whole ones have no fraction.

@@ -9,7 +9,7 @@ from typing import Annotated
 
 from pydantic import BaseModel, Field
 
-from vocboard.app.challenges.phase_changes import MOST_PHASES
+from vocboard.app.challenges.phase_changes import MAX_PHASES
 from vocboard.app.challenges.rules import ChallengeRules
 from vocboard.app.submissions.models import FlickrImages, State, TrainingAnnotation
 from vocboard.app.transfer.phase_records import PhaseRecord, TruthRecord
@@ -36,14 +36,14 @@ from vocboard.evaluator.problems import Severity
 
 FORMAT = 3  # raised when an archive of this version could not be imported by earlier ones
 READABLE = (2, FORMAT)  # in format 2 challenges had one version of their edition
-MOST_EDITIONS = 1000
+MAX_EDITIONS = 1000
 HEADER = "challenge.json"
 PEOPLE, SUBMISSIONS, LOG = "people.jsonl", "submissions.jsonl", "log.jsonl"
 BANS = "bans.jsonl"
 ADMISSIONS, EXTRA_QUOTAS = "admissions.jsonl", "extra-quotas.jsonl"
 FROZEN, CORRECTIONS = "frozen-leaderboards.jsonl", "corrections.jsonl"
 ARCHIVES = "archives/"
-MOST_ROWS = 1000  # of a confusion matrix
+MAX_ROWS = 1000  # of a confusion matrix
 
 
 class Format(BaseModel):
@@ -86,9 +86,9 @@ class Header(Record):
     edition: Visible = Field(max_length=60)
     edition_file: str | None = Field(max_length=1_000_000)
     edition_version: Number = 1
-    edition_versions: list[EditionRecord] = Field([], max_length=MOST_EDITIONS)
+    edition_versions: list[EditionRecord] = Field([], max_length=MAX_EDITIONS)
     rules: ChallengeRules
-    phases: list[PhaseRecord] = Field(max_length=MOST_PHASES)
+    phases: list[PhaseRecord] = Field(max_length=MAX_PHASES)
     label_key: Hash | None = None
     ground_truth_version: Number | None
     ground_truth_versions: list[TruthRecord] = Field(max_length=10_000)
@@ -179,7 +179,7 @@ class ResultRecord(Record):
     details: dict[ClassName, CountsRecord] = Field(max_length=10_000)
     measures: list[MeasureRecord] = Field(min_length=1, max_length=50)
     curves: dict[ClassName, CurveRecord] = Field(max_length=10_000)
-    shares: list[Annotated[list[Share | None], Field(max_length=MOST_ROWS)]] | None = Field(max_length=MOST_ROWS)
+    shares: list[Annotated[list[Share | None], Field(max_length=MAX_ROWS)]] | None = Field(max_length=MAX_ROWS)
 
 
 class EvaluationRecord(Record):

@@ -83,18 +83,18 @@ class Member:
             left -= len(chunk)
             yield chunk
 
-    def lines(self, *, longest: int) -> Iterator[bytes]:
+    def lines(self, *, max_bytes: int) -> Iterator[bytes]:
         """Yield the lines of the content, without their ends.
 
         Raises:
-            TarError: the archive ends before, or a line is longer than `longest` bytes.
+            TarError: the archive ends before, or a line is longer than `max_bytes` bytes.
         """
         rest = b""
         for chunk in self.chunks():
             *lines, rest = (rest + chunk).split(b"\n")
             yield from lines
-            if len(rest) > longest:
-                raise TarError(f"{self.name} has a line of more than {longest:,} bytes.")
+            if len(rest) > max_bytes:
+                raise TarError(f"{self.name} has a line of more than {max_bytes:,} bytes.")
         if rest:
             yield rest
 

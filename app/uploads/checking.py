@@ -9,7 +9,7 @@ from starlette.requests import Request
 
 from vocboard.app.accounts.models import User
 from vocboard.app.challenges import service as challenges
-from vocboard.app.challenges.phases import LONGEST_UPLOAD
+from vocboard.app.challenges.phases import MAX_UPLOAD_DURATION
 from vocboard.app.database import now
 from vocboard.app.errors import ConflictError, NotFoundError
 from vocboard.app.storage.archives import ArchiveStore, IncomingArchive
@@ -56,7 +56,7 @@ class UploadChecks:
         ):
             upload = await to_thread.run_sync(self.intake.find, upload_id, user)
             destination = Destination(upload.challenge.slug, upload.phase_key, upload.is_rehearsal)
-            began_at = max(upload.created_at, now() - LONGEST_UPLOAD)
+            began_at = max(upload.created_at, now() - MAX_UPLOAD_DURATION)
             target = await to_thread.run_sync(partial(find_target, database, destination, user, at=began_at))
             check_submittable(upload, destination, target)
             try:

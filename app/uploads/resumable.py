@@ -22,11 +22,11 @@ from vocboard.app.uploads.limits import PersonLimits, ServerLimits
 from vocboard.app.uploads.models import ResumableUpload, Upload
 from vocboard.app.uploads.service import Attempt
 
-MOST_PARTS = 2_000  # of an upload: each costs a request and a flush to disk
+MAX_PARTS = 2_000  # of an upload: each costs a request and a flush to disk
 # How long all parts of an upload may be idle together before it counts as slower than the minimum rate.
 IDLE_TIME = timedelta(minutes=5)
 VALIDATIONS = 2  # that the attempt to upload includes: a check, and the submission
-LONGEST_FILE_NAME = 255
+MAX_FILE_NAME_LENGTH = 255
 NO_UPLOAD = "This upload does not exist. It may have expired, or been submitted already."
 LOST_UPLOAD = "The server has lost what was sent of this upload. Send the file again."
 
@@ -65,7 +65,7 @@ def file_name(client_metadata: str) -> str:
             values[key] = base64.b64decode(value, validate=True).decode("utf-8")
         except ValueError:
             raise InvalidInputError({"Upload-Metadata": f"The value of {key!r} is not UTF-8 in Base64."}) from None
-    return cleaned(values.get("filename", "").replace("\\", "/").rpartition("/")[2])[-LONGEST_FILE_NAME:]
+    return cleaned(values.get("filename", "").replace("\\", "/").rpartition("/")[2])[-MAX_FILE_NAME_LENGTH:]
 
 
 def create(
@@ -156,8 +156,8 @@ def begin_part(
         UploadTooSlowError: its parts have taken too long.
         LimitedError: too many other uploads are in progress.
     """
-    if upload.part_count >= MOST_PARTS:
-        raise ConflictError(f"The upload has arrived in more than {MOST_PARTS:,} parts. Start again with larger ones.")
+    if upload.part_count >= MAX_PARTS:
+        raise ConflictError(f"The upload has arrived in more than {MAX_PARTS:,} parts. Start again with larger ones.")
     _check_pace(upload, person)
     uploads.begin_part(session, upload.id, attempt, person=person, server=server)
     session.execute(

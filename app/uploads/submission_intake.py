@@ -16,7 +16,7 @@ from starlette.requests import Request
 
 from vocboard.app.accounts.models import User
 from vocboard.app.challenges import service as challenges
-from vocboard.app.challenges.phases import LONGEST_UPLOAD
+from vocboard.app.challenges.phases import MAX_UPLOAD_DURATION
 from vocboard.app.database import Database, now
 from vocboard.app.errors import ConflictError, InvalidArchiveError, InvalidInputError, NotFoundError
 from vocboard.app.messaging.notifier import WorkerNotifier
@@ -171,7 +171,7 @@ class SubmissionIntake:
             return await self._repeated(wanted, _repeatable(key, wanted.destination, received, archive_id))
         if upload is None:
             raise NotFoundError(resumable.NO_UPLOAD)
-        began_at = max(upload.created_at, now() - LONGEST_UPLOAD)
+        began_at = max(upload.created_at, now() - MAX_UPLOAD_DURATION)
         destination = replace(wanted.destination, phase_key=wanted.destination.phase_key or upload.phase_key)
         target = await to_thread.run_sync(self._target, wanted, destination, began_at)
         check_submittable(upload, destination, target)

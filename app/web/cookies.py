@@ -16,7 +16,7 @@ SESSION = "vocboard_session"
 VISITOR = "vocboard_visitor"
 KNOWN_BROWSER = "vocboard_known_browser"
 KNOWN_BROWSER_LIFETIME = timedelta(days=180)
-LONGEST_KNOWN_BROWSER = 2000
+MAX_KNOWN_BROWSER_LENGTH = 2000
 SHOWN_ONCE = "vocboard_shown_once"
 RETURN_TO = "vocboard_return_to"
 RETURN_TO_LIFETIME = timedelta(days=2)  # until the email of a registration is opened
@@ -44,7 +44,7 @@ def clear_session(response: Response, settings: Settings) -> None:
 
 def known_browser(connection: HTTPConnection, settings: Settings) -> str:
     """Return the cookie of earlier sign-ins with this browser; empty if there is none."""
-    return connection.cookies.get(_name(KNOWN_BROWSER, settings), "")[:LONGEST_KNOWN_BROWSER]
+    return connection.cookies.get(_name(KNOWN_BROWSER, settings), "")[:MAX_KNOWN_BROWSER_LENGTH]
 
 
 def set_known_browser(response: Response, settings: Settings, marks: str) -> None:

@@ -7,9 +7,9 @@ from datetime import timedelta
 from vocboard.app.database import now
 from vocboard.app.errors import LimitedError
 
-MOST_STREAMS = 20  # open at once to one person, in one web process
-MOST_QUERIES = 50  # per second, of all streams of one web process: a quarter of a core
-INTERVAL, LONGEST_INTERVAL = timedelta(seconds=1), timedelta(seconds=10)  # between two queries of a stream
+MAX_STREAMS = 20  # open at once to one person, in one web process
+MAX_QUERIES = 50  # per second, of all streams of one web process: a quarter of a core
+INTERVAL, MAX_INTERVAL = timedelta(seconds=1), timedelta(seconds=10)  # between two queries of a stream
 PAUSE = timedelta(seconds=10)  # wait after reaching the limit
 
 
@@ -23,11 +23,11 @@ class OpenStreams:
         """Count one more stream.
 
         Raises:
-            LimitedError: `MOST_STREAMS` are already open.
+            LimitedError: `MAX_STREAMS` are already open.
         """
-        if self._open[subject] >= MOST_STREAMS:
+        if self._open[subject] >= MAX_STREAMS:
             raise LimitedError(
-                f"You are already following {MOST_STREAMS} submissions. Close some of their pages.",
+                f"You are already following {MAX_STREAMS} submissions. Close some of their pages.",
                 allowed_at=now() + PAUSE,
             )
         self._open[subject] += 1
@@ -35,8 +35,8 @@ class OpenStreams:
     @property
     def interval(self) -> timedelta:
         """Time between two queries of each stream: longer if so many are open that they would slow others down."""
-        together = timedelta(seconds=self._open.total() / MOST_QUERIES)
-        return min(max(INTERVAL, together), LONGEST_INTERVAL)
+        together = timedelta(seconds=self._open.total() / MAX_QUERIES)
+        return min(max(INTERVAL, together), MAX_INTERVAL)
 
     def leave(self, subject: uuid.UUID | str) -> None:
         """Count one stream less."""

@@ -19,7 +19,7 @@ from starlette.responses import Response
 from vocboard.app.settings import Settings
 from vocboard.app.web import cookies
 
-LONGEST_WAY = timedelta(minutes=5)  # from the form to the page
+LIFETIME = timedelta(minutes=5)  # from the form to the page
 
 
 def show_once(response: Response, request: Request, settings: Settings, *, page: str, secret: str) -> None:
@@ -28,9 +28,9 @@ def show_once(response: Response, request: Request, settings: Settings, *, page:
     Args:
         page: path of the only page that shows it.
     """
-    content = {"page": page, "secret": secret, "until": time.time() + LONGEST_WAY.total_seconds()}
+    content = {"page": page, "secret": secret, "until": time.time() + LIFETIME.total_seconds()}
     sealed = _box(request, settings).encrypt(json.dumps(content).encode(), encoder=URLSafeBase64Encoder)
-    cookies.set_shown_once(response, settings, sealed.decode(), LONGEST_WAY)
+    cookies.set_shown_once(response, settings, sealed.decode(), LIFETIME)
 
 
 def forget(response: Response, settings: Settings) -> None:

@@ -19,7 +19,7 @@ from vocboard.evaluator.evaluation import evaluate
 from vocboard.evaluator.ground_truth import DetectionTruth, GroundTruth
 from vocboard.evaluator.image_sets import ImageSet, ImageSets
 
-MOST_DETECTIONS = 10_000  # per image and class, for the COCO tools: all of them
+MAX_DETECTIONS = 10_000  # per image and class, for the COCO tools: all of them
 
 
 def make_boxes(directory: Path, scale: float) -> None:
@@ -138,7 +138,7 @@ def _coco(coco: Any, evaluation: Any, directory: Path) -> None:
     run = evaluation(truth, truth.loadRes(str(directory / "found.json")), "bbox")
     run.params.iouThrs = np.array([0.5])
     run.params.areaRng, run.params.areaRngLbl = [[0, 1e10]], ["all"]
-    run.params.maxDets = [MOST_DETECTIONS]
+    run.params.maxDets = [MAX_DETECTIONS]
     run.evaluate()
     run.accumulate()
 

@@ -10,7 +10,7 @@ from benchmarks.benchmark import Run
 PARSE = "pyarrow parses the text"
 TEXT, WHOLE, NUMBER = "string", "int32", "float64"  # kinds of fields, in the words of Arrow
 
-_LEAST_BLOCK_BYTES, _MOST_BLOCK_BYTES = 128 * 1024, 1024 * 1024
+_MIN_BLOCK_BYTES, _MAX_BLOCK_BYTES = 128 * 1024, 1024 * 1024
 
 
 def parsing(pattern: str, fields: Mapping[str, str]) -> Callable[[Path], Run]:
@@ -33,7 +33,7 @@ def parsing(pattern: str, fields: Mapping[str, str]) -> Callable[[Path], Run]:
             return csv.read_csv(
                 pa.BufferReader(data),
                 csv.ReadOptions(
-                    column_names=list(types), block_size=min(max(block, _LEAST_BLOCK_BYTES), _MOST_BLOCK_BYTES)
+                    column_names=list(types), block_size=min(max(block, _MIN_BLOCK_BYTES), _MAX_BLOCK_BYTES)
                 ),
                 csv.ParseOptions(delimiter=" ", quote_char=False),
                 csv.ConvertOptions(column_types=types, check_utf8=False),

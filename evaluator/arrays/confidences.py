@@ -9,7 +9,7 @@ from vocboard.evaluator.arrays import problems as kinds
 from vocboard.evaluator.arrays.content import ArrayReader, Arrays, known_classes
 from vocboard.evaluator.arrays.values import Values
 from vocboard.evaluator.problems import counted, quoted
-from vocboard.evaluator.result_files.fields import LARGEST_OBJECT_INDEX
+from vocboard.evaluator.result_files.fields import MAX_OBJECT_INDEX
 from vocboard.evaluator.results import Confidences, Entry
 
 
@@ -117,7 +117,7 @@ def _people(
     """Return (n,) positions of people by image and object index."""
     if image is None or index is None:
         return None
-    wrong = (index < 1) | (index > LARGEST_OBJECT_INDEX)
+    wrong = (index < 1) | (index > MAX_OBJECT_INDEX)
     if not values.none_wrong(wrong, index, kinds.BAD_OBJECT_INDEX, "objects", "index/indices"):
         return None
     keys = list(zip(image.tolist(), index.tolist(), strict=True))

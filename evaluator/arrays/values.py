@@ -15,7 +15,7 @@ from vocboard.evaluator.result_files.report import FileReport
 from vocboard.evaluator.rules import Limits
 
 Shape = tuple[int | None, ...]  # None for any length
-_LONGEST_REASON = 200
+_MAX_REASON_LENGTH = 200
 _NAMED_KEYS = 5
 
 
@@ -147,7 +147,7 @@ class Values:
         try:
             array = np.asarray(value)
         except Exception as error:  # `__array__` of other libraries can raise anything
-            reason = " ".join(str(error).split())[:_LONGEST_REASON].rstrip(".")
+            reason = " ".join(str(error).split())[:_MAX_REASON_LENGTH].rstrip(".")
             self.report.add(kinds.NOT_AN_ARRAY, name=name, reason=reason)
             return None
         masked = int(np.count_nonzero(np.ma.getmaskarray(value))) if isinstance(value, np.ma.MaskedArray) else 0

@@ -11,7 +11,7 @@ from vocboard.evaluator.problems import Severity, counted
 
 SWAPPED_CORNERS = "swapped_corners"  # code of a problem
 _ENOUGH = 5  # detections; fewer do not show a common size
-_LARGEST_OF_FRACTIONS = Decimal(2)
+_MAX_FRACTION = Decimal(2)
 _BEYOND = Decimal("1.1")  # of the image's width or height: detectors do not reach so far beyond the edge
 _MANY_BEYOND = 5  # one of so many boxes
 
@@ -26,7 +26,7 @@ def check_boxes(
     if sizes is not None:
         outside = sum(_is_outside(each, sizes[each.image]) for each in found)
         beyond = sum(_reaches_beyond(each, sizes[each.image]) for each in found)
-    if len(found) >= _ENOUGH and all(max(each.box) <= _LARGEST_OF_FRACTIONS for each in found):
+    if len(found) >= _ENOUGH and all(max(each.box) <= _MAX_FRACTION for each in found):
         problems.add(
             "looks_normalised",
             "all boxes are smaller than two pixels",

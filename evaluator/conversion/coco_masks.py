@@ -14,8 +14,8 @@ from vocboard.evaluator.metrics.confusion_matrix import VOID
 from vocboard.evaluator.tasks.instance_segmentation import rle
 from vocboard.evaluator.tasks.segmentation.ground_truth import decode_label_map
 
-MOST_OBJECTS = VOID - 1  # in an image: labels 1 to 254
-_LEAST_CORNERS = 3
+MAX_OBJECTS = VOID - 1  # in an image: labels 1 to 254
+_MIN_CORNERS = 3
 
 Mask = NDArray[np.bool_]
 LabelMap = NDArray[np.uint8]
@@ -52,7 +52,7 @@ def read_maps(object_map: bytes, class_map: bytes, classes: int) -> MaskedImage 
         class_map: PNG of `SegmentationClass/`.
         classes: number of the edition's classes.
     """
-    objects, labels = decode_label_map(object_map, MOST_OBJECTS), decode_label_map(class_map, classes)
+    objects, labels = decode_label_map(object_map, MAX_OBJECTS), decode_label_map(class_map, classes)
     if isinstance(objects, str) or isinstance(labels, str):
         return objects if isinstance(objects, str) else str(labels)
     if objects.shape != labels.shape:
@@ -121,7 +121,7 @@ def _drawn(polygons: Sequence[Any], width: int, height: int) -> Mask | str:
     for polygon in polygons:
         sides = [number(each) for each in polygon] if isinstance(polygon, list) else [None]
         known = [float(each) for each in sides if each is not None]
-        if len(known) < len(sides) or len(known) % 2 or len(known) < 2 * _LEAST_CORNERS:
+        if len(known) < len(sides) or len(known) % 2 or len(known) < 2 * _MIN_CORNERS:
             return "has a polygon that is not a list of x, y, x, y, ... of three corners or more"
         # Corners are edges of pixels from 0; Pillow's are middles of pixels.
         pencil.polygon([(x - 0.5, y - 0.5) for x, y in zip(known[::2], known[1::2], strict=True)], fill=1)

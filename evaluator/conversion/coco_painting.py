@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from vocboard.evaluator.conversion.coco_masks import MOST_OBJECTS, PaintedImage, from_json
+from vocboard.evaluator.conversion.coco_masks import MAX_OBJECTS, PaintedImage, from_json
 from vocboard.evaluator.conversion.coco_truth import LABEL_FIELD, VOID_FIELD
 from vocboard.evaluator.conversion.painting import indexed_png
 from vocboard.evaluator.conversion.problems import ProblemCollector
@@ -64,9 +64,9 @@ class Painting:
         if isinstance(mask, str) or painted is None:
             self._refuse(str(mask), place)
             return False
-        if not (isinstance(label, int) and 1 <= label <= MOST_OBJECTS):
+        if not (isinstance(label, int) and 1 <= label <= MAX_OBJECTS):
             self._problems.add(
-                "too_many_objects", f"objects beyond the {MOST_OBJECTS} that a label map can tell apart",
+                "too_many_objects", f"objects beyond the {MAX_OBJECTS} that a label map can tell apart",
                 "Leave out their segmentations.", file=self._file, line=place, value=image, noun="annotation",
             )  # fmt: skip
             return False

@@ -9,11 +9,11 @@ from numpy.typing import NDArray
 from vocboard.evaluator.tasks.segmentation.png import voc_colours
 from vocboard.evaluator.whole_output import whole_file
 
-MOST_COLOURS = 256
+MAX_COLOURS = 256
 SUFFIXES = (".txt", ".csv", ".json", ".npy", ".gpl")
 
 
-def label_colour_map(number: int = MOST_COLOURS) -> NDArray[np.uint8]:
+def label_colour_map(number: int = MAX_COLOURS) -> NDArray[np.uint8]:
     """Return (n, 3) red, green and blue, 0 to 255, of the first labels; label 255 is void.
 
     Args:
@@ -25,7 +25,7 @@ def label_colour_map(number: int = MOST_COLOURS) -> NDArray[np.uint8]:
     return np.frombuffer(voc_colours(number), dtype=np.uint8).reshape(number, 3)
 
 
-def write_colour_map(output: Path, number: int = MOST_COLOURS) -> None:
+def write_colour_map(output: Path, number: int = MAX_COLOURS) -> None:
     """Write the colour map: one line per label (.txt), with a heading (.csv), a list (.json), an array (.npy), or a
     palette of GIMP and Inkscape (.gpl).
 
@@ -33,8 +33,8 @@ def write_colour_map(output: Path, number: int = MOST_COLOURS) -> None:
         ValueError: the number is not 1 to 256, or the suffix is none of `SUFFIXES`.
         OSError: the file cannot be written.
     """  # one sentence that names all kinds
-    if not 1 <= number <= MOST_COLOURS:
-        raise ValueError(f"a colour map has 1 to {MOST_COLOURS} colours, not {number}")
+    if not 1 <= number <= MAX_COLOURS:
+        raise ValueError(f"a colour map has 1 to {MAX_COLOURS} colours, not {number}")
     if output.suffix not in SUFFIXES:
         raise ValueError(f"{output.name} does not end in {', '.join(SUFFIXES)}")
     colours = label_colour_map(number)

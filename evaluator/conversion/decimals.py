@@ -8,7 +8,7 @@ from decimal import Context, Decimal, InvalidOperation, localcontext
 _DIGITS = 400
 QUOTIENT_DIGITS = 40  # of quotients by an image's width or height
 ROUND_TRIP_DECIMALS = 30  # of products with it; further ones are errors of the division
-_LONGEST_PLAIN = 40  # characters; longer numbers are written with an exponent
+_MAX_PLAIN_LENGTH = 40  # characters; longer numbers are written with an exponent
 
 
 @contextmanager
@@ -46,7 +46,7 @@ def plain(number: Decimal) -> str:
     if not number:
         return "-0" if number.is_signed() else "0"
     short = number.normalize(Context(prec=_DIGITS))
-    return format(short, "f") if -_LONGEST_PLAIN < short.adjusted() < _LONGEST_PLAIN else str(short)
+    return format(short, "f") if -_MAX_PLAIN_LENGTH < short.adjusted() < _MAX_PLAIN_LENGTH else str(short)
 
 
 def quotient(number: Decimal, divisor: int) -> Decimal:

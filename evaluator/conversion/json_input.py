@@ -10,7 +10,7 @@ from vocboard.evaluator.conversion.boxes import Four
 from vocboard.evaluator.conversion.problems import LISTED, ConversionError
 from vocboard.evaluator.problems import Problem, Severity
 
-_LONGEST_SHOWN = 60  # characters
+_MAX_SHOWN_LENGTH = 60  # characters
 NAN = Decimal("nan")
 _REMEDY = (
     "Write the results with json.dump; tensors and arrays become lists with .tolist(), and files of torch.save and "
@@ -91,7 +91,7 @@ def shown(value: Any) -> str:
     ('"0.9"', '[1.5, NaN]', 'null')
     """
     text = json.dumps(value, default=float)
-    return text if len(text) <= _LONGEST_SHOWN else f"{text[: _LONGEST_SHOWN - 1]}…"
+    return text if len(text) <= _MAX_SHOWN_LENGTH else f"{text[: _MAX_SHOWN_LENGTH - 1]}…"
 
 
 def four(value: Any) -> Four | None:

@@ -26,7 +26,7 @@ from vocboard.evaluator.tasks.segmentation.png import read_indexed
 from vocboard.evaluator.whole_output import whole_directory
 
 MARKER = "label-map-format.txt"
-_MOST_PIXELS = 50_000_000
+_MAX_PIXELS = 50_000_000
 LABEL_MAP_FORMATS: Mapping[str, str] = {"greyscale": ".png", "colour": ".png", "numpy": ".npy"}
 
 LabelMap = NDArray[np.uint8]
@@ -185,7 +185,7 @@ def _from_numpy(content: bytes) -> NDArray[np.int64]:
 def _from_png(content: bytes, source_format: str) -> NDArray[np.int64]:
     try:
         with Image.open(io.BytesIO(content), formats=("PNG",)) as image:
-            if image.width * image.height > _MOST_PIXELS:
+            if image.width * image.height > _MAX_PIXELS:
                 raise _MapError("too_large", f"{image.width} x {image.height} pixels", "Use the size of the image.")
             is_colour = source_format == "colour"
             if not is_colour and image.mode not in {"L", "P", "I", "I;16", "1"}:

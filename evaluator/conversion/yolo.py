@@ -20,7 +20,7 @@ from vocboard.evaluator.problems import quoted
 from vocboard.evaluator.problems.archives import NOT_AN_ARCHIVE
 
 FIELDS = "<class> <centre x> <centre y> <width> <height> <confidence>"
-_LARGEST_FRACTION = Decimal("1.5")  # boxes may extend beyond the image, but not by half of it
+_MAX_FRACTION = Decimal("1.5")  # boxes may extend beyond the image, but not by half of it
 _DECIMAL_COMMA = re.compile(r"\d,\d")
 _IGNORED = frozenset({"classes.txt", "README.txt"})
 
@@ -84,7 +84,7 @@ def _rows(files: Mapping[str, bytes], problems: ProblemCollector) -> Iterator[Ro
             except ValueError:
                 _note_bad_line(line, name, place, problems)
                 continue
-            if max(map(abs, (x, y, width, height))) > _LARGEST_FRACTION:
+            if max(map(abs, (x, y, width, height))) > _MAX_FRACTION:
                 problems.add(
                     "not_normalised",
                     "boxes that are not fractions of the image's size",

@@ -28,7 +28,7 @@ from vocboard.evaluator.tasks.layout.people import people_by_index
 from vocboard.evaluator.tasks.layout.truth import LayoutTruth
 from vocboard.evaluator.tasks.truth import Truth
 
-LEAST_OVERLAP = 0.1  # below it, a false positive has nothing to do with an object
+MIN_OVERLAP = 0.1  # below it, a false positive has nothing to do with an object
 
 
 class Error(StrEnum):
@@ -183,10 +183,10 @@ def _of_class(
         rule: when an overlap is sufficient.
     """
     result, image, confidence = by_rank
-    is_location = (found.overlap >= LEAST_OVERLAP) & ~is_enough(found.overlap, rule)
+    is_location = (found.overlap >= MIN_OVERLAP) & ~is_enough(found.overlap, rule)
     is_class = is_enough(found.overlap_of_others, rule)
     is_duplicate = is_enough(found.overlap, rule)
-    is_background = np.maximum(found.overlap, found.overlap_of_others) <= LEAST_OVERLAP
+    is_background = np.maximum(found.overlap, found.overlap_of_others) <= MIN_OVERLAP
     applies = (is_location, is_class, is_duplicate, is_background)
     error = np.select(applies, range(len(applies)), default=len(applies)).astype(np.int8)
     error[~judgement.false] = -1

@@ -8,7 +8,7 @@ from enum import StrEnum
 import numpy as np
 from numpy.typing import NDArray
 
-from vocboard.evaluator.diagnosis.errors import ERRORS, LEAST_OVERLAP, Diagnosed, Error
+from vocboard.evaluator.diagnosis.errors import ERRORS, MIN_OVERLAP, Diagnosed, Error
 
 
 class Kind(StrEnum):
@@ -31,8 +31,8 @@ def kind_of(results: Diagnosed, rank: NDArray[np.integer]) -> NDArray[np.integer
     """Return the kinds, as indices into `Kind`, of the results of some ranks; meaningless if they are right."""
     overlaps = results.overlaps
     applies = (
-        (results.error[rank] == ERRORS.index(Error.DUPLICATE)) | (overlaps.overlap[rank] >= LEAST_OVERLAP),
-        overlaps.overlap_of_similar[rank] >= LEAST_OVERLAP,
-        overlaps.overlap_of_others[rank] >= LEAST_OVERLAP,
+        (results.error[rank] == ERRORS.index(Error.DUPLICATE)) | (overlaps.overlap[rank] >= MIN_OVERLAP),
+        overlaps.overlap_of_similar[rank] >= MIN_OVERLAP,
+        overlaps.overlap_of_others[rank] >= MIN_OVERLAP,
     )
     return np.select(applies, range(len(applies)), default=len(applies))

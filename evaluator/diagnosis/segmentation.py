@@ -10,7 +10,7 @@ from vocboard.evaluator.metrics.boundaries import BoundaryCounts
 from vocboard.evaluator.metrics.confusion_matrix import frequency_weighted_iou, overall_pixel_accuracy
 from vocboard.evaluator.rules import BACKGROUND, Competition
 
-MOST_CONFUSIONS = 20
+MAX_CONFUSIONS = 20
 
 
 def diagnose_segmentation(
@@ -54,7 +54,7 @@ def confusions(matrix: NDArray[np.int64], labels: tuple[str, ...]) -> list[dict[
     """Return the confusions with most pixels, each with its share of the true label's pixels."""
     wrong = matrix.copy()
     np.fill_diagonal(wrong, 0)
-    largest = np.argsort(-wrong, axis=None, kind="stable")[:MOST_CONFUSIONS]
+    largest = np.argsort(-wrong, axis=None, kind="stable")[:MAX_CONFUSIONS]
     rows = [divmod(place, len(matrix)) for place in largest.tolist()]
     return [
         {

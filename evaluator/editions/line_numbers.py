@@ -11,12 +11,12 @@ from typing import Any
 
 from vocboard.evaluator.editions.mistakes import EditionFileError, Mistake
 
-MOST_BYTES = 65_536  # of a file; those of the VOC years have 3,000
-MOST_STATEMENT_LINES = 300  # maximum length of a list for which line numbers are determined
-MOST_SYNTAX_MISTAKES = 20
+MAX_BYTES = 65_536  # of a file; those of the VOC years have 3,000
+MAX_STATEMENT_LINES = 300  # maximum length of a list for which line numbers are determined
+MAX_SYNTAX_MISTAKES = 20
 NESTED_TOO_DEEPLY = "not a TOML file: It is nested too deeply."
-MOST_DOTS = 100  # of a line outside texts; reading a key takes time that grows with the square of its parts
-MOST_LEVELS = 20  # of nested tables and lists; a valid file has 4
+MAX_DOTS = 100  # of a line outside texts; reading a key takes time that grows with the square of its parts
+MAX_LEVELS = 20  # of nested tables and lists; a valid file has 4
 _TEXTS_AND_COMMENTS = re.compile(r""""(?:[^"\\]|\\.)*"|'[^']*'|#.*""")
 _POSITION = re.compile(r" \(at (?:line (\d+), column \d+|end of document)\)$")
 
@@ -30,15 +30,15 @@ def parse(text: str, file: str) -> dict[str, Any]:
     Raises:
         EditionFileError: it is too long, or not TOML; lists every invalid line, if possible.
     """
-    if len(text.encode("utf-8", "surrogatepass")) > MOST_BYTES:
-        raise EditionFileError(file, [Mistake(None, f"An edition file has at most {MOST_BYTES:,} bytes.")])
+    if len(text.encode("utf-8", "surrogatepass")) > MAX_BYTES:
+        raise EditionFileError(file, [Mistake(None, f"An edition file has at most {MAX_BYTES:,} bytes.")])
     lines = text.split("\n")
     for number, line in enumerate(lines, start=1):
-        if _TEXTS_AND_COMMENTS.sub("", line).count(".") > MOST_DOTS:
+        if _TEXTS_AND_COMMENTS.sub("", line).count(".") > MAX_DOTS:
             raise EditionFileError(file, [Mistake(number, NESTED_TOO_DEEPLY)])
     mistakes: list[Mistake] = []
     content: dict[str, Any] = {}
-    while len(mistakes) < MOST_SYNTAX_MISTAKES:
+    while len(mistakes) < MAX_SYNTAX_MISTAKES:
         try:
             content = tomllib.loads("\n".join(lines))
             break
@@ -50,7 +50,7 @@ def parse(text: str, file: str) -> dict[str, Any]:
         if mistake.line is None or "Cannot" in mistake.message:  # duplicate keys: involves more than one line
             break
         lines[mistake.line - 1] = ""  # continue without this line
-    if not mistakes and _is_deeper(content, MOST_LEVELS):
+    if not mistakes and _is_deeper(content, MAX_LEVELS):
         mistakes = [Mistake(None, NESTED_TOO_DEEPLY)]
     if mistakes:
         raise EditionFileError(file, mistakes)
@@ -87,7 +87,7 @@ def line_index(text: str) -> Mapping[str, int]:
 
 def _statement(lines: list[str], start: int) -> tuple[int, Mapping[str, Any]]:
     """Return the end of the statement that starts at a line, and its content; empty if it is too long."""
-    for end in range(start + 1, min(start + MOST_STATEMENT_LINES, len(lines)) + 1):
+    for end in range(start + 1, min(start + MAX_STATEMENT_LINES, len(lines)) + 1):
         try:
             return end, tomllib.loads("\n".join(lines[start:end]))
         except (ValueError, RecursionError):

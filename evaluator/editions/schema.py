@@ -26,11 +26,11 @@ from vocboard.evaluator.rules import (
 from vocboard.evaluator.tasks.names import Metric, Task
 from vocboard.evaluator.tasks.registries.definitions import METRICS, TASKS, name_lists
 
-MOST_CLASSES = 254  # 0 is background and 255 void
-MOST_COMPETITIONS = 16
-MOST_GROUPS = 254
-LONGEST_TITLE = 200
-LONGEST_VARIANT = 60
+MAX_CLASSES = 254  # 0 is background and 255 void
+MAX_COMPETITIONS = 16
+MAX_GROUPS = 254
+MAX_TITLE_LENGTH = 200
+MAX_VARIANT_LENGTH = 60
 _NAME = re.compile(r"[A-Za-z][A-Za-z0-9._-]{0,59}")
 _KEY = re.compile(r"[a-z][a-z0-9-]{0,29}")
 _IMAGE_SET = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,29}")
@@ -44,7 +44,7 @@ def edition_in(table: Table) -> Edition:
     """Return the edition of a file's top-level table; only valid if there are no errors."""
     classes = _class_list(table, "classes")
     if table.is_sound("classes") and not classes:
-        table.fail("classes", f"a list of 1 to {MOST_CLASSES} names")
+        table.fail("classes", f"a list of 1 to {MAX_CLASSES} names")
     lists = {key: _class_list(table, key) if table.has(key) else () for key in name_lists()}
     tasks = table.table("tasks")
     of_task = {task: tasks.table(task) for task in Task if tasks.has(task)}
@@ -57,7 +57,7 @@ def edition_in(table: Table) -> Edition:
     tasks.finish()
     edition = Edition(
         name=_matching(table, "name", _NAME, "a letter, then up to 59 letters, digits, dots, hyphens and underscores"),
-        title=_short(table, "title", LONGEST_TITLE),
+        title=_short(table, "title", MAX_TITLE_LENGTH),
         classes=classes,
         parts=lists["parts"],
         actions=lists["actions"],
@@ -74,16 +74,16 @@ def edition_in(table: Table) -> Edition:
 
 def _class_list(table: Table, key: str) -> tuple[str, ...]:
     names = table.texts(key)
-    if len(names) > MOST_CLASSES:
-        table.fail(key, f"a list of 1 to {MOST_CLASSES} names")
+    if len(names) > MAX_CLASSES:
+        table.fail(key, f"a list of 1 to {MAX_CLASSES} names")
     check_names(table, key, names)
     return names
 
 
 def _similar_classes(table: Table, classes: tuple[str, ...]) -> tuple[tuple[str, ...], ...]:
     groups = table.lists_of_texts("similar")
-    if len(groups) > MOST_GROUPS or not all(len(group) > 1 and set(group) <= set(classes) for group in groups):
-        table.fail("similar", f"a list of at most {MOST_GROUPS} groups, each of two classes or more")
+    if len(groups) > MAX_GROUPS or not all(len(group) > 1 and set(group) <= set(classes) for group in groups):
+        table.fail("similar", f"a list of at most {MAX_GROUPS} groups, each of two classes or more")
     return groups
 
 
@@ -144,8 +144,8 @@ def _competitions(
     table: Table, tasks: Mapping[Task, Table], rules: Mapping[Task, TaskRules], declared: Mapping[Task, _Declared]
 ) -> Mapping[str, Competition]:
     entries = table.tables("competitions")
-    if table.is_sound("competitions") and not 1 <= len(entries) <= MOST_COMPETITIONS:
-        table.fail("competitions", f"a list of 1 to {MOST_COMPETITIONS} competitions")
+    if table.is_sound("competitions") and not 1 <= len(entries) <= MAX_COMPETITIONS:
+        table.fail("competitions", f"a list of 1 to {MAX_COMPETITIONS} competitions")
     found: dict[str, Competition] = {}
     for entry in entries:
         competition = _competition(entry, rules, declared)
@@ -172,7 +172,7 @@ def _competition(
         table.fail("number", "a whole number of at most 26 digits")
     training = table.choice("training", Training)
     image_set = _matching(table, "image_set", _IMAGE_SET, "up to 30 letters, digits, hyphens and underscores")
-    variant = _short(table, "variant", LONGEST_VARIANT) if table.has("variant") else ""
+    variant = _short(table, "variant", MAX_VARIANT_LENGTH) if table.has("variant") else ""
     table.finish()
     if not table.is_sound("task", "number", "key"):
         return None
@@ -234,8 +234,8 @@ def _matching(table: Table, key: str, pattern: re.Pattern[str], expected: str) -
     return text
 
 
-def _short(table: Table, key: str, longest: int) -> str:
+def _short(table: Table, key: str, max_length: int) -> str:
     text = table.text(key)
-    if len(text) > longest:
-        table.fail(key, f"a text of at most {longest} characters")
+    if len(text) > max_length:
+        table.fail(key, f"a text of at most {max_length} characters")
     return text

@@ -12,7 +12,7 @@ from vocboard.evaluator.examples.material import ExampleError, Material
 from vocboard.evaluator.examples.windows import Examples
 from vocboard.evaluator.ground_truth import DetectionTruth
 
-MOST_KEPT = 5  # detections of a class in an image
+MAX_KEPT = 5  # detections of a class in an image
 
 
 def detect(material: Material, competition: Competition) -> Files:
@@ -28,7 +28,7 @@ def detect(material: Material, competition: Competition) -> Files:
         own = np.flatnonzero((truth.image == image) & ~truth.difficult)
         examples.add(grid, grid.fractions(truth.box[own]), truth.class_index[own])
     detector = examples.learn(len(competition.classes))
-    most = dict.fromkeys(detector.kinds, MOST_KEPT)
+    most = dict.fromkeys(detector.kinds, MAX_KEPT)
     found: list[Found] = []
     for image, grid in material.grids(material.test_set.images):
         for kind, score, window in detector.find(grid, most):

@@ -27,7 +27,7 @@ MARGIN = 0.1  # of a person's box, added on each side: parts can extend beyond i
 STEP_OF_SIDE = 0.3  # between windows, as a fraction of their sides: small enough for the refinement to find the part
 NEGATIVES = 60  # windows without a part for each person: many, because there are few people to learn from
 PRIOR_WEIGHT = 0.15  # of positions, relative to scores of windows, which are 1 for parts and -1 for anything else
-LEAST_SPREAD = 0.02  # of positions, as a fraction of the person's crop
+MIN_SPREAD = 0.02  # of positions, as a fraction of the person's crop
 _SIDES = ("xmin", "ymin", "xmax", "ymax")
 
 Boxes = NDArray[np.float64]
@@ -106,7 +106,7 @@ class _Places:
         columns = []
         for kind in detector.kinds:
             own = boxes[kinds == kind]
-            away = (detector.windows.boxes - own.mean(axis=0)) / (own.std(axis=0) + LEAST_SPREAD)
+            away = (detector.windows.boxes - own.mean(axis=0)) / (own.std(axis=0) + MIN_SPREAD)
             columns.append(-PRIOR_WEIGHT * (away**2).mean(axis=1))
         return np.stack(columns, axis=1).astype(np.float32)
 

@@ -20,8 +20,8 @@ from vocboard.evaluator.result_files.names import expected_name
 from vocboard.evaluator.tasks.instance_segmentation import rle
 from vocboard.evaluator.tasks.instance_segmentation.truth import InstanceTruth
 
-MOST_KEPT = 3  # regions of a class in an image
-LEAST_FILLED = 0.2  # of a window, by cells of the class; otherwise the region is the whole window
+MAX_KEPT = 3  # regions of a class in an image
+MIN_FILLED = 0.2  # of a window, by cells of the class; otherwise the region is the whole window
 
 Mask = NDArray[np.bool_]
 
@@ -46,7 +46,7 @@ def segment_instances(material: Material, competition: Competition) -> Files:
     for image, grid in material.grids(material.test_set.images):
         width, height = sizes[image].tolist()
         scores = labels.scores(grid)
-        for kind, score, window in detector.find(grid, dict.fromkeys(detector.kinds, MOST_KEPT)):
+        for kind, score, window in detector.find(grid, dict.fromkeys(detector.kinds, MAX_KEPT)):
             region = _resized(_within(window, scores, kind + 1), width, height)
             text = rle.encode(rle.lengths_of(region))
             lines[kind].append(f"{material.test_set.images[image]} {confidence(score, competition)} {text}\n")
@@ -84,7 +84,7 @@ def _within(window: Floats, scores: Floats, label: int) -> Mask:
     inside = np.zeros((CELLS, CELLS), dtype=np.bool_)
     inside[top : max(bottom, top + 1), left : max(right, left + 1)] = True
     likely = inside & (scores[:, :, label] > scores[:, :, 0])
-    return likely if likely.sum() >= LEAST_FILLED * inside.sum() else inside
+    return likely if likely.sum() >= MIN_FILLED * inside.sum() else inside
 
 
 def _resized(cells: Mask, width: int, height: int) -> Mask:

@@ -14,7 +14,7 @@ from vocboard.evaluator.ground_truth.errors import TreeProblems, some
 from vocboard.evaluator.problems import Problem
 
 MIB = 1024 * 1024
-FOLDERS_LISTED, MOST_FOLDERS, FOLDER_DEPTH = 12, 1000, 2  # of what a message says of a tree without image sets
+FOLDERS_LISTED, MAX_FOLDERS, FOLDER_DEPTH = 12, 1000, 2  # of what a message says of a tree without image sets
 MAXIMUM_BYTES = 64 * MIB  # maximum size of a file that is read; images are not read
 
 
@@ -88,7 +88,7 @@ class Tree:
 
         try:
             for member in members(self._path, TREE_LIMITS, report):
-                if len(self._seen) < MOST_FOLDERS and (parts := member.name.split("/")[:-1][:FOLDER_DEPTH]):
+                if len(self._seen) < MAX_FOLDERS and (parts := member.name.split("/")[:-1][:FOLDER_DEPTH]):
                     self._seen.setdefault("/".join(parts))
                 if member.name in wanted and self._is_small(member.name, member.size):
                     yield member.name, member.read()

@@ -18,7 +18,7 @@ from vocboard.evaluator.scores import ClassDetails, Curve
 ELEVEN_RECALLS = np.arange(11) * 0.1
 
 _SORTED_BITS = 62  # of the numbers that are sorted to rank results
-_LEAST_SPAN = 1e-280  # of confidences; the steps of a smaller one would overflow
+_MIN_SPAN = 1e-280  # of confidences; the steps of a smaller one would overflow
 
 
 @dataclass(frozen=True, eq=False)
@@ -131,7 +131,7 @@ def _steps_down(confidence: NDArray[np.float64], steps: int) -> NDArray[np.int64
     greatest, least = float(confidence.max(initial=-np.inf)), float(confidence.min(initial=np.inf))
     if least == -np.inf:
         least = float(confidence.min(initial=np.inf, where=confidence > -np.inf))
-    if not _LEAST_SPAN < greatest - least < np.inf:
+    if not _MIN_SPAN < greatest - least < np.inf:
         return np.zeros(len(confidence), dtype=np.int64)
     return np.minimum((greatest - confidence) * (steps / (greatest - least)), steps).astype(np.int64)
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from vocboard.evaluator.problems import Kind, Problem, counted, quoted
 from vocboard.evaluator.problems.identifiers import UnknownImages, example_of
 
-_LONGEST_NAME = 100  # characters of a file name in a headline
+_MAX_NAME_LENGTH = 100  # characters of a file name in a headline
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,7 +83,7 @@ def headline(found: Found, facts: Facts) -> str:
 
 def _quoted_name(name: str) -> str:
     """Return the name of a file in quotes. Names of archives are printable, and backslashes in them are not doubled."""
-    return f"'{name}'" if name.isprintable() and len(name) <= _LONGEST_NAME else quoted(name)
+    return f"'{name}'" if name.isprintable() and len(name) <= _MAX_NAME_LENGTH else quoted(name)
 
 
 def _times(found: Found) -> str:

@@ -16,7 +16,7 @@ _OTHER_FORMS = (
     (re.compile(r"(?:COCO_[a-z]+[0-9]{4}_)?[0-9]{12}"), "COCO"),
     (re.compile(r"ILSVRC[0-9]{4}_(?:train|val|test)_[0-9]{8}"), "ImageNet"),
 )
-_LONGEST = 60  # characters; no identifier of these data sets is longer
+_MAX_LENGTH = 60  # characters; no identifier of these data sets is longer
 
 
 def form_of(identifier: str) -> str | None:
@@ -25,7 +25,7 @@ def form_of(identifier: str) -> str | None:
     >>> form_of("2008_000123"), form_of("000123"), form_of("COCO_val2014_000000000042"), form_of("IMG_1")
     ('2008', 'VOC2007', 'COCO', None)
     """
-    if len(identifier) > _LONGEST:
+    if len(identifier) > _MAX_LENGTH:
         return None
     if year := _YEAR.fullmatch(identifier):
         return year[1]

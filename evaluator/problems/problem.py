@@ -72,13 +72,13 @@ class Kind:
         return Problem(self.code, self.severity, message, file, line)
 
 
-def quoted(text: str, longest: int = 60) -> str:
+def quoted(text: str, max_length: int = 60) -> str:
     """Text from an upload as it may stand in a message: in quotes, on one line, printable, shortened.
 
     >>> quoted("a\\tb")
     "'a\\\\tb'"
     """
-    return repr(text if len(text) <= longest else text[: longest - 1] + "…")
+    return repr(text if len(text) <= max_length else text[: max_length - 1] + "…")
 
 
 def counted(number: int, one: str, many: str | None = None) -> str:

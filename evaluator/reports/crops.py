@@ -8,7 +8,7 @@ from vocboard.evaluator.diagnosis.worst import Box, WorstError
 from vocboard.evaluator.viewing import WrittenView
 
 _MARGIN = 0.3  # around the boxes, as a share of the longer side
-_LEAST = 60  # pixels: least side of a crop
+_MIN_SIDE = 60  # pixels: least side of a crop
 
 Region = tuple[float, float, float, float]  # x, y, width and height in pixels, from 0
 
@@ -68,7 +68,7 @@ def _region(boxes: list[Box], width: int, height: int) -> Region:
         return 0, 0, width, height
     left, top = min(box[0] for box in boxes) - 1, min(box[1] for box in boxes) - 1
     right, bottom = max(box[2] for box in boxes), max(box[3] for box in boxes)
-    side = max((1 + _MARGIN) * max(right - left, bottom - top), _LEAST)
+    side = max((1 + _MARGIN) * max(right - left, bottom - top), _MIN_SIDE)
     return _start(left, right, side, width), _start(top, bottom, side, height), side, side
 
 

@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 _SIZE, _LEFT, _TOP, _SIDE = 190, 30, 8, 150  # pixels: width of the plot, left and top margin, and side of the frame
-_MOST_POINTS = 300
+_MAX_POINTS = 300
 _ROW, _NAMES, _BARS = 17, 150, 230  # pixels: height of a bar with its margin, width of the names, longest bar
 
 Points = NDArray[np.float64]
@@ -76,9 +76,9 @@ def shares(rows: Mapping[str, Mapping[str, int]]) -> str:
 
 
 def _thinned(x: Points, y: Points) -> list[tuple[float, float]]:
-    if len(x) <= _MOST_POINTS:
+    if len(x) <= _MAX_POINTS:
         return list(zip(x.tolist(), y.tolist(), strict=True))
-    bins = np.minimum((x * (_MOST_POINTS // 2)).astype(int), _MOST_POINTS // 2)
+    bins = np.minimum((x * (_MAX_POINTS // 2)).astype(int), _MAX_POINTS // 2)
     points: list[tuple[float, float]] = []
     for start, end in zip(*_runs(bins), strict=True):
         least, most = start + int(np.argmin(y[start:end])), start + int(np.argmax(y[start:end]))

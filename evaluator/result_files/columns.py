@@ -13,10 +13,10 @@ from numpy.typing import NDArray
 from vocboard.evaluator.editions import Limits
 from vocboard.evaluator.problems.text_files import EMPTY_FILE
 from vocboard.evaluator.result_files.duplicates import FirstLines
-from vocboard.evaluator.result_files.fields import LARGEST_OBJECT_INDEX, is_plain
+from vocboard.evaluator.result_files.fields import MAX_OBJECT_INDEX, is_plain
 from vocboard.evaluator.result_files.items import Items
 from vocboard.evaluator.result_files.large_files import (
-    MOST_BYTES_AFTER_ERRORS,
+    MAX_BYTES_AFTER_ERRORS,
     is_large_and_plain,
     parts_of,
     read_part,
@@ -129,7 +129,7 @@ class _Reader:
     def _take_parts(self, parts: Iterable[bytes], first: int) -> None:
         """Read parts, starting at line `first`; split parts with errors into smaller ones."""
         for part in parts:
-            is_tried = len(part) <= MOST_BYTES_AFTER_ERRORS or not self._report.has_errors
+            is_tried = len(part) <= MAX_BYTES_AFTER_ERRORS or not self._report.has_errors
             count = self._take_part(part, first) if is_tried else 0
             if not count:
                 count = part.count(b"\n")
@@ -227,9 +227,9 @@ def _persons(images: Sequence[str], indices: Sequence[str], items: Items) -> NDA
     image = items.images.positions(images)
     if image is None or not ("".join(indices).isascii() and all(map(str.isdecimal, indices))):
         return None
-    if max(map(len, indices), default=0) > len(str(LARGEST_OBJECT_INDEX)):
+    if max(map(len, indices), default=0) > len(str(MAX_OBJECT_INDEX)):
         return None
     index = list(map(int, indices))
-    if not all(0 < number <= LARGEST_OBJECT_INDEX for number in index):
+    if not all(0 < number <= MAX_OBJECT_INDEX for number in index):
         return None
     return items.persons.positions(zip(image.tolist(), index, strict=True))

@@ -24,7 +24,7 @@ from vocboard.evaluator.problems.text_files import (
 from vocboard.evaluator.result_files.items import Items
 from vocboard.evaluator.result_files.report import FileReport
 
-LARGEST_OBJECT_INDEX = 2**31 - 1
+MAX_OBJECT_INDEX = 2**31 - 1
 
 _WITH_COMMA = re.compile(r"[+-]?\d{1,20},\d{1,20}([eE][+-]?\d{1,3})?", re.ASCII)
 
@@ -64,8 +64,8 @@ def _named(task: Task) -> str:
 
 def read_object_index(text: str, line: int, report: FileReport) -> int | None:
     """Return a 1-based object index; report a problem and return None if it is invalid."""
-    digits = text if text.isascii() and text.isdecimal() and len(text) <= len(str(LARGEST_OBJECT_INDEX)) else "0"
-    if 0 < int(digits) <= LARGEST_OBJECT_INDEX:
+    digits = text if text.isascii() and text.isdecimal() and len(text) <= len(str(MAX_OBJECT_INDEX)) else "0"
+    if 0 < int(digits) <= MAX_OBJECT_INDEX:
         return int(digits)
     if text == "0":
         report.add(OBJECT_INDEX_ZERO, line)

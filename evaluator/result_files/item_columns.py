@@ -8,7 +8,7 @@ from weakref import WeakKeyDictionary
 import numpy as np
 from numpy.typing import NDArray
 
-from vocboard.evaluator.result_files.fields import LARGEST_OBJECT_INDEX
+from vocboard.evaluator.result_files.fields import MAX_OBJECT_INDEX
 from vocboard.evaluator.result_files.items import Items
 
 _made: WeakKeyDictionary[Items, "ItemColumns"] = WeakKeyDictionary()  # built once for all files of a task
@@ -117,10 +117,10 @@ def _object_indices(column: Any) -> NDArray[np.int64] | None:
 
     if not compute.all(compute.ascii_is_decimal(column)).as_py():
         return None
-    if compute.max(compute.binary_length(column)).as_py() > len(str(LARGEST_OBJECT_INDEX)):
+    if compute.max(compute.binary_length(column)).as_py() > len(str(MAX_OBJECT_INDEX)):
         return None
     index: NDArray[np.int64] = column.cast("int64").to_numpy()
-    return index if index.min() > 0 and index.max() <= LARGEST_OBJECT_INDEX else None
+    return index if index.min() > 0 and index.max() <= MAX_OBJECT_INDEX else None
 
 
 def _person_key(image: NDArray[np.int32], index: NDArray[np.integer]) -> NDArray[np.int64]:

@@ -17,8 +17,8 @@ from vocboard.evaluator.problems.identifiers import UnknownImages
 _Key = TypeVar("_Key", bound=Hashable)
 
 _SIMILAR = 0.8  # minimum similarity (0 to 1) of suggested identifiers
-_LONGEST_COMPARED = 60  # characters
-_MOST_COMPARED = 20  # identifiers of an upload: each takes some 50 ms in a test set of 10,000 images
+_MAX_COMPARED_LENGTH = 60  # characters
+_MAX_COMPARED = 20  # identifiers of an upload: each takes some 50 ms in a test set of 10,000 images
 _SUFFIXES = (".jpg", ".jpeg", ".png", ".xml")
 _DIVIDERS = re.compile(r"[/\\]")
 _DIGIT_OR_LETTER = re.compile(r"[0-9]|[^\W_]")
@@ -114,7 +114,7 @@ class Items:
         if _form(identifier) == _form(first):
             # A typing error and an image of train or val look the same; the latter is far more common.
             return "; it has the form of one, and may belong to another split (train, val) or another year"
-        if len(identifier) > _LONGEST_COMPARED or self._compared >= _MOST_COMPARED:
+        if len(identifier) > _MAX_COMPARED_LENGTH or self._compared >= _MAX_COMPARED:
             return ""
         self._compared += 1
         similar = difflib.get_close_matches(identifier, self.images.listed(), n=1, cutoff=_SIMILAR)

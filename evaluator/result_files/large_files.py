@@ -19,9 +19,9 @@ LARGE_BYTES = 128 * 1024  # of one file; an upload of twenty such pays for impor
 _PART_BYTES = 8 * 1024 * 1024  # read at a time, by several threads; limits the memory for reading
 _SEARCHED_AT_ONCE_BYTES = 64 * 1024  # what a processor's cache holds
 _SMALLER_PARTS_BYTES = (1024 * 1024, 128 * 1024, 32 * 1024)  # of a part with a wrong line, and again
-MOST_BYTES_AFTER_ERRORS = 2 * 1024 * 1024  # of a part that is tried whole once a line was wrong: they seldom come alone
-_LEAST_BLOCK_BYTES, _MOST_BLOCK_BYTES = 128 * 1024, 1024 * 1024  # for one thread
-_MOST_THREADS = 4  # more don't help, and each takes address space, which the server limits
+MAX_BYTES_AFTER_ERRORS = 2 * 1024 * 1024  # of a part that is tried whole once a line was wrong: they seldom come alone
+_MIN_BLOCK_BYTES, _MAX_BLOCK_BYTES = 128 * 1024, 1024 * 1024  # for one thread
+_MAX_THREADS = 4  # more don't help, and each takes address space, which the server limits
 _OTHER_LINE_ENDS_AND_TABS = (b"\r", b"\t")  # they mean warnings
 
 
@@ -92,10 +92,10 @@ def _parse(data: bytes, names: int, numbers: int) -> list[Any] | None:
     import pyarrow as pa  # noqa: PLC0415  # importing takes a tenth of a second, and few uploads have large files
     from pyarrow import csv  # noqa: PLC0415
 
-    threads = min(pa.cpu_count(), _MOST_THREADS)
+    threads = min(pa.cpu_count(), _MAX_THREADS)
     pa.set_cpu_count(threads)
-    pa.set_memory_pool(pa.system_memory_pool())  # other pools reserve a gigabyte of address space; see `_MOST_THREADS`
-    block = min(max(len(data) // threads + 1, _LEAST_BLOCK_BYTES), _MOST_BLOCK_BYTES)
+    pa.set_memory_pool(pa.system_memory_pool())  # other pools reserve a gigabyte of address space; see `_MAX_THREADS`
+    block = min(max(len(data) // threads + 1, _MIN_BLOCK_BYTES), _MAX_BLOCK_BYTES)
     types = {str(place): pa.string() if place < names else pa.float64() for place in range(names + numbers)}
     try:
         table = csv.read_csv(

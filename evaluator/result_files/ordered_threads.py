@@ -10,7 +10,7 @@ if TYPE_CHECKING:
 
 _Result = TypeVar("_Result")
 
-_MOST_THREADS = 4
+_MAX_THREADS = 4
 _BUNDLE = 8  # items per batch: passing a batch to a thread takes tens of microseconds
 _BUNDLE_BYTES = 1024 * 1024
 _BUNDLES_PER_THREAD = 2  # of waiting work; limits memory
@@ -24,7 +24,7 @@ class OrderedThreadPool(Generic[_Result]):
         from concurrent.futures import ThreadPoolExecutor  # noqa: PLC0415  # slow to import, and few uploads need it
 
         self._take = take
-        self._threads = min(os.cpu_count() or 1, _MOST_THREADS)
+        self._threads = min(os.cpu_count() or 1, _MAX_THREADS)
         self._pool = ThreadPoolExecutor(self._threads)
         self._bundle: list[Callable[[], _Result]] = []
         self._bundle_bytes = 0

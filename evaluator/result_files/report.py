@@ -8,7 +8,7 @@ from vocboard.evaluator.problems.files import MORE_PROBLEMS, MORE_WARNINGS, READ
 from vocboard.evaluator.problems.reported import ReportedProblems
 
 LISTED = 20
-MOST_PROBLEMS = 20_000  # errors after which reading a file stops
+MAX_PROBLEMS = 20_000  # errors after which reading a file stops
 
 
 class FileReport:
@@ -42,7 +42,7 @@ class FileReport:
     @property
     def has_enough(self) -> bool:
         """Whether there are so many problems that reading should stop."""
-        return self._errors > MOST_PROBLEMS
+        return self._errors > MAX_PROBLEMS
 
     def stop(self, line: int) -> None:
         """Record that reading stopped after a line."""

@@ -14,11 +14,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from vocboard.evaluator.statistics.evidence import Evidence, EvidenceByClass
-from vocboard.evaluator.statistics.intervals import LEAST_COUNTING
+from vocboard.evaluator.statistics.intervals import MIN_COUNTING_IMAGES
 from vocboard.evaluator.statistics.ranked_evidence import LabelledItems
 
 BINS = 10  # of the share of an image's positives that methods find
-LEAST_LENGTH = 1e-9  # of deviations; shorter ones are rounding errors
+MIN_LENGTH = 1e-9  # of deviations; shorter ones are rounding errors
 
 Shares = Mapping[str, NDArray[np.float64]]  # by class: (images,) share of its positives found; NaN without positives
 
@@ -46,7 +46,7 @@ class Difficulty:
 
     Attributes:
         images: (images,) the mean over classes and methods of what is found; NaN for images without positives.
-        classes: those that at least `LEAST_COUNTING` images show.
+        classes: those that at least `MIN_COUNTING_IMAGES` images show.
     """
 
     images: NDArray[np.float64]
@@ -74,7 +74,7 @@ def difficulty(found: Sequence[Shares]) -> Difficulty:
         of_methods = of_class[:, shown]
         total[shown] += of_methods.mean(axis=0)
         number[shown] += 1
-        if np.count_nonzero(shown) >= LEAST_COUNTING:
+        if np.count_nonzero(shown) >= MIN_COUNTING_IMAGES:
             classes[name] = ClassDifficulty(
                 int(np.count_nonzero(shown)),
                 float(of_methods.mean()),
@@ -106,7 +106,7 @@ def correlations(units: NDArray[np.float64]) -> NDArray[np.float64]:
     length = np.sqrt((deviation**2).sum(axis=1))
     with np.errstate(invalid="ignore", divide="ignore"):
         found = (deviation @ deviation.T) / np.outer(length, length)
-    found[:, length < LEAST_LENGTH] = found[length < LEAST_LENGTH] = np.nan
+    found[:, length < MIN_LENGTH] = found[length < MIN_LENGTH] = np.nan
     return np.asarray(np.clip(found, -1.0, 1.0))
 
 

@@ -14,7 +14,7 @@ from vocboard.evaluator.rules import Competition, Edition
 from vocboard.evaluator.scores import Measure
 from vocboard.evaluator.statistics.evidence import Evidence
 from vocboard.evaluator.statistics.influence import influences
-from vocboard.evaluator.statistics.intervals import LEAST_IMAGES, LEVEL, Interval, ReplicatedMeasure, mean_of_defined
+from vocboard.evaluator.statistics.intervals import LEVEL, MIN_IMAGES, Interval, ReplicatedMeasure, mean_of_defined
 from vocboard.evaluator.statistics.weights import REPLICATES, SEED, Weights, draw_weights
 from vocboard.evaluator.tasks.names import Metric
 from vocboard.evaluator.tasks.registries.definitions import METRICS, TASKS
@@ -82,7 +82,7 @@ def bootstrap(
     Raises:
         ValueError: there are fewer than two test images or two replicates.
     """
-    if evidence.images < LEAST_IMAGES or replicates < LEAST_IMAGES:
+    if evidence.images < MIN_IMAGES or replicates < MIN_IMAGES:
         raise ValueError(f"{replicates} replicates of {evidence.images} test images; each must be at least 2")
     weights = draw_weights(evidence.images, replicates)
     rules = competition.rules

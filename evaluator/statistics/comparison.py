@@ -27,13 +27,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from vocboard.evaluator.statistics.influence import FREEDOM_OF_AN_IMAGE, degrees_of_freedom, student_quantile
-from vocboard.evaluator.statistics.intervals import LEAST_ERROR, LEVEL, ReplicatedScore
+from vocboard.evaluator.statistics.intervals import LEVEL, MIN_ERROR, ReplicatedScore
 
-LEAST_REPLICATES = 100  # from fewer, no tail can be told
+MIN_REPLICATES = 100  # from fewer, no tail can be told
 
 
 class TooFewReplicatesError(ValueError):
-    """Fewer than `LEAST_REPLICATES` replicates define the scores of all methods."""
+    """Fewer than `MIN_REPLICATES` replicates define the scores of all methods."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -153,7 +153,7 @@ class Pairs:
     def counting_images(self) -> NDArray[np.int64]:
         """(m, m) how many images determine the difference; see `ReplicatedScore.counting_images`."""
         counting = self.freedom.astype(np.int64) // FREEDOM_OF_AN_IMAGE
-        return np.asarray(np.where(self.error > LEAST_ERROR, counting, 0))
+        return np.asarray(np.where(self.error > MIN_ERROR, counting, 0))
 
     def where(self, is_known: NDArray[np.bool_]) -> "Pairs":
         """Return the same without the intervals of some pairs, which are then not significant.
@@ -193,7 +193,7 @@ def compare(
 
     Raises:
         ValueError: there is no method, or a score is undefined.
-        TooFewReplicatesError: fewer than `LEAST_REPLICATES` replicates define all scores. A `ValueError`.
+        TooFewReplicatesError: fewer than `MIN_REPLICATES` replicates define all scores. A `ValueError`.
     """
     order, score, drawn, influence = _in_order(scores, higher_is_better)
     pairs = _pairs(order, score, drawn, influence, level)
@@ -230,8 +230,8 @@ def _in_order(
     if not len(score) or np.isnan(score).any():
         raise ValueError("only methods with a defined score can be compared")
     drawn = drawn[:, ~np.isnan(drawn).any(axis=0)]
-    if drawn.shape[1] < LEAST_REPLICATES:
-        raise TooFewReplicatesError(f"fewer than {LEAST_REPLICATES} replicates define the scores of all methods")
+    if drawn.shape[1] < MIN_REPLICATES:
+        raise TooFewReplicatesError(f"fewer than {MIN_REPLICATES} replicates define the scores of all methods")
     return order, score, drawn, np.array([scores[name].influence for name in order])
 
 
@@ -261,18 +261,18 @@ def _pairs(
         difference[place, others] = score[place] - score[others]
         error[place, others] = drawn_difference.std(axis=1, ddof=1)
         freedom[place, others] = degrees_of_freedom(influence[place] - influence[others], drawn.shape[1])
-        varies = error[place, others] > LEAST_ERROR  # equal results differ in no replicate
+        varies = error[place, others] > MIN_ERROR  # equal results differ in no replicate
         deviation = np.abs(drawn_difference - difference[place, others][:, None])[varies]
         ratio = deviation / error[place, others][varies, None]
         np.maximum(largest, ratio.max(axis=0, initial=0.0), out=largest)
     critical = np.quantile(largest, level)
     margin = student_quantile(np.full_like(freedom, critical), freedom) * error
-    margin[(error <= LEAST_ERROR) & (np.abs(difference) > LEAST_ERROR)] = 1.0  # nothing is known of the error
+    margin[(error <= MIN_ERROR) & (np.abs(difference) > MIN_ERROR)] = 1.0  # nothing is known of the error
     return Pairs(tuple(order), difference, difference - margin, difference + margin, error, freedom, largest)
 
 
 def _p_value(difference: float, error: float, freedom: float, largest: NDArray[np.float64]) -> float:
-    if error <= LEAST_ERROR:
+    if error <= MIN_ERROR:
         return 1.0
     at_least = int(np.count_nonzero(student_quantile(largest, freedom) >= abs(difference) / error))
     return (1 + at_least) / (1 + len(largest))

@@ -16,7 +16,7 @@ from vocboard.evaluator.stored_results.columns_file import ColumnsError, Columns
 from vocboard.evaluator.tasks.names import Metric
 
 EVIDENCE_VERSION = 1  # increase it when the arrays or their meaning change
-MOST_BYTES = 1024**3
+MAX_BYTES = 1024**3
 
 _KINDS: Mapping[str, type[ClassEvidence]] = {
     "matched": MatchedResults,
@@ -53,7 +53,7 @@ def store_evidence(evidence: Evidence, origin: Origin) -> bytes:
         TypeError: the classes have evidence of different kinds, or of one that `_KINDS` does not list.
     """
     file = io.BytesIO()
-    writer = ColumnsWriter(file.write, limit=MOST_BYTES)
+    writer = ColumnsWriter(file.write, limit=MAX_BYTES)
     header: dict[str, Any] = {
         "evidence": EVIDENCE_VERSION,
         "images": evidence.images,
@@ -77,7 +77,7 @@ def store_evidence(evidence: Evidence, origin: Origin) -> bytes:
             _write(writer, str(number), each)
     writer.finish(header)
     if not writer.is_complete:
-        raise ValueError(f"evidence of more than {MOST_BYTES:,} bytes")
+        raise ValueError(f"evidence of more than {MAX_BYTES:,} bytes")
     return file.getvalue()
 
 

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from vocboard.evaluator.statistics.weights import Weights
 
 FREEDOM_OF_AN_IMAGE = 2  # effective degrees of freedom of n images that contribute equally, divided by n
-LEAST_FREEDOM = 4  # with fewer, the expansion of Student's quantile is no good, nor is the bootstrap
+MIN_DEGREES_OF_FREEDOM = 4  # with fewer, the expansion of Student's quantile is no good, nor is the bootstrap
 
 
 def influences(weights: Weights, replicates: NDArray[np.float64]) -> NDArray[np.float32]:
@@ -59,7 +59,7 @@ def degrees_of_freedom(influence: NDArray[np.floating], replicates: int) -> NDAr
     with np.errstate(divide="ignore", invalid="ignore"):
         share = fourth / variance**2 - 1 / images
         freedom = np.where(share > 0, 2 / share, images)
-    whole = np.clip(np.nan_to_num(np.floor(freedom)), LEAST_FREEDOM, max(images, LEAST_FREEDOM))
+    whole = np.clip(np.nan_to_num(np.floor(freedom)), MIN_DEGREES_OF_FREEDOM, max(images, MIN_DEGREES_OF_FREEDOM))
     return np.asarray(whole, dtype=np.int64)
 
 

@@ -18,9 +18,9 @@ from vocboard.evaluator.scores import Measure
 from vocboard.evaluator.statistics.influence import FREEDOM_OF_AN_IMAGE, degrees_of_freedom, student_quantile
 
 LEVEL = 0.95  # of confidence
-LEAST_IMAGES = 2  # a single image says nothing about others
-LEAST_COUNTING = 10  # images: intervals from fewer contain the true score less often than they claim
-LEAST_ERROR = 1e-12  # smaller standard errors are rounding errors
+MIN_IMAGES = 2  # a single image says nothing about others
+MIN_COUNTING_IMAGES = 10  # images: intervals from fewer contain the true score less often than they claim
+MIN_ERROR = 1e-12  # smaller standard errors are rounding errors
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,7 +76,7 @@ class ReplicatedScore:
         If n images contribute equally and the others nothing, these are n. See `FREEDOM_OF_AN_IMAGE`.
         """
         defined = self.replicates[~np.isnan(self.replicates)]
-        if len(defined) < 2 or defined.std(ddof=1) <= LEAST_ERROR:
+        if len(defined) < 2 or defined.std(ddof=1) <= MIN_ERROR:
             return 0
         [freedom] = degrees_of_freedom(self.influence[None], len(defined)).tolist()
         return int(freedom) // FREEDOM_OF_AN_IMAGE

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from vocboard.evaluator.statistics.weights import Weights
 
-_LARGEST = int(np.iinfo(np.uint8).max)
+_MAX_UINT8 = int(np.iinfo(np.uint8).max)
 
 
 def segment_sums(weights: Weights, row: NDArray[np.integer], end: NDArray[np.integer]) -> NDArray[np.int32]:
@@ -27,7 +27,7 @@ def segment_sums(weights: Weights, row: NDArray[np.integer], end: NDArray[np.int
     [[1, 2], [0, 0], [6, 8]]
     """
     start = np.concatenate(([0], end[:-1])).astype(np.int64) if len(end) else np.empty(0, dtype=np.int64)
-    most = _LARGEST // max(1, int(weights.max(initial=1)))  # rows whose sum fits into 8 bits
+    most = _MAX_UINT8 // max(1, int(weights.max(initial=1)))  # rows whose sum fits into 8 bits
     pieces = -(-(end - start) // most)
     piece_end = np.cumsum(pieces)
     segment = np.repeat(np.arange(len(end)), pieces)

@@ -37,7 +37,7 @@ def compare_sequence(scores: Sequence[ReplicatedScore], *, level: float = LEVEL)
         level: the chance that all intervals contain the true differences.
 
     Raises:
-        ValueError: there are fewer than two submissions, a score is undefined, or fewer than `LEAST_REPLICATES`
+        ValueError: there are fewer than two submissions, a score is undefined, or fewer than `MIN_REPLICATES`
             replicates define all scores.
     """
     if len(scores) < 2 or any(one.is_undefined for one in scores):

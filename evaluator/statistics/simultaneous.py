@@ -10,9 +10,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from vocboard.evaluator.statistics.comparison import LEAST_REPLICATES
+from vocboard.evaluator.statistics.comparison import MIN_REPLICATES
 from vocboard.evaluator.statistics.influence import FREEDOM_OF_AN_IMAGE, degrees_of_freedom, student_quantile
-from vocboard.evaluator.statistics.intervals import LEAST_ERROR, LEVEL, ReplicatedScore
+from vocboard.evaluator.statistics.intervals import LEVEL, MIN_ERROR, ReplicatedScore
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,22 +63,22 @@ def changes(differences: Sequence[ReplicatedScore], *, level: float = LEVEL) -> 
         level: the chance that all intervals contain the true differences.
 
     Raises:
-        ValueError: a difference is undefined, or fewer than `LEAST_REPLICATES` replicates define all differences.
+        ValueError: a difference is undefined, or fewer than `MIN_REPLICATES` replicates define all differences.
     """
     if not differences or any(one.is_undefined for one in differences):
         raise ValueError("only defined differences can be compared")
     drawn = np.array([one.replicates for one in differences])
     drawn = drawn[:, ~np.isnan(drawn).any(axis=0)]
-    if drawn.shape[1] < LEAST_REPLICATES:
-        raise ValueError(f"fewer than {LEAST_REPLICATES} replicates define all scores")
+    if drawn.shape[1] < MIN_REPLICATES:
+        raise ValueError(f"fewer than {MIN_REPLICATES} replicates define all scores")
     difference = np.array([one.score for one in differences])
     freedom = degrees_of_freedom(np.array([one.influence for one in differences]), drawn.shape[1])
     error = drawn.std(axis=1, ddof=1)
-    varies = error > LEAST_ERROR  # the same results differ in no replicate
+    varies = error > MIN_ERROR  # the same results differ in no replicate
     ratio = np.abs(drawn - difference[:, None])[varies] / error[varies, None]
     critical = float(np.quantile(ratio.max(axis=0, initial=0.0), level))
     margin = student_quantile(np.full(len(error), critical), freedom.astype(np.float64)) * error
-    margin[~varies & (np.abs(difference) > LEAST_ERROR)] = 1.0  # nothing is known of the error
+    margin[~varies & (np.abs(difference) > MIN_ERROR)] = 1.0  # nothing is known of the error
     counting = np.where(varies, freedom // FREEDOM_OF_AN_IMAGE, 0)
     numbers = (difference, difference - margin, difference + margin, counting)
     return tuple(Change(*each) for each in zip(*(number.tolist() for number in numbers), strict=True))

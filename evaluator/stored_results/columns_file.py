@@ -21,9 +21,9 @@ from numpy.typing import NDArray
 MAGIC = b"vocboard columns\n"
 COMPRESSION = "lz4"  # writes and reads at the speed of memory
 TYPES = {name: np.dtype(name) for name in ("|i1", "|u1", "<i4", "<i8", "<f8")}
-MOST_DIMENSIONS = 2
-MOST_INDEX_BYTES = 64 * 1024 * 1024
-MOST_ARRAY_BYTES = 4 * 1024**3
+MAX_DIMENSIONS = 2
+MAX_INDEX_BYTES = 64 * 1024 * 1024
+MAX_ARRAY_BYTES = 4 * 1024**3
 _LENGTH = struct.Struct("<Q")
 
 
@@ -66,7 +66,7 @@ class ColumnsWriter:
     def finish(self, header: Mapping[str, Any]) -> None:
         """Write the index."""
         index = json.dumps({"header": header, "arrays": self._arrays}, separators=(",", ":")).encode()
-        if len(index) > MOST_INDEX_BYTES:
+        if len(index) > MAX_INDEX_BYTES:
             self.is_complete = False
         self._put(index + _LENGTH.pack(len(index)) + MAGIC)
 
@@ -175,7 +175,7 @@ class ColumnsFile:
         if begins != MAGIC or self._file.read() != MAGIC:
             raise ValueError("its beginning or end is another one")
         start = size - tail - length
-        if length > MOST_INDEX_BYTES or start < len(MAGIC):
+        if length > MAX_INDEX_BYTES or start < len(MAGIC):
             raise ValueError("its index is too long")
         self._file.seek(start)
         return json.loads(self._file.read(length)), start
@@ -191,11 +191,11 @@ def _checked(rows: Any, end: int) -> dict[str, _Stored]:
     place = len(MAGIC)
     for name, kind, shape, length in rows:
         numbers = [*shape, length]
-        if not isinstance(name, str) or name in arrays or len(shape) > MOST_DIMENSIONS:
+        if not isinstance(name, str) or name in arrays or len(shape) > MAX_DIMENSIONS:
             raise ValueError("an array has no name of its own, or too many dimensions")
         if not all(type(number) is int and number >= 0 for number in numbers):
             raise ValueError(f"{name} has a size that is no number")
-        if math.prod(shape) * TYPES[kind].itemsize > MOST_ARRAY_BYTES:
+        if math.prod(shape) * TYPES[kind].itemsize > MAX_ARRAY_BYTES:
             raise ValueError(f"{name} is too large")
         arrays[name] = _Stored(TYPES[kind], tuple(shape), place, length)
         place += length

@@ -25,7 +25,7 @@ from vocboard.evaluator.tasks.instance_segmentation.truth import InstanceTruth
 from vocboard.evaluator.tasks.layout.parts import judge_parts
 from vocboard.evaluator.tasks.layout.people import people_by_index
 from vocboard.evaluator.tasks.layout.scoring import judge_whole_people
-from vocboard.evaluator.viewing.marks import LEAST_OVERLAP, Mark, mark_detections
+from vocboard.evaluator.viewing.marks import MIN_OVERLAP, Mark, mark_detections
 
 NOBODY = -1
 _LABEL_MARKS = np.array([Mark.IGNORED, Mark.POSITIVE, Mark.NEGATIVE], dtype=np.uint8)  # by label 0, 1, -1
@@ -188,7 +188,7 @@ def _regions(entry: Entry, image_set: ImageSet, page: Page) -> Iterator[Claims]:
             overlaps = BestOverlaps(found, truth, index)
             matches = overlaps.matched.matches(overlap_of(rules.metric, page.edition))
             mark = np.full(len(order), Mark.BACKGROUND, dtype=np.uint8)
-            mark[overlaps.matched.overlap >= LEAST_OVERLAP] = Mark.LOCATION
+            mark[overlaps.matched.overlap >= MIN_OVERLAP] = Mark.LOCATION
             mark[matches.enough] = Mark.REPEATED
             mark[matches.judge().true] = Mark.CORRECT
         shapes = [_shape(found, region, image_set) for region in order.tolist()]

@@ -17,7 +17,7 @@ from vocboard.evaluator.metrics.precision_recall import by_confidence
 from vocboard.evaluator.results import Detections
 from vocboard.evaluator.tasks.detection.scoring import match
 
-LEAST_OVERLAP = 0.1  # with an object of the class, for a detection to be one of poor location
+MIN_OVERLAP = 0.1  # with an object of the class, for a detection to be one of poor location
 
 
 class Mark(IntEnum):
@@ -70,7 +70,7 @@ def mark_detections(
     other, overlap_of_other = best_overlapping(box, image, truth.box[others], truth.image[others])
 
     wrong = judgement.false & ~matches.enough
-    located = wrong & (overlap >= LEAST_OVERLAP)
+    located = wrong & (overlap >= MIN_OVERLAP)
     confused = wrong & ~located & is_enough(overlap_of_other, edition.overlap)
     mark = np.full(len(order), Mark.BACKGROUND, dtype=np.uint8)
     mark[confused] = Mark.CONFUSED

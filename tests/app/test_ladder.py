@@ -22,7 +22,7 @@ from tests.support.site import Site
 from vocboard.app.accounts.models import User
 from vocboard.app.challenges import service as challenges
 from vocboard.app.challenges.models import Challenge, Detail, Freeze
-from vocboard.app.challenges.phases import LONGEST_UPLOAD
+from vocboard.app.challenges.phases import MAX_UPLOAD_DURATION
 from vocboard.app.challenges.rules import rules_of
 from vocboard.app.database import Database, now
 from vocboard.app.errors import InvalidInputError
@@ -163,7 +163,7 @@ def test_no_view_depends_on_more_than_what_is_released_until_the_phase_has_close
     with embedded_site.writing() as session:
         world = World(session, freeze=Freeze.NEVER)
         rescale(session, world.ids, {"First": 0.512})  # with curves
-    clock.advance(DAY + LONGEST_UPLOAD - timedelta(minutes=5))  # closed, but somebody may still upload
+    clock.advance(DAY + MAX_UPLOAD_DURATION - timedelta(minutes=5))  # closed, but somebody may still upload
     with embedded_site.writing() as session:
         link = submissions.create_anonymous_link(session, submission_id=world.ids["Worse"], user=world.ada)
         token, organisers = make_token(session, world.ada), make_token(session, world.organiser)

@@ -22,7 +22,7 @@ from vocboard.evaluator.tasks.names import Metric
 
 Claims = NDArray[np.int8]  # (claims,) of each box: 1 right, 0 on a difficult object, -1 wrong
 FILLER = -1  # in a list: a box that its author knows to be wrong
-MOST_OBJECTS = 2000  # of a class, that anybody would think possible
+MAX_OBJECTS = 2000  # of a class, that anybody would think possible
 EXHAUSTIVE_CHANGES = 3  # labels that differ, up to which every other truth is tried
 CHAINS, STEPS = 480, 2500  # of the search for others
 SEARCHES = 3  # one alone misses truths that another one finds
@@ -158,8 +158,8 @@ def _denied(others: NDArray[np.int8], answers: Sequence[Answer], known: NDArray[
     """Which claims some of these truths, with some numbers of objects, deny while giving the same answers."""
     right, difficult = (others == 1).sum(axis=1), (others == 0).sum(axis=1)
     least = np.maximum(right, 1).astype(float)
-    most = np.full(len(others), float(MOST_OBJECTS))
-    least_all, most_all = np.zeros(len(others)), np.full(len(others), float(MOST_OBJECTS))
+    most = np.full(len(others), float(MAX_OBJECTS))
+    least_all, most_all = np.zeros(len(others)), np.full(len(others), float(MAX_OBJECTS))
     for one in answers:
         area, second = _sums(others, one.boxes)
         least, most = np.maximum(least, area / one.area[1]), np.minimum(most, _divided(area, one.area[0]))

@@ -9,7 +9,7 @@ from tests.browser.visits import Visit
 TELEPHONE: ViewportSize = {"width": 390, "height": 844}
 DESK: ViewportSize = {"width": 1280, "height": 800}
 ENLARGED: ViewportSize = {"width": 640, "height": 400}  # the desk at 200 per cent
-MOST_BYTES = 300_000
+MAX_BYTES = 300_000
 
 TOO_WIDE = """() => {
   const wide = [];
@@ -91,7 +91,7 @@ def check_layout(page: Page, visit: Visit) -> bool:
 
 
 def _check(page: Page, visit: Visit) -> None:
-    assert page.evaluate(SIZE) < MOST_BYTES
+    assert page.evaluate(SIZE) < MAX_BYTES
     for size in (DESK, ENLARGED, TELEPHONE):
         page.set_viewport_size(size)
         assert page.evaluate(TOO_WIDE) == [], f"wider than {size['width']} pixels"

@@ -10,7 +10,7 @@ from tools.year.camera import PICTURES
 from tools.year.story import take_pictures
 
 PAGE = PICTURES.parents[1] / "a-year.md"
-MOST_BYTES = 100_000  # of a picture: they are in the repository
+MAX_BYTES = 100_000  # of a picture: they are in the repository
 
 pytestmark = pytest.mark.browser
 
@@ -22,4 +22,4 @@ def test_the_year_is_as_the_page_tells_it(browser: Browser, tmp_path: Path) -> N
     shown = {Path(target).name for target in LINK.findall(PAGE.read_text(encoding="utf-8")) if "images/" in target}
     assert {picture.name for picture in taken.iterdir()} == shown
     assert {picture.name for picture in PICTURES.iterdir()} == shown
-    assert all(picture.stat().st_size < MOST_BYTES for picture in PICTURES.iterdir())
+    assert all(picture.stat().st_size < MAX_BYTES for picture in PICTURES.iterdir())

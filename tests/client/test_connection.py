@@ -210,7 +210,7 @@ def test_a_silent_event_stream_ends_the_patience() -> None:
 
     with (
         pytest.raises(NetworkError, match="did not respond in time"),
-        connection(handler).events("/e", patience_seconds=1),
+        connection(handler).events("/e", read_timeout_seconds=1),
     ):
         pass
 
@@ -345,7 +345,7 @@ def test_memory_stays_flat_however_large_the_archive(tmp_path: Path) -> None:
 
 
 def test_no_answer_fills_the_memory_or_ends_with_a_traceback(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("vocboard.client.bodies.MOST_BYTES", 100_000)
+    monkeypatch.setattr("vocboard.client.bodies.MAX_BYTES", 100_000)
     sent: list[int] = []
 
     def endless() -> Iterator[bytes]:

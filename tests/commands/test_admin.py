@@ -186,7 +186,7 @@ CHANGES = {
 def test_what_becomes_of_a_rescore_is_said_with_the_current_version(
     action: str, embedded: Database, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(rescores, "LONGEST_WAIT", timedelta(0))  # no worker runs here
+    monkeypatch.setattr(rescores, "MAX_WAIT", timedelta(0))  # no worker runs here
     make("olga@lab.example", "organiser", capsys)
     named = scored_challenge(embedded, is_being_rescored=True)
     assert admin(action, named["RESCORE"], "--organiser", "olga@lab.example") == 0
@@ -197,7 +197,7 @@ def test_what_becomes_of_a_rescore_is_said_with_the_current_version(
 def test_the_reason_of_a_rescore_is_replaced_when_it_is_applied(
     embedded: Database, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(rescores, "LONGEST_WAIT", timedelta(0))  # no worker runs here
+    monkeypatch.setattr(rescores, "MAX_WAIT", timedelta(0))  # no worker runs here
     make("olga@lab.example", "organiser", capsys)
     named = scored_challenge(embedded, is_being_rescored=True)
     assert admin("apply-rescore", named["RESCORE"], "--reason", " ", "--organiser", "olga@lab.example") == 1
@@ -258,7 +258,7 @@ def test_what_operators_change_is_logged_as_theirs(
     capsys: pytest.CaptureFixture[str],
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(rescores, "LONGEST_WAIT", timedelta(0))  # no worker runs here
+    monkeypatch.setattr(rescores, "MAX_WAIT", timedelta(0))  # no worker runs here
     make("ada@lab.example", "participant", capsys)
     make("olga@lab.example", "organiser", capsys)
     for email, column in (("new@lab.example", User.email_confirmed_at), ("waiting@lab.example", User.approved_at)):

@@ -40,7 +40,7 @@ def main() -> None:
 
     with atheris.instrument_imports(include=INSTRUMENTED):
         from tests.fuzz.readers import READERS  # noqa: PLC0415
-        from tests.fuzz.seeds import LONGEST_BYTES, SEEDS, WORDS  # noqa: PLC0415
+        from tests.fuzz.seeds import MAX_BYTES, SEEDS, WORDS  # noqa: PLC0415
 
     # The fuzzer ends the process itself, so what is in here is left to the system's cleaning of temporary files.
     scratch = Path(tempfile.mkdtemp(prefix="vocboard-fuzz-"))
@@ -52,7 +52,7 @@ def main() -> None:
     words.write_text("".join(f'"{_escaped(word)}"\n' for word in WORDS[arguments.reader]))
     options = {
         "max_total_time": arguments.seconds,
-        "max_len": LONGEST_BYTES,
+        "max_len": MAX_BYTES,
         "timeout": SECONDS_FOR_ONE_INPUT,
         "rss_limit_mb": peak_mib + MEMORY_MIB,
         "dict": words,

@@ -28,7 +28,7 @@ from vocboard.evaluator.tasks.detection.format import read_detections
 from vocboard.evaluator.tasks.layout.reader import read_layouts
 from vocboard.evaluator.tasks.segmentation.png import PngError, read_indexed
 
-LONGEST_MESSAGE = 1_500  # characters
+MAX_MESSAGE_LENGTH = 1_500  # characters
 KIB = 1024
 
 # So small that a fuzzer meets every one of them.
@@ -122,7 +122,7 @@ def check_problems(problems: Iterable[Problem]) -> None:
     per_file: dict[str | None, int] = {}
     for problem in problems:
         assert problem.message.isprintable(), problem
-        assert len(problem.message) <= LONGEST_MESSAGE, problem
+        assert len(problem.message) <= MAX_MESSAGE_LENGTH, problem
         assert problem.file is None or problem.file.isprintable(), problem
         assert problem.line is None or problem.line >= 1, problem
         assert isinstance(problem.severity, Severity)

@@ -16,7 +16,7 @@ from tests.evaluator.uploads import add, label_map
 from tests.hostile.folder import uploads
 from vocboard.evaluator.archives import UPLOAD_LIMITS, ArchiveError, members
 
-LONGEST_BYTES = 16 * 1024  # of an input
+MAX_BYTES = 16 * 1024  # of an input
 
 _BOX = "<bndbox><xmin>1</xmin><ymin>2</ymin><xmax>3</xmax><ymax>4.5</ymax></bndbox>"
 _PART = f"<part><class>head</class>{_BOX}</part>"
@@ -93,7 +93,7 @@ def archives() -> Iterator[bytes]:
         yield b"\0" + output.getvalue()
     for upload in uploads():
         content = upload.path.read_bytes()
-        if len(content) < LONGEST_BYTES:
+        if len(content) < MAX_BYTES:
             yield b"\0" + content
             yield from _uncompressed(content)
 
@@ -101,8 +101,8 @@ def archives() -> Iterator[bytes]:
 def _uncompressed(content: bytes) -> Iterator[bytes]:
     """The tar archive in a .tar.gz, where mutations do more than break the compression."""
     with contextlib.suppress(OSError, EOFError, zlib.error):
-        unpacked = gzip.GzipFile(fileobj=io.BytesIO(content)).read(LONGEST_BYTES)
-        if len(unpacked) < LONGEST_BYTES:
+        unpacked = gzip.GzipFile(fileobj=io.BytesIO(content)).read(MAX_BYTES)
+        if len(unpacked) < MAX_BYTES:
             yield b"\1" + unpacked
 
 
@@ -115,7 +115,7 @@ def _members() -> tuple[tuple[str, bytes], ...]:
             continue  # takes long, and holds nothing of interest
         with contextlib.suppress(ArchiveError):
             for member in members(upload.path, UPLOAD_LIMITS, lambda _: None):
-                if member.size < LONGEST_BYTES:
+                if member.size < MAX_BYTES:
                     found.setdefault(member.read(), member.name)
     return tuple((name, content) for content, name in found.items())
 

@@ -25,11 +25,11 @@ from vocboard.evaluator.problems.catalogue import CATALOGUE
 from vocboard.evaluator.reading import read_results
 
 UPLOADS = list(uploads())
-LEAST_UPLOADS = 120
-LARGEST_BYTES = 128 * 1024
+MIN_UPLOADS = 120
+MAX_BYTES = 128 * 1024
 
-MOST_MEMORY_MIB = 300
-MOST_SECONDS = 2.0
+MAX_MEMORY_MIB = 300
+MAX_SECONDS = 2.0
 # What reading honest archives of the same size may take besides: 100,000 members and forty million runs are allowed.
 HONEST_SECONDS = {"reject/bomb-of-members.tar.xz": 4.0, "reject/bomb-of-runs.tar.xz": 4.0}
 
@@ -57,14 +57,14 @@ class TestFolder:
     def test_has_the_files_of_its_cases_and_no_others(self) -> None:
         cases = {directory_of(case) / case.name: case for case in all_cases()}
         assert {upload.path for upload in UPLOADS} == set(cases)
-        assert len(cases) >= LEAST_UPLOADS
+        assert len(cases) >= MIN_UPLOADS
         for upload in UPLOADS:
             assert upload.edition == cases[upload.path].edition
         left_over = {path for kind in ("accept", "reject") for path in (ROOT / kind).iterdir()}
         assert len(left_over) == 2 * len(cases)
 
     def test_files_are_small(self) -> None:
-        assert max(upload.path.stat().st_size for upload in UPLOADS) <= LARGEST_BYTES
+        assert max(upload.path.stat().st_size for upload in UPLOADS) <= MAX_BYTES
 
     def test_shows_every_kind_of_problem(self) -> None:
         shown = {problem["code"] for upload in UPLOADS for problem in upload.problems}
@@ -165,5 +165,5 @@ def test_reading_takes_little_and_touches_nothing() -> None:
     assert set(costs) == set(map(str, UPLOADS))
     for name, cost in costs.items():
         assert cost["touched"] == [], name
-        assert cost["memory"] <= MOST_MEMORY_MIB, cost
-        assert cost["cpu"] <= MOST_SECONDS + HONEST_SECONDS.get(name, 0), cost
+        assert cost["memory"] <= MAX_MEMORY_MIB, cost
+        assert cost["cpu"] <= MAX_SECONDS + HONEST_SECONDS.get(name, 0), cost

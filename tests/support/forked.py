@@ -38,7 +38,7 @@ IMPORTED = (
     "vocboard.worker.ground_truth_directory",
     "vocboard.worker.mail",
 )
-_LONGEST_REQUEST = 128 * 1024  # bytes
+_MAX_REQUEST_BYTES = 128 * 1024  # bytes
 
 
 class Forked:
@@ -130,7 +130,7 @@ def _serve(requests: socket.socket) -> None:
     gc.freeze()  # collecting it in each process would copy it there
     signal.signal(signal.SIGCHLD, _bury)
     while True:
-        content, descriptors, _, _ = socket.recv_fds(requests, _LONGEST_REQUEST, 2)
+        content, descriptors, _, _ = socket.recv_fds(requests, _MAX_REQUEST_BYTES, 2)
         if not content:
             return
         if not os.fork():

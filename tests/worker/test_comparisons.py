@@ -104,7 +104,7 @@ def test_ranks_do_not_follow_from_differences_that_are_not_shown(monkeypatch: py
     shown = comparisons.compared(scores, higher_is_better=True)
     assert shown is not None
     assert (shown.rank_ranges, shown.first_group) == ({"0.8": (1, 1), "3.0": (2, 2)}, ("0.8",))
-    monkeypatch.setattr(comparisons, "LEAST_COUNTING", 10**6)  # as if so few images determined the difference
+    monkeypatch.setattr(comparisons, "MIN_COUNTING_IMAGES", 10**6)  # as if so few images determined the difference
     hidden = comparisons.compared(scores, higher_is_better=True)
     assert hidden is not None
     assert (hidden.rank_ranges, hidden.first_group) == ({"0.8": (1, 2), "3.0": (1, 2)}, ("0.8", "3.0"))
@@ -114,7 +114,7 @@ def test_a_large_leaderboard_has_intervals_and_ranks_but_no_differences_by_class
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     small, results = computed(0.8, 1.2, 3.0)
-    monkeypatch.setattr(comparisons, "MOST_METHODS_BY_CLASS", 2)
+    monkeypatch.setattr(comparisons, "MAX_METHODS_BY_CLASS", 2)
     large, _ = computed(0.8, 1.2, 3.0)
     assert large.statistics == small.statistics
     assert large.statistics.methods[results[0]].ranks is not None

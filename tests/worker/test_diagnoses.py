@@ -55,7 +55,7 @@ OFFLINE_ONLY = {"measures", "mean_over_overlaps"}
 def test_diagnoses_of_all_tasks_are_those_of_the_command_line(
     backend: Backend, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(diagnosis_shares, "LEAST_IMAGES", 1)  # the test set has fewer images than shares need
+    monkeypatch.setattr(diagnosis_shares, "MIN_IMAGES", 1)  # the test set has fewer images than shares need
     truth = golden_truth(GOLDEN)
     read, confusions = read_for_scoring(golden(GOLDEN).results, EDITION, truth, with_boundaries=True)
     evidence = collect_evidence(read.results, EDITION, truth, confusions)

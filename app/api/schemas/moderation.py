@@ -4,8 +4,8 @@ import uuid
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from vocboard.app.moderation.bulk import MOST_SUBMISSIONS, Action
-from vocboard.app.moderation.submissions import LONGEST_REASON
+from vocboard.app.moderation.bulk import MAX_SUBMISSIONS, Action
+from vocboard.app.moderation.submissions import MAX_REASON_LENGTH
 
 
 class Reason(BaseModel):
@@ -13,7 +13,7 @@ class Reason(BaseModel):
 
     model_config = ConfigDict(extra="forbid")
 
-    reason: str = Field(max_length=LONGEST_REASON)
+    reason: str = Field(max_length=MAX_REASON_LENGTH)
 
 
 class OptionalReason(BaseModel):
@@ -21,7 +21,7 @@ class OptionalReason(BaseModel):
 
     model_config = ConfigDict(extra="forbid")
 
-    reason: str = Field("", max_length=LONGEST_REASON)
+    reason: str = Field("", max_length=MAX_REASON_LENGTH)
 
 
 class BulkAction(BaseModel):
@@ -30,8 +30,8 @@ class BulkAction(BaseModel):
     model_config = ConfigDict(extra="forbid")
 
     action: Action
-    submissions: list[uuid.UUID] = Field(min_length=1, max_length=MOST_SUBMISSIONS)
-    reason: str = Field("", max_length=LONGEST_REASON, description="Required to disqualify and to fail.")
+    submissions: list[uuid.UUID] = Field(min_length=1, max_length=MAX_SUBMISSIONS)
+    reason: str = Field("", max_length=MAX_REASON_LENGTH, description="Required to disqualify and to fail.")
 
 
 class BulkOutcome(BaseModel):

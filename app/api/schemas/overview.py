@@ -8,7 +8,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from vocboard.app.api.schemas.submissions import SubmissionSummary
 from vocboard.app.api.schemas.values import Fraction, Instant
 from vocboard.app.moderation.bans import Results
-from vocboard.app.moderation.submissions import LONGEST_REASON
+from vocboard.app.moderation.submissions import MAX_REASON_LENGTH
 
 
 class OrganisersSubmission(SubmissionSummary):
@@ -39,7 +39,7 @@ class BanRequest(BaseModel):
     model_config = ConfigDict(extra="forbid")
 
     user: uuid.UUID = Field(description="Of an entrant.")
-    reason: str = Field(max_length=LONGEST_REASON, description="Shown to the person.")
+    reason: str = Field(max_length=MAX_REASON_LENGTH, description="Shown to the person.")
     results: Results = Field(description="What happens to the person's published results.")
 
 

@@ -7,7 +7,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from vocboard.app.api.schemas.values import Fraction, Instant
 from vocboard.app.rescores.models import RescoreState
 
-HIGHEST_NUMBER = 2**31 - 1  # maximum of the database's integers
+MAX_NUMBER = 2**31 - 1  # maximum of the database's integers
 
 
 class NewRescore(BaseModel):
@@ -18,7 +18,7 @@ class NewRescore(BaseModel):
     ground_truth_version: int | None = Field(
         None,
         ge=1,
-        le=HIGHEST_NUMBER,
+        le=MAX_NUMBER,
         description="Number of the ground truth version; use the current one for a new version of the evaluator. Not "
         "together with an edition file.",
     )

@@ -18,7 +18,7 @@ from vocboard.app.settings import Settings
 
 TIMEOUT_SECONDS = 30.0  # of each SMTP step
 PORTS = {"smtp": 25, "smtps": 465}
-LONGEST_LINE = 998  # characters (RFC 5322, section 2.1.1)
+MAX_LINE_LENGTH = 998  # characters (RFC 5322, section 2.1.1)
 PERMANENT = 500  # SMTP status codes from here on are permanent errors
 CLOSING = 421  # the server ends the connection, for any recipient
 
@@ -123,7 +123,7 @@ def _address(recipient: str) -> str:
 
 def _encoding(body: str, *, to_file: bool) -> str | None:
     """Return the transfer encoding; None for the default, which breaks long links. People copy them out of files."""
-    if max(map(len, body.splitlines()), default=0) > LONGEST_LINE:
+    if max(map(len, body.splitlines()), default=0) > MAX_LINE_LENGTH:
         return None
     if body.isascii():
         return "7bit"

@@ -21,9 +21,9 @@ from vocboard.app.messaging.mail.models import OutgoingMail
 TEMPLATE_DIRECTORY = Path(__file__).parents[3] / "templates"
 LIFETIME = timedelta(days=3)  # maximum age of a message that cannot be sent
 LEASE = timedelta(minutes=5)  # longer than an attempt can take
-FIRST_RETRY, LONGEST_RETRY = timedelta(seconds=15), timedelta(minutes=10)
+FIRST_RETRY_DELAY, MAX_RETRY_DELAY = timedelta(seconds=15), timedelta(minutes=10)
 RECORD_LIFETIME = timedelta(days=30)  # how long rows of sent and failed messages are kept
-LONGEST_ERROR = 500
+MAX_ERROR_LENGTH = 500
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,7 +120,7 @@ def mark_sent(session: Session, message: Claimed) -> None:
 def mark_failed(session: Session, message: Claimed, error: str, *, is_final: bool) -> None:
     """Record a failed attempt: schedule a retry, or mark the message as failed if the error is permanent."""
     instant = now()
-    values: dict[str, Any] = {"last_error": error[:LONGEST_ERROR], "due_at": instant + retry_after(message.attempts)}
+    values: dict[str, Any] = {"last_error": error[:MAX_ERROR_LENGTH], "due_at": instant + retry_after(message.attempts)}
     if is_final:
         values |= {"failed_at": instant, "body": ""}
     session.execute(update(OutgoingMail).where(OutgoingMail.id == message.id).values(**values))
@@ -133,7 +133,7 @@ def retry_after(attempts: int) -> timedelta:
     [15.0, 30.0, 60.0, 600.0]
     """
     doublings = min(attempts - 1, 10)
-    return min(FIRST_RETRY * int(2**doublings), LONGEST_RETRY)
+    return min(FIRST_RETRY_DELAY * int(2**doublings), MAX_RETRY_DELAY)
 
 
 def _is_due(instant: datetime) -> ColumnElement[bool]:

@@ -22,7 +22,7 @@ from vocboard.app.web.dependencies import DatabaseDep, NotifierDep
 from vocboard.app.web.identity import Organiser
 
 router = APIRouter(prefix="/organise/{slug}/statistics")
-MOST_IN_MATRIX = 50  # methods; more have no room
+MAX_IN_MATRIX = 50  # methods; more have no room
 
 
 @router.get("")
@@ -71,7 +71,7 @@ def across_page(
         chosen=next((one for one in found.entrants if str(one.user.id) == person), None),
         decimals=found.decimals,
         interval_decimals=decimals_of(found.decimals),
-        has_matrix=len(found.agreement) <= MOST_IN_MATRIX,
+        has_matrix=len(found.agreement) <= MAX_IN_MATRIX,
         reasons=EXPLANATIONS,
     )
 

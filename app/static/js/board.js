@@ -87,7 +87,7 @@ if (table && filter) {
 }
 
 if (table && bar) {
-  const most = Number(bar.dataset.most);
+  const max = Number(bar.dataset.max);
   const status = bar.querySelector("[data-choice-status]");
   const chips = bar.querySelector("[data-chips]");
   const boxes = [...table.querySelectorAll("input[name=method]")];
@@ -119,7 +119,7 @@ if (table && bar) {
     status.textContent = "";
     chosen = chosen.filter((id) => id !== event.target.value);
     if (event.target.checked) {
-      if (chosen.length >= most) status.textContent = `At most ${most} methods.`;
+      if (chosen.length >= max) status.textContent = `At max ${max} methods.`;
       else chosen.push(event.target.value);
     }
     show();

@@ -1,6 +1,6 @@
 // Curves of the chosen classes of a submission, overlaid in one plot.
 const root = document.querySelector("[data-curves]");
-const AT_MOST = 12;
+const MAX_CURVES = 12;
 const FEW_POINTS = 11; // of a curve that is known at so many recalls only: each is marked
 // What each kind of curve has to the right and upwards: the names in the API's answer, which are also those of the axes.
 const AXES = {
@@ -147,7 +147,7 @@ function start() {
     const mine = ++round;
     const chosen = boxes.filter((box) => box.checked);
     const wanted = await Promise.allSettled(
-      chosen.slice(0, AT_MOST).map(async (box) => {
+      chosen.slice(0, MAX_CURVES).map(async (box) => {
         const answer = await fetchCurves(box.dataset.source);
         const name = box.dataset.curve;
         const [right, up] = AXES[answer.kind ?? root.dataset.curves];

@@ -27,8 +27,8 @@ from vocboard.evaluator.tasks.instance_segmentation.problems import (
 )
 from vocboard.evaluator.tasks.instance_segmentation.results import Regions
 
-MOST_CHARACTERS = 100_000  # of one RLE; those of real objects have a few hundred
-MOST_RUNS = 5_000_000  # of one file; COCO's largest class, with 100 regions in each image, has about as many
+MAX_CHARACTERS = 100_000  # of one RLE; those of real objects have a few hundred
+MAX_RUNS = 5_000_000  # of one file; COCO's largest class, with 100 regions in each image, has about as many
 
 _LINE = LineFormat((IMAGE, CONFIDENCE, "RLE"))
 
@@ -45,8 +45,8 @@ class InstanceSegmentationFiles(FilesByClass[Regions]):
         for block in blocks:
             for number, text in zip(block.numbers, block.texts, strict=True):
                 self._line(text, number, found, report)
-                if found.count > MOST_RUNS:
-                    report.add(TOO_MANY_RUNS, number, limit=MOST_RUNS)
+                if found.count > MAX_RUNS:
+                    report.add(TOO_MANY_RUNS, number, limit=MAX_RUNS)
                     return None
                 if report.has_enough:
                     report.stop(number)
@@ -62,7 +62,7 @@ class InstanceSegmentationFiles(FilesByClass[Regions]):
         """Take the region of a line, unless anything is wrong with it or with a line before."""
         fields = text.split()
         if len(fields) != len(_LINE.fields):
-            kind, wrong = field_count_problem([field[:MOST_CHARACTERS] for field in fields], _LINE)
+            kind, wrong = field_count_problem([field[:MAX_CHARACTERS] for field in fields], _LINE)
             report.add(kind, number, **wrong)
             return
         upload = self.upload
@@ -80,8 +80,8 @@ class InstanceSegmentationFiles(FilesByClass[Regions]):
             found.add(image, confidence, runs, number)
 
     def _runs(self, text: str, image: int | None, number: int, report: FileReport) -> NDArray[np.int64] | None:
-        if len(text) > MOST_CHARACTERS:
-            report.add(RLE_TOO_LONG, number, length=len(text), limit=MOST_CHARACTERS)
+        if len(text) > MAX_CHARACTERS:
+            report.add(RLE_TOO_LONG, number, length=len(text), limit=MAX_CHARACTERS)
             return None
         try:
             lengths = rle.decode(text)

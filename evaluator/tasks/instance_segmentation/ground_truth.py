@@ -21,7 +21,7 @@ from vocboard.evaluator.tasks.segmentation.ground_truth import LABEL_MAP_FILE, d
 from vocboard.evaluator.tasks.truth_reader import TruthReader
 
 OBJECT_MAP_FILE = "SegmentationObject/{}.png"  # in a development kit tree
-_MOST_INSTANCES = VOID - 1
+_MAX_INSTANCES = VOID - 1
 
 
 @dataclass(slots=True)
@@ -43,7 +43,7 @@ def read_instances(listed: Listed, material: Material) -> tuple[ImageSet, Instan
             return ImageSet(listed.images), f"its images have no {pattern.partition('/')[0]}"
     found = _Instances()
     for image, name in enumerate(listed.images):
-        objects = _map(OBJECT_MAP_FILE.format(name), _MOST_INSTANCES, material)
+        objects = _map(OBJECT_MAP_FILE.format(name), _MAX_INSTANCES, material)
         classes = _map(LABEL_MAP_FILE.format(name), len(material.edition.classes), material)
         if objects is None or classes is None:
             continue

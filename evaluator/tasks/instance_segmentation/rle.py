@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 _FIRST_CHARACTER = ord("0")
 _CHARACTERS = 64
 _MORE, _SIGN, _BITS, _PAYLOAD = 0x20, 0x10, 5, 0x1F
-_MOST_DIGITS = 7  # 35 bits: more than any image has pixels
+_MAX_DIGITS = 7  # 35 bits: more than any image has pixels
 
 
 def decode(text: str) -> NDArray[np.int64]:
@@ -33,7 +33,7 @@ def decode(text: str) -> NDArray[np.int64]:
     if not len(ends) or ends[-1] != len(digits) - 1:
         raise ValueError("it ends within a number")
     count = np.diff(ends, prepend=-1)
-    if count.max() > _MOST_DIGITS:
+    if count.max() > _MAX_DIGITS:
         raise ValueError("it has a number that is too large")
     starts = ends - count + 1
     place = np.arange(len(digits)) - np.repeat(starts, count)
@@ -54,17 +54,17 @@ def encode(lengths: NDArray[np.int64]) -> str:
     """
     numbers = np.array(lengths, dtype=np.int64)
     numbers[3:] -= lengths[1:-2]
-    characters = np.zeros((len(numbers), _MOST_DIGITS), dtype=np.uint8)
+    characters = np.zeros((len(numbers), _MAX_DIGITS), dtype=np.uint8)
     count = np.zeros(len(numbers), dtype=np.int64)
     goes_on = np.ones(len(numbers), dtype=np.bool_)
-    for place in range(_MOST_DIGITS):
+    for place in range(_MAX_DIGITS):
         digit = numbers & _PAYLOAD
         numbers >>= _BITS
         more = np.where(digit & _SIGN, numbers != -1, numbers != 0)
         characters[:, place] = digit + _FIRST_CHARACTER + _MORE * more
         count[goes_on] = place + 1
         goes_on &= more
-    return characters[np.arange(_MOST_DIGITS) < count[:, None]].tobytes().decode("ascii")
+    return characters[np.arange(_MAX_DIGITS) < count[:, None]].tobytes().decode("ascii")
 
 
 def lengths_of(mask: NDArray[np.bool_]) -> NDArray[np.int64]:

@@ -12,7 +12,7 @@ from vocboard.evaluator.arrays.content import ArrayReader, Arrays
 from vocboard.evaluator.arrays.values import Values
 from vocboard.evaluator.editions import LayoutProtocol
 from vocboard.evaluator.problems import quoted
-from vocboard.evaluator.result_files.fields import LARGEST_OBJECT_INDEX
+from vocboard.evaluator.result_files.fields import MAX_OBJECT_INDEX
 from vocboard.evaluator.results import Entry, Layouts
 from vocboard.evaluator.tasks.layout.checks import warn_of_layouts
 
@@ -86,7 +86,7 @@ def _take(layout: object, columns: _Columns, by_box: bool, arrays: Arrays, value
     else:
         person_box, index = None, values.integers(layout[person], person, ())
         if index is not None and not values.none_wrong(
-            (index < 1) | (index > LARGEST_OBJECT_INDEX), index, kinds.BAD_OBJECT_INDEX, person, "index"
+            (index < 1) | (index > MAX_OBJECT_INDEX), index, kinds.BAD_OBJECT_INDEX, person, "index"
         ):
             return False
     if image is None or score is None or boxes is None or types is None or (person_box is None and index is None):

@@ -13,17 +13,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from vocboard.evaluator.editions import Limits
-from vocboard.evaluator.result_files.fields import LARGEST_OBJECT_INDEX
+from vocboard.evaluator.result_files.fields import MAX_OBJECT_INDEX
 from vocboard.evaluator.result_files.items import Items
 from vocboard.evaluator.results import Layouts
 
 _BLOCK_BYTES = 128 * 1024  # read at a time; limits the memory for reading
-_LONGEST_BLOCK_BYTES = 2 * _BLOCK_BYTES
+_MAX_BLOCK_BYTES = 2 * _BLOCK_BYTES
 _SIDES = ("xmin", "ymin", "xmax", "ymax")
 
 # All quantifiers are possessive, so that there is no backtracking.
-_MOST_SPACE = 40  # characters between two elements
-_SPACE = rf"[ \t\r\n]{{0,{_MOST_SPACE}}}+"
+_MAX_SPACE_LENGTH = 40  # characters between two elements
+_SPACE = rf"[ \t\r\n]{{0,{_MAX_SPACE_LENGTH}}}+"
 _WORD = r"[!-%'-;=?-~]{1,100}+"  # printable, except & < >
 _NUMBER = r"[-+.0-9Ee]{1,100}+"
 _INDEX = r"[0-9]{1,10}+"
@@ -107,8 +107,8 @@ class _BlockReader:
         self._part_types = {name.encode(): index for index, name in enumerate(parts)}
         # White space is text of the element around it, which is limited. Nothing has it in more places than a layout:
         # before each of three elements, before each part, and at the end; a box has it in five.
-        places = limits.characters_per_line // _MOST_SPACE
-        self._most_parts = min(limits.parts_per_layout, places - 4)
+        places = limits.characters_per_line // _MAX_SPACE_LENGTH
+        self._max_parts = min(limits.parts_per_layout, places - 4)
 
     def read(self, block: bytes) -> Layouts:
         """Return the content of a block, with positions of layouts as if it were the file.
@@ -116,7 +116,7 @@ class _BlockReader:
         Raises:
             _NotPlainError: the block is not plain; nothing was added.
         """
-        _require(len(block) <= _LONGEST_BLOCK_BYTES and self._most_parts > 0)
+        _require(len(block) <= _MAX_BLOCK_BYTES and self._max_parts > 0)
         fields = self._pattern.split(block)  # what is before a match, its groups, what is before the next one, ...
         width = self._pattern.groups + 1
         _require(not any(fields[::width]))
@@ -125,7 +125,7 @@ class _BlockReader:
         ends = np.array([end is not None for end in column["end"]])
         _require(bool(ends[-1]) and np.array_equal(begins, np.roll(ends, 1)))  # one starts where the previous one ended
         part_layout = (np.cumsum(begins, dtype=np.int32) - 1)[~begins]
-        _require(np.bincount(part_layout, minlength=1).max() <= self._most_parts)
+        _require(np.bincount(part_layout, minlength=1).max() <= self._max_parts)
         return Layouts(
             object=_object_indices(column["object"]) if "object" in column else None,
             person_box=self._boxes(column, "person_") if "person_xmin" in column else None,
@@ -161,7 +161,7 @@ class _BlockReader:
 
 def _object_indices(texts: list[bytes | None]) -> NDArray[np.int32]:
     values = np.fromiter(map(int, filter(None, texts)), dtype=np.int64)
-    _require(bool(((values > 0) & (values <= LARGEST_OBJECT_INDEX)).all()))
+    _require(bool(((values > 0) & (values <= MAX_OBJECT_INDEX)).all()))
     return values.astype(np.int32)
 
 

@@ -31,9 +31,9 @@ from vocboard.evaluator.tasks.segmentation.problems import (
 _SIGNATURE = b"\x89PNG\r\n\x1a\n"
 _CRITICAL = (b"IHDR", b"PLTE", b"IDAT", b"IEND")
 _IN_ORDER = re.compile(rb"IHDR(PLTE)?(IDAT)+IEND")
-_MOST_PIXELS = 50_000_000
-_MOST_CHUNKS = 100_000
-_MOST_PALETTE_BYTES = 3 * 256
+_MAX_PIXELS = 50_000_000
+_MAX_CHUNKS = 100_000
+_MAX_PALETTE_BYTES = 3 * 256
 # Left, top, and the distances of columns and of rows, of each pass.
 _INTERLACED_PASSES = ((0, 0, 8, 8), (4, 0, 8, 8), (0, 4, 4, 8), (2, 0, 4, 4), (0, 2, 2, 4), (1, 0, 2, 2), (0, 1, 1, 2))
 _GREYSCALE, _INDEXED = 0, 3
@@ -90,7 +90,7 @@ def read_indexed(data: bytes, size: tuple[int, int] | None) -> IndexedImage:
     if header.is_greyscale:
         return IndexedImage(_decode(chunks, header), None)
     palette = chunks[1].content if chunks[1].kind == b"PLTE" else b""
-    if not 0 < len(palette) <= _MOST_PALETTE_BYTES or len(palette) % 3:
+    if not 0 < len(palette) <= _MAX_PALETTE_BYTES or len(palette) % 3:
         raise _damaged("its palette is missing or not valid")
     return IndexedImage(_decode(chunks, header), bytes(palette))
 
@@ -146,8 +146,8 @@ def _chunks(data: bytes) -> Iterator[_Chunk]:
     place, count = len(_SIGNATURE), 0
     while place < len(data):
         count += 1
-        if count > _MOST_CHUNKS:
-            raise _damaged(f"it has more than {_MOST_CHUNKS:,} chunks")
+        if count > _MAX_CHUNKS:
+            raise _damaged(f"it has more than {_MAX_CHUNKS:,} chunks")
         if len(data) - place < 12:
             raise _damaged("it ends within a chunk")
         length, kind = struct.unpack_from(">I4s", data, place)
@@ -202,8 +202,8 @@ def _read_header(chunks: list[_Chunk], size: tuple[int, int] | None) -> _Header:
     if size is not None and (width, height) != size:
         expected = {"expected_width": size[0], "expected_height": size[1]}
         raise PngError(PNG_WRONG_SIZE, width=width, height=height, **expected)
-    if not 0 < width * height <= _MOST_PIXELS:
-        raise PngError(PNG_TOO_LARGE, width=width, height=height, limit=_MOST_PIXELS)
+    if not 0 < width * height <= _MAX_PIXELS:
+        raise PngError(PNG_TOO_LARGE, width=width, height=height, limit=_MAX_PIXELS)
     if compression or filtering or interlacing > 1:
         raise _damaged("its header names a method that does not exist")
     return _Header(width, height, colour_type == _GREYSCALE, interlacing == 1)

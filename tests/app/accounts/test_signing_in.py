@@ -12,7 +12,7 @@ from vocboard.app.accounts.models import WebSession
 from vocboard.app.accounts.password_work import PasswordWork
 from vocboard.app.accounts.sign_in_gate import SignInGate
 from vocboard.app.accounts.signing_in import Attempt, SignInDesk
-from vocboard.app.accounts.tokens import MOST_TOKENS
+from vocboard.app.accounts.tokens import MAX_TOKENS
 from vocboard.app.database import Database, now
 from vocboard.app.errors import BusyError, ConflictError, LimitedError, SignInError
 from vocboard.app.rate_limits import attempts
@@ -100,10 +100,10 @@ def test_sign_ins_sessions_and_tokens_of_a_person_are_capped(
 ) -> None:
     with database.writing() as session:
         user = make_user(session, email=EMAIL)
-        for _ in range(service.MOST_SESSIONS + 3):
+        for _ in range(service.MAX_SESSIONS + 3):
             service.start_session(session, user=user, browser="", lifetime=timedelta(days=1))
-        assert len(session.scalars(select(WebSession)).all()) == service.MOST_SESSIONS
-        for _ in range(MOST_TOKENS):
+        assert len(session.scalars(select(WebSession)).all()) == service.MAX_SESSIONS
+        for _ in range(MAX_TOKENS):
             make_token(session, user)
         with pytest.raises(ConflictError, match="Revoke one first"):
             make_token(session, user)
@@ -131,7 +131,7 @@ def test_hashing_takes_turns_between_networks_and_refuses_what_is_too_much() -> 
         order.append(client)
 
     async def all_of_them() -> list[object]:
-        work = PasswordWork(most_waiting=5)
+        work = PasswordWork(max_waiting=5)
         clients = ["many", "many", "many", "many", "one", "another", "too much"]
         return await asyncio.gather(*(hash_for(work, client) for client in clients), return_exceptions=True)
 
@@ -163,7 +163,7 @@ def test_one_network_cannot_take_all_places() -> None:
             await asyncio.Event().wait()
 
     async def run() -> None:
-        gate = SignInGate(most_waiting=10, most_of_client=2, refusal_pause_seconds=0.05)
+        gate = SignInGate(max_waiting=10, max_waiting_per_client=2, refusal_pause_seconds=0.05)
         waiting = [asyncio.ensure_future(enter(gate, "many")) for _ in range(2)]
         for _ in range(3):
             await asyncio.get_running_loop().run_in_executor(None, int)  # let them begin

@@ -132,7 +132,7 @@ def test_many_slow_parts_are_as_limited_as_one_slow_body(entrant: Entrant) -> No
 
 
 def test_an_upload_has_a_limited_number_of_parts(entrant: Entrant, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(resumable, "MOST_PARTS", 3)
+    monkeypatch.setattr(resumable, "MAX_PARTS", 3)
     path = entrant.begun()
     assert [entrant.send(path, b"").status_code for _ in range(4)] == [204, 204, 204, 409]
 

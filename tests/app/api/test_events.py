@@ -12,7 +12,7 @@ from tests.support.site import Site
 from vocboard.app.accounts import administration
 from vocboard.app.accounts import service as accounts
 from vocboard.app.accounts.models import Role
-from vocboard.app.web.open_streams import MOST_STREAMS, OpenStreams
+from vocboard.app.web.open_streams import MAX_STREAMS, OpenStreams
 
 SECONDS_TO_NOTICE = 30
 
@@ -26,7 +26,7 @@ def test_one_person_cannot_open_streams_without_end(embedded_site: Site) -> None
         tokens = {one.id: make_token(session, one) for one in (user, other)}
     with embedded_site.client(tokens[user.id]) as client:
         with contextlib.ExitStack() as streams:
-            for _ in range(MOST_STREAMS):
+            for _ in range(MAX_STREAMS):
                 assert streams.enter_context(client.stream("GET", addresses[user.id])).status_code == 200
             refused = client.get(addresses[user.id])
             assert (refused.status_code, "retry-after" in refused.headers) == (429, True)

@@ -176,7 +176,7 @@ def test_what_is_wrong_is_kept_for_the_organiser_within_bounds(database: Databas
         stored = session.get_one(GroundTruthVersion, version.id)
     assert stored.state is TruthState.FAILED
     assert stored.problems is not None
-    assert len(stored.problems) == ground_truth_queue.MOST_PROBLEMS + 1
+    assert len(stored.problems) == ground_truth_queue.MAX_PROBLEMS + 1
     assert "800" in stored.problems[-1]["message"]
 
 

@@ -48,7 +48,7 @@ VISIBLE = [
 @pytest.mark.parametrize("name", INVISIBLE.values(), ids=INVISIBLE)
 def test_what_cannot_be_seen_is_refused(name: str) -> None:
     checks = FieldChecks()
-    checks.line("method_name", name, longest=100, required=True)
+    checks.line("method_name", name, max_length=100, required=True)
     with pytest.raises(InvalidInputError) as refused:
         checks.finish()
     assert refused.value.fields["method_name"].startswith(("Remove the invisible character U+", "Use at most 4"))
@@ -56,13 +56,13 @@ def test_what_cannot_be_seen_is_refused(name: str) -> None:
 
 @pytest.mark.parametrize("name", VISIBLE)
 def test_names_of_all_scripts_are_taken(name: str) -> None:
-    assert FieldChecks().line("name", name, longest=100) == name.replace("\ufe0f", "")
+    assert FieldChecks().line("name", name, max_length=100) == name.replace("\ufe0f", "")
     assert objection(name.replace("\ufe0f", "")) is None
 
 
 def test_what_looks_the_same_is_stored_the_same() -> None:
     checks = FieldChecks()
-    composed, decomposed = (checks.line("name", name, longest=10) for name in ("Ren\u00e9", "Rene\u0301"))
+    composed, decomposed = (checks.line("name", name, max_length=10) for name in ("Ren\u00e9", "Rene\u0301"))
     assert composed == decomposed == "Ren\u00e9"
 
 

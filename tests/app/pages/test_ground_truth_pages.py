@@ -121,7 +121,7 @@ def test_the_report_shows_ranks_scores_and_what_would_be_lost(embedded_site: Sit
 def test_the_reason_can_be_changed_when_a_rescore_is_applied(
     embedded_site: Site, world: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(service, "LONGEST_WAIT", timedelta(0))  # there is no worker
+    monkeypatch.setattr(service, "MAX_WAIT", timedelta(0))  # there is no worker
     page = add_rescore(embedded_site, world, RescoreState.READY, report=REPORT)
     with embedded_site.client() as client:
         sign_in(client, world.email)

@@ -13,7 +13,7 @@ from vocboard.app.guides.documents import DIRECTORY, documents
 from vocboard.app.guides.markdown import render
 from vocboard.evaluator.problems.catalogue import CATALOGUE
 
-MOST_BYTES = 300_000
+MAX_BYTES = 300_000
 
 
 def test_every_link_and_picture_resolves(embedded_site: Site) -> None:
@@ -29,7 +29,7 @@ def test_every_link_and_picture_resolves(embedded_site: Site) -> None:
             pages[address] = page = html.fromstring(answer.text) if is_page else None
             if page is None or not address.startswith("/docs"):
                 continue
-            assert len(answer.content) < MOST_BYTES, address
+            assert len(answer.content) < MAX_BYTES, address
             for target in page.xpath("//main//a/@href | //main//img/@src"):
                 path, anchor = urldefrag(urljoin(address, target))
                 if urlsplit(path).netloc:

@@ -10,7 +10,7 @@ from playwright.sync_api import Locator, Page
 
 from tests.browser.dropping import drop
 
-MOST_CLICKS = 4
+MAX_CLICKS = 4
 # With this variable, every page on the way is written to that directory: light, dark, and 390 pixels wide.
 PICTURES = "VOCBOARD_PICTURES"
 TELEPHONE = {"width": 390, "height": 844}
@@ -31,7 +31,7 @@ class Organising:
         self._action = ""
 
     @contextlib.contextmanager
-    def action(self, name: str, start: str, *, at_most: int = MOST_CLICKS) -> Iterator[None]:
+    def action(self, name: str, start: str, *, at_most: int = MAX_CLICKS) -> Iterator[None]:
         """Count the clicks of an action: assert at its end that there were few enough.
 
         Args:

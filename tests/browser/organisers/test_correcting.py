@@ -80,12 +80,12 @@ FOCUSED = """() => {
     seen: element.contains(top) && outline !== "none",
   };
 }"""
-MOST_STOPS = 60
+MAX_STOPS = 60
 
 
 def tab_to(page: Page, name: str, *, back: bool = False) -> None:
     """Press Tab until something whose name begins like this has the focus, and is seen to have it."""
-    for _ in range(MOST_STOPS):
+    for _ in range(MAX_STOPS):
         page.keyboard.press("Shift+Tab" if back else "Tab")
         focused = page.evaluate(FOCUSED)
         if focused["name"].startswith(name):

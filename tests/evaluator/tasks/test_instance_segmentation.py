@@ -28,7 +28,7 @@ from vocboard.evaluator.image_sets import ImageSet, ImageSets
 from vocboard.evaluator.public_tree import read_image_sets
 from vocboard.evaluator.reading import read_results
 from vocboard.evaluator.tasks.instance_segmentation import rle
-from vocboard.evaluator.tasks.instance_segmentation.format import MOST_RUNS
+from vocboard.evaluator.tasks.instance_segmentation.format import MAX_RUNS
 from vocboard.evaluator.tasks.instance_segmentation.results import Regions
 from vocboard.evaluator.tasks.instance_segmentation.scoring import BestOverlaps, most_overlapped
 from vocboard.evaluator.tasks.instance_segmentation.truth import InstanceTruth
@@ -271,7 +271,7 @@ def test_a_file_with_too_many_runs_is_refused_where_they_become_too_many(tmp_pat
         EDITION.name,
         {(Task.INSTANCE_SEGMENTATION, "test"): ImageSet(("a",), np.array([[side, side]], dtype=np.int32))},
     )
-    fitting = MOST_RUNS // (side * side // 2)
+    fitting = MAX_RUNS // (side * side // 2)
     upload = written(tmp_path, {"comp1_inst_test_car.txt": f"a 0.5 {every_second}\n" * (fitting + 3)})
     [problem] = read_results(upload, EDITION, sets).problems
     assert (problem.code, problem.line) == ("too_many_runs", fitting + 1)

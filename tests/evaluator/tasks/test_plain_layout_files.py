@@ -122,7 +122,7 @@ def read(data: bytes, by_box: bool, known: bool, *, by_element: bool) -> tuple[L
     protocol = LayoutProtocol.WHOLE_PERSON_BY_BOX if by_box else LayoutProtocol.PARTS
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(plain_layouts, "_BLOCK_BYTES", 500)
-        patch.setattr(plain_layouts, "_LONGEST_BLOCK_BYTES", 10_000)
+        patch.setattr(plain_layouts, "_MAX_BLOCK_BYTES", 10_000)
         if by_element:
             patch.setattr(layouts, "read_plain_layouts", lambda *_: None)
         content = layouts.read_layouts(data, protocol, PARTS, items=items, limits=LIMITS, report=report)

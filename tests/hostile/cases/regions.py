@@ -3,7 +3,7 @@
 from tests.hostile.cases.case import Case, Cases, accepted, rejected
 from tests.hostile.cases.packing import entry, packed, tar, xz
 from tests.hostile.folder import INSTANCES
-from vocboard.evaluator.tasks.instance_segmentation.format import MOST_CHARACTERS
+from vocboard.evaluator.tasks.instance_segmentation.format import MAX_CHARACTERS
 
 _FILE = "results/Instances/comp1_inst_test_car.txt"
 _ALL = "0`1"  # no pixel outside, 48 inside: the whole of 8 x 6
@@ -53,7 +53,7 @@ def _encodings(good: str) -> Cases:
     yield _refused("too-few-pixels", "30 pixels", f"000001 0.9 {_SMALLER}", codes=("rle_wrong_size",))
     yield _refused("too-many-pixels", "a thousand million pixels", "000001 0.9 0oooooo0", codes=("rle_wrong_size",))
     yield _refused(
-        "too-long", "too many characters", f"000001 0.9 {'1' * (MOST_CHARACTERS + 1)}", codes=("rle_too_long",)
+        "too-long", "too many characters", f"000001 0.9 {'1' * (MAX_CHARACTERS + 1)}", codes=("rle_too_long",)
     )
     yield _refused(
         "all-wrong",
@@ -78,7 +78,7 @@ def _fields(good: str) -> Cases:
 
 
 def _bombs() -> Cases:
-    region, noise = f"000001 0.9 {_ALL}\n".encode(), f"000001 0.9 {'1' * MOST_CHARACTERS}\n".encode()
+    region, noise = f"000001 0.9 {_ALL}\n".encode(), f"000001 0.9 {'1' * MAX_CHARACTERS}\n".encode()
     yield rejected(
         "bomb-of-regions.tar.xz",
         "a million regions in one image",
