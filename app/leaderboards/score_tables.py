@@ -13,7 +13,7 @@ from vocboard.app.leaderboards.class_scores import packed_together
 from vocboard.evaluator.editions import Metric
 from vocboard.evaluator.tasks.registries.definitions import METRICS
 
-FIFTHS = 5
+QUINTILES = 5
 
 
 class Cell(NamedTuple):
@@ -24,13 +24,13 @@ class Cell(NamedTuple):
         is_entered: False for a class without results, as opposed to an undefined score.
         is_best: whether no score in its column is better, before rounding. Never true for the mean of an incomplete
             entry, nor do other means compete with that.
-        fifth: in which fifth of the column's shown scores it is, 5 for the best; None if it has no value.
+        quintile: among the column's shown scores, 5 for the best; None if it has no value.
     """
 
     value: float | None
     is_entered: bool
     is_best: bool
-    fifth: int | None = None
+    quintile: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +41,7 @@ class ScoreTable:
         scores: (n, 1 + k) unrounded fractions, the mean first and then k classes; NaN where undefined or not entered.
         is_entered: (n, 1 + k)
         is_best: (n, 1 + k)
-        cuts: for each column the four scores between its fifths; none without any score.
+        quintile_bounds: for each column the four scores between its quintiles; none without any score.
         decimals: how many of a score's are shown.
         has_classes: whether there are scores of classes, for at least one method.
     """
@@ -49,7 +49,7 @@ class ScoreTable:
     scores: NDArray[np.float64]
     is_entered: NDArray[np.bool_]
     is_best: NDArray[np.bool_]
-    cuts: Sequence[Sequence[float]]
+    quintile_bounds: Sequence[Sequence[float]]
     decimals: int
     higher_is_better: bool
     has_classes: bool
@@ -87,7 +87,7 @@ class ScoreTable:
             scores,
             is_entered,
             _best(competing, higher_is_better),
-            _cuts(scores, decimals),
+            _quintile_bounds(scores, decimals),
             decimals,
             higher_is_better,
             has_classes=not bool(np.isnan(scores[:, 1:]).all()),
@@ -104,20 +104,20 @@ class ScoreTable:
             self.scores[place].tolist(),
             self.is_entered[place].tolist(),
             self.is_best[place].tolist(),
-            self.cuts,
+            self.quintile_bounds,
             strict=True,
         )
         return tuple(self._cell(*cell) for cell in cells)
 
-    def _cell(self, score: float, is_entered: bool, is_best: bool, cuts: Sequence[float]) -> Cell:
+    def _cell(self, score: float, is_entered: bool, is_best: bool, bounds: Sequence[float]) -> Cell:
         if score != score:  # noqa: PLR0124  # NaN
             return Cell(None, is_entered, False)
         value = shown(score, self.decimals)
         if value is None:
             return Cell(None, is_entered, False)
-        # Of equal scores, all are in the middle of the fifths that they reach over.
-        below = (bisect_left(cuts, value) + bisect_right(cuts, value)) // 2
-        return Cell(value, is_entered, is_best, 1 + below if self.higher_is_better else FIFTHS - below)
+        # Of equal scores, all are in the middle of the quintiles that they reach over.
+        below = (bisect_left(bounds, value) + bisect_right(bounds, value)) // 2
+        return Cell(value, is_entered, is_best, 1 + below if self.higher_is_better else QUINTILES - below)
 
 
 def _best(scores: NDArray[np.float64], higher_is_better: bool) -> NDArray[np.bool_]:
@@ -133,18 +133,18 @@ def _best(scores: NDArray[np.float64], higher_is_better: bool) -> NDArray[np.boo
     return is_best
 
 
-def _cuts(scores: NDArray[np.float64], decimals: int) -> Sequence[Sequence[float]]:
+def _quintile_bounds(scores: NDArray[np.float64], decimals: int) -> Sequence[Sequence[float]]:
     # Of what is shown: unrounded scores would tell more about each than its digits.
     in_order = np.sort(np.round(scores, decimals), axis=0)  # NaN last
     counts = np.count_nonzero(~np.isnan(in_order), axis=0).tolist()
     return [
-        [_cut(in_order[:count, column], part, decimals) for part in range(1, FIFTHS)] if count else []
+        [_bound(in_order[:count, column], part, decimals) for part in range(1, QUINTILES)] if count else []
         for column, count in enumerate(counts)
     ]
 
 
-def _cut(in_order: NDArray[np.float64], part: int, decimals: int) -> float:
-    """Return the score between two fifths, or the one that belongs to both."""
-    whole, rest = divmod(len(in_order) * part, FIFTHS)
+def _bound(in_order: NDArray[np.float64], part: int, decimals: int) -> float:
+    """Return the score between two quintiles, or the one that belongs to both."""
+    whole, rest = divmod(len(in_order) * part, QUINTILES)
     first, second = in_order[whole if rest else whole - 1], in_order[whole]
     return (round(float(first), decimals) + round(float(second), decimals)) / 2

@@ -165,7 +165,7 @@ def _cells(cells: Sequence[Cell], table: _Table) -> Markup:
     """Return the cells of the classes; not in the template, because a page has thousands, of numbers alone."""
     parts = []
     for place, cell in enumerate(cells):
-        kind = f"q{cell.fifth}" if cell.fifth else "none"
+        kind = f"q{cell.quintile}" if cell.quintile else "none"
         if cell.is_best:
             kind += " best"
         if place == table.key_class:

@@ -76,7 +76,7 @@ class BoardState:
         is_sorted: whether the address says so; else it is by rank.
         page: from 1.
         metric: the measure whose scores by class are shown; None for the one that ranks.
-        is_shaded: whether cells are coloured by their fifth of the column.
+        is_shaded: whether cells are coloured by their quintile of the column.
         class_name: the one whose curves are compared; None for the first.
         methods: submissions that are chosen for the comparison, whether or not this board has them.
         ascending_at_first: columns that the first click sorts upwards.

@@ -158,7 +158,7 @@ def test_a_filter_without_match_says_so(board: Page) -> None:
     expect(board.get_by_text(f"0 of {METHODS} methods")).to_be_visible()
 
 
-def test_marks_the_best_of_a_column_alone_and_shades_fifths(board: Page) -> None:
+def test_marks_the_best_of_a_column_alone_and_shades_quintiles(board: Page) -> None:
     for position in (5, 6, 14):
         cells = board.locator(f".board tbody tr > :nth-child({position})")
         best = board.locator(f".board tbody tr > :nth-child({position}).best")
@@ -166,10 +166,10 @@ def test_marks_the_best_of_a_column_alone_and_shades_fifths(board: Page) -> None
         assert {float(text) for text in best.all_inner_texts()} == {max(scores)}
         assert int(best.first.evaluate("cell => getComputedStyle(cell).fontWeight")) >= 700
         colours = {
-            fifth: board.locator(f".board tbody tr > :nth-child({position}).q{fifth}").first.evaluate(
+            quintile: board.locator(f".board tbody tr > :nth-child({position}).q{quintile}").first.evaluate(
                 "cell => getComputedStyle(cell).backgroundColor"
             )
-            for fifth in range(1, 6)
+            for quintile in range(1, 6)
         }
         assert len(set(colours.values())) == 5
     board.get_by_role("link", name=re.compile("Shade")).click()

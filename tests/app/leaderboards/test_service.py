@@ -249,7 +249,7 @@ def test_where_a_measure_is_an_error_the_lower_mean_leads(backend: Backend, monk
     assert [row.cells[car].is_best for row in found.rows] == [False, True]
     natural = BoardState.of(Asked(sort="mean"), found)
     assert [found.rows[place].method for place in natural.places(found)] == ["few errors", "many errors"]
-    assert [row.mean.fifth for row in found.rows] == [4, 2]  # of a high fifth are the better ones
+    assert [row.mean.quintile for row in found.rows] == [4, 2]  # a high quintile is the better one
 
 
 def test_the_mean_of_an_incomplete_entry_is_never_the_best(backend: Backend) -> None:
@@ -264,12 +264,12 @@ def test_the_mean_of_an_incomplete_entry_is_never_the_best(backend: Backend) -> 
     assert (everything.cells[car].is_best, only_cars.cells[car].is_best) == (False, True)
 
 
-def test_cells_are_in_fifths_of_what_is_shown(backend: Backend) -> None:
+def test_cells_are_in_quintiles_of_what_is_shown(backend: Backend) -> None:
     challenge = backend.challenge(decimals=2)
     for number in range(10):
         publish(backend, challenge, f"Method {number}", everywhere(number / 10, car=0.301 + number / 10_000, dog=NAN))
     rows = show(backend, challenge).rows
-    assert [row.mean.fifth for row in rows] == [5, 5, 4, 4, 3, 3, 2, 2, 1, 1]
+    assert [row.mean.quintile for row in rows] == [5, 5, 4, 4, 3, 3, 2, 2, 1, 1]
     car, dog = CLASSES.index("car"), CLASSES.index("dog")
-    assert {(row.cells[car].value, row.cells[car].fifth) for row in rows} == {(0.3, 3)}  # they look equal
-    assert {row.cells[dog].fifth for row in rows} == {None}
+    assert {(row.cells[car].value, row.cells[car].quintile) for row in rows} == {(0.3, 3)}  # they look equal
+    assert {row.cells[dog].quintile for row in rows} == {None}
