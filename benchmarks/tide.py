@@ -35,7 +35,7 @@ KINDS = ("location", "class", "duplicate", "background", "both", "missed")
 RULES = (
     ("results on difficult objects are errors", reference.DIFFICULT),
     ("a result falls back to another object", reference.ANOTHER_OBJECT),
-    ("an overlap of exactly one half is of location", reference.EXACT_HALF),
+    ("an overlap of exactly one half is a localisation error", reference.EXACT_HALF),
 )
 
 

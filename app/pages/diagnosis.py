@@ -15,7 +15,7 @@ MIN_LENGTH = 0.02  # of the longest bar of gains, fractions: below it, bars have
 # Names of kinds, and the number of the colour that they have on all bars.
 RESULTS = {
     "right": ("right", 0),
-    "location": ("poor location or duplicate", 1),
+    "location": ("poor localisation or duplicate", 1),
     "similar": ("similar class", 3),
     "other": ("another class", 2),
     "background": ("background", 5),
@@ -25,14 +25,14 @@ OBJECTS = {"right": ("found", 0), "nearly": ("nearly found", 1), "missed": ("mis
 # Title, note and names of what shares are of.
 SHARES = {
     "first_results": ("First results", "The most confident results of each class, as many as it has positives.", ITEMS),
-    "objects": ("Objects", "Nearly found: a result misses the object only by location or class.", OBJECTS),
+    "objects": ("Objects", "Nearly found: a result misses the object only by localisation or class.", OBJECTS),
 }
 GAINS = {
-    "location": "Poor location",
+    "location": "Poor localisation",
     "class": "Another class",
     "duplicate": "Duplicates",
     "background": "Background",
-    "both": "Class and location",
+    "both": "Class and localisation",
     "missed": "Missed objects",
     "false_positives": "All false positives",
     "false_negatives": "All objects not found",
@@ -195,7 +195,7 @@ def _objects(per_class: Mapping[str, Any]) -> DividedBars:
     return counted_bars(
         "objects-title",
         "Objects found and missed",
-        "Nearly found: no result matches the object, but one misses it only by location or class.",
+        "Nearly found: no result matches the object, but one misses it only by localisation or class.",
         OBJECTS,
         {
             name: {

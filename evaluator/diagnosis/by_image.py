@@ -1,7 +1,7 @@
 """Kinds of results and objects of which each image counts once, however many it has.
 
-Shares of all results would be no safe summary for people who must not learn the ground truth: a hundred copies of one
-box have the kind of one object. Here, other annotations of one image change the sums by at most 2, whatever was
+Shares of all results would not be a safe summary for people who must not learn the ground truth: a hundred copies of
+one box have the kind of one object. Here, other annotations of one image change the sums by at most 2, whatever was
 uploaded: one of what the image had, and one of what it has. For that, results are chosen by rank alone, as many of each
 class as it has positives.
 """
@@ -35,7 +35,7 @@ def objects_by_image(diagnosed: DiagnosedClasses, what_if: WhatIf) -> ByImage:
     """Return the kinds of the first results of each class, and of the objects.
 
     Results are right, or of the kinds of `false_positives.Kind`. Objects are found (`right`), missed, or only nearly
-    found: an error of location or class aims at them. Ignored results do not count.
+    found: a localisation or class error aims at them. Ignored results do not count.
     """
     results = [_first_results(each) for each in diagnosed.classes.values()]
     objects = [

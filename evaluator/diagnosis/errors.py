@@ -2,8 +2,8 @@
 
 Kinds are those of D. Bolya, S. Foley, J. Hays and J. Hoffman, "TIDE: A General Toolbox for Identifying Object Detection
 Errors", ECCV 2020, section 2.2. Results are matched as the evaluation does, which differs from TIDE's program: a
-detection never falls back to another object because the best one is already matched. Difficult objects are no objects
-here: what matches them is ignored, and what nearly does counts as background.
+detection never falls back to another object because the best one is already matched. Difficult objects do not
+count here: what matches them is ignored, and what nearly does counts as background.
 """
 
 from collections.abc import Mapping

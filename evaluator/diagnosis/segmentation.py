@@ -51,7 +51,7 @@ def _pixels(total: int, right: int) -> dict[str, Any]:
 
 
 def confusions(matrix: NDArray[np.int64], labels: tuple[str, ...]) -> list[dict[str, Any]]:
-    """Return the confusions with most pixels, each with its share of the true label's pixels."""
+    """Return the largest confusions, each with its share of the true label's pixels."""
     wrong = matrix.copy()
     np.fill_diagonal(wrong, 0)
     largest = np.argsort(-wrong, axis=None, kind="stable")[:MAX_CONFUSIONS]

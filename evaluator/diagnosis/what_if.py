@@ -42,7 +42,7 @@ class WhatIf:
         return Measure(self._rules.metric, scores)
 
     def missed(self, name: str) -> NDArray[np.bool_]:
-        """Return (m,) bool: the objects of a class that nothing found, and no error of location or class aimed at."""
+        """Return (m,) bool: the objects of a class that nothing found, and no localisation or class error aimed at."""
         each = self._classes[name]
         return ~each.found & ~np.isin(each.objects, list(self._best))
 

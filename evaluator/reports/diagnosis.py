@@ -13,11 +13,11 @@ from vocboard.evaluator.reports.plots import bars, plot, shares
 
 # Kinds of errors, in the words of the page.
 KINDS: Mapping[str, str] = {
-    "location": "poor location",
+    "location": "poor localisation",
     "class": "another class",
     "duplicate": "duplicate",
     "background": "background",
-    "both": "class and location",
+    "both": "class and localisation",
     MISSED: "missed",
     FALSE_POSITIVES: "all false positives",
     FALSE_NEGATIVES: "all objects not found",
@@ -135,7 +135,7 @@ def _pixels(found: Mapping[str, Any]) -> str:
         f"<td>{each['pixels']:,}</td><td>{_per_cent(each['share'])}</td></tr>"
         for each in found["confusions"][:10]
     ]
-    text = "The confusions with most pixels"
+    text = "Largest confusions"
     table = _table(("true label", "label of the result", "pixels", "share of the true label"), rows, text)
     return f"{' '.join(parts)}<h4>{text}</h4>{table}"
 

@@ -189,7 +189,7 @@ def _regions(entry: Entry, image_set: ImageSet, page: Page) -> Iterator[Claims]:
             matches = overlaps.matched.matches(overlap_of(rules.metric, page.edition))
             mark = np.full(len(order), Mark.BACKGROUND, dtype=np.uint8)
             mark[overlaps.matched.overlap >= MIN_OVERLAP] = Mark.LOCATION
-            mark[matches.enough] = Mark.REPEATED
+            mark[matches.enough] = Mark.DUPLICATE
             mark[matches.judge().true] = Mark.CORRECT
         shapes = [_shape(found, region, image_set) for region in order.tolist()]
         box = np.array([box for box, _ in shapes], dtype=np.float64).reshape(-1, 4)

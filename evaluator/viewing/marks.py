@@ -1,7 +1,8 @@
 """Marks of detections, from the evaluation's own matching.
 
-Kinds of error follow D. Hoiem et al., "Diagnosing Error in Object Detectors", ECCV 2012: a repeated detection, a poor
-location (overlap of a tenth with an object of the class, but not enough), a confusion with another class, background.
+Kinds of error follow D. Hoiem et al., "Diagnosing Error in Object Detectors", ECCV 2012: a duplicate, poor
+localisation (overlap of a tenth with an object of the class, but not enough), a confusion with another class,
+background.
 """
 
 from dataclasses import dataclass
@@ -17,7 +18,7 @@ from vocboard.evaluator.metrics.precision_recall import by_confidence
 from vocboard.evaluator.results import Detections
 from vocboard.evaluator.tasks.detection.scoring import match
 
-MIN_OVERLAP = 0.1  # with an object of the class, for a detection to be one of poor location
+MIN_OVERLAP = 0.1  # with an object of the class, for a false detection to count as poor localisation
 
 
 class Mark(IntEnum):
@@ -26,7 +27,7 @@ class Mark(IntEnum):
     UNJUDGED = 0
     CORRECT = 1
     IGNORED = 2
-    REPEATED = 3
+    DUPLICATE = 3
     LOCATION = 4
     CONFUSED = 5
     BACKGROUND = 6
@@ -37,7 +38,7 @@ class Mark(IntEnum):
     @property
     def title(self) -> str:
         """What the mark is called."""
-        return {Mark.LOCATION: "poor location", Mark.CONFUSED: "another class"}.get(self, self.name.lower())
+        return {Mark.LOCATION: "poor localisation", Mark.CONFUSED: "another class"}.get(self, self.name.lower())
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -75,7 +76,7 @@ def mark_detections(
     mark = np.full(len(order), Mark.BACKGROUND, dtype=np.uint8)
     mark[confused] = Mark.CONFUSED
     mark[located] = Mark.LOCATION
-    mark[judgement.false & matches.enough] = Mark.REPEATED
+    mark[judgement.false & matches.enough] = Mark.DUPLICATE
     mark[matches.ignored & ~judgement.false] = Mark.IGNORED
     mark[judgement.true] = Mark.CORRECT
 

@@ -56,7 +56,7 @@ def known(right: int, wrong: int) -> list[tuple[int, Box]]:
 
 
 UPLOADS = {
-    # Of 400 images, 29 with a poor location are rounded to 5 %, and 30 to 10 %.
+    # Of 400 images, 29 with poor localisation are rounded to 5 %, and 30 to 10 %.
     "one guess among 400 known boxes": [*known(29, 370), (PROBE, NEAR)],
     "the same with a hundred copies of the guess": [*known(29, 370), *[(PROBE, NEAR)] * 100],
     # All but a few are guesses of which the author is nearly sure: is every single one right?

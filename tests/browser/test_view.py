@@ -61,12 +61,12 @@ def test_browsing_by_keyboard_kind_and_confidence(browser: Browser, written: tup
     assert page.inner_text("#name") != first
     page.keyboard.press("k")
     assert page.inner_text("#name") == first
-    page.select_option("#kind", "repeated")
+    page.select_option("#kind", "duplicate")
     page.select_option("#order", "down")
     assert page.inner_text("#count") == "3,057 detections"
     marks = page.locator("#rows .row .rest").all_inner_texts()
     confidences = [float(text.split()[0]) for text in marks]
-    assert all(text.endswith("repeated") for text in marks)
+    assert all(text.endswith("duplicate") for text in marks)
     assert confidences == sorted(confidences, reverse=True)
     page.select_option("#class", label="car")
     assert all(" car, " in text for text in page.locator("#rows .row .rest").all_inner_texts())

@@ -322,7 +322,7 @@ class TestDiagnose:
         page = (report / "index.html").read_text()
         assert page.count("95 % interval") > 7
         assert re.search(r"Without void, [\d.]+ % of the pixels are right", page)
-        for kind in ("Poor location", "Another class", "Duplicate", "Background", "Missed"):
+        for kind in ("Poor localisation", "Another class", "Duplicate", "Background", "Missed"):
             assert f"<h4>{kind}</h4>" in page
         addresses = {unquote(each) for each in re.findall(r'<image href="([^"]+)"', page)}
         assert addresses

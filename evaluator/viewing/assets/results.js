@@ -9,21 +9,21 @@ const objects = data.objects;
 const imageCount = data.images.length;
 
 // By number in data.js; see Mark in marks.py.
-const MARKS = ["unjudged", "correct", "ignored", "repeated", "location", "confused", "background", "positive", "negative", "wrong"];
+const MARKS = ["unjudged", "correct", "ignored", "duplicate", "location", "confused", "background", "positive", "negative", "wrong"];
 const DESCRIPTIONS = {
   unjudged: "not judged", correct: "correct", ignored: "ignored: matches a difficult object",
-  repeated: "wrong: repeated detection", location: "wrong: poor location", confused: "wrong: another class",
+  duplicate: "wrong: duplicate", location: "wrong: poor localisation", confused: "wrong: another class",
   background: "wrong: background", positive: "positive", negative: "negative", wrong: "wrong", missed: "missed",
   truth: "annotation", difficult: "difficult", found: "found"
 };
 const SHORT_DESCRIPTIONS = {
-  unjudged: "not judged", correct: "correct", ignored: "ignored", repeated: "repeated", location: "poor location",
+  unjudged: "not judged", correct: "correct", ignored: "ignored", duplicate: "duplicate", location: "poor localisation",
   confused: "another class", background: "background", positive: "positive", negative: "negative", wrong: "wrong"
 };
 // The marks that results of each task can have, to filter by.
 const KINDS = {
-  detection: ["correct", "wrong", "repeated", "location", "confused", "background", "ignored", "missed"],
-  instance_segmentation: ["correct", "wrong", "repeated", "location", "background"],
+  detection: ["correct", "wrong", "duplicate", "location", "confused", "background", "ignored", "missed"],
+  instance_segmentation: ["correct", "wrong", "duplicate", "location", "background"],
   layout: ["correct", "wrong", "ignored"],
   classification: ["positive", "negative", "ignored"],
   action: ["positive", "negative"]
@@ -45,7 +45,7 @@ const competitions = data.competitions.map(each => {
   return {...each, ofImage: indicesByImage(each.image), foundBy};
 });
 
-const isWrong = mark => ["repeated", "location", "confused", "background", "wrong"].includes(MARKS[mark]);
+const isWrong = mark => ["duplicate", "location", "confused", "background", "wrong"].includes(MARKS[mark]);
 const hasKind = (mark, kind) => kind === "all" || kind === MARKS[mark] || (kind === "wrong" && isWrong(mark));
 const nameOfClass = index => typeof index === "number" ? data.classes[index] : index;
 

@@ -65,7 +65,7 @@ def test_kinds_are_those_of_the_definition() -> None:
         "car": [("d", far, True), ("d", box, False)],
     }
     found: Boxes = {
-        # Right; poor location; similar to a bird; the fourth is not among the first three.
+        # Right; poor localisation; similar to a bird; the fourth is not among the first three.
         "aeroplane": [("a", 0.9, smaller), ("b", 0.8, near), ("c", 0.7, box), ("c", 0.6, far)],
         # A background, and a duplicate of nothing: another background in an image that has one.
         "bird": [("a", 0.9, far), ("b", 0.8, far)],

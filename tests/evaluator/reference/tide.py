@@ -3,9 +3,9 @@
 tidecv 1.0.1 differs in three rules, each of which can be chosen:
 
 - `DIFFICULT`: difficult objects match nothing, and results on them are errors. (It ignores results that lie within a
-  difficult object by more than half of their own area, and counts what it ignores as errors all the same.)
+  difficult object by more than half of their own area, and still counts what it ignores as errors.)
 - `ANOTHER_OBJECT`: a result whose best object is matched already falls back to the best one that is not.
-- `EXACT_HALF`: a false positive with an overlap of exactly one half is one of location.
+- `EXACT_HALF`: a false positive with an overlap of exactly one half is a localisation error.
 """
 
 from collections import Counter

@@ -38,7 +38,7 @@ def test_every_kind_of_mark() -> None:
     )
     boxes = [
         (0.9, 0, [1, 1, 10, 10], Mark.CORRECT, 0),
-        (0.8, 0, [1, 1, 10, 9], Mark.REPEATED, 0),
+        (0.8, 0, [1, 1, 10, 9], Mark.DUPLICATE, 0),
         (0.7, 0, [1, 1, 10, 3], Mark.LOCATION, 0),
         (0.6, 0, [50, 50, 60, 60], Mark.CONFUSED, 1),
         (0.5, 0, [100, 100, 110, 110], Mark.BACKGROUND, -1),
@@ -84,7 +84,7 @@ def test_marks_of_detections_add_up_to_the_evaluations_counts(shown: Any) -> Non
         for index, name_of_class in enumerate(competition["names"]):
             own = marks[of_class == index]
             details = scores[competition["key"]].details[name_of_class]
-            correct, wrong = int(np.sum(own == Mark.CORRECT)), int(np.sum(own >= Mark.REPEATED))
+            correct, wrong = int(np.sum(own == Mark.CORRECT)), int(np.sum(own >= Mark.DUPLICATE))
             assert int(np.sum(own == Mark.IGNORED)) == details.difficult
             assert len(own) == details.results
             assert correct == round(details.final_recall * details.positives) if details.positives else correct == 0
@@ -147,7 +147,7 @@ def test_regions_are_marked_and_have_their_pixels(tmp_path: Path) -> None:
     results = write(tmp_path / "results", {"comp1_inst_test_car.txt": lines})
     view(tree, tmp_path / "page", edition, results=results)
     [competition] = data_of(tmp_path / "page")["competitions"]
-    assert competition["mark"] == [Mark.CORRECT, Mark.REPEATED, Mark.LOCATION, Mark.BACKGROUND]
+    assert competition["mark"] == [Mark.CORRECT, Mark.DUPLICATE, Mark.LOCATION, Mark.BACKGROUND]
     for region, mask in zip(competition["region"], masks, strict=True):
         assert (rle.mask_of(rle.decode(region), 6, 8) == mask).all()
     assert competition["box"] == [2, 2, 5, 3, 2, 2, 4, 3, 2, 2, 3, 2, 1, 5, 8, 6]
