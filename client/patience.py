@@ -49,7 +49,7 @@ class Patience:
             return False
         if self._is_over():
             return False
-        self._pause("The server is busy or restarts", at_least)
+        self._pause("The server is busy or restarting", at_least)
         return True
 
     def wait(self, error: NetworkError, so_far: str) -> None:

@@ -9,7 +9,7 @@ PAGE = "/docs/problems"  # of every server
 def page_of_server() -> str | None:
     """Return the page's address; None without a server.
 
-    Settings that cannot be read are no error here: checking files needs no server.
+    Settings that cannot be read are not an error here: checking files needs no server.
     """
     try:
         return chosen_server(None, load()) + PAGE

@@ -36,7 +36,7 @@ COMMANDS = {
     "download": "save the archive of a submission, or the edition and image sets of a challenge",
     "leaderboard": "show a leaderboard",
     "completion": "print a script that completes commands in bash, zsh or fish",
-    "demo": "run a complete server on this machine, with a sample challenge",
+    "demo": "run a complete server on this machine, with sample challenges",
 }
 SERVER_COMMANDS = {
     "serve": "run the web application",

@@ -31,7 +31,7 @@ def submission_id(connection: Connection, typed: str) -> str:
         return typed
     if len(beginning) < MIN_DIGITS or not _BEGINNING.fullmatch(beginning):
         raise MisuseError(
-            f"'{printable(typed)}' is no submission: give its id, or at least its first {MIN_DIGITS} characters; "
+            f"'{printable(typed)}' is not a submission: give its id, or at least its first {MIN_DIGITS} characters; "
             "`vocboard status` lists yours"
         )
     found = [one.id for one in _own(connection) if one.id.startswith(beginning)]

@@ -83,7 +83,7 @@ def _ask(arguments: argparse.Namespace) -> Answers:
             answers[question.field] = _answer(question) if given is None else given
             for item in listed(answers[question.field]) if question.choices else ():
                 if item not in question.choices:
-                    raise MisuseError(f"{question.text}: {item!r} is none of {', '.join(question.choices)}")
+                    raise MisuseError(f"{question.text}: {item!r} is not one of {', '.join(question.choices)}")
     return Answers(**answers)
 
 

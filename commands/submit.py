@@ -217,7 +217,7 @@ def _upload(connection: Connection, arguments: argparse.Namespace, archive: Outg
 
 
 def _point_out_identical(connection: Connection, challenge: str, sha256: str, note: Callable[[str], object]) -> None:
-    """Say, before the upload, that the archive was submitted before, and ask on a terminal whether it is meant.
+    """Say, before the upload, that the archive was submitted before, and ask on a terminal whether to submit it again.
 
     Raises:
         MisuseError: it is not.

@@ -18,7 +18,7 @@ def run(arguments: argparse.Namespace) -> int:
     changing.require_confirmation(
         arguments,
         "This cannot be undone. The submission leaves the leaderboards (frozen ones keep it), its page no longer "
-        "shows scores, its anonymous link ends, and its archive is deleted after some time. Its quota only comes back "
-        "while it is queued.",
+        "shows scores, its anonymous link stops working, and its archive is deleted after some time. The quota is "
+        "returned only if it is still queued.",
     )
     return changing.change(arguments, "withdraw", "withdrawn")

@@ -44,11 +44,11 @@ def whole_directory(path: Path, marker: str) -> Iterator[Path]:
         marker: file that identifies output of this program.
 
     Raises:
-        OutputExistsError: `path` exists and is not output of this program.
+        OutputExistsError: `path` exists and was not written by this program.
         OSError: the parent directory cannot be written to.
     """
     if path.exists() and not (path.is_dir() and (not any(path.iterdir()) or (path / marker).is_file())):
-        raise OutputExistsError(f"{path} is there already and is no output of this command; name another place")
+        raise OutputExistsError(f"{path} already exists and was not written by this command; choose another path")
     with _naming(path):
         path.parent.mkdir(parents=True, exist_ok=True)
         unfinished = Path(tempfile.mkdtemp(prefix=f".{path.name}.", dir=path.parent))

@@ -34,7 +34,7 @@ def main(arguments: list[str], directory: Path = Path()) -> int:
     host, tls, mail = (argument.strip() for argument in [*arguments, "", "", ""][:3])
     if file.exists():
         if host or tls or mail:
-            print(".env is there already and stays as it is. To change it, edit it.", file=sys.stderr)
+            print(".env already exists and was not changed. To change it, edit it.", file=sys.stderr)
             return 1
         return complete(file)
     if (

@@ -55,7 +55,7 @@ class Computed:
 
     Attributes:
         differences: of all pairs by column: a class, or `MEAN`.
-        agreement: of the methods that are compared; None if nothing is said about it.
+        agreement: of the methods that are compared; None if not reported.
     """
 
     statistics: Statistics
@@ -126,9 +126,9 @@ def statistics_of(entries: Sequence[Entry], competition: Competition, load: Load
 
 
 def agreement_of(found: Mapping[uuid.UUID, Found]) -> Agreement | None:
-    """Return how far methods find the same; None if there are fewer than two of which something can be said.
+    """Return how far methods find the same; None if fewer than two of them can be reported.
 
-    Nothing is said of methods that find something, or miss something, in fewer than ten images.
+    Nothing is reported about methods that find something, or miss something, in fewer than ten images.
 
     Args:
         found: of methods that entered the same classes, by result.
@@ -165,7 +165,7 @@ def is_of(entry: Entry, replicates: StoredReplicates) -> bool:
 def _frequent(replicates: StoredReplicates) -> list[str]:
     """Return the classes that enough images show: it depends on the ground truth only.
 
-    Every image counts for what is no class: one number for all classes together.
+    A score of all classes together counts every image.
     """
     shown_by, images = replicates.positive_images, replicates.images
     return [name for name in replicates.scores.per_class if shown_by.get(name, images) >= MIN_COUNTING_IMAGES]

@@ -5,8 +5,8 @@ unconfirmed account: otherwise, signing in with the password just chosen would r
 created an account. The link in the email also requires that password: if somebody registers another person's address,
 that person cannot confirm the account by opening the link.
 
-A mailbox has one account that counts, however its address is written (`models.mailbox`): `ada+2@lab.example` is no way
-to another quota. That it has one is only said to the address of the account: another spelling may be the address of
+A mailbox has one account that counts, however its address is written (`models.mailbox`): `ada+2@lab.example` does not
+get another quota. That it has one is only said to the address of the account: another spelling may be the address of
 somebody else after all.
 """
 

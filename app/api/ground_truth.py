@@ -105,7 +105,7 @@ async def upload_ground_truth(
 def confirm_ground_truth(
     database: DatabaseDep, notifier: NotifierDep, user: OrganisingUser, slug: str, number: VersionNumber
 ) -> GroundTruthVersion:
-    """Say that what the import has warned of is meant. While nobody has submitted, the version then becomes current."""
+    """Confirm the warnings of the import. While nobody has submitted, the version then becomes current."""
     with database.writing() as session:
         challenge = challenges.get_organised(session, slug, user)
         version = versions.confirm(session, challenge=challenge, user=user, number=number)

@@ -99,7 +99,7 @@ async def import_challenge(
     user: ApiOrganiser,
     identity: ApiIdentity,
 ) -> ImportedChallenge:
-    """Import a challenge that another server has exported, as an archived draft. Its bans come along."""
+    """Import a challenge that another server has exported, as an archived draft. Its bans are imported too."""
     slug = await intake.take_challenge(request, user=user)
     await to_thread.run_sync(intake.notifier.mail_queued)
     response.headers["Location"] = request.app.url_path_for("get_challenge", slug=slug)

@@ -63,7 +63,7 @@ def delete_draft(session: Session, *, challenge: Challenge, user: User) -> None:
 
     Raises:
         ForbiddenError: the user does not own it.
-        ConflictError: it is no draft, has submissions that are no rehearsals, or a worker is evaluating some.
+        ConflictError: it is not a draft, has submissions that are not rehearsals, or a worker is evaluating some.
     """
     queries.lock_challenge(session, challenge.id)
     session.refresh(challenge, ["visibility"])

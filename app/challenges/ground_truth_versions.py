@@ -37,7 +37,9 @@ def get(session: Session, challenge: Challenge, number: int) -> GroundTruthVersi
 
 
 def confirm(session: Session, *, challenge: Challenge, user: User, number: int) -> GroundTruthVersion:
-    """Say that what the import has warned of is meant, so that the version can become current; done, nothing changes.
+    """Confirm the warnings of the import, so that the version can become current.
+
+    Nothing changes if they are confirmed already.
 
     The caller commits, then tells the `WorkerNotifier` afterwards.
 

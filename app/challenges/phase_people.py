@@ -72,7 +72,7 @@ def admit(session: Session, *, challenge: Challenge, phase: Phase, organiser: Us
     """Let a person submit to a phase that is not open to everyone. Idempotent.
 
     Raises:
-        InvalidInputError: it is no email address.
+        InvalidInputError: it is not an email address.
         ConflictError: the challenge is archived.
     """
     lock_to_change(session, challenge)

@@ -6,7 +6,7 @@ from vocboard.app.forms.fields import FieldChecks
 
 SLUG = re.compile(r"[a-z0-9]+(?:-[a-z0-9]+)*")
 MAX_SLUG_LENGTH = 60
-# /organise/new, /api/v1/challenges/imports and so on are no challenges; tests/app/challenges/test_slugs.py checks.
+# /organise/new, /api/v1/challenges/imports and so on are not challenges; tests/app/challenges/test_slugs.py checks.
 RESERVED_SLUGS = frozenset({"import", "imports", "log", "new", "people", "registrations"})
 
 

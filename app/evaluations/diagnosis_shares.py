@@ -5,9 +5,10 @@ noise is added before rounding. What single images can change is bounded by `eva
 this the Laplace mechanism. Source: C. Dwork and A. Roth, "The Algorithmic Foundations of Differential Privacy", 2014,
 section 3.3. See docs/detail-levels.md for what the shares still reveal.
 
-The noise follows from a key that only workers have, and from what the sums follow from: so a re-score gives no other
-noise, and the same noise is never added to two sums, whose difference would then be exact. The hash of the ground truth
-alone would be no key: somebody who knows all but one box could try what it may be, and see which hash gives the noise.
+The noise follows from a key that only workers have, and from what the sums follow from: so a re-score does not give
+other noise, and the same noise is never added to two sums, whose difference would then be exact. The hash of the ground
+truth alone would not do as a key: somebody who knows all but one box could try what it may be, and see which hash gives
+the noise.
 """
 
 import hmac

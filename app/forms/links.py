@@ -9,7 +9,7 @@ _SCHEMES = frozenset({"http", "https"})
 
 
 def checked_link(checks: FieldChecks, field: str, value: str) -> str:
-    """Return the address of a page elsewhere, or nothing; record an error for what is no http(s) address.
+    """Return the address of a page elsewhere, or nothing; record an error if it is not an http(s) address.
 
     >>> checks = FieldChecks()
     >>> checked_link(checks, "paper_url", " https://arxiv.org/abs/1311.2524 ")

@@ -21,7 +21,7 @@ from vocboard.app.guides.documents import address_of, documents
 DEEPEST = 3  # level of headings in the table of contents
 MAX_HEADINGS = 40  # in a table of contents; a document with more shows only those of the second level
 _COMMENT = re.compile(r"^<!--.*?-->\n?", re.M | re.S)
-_ELSEWHERE = re.compile(r"[a-z][a-z0-9+.-]*:|/|#", re.I)  # what is no relative address
+_ELSEWHERE = re.compile(r"[a-z][a-z0-9+.-]*:|/|#", re.I)  # addresses that are not relative
 
 
 @dataclass(frozen=True, slots=True)

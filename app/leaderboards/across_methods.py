@@ -34,7 +34,7 @@ class MethodAgreement:
 
     Attributes:
         found: mean share of the positives of a class in an image that it finds.
-        with_others: correlation with each method, in the order of the list; None if nothing is said.
+        with_others: correlation with each method, in the order of the list; None if not reported.
         closest, farthest: places of the methods with which it agrees most and least; of several that agree equally,
             that of the best.
     """
@@ -53,7 +53,7 @@ class MethodCombination:
     Attributes:
         is_all: whether they are all that entered every class.
         difference: of the combination to the first of them alone.
-        change: whether that is more than chance; None if nothing is said.
+        change: whether that is more than chance; None if not reported.
     """
 
     methods: int
@@ -69,7 +69,7 @@ class Step:
 
     Attributes:
         difference: of its mean to that of the one before; None for the first.
-        change: whether that is more than chance; None if nothing is said.
+        change: whether that is more than chance; None if not reported.
     """
 
     member: Member

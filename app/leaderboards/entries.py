@@ -28,7 +28,7 @@ class Entry:
         others: means of the other measures that the leaderboard shows.
         other_classes: their scores by class; none in leaderboards that earlier versions froze.
         result_id: of the `CompetitionResult`; None in leaderboards that earlier versions froze, or that were imported.
-        released: what the Ladder mechanism releases of the mean, if the phase has it; None if it is no new best.
+        released: what the Ladder mechanism releases of the mean, if the phase has it; None if it is not a new best.
     """
 
     submission_id: uuid.UUID

@@ -27,7 +27,7 @@ class MethodOnBoth:
     Attributes:
         first, second: its entries.
         difference: of the second mean minus the first.
-        change: whether that is more than chance; None if nothing is said.
+        change: whether that is more than chance; None if not reported.
     """
 
     first: Entry

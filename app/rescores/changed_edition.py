@@ -83,5 +83,8 @@ def reason_to_wait(session: Session, challenge: Challenge) -> str | None:
         )
     for version in challenge_queries.truth_versions(session, challenge.id):
         if version.state in {TruthState.UPLOADED, TruthState.IMPORTING}:
-            return f"Version {version.number} of the ground truth is being imported. Apply the re-score afterwards."
+            return (
+                f"Version {version.number} of the ground truth is being imported. Apply the re-score when the import "
+                "has finished."
+            )
     return None

@@ -50,7 +50,7 @@ def start(
         ground_truth_version: number of the version; use the current one for a new version of the evaluator.
         edition_file: content of a changed edition file to score by, against the current ground truth of each phase.
             If nobody has submitted, it becomes current without a report. Give this or a ground truth version.
-        confirm_warnings: also say that what the import of the ground truth version has warned of is meant.
+        confirm_warnings: also confirm the warnings of the ground truth version's import.
 
     Raises:
         InvalidInputError: there is no such version, or no reason; or the edition file is wrong, changes nothing, or

@@ -8,7 +8,7 @@ from typing import Any
 from vocboard.app.statistics.sequences import Change
 
 AGREEMENT_DECIMALS = 2
-MIN_IMAGES = 10  # in which a method finds something, and in which it misses something; nothing is said of others
+MIN_IMAGES = 10  # in which a method finds something, and in which it misses something; others are not reported
 
 
 @dataclass(frozen=True, slots=True)
@@ -18,7 +18,7 @@ class Combination:
     Attributes:
         methods: how many of them are combined.
         score: the mean of the combination: a fraction, rounded.
-        change: the difference from the first method alone; None if nothing is said.
+        change: the difference from the first method alone; None if not reported.
     """
 
     methods: int
@@ -33,7 +33,7 @@ class Agreement:
     Attributes:
         results: ids of `CompetitionResult`, in the order of the rows.
         found: the mean share of the positives of a class in an image that each finds: a fraction, rounded.
-        correlations: (m, m) of what two methods find, rounded; None if nothing is said about them.
+        correlations: (m, m) of what two methods find, rounded; None if not reported.
         combinations: of more and more methods; none where their results cannot be combined.
     """
 

@@ -59,14 +59,14 @@ class Differences:
         """Return unrounded differences, rounded to so many decimals. Scores differ by at most 1.
 
         Args:
-            is_shown: (m, m) False for what nothing is said about.
+            is_shown: (m, m) False for pairs that are not reported.
         """
         ends = np.where(is_shown, np.rint(np.stack((low, high)).clip(-1.0, 1.0) * 10**decimals), 0)
         kind = np.where(is_shown, np.where(is_significant, _SIGNIFICANT, 0), _HIDDEN)
         return cls(results, np.concatenate((ends, kind[None])).astype(np.int32))
 
     def of(self, one: uuid.UUID, other: uuid.UUID, decimals: int) -> Difference | None:
-        """Return the score of one result minus that of another; None if nothing is said about them."""
+        """Return the score of one result minus that of another; None if not reported."""
         first, second = self._places.get(one), self._places.get(other)
         if first is None or second is None or first == second:
             return None

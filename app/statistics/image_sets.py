@@ -28,7 +28,7 @@ class ImageSetStatistics:
     """How the scores of methods change from one image set to the other, and whether their order holds.
 
     Attributes:
-        changes: of each method, the second score minus the first; None if nothing is said.
+        changes: of each method, the second score minus the first; None if not reported.
         same: number of pairs of methods that differ by more than chance on both image sets, in the same direction.
         reversed: in opposite directions.
     """

@@ -15,7 +15,7 @@ from vocboard.app.work_queues.models import Leased
 class SecretReplicates(Base):
     """The scores of one result on the replicates of the test images, computed once.
 
-    The web process's database role cannot read them: which images a replicate has is no secret, so that its scores tell
+    The web process's database role cannot read them: which images a replicate has is not secret, so its scores tell
     the ground truth of single images. `content` is a file of `worker.replicates`.
     """
 

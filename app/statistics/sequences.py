@@ -66,7 +66,7 @@ class SequenceStatistics:
 
     Attributes:
         results: ids of the results that were compared.
-        steps: of each submission but the first to the one before; None where nothing is said.
+        steps: of each submission but the first to the one before; None where not reported.
         overall: of the last to the first.
         failure: why there are no changes; None if there are.
     """

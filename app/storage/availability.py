@@ -32,7 +32,7 @@ def reporting_unavailable(directory: Path | None = None) -> Iterator[None]:
     """Raise `StoreUnavailableError` if the block fails because the store cannot be used.
 
     Args:
-        directory: of the store. If it does not exist, a file in it that was not found is no missing archive.
+        directory: of the store. If it does not exist, a file missing in it does not count as a missing archive.
     """
     try:
         yield

@@ -148,7 +148,7 @@ class PhaseChecks:
         if header.edition_version != 1 and 1 not in files:
             yield _no_edition(1)
         if files.get(header.edition_version, header.edition_file) != header.edition_file:
-            yield "edition_file: it is another than the current one of edition_versions."
+            yield "edition_file: it differs from the current version in edition_versions."
         if any(edition.name != self._edition.name for edition in self._editions.values()):
             yield "edition_versions: all versions of an edition have the same name."
 

@@ -169,7 +169,10 @@ def _write_tables(
 
 
 def _needed_archives(session: Session, challenge_id: uuid.UUID) -> dict[str, int]:
-    """Return the bytes of the archives by SHA-256, but for withdrawn submissions, whose may be removed any moment."""
+    """Return the bytes of the archives by SHA-256, except those of withdrawn submissions.
+
+    These may be removed at any moment.
+    """
     query = select(Submission.archive_sha256, Submission.archive_bytes).where(
         Submission.challenge_id == challenge_id,
         Submission.state != State.WITHDRAWN,

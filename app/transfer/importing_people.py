@@ -58,7 +58,7 @@ def addresses_in(text: str) -> tuple[str, ...]:
     ('ada@lab.example', 'bob@lab.example')
 
     Raises:
-        InvalidInputError: on `organisers`, with everything that is no address.
+        InvalidInputError: on `organisers`, with everything that is not an address.
     """
     found = {word: normalised_email(word) for word in text.replace(",", " ").split()}
     if wrong := [word[:100] for word, email in found.items() if email is None]:

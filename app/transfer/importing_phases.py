@@ -165,7 +165,7 @@ def _current_results(session: Session, challenge: Challenge, competition: str) -
         .join(CompetitionResult, CompetitionResult.evaluation_id == Evaluation.id)
         .where(Submission.challenge_id == challenge.id, CompetitionResult.competition == competition)
     )
-    return {submission: result for submission, result in session.execute(query)}  # noqa: C416  # rows are no tuples
+    return {submission: result for submission, result in session.execute(query)}  # noqa: C416  # rows are not tuples
 
 
 def add_corrections(

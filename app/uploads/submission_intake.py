@@ -220,7 +220,7 @@ class SubmissionIntake:
 
         earlier = await to_thread.run_sync(find)
         if earlier is None:
-            raise NotFoundError("What this request repeats was too long ago, or is lost. See your submissions.")
+            raise NotFoundError("The original request is too old or no longer available. Check your submissions.")
         return Taken(earlier, is_repeated=True)
 
     def _target(self, wanted: Wanted, destination: Destination, at: datetime) -> Target:

@@ -6,8 +6,8 @@ worker cannot store anything after another one has taken over.
 
 Each kind of work has a model with the columns of `Leased` and one queue, and decides which rows are next:
 
-- `app.submissions.queue` is fair between people, `app.challenges.ground_truth_queue` is first come, first served. Both
-  claim one row at a time: a `StateQueue`.
+- `app.submissions.queue` is fair between people, `app.challenges.ground_truth_queue` between organisers. Both claim
+  one row at a time: a `StateQueue`.
 - `app.rescores.batches` claims several rows with one lease.
 """
 

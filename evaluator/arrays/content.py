@@ -59,10 +59,11 @@ def known_classes(content: Mapping[object, object], arrays: Arrays) -> tuple[str
     for key in content:
         if key not in competition.classes:
             noun = TASKS[competition.task].class_noun
+            a_noun = f"{'an' if noun[0] in 'aeiou' else 'a'} {noun}"
             expected = ", ".join(competition.classes)
             found = quoted(key) if isinstance(key, str) else repr(key)
             values.report.add(
-                kinds.UNKNOWN_CLASS, found=found, noun=noun, competition=competition.key, expected=expected
+                kinds.UNKNOWN_CLASS, found=found, a_noun=a_noun, competition=competition.key, expected=expected
             )
     if not content:
         values.wrong_structure(content, f"one of {', '.join(competition.classes)} at least")

@@ -160,8 +160,8 @@ def _classes(value: object, arrays: Arrays, values: Values, length: int | None) 
         found, given = integers - first, integers
         expected = f"{first} is {names[0]}, {last} is {names[-1]}; first_label says where labels begin"
     wrong = (found < 0) | (found >= len(names))
-    is_no = "is no" if np.count_nonzero(wrong) == 1 else "are no"
+    is_not_class = "is not a class" if np.count_nonzero(wrong) == 1 else "are not classes"
     kind = kinds.UNKNOWN_LABEL
-    if not values.none_wrong(wrong, given, kind, _LABELS, "label", expected=expected, is_no=is_no):
+    if not values.none_wrong(wrong, given, kind, _LABELS, "label", expected=expected, is_not_class=is_not_class):
         return None
     return found.astype(np.int16)

@@ -18,24 +18,26 @@ NO_RESULTS = _error(
     "no_results",
     "No results",
     "There are no results for any competition of {edition}.",
-    "Expected is a mapping of competitions to their results: {expected}.",
+    "Expected a mapping of competitions to their results: {expected}.",
 )
 UNKNOWN_COMPETITION = _error(
     "unknown_competition",
     "A competition that the edition does not have",
-    "{found} is no competition of {edition}, which has {expected}.",
+    "{found} is not a competition of {edition}, which has {expected}.",
 )
 UNKNOWN_CLASS = _error(
-    "unknown_class", "A class that the competition does not have", "{found} is no {noun} of {competition}: {expected}."
+    "unknown_class",
+    "A class that the competition does not have",
+    "{found} is not {a_noun} of {competition}: {expected}.",
 )
 UNKNOWN_LABEL = _error(
     "unknown_label",
     "Labels that the competition does not have",
-    "{name} has {count} (the first is {found}, at index {first}) that {is_no} class: {expected}.",
+    "{name} has {count} (the first is {found}, at index {first}) that {is_not_class}: {expected}.",
 )
 WRONG_STRUCTURE = _error("wrong_structure", "Something else than expected", "Found {found}; expected {expected}.")
 MISSING_KEYS = _error("missing_keys", "Missing keys", "{missing} {is_missing} missing; it has {found}.")
-NOT_AN_ARRAY = _error("not_an_array", "Something that is no array", "{name} cannot be read as an array: {reason}.")
+NOT_AN_ARRAY = _error("not_an_array", "Something that is not an array", "{name} cannot be read as an array: {reason}.")
 WRONG_TYPE = _error("wrong_type", "An array of another type", "{name} is an array of {found}; expected {expected}.")
 MASKED = _error(
     "masked_values",
@@ -98,7 +100,7 @@ ITEMS_WITHOUT_SCORE = _warning(
     "{count} of {all:,} in the image set {has} no score (the first is {item}) and {rank} last.",
     "Give every one a score, however low.",
 )
-EMPTY = _warning("empty_file", "No results", "There is not one result here; the class counts as entered all the same.")
+EMPTY = _warning("empty_file", "No results", "There are no results here; the class still counts as entered.")
 TOO_MANY_DETECTIONS = _error(
     "too_many_detections",
     "Too many detections in one image",
@@ -131,8 +133,8 @@ MISSING_MAPS = _error(
 )
 WRONG_LABELS = _error(
     "label_out_of_range",
-    "Labels that are no class",
-    "{count} labelled {found}; expected are 0 for background and 1 to {largest} for the classes.{hint}",
+    "Labels that are not classes",
+    "{count} labelled {found}; expected 0 for background and 1 to {largest} for the classes.{hint}",
 )
 WRONG_MAP_SIZE = _error(
     "wrong_map_size",

@@ -42,7 +42,7 @@ def read_arrays(
         ValueError: `box_format` or `segmentation_classes` is invalid.
     """
     if box_format not in BOX_FORMATS:
-        raise ValueError(f"box_format is {box_format!r}; expected is one of {', '.join(map(repr, BOX_FORMATS))}")
+        raise ValueError(f"box_format is {box_format!r}; expected one of {', '.join(map(repr, BOX_FORMATS))}")
     declared = edition.classes if segmentation_classes is None else tuple(segmentation_classes)
     unknown = [name for name in declared if name not in edition.classes]
     if unknown:

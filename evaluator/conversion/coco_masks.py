@@ -99,7 +99,7 @@ def from_json(segmentation: Any, size: tuple[int, int]) -> Mask | str:
     if isinstance(segmentation, list):
         return _drawn(segmentation, width, height)
     if not isinstance(segmentation, dict) or segmentation.get("size") != [height, width]:
-        return f'is not a mask of the image: expected are polygons, or "counts" with "size" [{height}, {width}]'
+        return f'is not a mask of the image: expected polygons, or "counts" with "size" [{height}, {width}]'
     counts = segmentation.get("counts")
     try:
         if isinstance(counts, str):

@@ -13,7 +13,7 @@ from vocboard.evaluator.conversion.rows import Convention, Row, Source
 from vocboard.evaluator.problems import Problem, Severity
 
 EXPECTED = '{"image_id": 12, "category_id": 7, "bbox": [x, y, width, height], "score": 0.9}'
-_REMEDY = f"Expected is a list of {EXPECTED}."
+_REMEDY = f"Expected a list of {EXPECTED}."
 
 
 def is_coco_results(document: Any) -> bool:

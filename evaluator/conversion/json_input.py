@@ -26,7 +26,7 @@ def read_json(path: Path) -> Any:
         OSError: the file cannot be read.
     """
     if path.is_dir():
-        message = "This is a directory; expected is a JSON file. Directories of text files are converted with yolo."
+        message = "This is a directory; expected a JSON file. Directories of text files are converted with yolo."
         raise ConversionError([Problem("not_json", Severity.ERROR, message, path.name)])
     return parse_json(path.read_bytes(), path.name)
 

@@ -175,7 +175,7 @@ def _from_numpy(content: bytes) -> NDArray[np.int64]:
     squeezed = array.squeeze()
     if squeezed.ndim != 2 or not (np.issubdtype(array.dtype, np.integer) or array.dtype == np.bool_):
         found = f"an array of shape {array.shape} and type {array.dtype}"
-        raise _MapError("bad_array", found, "Expected are whole numbers, (height, width): the argmax over classes.")
+        raise _MapError("bad_array", found, "Expected whole numbers, (height, width): the argmax over classes.")
     if squeezed.size and squeezed.min() < 0:
         raise _MapError("negative_label", f"label {squeezed.min()}", "Labels count from 0, which is background.")
     labels: NDArray[np.int64] = squeezed.astype(np.int64)

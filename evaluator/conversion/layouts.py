@@ -29,7 +29,7 @@ from vocboard.evaluator.whole_output import whole_file
 
 _SIDES = ("xmin", "ymin", "xmax", "ymax")
 _EXPECTED = (
-    'Expected is a list of {"image": ..., "object": 1, "confidence": ..., "parts": [{"class": "head", "box": '
+    'Expected a list of {"image": ..., "object": 1, "confidence": ..., "parts": [{"class": "head", "box": '
     '[left, top, right, bottom]}]}; in VOC2007 with "box" in place of "object".'
 )
 

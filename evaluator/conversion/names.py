@@ -269,5 +269,5 @@ def _unquoted(name: str) -> str:
 
 
 def _not_read(path: Path, what: str, expected: str) -> ConversionError:
-    message = f"This file has no {what}; expected is {expected}."
+    message = f"This file has no {what}; expected {expected}."
     return ConversionError([Problem("unreadable_names", Severity.ERROR, message, path.name)])

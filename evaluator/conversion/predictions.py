@@ -23,7 +23,7 @@ from vocboard.evaluator.problems import Problem, Severity
 _NAME_KEYS = ("file_name", "image", "image_id")
 _BOX_KEYS = ("boxes", "bboxes")
 _CORNERS = (("xmin", "ymin", "xmax", "ymax"), ("x1", "y1", "x2", "y2"))
-_EXPECTED = 'Expected is, for each image, {"boxes": [[x1, y1, x2, y2], ...], "labels": [...], "scores": [...]}.'
+_EXPECTED = 'Expected for each image: {"boxes": [[x1, y1, x2, y2], ...], "labels": [...], "scores": [...]}.'
 
 
 def prediction_source(

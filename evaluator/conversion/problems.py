@@ -108,7 +108,7 @@ def needs_directory(path: Path, content: str) -> ConversionError:
         path: the input.
         content: what the directory should have.
     """
-    message = f"This is a file; expected is a directory, or an archive of it, with {content}."
+    message = f"This is a file; expected a directory, or an archive of it, with {content}."
     return ConversionError([Problem("not_a_directory", Severity.ERROR, message, path.name)])
 
 

@@ -54,7 +54,7 @@ def coco_to_tree(
     document, problems = read_json(source), ProblemCollector()
     lacking = [key for key in ("images", "annotations", "categories") if not _is_list(document, key)]
     if lacking:
-        remedy = "Expected is COCO's ground truth, an object with the lists images, annotations and categories."
+        remedy = "Expected COCO's ground truth, an object with the lists images, annotations and categories."
         problems.add("not_coco", f"it lacks {', '.join(lacking)}", remedy, file=source.name)
         raise ConversionError(problems.problems())
     names = {str(row["id"]): str(row["name"]) for row in document["categories"] if isinstance(row, dict)}
@@ -102,7 +102,7 @@ def _object(
 ) -> ObjectRecord | None:
     box = four(row.get("bbox")) if isinstance(row, dict) else None
     if box is None or "category_id" not in row or "image_id" not in row:
-        expected = 'Expected is {"image_id", "category_id", "bbox": [x, y, width, height]}.'
+        expected = 'Expected {"image_id", "category_id", "bbox": [x, y, width, height]}.'
         problems.add(
             "bad_annotation", "annotations that lack something", expected, file=file, line=place, noun="annotation"
         )
@@ -152,7 +152,7 @@ def _images(
     stems: dict[str, str] = {}
     for place, row in enumerate(rows, start=1):
         if not isinstance(row, dict) or "id" not in row or not isinstance(row.get("file_name"), str):
-            expected = 'Expected is {"id", "file_name", "width", "height"}.'
+            expected = 'Expected {"id", "file_name", "width", "height"}.'
             problems.add("bad_image", "images that lack something", expected, file=file, line=place, noun="image")
             continue
         stem = file_stem(row["file_name"])

@@ -1,4 +1,4 @@
-"""What looks wrong in a tree that can be scored with: an organiser says whether it is meant.
+"""What looks wrong in a tree that can be scored with: an organiser says whether it is intentional.
 
 Each is told once, with counts and a few places: a class whose name is misspelt, a box beyond its image, a class of
 which there is nothing to find.
@@ -89,7 +89,7 @@ def _warn_of_names(
     for name, places in sorted(images.items()):
         distinct = list(dict.fromkeys(places))
         message = (
-            f"{quoted(name)} is no {kind} of the edition: {counted(len(places), 'object')} in "
+            f"{quoted(name)} is not a {kind} of the edition: {counted(len(places), 'object')} in "
             f"{counted(len(distinct), 'image')} will be left out ({some(distinct, PLACES_LISTED)})."
         )
         if meant := _meant(name, known):

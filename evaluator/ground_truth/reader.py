@@ -33,7 +33,7 @@ class ReadTree:
     """What importing a tree gave.
 
     Attributes:
-        warnings: what looks wrong and may be meant; see `oddities`.
+        warnings: what looks wrong and may be intentional; see `oddities`.
         truncated: objects that are not difficult and cut off, by image set and class.
     """
 
@@ -63,7 +63,7 @@ def read_ground_truth(tree: Path, edition: Edition, *, progress: Callable[[int],
 def import_ground_truth(tree: Path, edition: Edition, *, progress: Callable[[int], None] | None = None) -> ReadTree:
     """Read the same, and look for what may be mistakes in the tree.
 
-    Images without annotation are no error, but a warning: they count as images without objects.
+    Images without annotation are a warning, not an error: they count as images without objects.
 
     Raises:
         GroundTruthError: with everything that is wrong with the tree, warnings included.

@@ -60,7 +60,7 @@ def view(
 
     Raises:
         GroundTruthError: the tree is invalid; lists all problems.
-        OutputExistsError: `output` exists and is not output of vocboard.
+        OutputExistsError: `output` exists and was not written by vocboard.
         ValueError: the edition cannot be inferred from the tree.
         OSError: a file cannot be read or written.
     """
@@ -162,7 +162,7 @@ def convert(
 
     Raises:
         ConversionError: the input is invalid; lists all problems, and nothing is written.
-        OutputExistsError: `output` exists and is not output of vocboard.
+        OutputExistsError: `output` exists and was not written by vocboard.
         ValueError: there is no such format, or a required argument is missing.
         OSError: a file cannot be read or written.
     """

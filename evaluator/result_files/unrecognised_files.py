@@ -133,7 +133,7 @@ class UnrecognisedFiles:
     def _as_class(self, label: str, competition: Competition) -> dict[str, Any]:
         meant = _meant_class(label, competition.classes)
         if meant is None:
-            expected = f"expected is one of {', '.join(competition.classes)}"
+            expected = f"expected one of {', '.join(competition.classes)}"
         else:
             file = expected_name(competition, meant).rpartition("/")[2]
             expected = f"the most similar is {quoted(meant)}, whose file is {quoted(file)}"

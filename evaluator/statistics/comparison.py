@@ -253,7 +253,7 @@ def _pairs(
     """
     methods = len(order)
     difference, error, freedom = np.zeros((3, methods, methods))
-    freedom += 1  # of what is no pair
+    freedom += 1  # 1 where there is no pair
     largest = np.zeros(drawn.shape[1])
     for place in range(methods - 1):  # by row, to limit memory
         others = slice(place + 1, methods)

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from vocboard.evaluator.statistics.weights import Weights
 
 FREEDOM_OF_AN_IMAGE = 2  # effective degrees of freedom of n images that contribute equally, divided by n
-MIN_DEGREES_OF_FREEDOM = 4  # with fewer, the expansion of Student's quantile is no good, nor is the bootstrap
+MIN_DEGREES_OF_FREEDOM = 4  # with fewer, the expansion of Student's quantile is inaccurate, and so is the bootstrap
 
 
 def influences(weights: Weights, replicates: NDArray[np.float64]) -> NDArray[np.float32]:

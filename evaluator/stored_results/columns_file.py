@@ -194,7 +194,7 @@ def _checked(rows: Any, end: int) -> dict[str, _Stored]:
         if not isinstance(name, str) or name in arrays or len(shape) > MAX_DIMENSIONS:
             raise ValueError("an array has no name of its own, or too many dimensions")
         if not all(type(number) is int and number >= 0 for number in numbers):
-            raise ValueError(f"{name} has a size that is no number")
+            raise ValueError(f"{name} has a size that is not a number")
         if math.prod(shape) * TYPES[kind].itemsize > MAX_ARRAY_BYTES:
             raise ValueError(f"{name} is too large")
         arrays[name] = _Stored(TYPES[kind], tuple(shape), place, length)

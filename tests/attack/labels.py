@@ -25,7 +25,7 @@ class Ranking:
     Attributes:
         order: items by rank.
         area: average precision as shown.
-        with_difficult: the same with difficult items counted as positives; None where that is no measure.
+        with_difficult: the same with difficult items counted as positives; None where that is not a measure.
         points: (11,) as shown; none at the detail level `classes`.
         decimals: of both scores.
     """

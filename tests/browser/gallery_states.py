@@ -107,7 +107,7 @@ def _published(session: Session, challenge: Challenge, owner: User, method: str)
 def _doubtful_truth(session: Session, organiser: User) -> None:
     """Make a draft whose ground truth has warnings, and cannot score one of the competitions."""
     draft = make_challenge(session, organiser=organiser, slug="doubtful", title="A draft with doubts", ready=False)
-    message = "'Plum' is no class of the edition: 12 objects in 8 images will be left out. Did you mean 'plum'?"
+    message = "'Plum' is not a class of the edition: 12 objects in 8 images will be left out. Did you mean 'plum'?"
     doubt = Problem(
         "unknown_class", Severity.WARNING, message, "VOC2012/Annotations/2012_000001-second-annotator.xml", 7
     )

@@ -68,7 +68,7 @@ def route_of(path: str, routes: list[str]) -> str:
 def seen_by_everybody() -> Iterator[Visit]:
     """Yield each page as everybody who may open it, beside the visits that are already as somebody."""
     routes = [route.removeprefix("GET ") for route in TABLE if route.startswith("GET ")]
-    routes.sort(key=lambda path: path.count("{"))  # `/organise/new` is no challenge
+    routes.sort(key=lambda path: path.count("{"))  # `/organise/new` is not a challenge
     seen = set()
     for visit in VISITS:
         rules = TABLE.get(f"GET {route_of(visit.path, routes)}", ())

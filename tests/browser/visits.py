@@ -16,7 +16,7 @@ class Visit:
     Attributes:
         who: a visitor, or somebody of the gallery.
         path: may name something of the gallery in braces.
-        press: a button to press there without filling in the form (files are no archives), to see the errors.
+        press: a button to press there without filling in the form (files are not archives), to see the errors.
     """
 
     who: str

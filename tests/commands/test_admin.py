@@ -351,7 +351,7 @@ def scored_challenge(database: Database, *, is_being_rescored: bool) -> dict[str
         current = main_truth(session, challenge)
         assert current is not None
         warned = make_truth(session, challenge, current=False)
-        warned.warnings = [Problem("unknown_class", Severity.WARNING, "'Plum' is no class").as_json()]
+        warned.warnings = [Problem("unknown_class", Severity.WARNING, "'Plum' is not a class").as_json()]
         failed = make_scored(session, challenge, make_user(session), "Method")
         failed.state = State.FAILED
         named = {"WARNED": str(warned.number), "CURRENT": str(current.number), "RESCORE": "", "FAILED": str(failed.id)}

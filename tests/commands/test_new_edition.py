@@ -89,7 +89,7 @@ def test_wrong_answers_are_reported_and_nothing_is_written(tmp_path: Path, capsy
     options = ["--name", "A", "--title", "t", "--tasks", "detection", "--classes", "car", "--overlap", "0.5"]
     status, _, err = run(capsys, "new-edition", "--output", tmp_path / "mine", *options, "--by", "size, colour")
     assert status == 2
-    assert "'colour' is none of area, size, shape" in err
+    assert "'colour' is not one of area, size, shape" in err
     assert list(tmp_path.iterdir()) == []
 
 

@@ -89,7 +89,7 @@ def test_what_is_there_already_is_not_overwritten(
     (tmp_path / "thesis.tex").write_text("x")
     arguments = ["evaluate", case.edition, str(case.results), "--ground-truth", str(case.ground_truth)]
     assert main([*arguments, "--report", str(tmp_path)]) == 2
-    assert "is no output of this command" in capsys.readouterr().err
+    assert "was not written by this command" in capsys.readouterr().err
     assert [path.name for path in tmp_path.iterdir()] == ["thesis.tex"]
 
 

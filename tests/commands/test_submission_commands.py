@@ -134,7 +134,7 @@ def test_what_is_needed_offline_is_saved(archive: Path, tmp_path: Path, capsys: 
     ("line", "said"),
     [
         ("publish abcd-ef", "none of your submissions begins with abcd-ef; `vocboard status` lists them"),
-        ("results abc", "'abc' is no submission: give its id, or at least its first 4 characters"),
+        ("results abc", "'abc' is not a submission: give its id, or at least its first 4 characters"),
         (f"submit vco {__file__} --method M", "there is no challenge vco on "),
         ("leaderboard vco comp3", "there is no challenge vco on "),
         ("leaderboard vco comp3", "did you mean voc? there are "),

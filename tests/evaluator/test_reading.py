@@ -88,7 +88,7 @@ def test_an_unknown_name_is_an_error_with_what_it_may_have_been_meant_to_be(tmp_
         ("comp3_det_test_airplane.txt", "unknown_class", "the most similar is 'aeroplane'"),
         ("comp3_det_test_dining_table.txt", "unknown_class", "'comp3_det_test_diningtable.txt'"),
         ("Comp3_det_test_Car.txt", "unknown_class", "'comp3_det_test_car.txt'"),
-        ("comp3_det_test_zebra.txt", "unknown_class", "expected is one of aeroplane, bicycle"),
+        ("comp3_det_test_zebra.txt", "unknown_class", "expected one of aeroplane, bicycle"),
         ("comp9_action_test_jump.txt", "unknown_class", "comp9 in VOC2012 has no action 'jump'"),
         ("comp3_det_val_car.txt", "wrong_image_set", "image set 'val', but comp3 uses 'test'"),
         ("comp7_layout_test_person.xml", "file_of_another_edition", "of VOC2007, not of VOC2012"),

@@ -34,7 +34,7 @@ def test_a_misspelt_class_is_told_with_counts_and_what_was_meant(tree: Path) -> 
     edit(tree, "two", "<name>car</name>", "<name>Car</name>")
     edit(tree, "three", "<name>person</name>", "<name>pedestrian</name>")
     first, second = warnings(tree, "unknown_class")
-    assert "'Car' is no class of the edition: 2 objects in 2 images" in first.message
+    assert "'Car' is not a class of the edition: 2 objects in 2 images" in first.message
     assert "(one, two)" in first.message
     assert "Did you mean 'car'?" in first.message
     assert "Expected: aeroplane, bicycle" in first.message

@@ -50,7 +50,7 @@ class AgreeingMethod(BaseModel):
     method: str
     found: float = Field(description="Mean share of the positives of a class in an image that it finds, rounded.")
     correlations: list[float | None] = Field(
-        description="Of what it finds with what each method of this list finds, rounded; null if nothing is said."
+        description="Of what it finds with what each method of this list finds, rounded; null if not reported."
     )
 
 

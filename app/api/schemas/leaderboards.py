@@ -98,7 +98,7 @@ class Leaderboard(BaseModel):
     decimals: int
     ladder_step: float | None = Field(
         description="Step of the Ladder mechanism while it hides scores: `mean` is then rounded to it, and null for a "
-        "method that was no new best of its owner. null if scores are shown."
+        "method that was not a new best of its owner. null if scores are shown."
     )
     corrections: list[Correction] = Field(description="Re-scores that have been applied, the latest first.")
     statistics: LeaderboardStatistics | None = Field(description="null if the leaderboard shows none.")

@@ -28,7 +28,7 @@ class NewRescore(BaseModel):
         "Only for challenges with a custom edition.",
     )
     confirm_warnings: bool = Field(
-        False, description="Whether what the import of the ground truth version has warned of is meant."
+        False, description="Whether to confirm the warnings of the ground truth version's import."
     )
     reason: str = Field(
         description="Shown on the leaderboards when the re-score is applied.", examples=["10 boxes corrected"]

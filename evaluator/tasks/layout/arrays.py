@@ -115,8 +115,10 @@ def _types(value: object, arrays: Arrays, values: Values, length: int | None) ->
         return None
     found = np.array([parts.index(name) if name in parts else -1 for name in names], dtype=np.int64)
     given = np.array([quoted(name) for name in names], dtype=object)
-    is_no = "is no" if np.count_nonzero(found < 0) == 1 else "are no"
+    is_not_class = "is not a class" if np.count_nonzero(found < 0) == 1 else "are not classes"
     expected = f"parts are {', '.join(parts)}"
-    if not values.none_wrong(found < 0, given, kinds.UNKNOWN_LABEL, "labels", "label", expected=expected, is_no=is_no):
+    if not values.none_wrong(
+        found < 0, given, kinds.UNKNOWN_LABEL, "labels", "label", expected=expected, is_not_class=is_not_class
+    ):
         return None
     return [int(index) for index in found]

@@ -33,7 +33,7 @@ from vocboard.evaluator.tasks.segmentation.problems import (
 
 VOID = 255
 _NAMED = 3  # how many missing images a message names
-_CERTAIN = 3  # so many different values besides 0 that are all the brightness of colours are no coincidence
+_CERTAIN = 3  # so many different values besides 0, all the brightness of colours, are not a coincidence
 
 
 @dataclass(frozen=True, slots=True)

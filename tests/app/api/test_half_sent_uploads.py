@@ -53,7 +53,7 @@ def chunk(content: bytes) -> bytes:
     [
         (length(len(BODY)), HALF, 408),
         (length(len(BODY) + 100), BODY, 408),  # complete, but for what was announced
-        (length(len(BODY) - 20), BODY, 400),  # what follows the body is no request
+        (length(len(BODY) - 20), BODY, 400),  # what follows the body is not a request
         (CHUNKED, chunk(HALF), 408),
         (CHUNKED, b"%x\r\n" % len(BODY) + HALF, 408),
         (CHUNKED, chunk(HALF) + b"0\r\n\r\n", 400),

@@ -234,7 +234,7 @@ def test_a_truth_with_warnings_waits_until_they_are_confirmed(database: Database
         organiser = make_organiser(session)
         challenge = make_challenge(session, organiser=organiser, ready=False)
         version = make_truth(session, challenge, current=False)
-        version.warnings = [Problem("unknown_class", Severity.WARNING, "'Plum' is no class").as_json()]
+        version.warnings = [Problem("unknown_class", Severity.WARNING, "'Plum' is not a class").as_json()]
         session.flush()
         assert not ground_truth_queue.is_due(session)
         assert ground_truth_queue.start_scorings(session) == 0

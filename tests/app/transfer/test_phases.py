@@ -242,7 +242,7 @@ def test_phases_and_their_people_come_along(spring: Spring, other: Server, tmp_p
             another.image_set,
             another.has_own_truth,
         )
-        assert another.scoring_id is None  # the ground truth does not come along
+        assert another.scoring_id is None  # the ground truth is not exported
     with other.database.reading() as session:
         admitted = [(one.phase_key, one.email) for one in phase_people.admissions(session, imported)]
         quotas = [(one.count, one.reason) for one in phase_people.extra_quotas(session, imported)]

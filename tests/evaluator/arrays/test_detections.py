@@ -145,9 +145,9 @@ def test_everything_that_is_wrong_is_reported_at_once(truth: GroundTruth) -> Non
         "comp3['dog']: scores is an array of str",
         "comp3['dog']: images holds numbers; identifiers are text, leading zeros included, such as '000001'.",
         "comp3['cat']: 'images', 'boxes' are missing; it has 'scores'.",
-        "comp3: 'unicorn' is no class of comp3",
+        "comp3: 'unicorn' is not a class of comp3",
         "comp3['cow']: Found a list of 2; expected a mapping with 'images', 'scores', 'boxes'",
-        "'comp99' is no competition of VOC2007",
+        "'comp99' is not a competition of VOC2007",
         "'1' is not in the detection test set",
     ):
         assert text in said
@@ -178,7 +178,7 @@ def test_boxes_measured_from_zero_get_a_warning(truth: GroundTruth) -> None:
 
 
 def test_an_unknown_box_format(truth: GroundTruth) -> None:
-    with pytest.raises(ValueError, match="expected is one of 'voc', 'xyxy', 'xywh', 'cxcywh'"):
+    with pytest.raises(ValueError, match="expected one of 'voc', 'xyxy', 'xywh', 'cxcywh'"):
         vocboard.evaluate({"comp3": BY_CLASS}, EDITION, truth, box_format="yxyx")  # type: ignore[arg-type]
 
 

@@ -50,7 +50,7 @@ def test_valid_layouts_have_no_problems() -> None:
         (
             "labels",
             ["head", "elbow"],
-            f"labels has 1 label (the first is 'elbow', at index 1) that is no class: {PARTS}",
+            f"labels has 1 label (the first is 'elbow', at index 1) that is not a class: {PARTS}",
         ),
         ("boxes", [[1, 1, 2]] * 2, "boxes has the shape (2, 3); expected (n, 4)."),
         (
@@ -72,7 +72,7 @@ def test_everything_that_is_wrong_with_layouts_is_reported_at_once() -> None:
         f"comp7[0]: 'elsewhere' is not in the layout test set {OF_IMAGES}",
         "comp7[0]: score is an array of str128; expected numbers.",
         f"comp7[0]: boxes has 4 values (the first is nan, at index (0, 0)); {NOT_FINITE}",
-        f"comp7[0]: labels has 1 label (the first is 'elbow', at index 0) that is no class: {PARTS}",
+        f"comp7[0]: labels has 1 label (the first is 'elbow', at index 0) that is not a class: {PARTS}",
         f"comp7[0]: object has 1 index below 1 (the first is -1, at index 0); {BELOW_1}",
         "comp7[1]: 'object', 'score', 'labels', 'boxes' are missing; it has 'image'.",
         "comp7[2]: Found a str; expected a mapping with 'image', 'object', 'score', 'labels' and 'boxes'.",

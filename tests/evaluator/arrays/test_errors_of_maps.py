@@ -44,11 +44,11 @@ def test_valid_maps_have_no_problems() -> None:
             np.zeros((WIDTH, HEIGHT), dtype=int),
             "The label map is 4 x 5 pixels (shape (5, 4)); the image is 5 x 4, so the shape must be (4, 5).",
         ),
-        (label_map(21), "20 pixels are labelled 21; expected are 0 for background and 1 to 20 for the classes."),
-        (label_map(-1), "20 pixels are labelled -1; expected are 0 for background and 1 to 20 for the classes."),
+        (label_map(21), "20 pixels are labelled 21; expected 0 for background and 1 to 20 for the classes."),
+        (label_map(-1), "20 pixels are labelled -1; expected 0 for background and 1 to 20 for the classes."),
         (
             label_map(255),
-            "20 pixels are labelled 255; expected are 0 for background and 1 to 20 for the classes. "
+            "20 pixels are labelled 255; expected 0 for background and 1 to 20 for the classes. "
             "Results have no void (255): give every pixel a class.",
         ),
         (
@@ -175,7 +175,7 @@ def test_everything_that_is_wrong_with_instances_is_reported_at_once() -> None:
     ]
     content = {"unicorn": {}, FIRST_CLASS: {"images": [], "scores": []}}
     assert messages(INSTANCE_SEGMENTATION, content, INSTANCES) == [
-        f"comp1: 'unicorn' is no class of comp1: {', '.join(INSTANCES.classes)}.",
+        f"comp1: 'unicorn' is not a class of comp1: {', '.join(INSTANCES.classes)}.",
         f"comp1[{FIRST_CLASS!r}]: 'masks' is missing; it has 'images', 'scores'.",
     ]
 
@@ -190,7 +190,7 @@ def test_instances_by_image() -> None:
     first, last = INSTANCES.classes[0], INSTANCES.classes[-1]
     number = len(INSTANCES.classes)
     assert messages(INSTANCE_SEGMENTATION, content, INSTANCES) == [
-        f"comp1['2008_000001']: labels has 1 label (the first is {number + 1}, at index 0) that is no class: 1 is "
+        f"comp1['2008_000001']: labels has 1 label (the first is {number + 1}, at index 0) that is not a class: 1 is "
         f"{first}, {number} is {last}; first_label says where labels begin.",
         "comp1['2008_000002']: masks[0] is 4 x 5 pixels (shape (5, 4)); the image is 5 x 4, so the shape must be "
         "(4, 5).",

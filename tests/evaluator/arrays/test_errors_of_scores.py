@@ -85,8 +85,8 @@ def test_everything_that_is_wrong_with_classification_is_reported_at_once() -> N
     classes = ", ".join(CLASSES)
     assert sorted(messages("comp1", content)) == sorted(
         [
-            f"comp1: 'unicorn' is no class of comp1: {classes}.",
-            f"comp1: 7 is no class of comp1: {classes}.",
+            f"comp1: 'unicorn' is not a class of comp1: {classes}.",
+            f"comp1: 7 is not a class of comp1: {classes}.",
             "comp1['car']: scores has the shape (2,); expected (3,).",
             "comp1['cat']: scores has 1 value (the first is nan, at index 1); results need finite numbers. "
             "Replace them by numbers, or leave these rows out.",
@@ -119,7 +119,7 @@ def test_everything_that_is_wrong_with_actions_is_reported_at_once() -> None:
     }
     assert sorted(messages("comp9", content)) == sorted(
         [
-            f"comp9: 'riding' is no action of comp9: {', '.join(ACTIONS)}.",
+            f"comp9: 'riding' is not an action of comp9: {', '.join(ACTIONS)}.",
             "comp9['jumping']: 'objects' is missing; it has 'images', 'scores'.",
             "comp9['phoning']: objects is an array of float64; expected whole numbers.",
             "comp9['reading']: scores is an array of str1024; expected numbers.",

@@ -177,7 +177,7 @@ def cases() -> Cases:
     )
     yield rejected(
         "files-that-are-no-results.tar.xz",
-        "30 files that are no result files beside one that is",
+        "30 files that are not result files beside one that is",
         lambda: xz(tar(good(), *(entry(f"notes{number}.txt") for number in range(30)))),
         "unknown_file",
         "more_problems",
