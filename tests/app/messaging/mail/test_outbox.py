@@ -82,7 +82,7 @@ def test_a_server_that_is_down_is_tried_once_and_again_later(database: Database)
     assert send_due(database, lambda message: None) == 1  # the other one waited for nothing
     with database.writing() as session:
         row = session.scalars(select(OutgoingMail).where(OutgoingMail.sent_at.is_(None))).one()
-        assert timedelta() < row.due_at - now() <= outbox.FIRST_RETRY
+        assert timedelta() < row.due_at - now() <= outbox.FIRST_RETRY_DELAY
         assert row.last_error == "no route"
         row.due_at = now()
     assert send_due(database, lambda message: None) == 1
