@@ -17,7 +17,7 @@ class Training(StrEnum):
 
 
 class Declaration(StrEnum):
-    """Declarations about a method that a competition requires."""
+    """Declarations about a method that a competition can require."""
 
     TRAINING_DATA = "training_data"  # what the method was trained on, in words
     TRAINING_ANNOTATION = "training_annotation"  # for segmentation: kinds of annotation used

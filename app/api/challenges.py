@@ -48,7 +48,7 @@ def list_challenges(
 
 @router.get("/challenges/{slug}", responses=problem_responses(401, 403, 404))
 def get_challenge(database: DatabaseDep, viewer: Viewer, slug: str) -> ChallengeDetails:
-    """Return one challenge: rules, competitions, dates, and your remaining quota."""
+    """Return one challenge: rules, competitions, dates, and your use of the quota."""
     with database.reading() as session:
         return challenge_details(session, challenges.get_visible(session, slug, viewer), viewer)
 
@@ -59,7 +59,7 @@ def get_challenge(database: DatabaseDep, viewer: Viewer, slug: str) -> Challenge
     responses=problem_responses(401, 403, 404, 409) | _IMAGE_SETS,
 )
 def get_image_sets(database: DatabaseDep, viewer: Viewer, slug: str, phase: PhaseKey = None) -> Response:
-    """What is public of the test set: image ids, image sizes, person indices; for `vocboard validate --image-sets`."""
+    """Return the public part of the test set for `vocboard validate --image-sets`: image ids, sizes, person indices."""
     with database.reading() as session:
         challenge = challenges.get_visible(session, slug, viewer)
         chosen = challenges.phase_named(challenge, phase) if phase else challenges.current_phase(challenge, now())
@@ -75,7 +75,10 @@ def get_edition(
     viewer: Viewer,
     slug: str,
     version: Annotated[
-        int | None, Query(ge=1, le=2**31 - 1, description="A version that was current; by default the current one.")
+        int | None,
+        Query(
+            ge=1, le=2**31 - 1, description="Number of a version that is or was current; by default, the current one."
+        ),
     ] = None,
 ) -> Response:
     """Return the edition file, for `vocboard validate` and `evaluate`: classes, competitions, result files, metrics."""
@@ -94,7 +97,7 @@ def get_edition(
 def replace_edition(
     database: DatabaseDep, user: OrganisingUser, identity: ApiIdentity, slug: str, given: EditionFile
 ) -> ChallengeDetails:
-    """Replace a challenge's edition file. Only possible before ground truth is uploaded; afterwards see `rescores`."""
+    """Replace a custom edition before ground truth is uploaded. Afterwards, use `POST /challenges/{slug}/rescores`."""
     with database.writing() as session:
         challenge = challenges.get_organised(session, slug, user)
         challenges.replace_edition_file(session, challenge=challenge, user=user, edition_file=given.edition_file)
@@ -129,7 +132,7 @@ def create_challenge(
 def change_challenge(
     database: DatabaseDep, user: OrganisingUser, identity: ApiIdentity, slug: str, changes: ChallengeChanges
 ) -> ChallengeDetails:
-    """Change the given fields; other fields keep their values. A date set to null is removed."""
+    """Change a challenge. Omitted fields are unchanged; a date set to null is removed."""
     with database.writing() as session:
         challenge = challenges.get_organised(session, slug, user)
         rules = changes.applied_to(challenges.rules_of(challenge))

@@ -33,7 +33,7 @@ class Format(StrEnum):
 
 
 class DataFormat(StrEnum):
-    """Formats of what has no drawing."""
+    """Formats without a drawing; each is also a file extension."""
 
     JSON = "json"
     CSV = "csv"
@@ -42,7 +42,9 @@ class DataFormat(StrEnum):
 AnyFormat = TypeVar("AnyFormat", Format, DataFormat)
 _MEDIA_TYPES = {Format.JSON: "application/json", Format.CSV: "text/csv", Format.SVG: "image/svg+xml"}
 _AS_TEXT = {200: {"content": {_MEDIA_TYPES[kind]: {"schema": {"type": "string"}} for kind in (Format.CSV, Format.SVG)}}}
-_FORMAT = Query(alias="format", description="The file extension does the same.")
+_FORMAT = Query(
+    alias="format", description="Format of the response. A file extension of the competition does the same."
+)
 Wanted = Annotated[Format, _FORMAT]
 WantedData = Annotated[DataFormat, _FORMAT]
 
@@ -80,10 +82,10 @@ def get_scores(
 def get_curves(
     database: DatabaseDep, viewer: Viewer, submission_id: uuid.UUID, competition: str, wanted: Wanted = Format.JSON
 ) -> Response:
-    """Return the curves of one competition by class: precision and recall, or the ROC for competitions scored by it.
+    """Return the curves of one competition by class: precision and recall, or ROC for competitions scored by it.
 
-    At the detail level `curves`, a curve has eleven points with two decimals; at `everything`, it is exact. Lower
-    levels have no curves. As JSON, CSV or a drawing in SVG.
+    As JSON, CSV or a drawing in SVG. At the detail level `curves`, a curve has eleven points with two decimals; at
+    `everything`, it is exact. Lower levels have no curves.
     """
     competition, wanted = _split(competition, wanted)
     submission, evaluation, result = _found(database, viewer, submission_id, competition, with_curves=True)
@@ -111,10 +113,10 @@ def get_diagnosis(
     competition: str,
     wanted: WantedData = DataFormat.JSON,
 ) -> Response:
-    """Return what is wrong with the results of one competition, as JSON or CSV.
+    """Return the errors in the results of one competition, as JSON or CSV.
 
-    At the detail level `curves`, there are coarse shares; at `everything`, counts of the kinds of errors and what the
-    score would gain without them. Lower levels have nothing.
+    At the detail level `curves`, the response has coarse shares; at `everything`, counts of the kinds of errors and
+    what the score would gain without them. Lower levels have no diagnosis.
     """
     competition, wanted = _split(competition, wanted)
     submission, _, result = _found(database, viewer, submission_id, competition, with_curves=False)

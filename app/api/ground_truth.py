@@ -24,7 +24,7 @@ from vocboard.app.web.identity import OrganisingUser
 
 router = APIRouter(tags=["ground truth"])
 
-TruthPhase = Annotated[str, Query(alias="phase", description="Key of the phase that it is for.")]
+TruthPhase = Annotated[str, Query(alias="phase", description="Key of the phase that the ground truth is for.")]
 VersionNumber = Annotated[int, Path(ge=1, le=2**31 - 1)]
 
 UPLOAD_FORM: dict[str, Any] = {
@@ -44,7 +44,7 @@ UPLOAD_FORM: dict[str, Any] = {
                         "reason": {
                             "type": "string",
                             "maxLength": MAX_REASON_LENGTH,
-                            "description": "Why the ground truth is corrected. If somebody has submitted, a re-score "
+                            "description": "Why the ground truth is corrected. If there are submissions, a re-score "
                             "with this reason starts once the version has been imported without warnings.",
                         },
                     },
@@ -85,10 +85,10 @@ async def upload_ground_truth(
     slug: str,
     phase: TruthPhase = MAIN_PHASE,
 ) -> GroundTruthVersion:
-    """Upload a version of the ground truth. A worker imports it; the list says how that went.
+    """Upload a version of the ground truth. A worker imports it; `GET` on the same path returns its state.
 
-    With a reason, `rescore` is the re-score to follow and to apply. It fails if the version cannot be imported, or has
-    warnings to confirm.
+    With a reason, `rescore` is the id of the re-score to follow and to apply. The re-score fails if the version cannot
+    be imported, or has warnings to confirm.
     """
     taken = await intake.take_ground_truth(request, slug=slug, user=user, phase_key=phase)
 
@@ -105,7 +105,7 @@ async def upload_ground_truth(
 def confirm_ground_truth(
     database: DatabaseDep, notifier: NotifierDep, user: OrganisingUser, slug: str, number: VersionNumber
 ) -> GroundTruthVersion:
-    """Confirm the warnings of the import. While nobody has submitted, the version then becomes current."""
+    """Confirm the warnings of a version's import. If there are no submissions, the version becomes current."""
     with database.writing() as session:
         challenge = challenges.get_organised(session, slug, user)
         version = versions.confirm(session, challenge=challenge, user=user, number=number)
@@ -118,7 +118,7 @@ def confirm_ground_truth(
     "/challenges/{slug}/ground-truth/{number}", status_code=204, responses=problem_responses(401, 403, 404, 409)
 )
 def remove_ground_truth(database: DatabaseDep, user: OrganisingUser, slug: str, number: VersionNumber) -> None:
-    """Remove a version that could not be imported."""
+    """Remove a version of the ground truth that could not be imported."""
     with database.writing() as session:
         challenge = challenges.get_organised(session, slug, user)
         versions.remove_failed(session, challenge=challenge, user=user, number=number)

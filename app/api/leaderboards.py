@@ -70,10 +70,14 @@ async def leaderboard(
     viewer: Viewer,
     slug: str,
     competition: str,
-    wanted: Annotated[Format | None, Query(alias="format", description="Instead of the header `Accept`.")] = None,
-    phase: Annotated[str | None, Query(description="Key of a phase; by default the one that is shown first.")] = None,
+    wanted: Annotated[
+        Format | None, Query(alias="format", description="Format of the response; overrides the `Accept` header.")
+    ] = None,
+    phase: Annotated[
+        str | None, Query(description="Key of a phase; by default, the one whose leaderboards are shown first.")
+    ] = None,
     results: Annotated[
-        Part, Query(description="`later` for what was published after the leaderboard was frozen.")
+        Part, Query(description="`later` returns the results that were published after the leaderboard was frozen.")
     ] = Part.COUNTING,
 ) -> Response:
     """Return the leaderboard of one competition as JSON, CSV or LaTeX.

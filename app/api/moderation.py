@@ -1,4 +1,4 @@
-"""What organisers do about submissions: disqualify, reinstate, fail, one by one or several at once."""
+"""Moderation of submissions by organisers, one by one or several at once."""
 
 import uuid
 from functools import partial
@@ -35,7 +35,7 @@ def disqualify(
     submission_id: uuid.UUID,
     given: Reason,
 ) -> SubmissionDetails:
-    """Take a submission off the leaderboards until an organiser lifts it. Its owner is told the reason by email."""
+    """Disqualify a submission: remove it from the leaderboards until it is reinstated. Its owner is sent the reason."""
     change = partial(submissions.disqualify, site=settings.public_url)
     answer = _changed(database, notifier, change, submission_id, user, identity, reason=given.reason)
     notifier.mail_queued()
@@ -52,7 +52,7 @@ def reinstate(
     submission_id: uuid.UUID,
     given: OptionalReason | None = None,
 ) -> SubmissionDetails:
-    """Lift a disqualification: the submission is as it was before. Its owner is told by email."""
+    """Lift a disqualification: restore the previous state of the submission. Its owner is notified by email."""
     change = partial(submissions.reinstate, site=settings.public_url)
     reason = given.reason if given else ""
     answer = _changed(database, notifier, change, submission_id, user, identity, reason=reason)
@@ -69,7 +69,7 @@ def fail(
     submission_id: uuid.UUID,
     given: Reason,
 ) -> SubmissionDetails:
-    """Say that something went wrong on the server's side: the submission fails, and its owner has the quota back."""
+    """Mark a submission as failed because of an error on the server. It no longer counts against the quota."""
     return _changed(database, notifier, submissions.fail, submission_id, user, identity, reason=given.reason)
 
 
@@ -90,7 +90,7 @@ def act_on_submissions(
     slug: str,
     given: BulkAction,
 ) -> BulkOutcomes:
-    """Do something with several submissions; each succeeds or is refused by itself."""
+    """Apply an action to several submissions. Each succeeds or is refused on its own."""
     with database.writing() as session:
         outcomes = bulk.act(
             session,

@@ -26,7 +26,7 @@ def list_organisers(
     page: PageNumber = FIRST_PAGE,
     per_page: PerPage = DEFAULT_PER_PAGE,
 ) -> ItemPage[Organiser]:
-    """The organisers of a challenge, its owner first."""
+    """List the organisers of a challenge, the owner first."""
     with database.reading() as session:
         found = organisers.organisers_of(session, challenges.get_organised(session, slug, user))
     return item_page(page_of(found, page=page, per_page=per_page), _organiser)
@@ -40,7 +40,7 @@ def list_invitations(
     page: PageNumber = FIRST_PAGE,
     per_page: PerPage = DEFAULT_PER_PAGE,
 ) -> ItemPage[Invitation]:
-    """Invitations that wait for an answer. They say nothing of whether an address has an account."""
+    """List invitations without an answer. They do not reveal whether an address has an account."""
     with database.reading() as session:
         found = organisers.invitations_to(session, challenges.get_organised(session, slug, user))
     return item_page(page_of(found, page=page, per_page=per_page), _invitation)
@@ -55,7 +55,7 @@ def invite_organiser(
     slug: str,
     given: NewOrganiser,
 ) -> Invitation:
-    """Invite the person with an email address to organise the challenge."""
+    """Invite a person by email to organise the challenge."""
     with database.writing() as session:
         challenge = challenges.get_organised(session, slug, user)
         invitation = organisers.invite(
@@ -75,7 +75,7 @@ def withdraw_invitation(database: DatabaseDep, user: OrganisingUser, slug: str, 
 
 @router.delete("/challenges/{slug}/organisers/{user_id}", status_code=204, responses=CHANGING)
 def remove_organiser(database: DatabaseDep, user: OrganisingUser, slug: str, user_id: uuid.UUID) -> None:
-    """Remove an organiser, which the owner can, or leave oneself."""
+    """Remove an organiser. The owner can remove others; organisers can remove themselves."""
     with database.writing() as session:
         challenge = challenges.get_organised(session, slug, user)
         organisers.remove(session, challenge=challenge, user=user, user_id=user_id)
@@ -83,7 +83,7 @@ def remove_organiser(database: DatabaseDep, user: OrganisingUser, slug: str, use
 
 @router.put("/challenges/{slug}/owner", status_code=204, responses=CHANGING)
 def hand_over(database: DatabaseDep, user: OrganisingUser, slug: str, given: NewOwner) -> None:
-    """Make another organiser the owner. The earlier owner stays an organiser."""
+    """Make another organiser the owner. The previous owner remains an organiser."""
     with database.writing() as session:
         challenge = challenges.get_organised(session, slug, user)
         organisers.hand_over(session, challenge=challenge, user=user, user_id=given.user)
@@ -93,7 +93,7 @@ def hand_over(database: DatabaseDep, user: OrganisingUser, slug: str, given: New
 def list_own_invitations(
     database: DatabaseDep, user: ReadingUser, page: PageNumber = FIRST_PAGE, per_page: PerPage = DEFAULT_PER_PAGE
 ) -> ItemPage[OwnInvitation]:
-    """The challenges that one is invited to organise."""
+    """List invitations to you to organise challenges."""
     with database.reading() as session:
         found = organisers.invitations_of(session, user)
     return item_page(page_of(found, page=page, per_page=per_page), _own_invitation)
@@ -101,14 +101,14 @@ def list_own_invitations(
 
 @router.post("/invitations/{invitation_id}/accept", status_code=204, responses=CHANGING)
 def accept_invitation(database: DatabaseDep, user: SubmittingUser, invitation_id: uuid.UUID) -> None:
-    """Become an organiser of the challenge."""
+    """Accept an invitation: become an organiser of the challenge."""
     with database.writing() as session:
         organisers.accept(session, user=user, invitation_id=invitation_id)
 
 
 @router.post("/invitations/{invitation_id}/decline", status_code=204, responses=CHANGING)
 def decline_invitation(database: DatabaseDep, user: SubmittingUser, invitation_id: uuid.UUID) -> None:
-    """Refuse an invitation."""
+    """Decline an invitation."""
     with database.writing() as session:
         organisers.decline(session, user=user, invitation_id=invitation_id)
 

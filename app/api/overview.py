@@ -39,7 +39,11 @@ CHANGING = problem_responses(400, 401, 403, 404, 409, 422)
 CSV = {200: {"content": {"text/csv": {"schema": {"type": "string"}}}}}
 
 Search = Annotated[
-    str, Query(max_length=overview.MAX_SEARCH_LENGTH, description="Part of a name, an address or a hash.")
+    str,
+    Query(
+        max_length=overview.MAX_SEARCH_LENGTH,
+        description="Part of a name, an affiliation, an email address, a hash or an id.",
+    ),
 ]
 
 
@@ -55,11 +59,17 @@ def list_challenge_submissions(
     person: uuid.UUID | None = None,
     flag: Flag | None = None,
     sort: Sort = Sort.UPLOADED,
-    descending: Annotated[bool | None, Query(description="By default the latest and best first, names from A.")] = None,
+    descending: Annotated[
+        bool | None,
+        Query(
+            description="Whether to sort in descending order: latest or best first. Default: true for dates, scores "
+            "and warnings, false for names and states."
+        ),
+    ] = None,
     page: PageNumber = FIRST_PAGE,
     per_page: PerPage = DEFAULT_PER_PAGE,
 ) -> ItemPage[OrganisersSubmission]:
-    """Everyone's submissions to a challenge, searched, filtered and sorted; for its organisers."""
+    """Search, filter and sort all submissions to a challenge. For its organisers."""
     filters = Filters(q, state, competition, person, flag, sort, descending)
     with database.reading() as session:
         challenge = challenges.get_organised(session, slug, user)
@@ -79,7 +89,7 @@ def list_entrants(
     page: PageNumber = FIRST_PAGE,
     per_page: PerPage = DEFAULT_PER_PAGE,
 ) -> ItemPage[Entrant]:
-    """Who has submitted: how much of the quota they have used, and how far they have come."""
+    """List the people who have submitted, with their use of the quota and their progress."""
     with database.reading() as session:
         challenge = challenges.get_organised(session, slug, user)
         found = entrants_of.entrants(session, challenge=challenge, sort=sort)
@@ -88,7 +98,7 @@ def list_entrants(
 
 @router.get("/queue", responses=READING)
 def get_queue(database: DatabaseDep, user: OrganisingUser, slug: str) -> QueueHealth:
-    """What waits and what runs, and whether workers look for work."""
+    """Return the queue, running evaluations and worker health."""
     with database.reading() as session:
         health = queue_of.health(session, challenges.get_organised(session, slug, user))
     return QueueHealth(
@@ -112,7 +122,7 @@ def list_bans(
     page: PageNumber = FIRST_PAGE,
     per_page: PerPage = DEFAULT_PER_PAGE,
 ) -> ItemPage[Banned]:
-    """Who may not take part, the latest first."""
+    """List the challenge's bans, newest first."""
     with database.reading() as session:
         found = banned.bans_of(session, challenges.get_organised(session, slug, user).id)
     return item_page(page_of(found, page=page, per_page=per_page), lambda one: _banned(one, one.user.name))
@@ -127,9 +137,9 @@ def ban(
     slug: str,
     given: BanRequest,
 ) -> Banned:
-    """Keep an entrant from submitting and publishing, and decide what happens to what is published.
+    """Ban an entrant from submitting and publishing, and choose what happens to the published results.
 
-    The person is told by email.
+    The person is notified by email.
     """
     with database.writing() as session:
         challenge = challenges.get_organised(session, slug, user)
@@ -157,7 +167,7 @@ def lift_ban(
     slug: str,
     user_id: uuid.UUID,
 ) -> None:
-    """Let somebody take part again. What the ban did to results stays. The person is told by email."""
+    """Lift a ban. What it did to results is not undone. The person is notified by email."""
     with database.writing() as session:
         challenge = challenges.get_organised(session, slug, user)
         person = bans.entrant(session, challenge=challenge, user_id=user_id)
@@ -171,15 +181,19 @@ def get_log(
     user: OrganisingUser,
     slug: str,
     *,
-    who: Annotated[str, Query(description="Id of a person, `operator` or `server`.")] = "",
-    action: Annotated[str, Query(description="Such as `submission.publish`, or `submission` for all of these.")] = "",
-    about: Annotated[uuid.UUID | None, Query(description="Id of a submission or another object.")] = None,
+    who: Annotated[str, Query(description="Who acted: the id of a person, `operator` or `server`.")] = "",
+    action: Annotated[
+        str, Query(description="Action, such as `submission.publish`, or `submission` for all actions on submissions.")
+    ] = "",
+    about: Annotated[
+        uuid.UUID | None, Query(description="Object of the event: the id of a submission or another object.")
+    ] = None,
     since: FilterInstant | None = None,
     until: FilterInstant | None = None,
     page: PageNumber = FIRST_PAGE,
     per_page: PerPage = DEFAULT_PER_PAGE,
 ) -> ItemPage[LoggedEvent]:
-    """The audit log of a challenge, the latest event first."""
+    """Return the audit log of a challenge, newest event first."""
     filters = _log_filters(who, action, about, since, until)
     with database.reading() as session:
         challenge = challenges.get_organised(session, slug, user)
@@ -199,7 +213,7 @@ def get_log_file(
     since: FilterInstant | None = None,
     until: FilterInstant | None = None,
 ) -> StreamingResponse:
-    """The same as a file, the first event first."""
+    """Return the audit log of a challenge as a CSV file, oldest event first."""
     with database.reading() as session:
         challenge = challenges.get_organised(session, slug, user)
     pieces = export.as_csv(database, challenge_id=challenge.id, filters=_log_filters(who, action, about, since, until))

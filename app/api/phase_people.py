@@ -1,4 +1,4 @@
-"""What organisers decide about single people: who is admitted to a phase, and who may submit more than its quota."""
+"""Admission of people to phases, and their extra quota."""
 
 import uuid
 
@@ -22,7 +22,7 @@ router = APIRouter(tags=["challenges"])
 
 @router.get("/challenges/{slug}/admissions", responses=problem_responses(401, 403, 404))
 def list_admissions(database: DatabaseDep, user: OrganisingUser, slug: str) -> list[PhaseAdmission]:
-    """Who is admitted to the challenge's phases; for its organisers."""
+    """List the people who are admitted to the phases of a challenge, oldest first. For its organisers."""
     with database.reading() as session:
         challenge = challenges.get_organised(session, slug, user)
         return [_admission(one) for one in phase_people.admissions(session, challenge)]
@@ -30,7 +30,7 @@ def list_admissions(database: DatabaseDep, user: OrganisingUser, slug: str) -> l
 
 @router.post("/challenges/{slug}/admissions", status_code=201, responses=problem_responses(400, 401, 403, 404, 422))
 def admit(database: DatabaseDep, user: OrganisingUser, slug: str, given: NewAdmission) -> PhaseAdmission:
-    """Let the person with an email address submit to a phase that is not open to everyone, account or not."""
+    """Admit a person, with or without an account, to a phase that is not open to everyone."""
     with database.writing() as session:
         challenge = challenges.get_organised(session, slug, user)
         phase = challenges.phase_named(challenge, given.phase)
@@ -42,7 +42,7 @@ def admit(database: DatabaseDep, user: OrganisingUser, slug: str, given: NewAdmi
     "/challenges/{slug}/admissions/{admission_id}", status_code=204, responses=problem_responses(401, 403, 404)
 )
 def end_admission(database: DatabaseDep, user: OrganisingUser, slug: str, admission_id: uuid.UUID) -> None:
-    """End an admission. What the person has submitted stays."""
+    """End a person's admission to a phase. Existing submissions are kept."""
     with database.writing() as session:
         challenge = challenges.get_organised(session, slug, user)
         phase_people.end_admission(session, challenge=challenge, organiser=user, admission_id=admission_id)
@@ -50,7 +50,7 @@ def end_admission(database: DatabaseDep, user: OrganisingUser, slug: str, admiss
 
 @router.get("/challenges/{slug}/extra-quotas", responses=problem_responses(401, 403, 404))
 def list_extra_quotas(database: DatabaseDep, user: OrganisingUser, slug: str) -> list[ExtraQuota]:
-    """All extra quota of the challenge, the latest first; for its organisers."""
+    """List the extra quota of a challenge, newest first. For its organisers."""
     with database.reading() as session:
         challenge = challenges.get_organised(session, slug, user)
         return [_extra(one) for one in phase_people.extra_quotas(session, challenge)]
@@ -58,7 +58,7 @@ def list_extra_quotas(database: DatabaseDep, user: OrganisingUser, slug: str) ->
 
 @router.post("/challenges/{slug}/extra-quotas", status_code=201, responses=problem_responses(400, 401, 403, 404, 422))
 def grant_extra_quota(database: DatabaseDep, user: OrganisingUser, slug: str, given: NewExtraQuota) -> ExtraQuota:
-    """Let the person with an email address make more submissions, until a date."""
+    """Let a person make more submissions than the quota allows, until a date."""
     with database.writing() as session:
         challenge = challenges.get_organised(session, slug, user)
         grant = phase_people.grant_extra_quota(
@@ -91,7 +91,7 @@ def change_extra_quota(
     "/challenges/{slug}/extra-quotas/{grant_id}", status_code=204, responses=problem_responses(401, 403, 404)
 )
 def end_extra_quota(database: DatabaseDep, user: OrganisingUser, slug: str, grant_id: uuid.UUID) -> None:
-    """Revoke extra quota. What was submitted with it stays."""
+    """Revoke extra quota. Submissions made with it are kept."""
     with database.writing() as session:
         challenge = challenges.get_organised(session, slug, user)
         phase_people.end_extra_quota(session, challenge=challenge, organiser=user, grant_id=grant_id)

@@ -9,7 +9,7 @@ from vocboard.app.api.schemas.challenges import Phase, Quota
 from vocboard.app.challenges import phases
 from vocboard.app.quotas import rule as quota_rule
 
-PhaseKey = Annotated[str | None, Query(description="Key of a phase; by default the current one.")]
+PhaseKey = Annotated[str | None, Query(description="Key of a phase; by default, the current one.")]
 
 
 def phase_view(phase: phases.Phase, current: phases.Phase, at: datetime) -> Phase:

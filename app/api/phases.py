@@ -45,7 +45,7 @@ def add_phase(
 
 @router.patch("/challenges/{slug}/phases/{key}", responses=problem_responses(400, 401, 403, 404, 409, 422))
 def change_phase(database: DatabaseDep, user: OrganisingUser, slug: str, key: str, changes: PhaseChanges) -> Phase:
-    """Change what is given; the rest stays. A date given as null is taken away."""
+    """Change a phase. Omitted fields are unchanged; a date set to null is removed."""
     with database.writing() as session:
         challenge = challenges.get_organised(session, slug, user)
         phase = challenges.change_phase(
@@ -61,7 +61,7 @@ def change_phase(database: DatabaseDep, user: OrganisingUser, slug: str, key: st
 
 @router.delete("/challenges/{slug}/phases/{key}", status_code=204, responses=problem_responses(401, 403, 404, 409))
 def remove_phase(database: DatabaseDep, user: OrganisingUser, slug: str, key: str) -> None:
-    """Remove a phase that nothing has been submitted or uploaded to."""
+    """Remove a phase that has neither submissions nor ground truth."""
     with database.writing() as session:
         challenge = challenges.get_organised(session, slug, user)
         challenges.remove_phase(session, challenge=challenge, user=user, key=key)

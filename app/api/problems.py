@@ -43,8 +43,8 @@ class UploadProblemGroup(BaseModel):
     severity: Severity
     headline: str = Field(description="The cause, and what to do.")
     count: int = Field(description="Number of problems, including those that are not listed.")
-    file_count: int = Field(description="Number of files; 0 if the problem concerns the archive as a whole.")
-    places: list[Place] = Field(description="The first places.")
+    file_count: int = Field(description="Number of files with the problem; 0 if it concerns the archive as a whole.")
+    places: list[Place] = Field(description="The first places where the problem occurs.")
     documentation: str | None = Field(
         description="Path of the page that explains the problem.", examples=["/docs/problems#unknown_image"]
     )
@@ -54,16 +54,18 @@ class UnprocessableDetails(ProblemDetails):
     """Form fields or the uploaded archive are invalid; all errors are listed."""
 
     fields: dict[str, str] | None = Field(
-        None, description="Messages by field, with code `invalid_input`; also with `invalid_archive`."
+        None, description="Error messages by form field, with the codes `invalid_input` and `invalid_archive`."
     )
     problems: list[UploadProblem] | None = Field(
-        None, description="Problems of the archive, with code `invalid_archive`."
+        None, description="Problems of the archive, with the code `invalid_archive`."
     )
     groups: list[UploadProblemGroup] | None = Field(
-        None, description="The same problems by cause: errors first, and in the order in which to solve them."
+        None, description="`problems` grouped by cause: errors first, in the order in which to solve them."
     )
     not_entered: dict[str, list[str]] | None = Field(
-        None, description="Classes without results by competition, with code `invalid_archive`, if the request asks."
+        None,
+        description="Classes without results by competition, with the code `invalid_archive`, if the request has "
+        "`require_all_classes`.",
     )
 
 
@@ -71,7 +73,7 @@ class ConflictDetails(ProblemDetails):
     """The object's state does not allow the request."""
 
     not_entered: dict[str, list[str]] | None = Field(
-        None, description="Classes without results by competition, with code `incomplete_entry`."
+        None, description="Classes without results by competition, with the code `incomplete_entry`."
     )
 
 

@@ -66,9 +66,10 @@ def start_rescore(
     slug: str,
     wanted: NewRescore,
 ) -> Rescore:
-    """Start a re-score: evaluate all submissions again, and report what would change. Leaderboards do not change.
+    """Start a re-score: evaluate all submissions again, and report what would change.
 
-    With an edition file, the rules change once the re-score is applied; at once if nobody has submitted.
+    Leaderboards do not change until the re-score is applied. With an edition file, neither do the rules, unless there
+    are no submissions: they then change immediately.
     """
     with database.writing() as session:
         challenge = challenges.get_organised(session, slug, user)
@@ -102,8 +103,8 @@ def apply_rescore(
 ) -> Rescore:
     """Apply a re-score: switch to its results in one transaction.
 
-    A worker does this, and the response waits briefly for it. If the state is still `ready`, request the re-score
-    again.
+    A worker does this, and the response waits briefly for it. If `state` is still `ready`, poll `GET
+    /rescores/{rescore_id}`.
     """
     with database.writing() as session:
         service.request_apply(session, rescore_id=rescore_id, user=user, reason=wanted.reason if wanted else None)
@@ -114,7 +115,7 @@ def apply_rescore(
 
 @router.post("/rescores/{rescore_id}/discard", responses=problem_responses(401, 403, 404, 409))
 def discard_rescore(database: DatabaseDep, user: OrganisingUser, rescore_id: uuid.UUID) -> Rescore:
-    """Discard a re-score, or cancel a running one. Nothing changes."""
+    """Discard a re-score, or cancel a running one. Leaderboards do not change."""
     with database.writing() as session:
         service.discard(session, rescore_id=rescore_id, user=user)
     return _read(database, user, rescore_id)
@@ -150,9 +151,10 @@ def evaluate_again(
     submission_id: uuid.UUID,
     wanted: EvaluateAgain | None = None,
 ) -> SubmissionDetails:
-    """Evaluate a submission again: a failed one is queued, a scored one keeps its result until that is applied.
+    """Evaluate a submission again.
 
-    For a scored one, `Location` is the re-score to follow and to apply.
+    A failed submission is queued. A scored one keeps its result until the new one is applied; `Location` is the
+    re-score to follow and to apply.
     """
     with database.writing() as session:
         submission, rescore = service.evaluate_again(

@@ -22,9 +22,9 @@ ZIP: dict[int | str, dict[str, Any]] = {
     responses=problem_responses(401, 403, 404, 409, 503) | ZIP,
 )
 def get_samples(database: DatabaseDep, user: OrganisingUser, slug: str) -> Response:
-    """A sample tree and sample results for the challenge's custom edition, to rehearse with; for its organisers.
+    """Return a sample tree and sample results for a custom edition, for rehearsals. For organisers.
 
-    A zip file with `edition.toml`, `ground-truth.tar.gz` and `results.tar.gz`, the same as `vocboard new-edition
+    The zip file has `edition.toml`, `ground-truth.tar.gz` and `results.tar.gz`, the same as `vocboard new-edition
     --edition-file` writes.
     """
     with database.reading() as session:

@@ -30,7 +30,7 @@ router = APIRouter(prefix="/challenges/{slug}/statistics", tags=["statistics"])
 
 @router.get("", responses=problem_responses(401, 403, 404))
 def get_statistics(database: DatabaseDep, user: OrganisingUser, slug: str) -> StatisticsStates:
-    """Which leaderboards have intervals and rank ranges, and which submissions diagnoses, and if not, why."""
+    """Return which leaderboards have intervals and rank ranges, how many diagnoses are missing, and why."""
     with database.reading() as session:
         challenge = challenges.get_organised(session, slug, user)
         return _states(session, challenge)
@@ -40,7 +40,7 @@ def get_statistics(database: DatabaseDep, user: OrganisingUser, slug: str) -> St
 def compute_statistics(
     database: DatabaseDep, notifier: NotifierDep, user: OrganisingUser, slug: str
 ) -> StatisticsStates:
-    """Have workers try again what failed."""
+    """Retry statistics and diagnoses that have failed. Workers do this; the response shows the current states."""
     with database.writing() as session:
         challenge = challenges.get_organised(session, slug, user)
         statistics_states.request_computation(session, challenge=challenge, user=user)
@@ -68,9 +68,11 @@ def get_statistics_across_methods(
     user: OrganisingUser,
     slug: str,
     competition: str,
-    phase: Annotated[str | None, Query(description="Key of a phase; by default the one that is shown first.")] = None,
+    phase: Annotated[
+        str | None, Query(description="Key of a phase; by default, the one whose leaderboards are shown first.")
+    ] = None,
 ) -> across.AcrossMethods:
-    """How far the methods of a competition agree, what they reach together, and whether entrants improve."""
+    """Return how far the methods of a competition agree, what combinations score, and whether entrants improve."""
     with database.reading() as session:
         challenge = challenges.get_organised(session, slug, user)
         at = now()

@@ -32,7 +32,7 @@ def publish(
 ) -> SubmissionDetails:
     """Publish your own scored submission on the leaderboards of its competitions, or of some of them.
 
-    With `replace`, it takes the place of what the same method has published there, in one step.
+    With `replace`, it replaces the published results of the same method there, in one transaction.
     """
     change = partial(publishing.publish, **given.model_dump()) if given else publishing.publish
     return _changed(database, change, submission_id, user, identity)
@@ -46,7 +46,10 @@ def unpublish(
     submission_id: uuid.UUID,
     given: Unpublishing | None = None,
 ) -> SubmissionDetails:
-    """Remove a submission from the leaderboards. If an organiser does it, it lasts: see `allow-publishing`."""
+    """Remove a submission from the leaderboards.
+
+    If an organiser does this, it cannot be published again until an organiser calls `allow-publishing`.
+    """
     change = partial(moderation.unpublish, **given.model_dump()) if given else moderation.unpublish
     return _changed(database, change, submission_id, user, identity)
 
@@ -67,7 +70,7 @@ def withdraw(
 def create_anonymous_link(
     database: DatabaseDep, settings: SettingsDep, user: SubmittingUser, submission_id: uuid.UUID
 ) -> AnonymousLink:
-    """Create a URL that shows the result without names, for double-blind review."""
+    """Create a URL that shows a submission's result without names, for double-blind review."""
     with database.writing() as session:
         token = submissions.create_anonymous_link(session, submission_id=submission_id, user=user)
     return AnonymousLink(url=submissions.anonymous_address(settings.public_url, token))
@@ -77,7 +80,7 @@ def create_anonymous_link(
     "/submissions/{submission_id}/anonymous-link", status_code=204, responses=problem_responses(401, 403, 404)
 )
 def revoke_anonymous_link(database: DatabaseDep, user: SubmittingUser, submission_id: uuid.UUID) -> None:
-    """Revoke the anonymous link."""
+    """Revoke the anonymous link of a submission. It no longer works."""
     with database.writing() as session:
         submissions.revoke_anonymous_link(session, submission_id=submission_id, user=user)
 

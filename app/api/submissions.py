@@ -26,20 +26,20 @@ router = APIRouter(tags=["submissions"])
 
 Rehearsal = Annotated[
     bool,
-    Query(description="For organisers: try the challenge out. No leaderboard shows the result, and it uses no quota."),
+    Query(description="For organisers: test the challenge. No leaderboard shows the result, and it uses no quota."),
 ]
 UploadId = Annotated[
     uuid.UUID | None,
     Query(
-        description="A finished resumable upload (`POST /api/v1/uploads`), which has the archive; then the form has no "
-        "`archive`. The upload's id is the idempotency key if there is no other."
+        description="Id of a finished resumable upload (`POST /api/v1/uploads`) that has the archive; the form then "
+        "has no `archive`. Without `Idempotency-Key`, this id is the idempotency key."
     ),
 ]
 RequireAllClasses = Annotated[
     bool,
     Query(
-        description="Refuse results that leave out classes of a competition: 409 with the code `incomplete_entry` and "
-        "`not_entered`, before any quota is used."
+        description="Whether to refuse results that leave out classes of a competition: with 409, the code "
+        "`incomplete_entry` and the classes in `not_entered`, before any quota is used."
     ),
 ]
 IdempotencyKey = Annotated[
@@ -49,9 +49,9 @@ IdempotencyKey = Annotated[
         min_length=1,
         max_length=MAX_KEY_LENGTH,
         pattern="^[!-~]+$",
-        description="A random text that you choose, such as a UUID. A request that is repeated with its key within 24 "
-        "hours returns the submission that it has made, with `Idempotent-Replayed: true`, and uses no quota. The last "
-        "100 keys of accepted submissions are kept.",
+        description="A random value that you choose, such as a UUID. A request that is repeated with the same key "
+        "within 24 hours returns the existing submission, with the header `Idempotent-Replayed: true`, and uses no "
+        "quota. The last 100 keys of accepted submissions are kept.",
     ),
 ]
 
@@ -68,12 +68,12 @@ UPLOAD_FORM: dict[str, Any] = {
                             "type": "string",
                             "format": "binary",
                             "description": "Result files of one or more competitions: .tar, .tar.gz, .tgz, .tar.xz, "
-                            ".tar.bz2 or .zip. Left out if `upload` names one that was sent before.",
+                            ".tar.bz2 or .zip. Omit it if `upload` is given.",
                         },
                         "archive_sha256": {
                             "type": "string",
-                            "description": "SHA-256 of the archive, in hexadecimal. If what arrives has another, it is "
-                            "refused with 409 and the code `wrong_digest`.",
+                            "description": "SHA-256 of the archive, in hexadecimal. If the archive that arrives does "
+                            "not match it, the upload is refused with 409 and the code `wrong_digest`.",
                         },
                         "method_name": {"type": "string"},
                         "method_description": {"type": "string"},
@@ -95,7 +95,8 @@ UPLOAD_FORM: dict[str, Any] = {
                         },
                         "flickr_image_hashes": {
                             "type": "string",
-                            "description": "With `yes`: the list printed by `vocboard hash-images`, as text or file.",
+                            "description": "If `flickr_images` is `yes`: the list printed by `vocboard hash-images`, "
+                            "as text or file.",
                         },
                         "publish": {
                             "type": "boolean",
@@ -104,7 +105,7 @@ UPLOAD_FORM: dict[str, Any] = {
                         "segmentation_classes": {
                             "type": "array",
                             "items": {"type": "string"},
-                            "description": "Classes entered for segmentation; leave out for all.",
+                            "description": "Classes entered for segmentation; omit it to enter all classes.",
                         },
                     },
                 }
@@ -134,9 +135,9 @@ async def create_submission(
     idempotency_key: IdempotencyKey = None,
     require_all_classes: RequireAllClasses = False,
 ) -> SubmissionDetails:
-    """Upload results. They are checked at once; a valid upload is queued and answered with 201 and its address.
+    """Upload results. They are checked immediately. A valid upload is queued; `Location` is the URL of the submission.
 
-    An upload that begins before the deadline counts, also if it ends after it.
+    An upload that begins before the deadline counts even if it ends after it.
     """
     wanted = Wanted(
         request,
@@ -162,9 +163,11 @@ async def create_submission(
 def list_submissions(
     database: DatabaseDep,
     user: ReadingUser,
-    challenge: Annotated[str | None, Query(description="Only those to this challenge.")] = None,
+    challenge: Annotated[
+        str | None, Query(description="Short name of a challenge: list only submissions to it.")
+    ] = None,
     archive_sha256: Annotated[
-        str | None, Query(pattern="^[0-9a-f]{64}$", description="Only those of the archive with this SHA-256.")
+        str | None, Query(pattern="^[0-9a-f]{64}$", description="SHA-256 of an archive: list only submissions of it.")
     ] = None,
     page: PageNumber = FIRST_PAGE,
     per_page: PerPage = DEFAULT_PER_PAGE,
@@ -188,9 +191,9 @@ def get_submission(database: DatabaseDep, viewer: Viewer, submission_id: uuid.UU
 def change_submission(
     database: DatabaseDep, user: SubmittingUser, identity: ApiIdentity, submission_id: uuid.UUID, given: Changes
 ) -> SubmissionDetails:
-    """Change what you say about a submission: its declarations, description, people, links, and your private note.
+    """Change the declarations, description, contributors and links of your submission, or your private note.
 
-    The audit log keeps previous values, except of the note. Frozen leaderboards keep what they show.
+    The audit log keeps previous values, except of the note. Frozen leaderboards do not change.
     """
     changes: dict[str, Any] = {name: text or "" for name, text in given.model_dump(exclude_unset=True).items()}
     if "flickr_image_hashes" in changes:
@@ -211,7 +214,7 @@ def change_submission(
     | {200: {"content": {"text/plain": {"schema": {"type": "string"}}}, "description": "One image per line."}},
 )
 def get_flickr_images(database: DatabaseDep, user: ReadingUser, submission_id: uuid.UUID) -> Response:
-    """Return the declared hashes of images from flickr. For the owner and the organisers; see `vocboard admin`."""
+    """Return the declared hashes of flickr images. For the owner of the submission and the organisers."""
     with database.reading() as session:
         listed = declaring.listed_images(session, submission_id=submission_id, user=user)
     return Response(listed, media_type="text/plain")
@@ -224,5 +227,5 @@ def get_flickr_images(database: DatabaseDep, user: ReadingUser, submission_id: u
     | {200: {"content": {"application/octet-stream": {"schema": {"type": "string", "format": "binary"}}}}},
 )
 def get_archive(database: DatabaseDep, store: StoreDep, user: ReadingUser, submission_id: uuid.UUID) -> Response:
-    """Return the archive as it was uploaded, with its SHA-256 in `Repr-Digest`. For its owner and the organisers."""
+    """Return the uploaded archive, with its SHA-256 in `Repr-Digest`. For the owner and the organisers."""
     return attachment(download(database, store, submission_id=submission_id, user=user))

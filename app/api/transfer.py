@@ -32,13 +32,16 @@ UPLOAD_FORM: dict[str, Any] = {
                     "type": "object",
                     "required": ["archive"],
                     "properties": {
-                        "slug": {"type": "string", "description": "URL name here; default: that of the other server."},
+                        "slug": {
+                            "type": "string",
+                            "description": "Short name of the challenge in URLs. Default: the one in the archive.",
+                        },
                         "organisers": {
                             "type": "string",
-                            "description": "Email addresses of organisers of the other server to invite, separated by "
-                            "commas. The archive has to name them. Nobody else gets any rights.",
+                            "description": "Email addresses of organisers to invite, separated by commas. The archive "
+                            "must name them as organisers. Nobody else gets any rights.",
                         },
-                        "archive": {"type": "string", "format": "binary", "description": "An export."},
+                        "archive": {"type": "string", "format": "binary", "description": "An exported challenge."},
                     },
                 }
             }
@@ -51,7 +54,7 @@ UPLOAD_FORM: dict[str, Any] = {
 def archive_challenge(
     database: DatabaseDep, user: OrganisingUser, identity: ApiIdentity, slug: str
 ) -> ChallengeDetails:
-    """Make a challenge read-only. It can still be read, and its leaderboards remain."""
+    """Archive a challenge: make it read-only. Its pages and leaderboards remain."""
     with database.writing() as session:
         challenge = challenges.get_organised(session, slug, user)
         archiving.archive(session, challenge=challenge, user=user)
@@ -60,7 +63,7 @@ def archive_challenge(
 
 @router.post("/challenges/{slug}/reopen", responses=CHANGING)
 def reopen_challenge(database: DatabaseDep, user: OrganisingUser, identity: ApiIdentity, slug: str) -> ChallengeDetails:
-    """Let an archived challenge be changed again."""
+    """Reopen an archived challenge, so that it can be changed again."""
     with database.writing() as session:
         challenge = challenges.get_organised(session, slug, user)
         archiving.reopen(session, challenge=challenge, user=user)
@@ -69,7 +72,7 @@ def reopen_challenge(database: DatabaseDep, user: OrganisingUser, identity: ApiI
 
 @router.delete("/challenges/{slug}", status_code=204, responses=CHANGING)
 def delete_challenge(database: DatabaseDep, user: OrganisingUser, slug: str) -> None:
-    """Delete a draft that has no submissions but rehearsals. For its owner."""
+    """Delete a draft that has no submissions except rehearsals. For its owner."""
     with database.writing() as session:
         challenge = challenges.get_organised(session, slug, user)
         archiving.delete_draft(session, challenge=challenge, user=user)
@@ -99,7 +102,7 @@ async def import_challenge(
     user: ApiOrganiser,
     identity: ApiIdentity,
 ) -> ImportedChallenge:
-    """Import a challenge that another server has exported, as an archived draft. Its bans are imported too."""
+    """Import an exported challenge, with its bans, as an archived draft."""
     slug = await intake.take_challenge(request, user=user)
     await to_thread.run_sync(intake.notifier.mail_queued)
     response.headers["Location"] = request.app.url_path_for("get_challenge", slug=slug)

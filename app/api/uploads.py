@@ -54,7 +54,7 @@ class UnsupportedPartError(ServiceError):
 
 
 class Upload(BaseModel):
-    """A resumable upload. `HEAD` returns the same in the headers of the protocol."""
+    """A resumable upload. `HEAD` returns the same in the headers of the tus protocol."""
 
     id: uuid.UUID
     challenge: str
@@ -62,7 +62,7 @@ class Upload(BaseModel):
     is_rehearsal: bool
     file_name: str
     bytes: int
-    received_bytes: int = Field(description="Where the next part begins.")
+    received_bytes: int = Field(description="Number of bytes received: the offset of the next part.")
     created_at: Instant
     expires_at: Instant
 
@@ -89,17 +89,24 @@ def create_upload(
     response: Response,
     intake: ResumableIntakeDep,
     user: SubmittingUser,
-    challenge: Annotated[str, Query(description="Short name of the challenge that it is for.")],
-    upload_length: Annotated[int, Header(alias="Upload-Length", ge=1, le=MAX_INTEGER, description="In bytes.")],
+    challenge: Annotated[str, Query(description="Short name of the challenge to submit to.")],
+    upload_length: Annotated[
+        int, Header(alias="Upload-Length", ge=1, le=MAX_INTEGER, description="Size of the archive in bytes.")
+    ],
     upload_metadata: Annotated[
-        str, Header(alias="Upload-Metadata", max_length=2000, description="`filename` and its value in Base64.")
+        str,
+        Header(
+            alias="Upload-Metadata",
+            max_length=2000,
+            description="The key `filename`, a space, and the file name in Base64.",
+        ),
     ] = "",
     phase: PhaseKey = None,
     rehearsal: Rehearsal = False,
 ) -> Upload:
-    """Begin a resumable upload (tus 1.0.0) of an archive; `Location` is where its parts are sent.
+    """Begin a resumable upload (tus 1.0.0) of an archive. `Location` is the URL to send its parts to.
 
-    You must be allowed to submit, as for an upload in one request. When all parts have arrived, submit it with `POST
+    The requirements are those of an upload in one request. When all parts have arrived, submit the archive with `POST
     /challenges/{slug}/submissions?upload=ID`.
     """
     resumable.file_name(upload_metadata)
@@ -124,7 +131,7 @@ def list_uploads(database: DatabaseDep, user: ReadingUser) -> list[Upload]:
 
 @router.get("/uploads/{upload_id}", dependencies=SPEAKING_TUS, responses=problem_responses(401, 403, 404, 412))
 def get_upload(intake: ResumableIntakeDep, user: SubmittingUser, upload_id: uuid.UUID, response: Response) -> Upload:
-    """Return how much of a resumable upload has arrived; `HEAD` does so in the headers of the protocol."""
+    """Return how much of a resumable upload has arrived. `HEAD` returns it in the headers of the tus protocol."""
     upload = intake.find(upload_id, user)
     response.headers.update(_progress(upload))
     response.headers["Upload-Length"] = str(upload.byte_count)
@@ -148,12 +155,17 @@ async def send_part(
     upload_id: uuid.UUID,
     upload_offset: Annotated[
         int,
-        Header(alias="Upload-Offset", ge=0, le=MAX_INTEGER, description="Where the part begins: the bytes received."),
+        Header(
+            alias="Upload-Offset",
+            ge=0,
+            le=MAX_INTEGER,
+            description="Offset of the part: the number of bytes received so far.",
+        ),
     ],
 ) -> Response:
-    """Send the next part of a resumable upload. What arrives of it counts, also if the connection is lost.
+    """Send the next part of a resumable upload. Bytes that arrive are kept even if the connection is lost.
 
-    At 409 and 423 ask for the offset, and continue from there.
+    After 409 and 423, request the offset with `HEAD`, and continue from there.
     """
     if request.headers.get("content-type", "").partition(";")[0].strip() != PART_MEDIA_TYPE:
         raise UnsupportedPartError(f"Send the part with the media type {PART_MEDIA_TYPE}.")
@@ -162,23 +174,26 @@ async def send_part(
 
 
 class CheckedCompetition(BaseModel):
-    """What an upload enters in a competition."""
+    """The classes that an upload enters in one competition."""
 
     classes: list[str]
     not_entered: list[str] = Field(description="Classes of the competition without a result file.")
 
 
 class UploadReport(BaseModel):
-    """What the checks have found in an upload."""
+    """The result of checking an upload."""
 
     valid: bool
-    competitions: dict[str, CheckedCompetition] = Field(description="Complete if the upload is valid.")
+    competitions: dict[str, CheckedCompetition] = Field(
+        description="What the upload enters, by competition; complete only if the upload is valid."
+    )
     declarations: dict[str, list[str]] = Field(
-        description="What these competitions require from participants, each with the competitions that require it."
+        description="Declarations that these competitions require, each with the keys of the competitions that require "
+        "it."
     )
     problems: list[UploadProblem]
     groups: list[UploadProblemGroup] = Field(
-        description="The same problems by cause: errors first, and in the order in which to solve them."
+        description="`problems` grouped by cause: errors first, in the order in which to solve them."
     )
 
 
@@ -186,9 +201,10 @@ class UploadReport(BaseModel):
 async def check_upload(
     request: Request, checks: UploadChecksDep, user: SubmittingUser, upload_id: uuid.UUID
 ) -> UploadReport:
-    """Check a finished upload without submitting it, which uses no quota.
+    """Check a finished upload without submitting it. This uses no quota.
 
-    Beginning an upload is an attempt that includes a check and the submission; each further one counts as an attempt.
+    Beginning an upload counts as one attempt, which includes one check and the submission. Each further check counts as
+    another attempt.
     """
     report, edition = await checks.check(request, upload_id, user=user)
     missing = classes_not_entered(report.entries, edition)
@@ -215,7 +231,7 @@ async def check_upload(
     responses=problem_responses(401, 403, 404, 412),
 )
 def cancel_upload(intake: ResumableIntakeDep, user: SubmittingUser, upload_id: uuid.UUID) -> Response:
-    """Remove a resumable upload. The bytes that have arrived still count as bytes in 24 hours."""
+    """Remove a resumable upload. Bytes that have arrived still count towards the limit of bytes in 24 hours."""
     intake.remove(upload_id, user)
     return Response(status_code=204)
 

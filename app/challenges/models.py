@@ -26,7 +26,7 @@ class Visibility(StrEnum):
 
 
 class Detail(StrEnum):
-    """What participants and visitors see of a result, see docs/detail-levels.md. Each includes the previous ones."""
+    """How much of a result participants and visitors see (docs/detail-levels.md). Each includes the previous ones."""
 
     MEAN = "mean"
     CLASSES = "classes"  # scores by class

@@ -49,20 +49,29 @@ class PhaseRules(BaseModel):
     competitions: tuple[str, ...] | None = Field(
         default=None, description="Keys of competitions; null for all competitions of the edition."
     )
-    opens_at: Instant | None = None
-    closes_at: Instant | None = None
-    quota_count: int = 2
-    quota_period_seconds: int = 7 * 24 * 3600
+    opens_at: Instant | None = Field(default=None, description="When submissions open; null for immediately.")
+    closes_at: Instant | None = Field(default=None, description="When submissions close; null for never.")
+    quota_count: int = Field(
+        default=2,
+        description="Number of submissions that a person may make to each competition in `quota_period_seconds`.",
+    )
+    quota_period_seconds: int = Field(default=7 * 24 * 3600, description="Length of the rolling quota period.")
     detail: Detail = Detail.CURVES
     admission: Admission = Admission.EVERYONE
-    leaderboard_from: Instant | None = None
+    leaderboard_from: Instant | None = Field(
+        default=None, description="When leaderboards and published results become visible; null for immediately."
+    )
     freeze: Freeze = Freeze.CLOSING
-    freezes_at: Instant | None = None
-    anonymous_until: Instant | None = None
+    freezes_at: Instant | None = Field(
+        default=None, description="When leaderboards stop changing; only if `freeze` is `date`."
+    )
+    anonymous_until: Instant | None = Field(
+        default=None, description="When leaderboards begin to show names; null for immediately."
+    )
     ladder_step: float | None = Field(
         default=None,
-        description="Step of the Ladder mechanism, a fraction such as 0.01: until the phase closes, only new bests of "
-        "each person are shown, rounded to it. null for scores at once.",
+        description="Step of the Ladder mechanism, a fraction such as 0.01: until the phase closes, only each person's "
+        "new best scores are shown, rounded to this step. null to show all scores immediately.",
     )
 
 

@@ -5,7 +5,7 @@ from enum import StrEnum
 
 
 class DiagnosisFailure(StrEnum):
-    """Why an evaluation has no diagnosis. Everybody who would see the diagnosis may see this."""
+    """Why an evaluation has no diagnosis. Visible to everyone who could see the diagnosis."""
 
     NO_GROUND_TRUTH = "no_ground_truth"
     TOO_LARGE = "too_large"

@@ -56,7 +56,7 @@ class VisibleConfusion:
 
 
 class DiagnosisState(StrEnum):
-    """What becomes of a diagnosis."""
+    """Whether a diagnosis is available."""
 
     KNOWN = "known"  # it may have nothing to show at a detail level
     WAITING = "waiting"  # until nothing else is

@@ -23,7 +23,7 @@ from vocboard.evaluator.editions import Competition
 
 
 class StatisticsState(StrEnum):
-    """What becomes of the statistics of a leaderboard."""
+    """Whether a leaderboard has statistics."""
 
     EMPTY = "empty"  # it shows no methods
     LEFT_OUT = "left_out"  # by its organisers, or it was frozen by a version without statistics

@@ -20,7 +20,7 @@ from vocboard.app.submissions.models import Submission
 
 
 class Results(StrEnum):
-    """What happens to the published results of somebody who is banned."""
+    """What happens to the published results of a banned person."""
 
     KEEP = "keep"
     UNPUBLISH = "unpublish"

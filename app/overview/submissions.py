@@ -25,7 +25,7 @@ MAX_SEARCH_LENGTH = 200
 
 
 class Kind(StrEnum):
-    """A state, or something else that submissions are filtered by."""
+    """A filter for submissions: their state, or whether they are published."""
 
     QUEUED = "queued"
     EVALUATING = "evaluating"
@@ -39,7 +39,7 @@ class Kind(StrEnum):
 
 
 class Flag(StrEnum):
-    """Something to look at."""
+    """A reason to look at a submission."""
 
     WARNINGS = "warnings"  # of the validation
     UNDECLARED = "undeclared"  # something that its competitions ask for

@@ -24,7 +24,7 @@ MAX_METHODS_BY_CLASS = 300  # of one whose methods are compared in each class, t
 
 
 class Failure(StrEnum):
-    """Why a leaderboard has no statistics. Organisers see it in words; others only that there are none."""
+    """Why a leaderboard has no statistics. Only organisers see the reason."""
 
     GROUND_TRUTH_ELSEWHERE = "ground_truth_elsewhere"
     SEVERAL_GROUND_TRUTHS = "several_ground_truths"

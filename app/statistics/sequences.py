@@ -97,7 +97,7 @@ class SequenceStatistics:
 
 
 class Verdict(StrEnum):
-    """What the changes of a sequence say about it."""
+    """Whether the scores of an entrant's submissions improve, by the differences that are significant."""
 
     IMPROVED = "improved"  # overall, and in a step
     GRADUAL = "gradual"  # overall, but in no step

@@ -4,7 +4,7 @@ from enum import StrEnum
 
 
 class Task(StrEnum):
-    """The kinds of competition, as edition files, JSON and the database name them."""
+    """Kinds of competition. The values are used in edition files, JSON and the database."""
 
     CLASSIFICATION = "classification"
     DETECTION = "detection"

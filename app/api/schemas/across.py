@@ -1,4 +1,4 @@
-"""Schemas for what organisers see across methods."""
+"""Schemas for statistics across methods, for organisers."""
 
 import uuid
 
@@ -10,11 +10,11 @@ from vocboard.app.statistics.sequences import Verdict
 
 
 class Change(BaseModel):
-    """A simultaneous 95 % interval of the difference of two means."""
+    """A simultaneous 95 % confidence interval of the difference between two means."""
 
-    low: float = Field(description="A fraction.")
-    high: float = Field(description="A fraction.")
-    is_significant: bool = Field(description="Whether the interval does not contain 0 before rounding.")
+    low: float = Field(description="Lower end, a fraction.")
+    high: float = Field(description="Upper end, a fraction.")
+    is_significant: bool = Field(description="Whether the unrounded interval excludes 0.")
 
 
 class SequenceStep(BaseModel):
@@ -24,44 +24,54 @@ class SequenceStep(BaseModel):
     method: str
     submitted_at: Instant
     mean: Fraction
-    difference: Fraction = Field(description="To the submission before; null for the first.")
+    difference: Fraction = Field(description="Difference from the previous submission; null for the first.")
     change: Change | None = Field(
-        description="null for the first, while it is being computed, and if fewer than ten images determine it."
+        description="Interval of `difference`. null for the first submission, while it is being computed, and if the "
+        "difference depends on fewer than ten images."
     )
 
 
 class EntrantSequence(BaseModel):
-    """The submissions of one person that entered every class, in the order of time."""
+    """One person's submissions that entered every class, oldest first."""
 
     user: uuid.UUID
     name: str
-    submissions: int = Field(description="All of them; `steps` has at most the latest 300.")
-    steps: list[SequenceStep]
-    difference: Fraction = Field(description="Of the last to the first of `steps`.")
-    change: Change | None = Field(description="Of the last to the first of `steps`; null as in `steps`.")
-    verdict: Verdict | None = Field(description="null while it is being computed, or if it cannot be.")
-    failure: Failure | None = Field(description="Why it cannot be computed.")
+    submissions: int = Field(description="Number of these submissions; may be larger than the length of `steps`.")
+    steps: list[SequenceStep] = Field(description="The latest submissions, at most 300, oldest first.")
+    difference: Fraction = Field(description="Difference between the last and the first of `steps`.")
+    change: Change | None = Field(
+        description="Interval of `difference`. null while it is being computed, and if the difference depends on fewer "
+        "than ten images."
+    )
+    verdict: Verdict | None = Field(
+        description="Whether the scores improve. null while it is being computed, and if it cannot be computed."
+    )
+    failure: Failure | None = Field(description="Why the verdict cannot be computed; null if it can.")
 
 
 class AgreeingMethod(BaseModel):
-    """One method of the leaderboard."""
+    """How much one method of the leaderboard finds, and how far it agrees with the others."""
 
     submission: uuid.UUID
     method: str
-    found: float = Field(description="Mean share of the positives of a class in an image that it finds, rounded.")
+    found: float = Field(
+        description="Share of the positives that the method finds: the mean over all pairs of a class and an image "
+        "that shows it, rounded."
+    )
     correlations: list[float | None] = Field(
-        description="Of what it finds with what each method of this list finds, rounded; null if not reported."
+        description="Correlation between what this method finds and what each listed method finds, in the order of the "
+        "list, rounded; null if it is not reported."
     )
 
 
 class Combination(BaseModel):
-    """The mean of the normalised ranks of the first methods of the leaderboard; see docs/statistics.md."""
+    """A combination of the first methods of the leaderboard by mean normalised rank; see docs/statistics.md."""
 
-    methods: int = Field(description="How many are combined.")
+    methods: int = Field(description="Number of methods that are combined.")
     score: Fraction
-    difference: Fraction = Field(description="To the first method alone.")
+    difference: Fraction = Field(description="Difference from the score of the first method alone.")
     change: Change | None = Field(
-        description="Of the combination minus the first method alone; null if fewer than ten images determine it."
+        description="Interval of `difference`; null if the difference depends on fewer than ten images."
     )
 
 
@@ -70,29 +80,39 @@ class MethodOnBoth(BaseModel):
 
     submission: uuid.UUID
     method: str
-    means: list[Fraction] = Field(description="On the first and on the second image set.")
-    difference: Fraction = Field(description="Of the second to the first.")
+    means: list[Fraction] = Field(description="Mean on the first and on the second image set.")
+    difference: Fraction = Field(description="Mean on the second image set minus mean on the first.")
     change: Change | None = Field(
-        description="Of the second minus the first; null if it is not known, or if fewer than ten images determine it."
+        description="Interval of `difference`; null if it is unknown, or if the difference depends on fewer than ten "
+        "images."
     )
 
 
 class OnBothImageSets(BaseModel):
-    """Two competitions that differ in nothing but the image set, such as VOC2005’s test1 and test2."""
+    """Two competitions that differ only in the image set, such as VOC2005’s test1 and test2."""
 
-    competitions: list[str] = Field(description="Their keys.")
-    image_sets: list[str]
+    competitions: list[str] = Field(description="Keys of the two competitions.")
+    image_sets: list[str] = Field(description="Names of the two image sets, in the same order.")
     methods: list[MethodOnBoth] = Field(
-        description="Submissions on both leaderboards that entered every class, in the order of the first. Empty of "
-        "more than 300."
+        description="Submissions on both leaderboards that entered every class, in the order of the first leaderboard. "
+        "Empty if there are more than 300."
     )
-    is_compared: bool = Field(description="Whether workers have compared these; otherwise, there are no intervals.")
+    is_compared: bool = Field(
+        description="Whether workers have compared these methods; otherwise, there are no intervals."
+    )
     pairs: int = Field(description="Number of pairs of these methods.")
-    swapped: int = Field(description="Pairs of which each method is better on one image set, by whatever difference.")
-    same: int | None = Field(
-        description="Pairs that differ by more than chance on both image sets, in the same direction."
+    swapped: int = Field(
+        description="Number of pairs in which one method has the higher mean on the first image set, and the other on "
+        "the second, however small the differences."
     )
-    reversed: int | None = Field(description="Pairs that differ by more than chance, in opposite directions.")
+    same: int | None = Field(
+        description="Number of pairs that differ significantly on both image sets, in the same direction; null unless "
+        "`is_compared`."
+    )
+    reversed: int | None = Field(
+        description="Number of pairs that differ significantly on both image sets, in opposite directions; null unless "
+        "`is_compared`."
+    )
 
 
 class AcrossMethods(BaseModel):
@@ -100,13 +120,21 @@ class AcrossMethods(BaseModel):
 
     phase: str = Field(description="Key of the phase.")
     competition: str
-    is_wanted: bool = Field(description="Whether the challenge has statistics; otherwise, nothing is known.")
+    is_wanted: bool = Field(description="Whether the challenge has statistics; otherwise, nothing is computed.")
     is_being_computed: bool = Field(description="Whether the leaderboard’s statistics are being computed.")
-    failure: Failure | None = Field(description="Why the leaderboard has no statistics, and so no agreement.")
-    agreement: list[AgreeingMethod] = Field(description="Empty if there is none.")
-    combinations: list[Combination] = Field(
-        description="Of the leaderboard’s first methods that entered every class, by increasing number. Empty for all "
-        "tasks but classification."
+    failure: Failure | None = Field(
+        description="Why the leaderboard has no statistics, and therefore no agreement; null if it has."
     )
-    image_sets: list[OnBothImageSets] = Field(description="Empty if there is no such competition.")
-    entrants: list[EntrantSequence] = Field(description="With at least two submissions, those with most first.")
+    agreement: list[AgreeingMethod] = Field(
+        description="Methods of the leaderboard, with how far they agree; empty if that is unknown."
+    )
+    combinations: list[Combination] = Field(
+        description="Combinations of the first methods of the leaderboard that entered every class, by increasing "
+        "number of methods. Empty for all tasks except classification."
+    )
+    image_sets: list[OnBothImageSets] = Field(
+        description="Comparisons with competitions that differ only in the image set; empty if there are none."
+    )
+    entrants: list[EntrantSequence] = Field(
+        description="Entrants with at least two submissions, those with most submissions first."
+    )

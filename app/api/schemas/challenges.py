@@ -17,7 +17,7 @@ class Competition(BaseModel):
     """A competition of a challenge."""
 
     key: str = Field(examples=["comp4"])
-    number: int | None = Field(description="null if the challenge does not number its competitions.")
+    number: int | None = Field(description="Number of the competition; null if the edition does not number them.")
     task: Task
     variant: str = Field(
         description="Distinguishes competitions of the same task, for example `boxless`; usually empty."
@@ -28,70 +28,82 @@ class Competition(BaseModel):
     classes: list[str]
     result_file: str = Field(description="Pattern of result file names.", examples=["Main/comp4_det_test_{class}.txt"])
     declarations: list[Declaration] = Field(
-        description="Declarations that the competition requires: fields of the upload."
+        description="Declarations that the competition requires. Each is a field of the upload form."
     )
 
 
 class Quota(BaseModel):
-    """Number of submissions per user and competition in a rolling period."""
+    """Maximum number of submissions per user and competition in a rolling period."""
 
     count: int
     period_seconds: int
-    rule: str = Field(description="The same in words.")
+    rule: str = Field(description="The quota as a sentence.")
 
 
 class QuotaUse(BaseModel):
     """Quota used in one competition."""
 
-    used: int
-    allowed: int
+    used: int = Field(description="Number of submissions that count against the quota.")
+    allowed: int = Field(description="Maximum number of submissions, including extra quota.")
     allowed_at: Instant | None = Field(description="When the next submission is allowed; null if it is allowed now.")
 
 
 class Phase(BaseModel):
     """One phase of a challenge."""
 
-    key: str = Field(description="`main` is the challenge's own; see `PATCH /challenges/{slug}`.", examples=["test"])
+    key: str = Field(
+        description="Short name of the phase, used in URLs. `main` is the main phase, whose rules are fields of the "
+        "challenge.",
+        examples=["test"],
+    )
     title: str
     state: PhaseState
-    is_current: bool = Field(description="Whether submissions are made in it unless they name another.")
+    is_current: bool = Field(description="Whether uploads that name no phase are submitted to this one.")
     opens_at: Instant | None
     closes_at: Instant | None
     competitions: list[str]
-    image_set: str | None = Field(description="Which its competitions are scored on; null for those of the edition.")
-    has_own_ground_truth: bool = Field(description="Otherwise it has the main phase's.")
+    image_set: str | None = Field(
+        description="Image set that its competitions are scored on; null for the edition's image sets."
+    )
+    has_own_ground_truth: bool = Field(
+        description="Whether the phase has its own ground truth; otherwise it uses the main phase's."
+    )
     quota: Quota
     detail: Detail
     admission: Admission = Field(description="Who may submit.")
-    leaderboard_from: Instant | None = Field(description="When leaderboards become visible; null for at once.")
+    leaderboard_from: Instant | None = Field(description="When leaderboards become visible; null for immediately.")
     freeze: Freeze
     freezes_at: Instant | None = Field(description="When leaderboards stop changing; null for never.")
-    anonymous_until: Instant | None = Field(description="When leaderboards begin to show names; null for at once.")
+    anonymous_until: Instant | None = Field(description="When leaderboards begin to show names; null for immediately.")
     ladder_step: Fraction = Field(
-        description="Step of the Ladder mechanism: until the phase closes, only new bests of each person are shown, "
-        "rounded to it. null for scores at once."
+        description="Step of the Ladder mechanism: until the phase closes, only each person's new best scores are "
+        "shown, rounded to this step. null if all scores are shown immediately."
     )
 
 
 class ChallengeSummary(BaseModel):
-    """A challenge in a list. Dates, competitions, quota and detail level are those of its current phase."""
+    """A challenge, as shown in lists. Dates, competitions, quota and detail level are those of its current phase."""
 
     slug: str
     title: str
     edition: str
-    edition_is_own: bool = Field(description="Whether the challenge has a custom edition file; see `/edition`.")
-    edition_version: int = Field(description="Number of the edition's version; rules that change get a new one.")
+    edition_is_own: bool = Field(
+        description="Whether the challenge has a custom edition; see `GET /challenges/{slug}/edition`."
+    )
+    edition_version: int = Field(
+        description="Number of the current version of the edition; it grows when the rules change."
+    )
     visibility: Visibility
     phase: PhaseState
     opens_at: Instant | None
     closes_at: Instant | None
     competitions: list[Competition]
     quota: Quota
-    decimals: int = Field(description="Decimal places of scores, which are fractions.")
+    decimals: int = Field(description="Decimal places to which scores are rounded. Scores are fractions.")
     detail: Detail = Field(description="Detail level of results for participants and visitors.")
     anywhere_on_earth: bool = Field(description="Whether pages also show dates in the time zone UTC-12.")
     statistics: bool = Field(description="Whether leaderboards show intervals and rank ranges.")
-    current_phase: str = Field(description="Key of the phase that submissions are made in unless they name another.")
+    current_phase: str = Field(description="Key of the phase for uploads that name no phase.")
     phases: list[Phase]
 
 
@@ -100,18 +112,20 @@ class ChallengeDetails(ChallengeSummary):
 
     description: str
     quota_use: dict[str, QuotaUse] | None = Field(
-        description="Quota by competition; null for visitors and without the scope `read`."
+        description="Your use of the quota, by competition; null for visitors, and for tokens without the scope `read`."
     )
 
 
 class NewChallenge(ChallengeRules):
     """A challenge to create."""
 
-    slug: str = Field(examples=["voc2007"])
+    slug: str = Field(description="Short name of the challenge, used in URLs.", examples=["voc2007"])
     edition: str = Field(
-        "", description="Name of a built-in edition; not together with an edition file.", examples=["VOC2007"]
+        "", description="Name of a built-in edition. Give this or `edition_file`.", examples=["VOC2007"]
     )
-    edition_file: str | None = Field(None, description="Content of a custom edition file (TOML).")
+    edition_file: str | None = Field(
+        None, description="Content of a custom edition file (TOML). Give this or `edition`."
+    )
 
     def rules(self) -> ChallengeRules:
         """Return the rules alone."""
@@ -120,11 +134,11 @@ class NewChallenge(ChallengeRules):
 
 def _without_defaults(schema: dict[str, Any]) -> None:
     for field in schema["properties"].values():
-        field.pop("default", None)  # what a new challenge gets; here, what is left out stays
+        field.pop("default", None)  # of a new challenge; here, omitted fields are unchanged
 
 
 class ChallengeChanges(ChallengeRules):
-    """What an organiser changes of a challenge; what is left out stays. A date given as null is taken away."""
+    """Changes to a challenge. Omitted fields are unchanged; a date set to null is removed."""
 
     model_config = ConfigDict(json_schema_extra=_without_defaults)
 
@@ -138,14 +152,17 @@ class ChallengeChanges(ChallengeRules):
 class NewPhase(PhaseRules):
     """A phase to add."""
 
-    key: str = Field(description="Its name in addresses.", examples=["test"])
+    key: str = Field(description="Short name of the phase, used in URLs.", examples=["test"])
     title: str = Field(examples=["Final test"])
     image_set: str | None = Field(
         None,
-        description="Which its competitions are scored on; another than the edition's needs ground truth.",
+        description="Image set that its competitions are scored on; null for the edition's image sets. Another image "
+        "set needs ground truth of its own.",
         examples=["val"],
     )
-    has_own_ground_truth: bool = Field(False, description="Whether ground truth is uploaded for this phase.")
+    has_own_ground_truth: bool = Field(
+        False, description="Whether the phase has its own ground truth; otherwise it uses the main phase's."
+    )
 
     def rules(self) -> PhaseRules:
         """Return the rules alone."""
@@ -153,7 +170,7 @@ class NewPhase(PhaseRules):
 
 
 class PhaseChanges(PhaseRules):
-    """What an organiser changes of a phase; what is left out stays. A date given as null is taken away."""
+    """Changes to a phase. Omitted fields are unchanged; a date set to null is removed."""
 
     model_config = ConfigDict(json_schema_extra=_without_defaults)
 
@@ -170,8 +187,8 @@ class NewAdmission(BaseModel):
 
     model_config = ConfigDict(extra="forbid")
 
-    email: str
-    phase: str = MAIN_PHASE
+    email: str = Field(description="Email address of the person, who need not have an account.")
+    phase: str = Field(MAIN_PHASE, description="Key of the phase.")
 
 
 class PhaseAdmission(NewAdmission):
@@ -186,15 +203,15 @@ class NewExtraQuota(BaseModel):
 
     model_config = ConfigDict(extra="forbid")
 
-    email: str
-    phase: str = MAIN_PHASE
-    count: int
-    until: Instant
-    reason: str = Field("", description="For the organisers.")
+    email: str = Field(description="Email address of the person.")
+    phase: str = Field(MAIN_PHASE, description="Key of the phase.")
+    count: int = Field(description="Number of extra submissions in each competition.")
+    until: Instant = Field(description="When the extra quota ends.")
+    reason: str = Field("", description="Why it is granted; visible only to organisers.")
 
 
 class ExtraQuotaChanges(BaseModel):
-    """What an organiser changes of extra quota; what is left out or null stays."""
+    """Changes to extra quota. Fields that are omitted or null are unchanged."""
 
     model_config = ConfigDict(extra="forbid")
 
@@ -204,7 +221,7 @@ class ExtraQuotaChanges(BaseModel):
 
 
 class ExtraQuota(NewExtraQuota):
-    """Extra quota that a person has, or had until a date."""
+    """Extra quota of a person. It may have ended."""
 
     id: uuid.UUID
     created_at: Instant
@@ -227,11 +244,11 @@ class GroundTruthVersion(BaseModel):
     created_at: Instant
     file_name: str
     state: TruthState
-    is_current: bool
+    is_current: bool = Field(description="Whether submissions are scored with this version.")
     competitions: list[str] | None = Field(description="Keys of the competitions that it can score.")
-    problems: list[UploadProblem] | None = Field(description="Why the import failed.")
-    warnings: list[UploadProblem] = Field(description="What looks wrong, with counts.")
-    needs_confirmation: bool = Field(description="Whether it cannot become current before its warnings are confirmed.")
+    problems: list[UploadProblem] | None = Field(description="Errors because of which the import failed.")
+    warnings: list[UploadProblem] = Field(description="Warnings of the import, with counts.")
+    needs_confirmation: bool = Field(description="Whether its warnings must be confirmed before it can become current.")
     confirmed_at: Instant | None
     unscorable: dict[str, str] = Field(
         description="Competitions of the challenge that it cannot score, each with the reason."

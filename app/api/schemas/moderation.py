@@ -1,4 +1,4 @@
-"""What the API takes and returns when organisers moderate submissions."""
+"""Schemas for the moderation of submissions."""
 
 import uuid
 
@@ -9,7 +9,7 @@ from vocboard.app.moderation.submissions import MAX_REASON_LENGTH
 
 
 class Reason(BaseModel):
-    """Why an organiser does something; shown to the owner of the submission."""
+    """The reason for a decision about a submission; shown to its owner."""
 
     model_config = ConfigDict(extra="forbid")
 
@@ -17,7 +17,7 @@ class Reason(BaseModel):
 
 
 class OptionalReason(BaseModel):
-    """Why an organiser does something, if a reason is given."""
+    """The reason for a decision about a submission, if there is one."""
 
     model_config = ConfigDict(extra="forbid")
 
@@ -30,15 +30,19 @@ class BulkAction(BaseModel):
     model_config = ConfigDict(extra="forbid")
 
     action: Action
-    submissions: list[uuid.UUID] = Field(min_length=1, max_length=MAX_SUBMISSIONS)
-    reason: str = Field("", max_length=MAX_REASON_LENGTH, description="Required to disqualify and to fail.")
+    submissions: list[uuid.UUID] = Field(
+        min_length=1, max_length=MAX_SUBMISSIONS, description="Ids of the submissions."
+    )
+    reason: str = Field(
+        "", max_length=MAX_REASON_LENGTH, description="Reason for the action. Required for `disqualify` and `fail`."
+    )
 
 
 class BulkOutcome(BaseModel):
     """The outcome for one submission."""
 
     submission: uuid.UUID
-    refusal: str | None = Field(description="Why nothing was done; null if it was.")
+    refusal: str | None = Field(description="Why the action was refused; null if it succeeded.")
 
 
 class BulkOutcomes(BaseModel):

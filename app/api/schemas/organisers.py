@@ -1,4 +1,4 @@
-"""What the API says of organisers and invitations."""
+"""Schemas for organisers and invitations."""
 
 import uuid
 
@@ -17,7 +17,7 @@ class Organiser(BaseModel):
 
 
 class Invitation(BaseModel):
-    """An invitation that waits for an answer."""
+    """An invitation that has been neither accepted nor declined."""
 
     id: uuid.UUID
     email: str
@@ -25,7 +25,7 @@ class Invitation(BaseModel):
 
 
 class NewOrganiser(BaseModel):
-    """Whom to invite."""
+    """A person to invite as an organiser."""
 
     model_config = ConfigDict(extra="forbid")
 
@@ -33,17 +33,17 @@ class NewOrganiser(BaseModel):
 
 
 class NewOwner(BaseModel):
-    """Whom to hand a challenge over to."""
+    """The new owner of a challenge."""
 
     model_config = ConfigDict(extra="forbid")
 
-    user: uuid.UUID = Field(description="Of an organiser of the challenge.")
+    user: uuid.UUID = Field(description="Id of the user, who must be an organiser of the challenge.")
 
 
 class OwnInvitation(BaseModel):
-    """A challenge that one is invited to organise."""
+    """An invitation to organise a challenge."""
 
     id: uuid.UUID
-    challenge: str = Field(description="Its title.")
-    invited_by: str | None
+    challenge: str = Field(description="Title of the challenge.")
+    invited_by: str | None = Field(description="Name of the organiser who sent the invitation.")
     created_at: Instant

@@ -19,19 +19,20 @@ class NewRescore(BaseModel):
         None,
         ge=1,
         le=MAX_NUMBER,
-        description="Number of the ground truth version; use the current one for a new version of the evaluator. Not "
-        "together with an edition file.",
+        description="Number of the ground truth version to score with. Give this or `edition_file`. After an update of "
+        "the evaluator, use the current version.",
     )
     edition_file: str | None = Field(
         None,
-        description="Content of a changed edition file (TOML), to score by its rules against the current ground truth. "
+        description="Content of a changed edition file (TOML), whose rules are used with the current ground truth. "
         "Only for challenges with a custom edition.",
     )
     confirm_warnings: bool = Field(
-        False, description="Whether to confirm the warnings of the ground truth version's import."
+        False, description="Whether to confirm the warnings from the import of the ground truth version."
     )
     reason: str = Field(
-        description="Shown on the leaderboards when the re-score is applied.", examples=["10 boxes corrected"]
+        description="Reason for the re-score; shown on the leaderboards once it is applied.",
+        examples=["10 boxes corrected"],
     )
 
 
@@ -40,7 +41,9 @@ class EvaluateAgain(BaseModel):
 
     model_config = ConfigDict(extra="forbid")
 
-    reason: str = Field("", description="Shown on the leaderboards if a published result changes.")
+    reason: str = Field(
+        "", description="Reason for the evaluation; shown on the leaderboards if a published result changes."
+    )
 
 
 class ApplyRescore(BaseModel):
@@ -49,7 +52,7 @@ class ApplyRescore(BaseModel):
     model_config = ConfigDict(extra="forbid")
 
     reason: str | None = Field(
-        None, description="Shown on the leaderboards; without one, the reason that the re-score was started with."
+        None, description="Reason to show on the leaderboards; by default, the one that the re-score was started with."
     )
 
 
@@ -58,18 +61,18 @@ class Difference(BaseModel):
 
     before: Fraction
     after: Fraction
-    change: Fraction = Field(description="null if one of them is undefined.")
+    change: Fraction = Field(description="`after` minus `before`; null if either is undefined.")
 
 
 class Ranks(BaseModel):
-    """Ranks on a leaderboard; null if there is none."""
+    """A submission's rank before and after; null where it has none."""
 
     before: int | None
     after: int | None
 
 
 class RuleChange(BaseModel):
-    """How a changed edition differs from the current one, in words."""
+    """A rule that a changed edition changes, in words."""
 
     what: str = Field(examples=["Overlap that is enough"])
     before: str = Field(examples=["at least 0.5"])
@@ -92,10 +95,10 @@ class CompetitionSummary(BaseModel):
     """How much changes in one competition."""
 
     competition: str
-    evaluated: int
-    published: int
-    scores_changed: int
-    ranks_changed: int
+    evaluated: int = Field(description="Number of submissions that were evaluated.")
+    published: int = Field(description="Number of these that are published.")
+    scores_changed: int = Field(description="Number of submissions whose scores change.")
+    ranks_changed: int = Field(description="Number of published submissions whose rank changes.")
 
 
 class Failure(BaseModel):
@@ -113,25 +116,30 @@ class Rescore(BaseModel):
     id: uuid.UUID
     challenge: str
     ground_truth_version: int
-    edition_version: int = Field(description="Number of the version of the challenge's edition, by whose rules.")
+    edition_version: int = Field(description="Number of the version of the challenge's edition, which has the rules.")
     edition_changes: list[RuleChange] | None = Field(
         description="How the rules change; null unless the re-score is for a changed edition."
     )
-    evaluator_version: str | None = Field(description="null until a worker has started.")
-    submission: uuid.UUID | None = Field(description="The submission that is evaluated again; null for all.")
+    evaluator_version: str | None = Field(description="Version of the evaluator; null until a worker has started.")
+    submission: uuid.UUID | None = Field(
+        description="Id of the submission that is evaluated again; null for all submissions."
+    )
     reason: str
     state: RescoreState
-    apply_requested: bool = Field(description="Whether applying was requested; the state shows when it is done.")
-    done: int
-    total: int = Field(description="Number of submissions, including those that are scored in the meantime.")
+    apply_requested: bool = Field(
+        description="Whether applying was requested; `state` becomes `applied` when it is done."
+    )
+    done: int = Field(description="Number of submissions that have been evaluated.")
+    total: int = Field(description="Number of submissions, including those that were scored in the meantime.")
     created_at: Instant
     finished_at: Instant | None
-    failure: str | None = Field(description="Why it failed.")
-    competitions: list[CompetitionSummary] = Field(description="Empty until it is ready.")
+    failure: str | None = Field(description="Why the re-score failed; null unless it did.")
+    competitions: list[CompetitionSummary] = Field(description="Summary by competition. Empty until it is ready.")
     changes: list[Change] = Field(
-        description="Empty until it is ready. Ordered by competition, then by new rank; unpublished submissions last."
+        description="Submissions whose scores or ranks change, by competition, then by new rank; unpublished "
+        "submissions last. Empty until it is ready."
     )
-    failures: list[Failure] = Field(description="Empty until it is ready.")
+    failures: list[Failure] = Field(description="Submissions that could not be evaluated. Empty until it is ready.")
 
 
 class RescoreSummary(BaseModel):

@@ -1,4 +1,4 @@
-"""Schemas for what organisers see of statistics."""
+"""Schemas for the state of statistics, for organisers."""
 
 from pydantic import BaseModel, Field
 
@@ -14,21 +14,23 @@ class BoardStatisticsState(BaseModel):
     competition: str
     methods: int = Field(description="Number of methods that the leaderboard shows.")
     state: StatisticsState
-    failure: Failure | None = Field(description="Why there are none; null unless the state is `failed`.")
-    explanation: str | None = Field(description="The same in words, with what can be done.")
+    failure: Failure | None = Field(description="Why there are no statistics; null unless `state` is `failed`.")
+    explanation: str | None = Field(description="`failure` in words, and what to do about it.")
 
 
 class FailedDiagnoses(BaseModel):
-    """Submissions whose errors could not be computed."""
+    """Number of submissions whose diagnosis failed for one reason."""
 
     failure: DiagnosisFailure
-    submissions: int = Field(description="Their number.")
-    explanation: str = Field(description="Why, in words, with what can be done.")
+    submissions: int = Field(description="Number of submissions.")
+    explanation: str = Field(description="`failure` in words, and what to do about it.")
 
 
 class StatisticsStates(BaseModel):
     """The statistics of a challenge, and the diagnoses of its submissions."""
 
     leaderboards: list[BoardStatisticsState]
-    diagnoses_waiting: int = Field(description="Submissions whose errors are computed when nothing else is waiting.")
-    diagnoses_failed: list[FailedDiagnoses]
+    diagnoses_waiting: int = Field(
+        description="Number of submissions that will be diagnosed when nothing else is waiting."
+    )
+    diagnoses_failed: list[FailedDiagnoses] = Field(description="Failed diagnoses by reason.")

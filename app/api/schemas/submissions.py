@@ -17,7 +17,7 @@ from vocboard.evaluator.metrics.shared_metrics import CurveKind
 class Method(BaseModel):
     """The submitted method."""
 
-    id: uuid.UUID = Field(description="The page `/methods/{id}` is its permanent address.")
+    id: uuid.UUID = Field(description="Id of the method; `/methods/{id}` is its permanent page.")
     name: str
     description: str
     contributors: str
@@ -25,7 +25,7 @@ class Method(BaseModel):
     training_data: str
     training_annotation: TrainingAnnotation | None = Field(description="null if it was not declared.")
     flickr_images: FlickrImages | None = Field(description="null if it was not declared.")
-    flickr_image_count: int = Field(description="Number of image hashes listed for the organisers.")
+    flickr_image_count: int = Field(description="Number of hashes of flickr images that were declared.")
     paper_url: str
     code_url: str
 
@@ -39,14 +39,14 @@ class Archive(BaseModel):
 
 
 class SecondaryMeasure(BaseModel):
-    """A secondary metric."""
+    """The scores by one secondary metric."""
 
     per_class: dict[str, Fraction]
     mean: Fraction
 
 
 class ClassCounts(BaseModel):
-    """Counts for one class."""
+    """Counts of one class, with recall and precision at the end of the ranking."""
 
     positives: int
     results: int
@@ -55,15 +55,16 @@ class ClassCounts(BaseModel):
 
 
 class Ladder(BaseModel):
-    """Why a phase with the Ladder mechanism shows a score or none before it closes."""
+    """What the Ladder mechanism shows of a score before the phase closes."""
 
-    step: float = Field(description="The step, a fraction.")
+    step: float = Field(description="Step to which scores are rounded, a fraction.")
     is_new_best: bool = Field(
-        description="Whether the mean was better than the last score shown to the same person by more than the step. "
+        description="Whether the mean is better than the best score shown to its owner before, by more than the step. "
         "Otherwise `mean` is null."
     )
     best: Fraction = Field(
-        description="The last score shown to the owner, up to this submission; null for everyone else, or if none was."
+        description="The best score shown to the owner up to this submission. null for everyone else, and if none was "
+        "shown."
     )
 
 
@@ -71,27 +72,28 @@ class CompetitionScores(BaseModel):
     """The scores of one competition."""
 
     task: Task
-    metric: Metric
+    metric: Metric = Field(description="Primary metric, by which the competition is ranked.")
     per_class: dict[str, Fraction] = Field(description="Scores by class; empty at the detail level `mean`.")
     mean: Fraction
     mean_over: int = Field(description="Number of classes in the mean: those for which the metric is defined.")
     decimals: int = Field(description="Decimal places to which the challenge rounds scores, which are fractions.")
-    secondary: dict[Metric, SecondaryMeasure]
-    not_entered: list[str]
+    secondary: dict[Metric, SecondaryMeasure] = Field(description="Scores by secondary metric.")
+    not_entered: list[str] = Field(description="Classes that were not entered.")
     details: dict[str, ClassCounts] = Field(
-        description="Counts by class. Visible to organisers, and to others at the detail level `everything`; "
-        "otherwise empty."
+        description="Counts by class. Visible to organisers, and to others at the detail level `everything`; otherwise "
+        "empty."
     )
     confusion_matrix: list[list[Fraction]] | None = Field(
         description="Confusion matrix as fractions of the true class's pixels: rows are the ground truth, columns the "
         "result, background first. Only for segmentation, from the detail level `curves` on. Rounded to two decimals "
-        "or coarser for classes in few images, null for very few; exact at `everything`, with the challenge's decimals."
+        "or coarser for classes in few images, null for very few; exact at `everything`, with the challenge's "
+        "decimals."
     )
     confusion_counts: list[list[int]] | None = Field(
         description="The confusion matrix in pixels; null below the detail level `everything`."
     )
     ladder: Ladder | None = Field(
-        description="While the Ladder mechanism hides scores from the reader; `mean` is then rounded to its step."
+        description="Present while the Ladder mechanism hides scores from you; `mean` is then rounded to its step."
     )
 
 
@@ -100,10 +102,11 @@ class Evaluation(BaseModel):
 
     created_at: Instant
     evaluator_version: str
-    ground_truth_version: int = Field(description="Its number.")
-    edition_version: int = Field(description="Number of the version of the challenge's edition, by whose rules.")
+    ground_truth_version: int = Field(description="Number of the ground truth version.")
+    edition_version: int = Field(description="Number of the version of the challenge's edition, which has the rules.")
     ground_truth_sha256: str | None = Field(
-        description="Visible to organisers, and to others at the detail level `everything`; otherwise null."
+        description="Hash of the ground truth. Visible to organisers, and to others at the detail level `everything`; "
+        "otherwise null."
     )
     archive_sha256: str
 
@@ -114,15 +117,17 @@ class SubmissionSummary(BaseModel):
     id: uuid.UUID
     challenge: str
     phase: str = Field(description="Key of the phase that it was submitted in.")
-    is_rehearsal: bool = Field(description="Whether an organiser tries the challenge out: on no leaderboard.")
+    is_rehearsal: bool = Field(
+        description="Whether it is an organiser's test of the challenge, which no leaderboard shows."
+    )
     state: State
     method_name: str
     entered: dict[str, list[str]] = Field(description="Classes entered, by competition.")
     created_at: Instant
     published_at: Instant | None
-    published_competitions: list[str] = Field(description="Competitions whose leaderboards list it.")
+    published_competitions: list[str] = Field(description="Keys of the competitions whose leaderboards list it.")
     not_declared: list[Declaration] = Field(description="Required declarations that the owner has not made.")
-    submitted_by: str | None = Field(description="Name of the user; visible to organisers.")
+    submitted_by: str | None = Field(description="Name of the user; null unless you organise the challenge.")
 
 
 class SubmissionDetails(SubmissionSummary):
@@ -135,20 +140,23 @@ class SubmissionDetails(SubmissionSummary):
     segmentation_classes: list[str] | None = Field(description="Classes entered for segmentation; null for all.")
     queue_position: int | None = Field(description="Position in the queue, 1 for the next; null unless queued.")
     finished_at: Instant | None
-    technical_reason: str | None = Field(description="Where the evaluation failed. For organisers.")
+    technical_reason: str | None = Field(
+        description="Type and location of the error that ended the evaluation. Visible to organisers."
+    )
     held_back: bool | None = Field(
-        description="Whether an organiser has unpublished it, so that it cannot be published. For owner and organisers."
+        description="Whether an organiser has unpublished it, so that it cannot be published. Visible to the owner and "
+        "the organisers."
     )
     moderation_reason: str | None = Field(
-        description="Why organisers have disqualified or unpublished it. For owner and organisers."
+        description="Why organisers have disqualified or unpublished it. Visible to the owner and the organisers."
     )
     same_content: list[uuid.UUID] | None = Field(
-        description="Submissions of other people with the same archive or the same results. For organisers."
+        description="Submissions of other people with the same archive or the same results. Visible to organisers."
     )
     failure: str | None = Field(
         description="Why the evaluation failed on the server. A failed submission does not count against the quota."
     )
-    note: str | None = Field(description="Your private note about it; null for everyone else.")
+    note: str | None = Field(description="The owner's private note; null for everyone else.")
     archive: Archive | None
     warnings: list[UploadProblem] | None
     evaluation: Evaluation | None
@@ -158,7 +166,7 @@ class SubmissionDetails(SubmissionSummary):
 
 
 class Changes(BaseModel):
-    """Changes to what its owner says about a submission; fields that are left out keep their values."""
+    """Changes to what the owner says about a submission. Omitted fields are unchanged."""
 
     model_config = ConfigDict(extra="forbid")
 
@@ -167,37 +175,43 @@ class Changes(BaseModel):
         Literal[TrainingAnnotation.SEGMENTATION_ONLY, TrainingAnnotation.OTHER_ANNOTATION, ""] | None
     ) = None
     flickr_images: Literal[FlickrImages.NO, FlickrImages.YES, ""] | None = None
-    flickr_image_hashes: str | None = Field(None, description="The list printed by `vocboard hash-images`.")
+    flickr_image_hashes: str | None = Field(
+        None, description="Hashes of the flickr images that were used, as `vocboard hash-images` prints them."
+    )
     method_description: str | None = None
     contributors: str | None = None
     affiliation: str | None = None
-    paper_url: str | None = Field(None, description="An http(s) address, for all versions of the method.")
-    code_url: str | None = Field(None, description="An http(s) address, for all versions of the method.")
-    note: str | None = Field(None, description="Private: only you see it.")
+    paper_url: str | None = Field(None, description="http(s) URL of the paper, for all versions of the method.")
+    code_url: str | None = Field(None, description="http(s) URL of the code, for all versions of the method.")
+    note: str | None = Field(None, description="Private note, visible only to you.")
 
 
 class Publishing(BaseModel):
-    """What to publish."""
+    """A request to publish a submission."""
 
     model_config = ConfigDict(extra="forbid")
 
     competitions: list[str] | None = Field(
-        None, max_length=100, description="On whose leaderboards; by default all that were entered."
+        None,
+        max_length=100,
+        description="Keys of the competitions to publish the submission in; by default, all that it entered.",
     )
     replace: bool = Field(
-        False, description="Whether to unpublish what the same method has published in these competitions."
+        False, description="Whether to unpublish the published results of the same method in these competitions."
     )
 
 
 class Unpublishing(BaseModel):
-    """What to unpublish."""
+    """A request to unpublish a submission."""
 
     model_config = ConfigDict(extra="forbid")
 
     competitions: list[str] | None = Field(
-        None, max_length=100, description="From whose leaderboards; by default from all. For the owner."
+        None,
+        max_length=100,
+        description="Keys of the competitions to remove the submission from; by default, all. Only for the owner.",
     )
-    reason: str = Field("", max_length=1000, description="For organisers; shown to the owner.")
+    reason: str = Field("", max_length=1000, description="Reason that is shown to the owner. Only for organisers.")
 
 
 class SubmissionEvent(BaseModel):
@@ -238,25 +252,25 @@ class Curves(BaseModel):
 
 
 class Diagnosis(BaseModel):
-    """What is wrong with the results of one competition. docs/statistics.md explains the names."""
+    """The errors in the results of one competition. docs/statistics.md explains the names."""
 
     competition: str
-    is_known: bool = Field(
-        description="Whether the results have been diagnosed, and you may see it: whether `state` is `known`."
-    )
+    is_known: bool = Field(description="Whether the diagnosis is available to you: whether `state` is `known`.")
     state: DiagnosisState | None = Field(
-        description="`waiting` until nothing else is; `failed` if it could not be computed, and no organiser has asked "
-        "for it again; `none` for results of an imported challenge whose ground truth is not on this server, and for "
-        "withdrawn ones. Null below the detail level `curves`."
+        description="`waiting`: it will be computed when nothing else is waiting. `failed`: it could not be computed, "
+        "and no organiser has requested it again. `none`: the submission is withdrawn, or belongs to an imported "
+        "challenge whose ground truth is not on this server. null below the detail level `curves`."
     )
-    failure: DiagnosisFailure | None = Field(description="Why it could not be computed; null unless it has failed.")
-    explanation: str | None = Field(description="The same in words.")
+    failure: DiagnosisFailure | None = Field(
+        description="Why the diagnosis could not be computed; null unless `state` is `failed`."
+    )
+    explanation: str | None = Field(description="`failure` in words.")
     shares: dict[str, dict[str, float] | None] = Field(
-        description="Kinds of the first results of each class (`first_results`) and of the objects (`objects`), each "
-        "image counted once: fractions in steps of 0.05, with noise, which need not sum to 1. Null for less than about "
-        "200 images; empty for segmentation."
+        description="Kinds of the first results of each class (`first_results`) and of the objects (`objects`), with "
+        "each image counted once: fractions in steps of 0.05, with noise, so that they need not sum to 1. null for "
+        "fewer than about 200 images; empty for segmentation."
     )
     exact: dict[str, Any] | None = Field(
-        description="Part of the diagnosis of `vocboard evaluate --diagnose --json`: all but the measures of single "
-        "classes at other overlaps, and of some objects. Null below the detail level `everything`."
+        description="The diagnosis that `vocboard evaluate --diagnose --json` prints, without the metrics of single "
+        "classes at other overlaps and of some objects. null below the detail level `everything`."
     )

@@ -6,7 +6,7 @@ from vocboard.app.api.schemas.challenges import ChallengeDetails
 
 
 class OrganiserElsewhere(BaseModel):
-    """Somebody who organised the challenge on the other server, as its archive says, and not here."""
+    """A person whom the archive names as an organiser, and who does not organise the challenge on this server."""
 
     name: str
     email: str
@@ -14,7 +14,10 @@ class OrganiserElsewhere(BaseModel):
 
 
 class ImportedChallenge(ChallengeDetails):
-    """A challenge that was imported, and what its archive says of people."""
+    """A challenge that was imported, with the organisers and bans in its archive."""
 
-    organisers_elsewhere: list[OrganiserElsewhere] = Field(description="They have no rights here unless they accept.")
-    bans: int = Field(description="People who may not take part, by email address.")
+    organisers_elsewhere: list[OrganiserElsewhere] = Field(
+        description="Organisers whom the archive names. They have no rights on this server until they accept an "
+        "invitation."
+    )
+    bans: int = Field(description="Number of imported bans. Each holds for an email address.")
