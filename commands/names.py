@@ -1,4 +1,4 @@
-"""Names that people type: short submission ids, and what is there instead of a name that is wrong."""
+"""Names that people type: short submission ids, and suggestions for misspelt names."""
 
 import re
 from collections.abc import Iterator

@@ -175,7 +175,7 @@ def shown_interval(score: ReplicatedScore, decimals: int, *, classes: int = 1) -
     """Return an interval; None if too few images determine the score, or none, so that no replicate changes it.
 
     Args:
-        classes: of which the score is the mean.
+        classes: number of classes that the score is the mean of.
     """
     counting = score.counting_images
     if score.is_undefined or counting < MIN_COUNTING_IMAGES:
@@ -190,7 +190,7 @@ def shown_change(change: simultaneous.Change, decimals: int, *, classes: int) ->
     """Return what is shown of a difference; None if fewer than ten images determine it.
 
     Args:
-        classes: of which the scores are the means.
+        classes: number of classes that the scores are the means of.
     """
     if change.counting_images < MIN_COUNTING_IMAGES:
         return None
@@ -243,7 +243,7 @@ def rounded_differences(pairs: Pairs, results: Sequence[uuid.UUID], decimals: in
     Args:
         results: id of each method.
         decimals: to which they are rounded.
-        classes: of which the scores are the means.
+        classes: number of classes that the scores are the means of.
     """
     counting = pairs.counting_images
     is_coarse = (counting < MANY_IMAGES) | (classes < MANY_CLASSES)

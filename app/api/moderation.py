@@ -35,7 +35,7 @@ def disqualify(
     submission_id: uuid.UUID,
     given: Reason,
 ) -> SubmissionDetails:
-    """Disqualify a submission: remove it from the leaderboards until it is reinstated. Its owner is sent the reason."""
+    """Disqualify a submission: remove it from all leaderboards until it is reinstated. The owner is sent the reason."""
     change = partial(submissions.disqualify, site=settings.public_url)
     answer = _changed(database, notifier, change, submission_id, user, identity, reason=given.reason)
     notifier.mail_queued()

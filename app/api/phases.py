@@ -16,7 +16,7 @@ router = APIRouter(tags=["challenges"])
 
 @router.get("/challenges/{slug}/phases", responses=problem_responses(401, 403, 404))
 def list_phases(database: DatabaseDep, viewer: Viewer, slug: str) -> list[Phase]:
-    """The phases of a challenge, by opening date. Most have one, `main`."""
+    """List the phases of a challenge, by opening date. Most challenges have one, `main`."""
     with database.reading() as session:
         challenge = challenges.get_visible(session, slug, viewer)
     return [_view(challenge, phase) for phase in challenges.phases_of(challenge)]
@@ -26,7 +26,7 @@ def list_phases(database: DatabaseDep, viewer: Viewer, slug: str) -> list[Phase]
 def add_phase(
     request: Request, response: Response, database: DatabaseDep, user: OrganisingUser, slug: str, new: NewPhase
 ) -> Phase:
-    """Add a phase, with dates, quota, detail level, competitions and admission of its own."""
+    """Add a phase with its own dates, quota, detail level, competitions and admission."""
     with database.writing() as session:
         challenge = challenges.get_organised(session, slug, user)
         phase = challenges.add_phase(

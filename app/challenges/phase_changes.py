@@ -97,7 +97,7 @@ def update_phase(
     Raises:
         NotFoundError: there is no such phase.
         InvalidInputError: with everything that is wrong.
-        ConflictError: a competition to be taken away has submissions; it is the main phase, which changes with the
+        ConflictError: a competition to be removed has submissions; it is the main phase, which changes with the
             challenge; or the challenge is archived.
     """
     lock_to_change(session, challenge)

@@ -47,7 +47,7 @@ class OnBothImageSets:
         pairs: number of pairs of methods.
         same: pairs that differ by more than chance on both image sets, in the same direction.
         reversed: in opposite directions.
-        swapped: pairs of which each method is better on one image set, by whatever difference.
+        swapped: pairs in which each method is better on one image set, however small the differences.
     """
 
     first: Competition

@@ -59,7 +59,7 @@ class PhaseChecks:
         if one.evaluation is not None:
             yield from self._results_of(one, one.evaluation, self._phases[one.phase])
         elif one.state is State.SCORED:
-            yield "evaluation: a scored submission has one."
+            yield "evaluation: a scored submission must have one."
 
     def admission(self, one: AdmissionRecord) -> Iterator[str]:
         """Check that a person is admitted to a phase of the challenge, once."""
@@ -123,21 +123,21 @@ class PhaseChecks:
             yield f"evaluation: {_no_edition(evaluation.edition_version)}"
         results = evaluation.results
         if len({result.competition for result in results}) != len(results):
-            yield "evaluation: it has a competition twice."
+            yield "evaluation: a competition appears twice."
         entered = {entry.competition for entry in one.entries}
         for result in results:
             competition = known.get(result.competition)
             if result.competition not in entered or competition is None:
                 yield f"evaluation: the submission does not enter {result.competition}."
             elif competition.task is not result.task:
-                yield f"evaluation: {result.competition} is of another task."
+                yield f"evaluation: {result.competition} has a different task."
             elif result.shares is not None and {len(result.shares), *map(len, result.shares)} != {
                 len(columns(competition))
             }:
-                yield f"evaluation: {result.competition} has a confusion matrix of another size."
+                yield f"evaluation: {result.competition} has a confusion matrix of the wrong size."
             metrics = [measure.metric for measure in result.measures]
             if len(set(metrics)) != len(metrics):
-                yield f"evaluation: {result.competition} has a metric twice."
+                yield f"evaluation: a metric of {result.competition} appears twice."
 
     def _editions_of(self, header: Header) -> Iterator[str]:
         files = {one.number: one.file for one in header.edition_versions}

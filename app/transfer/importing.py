@@ -76,13 +76,13 @@ def import_challenge(
 ) -> Challenge:
     """Add the challenge in an archive, as an archived draft of this user.
 
-    Nobody else gets any right by it. Who is invited becomes an organiser by accepting; after that, the caller calls
-    `WorkerNotifier.mail_queued`.
+    Nobody else gets any rights. People who are invited become organisers by accepting. After the import, the caller
+    calls `WorkerNotifier.mail_queued`.
 
     Args:
         invited: normalised addresses of organisers of the other server, who are to organise it here, too.
         site: the address of this site, for links in invitations.
-        slug: its URL name here; by default that of the other server.
+        slug: its short name on this server; by default, the one in the archive.
         archive_limit_bytes: of one submitted archive.
 
     Raises:

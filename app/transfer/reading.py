@@ -121,7 +121,7 @@ class _Checking:
                     self._note_each(member.name, number, check_record(record))
         for sha256, size in self._needed:
             if contents.archives.get(sha256) != size:
-                self._note(records.ARCHIVES + sha256, None, "A submission's archive is missing, or of another size.")
+                self._note(records.ARCHIVES + sha256, None, "A submission's archive is missing, or has the wrong size.")
         return contents
 
     def _checks(self, contents: Contents) -> Mapping[str, tuple[type[BaseModel], Callable[[Any], Iterable[str]]]]:

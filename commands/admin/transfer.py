@@ -27,21 +27,21 @@ def configure(actions: Actions) -> None:
 
     action = actions.add_parser("import-challenge", help="import a challenge that another server has exported")
     action.add_argument("file", type=Path, metavar="FILE")
-    action.add_argument("--organiser", required=True, metavar="EMAIL", help="who will own it here")
-    action.add_argument("--slug", default="", help="default: that of the other server")
+    action.add_argument("--organiser", required=True, metavar="EMAIL", help="owner of the imported challenge")
+    action.add_argument("--slug", default="", help="short name on this server (default: the one in the archive)")
     action.add_argument(
         "--invite",
         action="append",
         default=[],
         metavar="EMAIL",
-        help="an organiser of the other server who is to organise it here, too; once for each",
+        help="organiser named in the archive, to invite as an organiser here; can be repeated",
     )
     action.set_defaults(do=import_from_file)
 
     for name, help_text in (
         ("archive-challenge", "make a challenge read-only"),
         ("reopen-challenge", "let an archived challenge be changed again"),
-        ("delete-draft", "delete a draft that has no submissions but rehearsals"),
+        ("delete-draft", "delete a draft that has no submissions except rehearsals"),
     ):
         action = actions.add_parser(name, help=help_text)
         action.add_argument("slug")

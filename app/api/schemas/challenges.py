@@ -246,7 +246,9 @@ class GroundTruthVersion(BaseModel):
     state: TruthState
     is_current: bool = Field(description="Whether submissions are scored with this version.")
     competitions: list[str] | None = Field(description="Keys of the competitions that it can score.")
-    problems: list[UploadProblem] | None = Field(description="Errors because of which the import failed.")
+    problems: list[UploadProblem] | None = Field(
+        description="Errors that made the import fail; null if it has not failed."
+    )
     warnings: list[UploadProblem] = Field(description="Warnings of the import, with counts.")
     needs_confirmation: bool = Field(description="Whether its warnings must be confirmed before it can become current.")
     confirmed_at: Instant | None

@@ -81,7 +81,7 @@ class Worker(BaseModel):
 
     kind: str
     looked_at: Instant = Field(description="When a worker of this kind last polled for work.")
-    is_silent: bool = Field(description="Whether that is too long ago, so that the workers have probably stopped.")
+    is_silent: bool = Field(description="Whether no worker of this kind has polled recently.")
 
 
 class QueueHealth(BaseModel):

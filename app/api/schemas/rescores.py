@@ -88,7 +88,7 @@ class Change(BaseModel):
     published: bool
     rank: Ranks
     mean: Difference
-    classes: dict[str, Difference] = Field(description="The classes whose scores change.")
+    classes: dict[str, Difference] = Field(description="Scores by class, for the classes whose scores change.")
 
 
 class CompetitionSummary(BaseModel):
@@ -134,12 +134,16 @@ class Rescore(BaseModel):
     created_at: Instant
     finished_at: Instant | None
     failure: str | None = Field(description="Why the re-score failed; null unless it did.")
-    competitions: list[CompetitionSummary] = Field(description="Summary by competition. Empty until it is ready.")
+    competitions: list[CompetitionSummary] = Field(
+        description="Summary by competition. Empty until the re-score is ready."
+    )
     changes: list[Change] = Field(
         description="Submissions whose scores or ranks change, by competition, then by new rank; unpublished "
-        "submissions last. Empty until it is ready."
+        "submissions last. Empty until the re-score is ready."
     )
-    failures: list[Failure] = Field(description="Submissions that could not be evaluated. Empty until it is ready.")
+    failures: list[Failure] = Field(
+        description="Submissions that could not be evaluated. Empty until the re-score is ready."
+    )
 
 
 class RescoreSummary(BaseModel):

@@ -23,8 +23,12 @@ class Method(BaseModel):
     contributors: str
     affiliation: str
     training_data: str
-    training_annotation: TrainingAnnotation | None = Field(description="null if it was not declared.")
-    flickr_images: FlickrImages | None = Field(description="null if it was not declared.")
+    training_annotation: TrainingAnnotation | None = Field(
+        description="Which annotation the method was trained with; null if not declared."
+    )
+    flickr_images: FlickrImages | None = Field(
+        description="Whether images from flickr were used for training; null if not declared."
+    )
     flickr_image_count: int = Field(description="Number of hashes of flickr images that were declared.")
     paper_url: str
     code_url: str

@@ -8,4 +8,6 @@ from vocboard.app.forms.instants import Instant
 
 __all__ = ["Fraction", "Instant"]
 
-Fraction = Annotated[float | None, Field(description="Rounded to the challenge's decimals; null if undefined.")]
+Fraction = Annotated[
+    float | None, Field(description="A fraction, rounded to the challenge's decimals; null if undefined.")
+]

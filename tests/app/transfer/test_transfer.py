@@ -349,7 +349,7 @@ def replaced(name: str, content: bytes) -> Change:
         (in_first_submission(person="00000000-0000-4000-8000-000000000000"), "no person has this ID"),
         (in_first_submission(entries=[{"competition": "comp9", "classes": []}]), "the challenge has no comp9"),
         (in_first_submission(entries=[{"competition": "comp1", "classes": ["unicorn"]}]), "no such classes"),
-        (in_first_submission(evaluation=None), "a scored submission has one"),
+        (in_first_submission(evaluation=None), "a scored submission must have one"),
         (in_first_submission(state="withdrawn"), "withdrawn is not published"),
         (in_first_submission(archive_sha256="../../../etc/passwd"), "archive_sha256: String should match"),
         (in_first_submission(created_at="2026-01-01T00:00:00"), "created_at"),
