@@ -187,7 +187,7 @@ def _filtered(challenge_id: uuid.UUID | None, filters: Filters) -> Select[AuditE
 
 
 def _identifier(text: str) -> uuid.UUID:
-    """An id; one that nobody has for what is none."""
+    """An id; for other text, one that nobody has."""
     try:
         return uuid.UUID(text)
     except ValueError:

@@ -204,7 +204,7 @@ def kind_of(value: object) -> str:
 
 
 def length_of(value: object) -> int | None:
-    """Return how many rows a value has as an array; None if it is none."""
+    """Return how many rows a value has as an array; None if it is not an array."""
     try:
         return len(np.asarray(value))
     except Exception:  # reported where the value is read

@@ -30,7 +30,7 @@ def write_colour_map(output: Path, number: int = MAX_COLOURS) -> None:
     palette of GIMP and Inkscape (.gpl).
 
     Raises:
-        ValueError: the number is not 1 to 256, or the suffix is none of `SUFFIXES`.
+        ValueError: the number is not 1 to 256, or the suffix is not one of `SUFFIXES`.
         OSError: the file cannot be written.
     """  # one sentence that names all kinds
     if not 1 <= number <= MAX_COLOURS:

@@ -106,7 +106,7 @@ class StoredResults:
                     width, height = image_set.sizes[image].tolist()
                     label_map = self._file.label_map(_map_name(competition, image), (height, width))
                     if label_map.max(initial=0) > len(competition.classes):
-                        raise ColumnsError("a label map with a label that is none")
+                        raise ColumnsError("a label map has a label that is not a class")
                     yield competition, image, label_map
 
     def _entry(self, key: str, classes: Any, edition: Edition, declared: Collection[str] | None) -> Entry:

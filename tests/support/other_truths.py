@@ -24,7 +24,7 @@ class Answers:
     Attributes:
         least, greatest: (11,) of the interpolated precision.
         area: average precision as an area, rounded.
-        mean: the mean of the eleven points, rounded; None where it is no score.
+        mean: the mean of the eleven points, rounded; None where it is not a score.
         decimals: of both.
     """
 
