@@ -40,7 +40,7 @@ class UnscorableError(Exception):
 
 
 class OutdatedArchiveError(UnscorableError):
-    """An archive that was accepted does not fit the challenge's current image sets or rules.
+    """An accepted archive does not pass the challenge's current image sets and rules, or the server's current checks.
 
     Attributes:
         for_owner: says so to its owner, with the first problems. They are about the archive and what is public.
@@ -52,8 +52,9 @@ class OutdatedArchiveError(UnscorableError):
         named = " ".join(f"{_where(each)}{each.message}" for each in errors[:_MAX_FOR_OWNER])
         more = f" There are {len(errors) - _MAX_FOR_OWNER} more problems." if len(errors) > _MAX_FOR_OWNER else ""
         self.for_owner = (
-            "The archive was accepted, but the challenge's image sets or rules have changed since, and it does not fit "
-            f"them any more: {named}{more} Submit results for the current image sets; the challenge's page has them."
+            "The archive was accepted, but the challenge's image sets or rules, or the server's checks, have changed "
+            f"since, and it does not pass any more: {named}{more} Submit corrected results; the challenge's page has "
+            "the current image sets."
         )
 
 

@@ -205,7 +205,7 @@ def on_image_set(edition: Edition, image_set: str | None) -> Edition:
 
 
 def check_accepting(session: Session, challenge: Challenge, *, at: datetime, key: str | None = None) -> Phase:
-    """Check that a phase takes submissions, and return it. In the transaction of a submission, it stays as it is.
+    """Check that a phase takes submissions, and return it. In a writing transaction, it cannot change meanwhile.
 
     Args:
         at: when the upload began: a deadline is met by beginning before it.
@@ -230,7 +230,7 @@ def check_accepting(session: Session, challenge: Challenge, *, at: datetime, key
 
 
 def check_can_be_scored(session: Session, challenge: Challenge, *, at: datetime, key: str | None = None) -> Phase:
-    """Check that a phase has ground truth, open or not, and return it. In a rehearsal's transaction, it stays so.
+    """Check that a phase has ground truth, open or not, and return it. In a writing transaction, it cannot change.
 
     Raises:
         NotFoundError: there is no such phase.

@@ -149,10 +149,11 @@ def check_may_submit(
     phase_key: str | None = None,
     is_rehearsal: bool = False,
 ) -> Phase:
-    """Return the phase that a person's upload is for, as the database has it now.
+    """Return the phase that a person's upload is for.
 
     Args:
-        challenge: with its competitions and phases; what only reads must have loaded it in this session.
+        challenge: loaded in this session, with its competitions and phases. A writing transaction reads it again and
+            locks it; a reading one uses it as it was loaded.
         at: when the upload began.
         phase_key: of the phase; by default the current one.
 

@@ -43,7 +43,6 @@ from vocboard.app.transfer.records import (
     ResultRecord,
     SubmissionRecord,
 )
-from vocboard.app.transfer.tables import ScoreTables
 from vocboard.evaluator.editions import Metric, Task
 from vocboard.evaluator.metrics.shared_metrics import CurveKind
 from vocboard.evaluator.version import VERSION
@@ -145,6 +144,8 @@ def _write_tables(
     Args:
         damaged: SHA-256 of archives that are left out.
     """
+    from vocboard.app.transfer.tables import ScoreTables  # noqa: PLC0415  # pyarrow takes 45 MiB; few processes export
+
     (directory / "README.txt").write_text(README, encoding="utf-8")
     truth = truth_of_scoring(session, challenge.current_scoring_id)
     header = _header(session, challenge, truth)

@@ -1,6 +1,7 @@
 """Development kit trees: what is read from them, what is said of broken ones, and how truth is stored."""
 
 import json
+import zipfile
 import zlib
 from pathlib import Path
 
@@ -333,6 +334,34 @@ class TestStorage:
         np.savez(tmp_path / "newer.npz", header=header)
         with pytest.raises(GroundTruthFileError, match="format 3, this version reads 1 and 2"):
             GroundTruth.load(tmp_path / "newer.npz")
+
+    @pytest.mark.parametrize("array", ["header", "public/classification/test/images"])
+    def test_refuses_pickled_objects(self, tmp_path: Path, array: str) -> None:
+        read(tmp_path / "tree", trees.files_of_2012()).save(tmp_path / "truth.npz")
+        with np.load(tmp_path / "truth.npz") as stored:
+            arrays = {name: stored[name] for name in stored.files}
+        np.savez(tmp_path / "other.npz", **arrays | {array: np.array([{}], dtype=object)})
+        with pytest.raises(GroundTruthFileError, match="is not stored ground truth"):
+            GroundTruth.load(tmp_path / "other.npz")
+
+    def test_refuses_damaged_arrays(self, tmp_path: Path) -> None:
+        read(tmp_path / "tree", trees.files_of_2012()).save(tmp_path / "truth.npz")
+        with zipfile.ZipFile(tmp_path / "truth.npz") as stored:
+            members = {name: stored.read(name) for name in stored.namelist()}
+        for name, content in members.items():
+            for damaged in (content[:-1], content[:20], b"", content.replace(b"NUMPY\x01", b"NUMPY\x09")):
+                with zipfile.ZipFile(tmp_path / "other.npz", "w") as other:
+                    for each, own in members.items():
+                        other.writestr(each, damaged if each == name else own)
+                with pytest.raises(GroundTruthFileError, match="is not stored ground truth"):
+                    GroundTruth.load(tmp_path / "other.npz")
+
+    def test_loaded_arrays_cannot_be_changed(self, tmp_path: Path) -> None:
+        read(tmp_path / "tree", trees.files_of_2012()).save(tmp_path / "truth.npz")
+        truth = GroundTruth.load(tmp_path / "truth.npz").truths[Task.DETECTION, "test"]
+        assert isinstance(truth, DetectionTruth)
+        with pytest.raises(ValueError, match="read-only"):
+            truth.box[0, 0] = 1
 
     @pytest.mark.parametrize("content", [b"", b"PK\x03\x04", b"\x80\x04N.", b"hello"])
     def test_refuses_what_is_something_else(self, tmp_path: Path, content: bytes) -> None:

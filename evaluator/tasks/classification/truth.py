@@ -38,7 +38,7 @@ class Labels:
     label: NDArray[np.int8]
 
     def confidence(self, found: Confidences) -> NDArray[np.float64]:
-        """Return the (n,) confidences of the items, in order; −∞ for items without one."""
+        """Return the (n,) confidences of the items, in order; −∞ for items without one. Do not write to the array."""
         if np.array_equal(found.item, self.item):
             return found.confidence
         number_of_items = 1 + max(self.item.max(initial=-1), found.item.max(initial=-1))

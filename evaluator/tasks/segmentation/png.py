@@ -80,11 +80,11 @@ def read_indexed(data: bytes, size: tuple[int, int] | None) -> IndexedImage:
     if not data.startswith(_SIGNATURE):
         raise PngError(NOT_A_PNG, looks=describe(data[:200]))
     chunks = [chunk for chunk in _chunks(data) if chunk.kind in _CRITICAL]
-    for chunk in chunks:
-        _check_checksum(chunk)
     header = _read_header(chunks, size)
     if header.is_greyscale:
         chunks = [chunk for chunk in chunks if chunk.kind != b"PLTE"]
+    for chunk in chunks:
+        _check_checksum(chunk)
     if not _IN_ORDER.fullmatch(b"".join(chunk.kind for chunk in chunks)):
         raise _damaged("its chunks are incomplete or in the wrong order")
     if header.is_greyscale:
@@ -189,6 +189,7 @@ class _Header:
 def _read_header(chunks: list[_Chunk], size: tuple[int, int] | None) -> _Header:
     if not chunks or chunks[0].kind != b"IHDR" or len(chunks[0].content) != 13:
         raise _damaged("it does not begin with a header")
+    _check_checksum(chunks[0])
     if sum(chunk.kind == b"IHDR" for chunk in chunks) != 1:
         raise _damaged("it has two headers")
     width, height, bits, colour_type, compression, filtering, interlacing = struct.unpack(">IIBBBBB", chunks[0].content)
@@ -216,7 +217,7 @@ def _decode(chunks: list[_Chunk], header: _Header) -> NDArray[np.uint8]:
 
 
 def _unfiltered(data: NDArray[np.uint8], header: _Header) -> NDArray[np.uint8] | None:
-    """Return the labels if no row has a filter, as most libraries write them; Pillow takes twice as long."""
+    """Return the labels if no row has a filter, as in most images with a palette; Pillow takes twice as long."""
     if header.is_interlaced:
         return None
     rows = data.reshape(header.height, 1 + header.width)

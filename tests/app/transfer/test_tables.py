@@ -1,4 +1,7 @@
-"""No table of a challenge is forgotten in exports."""
+"""No table of a challenge is forgotten in exports, and only exports import the library for tables of scores."""
+
+import subprocess
+import sys
 
 from vocboard.app.models import Base
 
@@ -37,3 +40,9 @@ def test_every_table_of_a_challenge_is_exported_or_left_out_for_a_reason() -> No
     unknown = tables - EXPORTED - LEFT_OUT.keys()
     assert not unknown, f"does app/transfer/ export and import {sorted(unknown)}? Say so here, or why not."
     assert tables == EXPORTED | LEFT_OUT.keys()
+
+
+def test_the_web_process_starts_without_the_library_for_tables() -> None:
+    program = "import sys, vocboard.app.main; print('pyarrow' in sys.modules)"
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    assert done.stdout == "False\n"

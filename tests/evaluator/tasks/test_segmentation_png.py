@@ -205,6 +205,38 @@ def with_methods(*methods: int) -> bytes:
     return png[:8] + chunk(b"IHDR", struct.pack(">IIBBBBB", 4, 3, 8, 3, *methods)) + png[33:]
 
 
+def with_more_data(*contents: bytes, rows: str = "unfiltered") -> bytes:
+    """A map with more data chunks after those that it needs."""
+    png = packed(ROWS[rows], 4, 3, is_interlaced=rows == "interlaced")
+    return png[:-12] + b"".join(chunk(b"IDAT", content) for content in contents) + png[-12:]
+
+
+@pytest.mark.parametrize("rows", ROWS)
+@pytest.mark.parametrize("contents", [[b""] * 90_000, [b"", b"anything"], [zlib.compress(b"\0" * 50_000_000)]])
+def test_data_after_the_last_row_are_not_read(rows: str, contents: list[bytes]) -> None:
+    for png in (with_more_data(*contents, rows=rows), with_more_data(rows=rows) + b"".join(contents)):
+        assert np.array_equal(read_indexed(png, None).labels, TWELVE)
+
+
+@pytest.mark.parametrize("rows", ROWS)
+def test_the_palette_of_a_greyscale_map_is_not_read(rows: str) -> None:
+    png = packed(ROWS[rows], 4, 3, is_interlaced=rows == "interlaced")
+    header = chunk(b"IHDR", struct.pack(">IIBBBBB", 4, 3, 8, 0, 0, 0, rows == "interlaced"))
+    palette = png.index(b"PLTE")
+    for broken in (png[8 + 25 : palette] + b"PLTE" + b"\xff" + png[palette + 5 :], png[8 + 25 :]):
+        found = read_indexed(png[:8] + header + broken, None)
+        assert found.palette is None
+        assert np.array_equal(found.labels, TWELVE)
+
+
+def test_the_header_is_checked_before_the_data() -> None:
+    damaged = bytearray(label_map(mode="RGB"))
+    damaged[damaged.index(b"IDAT") + 4] ^= 1
+    with pytest.raises(PngError) as caught:
+        read_indexed(bytes(damaged), None)
+    assert caught.value.kind is PNG_RGB
+
+
 @pytest.mark.parametrize(
     ("png", "reason"),
     [
@@ -214,8 +246,9 @@ def with_methods(*methods: int) -> bytes:
         (after_header(label_map(), chunk(b"PLTE", bytes(6))), "its chunks are incomplete or in the wrong order"),
         (label_map()[:-12] + chunk(b"PLTE", bytes(6)) + label_map()[-12:], "its chunks are incomplete or in the wrong"),
         (after_header(label_map(), *[chunk(b"teXt", b"")] * 100_000), "it has more than 100,000 chunks"),
+        (with_more_data(*[b""] * 100_000), "it has more than 100,000 chunks"),
     ],
-    ids=["compression", "filtering", "interlacing", "two palettes", "palette after the data", "chunks"],
+    ids=["compression", "filtering", "interlacing", "two palettes", "palette after the data", "chunks", "data chunks"],
 )
 def test_what_no_png_has_is_refused(png: bytes, reason: str) -> None:
     with pytest.raises(PngError) as caught:
