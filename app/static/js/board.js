@@ -119,7 +119,7 @@ if (table && bar) {
     status.textContent = "";
     chosen = chosen.filter((id) => id !== event.target.value);
     if (event.target.checked) {
-      if (chosen.length >= max) status.textContent = `At max ${max} methods.`;
+      if (chosen.length >= max) status.textContent = `At most ${max} methods.`;
       else chosen.push(event.target.value);
     }
     show();
