@@ -33,7 +33,7 @@ from vocboard.app.database import Database
 CONNECTIONS = 150
 PEOPLE = 10  # who sign in, in turn
 PROCESSES = 2  # web processes of the real set-up, as in docker-compose.yml
-PAUSE_SECONDS = 0.05  # between two looks at the page
+PAUSE_SECONDS = 0.05  # between two requests for the page
 SIGN_IN_PAUSE_SECONDS = 1.0
 WARMING_SECONDS = 2.0
 ALLOWED_FACTOR = 2.0

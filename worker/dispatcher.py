@@ -29,7 +29,7 @@ from vocboard.worker.heartbeat import Heartbeat
 
 BUSY_INTERVAL = timedelta(seconds=1)  # polling interval while there is work; processes take a new task after a second
 MIN_PAUSE_SECONDS = 0.02  # minimum interval between polls, for any number of wake-ups
-LOOKS_UNTIL_STALLED = 30
+POLLS_UNTIL_STALLED = 30
 JITTER = 0.25  # so that workers that started together do not poll together
 
 _log = logging.getLogger(__name__)
@@ -53,7 +53,7 @@ class Dispatcher:
         self._work = work
         self._woken, self._stopped = threading.Event(), threading.Event()
         self._thread = threading.Thread(target=self._run, name="dispatcher", daemon=True)
-        self._stalled_looks, self._last_counted, self._started_before = 0, 0.0, 0
+        self._stalled_polls, self._last_counted, self._started_before = 0, 0.0, 0
 
     def start(self, worker: WorkController) -> None:
         """Start polling."""
@@ -83,7 +83,7 @@ class Dispatcher:
                 self._woken.clear()
                 is_work_due = True
                 try:
-                    is_work_due = self._look(database, channel, heartbeat)
+                    is_work_due = self._poll(database, channel, heartbeat)
                 except DBAPIError as error:
                     _log.warning("could not poll the database for work; retrying: %s", error.orig)
                 except Exception:
@@ -99,7 +99,7 @@ class Dispatcher:
             interval = min(interval, BUSY_INTERVAL)
         return interval.total_seconds() * random.uniform(1 - JITTER, 1 + JITTER)  # noqa: S311  # not a secret
 
-    def _look(self, database: Database, channel: Channel, heartbeat: Heartbeat) -> bool:
+    def _poll(self, database: Database, channel: Channel, heartbeat: Heartbeat) -> bool:
         """Dispatch due work; return whether there was any."""
         tasks = [work.task for work in self._work]
         handed_out = {task: channel._size(task) for task in tasks}  # type: ignore[no-untyped-call]  # kombu's
@@ -112,7 +112,7 @@ class Dispatcher:
                 # Count tasks that are still queued: each of them processes several items.
                 for _ in range(min(count, self._settings.worker_processes) - handed_out[work.task]):
                     self._application.send_task(work.task)
-        if not self._stalled_looks:
+        if not self._stalled_polls:
             heartbeat.record()
         return is_work_due
 
@@ -120,16 +120,16 @@ class Dispatcher:
         """Replace this process if dispatched tasks have not been started for a long time and nothing is running."""
         started, self._started_before = self._started_before, state.all_total_count[0]
         if not is_handed_out or started != self._started_before or self._is_running():
-            self._stalled_looks = 0
+            self._stalled_polls = 0
         elif time.monotonic() > self._last_counted + self._pause(is_work_due=True) / 2:
-            self._stalled_looks += 1
+            self._stalled_polls += 1
             self._last_counted = time.monotonic()
-        if self._stalled_looks >= LOOKS_UNTIL_STALLED:
+        if self._stalled_polls >= POLLS_UNTIL_STALLED:
             _replace_process(self._worker)
 
     def _is_running(self) -> bool:
         """Whether a process is running a task within its time limit."""
-        limit = self._application.conf.task_time_limit + LOOKS_UNTIL_STALLED
+        limit = self._application.conf.task_time_limit + POLLS_UNTIL_STALLED
         try:
             running = [request.time_start for request in state.active_requests]
         except RuntimeError:  # one was just added

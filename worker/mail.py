@@ -57,25 +57,25 @@ def create_mail_worker(settings: Settings) -> Celery:
             _log.warning("could not read the outbox: %s", error)
 
     application.task(send_mail, name=SEND_MAIL)
-    _look_periodically(send_mail, settings.sweep_interval.total_seconds(), beating)
+    _poll_periodically(send_mail, settings.sweep_interval.total_seconds(), beating)
     return application
 
 
-def _look_periodically(look: Callable[[], None], seconds: float, beating: Heartbeat) -> None:
+def _poll_periodically(poll: Callable[[], None], seconds: float, beating: Heartbeat) -> None:
     """Call a function periodically in a thread while the worker runs.
 
     The thread also records the heartbeat, so the heartbeat stops if the thread dies or hangs.
     """
     ended = threading.Event()
 
-    def keep_looking() -> None:
+    def keep_polling() -> None:
         while True:
             try:
-                look()
+                poll()
             except Exception:
                 _log.exception("could not read the outbox; retrying")
-            next_look = time.monotonic() + seconds
-            while (left := next_look - time.monotonic()) > 0:
+            next_poll = time.monotonic() + seconds
+            while (left := next_poll - time.monotonic()) > 0:
                 if ended.wait(min(left, heartbeat.INTERVAL.total_seconds())):
                     return
                 try:
@@ -84,7 +84,7 @@ def _look_periodically(look: Callable[[], None], seconds: float, beating: Heartb
                     _log.warning("could not record the heartbeat: %s", error)
 
     def start(**_signal: Any) -> None:
-        threading.Thread(target=keep_looking, name="outbox", daemon=True).start()
+        threading.Thread(target=keep_polling, name="outbox", daemon=True).start()
 
     def stop(**_signal: Any) -> None:
         ended.set()

@@ -32,7 +32,7 @@ class PasswordWork:
     """Hashes and verifies passwords for the requests of one web process, on one event loop."""
 
     def __init__(self, *, at_once: int = AT_ONCE, max_waiting: int = MAX_WAITING) -> None:
-        self._threads = ThreadPoolExecutor(at_once, thread_name_prefix="password", initializer=_step_back)
+        self._threads = ThreadPoolExecutor(at_once, thread_name_prefix="password", initializer=_lower_priority)
         self._free = at_once
         self._max_waiting = max_waiting
         self._lines = (_Line(), _Line())  # clients without recent failures, and the others
@@ -124,7 +124,7 @@ class _Line:
         return None
 
 
-def _step_back() -> None:
+def _lower_priority() -> None:
     """Lower this thread's priority, on systems with priorities per thread."""
     with suppress(AttributeError, OSError):  # only Linux accepts a thread id here
         thread = threading.get_native_id()

@@ -27,7 +27,7 @@ class EventStream(EventSourceResponse):
 
 async def follow(
     streams: OpenStreams,
-    look: Callable[[], Event],
+    read_state: Callable[[], Event],
     *,
     name: str,
     is_final: Callable[[Event], bool],
@@ -36,15 +36,15 @@ async def follow(
     """Send an event for each change, until the object is final or the user may no longer see it.
 
     Args:
-        look: reads the database, in a thread; its first exception becomes the response.
+        read_state: reads the database, in a thread; its first exception becomes the response.
         name: name of the events.
         subject: the id of the user, or the address of a visitor.
 
     Raises:
         LimitedError: the subject has too many open streams.
     """
-    first = await to_thread.run_sync(look)
-    return _CountedStream(_events(streams, look, first, name, is_final), streams, subject)
+    first = await to_thread.run_sync(read_state)
+    return _CountedStream(_events(streams, read_state, first, name, is_final), streams, subject)
 
 
 class _CountedStream(EventStream):
@@ -64,14 +64,14 @@ class _CountedStream(EventStream):
 
 
 async def _events(
-    streams: OpenStreams, look: Callable[[], Event], event: Event, name: str, is_final: Callable[[Event], bool]
+    streams: OpenStreams, read_state: Callable[[], Event], event: Event, name: str, is_final: Callable[[Event], bool]
 ) -> AsyncIterator[ServerSentEvent]:
     yield ServerSentEvent(event.model_dump_json(), event=name)
     while not is_final(event):
         await anyio.sleep(streams.interval.total_seconds())
         before = event
         try:
-            event = await to_thread.run_sync(look)
+            event = await to_thread.run_sync(read_state)
         except (NotFoundError, NotSignedInError):  # unpublished, signed out or disabled in the meantime
             return
         if event != before:

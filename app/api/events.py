@@ -43,14 +43,14 @@ async def submission_events(
     """
     return await follow(
         streams,
-        partial(_look, database, submission_id, identity),
+        partial(_read_state, database, submission_id, identity),
         name=EVENT,
         is_final=lambda event: event.state in FINAL_STATES,
         subject=viewer.id if viewer else network(client_address(request)),
     )
 
 
-def _look(database: Database, submission_id: uuid.UUID, identity: Identity) -> SubmissionEvent:
+def _read_state(database: Database, submission_id: uuid.UUID, identity: Identity) -> SubmissionEvent:
     with database.reading() as session:
         submission = queries.get_for(session, submission_id, viewer_now(session, identity))
         return SubmissionEvent(state=submission.state, queue_position=queue.queue_position(session, submission))

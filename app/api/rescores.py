@@ -131,8 +131,8 @@ async def rescore_events(
     streams: OpenStreamsDep, database: DatabaseDep, user: OrganisingUser, identity: ApiIdentity, rescore_id: uuid.UUID
 ) -> EventStream:
     """Stream events named `progress`, until the re-score is ready or has ended."""
-    look = partial(_look, database, rescore_id, identity)
-    return await follow(streams, look, name=EVENT, is_final=_is_final, subject=user.id)
+    read_state = partial(_read_state, database, rescore_id, identity)
+    return await follow(streams, read_state, name=EVENT, is_final=_is_final, subject=user.id)
 
 
 @router.post(
@@ -217,7 +217,7 @@ def _summary(rescore: models.Rescore) -> RescoreSummary:
     )
 
 
-def _look(database: Database, rescore_id: uuid.UUID, identity: Identity) -> RescoreEvent:
+def _read_state(database: Database, rescore_id: uuid.UUID, identity: Identity) -> RescoreEvent:
     with database.reading() as session:
         viewer = viewer_now(session, identity)
         if viewer is None:

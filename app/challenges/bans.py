@@ -43,7 +43,7 @@ def bans_of(session: Session, challenge_id: uuid.UUID) -> Sequence[Ban]:
 
 
 def require_not_banned(session: Session, *, user_id: uuid.UUID, challenge_id: uuid.UUID) -> None:
-    """Check that a person may take part in a challenge; it stays so only while the caller holds the person's row.
+    """Check that a person may take part in a challenge; it stays so only while the caller has locked the person's row.
 
     Raises:
         ForbiddenError: the person is banned, and why.

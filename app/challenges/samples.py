@@ -28,7 +28,7 @@ FILE, TREE, RESULTS = "edition.toml", "ground-truth.tar.gz", "results.tar.gz"
 _ENVIRONMENT = {"LANG": "C.UTF-8", "OPENBLAS_NUM_THREADS": "1", "PYTHONDONTWRITEBYTECODE": "1"}
 _START = (
     "import sys; sys.path[:] = {path!r}; from vocboard.app.isolation import process_limits as limits; "
-    "limits.end_with_parent(); limits.step_back(); limits.limit_memory({memory}); "
+    "limits.end_with_parent(); limits.lower_priority(); limits.limit_memory({memory}); "
     "from vocboard.commands.main import main; sys.exit(main({arguments!r}))"
 )
 

@@ -21,7 +21,7 @@ from pathlib import Path
 from vocboard.app.isolation.system_calls import INSTRUCTION_BYTES, filter_program
 
 NO_NEW_PRIVILEGES, FILES, SYSTEM_CALLS = "no-new-privileges", "landlock", "seccomp"
-ALL_MEANS = frozenset({NO_NEW_PRIVILEGES, FILES, SYSTEM_CALLS})
+ALL_MECHANISMS = frozenset({NO_NEW_PRIVILEGES, FILES, SYSTEM_CALLS})
 
 _PR_SET_NO_NEW_PRIVS, _PR_SET_SECCOMP, _SECCOMP_MODE_FILTER = 38, 22, 2
 
@@ -41,19 +41,19 @@ def confine(readable: Iterable[Path]) -> frozenset[str]:
         readable: files and directories that can still be opened for reading. Open files remain open.
 
     Returns:
-        The members of `ALL_MEANS` that this system supports.
+        The members of `ALL_MECHANISMS` that this system supports.
     """
     if not sys.platform.startswith("linux"):
         return frozenset()
     libc = ctypes.CDLL(None, use_errno=True)
     if libc.prctl(_PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0:
         return frozenset()  # required for the other two without privileges
-    means = {NO_NEW_PRIVILEGES}
+    mechanisms = {NO_NEW_PRIVILEGES}
     if _restrict_files(libc, readable):
-        means.add(FILES)
+        mechanisms.add(FILES)
     if _restrict_system_calls(libc):
-        means.add(SYSTEM_CALLS)
-    return frozenset(means)
+        mechanisms.add(SYSTEM_CALLS)
+    return frozenset(mechanisms)
 
 
 def _restrict_files(libc: ctypes.CDLL, readable: Iterable[Path]) -> bool:

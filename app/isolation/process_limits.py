@@ -31,6 +31,6 @@ def end_with_parent() -> None:
         ctypes.CDLL(None, use_errno=True).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
 
 
-def step_back() -> None:
+def lower_priority() -> None:
     """Lower this process's priority below pages, database and evaluations. Idempotent."""
     os.setpriority(os.PRIO_PROCESS, 0, max(_NICENESS, os.getpriority(os.PRIO_PROCESS, 0)))

@@ -15,7 +15,7 @@ from vocboard.app.challenges.phases import require_not_archived
 from vocboard.app.challenges.queries import organises
 from vocboard.app.errors import ConflictError, ForbiddenError, NotFoundError
 from vocboard.app.moderation import notices, submissions
-from vocboard.app.submissions.holding import hold_person
+from vocboard.app.submissions.locking import lock_person
 from vocboard.app.submissions.models import Submission
 
 
@@ -59,7 +59,7 @@ def ban(
     """
     reason = submissions.checked_reason(reason)
     require_not_archived(challenge)
-    hold_person(session, person.id)
+    lock_person(session, person.id)
     if organises(session, person, challenge.id):
         raise ConflictError(f"{person.name} organises this challenge. Remove the person from the organisers first.")
     if ban_from(session, user_id=person.id, challenge_id=challenge.id) is not None:
@@ -111,7 +111,7 @@ def ban_from_server(session: Session, *, person: User, user: User, reason: str, 
     """
     reason = submissions.checked_reason(reason)
     _require_administrator(user)
-    hold_person(session, person.id)
+    lock_person(session, person.id)
     if person.id == user.id:
         raise ConflictError("You cannot ban yourself.")
     if ban_from(session, user_id=person.id, challenge_id=None) is not None:

@@ -14,7 +14,7 @@ from vocboard.app.evaluations import queries as evaluations
 from vocboard.app.forms.fields import FieldChecks
 from vocboard.app.moderation import notices
 from vocboard.app.submissions import publishing, queries
-from vocboard.app.submissions.holding import held_as_organiser
+from vocboard.app.submissions.locking import locked_as_organiser
 from vocboard.app.submissions.models import State, Submission
 from vocboard.app.submissions.publishing import publish_as_before
 
@@ -56,7 +56,7 @@ def disqualify(session: Session, *, submission_id: uuid.UUID, user: User, reason
 def disqualify_quietly(session: Session, *, submission_id: uuid.UUID, user: User, reason: str) -> Submission:
     """Do the same as `disqualify` without an email, for callers that send one about several submissions."""
     reason = checked_reason(reason)
-    submission = held_as_organiser(session, submission_id, user)
+    submission = locked_as_organiser(session, submission_id, user)
     _require_state(submission)
     before = submission.state
     submission.state = State.DISQUALIFIED
@@ -89,7 +89,7 @@ def reinstate(session: Session, *, submission_id: uuid.UUID, user: User, reason:
 def reinstate_quietly(session: Session, *, submission_id: uuid.UUID, user: User, reason: str = "") -> Submission:
     """Do the same as `reinstate` without an email, for callers that send one about several submissions."""
     reason = checked_reason(reason, required=False)
-    submission = held_as_organiser(session, submission_id, user)
+    submission = locked_as_organiser(session, submission_id, user)
     if submission.state != State.DISQUALIFIED:
         raise ConflictError(f"Only a disqualified submission can be reinstated; this one is {submission.state}.")
     # What the current scoring has not evaluated waits for a worker.
@@ -110,7 +110,7 @@ def hold_back(session: Session, *, submission_id: uuid.UUID, user: User, reason:
         ConflictError: the challenge is archived.
     """
     reason = checked_reason(reason, required=False)
-    submission = held_as_organiser(session, submission_id, user)
+    submission = locked_as_organiser(session, submission_id, user)
     if submission.published_at is None:
         return submission
     submission.published_before, submission.published_at = submission.published_at, None
@@ -151,7 +151,7 @@ def allow_publishing(session: Session, *, submission_id: uuid.UUID, user: User) 
         NotFoundError, ForbiddenError: the person does not organise the challenge.
         ConflictError: it is not held back, or disqualified, or the challenge is archived.
     """
-    submission = held_as_organiser(session, submission_id, user)
+    submission = locked_as_organiser(session, submission_id, user)
     if submission.state == State.DISQUALIFIED:
         raise ConflictError("The submission is disqualified. Lift that first.")
     if submission.held_back_at is None:
@@ -171,7 +171,7 @@ def fail(session: Session, *, submission_id: uuid.UUID, user: User, reason: str)
         ConflictError: it has failed already, or is withdrawn or disqualified, or the challenge is archived.
     """
     reason = checked_reason(reason)
-    submission = held_as_organiser(session, submission_id, user)
+    submission = locked_as_organiser(session, submission_id, user)
     _require_state(submission)
     before, instant = submission.state, now()
     submission.state = State.FAILED

@@ -49,7 +49,7 @@ def enforce(session: Session, subjects: Mapping[Limit, str]) -> None:
     Args:
         subjects: for each limit, the IP address, email address or id that it is counted for.
     """
-    _take_turns(session, subjects)
+    _lock_subjects(session, subjects)
     instant = now()
     used_up = []
     for limit, subject in subjects.items():
@@ -105,7 +105,7 @@ def network(address: str) -> str:
     return str(parsed)
 
 
-def _take_turns(session: Session, subjects: Mapping[Limit, str]) -> None:
+def _lock_subjects(session: Session, subjects: Mapping[Limit, str]) -> None:
     """Lock each limit and subject until the end of the transaction (PostgreSQL; SQLite has a single writer)."""
     if session.get_bind().dialect.name != "postgresql":
         return

@@ -138,7 +138,7 @@ class ArchiveStore(Protocol):
         """Move an archive that was set aside back to the store; return whether this was necessary.
 
         False if it is stored or is not set aside. The caller of this, `set_aside` and `remove` holds the archive's lock
-        (`app.submissions.pruning.hold_archive`), so nobody stores or removes it meanwhile.
+        (`app.submissions.pruning.lock_archive`), so nobody stores or removes it meanwhile.
         """
         ...
 

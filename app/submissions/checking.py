@@ -4,7 +4,7 @@ from collections.abc import Callable, Collection, Sequence
 from importlib import import_module
 from pathlib import Path
 
-from vocboard.app.isolation.process_limits import limit_memory, step_back
+from vocboard.app.isolation.process_limits import limit_memory, lower_priority
 from vocboard.app.submissions.report import EnteredCompetition, Report
 from vocboard.evaluator.editions import Edition
 from vocboard.evaluator.image_sets import ImageSets
@@ -51,7 +51,7 @@ def check(  # noqa: PLR0917  # requests pass arguments by position
     Raises:
         MemoryError: reading needs more memory.
     """
-    step_back()
+    lower_priority()
     limit_memory(memory_limit_bytes)
     writer = ResultsWriter(send_columns, edition, image_sets, limit=columns_limit_bytes)
     read = read_results(

@@ -22,7 +22,7 @@ from vocboard.app.submissions.forms import (
     checked_declarations,
     unpack_hashes,
 )
-from vocboard.app.submissions.holding import held_own
+from vocboard.app.submissions.locking import locked_own
 from vocboard.app.submissions.models import FlickrImages, State, Submission
 from vocboard.evaluator.editions import Declaration
 
@@ -50,7 +50,7 @@ def declare(session: Session, *, submission_id: uuid.UUID, user: User, changes: 
         InvalidInputError: with all errors.
         ConflictError: it has been withdrawn, or the challenge is archived.
     """
-    submission = held_own(session, submission_id, user, what="declare the training data of a submission")
+    submission = locked_own(session, submission_id, user, what="declare the training data of a submission")
     require_not_archived(submission.challenge)
     if submission.state == State.WITHDRAWN:
         raise ConflictError("The submission is withdrawn.")

@@ -14,7 +14,7 @@ from vocboard.app.forms.fields import FieldChecks
 from vocboard.app.forms.links import checked_link
 from vocboard.app.submissions import queries
 from vocboard.app.submissions.forms import MAX_AFFILIATION_LENGTH, MAX_CONTRIBUTORS_LENGTH, MAX_DESCRIPTION_LENGTH
-from vocboard.app.submissions.holding import held_own
+from vocboard.app.submissions.locking import locked_own
 from vocboard.app.submissions.models import State, Submission
 
 MAX_NOTE_LENGTH = 10_000
@@ -58,7 +58,7 @@ def describe(session: Session, *, submission_id: uuid.UUID, user: User, changes:
         InvalidInputError: with all errors.
         ConflictError: it has been withdrawn, or the challenge is archived.
     """
-    submission = held_own(session, submission_id, user, what="describe a submission")
+    submission = locked_own(session, submission_id, user, what="describe a submission")
     require_not_archived(submission.challenge)
     if submission.state == State.WITHDRAWN:
         raise ConflictError("The submission is withdrawn.")

@@ -88,7 +88,7 @@ def earlier_submission(session: Session, user: User, request: RepeatableRequest)
 
 
 def remember(session: Session, user: User, request: RepeatableRequest, submission: Submission) -> None:
-    """Store the key of an accepted request. The caller holds the person, so that only one request has the key."""
+    """Store the key of an accepted request. The caller has locked the person, so that only one request has the key."""
     _forget_all_but(session, user, KEYS_PER_PERSON - 1)
     session.execute(delete(IdempotencyKey).where(IdempotencyKey.user_id == user.id, IdempotencyKey.key == request.key))
     session.add(

@@ -41,7 +41,7 @@ class Pruned:
     restored: int
 
 
-def hold_archive(session: Session, sha256: str) -> None:
+def lock_archive(session: Session, sha256: str) -> None:
     """Lock an archive until the end of the transaction, so that nobody else stores or removes it."""
     lock_for_transaction(session, f"archive {sha256}")
 
@@ -59,7 +59,7 @@ def prune(database: Database, store: ArchiveStore, *, withdrawn_kept_for: timede
             candidates = set(batch) - _needed(session, batch, withdrawn_before)
         for sha256 in sorted(candidates):
             with database.writing() as session:
-                hold_archive(session, sha256)
+                lock_archive(session, sha256)
                 if _needed(session, [sha256], withdrawn_before):
                     continue
                 is_of = and_(
@@ -79,7 +79,7 @@ def prune(database: Database, store: ArchiveStore, *, withdrawn_kept_for: timede
                     unknown += 1
     for sha256 in store.aside():
         with database.writing() as session:
-            hold_archive(session, sha256)
+            lock_archive(session, sha256)
             if _needed(session, [sha256], withdrawn_before):
                 restored += store.restore(sha256)
     with database.writing() as session:

@@ -16,7 +16,7 @@ from vocboard.app.database import lock_for_transaction, now
 from vocboard.app.errors import AlreadyPublishedError, ConflictError, InvalidInputError
 from vocboard.app.leaderboards import freezing
 from vocboard.app.submissions import queries, versions
-from vocboard.app.submissions.holding import held_own, hold_person, refresh_entries
+from vocboard.app.submissions.locking import lock_person, locked_own, refresh_entries
 from vocboard.app.submissions.models import State, Submission
 
 
@@ -42,14 +42,14 @@ def publish(
             disqualified, or its method is already on one of these boards.
     """
     if replace:
-        _hold_other_results(session, submission_id, user)
-    submission = held_own(session, submission_id, user, what="publish a submission", with_person=True)
+        _lock_other_results(session, submission_id, user)
+    submission = locked_own(session, submission_id, user, what="publish a submission", with_person=True)
     keys = _checked_competitions(submission, competitions)
     if set(keys) <= set(submission.published_competitions):
         return submission
     _require_publishable(submission)
     require_not_banned(session, user_id=user.id, challenge_id=submission.challenge_id)
-    _hold_method(session, submission)
+    _lock_method(session, submission)
     _require_not_disqualified_elsewhere(session, submission)
     others = versions.published_competitors(session, submission, keys)
     if others and not replace:
@@ -80,7 +80,9 @@ def unpublish(
         InvalidInputError: on `competitions`.
         ConflictError: the challenge is archived.
     """
-    submission = held_own(session, submission_id, user, what="unpublish a submission so that it can be published again")
+    submission = locked_own(
+        session, submission_id, user, what="unpublish a submission so that it can be published again"
+    )
     keys = _checked_competitions(submission, competitions)
     submission.publish_when_scored = False
     if submission.published_at is None and submission.published_before is None:
@@ -126,14 +128,14 @@ def _require_publishable(submission: Submission) -> None:
         )
 
 
-def _hold_other_results(session: Session, submission_id: uuid.UUID, user: User) -> None:
-    """Hold what stands before several submissions of one person change at once: the person, then the challenge.
+def _lock_other_results(session: Session, submission_id: uuid.UUID, user: User) -> None:
+    """Lock what has to be locked before several submissions of a person change: the person, then the challenge.
 
-    A re-score that is applied changes many submissions in any order, and holds the challenge before.
+    A re-score that is applied changes many submissions in any order, and locks the challenge first.
     """
     submission = queries.get_for(session, submission_id, user)
     if submission.user_id == user.id:
-        hold_person(session, user.id)
+        lock_person(session, user.id)
         challenge_queries.challenge_as_it_is(session, submission.challenge_id)
 
 
@@ -219,7 +221,7 @@ def _may_be_published(session: Session, submission: Submission) -> bool:
     """Whether neither a ban, a disqualification nor another result of its method is in the way."""
     if ban_from(session, user_id=submission.user_id, challenge_id=submission.challenge_id) is not None:
         return False
-    _hold_method(session, submission)
+    _lock_method(session, submission)
     try:
         _require_not_disqualified_elsewhere(session, submission)
     except ConflictError:
@@ -232,7 +234,7 @@ def _keys(submission: Submission) -> list[str]:
     return [entry.competition for entry in submission.entries if not entry.is_private]
 
 
-def _hold_method(session: Session, submission: Submission) -> None:
+def _lock_method(session: Session, submission: Submission) -> None:
     """Let only one transaction at a time publish a result of a method; workers, too, which may not lock its row."""
     lock_for_transaction(session, f"published results of method {submission.method_id}")
 

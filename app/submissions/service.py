@@ -29,9 +29,9 @@ from vocboard.app.storage.archives import IncomingArchive
 from vocboard.app.submissions import queries
 from vocboard.app.submissions.declarations import needed_by
 from vocboard.app.submissions.forms import SubmissionForm, checked, checked_declarations
-from vocboard.app.submissions.holding import held_own
+from vocboard.app.submissions.locking import locked_own
 from vocboard.app.submissions.models import Method, State, Submission, SubmissionEntry
-from vocboard.app.submissions.pruning import hold_archive
+from vocboard.app.submissions.pruning import lock_archive
 from vocboard.app.submissions.report import Report
 from vocboard.evaluator.stored_results.reader_version import READER_VERSION
 
@@ -76,7 +76,7 @@ def submit(
     """
     if report.refuses:
         raise InvalidArchiveError(report.problems, report.groups)
-    take_turn(session, user)
+    lock_submitter(session, user)
     instant = now()
     began_at = max(began_at or instant, instant - MAX_UPLOAD_DURATION)
     phase = check_may_submit(
@@ -124,13 +124,13 @@ def submit(
     session.flush()
     files = [archive] if columns is None else [archive, columns]
     for sha256 in sorted(file.sha256 for file in files):  # always in the same order, to avoid deadlocks
-        hold_archive(session, sha256)
+        lock_archive(session, sha256)
     for file in files:
         file.keep()  # last, so that a rejected upload leaves no file; a row always has its file
     return submission
 
 
-def take_turn(session: Session, user: User) -> None:
+def lock_submitter(session: Session, user: User) -> None:
     """Lock the person, so that only one transaction at a time decides on the quota (SQLite has a single writer).
 
     Raises:
@@ -178,7 +178,7 @@ def withdraw(session: Session, *, submission_id: uuid.UUID, user: User) -> Submi
         NotFoundError, ForbiddenError: it is not the user's own submission.
         ConflictError: it has failed, was already withdrawn or disqualified, or the challenge is archived.
     """
-    submission = held_own(session, submission_id, user, what="withdraw a submission")
+    submission = locked_own(session, submission_id, user, what="withdraw a submission")
     require_not_archived(submission.challenge)
     if submission.state in (State.FAILED, State.WITHDRAWN, State.DISQUALIFIED):
         raise ConflictError(f"The submission is already {submission.state}.")
@@ -201,7 +201,7 @@ def create_anonymous_link(session: Session, *, submission_id: uuid.UUID, user: U
         NotFoundError, ForbiddenError: it is not the user's own submission.
         ConflictError: it is not scored, or is a rehearsal.
     """
-    submission = held_own(session, submission_id, user, what="create an anonymous link to a submission")
+    submission = locked_own(session, submission_id, user, what="create an anonymous link to a submission")
     if submission.is_rehearsal:
         raise ConflictError("A rehearsal has no anonymous link: only the organisers see its result.")
     if submission.state != State.SCORED:
@@ -227,7 +227,7 @@ def revoke_anonymous_link(session: Session, *, submission_id: uuid.UUID, user: U
     Raises:
         NotFoundError, ForbiddenError: it is not the user's own submission.
     """
-    submission = held_own(session, submission_id, user, what="revoke the anonymous link to a submission")
+    submission = locked_own(session, submission_id, user, what="revoke the anonymous link to a submission")
     if submission.anonymous_token_hash is not None:
         submission.anonymous_token_hash = None
         audit.record(session, actor=user, action="submission.revoke_anonymous_link", subject=submission)

@@ -10,7 +10,7 @@ from typing import Any
 import anyio
 import anyio.to_thread
 
-from vocboard.app.isolation.confinement import ALL_MEANS
+from vocboard.app.isolation.confinement import ALL_MECHANISMS
 from vocboard.app.submissions.reading_process import ReadingProcess, Sink, StoppedProcessError
 from vocboard.app.submissions.report import Report
 
@@ -71,7 +71,7 @@ class ValidationProcesses:
         return ReadingProcess(self._uploads)
 
     def _warn(self, process: ReadingProcess) -> None:
-        missing = ALL_MEANS - process.confined
+        missing = ALL_MECHANISMS - process.confined
         if missing and not self._has_warned:
             self._has_warned = True
             _log.warning(

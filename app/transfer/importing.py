@@ -23,7 +23,7 @@ from vocboard.app.database import Database, now
 from vocboard.app.errors import ConflictError, ForbiddenError, InvalidArchiveError
 from vocboard.app.storage.archives import ArchiveStore
 from vocboard.app.submissions.models import Submission
-from vocboard.app.submissions.pruning import hold_archive
+from vocboard.app.submissions.pruning import lock_archive
 from vocboard.app.transfer import reading, records
 from vocboard.app.transfer.importing_people import IMPORTED, add_bans, add_people, check_invited, invite
 from vocboard.app.transfer.importing_phases import (
@@ -126,7 +126,7 @@ def _store_archives(database: Database, store: ArchiveStore, path: Path, archive
                 message = "The content has another SHA-256 than its name says."
                 raise InvalidArchiveError([Problem(reading.CODE, Severity.ERROR, message, member.name, None)])
             with database.writing() as session:
-                hold_archive(session, sha256)
+                lock_archive(session, sha256)
                 incoming.keep()
 
 

@@ -158,7 +158,7 @@ class Acceptance:
         with self.database.writing() as session:
             viewer_now(session, wanted.request.state.identity)  # rejected if the user was signed out in the meantime
             if complete.repeatable is not None:
-                submissions.take_turn(session, wanted.user)
+                submissions.lock_submitter(session, wanted.user)
                 # Another request with the same key may have been faster.
                 earlier = idempotency.earlier_submission(session, wanted.user, complete.repeatable)
                 if earlier is not None:

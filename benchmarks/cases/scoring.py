@@ -19,7 +19,7 @@ from vocboard.evaluator.editions import load
 from vocboard.evaluator.evaluation import evaluate
 from vocboard.evaluator.ground_truth import GroundTruth
 
-POLLING_SECONDS = 0.01  # each look takes processor time that the worker wants
+POLLING_SECONDS = 0.01  # each poll takes processor time that the worker wants
 PATIENCE_SECONDS = 300
 WARMING = 4  # submissions before those that are measured: both workers have had one
 SUBMISSIONS = 5  # one after the other; their median counts

@@ -17,7 +17,7 @@ from vocboard.app.settings import Settings
 from vocboard.commands.admin.actions import Actions
 from vocboard.commands.progress import Progress
 
-SECONDS_BETWEEN_LOOKS = 0.5
+POLL_SECONDS = 0.5
 
 
 def configure(actions: Actions) -> None:
@@ -197,7 +197,7 @@ def _follow(database: Database, rescore_id: UUID) -> Rescore:
                 done = queries.progress(session, found).done
             shown.advance(done - before)
             before = done
-            time.sleep(SECONDS_BETWEEN_LOOKS)
+            time.sleep(POLL_SECONDS)
     return found
 
 

@@ -118,10 +118,10 @@ class ExampleChallenge:
         with self._days_ago(days):
             wanted = {"ground_truth_version": version, "reason": reason}
             path = f"/rescores/{self._organiser.post(f'{self._path}/rescores', json=wanted)['id']}"
-            look = partial(self._organiser.get, path)
-            wait_for("the re-score", look, lambda found: found["state"] != "running")
+            read = partial(self._organiser.get, path)
+            wait_for("the re-score", read, lambda found: found["state"] != "running")
             self._organiser.post(f"{path}/apply")
-            wait_for("the switch to the new scores", look, lambda found: found["state"] == "applied")
+            wait_for("the switch to the new scores", read, lambda found: found["state"] == "applied")
 
     def give_extra_quota(self, days: float, *, email: str, count: int, until_days: int, reason: str) -> None:
         """Give a person extra quota."""

@@ -229,7 +229,7 @@ def is_final(submission: dict[str, Any]) -> bool:
 
 
 def wait_for(
-    what: str, look: Callable[[], dict[str, Any]], is_done: Callable[[dict[str, Any]], bool]
+    what: str, read: Callable[[], dict[str, Any]], is_done: Callable[[dict[str, Any]], bool]
 ) -> dict[str, Any]:
     """Ask until something is done, and return the last answer.
 
@@ -237,7 +237,7 @@ def wait_for(
         SeedingError: it takes too long.
     """
     deadline = time.monotonic() + WAIT_SECONDS
-    while not is_done(found := look()):
+    while not is_done(found := read()):
         if time.monotonic() > deadline:
             raise SeedingError(f"{what[0].upper()}{what[1:]} took longer than {WAIT_SECONDS} seconds.")
         time.sleep(POLL_SECONDS)

@@ -12,12 +12,12 @@ from vocboard.client.following import UNREACHABLE_SECONDS, follow
 
 
 class Server:
-    """A server whose one submission goes through the given states, one a look; with or without an event stream."""
+    """A server whose one submission goes through the given states, one a poll; with or without an event stream."""
 
     def __init__(self, *states: tuple[str, int | None] | Exception | int, events: str | None = None) -> None:
         self.states = iter(states)
         self.events = events
-        self.looks = 0
+        self.polls = 0
         self.streams = 0
         self.now = 0.0
 
@@ -27,7 +27,7 @@ class Server:
             if self.events is None:
                 return httpx.Response(404, json={"detail": "no such thing"})
             return httpx.Response(200, text=self.events, headers={"Content-Type": "text/event-stream"})
-        self.looks += 1
+        self.polls += 1
         state = next(self.states)
         if isinstance(state, Exception):
             raise state
@@ -62,14 +62,14 @@ def test_hears_every_change_from_the_event_stream() -> None:
         ("scored", None),
         ("scored", None),
     ]
-    assert (server.looks, server.streams) == (2, 1)
+    assert (server.polls, server.streams) == (2, 1)
 
 
 def test_looks_from_time_to_time_where_there_is_no_event_stream() -> None:
     server = Server(("queued", 1), ("queued", 1), ("evaluating", None), ("failed", None))
 
     assert server.followed() == [("queued", 1), ("evaluating", None), ("failed", None)]
-    assert server.looks == 4
+    assert server.polls == 4
 
 
 def test_a_stream_that_breaks_off_is_taken_up_again() -> None:

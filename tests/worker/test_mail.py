@@ -54,10 +54,10 @@ def test_a_lost_message_changes_nothing(backend: Backend, server: MailServer) ->
     assert [message["To"] for message in server.messages()] == ["ada@lab.example", "eve@lab.example"]
 
 
-def test_a_message_of_the_broker_makes_it_look_at_once(backend: Backend, server: MailServer) -> None:
+def test_a_message_of_the_broker_makes_it_poll_at_once(backend: Backend, server: MailServer) -> None:
     with backend.running("worker", "--only", "mail", mail_url=server.url, sweep_interval="PT1H"):
         put(backend)
-        wait_until(lambda: len(server.messages()) == 1)  # its first look
+        wait_until(lambda: len(server.messages()) == 1)  # its first poll
         put(backend)
         WorkerNotifier(backend.settings).mail_queued()
         wait_until(lambda: len(server.messages()) == 2)

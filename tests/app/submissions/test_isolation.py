@@ -40,7 +40,7 @@ from tests.app.submissions.inside import (
     inside_write,
 )
 from vocboard.app.errors import TooLargeError
-from vocboard.app.isolation.confinement import ALL_MEANS
+from vocboard.app.isolation.confinement import ALL_MECHANISMS
 from vocboard.app.storage.directory_store import DirectoryStore
 from vocboard.app.submissions.report import Report
 from vocboard.app.submissions.validation_processes import StoppedProcessError, ValidationProcesses
@@ -265,7 +265,7 @@ def test_more_columns_than_there_may_be_end_it(uploads: Path) -> None:
 def test_a_system_that_cannot_confine_is_reported_once(
     uploads: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
-    monkeypatch.setattr("vocboard.app.submissions.validation_processes.ALL_MEANS", ALL_MEANS | {"walls"})
+    monkeypatch.setattr("vocboard.app.submissions.validation_processes.ALL_MECHANISMS", ALL_MECHANISMS | {"walls"})
 
     async def ask() -> None:
         processes = ValidationProcesses(uploads)

@@ -12,7 +12,7 @@ from vocboard.app.challenges.models import GroundTruthVersion, TruthState
 from vocboard.app.database import now
 from vocboard.app.submissions.models import State, Submission
 
-BETWEEN_LOOKS_MS = 2000
+POLL_INTERVAL_MS = 2000
 RELOADS_EVERY_MS = 1000  # a page that waits for a form tries again so often
 
 pytestmark = [pytest.mark.browser, pytest.mark.usefixtures("browser_errors")]
@@ -37,7 +37,7 @@ def test_what_is_being_typed_survives_until_the_page_has_news(elsewhere: Site, p
     def wait_for_news() -> None:
         for _ in range(2):  # what the first brings is in the page by the time of the second
             with page.expect_response(lambda answer: answer.url.startswith(set_up)):
-                page.clock.run_for(BETWEEN_LOOKS_MS)
+                page.clock.run_for(POLL_INTERVAL_MS)
 
     wait_for_news()
     reason.fill("Two boxes were")
@@ -51,7 +51,7 @@ def test_what_is_being_typed_survives_until_the_page_has_news(elsewhere: Site, p
     expect(page.get_by_text("A worker is reading it.")).to_be_visible()
     reason.clear()
     page.get_by_role("heading", level=1).click()
-    page.clock.run_for(BETWEEN_LOOKS_MS)
+    page.clock.run_for(POLL_INTERVAL_MS)
     expect(page.get_by_text("A worker is reading it.")).to_have_count(0)
 
 
