@@ -19,7 +19,7 @@ from starlette.types import Scope
 
 from vocboard.app import api, pages
 from vocboard.app.accounts.password_work import PasswordWork
-from vocboard.app.accounts.signing_in import SignInDesk
+from vocboard.app.accounts.signing_in import SignInService
 from vocboard.app.api import documentation, uploads
 from vocboard.app.database import Database
 from vocboard.app.leaderboards.current import Boards
@@ -101,7 +101,7 @@ def _services(settings: Settings) -> Services:
         boards=Boards(database),
         open_streams=OpenStreams(),
         password_work=work,
-        sign_in_desk=SignInDesk(work, settings),
+        sign_in_service=SignInService(work, settings),
     )
 
 

@@ -24,13 +24,13 @@ from vocboard.client.answers import (
 )
 from vocboard.client.archive import OutgoingArchive
 from vocboard.client.connection import Connection, FieldValue
-from vocboard.client.editing import Changes, editing
+from vocboard.client.editing import Changes, changes_body
 from vocboard.client.errors import ClientError
 from vocboard.client.following import follow
 from vocboard.client.paging import items
 from vocboard.client.paths import path, phase_parameter
-from vocboard.client.publishing import publishing
-from vocboard.client.resumable import Watcher
+from vocboard.client.publishing import publish_body
+from vocboard.client.resumable import UploadListener
 from vocboard.client.scores import Board, CompetitionScores, board
 from vocboard.evaluator import editions
 from vocboard.evaluator.editions import Edition
@@ -197,9 +197,9 @@ class Client:
         if publish:
             fields["publish"] = "true"
         with OutgoingArchive(Path(archive)) as outgoing:
-            watcher = Watcher() if progress is None else Watcher(sent=lambda sent: progress(sent, outgoing.size))
+            listener = None if progress is None else UploadListener(sent=lambda sent: progress(sent, outgoing.size))
             answer = submitting.submit(
-                self._connection, challenge, outgoing, fields, phase_parameter(phase), watcher=watcher
+                self._connection, challenge, outgoing, fields, phase_parameter(phase), listener=listener
             )
         return understood(submission_details, answer)
 
@@ -276,11 +276,11 @@ class Client:
             competitions: on whose leaderboards. Default: all that it entered.
             replace: whether to unpublish what the same method has published there, in the same step.
         """
-        return self._changed(submission, "publish", publishing(competitions, replace=replace))
+        return self._changed(submission, "publish", publish_body(competitions, replace=replace))
 
     def unpublish(self, submission: str, *, competitions: Sequence[str] | None = None) -> Submission:
         """Remove a submission from the leaderboards of some competitions. Default: all."""
-        return self._changed(submission, "unpublish", publishing(competitions))
+        return self._changed(submission, "unpublish", publish_body(competitions))
 
     def withdraw(self, submission: str) -> Submission:
         """Withdraw a submission. This cannot be undone."""
@@ -288,7 +288,7 @@ class Client:
 
     def edit(self, submission: str, **changes: Unpack[Changes]) -> SubmissionDetails:
         """Change what is said about a submission, such as its description; see `client.editing.Changes`."""
-        answer = self._connection.patch(path("submissions", submission), editing(**changes))
+        answer = self._connection.patch(path("submissions", submission), changes_body(**changes))
         return understood(submission_details, answer)
 
     def anonymous_link(self, submission: str) -> str:

@@ -47,13 +47,13 @@ class Changes(TypedDict, total=False):
     flickr_image_hashes: str | PathLike[str] | None
 
 
-def editing(**changes: Unpack[Changes]) -> dict[str, str]:
+def changes_body(**changes: Unpack[Changes]) -> dict[str, str]:
     """Return the body of a request that changes a submission.
 
     Raises:
         MisuseError: the file cannot be read.
 
-    >>> editing(description="", note=None, paper_url="https://example.org/paper")
+    >>> changes_body(description="", note=None, paper_url="https://example.org/paper")
     {'method_description': '', 'paper_url': 'https://example.org/paper'}
     """
     given: dict[str, Any] = dict(changes)

@@ -4,12 +4,12 @@ from collections.abc import Sequence
 from typing import Any
 
 
-def publishing(competitions: Sequence[str] | None, *, replace: bool = False) -> dict[str, Any]:
+def publish_body(competitions: Sequence[str] | None, *, replace: bool = False) -> dict[str, Any]:
     """Return the body of a request to publish or unpublish.
 
     What is not asked for is left out, so that servers that do not know it answer as before.
 
-    >>> publishing(None), publishing(["comp1"], replace=True)
+    >>> publish_body(None), publish_body(["comp1"], replace=True)
     ({}, {'competitions': ['comp1'], 'replace': True})
     """
     body: dict[str, Any] = {} if competitions is None else {"competitions": list(competitions)}

@@ -15,7 +15,7 @@ from vocboard.client.archive import OutgoingArchive
 from vocboard.client.connection import Connection
 from vocboard.client.errors import NetworkError, RefusedError, UnexpectedAnswerError
 from vocboard.client.paths import path
-from vocboard.client.patience import Patience
+from vocboard.client.retry_policy import RetryPolicy
 from vocboard.client.terminal import size
 from vocboard.client.upload_states import UploadState, UploadStates
 
@@ -27,8 +27,8 @@ MAX_ATTEMPTS = 3  # of one archive: the server may lose an upload
 
 
 @dataclass(frozen=True, slots=True)
-class Watcher:
-    """Is told how an upload goes on.
+class UploadListener:
+    """Callbacks for the progress of an upload.
 
     Attributes:
         sent: is given the number of bytes that the server has, or that are on their way to it.
@@ -59,7 +59,7 @@ class ResumableUpload:
         phase: Mapping[str, str] | None = None,
         sha256: str,
         states: UploadStates | None = None,
-        watcher: Watcher | None = None,
+        listener: UploadListener | None = None,
     ) -> None:
         self._connection = connection
         self._archive = archive
@@ -67,7 +67,7 @@ class ResumableUpload:
         self._phase = phase or {}
         self._states = states or UploadStates()
         self._file = self._states.path(connection.address, "\n".join((challenge, *self._phase.values())), sha256)
-        self._watcher = watcher or Watcher()
+        self._listener = listener or UploadListener()
         self._state = self._states.load(self._file)
         self._is_continued = self._state is not None
         self._has_begun = False
@@ -81,37 +81,37 @@ class ResumableUpload:
         Raises:
             ClientError: the server refuses the archive, the file has changed, or the connection does not come back.
         """
-        patience = Patience(self._connection.sleep, self._watcher.waiting)
+        retry_policy = RetryPolicy(self._connection.sleep, self._listener.waiting)
         attempts = 0
         while True:
             try:
                 if self._state is None:
                     attempts += 1
                     self._begin()
-                return self._send_rest(patience)
+                return self._send_rest(retry_policy)
             except RefusedError as error:
                 if error.status in (404, 410) and self._state is not None and attempts < MAX_ATTEMPTS:
                     self.forget()  # expired, or lost by the server
-                elif not patience.waits_for(error):
+                elif not retry_policy.waits_for(error):
                     raise
             except NetworkError as error:
-                patience.wait(error, self._so_far())
+                retry_policy.wait(error, self._so_far())
 
-    def _send_rest(self, patience: Patience) -> str:
+    def _send_rest(self, retry_policy: RetryPolicy) -> str:
         """Send what is missing of the upload, from where the server says, and return its id."""
         state = self._present()
         offset = self._offset(state.upload_id)
         if self._is_continued and offset:
-            self._watcher.continuing(offset)
+            self._listener.continuing(offset)
         self._is_continued = False
         if not self._has_begun:
             self._has_begun = True
-            self._watcher.begun()
+            self._listener.begun()
         while offset < self._archive.size:
             offset = self._send_part(state.upload_id, offset)
             self._save(replace(state, offset=offset))
-            patience.something_arrived()
-        self._watcher.sent(offset)
+            retry_policy.something_arrived()
+        self._listener.sent(offset)
         return state.upload_id
 
     def forget(self) -> None:
@@ -165,7 +165,7 @@ class ResumableUpload:
             piece = self._archive.read(min(PIECE_BYTES, end - offset))
             offset += len(piece)
             yield piece
-            self._watcher.sent(offset)
+            self._listener.sent(offset)
 
     def _offset_in(self, headers: Mapping[str, str]) -> int:
         value = headers.get("Upload-Offset", "")

@@ -12,8 +12,8 @@ from vocboard.client.errors import (
     UnexpectedAnswerError,
 )
 from vocboard.client.paths import path
-from vocboard.client.patience import Patience
-from vocboard.client.resumable import ResumableUpload, Watcher
+from vocboard.client.resumable import ResumableUpload, UploadListener
+from vocboard.client.retry_policy import RetryPolicy
 from vocboard.client.upload_states import UploadStates
 
 MAX_UPLOADS = 2  # of one archive: the server may lose a finished upload
@@ -28,7 +28,7 @@ def submit(
     phase: Mapping[str, str] | None = None,
     *,
     sha256: str | None = None,
-    watcher: Watcher | None = None,
+    listener: UploadListener | None = None,
     uploaded: Callable[[], object] = lambda: None,
     states: UploadStates | None = None,
 ) -> Answer:
@@ -37,7 +37,7 @@ def submit(
     Args:
         phase: the parameter that names the phase, from `phase_parameter`; by default, the current one.
         sha256: of the archive, if it is known already.
-        watcher: is told how the upload goes on.
+        listener: is told how the upload goes on.
         uploaded: called when all bytes have arrived, before the server validates them.
 
     Raises:
@@ -46,9 +46,9 @@ def submit(
         ClientError: see `client.errors`.
     """
     digest = sha256 or archive.sha256()
-    watcher = watcher or Watcher()
+    listener = listener or UploadListener()
     upload = ResumableUpload(
-        connection, archive, challenge=challenge, phase=phase, sha256=digest, states=states, watcher=watcher
+        connection, archive, challenge=challenge, phase=phase, sha256=digest, states=states, listener=listener
     )
     for attempt in range(1, MAX_UPLOADS + 1):
         try:
@@ -60,7 +60,7 @@ def submit(
         uploaded()
         try:
             where = {**(phase or {}), "upload": upload_id}
-            answer = _submit(connection, challenge, where, {**fields, "archive_sha256": digest}, watcher)
+            answer = _submit(connection, challenge, where, {**fields, "archive_sha256": digest}, listener)
         except InvalidArchiveError:
             upload.forget()
             raise
@@ -77,17 +77,21 @@ def submit(
 
 
 def _submit(
-    connection: Connection, challenge: str, where: Mapping[str, str], fields: Mapping[str, FieldValue], watcher: Watcher
+    connection: Connection,
+    challenge: str,
+    where: Mapping[str, str],
+    fields: Mapping[str, FieldValue],
+    listener: UploadListener,
 ) -> Answer:
     """Submit a finished upload. It can be repeated, because the server submits an upload once."""
-    patience = Patience(connection.sleep, watcher.waiting)
+    retry_policy = RetryPolicy(connection.sleep, listener.waiting)
     while True:
         try:
             return connection.submit(path("challenges", challenge, "submissions"), where, fields)
         except NetworkError as error:
-            patience.wait(
+            retry_policy.wait(
                 error, "the archive has arrived; run the same command again to continue, which submits it only once"
             )
         except RefusedError as error:
-            if not patience.waits_for(error):
+            if not retry_policy.waits_for(error):
                 raise

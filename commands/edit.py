@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from vocboard.client.answers import submission, understood
-from vocboard.client.editing import FIELDS, editing
+from vocboard.client.editing import FIELDS, changes_body
 from vocboard.client.errors import MisuseError
 from vocboard.client.paths import path
 from vocboard.client.terminal import printable
@@ -64,7 +64,7 @@ def _changes(arguments: argparse.Namespace) -> dict[str, str]:
         raise MisuseError("only one of --description and --note can be read from standard input")
     for name in from_input:
         given[name] = sys.stdin.read().rstrip("\n")
-    return editing(**given)
+    return changes_body(**given)
 
 
 def _lines(answer: Mapping[str, Any], server: str) -> Iterator[str]:

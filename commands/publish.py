@@ -3,7 +3,7 @@
 import argparse
 
 from vocboard.client.errors import MisdirectedError
-from vocboard.client.publishing import publishing
+from vocboard.client.publishing import publish_body
 from vocboard.commands import changing
 from vocboard.commands.connecting import reporting_errors, say
 
@@ -24,7 +24,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 @reporting_errors
 def run(arguments: argparse.Namespace) -> int:
     """Publish a scored submission on the leaderboards."""
-    body = publishing(arguments.competition, replace=arguments.replace)
+    body = publish_body(arguments.competition, replace=arguments.replace)
     try:
         return changing.change(arguments, "publish", "published", body)
     except MisdirectedError as error:

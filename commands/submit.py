@@ -17,7 +17,7 @@ from vocboard.client.connection import Answer, Connection, FieldValue
 from vocboard.client.editing import hash_list
 from vocboard.client.errors import InvalidArchiveError, MisdirectedError, MisuseError, RefusedError
 from vocboard.client.paths import path, phase_parameter
-from vocboard.client.resumable import Watcher
+from vocboard.client.resumable import UploadListener
 from vocboard.client.submitting import submit
 from vocboard.client.terminal import ProgressBar, instant, printable, size
 from vocboard.commands.connecting import (
@@ -203,7 +203,7 @@ def _upload(connection: Connection, arguments: argparse.Namespace, archive: Outg
         def uploaded() -> None:
             bar.say("Uploaded; the server is validating the archive ...")
 
-        watcher = Watcher(sent=bar.move_to, begun=begun, waiting=note, continuing=continuing)
+        listener = UploadListener(sent=bar.move_to, begun=begun, waiting=note, continuing=continuing)
         return submit(
             connection,
             arguments.challenge,
@@ -211,7 +211,7 @@ def _upload(connection: Connection, arguments: argparse.Namespace, archive: Outg
             fields,
             phase_parameter(arguments.phase),
             sha256=digest,
-            watcher=watcher,
+            listener=listener,
             uploaded=uploaded,
         )
 

@@ -2,7 +2,7 @@
 
 import argparse
 
-from vocboard.client.publishing import publishing
+from vocboard.client.publishing import publish_body
 from vocboard.commands import changing
 from vocboard.commands.connecting import reporting_errors
 
@@ -18,4 +18,4 @@ def run(arguments: argparse.Namespace) -> int:
     """Remove a submission from the leaderboards."""
     where = f" of {', '.join(arguments.competition)}" if arguments.competition else ""
     done = f"no longer on the leaderboards{where}"
-    return changing.change(arguments, "unpublish", done, publishing(arguments.competition))
+    return changing.change(arguments, "unpublish", done, publish_body(arguments.competition))

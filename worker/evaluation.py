@@ -71,7 +71,7 @@ def evaluate_next(database: Database, store: ArchiveStore, settings: Settings) -
     if claim is None:
         return False
     renew = partial(queue.renew, claim=claim, lease=settings.lease)
-    with leases.kept(database, renew, lease=settings.lease, of=f"submission {claim.id}"):
+    with leases.renewing_lease(database, renew, lease=settings.lease, of=f"submission {claim.id}"):
         try:
             _evaluate(database, store, settings, claim, _work(found))
         except (OSError, SQLAlchemyError):

@@ -36,7 +36,7 @@ def import_next(database: Database, settings: Settings) -> bool:
             return ground_truth_queue.start_scorings(session) > 0
     inbox = GroundTruthInbox(settings.ground_truth_inbox)
     renew = partial(ground_truth_queue.renew, claimed=claimed, lease=settings.lease)
-    with leases.kept(database, renew, lease=settings.lease, of=f"ground truth {claimed.version_id}"):
+    with leases.renewing_lease(database, renew, lease=settings.lease, of=f"ground truth {claimed.version_id}"):
         try:
             imported = _import(claimed, inbox.path(claimed.version_id), settings)
         except (GroundTruthError, _UnusableUploadError) as error:

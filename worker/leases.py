@@ -51,12 +51,16 @@ def claimed(
     if claim is None:
         yield None
         return
-    with kept(database, partial(queue.renew, claim=claim, lease=settings.lease), lease=settings.lease, of=name(claim)):
+    with renewing_lease(
+        database, partial(queue.renew, claim=claim, lease=settings.lease), lease=settings.lease, of=name(claim)
+    ):
         yield claim
 
 
 @contextmanager
-def kept(database: Database, renew: Callable[[Session], bool], *, lease: timedelta, of: str) -> Iterator[None]:
+def renewing_lease(
+    database: Database, renew: Callable[[Session], bool], *, lease: timedelta, of: str
+) -> Iterator[None]:
     """Renew a claim's lease in a thread until the block ends or the claim is lost.
 
     Args:

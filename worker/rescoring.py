@@ -133,7 +133,7 @@ def _evaluate_batch(
 ) -> None:
     renew = partial(batches.renew, claim=claim, lease=settings.lease)
     with (
-        leases.kept(database, renew, lease=settings.lease, of=f"a batch of re-score {claim.rescore_id}"),
+        leases.renewing_lease(database, renew, lease=settings.lease, of=f"a batch of re-score {claim.rescore_id}"),
         _stored_at_the_end(database, settings, claim) as outcomes,
     ):
         for item in claim.items:

@@ -35,8 +35,8 @@ class PasswordWork:
         self._threads = ThreadPoolExecutor(at_once, thread_name_prefix="password", initializer=_lower_priority)
         self._free = at_once
         self._max_waiting = max_waiting
-        self._lines = (_Line(), _Line())  # clients without recent failures, and the others
-        self._next_line = 0
+        self._queues = (_FairQueue(), _FairQueue())  # clients without recent failures, and the others
+        self._next_queue = 0
 
     async def hashed(self, password: str, *, client: str) -> str:
         """Return a password's hash.
@@ -65,23 +65,23 @@ class PasswordWork:
         self._threads.shutdown(wait=False, cancel_futures=True)
 
     async def _run(self, client: str, work: Callable[[], Result], *, has_failed: bool) -> Result:
-        await self._take_turn(client, self._lines[has_failed])
+        await self._take_turn(client, self._queues[has_failed])
         try:
             return await asyncio.get_running_loop().run_in_executor(self._threads, work)
         finally:
             self._give_turn()
 
-    async def _take_turn(self, client: str, line: "_Line") -> None:
+    async def _take_turn(self, client: str, queue: "_FairQueue") -> None:
         if self._free:
             self._free -= 1
             return
-        if sum(map(len, self._lines)) >= self._max_waiting:
+        if sum(map(len, self._queues)) >= self._max_waiting:
             raise BusyError(
                 "Too many people are signing in at the moment. Try again in a few seconds.",
                 retry_after=RETRY_AFTER_SECONDS,
             )
         turn: asyncio.Future[None] = asyncio.get_running_loop().create_future()
-        line.add(client, turn)
+        queue.add(client, turn)
         try:
             await turn
         except asyncio.CancelledError:
@@ -91,16 +91,16 @@ class PasswordWork:
 
     def _give_turn(self) -> None:
         """Assign the slot to the next request: from the queue whose turn it is, or from the other if it is empty."""
-        for number in (self._next_line, 1 - self._next_line):
-            turn = self._lines[number].pop()
+        for number in (self._next_queue, 1 - self._next_queue):
+            turn = self._queues[number].pop()
             if turn is not None:
-                self._next_line = 1 - number
+                self._next_queue = 1 - number
                 turn.set_result(None)
                 return
         self._free += 1
 
 
-class _Line:
+class _FairQueue:
     """A queue of requests that serves clients in turn."""
 
     def __init__(self) -> None:

@@ -17,7 +17,7 @@ from vocboard.app.accounts.models import User, WebSession
 from vocboard.app.accounts.password_work import PasswordWork
 from vocboard.app.accounts.people import normalised_email
 from vocboard.app.accounts.service import sign_out, start_session
-from vocboard.app.accounts.sign_in_gate import SignInGate
+from vocboard.app.accounts.sign_in_queue import SignInQueue
 from vocboard.app.database import Database
 from vocboard.app.errors import SignInError
 from vocboard.app.rate_limits import attempts
@@ -77,14 +77,14 @@ class _Found:
     delay_seconds: float
 
 
-class SignInDesk:
+class SignInService:
     """Handles the sign-in attempts of one web process."""
 
     def __init__(self, work: PasswordWork, settings: Settings) -> None:
         self._work = work
         self._key = settings.secret_key.get_secret_value()
         self._lifetime = settings.session_lifetime
-        self._gate = SignInGate()
+        self._queue = SignInQueue()
 
     async def sign_in(self, database: Database, attempt: Attempt) -> SignedIn:
         """Start a browser session. The attempt holds no resources while it waits for its turn, delay or hash.
@@ -98,7 +98,7 @@ class SignInDesk:
         client = attempts.network(attempt.address)
         email = normalised_email(attempt.email) or "not an email address"
         line = _pair(client, f"{email} {attempt.known_browser}")  # known browsers do not wait for others
-        async with self._gate.turn(line, client=client):
+        async with self._queue.turn(line, client=client):
             found = await to_thread.run_sync(self._look_up, database, attempt, client, email)
             await sleep(found.delay_seconds)
             password_hash = found.user.password_hash if found.user else None

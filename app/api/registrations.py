@@ -9,7 +9,7 @@ from vocboard.app.accounts.models import User
 from vocboard.app.api.paging import DEFAULT_PER_PAGE, FIRST_PAGE, ItemPage, PageNumber, PerPage, item_page, page_of
 from vocboard.app.api.problems import problem_responses
 from vocboard.app.api.schemas.accounts import WaitingRegistration
-from vocboard.app.web.dependencies import AccountDeskDep, DatabaseDep
+from vocboard.app.web.dependencies import AccountServiceDep, DatabaseDep
 from vocboard.app.web.identity import ApiOrganiser
 
 router = APIRouter(tags=["registrations"])
@@ -30,15 +30,15 @@ def list_registrations(
 
 
 @router.post("/registrations/{registration_id}/approve", status_code=204, responses=REFUSALS)
-def approve_registration(desk: AccountDeskDep, user: ApiOrganiser, registration_id: uuid.UUID) -> None:
+def approve_registration(account_service: AccountServiceDep, user: ApiOrganiser, registration_id: uuid.UUID) -> None:
     """Approve a registration. The user may then submit results, and is notified by email."""
-    desk.approve_registration(registration_id, actor=user)
+    account_service.approve_registration(registration_id, actor=user)
 
 
 @router.post("/registrations/{registration_id}/reject", status_code=204, responses=REFUSALS)
-def reject_registration(desk: AccountDeskDep, user: ApiOrganiser, registration_id: uuid.UUID) -> None:
+def reject_registration(account_service: AccountServiceDep, user: ApiOrganiser, registration_id: uuid.UUID) -> None:
     """Reject a registration. The account is disabled, and the user is notified by email."""
-    desk.reject_registration(registration_id, actor=user)
+    account_service.reject_registration(registration_id, actor=user)
 
 
 def _waiting(person: User) -> WaitingRegistration:

@@ -15,7 +15,7 @@ from vocboard.app.database import now
 from vocboard.app.evaluations import diagnosis_tasks
 from vocboard.app.evaluations.diagnosis_failures import EXPLANATIONS as WHY
 from vocboard.app.evaluations.diagnosis_failures import REMEDIES
-from vocboard.app.evaluations.rounding import shown
+from vocboard.app.evaluations.rounding import rounded
 from vocboard.app.leaderboards import statistics_states
 from vocboard.app.leaderboards.across_methods import AcrossMethods, EntrantSequence, across_methods
 from vocboard.app.leaderboards.image_sets import OnBothImageSets
@@ -100,7 +100,7 @@ def _across(found: AcrossMethods) -> across.AcrossMethods:
             across.Combination(
                 methods=one.methods,
                 score=one.score,
-                difference=shown(one.difference, found.decimals),
+                difference=rounded(one.difference, found.decimals),
                 change=_change(one.change),
             )
             for one in found.combinations
@@ -118,8 +118,8 @@ def _image_set(one: OnBothImageSets, decimals: int) -> across.OnBothImageSets:
             across.MethodOnBoth(
                 submission=each.first.submission_id,
                 method=each.first.method,
-                means=[shown(each.first.mean, decimals), shown(each.second.mean, decimals)],
-                difference=shown(each.difference, decimals),
+                means=[rounded(each.first.mean, decimals), rounded(each.second.mean, decimals)],
+                difference=rounded(each.difference, decimals),
                 change=_change(each.change),
             )
             for each in one.methods
@@ -142,13 +142,13 @@ def _entrant(one: EntrantSequence, decimals: int) -> across.EntrantSequence:
                 submission=step.member.submission_id,
                 method=step.member.method,
                 submitted_at=step.member.submitted_at,
-                mean=shown(step.member.mean, decimals),
-                difference=shown(step.difference, decimals),
+                mean=rounded(step.member.mean, decimals),
+                difference=rounded(step.difference, decimals),
                 change=_change(step.change),
             )
             for step in one.steps
         ],
-        difference=shown(one.difference, decimals),
+        difference=rounded(one.difference, decimals),
         change=_change(one.overall),
         verdict=one.verdict,
         failure=one.failure,

@@ -16,7 +16,7 @@ from vocboard.app.submissions.downloading import download
 from vocboard.app.submissions.forms import read_listed_images
 from vocboard.app.submissions.idempotency import MAX_KEY_LENGTH
 from vocboard.app.submissions.models import FlickrImages, TrainingAnnotation
-from vocboard.app.uploads.accepting import Wanted
+from vocboard.app.uploads.accepting import SubmissionRequest
 from vocboard.app.uploads.targets import Destination
 from vocboard.app.web.attachments import attachment
 from vocboard.app.web.dependencies import DatabaseDep, StoreDep, SubmissionIntakeDep
@@ -139,14 +139,14 @@ async def create_submission(
 
     An upload that begins before the deadline counts even if it ends after it.
     """
-    wanted = Wanted(
+    sent = SubmissionRequest(
         request,
         Destination(slug, phase, rehearsal),
         user,
         idempotency_key,
         refuses_incomplete=require_all_classes,
     )
-    taken = await intake.take(wanted, upload_id=upload)
+    taken = await intake.take(sent, upload_id=upload)
     submission_id = taken.submission_id
     if taken.is_repeated:
         response.headers["Idempotent-Replayed"] = "true"

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from vocboard.app.audit import queries
 from vocboard.app.audit.queries import Filters, LoggedEvent
 from vocboard.app.database import Database
-from vocboard.app.forms.spreadsheets import defused
+from vocboard.app.forms.spreadsheets import escape_formula
 
 COLUMNS = ("time", "who", "action", "object", "object_id", "event", "details")
 
@@ -36,11 +36,11 @@ def batches(database: Database, *, challenge_id: uuid.UUID | None, filters: Filt
 def _row(event: LoggedEvent) -> tuple[str, ...]:
     return (
         event.created_at.isoformat(),
-        defused(event.who),
+        escape_formula(event.who),
         event.action,
         event.object_type,
         str(event.object_id or ""),
-        defused(event.text),
+        escape_formula(event.text),
         json.dumps(event.details, ensure_ascii=False),
     )
 

@@ -8,7 +8,7 @@ import io
 from collections.abc import Mapping, Sequence
 from html import escape
 
-from vocboard.app.evaluations.rounding import written
+from vocboard.app.evaluations.rounding import format_fraction
 from vocboard.app.evaluations.visible import VisibleCurve, VisibleResult
 from vocboard.evaluator.metrics.shared_metrics import CurveKind
 
@@ -38,13 +38,13 @@ def scores_csv(result: VisibleResult, classes: Sequence[str], decimals: int) -> 
     counts = _COUNTS if result.counts else ()
     writer.writerow(["class", "entered", *(measure.metric for measure in result.measures), *counts, "unit"])
     complete = "no" if result.not_entered else "yes"
-    means = [written(measure.mean, decimals) for measure in result.measures]
+    means = [format_fraction(measure.mean, decimals) for measure in result.measures]
     writer.writerow(["mean", complete, *means, *("" for _ in counts), "fraction"])
     primary = result.measures[0].per_class
     for name in classes if primary else ():
         is_entered = name in primary
         scores = [
-            written(measure.per_class[name], decimals) if name in measure.per_class else ""
+            format_fraction(measure.per_class[name], decimals) if name in measure.per_class else ""
             for measure in result.measures
         ]
         counted = _counted(result, name, decimals) if counts else []
@@ -113,8 +113,8 @@ def _counted(result: VisibleResult, name: str, decimals: int) -> list[str]:
         return [""] * len(_COUNTS)
     return [
         *map(str, (counts.positives, counts.results, counts.difficult)),
-        written(counts.final_recall, decimals),
-        written(counts.final_precision, decimals),
+        format_fraction(counts.final_recall, decimals),
+        format_fraction(counts.final_precision, decimals),
     ]
 
 

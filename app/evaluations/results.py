@@ -15,7 +15,7 @@ from vocboard.app.database import now
 from vocboard.app.evaluations import queries
 from vocboard.app.evaluations.ladder import Ladder, Release
 from vocboard.app.evaluations.releases import releases_of_phase
-from vocboard.app.evaluations.rounding import shown
+from vocboard.app.evaluations.rounding import rounded
 from vocboard.app.evaluations.visibility import visible, visible_curves
 from vocboard.app.evaluations.visible import VisibleCurve, VisibleEvaluation
 from vocboard.app.submissions.models import State, Submission
@@ -105,9 +105,9 @@ def visible_means(
     released = {} if for_organisers else _released(session, submissions)
     return {
         submission_id: {
-            key: shown(released[submission_id].get(key, _NOTHING).score, decimals[submission_id])
+            key: rounded(released[submission_id].get(key, _NOTHING).score, decimals[submission_id])
             if submission_id in released
-            else shown(mean, decimals[submission_id])
+            else rounded(mean, decimals[submission_id])
             for key, mean in means.items()
         }
         for submission_id, means in found.items()

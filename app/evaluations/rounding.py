@@ -3,19 +3,19 @@
 from collections.abc import Sequence
 
 
-def shown(value: float | None, decimals: int) -> float | None:
+def rounded(value: float | None, decimals: int) -> float | None:
     """Round a fraction for display; None (undefined) remains None.
 
-    >>> shown(0.123456, 4), shown(None, 4)
+    >>> rounded(0.123456, 4), rounded(None, 4)
     (0.1235, None)
     """
     return None if value is None else round(value, decimals)
 
 
-def written(value: float | None, decimals: int) -> str:
+def format_fraction(value: float | None, decimals: int) -> str:
     """Format a fraction with all its decimals, so that columns align; `n/a` if undefined.
 
-    >>> written(0.5, 4), written(None, 4)
+    >>> format_fraction(0.5, 4), format_fraction(None, 4)
     ('0.5000', 'n/a')
     """
     return "n/a" if value is None else f"{value:.{decimals}f}"

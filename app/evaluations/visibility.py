@@ -11,7 +11,7 @@ from vocboard.app.evaluations.diagnosis_shares import Shares
 from vocboard.app.evaluations.eleven_points import GRID
 from vocboard.app.evaluations.ladder import Ladder, Release, VisibleLadder
 from vocboard.app.evaluations.models import CompetitionResult, Evaluation, Measure
-from vocboard.app.evaluations.rounding import row_shares, shown
+from vocboard.app.evaluations.rounding import rounded, row_shares
 from vocboard.app.evaluations.visible import (
     VisibleConfusion,
     VisibleCounts,
@@ -30,7 +30,7 @@ EXACT_DECIMALS = 12  # of points of exact curves
 
 
 @dataclass(frozen=True, slots=True)
-class Allowed:
+class ViewerPermissions:
     """What a viewer may see of a challenge's results.
 
     Attributes:
@@ -88,7 +88,7 @@ class StoredDetail(StoredCurves):
     edition_version: int
 
 
-def allowed(detail: Detail, *, is_organiser: bool, has_ladder: bool) -> Allowed:
+def viewer_permissions(detail: Detail, *, is_organiser: bool, has_ladder: bool) -> ViewerPermissions:
     """Return what a viewer may see at a detail level.
 
     Organisers see counts, and at least what the level `curves` shows.
@@ -97,9 +97,11 @@ def allowed(detail: Detail, *, is_organiser: bool, has_ladder: bool) -> Allowed:
         has_ladder: whether the Ladder mechanism hides scores now (`Phase.ladder_step`).
     """
     if has_ladder and not is_organiser:
-        return Allowed(means=False, classes=False, curves=False, exact=False, counts=False, ground_truth_hash=False)
+        return ViewerPermissions(
+            means=False, classes=False, curves=False, exact=False, counts=False, ground_truth_hash=False
+        )
     is_public = detail is Detail.EVERYTHING
-    return Allowed(
+    return ViewerPermissions(
         means=True,
         classes=is_organiser or detail is not Detail.MEAN,
         curves=is_organiser or detail in {Detail.CURVES, Detail.EVERYTHING},
@@ -126,7 +128,7 @@ def visible(
         decimals: of the challenge.
         ladder: None if it does not hide scores now.
     """
-    permitted = allowed(detail, is_organiser=is_organiser, has_ladder=ladder is not None)
+    permissions = viewer_permissions(detail, is_organiser=is_organiser, has_ladder=ladder is not None)
     return VisibleEvaluation(
         created_at=evaluation.created_at,
         seconds=evaluation.seconds,
@@ -134,29 +136,35 @@ def visible(
         archive_sha256=evaluation.archive_sha256,
         ground_truth_version=stored.ground_truth_version,
         edition_version=stored.edition_version,
-        ground_truth_sha256=evaluation.ground_truth_sha256 if permitted.ground_truth_hash else None,
-        results=tuple(_result(result, stored, permitted, decimals, ladder) for result in evaluation.results),
+        ground_truth_sha256=evaluation.ground_truth_sha256 if permissions.ground_truth_hash else None,
+        results=tuple(_result(result, stored, permissions, decimals, ladder) for result in evaluation.results),
     )
 
 
 def _result(
-    result: CompetitionResult, stored: StoredDetail, permitted: Allowed, decimals: int, ladder: Ladder | None
+    result: CompetitionResult,
+    stored: StoredDetail,
+    permissions: ViewerPermissions,
+    decimals: int,
+    ladder: Ladder | None,
 ) -> VisibleResult:
-    if ladder is not None and not permitted.means:
+    if ladder is not None and not permissions.means:
         return _released(result, ladder, decimals)
     return VisibleResult(
         competition=result.competition,
         task=Task(result.task),
         measures=tuple(
-            _measure(measure, permitted, decimals)
+            _measure(measure, permissions, decimals)
             for measure in result.measures
-            if permitted.exact or not METRICS[Metric(measure.metric)].needs_public_ground_truth
+            if permissions.exact or not METRICS[Metric(measure.metric)].needs_public_ground_truth
         ),
         not_entered=tuple(result.not_entered),
-        counts={name: _counts(counts, decimals) for name, counts in result.details.items()} if permitted.counts else {},
-        curves=_curves(result.id, stored, permitted),
-        confusion=_confusion(result, stored, permitted, decimals),
-        diagnosis=_diagnosis(result.id, stored, permitted),
+        counts={name: _counts(counts, decimals) for name, counts in result.details.items()}
+        if permissions.counts
+        else {},
+        curves=_curves(result.id, stored, permissions),
+        confusion=_confusion(result, stored, permissions, decimals),
+        diagnosis=_diagnosis(result.id, stored, permissions),
     )
 
 
@@ -166,7 +174,7 @@ def _released(result: CompetitionResult, ladder: Ladder, decimals: int) -> Visib
     return VisibleResult(
         competition=result.competition,
         task=Task(result.task),
-        measures=(VisibleMeasure(primary.metric, {}, shown(release.score, decimals), primary.mean_over),),
+        measures=(VisibleMeasure(primary.metric, {}, rounded(release.score, decimals), primary.mean_over),),
         not_entered=tuple(result.not_entered),
         counts={},
         curves={},
@@ -174,17 +182,17 @@ def _released(result: CompetitionResult, ladder: Ladder, decimals: int) -> Visib
         ladder=VisibleLadder(
             step=ladder.step,
             is_new_best=release.score is not None,
-            best=shown(release.best, decimals) if ladder.is_owner else None,
+            best=rounded(release.best, decimals) if ladder.is_owner else None,
         ),
     )
 
 
-def _measure(measure: Measure, permitted: Allowed, decimals: int) -> VisibleMeasure:
-    scores = {score.class_name: shown(score.value, decimals) for score in measure.class_scores}
+def _measure(measure: Measure, permissions: ViewerPermissions, decimals: int) -> VisibleMeasure:
+    scores = {score.class_name: rounded(score.value, decimals) for score in measure.class_scores}
     return VisibleMeasure(
         metric=measure.metric,
-        per_class=scores if permitted.classes else {},
-        mean=shown(measure.mean, decimals),
+        per_class=scores if permissions.classes else {},
+        mean=rounded(measure.mean, decimals),
         mean_over=measure.mean_over,
     )
 
@@ -194,8 +202,8 @@ def _counts(counts: Mapping[str, Any], decimals: int) -> VisibleCounts:
         positives=counts["positives"],
         results=counts["results"],
         difficult=counts["difficult"],
-        final_recall=shown(counts["final_recall"], decimals),
-        final_precision=shown(counts["final_precision"], decimals),
+        final_recall=rounded(counts["final_recall"], decimals),
+        final_precision=rounded(counts["final_precision"], decimals),
     )
 
 
@@ -206,18 +214,18 @@ def visible_curves(
 
     Args:
         detail: level of the submissions' phase.
-        has_ladder: as for `allowed`.
+        has_ladder: as for `viewer_permissions`.
     """
-    permitted = allowed(detail, is_organiser=False, has_ladder=has_ladder)
-    return {result_id: _curves(result_id, stored, permitted) for result_id in stored.eleven_points}
+    permissions = viewer_permissions(detail, is_organiser=False, has_ladder=has_ladder)
+    return {result_id: _curves(result_id, stored, permissions) for result_id in stored.eleven_points}
 
 
-def _curves(result_id: Any, stored: StoredCurves, permitted: Allowed) -> Mapping[str, VisibleCurve]:
-    if permitted.exact and (exact := stored.exact_curves.get(result_id)):
+def _curves(result_id: Any, stored: StoredCurves, permissions: ViewerPermissions) -> Mapping[str, VisibleCurve]:
+    if permissions.exact and (exact := stored.exact_curves.get(result_id)):
         return {
             name: VisibleCurve(curve.kind, tuple(plot_points(curve, EXACT_DECIMALS))) for name, curve in exact.items()
         }
-    if not permitted.curves:
+    if not permissions.curves:
         return {}
     found = stored.eleven_points.get(result_id, {})
     return {
@@ -227,17 +235,17 @@ def _curves(result_id: Any, stored: StoredCurves, permitted: Allowed) -> Mapping
 
 
 def _confusion(
-    result: CompetitionResult, stored: StoredDetail, permitted: Allowed, decimals: int
+    result: CompetitionResult, stored: StoredDetail, permissions: ViewerPermissions, decimals: int
 ) -> VisibleConfusion | None:
-    if permitted.exact and (counts := stored.exact_matrices.get(result.id)):
+    if permissions.exact and (counts := stored.exact_matrices.get(result.id)):
         return VisibleConfusion(row_shares(counts, decimals), counts)
-    shares = stored.shares.get(result.id) if permitted.curves else None
+    shares = stored.shares.get(result.id) if permissions.curves else None
     return None if shares is None else VisibleConfusion(shares, None)
 
 
-def _diagnosis(result_id: Any, stored: StoredDetail, permitted: Allowed) -> VisibleDiagnosis | None:
-    if not permitted.curves:
+def _diagnosis(result_id: Any, stored: StoredDetail, permissions: ViewerPermissions) -> VisibleDiagnosis | None:
+    if not permissions.curves:
         return None
-    exact = stored.exact_diagnoses.get(result_id) if permitted.exact else None
+    exact = stored.exact_diagnoses.get(result_id) if permissions.exact else None
     shares = stored.diagnosis_shares.get(result_id)
     return VisibleDiagnosis(shares, exact, is_waiting=stored.is_to_be_diagnosed, failure=stored.diagnosis_failure)

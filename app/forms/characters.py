@@ -28,15 +28,15 @@ def tidied(value: str) -> str:
     return unicodedata.normalize("NFC", value.replace(_EMOJI_STYLE, ""))
 
 
-def objection(value: str, *, allowed: str = "") -> str | None:
+def character_error(value: str, *, allowed: str = "") -> str | None:
     """Return an error message about the characters of a text; None if they are allowed.
 
     Args:
         allowed: allowed control characters, such as line ends.
 
-    >>> objection("R-CNN 50 %"), objection("Müller"), objection("می‌خواهم")
+    >>> character_error("R-CNN 50 %"), character_error("Müller"), character_error("می‌خواهم")
     (None, None, None)
-    >>> objection("abc\\u202edef")
+    >>> character_error("abc\\u202edef")
     'Remove the invisible character U+202E (right-to-left override) after “abc”.'
     """
     marks = 0

@@ -1,7 +1,7 @@
 """Checks of form fields that report all errors at once."""
 
 from vocboard.app.errors import InvalidInputError
-from vocboard.app.forms.characters import objection, tidied
+from vocboard.app.forms.characters import character_error, tidied
 
 
 class FieldChecks:
@@ -42,6 +42,6 @@ class FieldChecks:
             self.fail(field, "Required.")
         elif len(value) > max_length:
             self.fail(field, f"Use at most {max_length} characters; this has {len(value)}.")
-        elif message := objection(value, allowed=allowed):
+        elif message := character_error(value, allowed=allowed):
             self.fail(field, message)
         return value

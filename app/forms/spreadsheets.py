@@ -5,10 +5,10 @@
 FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r", "\n", "\uff1d", "\uff0b", "\uff0d", "\uff20")
 
 
-def defused(text: str) -> str:
+def escape_formula(text: str) -> str:
     """Escape text for a spreadsheet cell, so that it is not interpreted as a formula.
 
-    >>> defused("=1+1"), defused("R-CNN")
+    >>> escape_formula("=1+1"), escape_formula("R-CNN")
     ("'=1+1", 'R-CNN')
     """
     return f"'{text}" if text.startswith(FORMULA_STARTS) else text

@@ -8,8 +8,8 @@ entered is a dash, as on the page, or an empty field of CSV.
 import csv
 import io
 
-from vocboard.app.evaluations.rounding import written
-from vocboard.app.forms.spreadsheets import defused
+from vocboard.app.evaluations.rounding import format_fraction
+from vocboard.app.forms.spreadsheets import escape_formula
 from vocboard.app.leaderboards.board import Board, BoardRow, Cell
 from vocboard.app.leaderboards.shown_statistics import ShownStatistics
 from vocboard.app.statistics.boards import UNKNOWN
@@ -65,18 +65,18 @@ def as_csv(board: Board) -> str:
         writer.writerow(
             [
                 "n/a" if row.rank is None else row.rank,
-                *map(defused, (row.method, row.contributors, row.affiliation)),
+                *map(escape_formula, (row.method, row.contributors, row.affiliation)),
                 row.submitted_at.isoformat(timespec="seconds"),
-                *(written(mean.value, board.decimals) for mean in (row.mean, *row.others)),
+                *(format_fraction(mean.value, board.decimals) for mean in (row.mean, *row.others)),
                 row.mean_over,
                 "yes" if row.is_complete else "no",
                 "fraction",
                 *(
-                    written(cell.value, board.decimals) if cell.is_entered else ""
+                    format_fraction(cell.value, board.decimals) if cell.is_entered else ""
                     for cells in (row.cells, *(row.other_cells[place] for place in others))
                     for cell in cells
                 ),
-                *(defused("not declared" if one.text is None else one.text) for one in row.declared),
+                *(escape_formula("not declared" if one.text is None else one.text) for one in row.declared),
                 *(_certainty(row, known) if known else ()),
             ]
         )
@@ -90,7 +90,7 @@ def _known(board: Board) -> ShownStatistics | None:
 
 def _certainty(row: BoardRow, statistics: ShownStatistics) -> list[str]:
     known = row.statistics or UNKNOWN
-    ends = ["", ""] if known.mean is None else [written(end, statistics.decimals) for end in known.mean]
+    ends = ["", ""] if known.mean is None else [format_fraction(end, statistics.decimals) for end in known.mean]
     if known.ranks is None:
         return [*ends, "", "", ""]
     return [*ends, *map(str, known.ranks), "yes" if known.is_in_first_group else "no"]

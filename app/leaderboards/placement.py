@@ -12,7 +12,7 @@ import numpy as np
 from sqlalchemy.orm import Session
 
 from vocboard.app.evaluations.results import ranking_mean
-from vocboard.app.evaluations.rounding import shown
+from vocboard.app.evaluations.rounding import rounded
 from vocboard.app.leaderboards.board import Board
 from vocboard.app.leaderboards.ranking import Standing, order
 from vocboard.app.submissions import versions
@@ -139,8 +139,8 @@ def _columns(board: Board, others: Collection[int]) -> list[Published]:
         defined = np.round(scores[~np.isnan(scores[:, column]), column], board.decimals)
         found.append(
             Published(
-                best=shown(float(best_of(able)), board.decimals) if len(able) else None,
-                median=shown(float(np.median(defined)), board.decimals) if len(defined) else None,
+                best=rounded(float(best_of(able)), board.decimals) if len(able) else None,
+                median=rounded(float(np.median(defined)), board.decimals) if len(defined) else None,
             )
         )
     return found

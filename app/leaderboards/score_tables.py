@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from vocboard.app.evaluations.rounding import shown
+from vocboard.app.evaluations.rounding import rounded
 from vocboard.app.leaderboards.class_scores import packed_together
 from vocboard.evaluator.editions import Metric
 from vocboard.evaluator.tasks.registries.definitions import METRICS
@@ -96,7 +96,7 @@ class ScoreTable:
     def shown(self, column: int) -> list[float | None]:
         """Return a column for display: 0 is the mean, 1 the first class."""
         values = self.scores[:, column].tolist()
-        return [None if value != value else shown(value, self.decimals) for value in values]  # noqa: PLR0124  # NaN
+        return [None if value != value else rounded(value, self.decimals) for value in values]  # noqa: PLR0124  # NaN
 
     def row(self, place: int) -> tuple[Cell, ...]:
         """Return the cells of a method, the mean first."""
@@ -112,7 +112,7 @@ class ScoreTable:
     def _cell(self, score: float, is_entered: bool, is_best: bool, bounds: Sequence[float]) -> Cell:
         if score != score:  # noqa: PLR0124  # NaN
             return Cell(None, is_entered, False)
-        value = shown(score, self.decimals)
+        value = rounded(score, self.decimals)
         if value is None:
             return Cell(None, is_entered, False)
         # Of equal scores, all are in the middle of the quintiles that they reach over.

@@ -15,7 +15,7 @@ from vocboard.app.challenges.models import Challenge, Detail
 from vocboard.app.challenges.phases import Phase, edition_of_phase
 from vocboard.app.database import now
 from vocboard.app.errors import NotFoundError
-from vocboard.app.evaluations.visibility import allowed
+from vocboard.app.evaluations.visibility import viewer_permissions
 from vocboard.app.leaderboards import entries, freezing, queries
 from vocboard.app.leaderboards.board import Board, Part
 from vocboard.app.leaderboards.entries import Entry
@@ -97,14 +97,14 @@ def board(
         content = _without_names(content, challenge, phase)
     # A copy from before the phase had the Ladder mechanism has been shown with its scores.
     ladder_step = None if phase.ladder_step(at) is None else content.ladder_step
-    permitted = allowed(content.detail, is_organiser=False, has_ladder=ladder_step is not None)
-    if not permitted.means:
+    permissions = viewer_permissions(content.detail, is_organiser=False, has_ladder=ladder_step is not None)
+    if not permissions.means:
         content = replace(content, entries=tuple(entry.as_released for entry in content.entries))
-    others = rules.rules.board if permitted.means else ()
-    classes = columns(rules) if permitted.classes else ()
-    if not permitted.means:
+    others = rules.rules.board if permissions.means else ()
+    classes = columns(rules) if permissions.classes else ()
+    if not permissions.means:
         statistics = None  # intervals and rank ranges tell where an exact score is
-    elif statistics is not None and not permitted.classes:
+    elif statistics is not None and not permissions.classes:
         statistics = statistics.without_classes()
     return Board(
         challenge=challenge.slug,
@@ -124,7 +124,7 @@ def board(
             statistics={} if statistics is None else statistics.methods,
             is_anonymous=is_anonymous,
         ),
-        has_curves=permitted.curves and TASKS[rules.task].has_curves and not is_anonymous,
+        has_curves=permissions.curves and TASKS[rules.task].has_curves and not is_anonymous,
         corrections=content.corrections,
         part=part,
         frozen_at=frozen_at,

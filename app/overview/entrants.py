@@ -14,7 +14,7 @@ from vocboard.app.challenges.bans import bans_of
 from vocboard.app.challenges.models import Ban, Challenge
 from vocboard.app.database import now
 from vocboard.app.evaluations.models import CompetitionResult, Evaluation, Measure
-from vocboard.app.evaluations.rounding import shown
+from vocboard.app.evaluations.rounding import rounded
 from vocboard.app.quotas.service import Use, use_of_everyone
 from vocboard.app.submissions.models import State, Submission
 from vocboard.evaluator.tasks.names import Metric
@@ -144,7 +144,7 @@ def _add_progress(session: Session, challenge: Challenge, found: Mapping[uuid.UU
     )
     by_place: dict[tuple[uuid.UUID, str], Progress] = {}
     for user_id, competition, metric, unrounded in session.execute(query):
-        mean = shown(unrounded, challenge.decimals)
+        mean = rounded(unrounded, challenge.decimals)
         if mean is None:
             continue
         known = by_place.get((user_id, competition))

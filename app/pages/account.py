@@ -22,7 +22,7 @@ from vocboard.app.pages.rendering import render
 from vocboard.app.settings import Settings
 from vocboard.app.web.client import client_address
 from vocboard.app.web.csrf import protect_form
-from vocboard.app.web.dependencies import AccountDeskDep, DatabaseDep, SettingsDep
+from vocboard.app.web.dependencies import AccountServiceDep, DatabaseDep, SettingsDep
 from vocboard.app.web.identity import CurrentIdentity, SignedIn
 from vocboard.app.web.shown_once import forget, show_once, shown_once
 
@@ -77,14 +77,16 @@ async def change_password(
     request: Request,
     settings: SettingsDep,
     database: DatabaseDep,
-    desk: AccountDeskDep,
+    account_service: AccountServiceDep,
     user: SignedIn,
     identity: CurrentIdentity,
     form: Annotated[PasswordForm, Form()],
 ) -> Response:
     """Set a new password."""
     try:
-        await desk.change_password(user, **form.model_dump(), keep=identity.session, address=client_address(request))
+        await account_service.change_password(
+            user, **form.model_dump(), keep=identity.session, address=client_address(request)
+        )
     except ServiceError as error:
         failed = partial(_page, request, database, settings, user, password_errors=FormErrors.of(error))
         return await to_thread.run_sync(failed)
@@ -104,7 +106,7 @@ async def create_token(
     request: Request,
     settings: SettingsDep,
     database: DatabaseDep,
-    desk: AccountDeskDep,
+    account_service: AccountServiceDep,
     user: SignedIn,
     form: Annotated[TokenForm, Form()],
 ) -> Response:
@@ -112,7 +114,7 @@ async def create_token(
     page = partial(_page, request, database, settings, user)
     days = int(form.lifetime) if form.lifetime in map(str, LIFETIMES_DAYS) else 0  # the service rejects 0
     try:
-        token, secret = await desk.create_token(
+        token, secret = await account_service.create_token(
             user,
             password=form.password,
             label=form.label,

@@ -17,7 +17,7 @@ from vocboard.app.pages.forms import NO_ERRORS, FormErrors, go_to
 from vocboard.app.pages.rendering import render
 from vocboard.app.web.client import client_address
 from vocboard.app.web.csrf import protect_form
-from vocboard.app.web.dependencies import AccountDeskDep, DatabaseDep, SettingsDep
+from vocboard.app.web.dependencies import AccountServiceDep, DatabaseDep, SettingsDep
 from vocboard.app.web.identity import CurrentIdentity
 
 router = APIRouter()
@@ -44,16 +44,16 @@ def request_page(request: Request, _: CurrentIdentity) -> Response:
 
 @router.post("/forgotten-password", dependencies=[Depends(protect_form)])
 def request_reset(
-    request: Request, desk: AccountDeskDep, _: CurrentIdentity, form: Annotated[RequestForm, Form()]
+    request: Request, account_service: AccountServiceDep, _: CurrentIdentity, form: Annotated[RequestForm, Form()]
 ) -> Response:
     """Send a link if the address has an account; the response is the same otherwise."""
     try:
-        email = desk.count_reset_request(email=form.email, address=client_address(request))
+        email = account_service.count_reset_request(email=form.email, address=client_address(request))
     except ServiceError as error:
         return _request_page(request, form, FormErrors.of(error))
     response = go_to("/forgotten-password/sent")
     # After the response, because the time would reveal whether there is an account.
-    response.background = BackgroundTask(desk.send_reset_link, email)
+    response.background = BackgroundTask(account_service.send_reset_link, email)
     return response
 
 
@@ -73,13 +73,13 @@ def reset_page(request: Request, database: DatabaseDep, _: CurrentIdentity, toke
 async def reset(
     request: Request,
     database: DatabaseDep,
-    desk: AccountDeskDep,
+    account_service: AccountServiceDep,
     _: CurrentIdentity,
     form: Annotated[ResetForm, Form()],
 ) -> Response:
     """Set the new password, confirm the address, and end all sessions and tokens."""
     try:
-        await desk.reset_password(**form.model_dump(), address=client_address(request))
+        await account_service.reset_password(**form.model_dump(), address=client_address(request))
     except links.InvalidLinkError:
         raise
     except ServiceError as error:

@@ -18,7 +18,7 @@ from vocboard.app.settings import Settings
 from vocboard.app.web import cookies
 from vocboard.app.web.client import client_address
 from vocboard.app.web.csrf import protect_form
-from vocboard.app.web.dependencies import AccountDeskDep, DatabaseDep, SettingsDep, SignInDeskDep
+from vocboard.app.web.dependencies import AccountServiceDep, DatabaseDep, SettingsDep, SignInServiceDep
 from vocboard.app.web.identity import CurrentIdentity
 
 router = APIRouter()
@@ -53,13 +53,13 @@ def registration_page(request: Request, settings: SettingsDep, identity: Current
 async def register(
     request: Request,
     settings: SettingsDep,
-    desk: AccountDeskDep,
+    account_service: AccountServiceDep,
     _: CurrentIdentity,
     form: Annotated[RegistrationForm, Form()],
 ) -> Response:
     """Create an account; the response is the same if the email address already has one."""
     try:
-        await desk.register(**form.model_dump(exclude={"next"}), address=client_address(request))
+        await account_service.register(**form.model_dump(exclude={"next"}), address=client_address(request))
     except ServiceError as error:
         return _registration_page(request, settings, form, FormErrors.of(error))
     response = go_to("/register/sent")
@@ -85,8 +85,8 @@ def confirmation_page(request: Request, database: DatabaseDep, _: CurrentIdentit
 async def confirm(
     request: Request,
     settings: SettingsDep,
-    desk: AccountDeskDep,
-    sign_in_desk: SignInDeskDep,
+    account_service: AccountServiceDep,
+    sign_in_service: SignInServiceDep,
     database: DatabaseDep,
     identity: CurrentIdentity,
     form: Annotated[ConfirmationForm, Form()],
@@ -96,7 +96,7 @@ async def confirm(
     Link and password are more than signing in asks for, so the password is not asked for again.
     """
     try:
-        user = await desk.confirm_address(**form.model_dump(), address=client_address(request))
+        user = await account_service.confirm_address(**form.model_dump(), address=client_address(request))
     except links.InvalidLinkError:
         raise
     except ServiceError as error:
@@ -106,7 +106,7 @@ async def confirm(
     if not user.is_approved:
         return go_to(f"/sign-in{query}", done="waits")
     try:
-        signed_in = await sign_in_desk.sign_in(
+        signed_in = await sign_in_service.sign_in(
             database, attempt_of(request, settings, identity, user.email, form.password)
         )
     except ServiceError:  # too many at the moment

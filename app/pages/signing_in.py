@@ -18,7 +18,7 @@ from vocboard.app.settings import Settings
 from vocboard.app.web import cookies
 from vocboard.app.web.client import client_address
 from vocboard.app.web.csrf import protect_form
-from vocboard.app.web.dependencies import DatabaseDep, SettingsDep, SignInDeskDep
+from vocboard.app.web.dependencies import DatabaseDep, SettingsDep, SignInServiceDep
 from vocboard.app.web.identity import CurrentIdentity
 from vocboard.app.web.problem_details import details_of
 from vocboard.app.web.viewer import Identity
@@ -46,7 +46,7 @@ def sign_in_page(request: Request, identity: CurrentIdentity, next: str = "/") -
 async def sign_in(
     request: Request,
     settings: SettingsDep,
-    desk: SignInDeskDep,
+    sign_in_service: SignInServiceDep,
     database: DatabaseDep,
     identity: CurrentIdentity,
     form: Annotated[SignInForm, Form()],
@@ -54,7 +54,7 @@ async def sign_in(
     """Sign a browser in."""
     attempt = attempt_of(request, settings, identity, form.email, form.password)
     try:
-        signed_in = await _while_connected(request, desk.sign_in(database, attempt))
+        signed_in = await _while_connected(request, sign_in_service.sign_in(database, attempt))
     except ServiceError as error:
         return _sign_in_page(request, form, FormErrors.of(error), details_of(error).headers)
     return with_session(go_to(safe_path(form.next)), settings, signed_in)

@@ -42,7 +42,7 @@ from vocboard.app.submissions.idempotency import MAX_KEY_LENGTH, ReusedKeyError
 from vocboard.app.submissions.previous_answers import previous_answers
 from vocboard.app.submissions.queries import IdenticalArchiveError
 from vocboard.app.submissions.report import Report
-from vocboard.app.uploads.accepting import Wanted
+from vocboard.app.uploads.accepting import SubmissionRequest
 from vocboard.app.uploads.multipart import StreamedForm
 from vocboard.app.uploads.targets import Destination
 from vocboard.app.web.csrf import FIELD, ForgedRequestError, protect_form, verify_csrf
@@ -130,7 +130,7 @@ async def submit(
 
     try:
         destination = Destination(slug, phase, rehearsal)
-        sent = Wanted(
+        sent = SubmissionRequest(
             request, destination, user, idempotency_key or None, refuses_identical=True, refuses_incomplete=True
         )
         taken = await intake.take(sent, upload_id=upload, before_file=before_file)

@@ -19,7 +19,7 @@ from vocboard.app.challenges.models import Challenge, GroundTruthVersion, Scorin
 from vocboard.app.challenges.phases import Phase, competitions_scored_with, phase_named, phases_of
 from vocboard.app.challenges.queries import truth_of_scoring
 from vocboard.app.evaluations.models import ClassScore, CompetitionResult, Evaluation, Measure
-from vocboard.app.evaluations.rounding import shown
+from vocboard.app.evaluations.rounding import rounded
 from vocboard.app.leaderboards.ranking import Standing, order, ranks
 from vocboard.app.leaderboards.service import columns
 from vocboard.app.rescores import rounds
@@ -221,7 +221,7 @@ def _score(result: _Result | None, name: str) -> float | None:
 
 def _difference(before: float | None, after: float | None, decimals: int) -> dict[str, float | None]:
     """Return both values and their difference, rounded; the difference is None if either is undefined."""
-    old, new = shown(before, decimals), shown(after, decimals)
+    old, new = rounded(before, decimals), rounded(after, decimals)
     change = None if old is None or new is None else round(new - old, decimals)
     return {"before": old, "after": new, "change": change}
 

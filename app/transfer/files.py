@@ -10,7 +10,7 @@ from pydantic import BaseModel
 from vocboard.app.audit import export as log_export
 from vocboard.app.audit.queries import Filters
 from vocboard.app.database import Database
-from vocboard.app.forms.spreadsheets import defused
+from vocboard.app.forms.spreadsheets import escape_formula
 from vocboard.app.transfer import records
 from vocboard.app.transfer.records import EventRecord, Person
 
@@ -42,5 +42,5 @@ def write_people(path: Path, people: Sequence[Person]) -> None:
         writer = csv.writer(file)
         writer.writerow(("id", "name", "affiliation", "email", "organiser"))
         for one in people:
-            texts = map(defused, (one.name, one.affiliation, one.email))
+            texts = map(escape_formula, (one.name, one.affiliation, one.email))
             writer.writerow((one.id, *texts, "yes" if one.is_organiser else "no"))

@@ -34,7 +34,7 @@ from vocboard.app.transfer.importing_phases import (
     add_people_of_phases,
     add_phases,
 )
-from vocboard.app.transfer.importing_submissions import Adding
+from vocboard.app.transfer.importing_submissions import SubmissionImporter
 from vocboard.app.transfer.reading import Contents
 from vocboard.app.transfer.records import EventRecord, SubmissionRecord
 from vocboard.app.transfer.staging import Staging
@@ -164,8 +164,8 @@ def _add_results(session: Session, here: Session, path: Path, contents: Contents
 
     people = add_people(session, path)
     versions = add_ground_truth_versions(session, challenge_id, contents.header.ground_truth_versions)
-    adding = Adding(session, challenge_id, people, versions, is_taken)
-    ids = {one.id: adding.add(one) for one in reading.lines_of(path, records.SUBMISSIONS, SubmissionRecord)}
+    importer = SubmissionImporter(session, challenge_id, people, versions, is_taken)
+    ids = {one.id: importer.add(one) for one in reading.lines_of(path, records.SUBMISSIONS, SubmissionRecord)}
     subject = _NewChallenge(challenge_id)
     for event in reading.lines_of(path, records.LOG, EventRecord):
         elsewhere = {"at": event.created_at, "who": event.who, "text": event.text, "action": event.action}

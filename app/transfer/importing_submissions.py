@@ -23,7 +23,7 @@ _Rows = defaultdict[type[Base], list[dict[str, Any]]]
 
 
 @dataclass(slots=True)
-class Adding:
+class SubmissionImporter:
     """Adds submissions to an imported challenge.
 
     Attributes:

@@ -6,12 +6,12 @@ from typing import Annotated, TypeAlias
 from pydantic import AfterValidator, AwareDatetime, BaseModel, ConfigDict, Field
 
 from vocboard.app.challenges.rules import EARLIEST, LATEST
-from vocboard.app.forms.characters import objection
+from vocboard.app.forms.characters import character_error
 from vocboard.app.forms.links import MAX_LINK_LENGTH, is_address
 
 
 def _visible(text: str) -> str:
-    if message := objection(text, allowed="\n\t"):
+    if message := character_error(text, allowed="\n\t"):
         raise ValueError(message)
     return text
 

@@ -9,7 +9,7 @@ from typing import Any, Self
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from vocboard.app.forms.spreadsheets import defused
+from vocboard.app.forms.spreadsheets import escape_formula
 from vocboard.app.transfer.records import SubmissionRecord
 
 _SCHEMA = pa.schema(
@@ -51,7 +51,7 @@ class ScoreTables:
         self._parquet.write_table(pa.table(columns, schema=_SCHEMA))
         for row in rows:
             written = {**row, "submitted_at": row["submitted_at"].isoformat()}
-            written |= {name: defused(written[name]) for name in _TEXTS if written[name]}
+            written |= {name: escape_formula(written[name]) for name in _TEXTS if written[name]}
             self._csv.writerow("" if written[name] is None else written[name] for name in _SCHEMA.names)
 
     def __enter__(self) -> Self:

@@ -30,7 +30,7 @@ from vocboard.app.web.viewer import viewer_now
 
 
 @dataclass(frozen=True, slots=True)
-class Wanted:
+class SubmissionRequest:
     """A request to submit.
 
     Attributes:
@@ -51,7 +51,7 @@ class Wanted:
 
 
 @dataclass(frozen=True, slots=True)
-class Taken:
+class AcceptedSubmission:
     """An accepted submission.
 
     Attributes:
@@ -63,7 +63,7 @@ class Taken:
 
 
 @dataclass(frozen=True, slots=True)
-class Complete:
+class ReceivedSubmission:
     """A submission that has arrived completely.
 
     Attributes:
@@ -90,7 +90,7 @@ class Acceptance:
     store: ArchiveStore
     validator: Validator
 
-    async def accept(self, wanted: Wanted, target: Target, complete: Complete) -> Taken:
+    async def accept(self, sent: SubmissionRequest, target: Target, received: ReceivedSubmission) -> AcceptedSubmission:
         """Validate a submission, and queue it; the caller notifies the workers.
 
         Raises:
@@ -100,25 +100,25 @@ class Acceptance:
             ConflictError, LimitedError, NotSignedInError, ClientDisconnect: as `SubmissionIntake.take`.
             NotFoundError: the upload was submitted or removed in the meantime.
         """
-        archive = complete.archive
-        if wanted.refuses_identical and not complete.submit_identical:
-            await to_thread.run_sync(self._refuse_identical, wanted, target, archive.sha256)
+        archive = received.archive
+        if sent.refuses_identical and not received.submit_identical:
+            await to_thread.run_sync(self._refuse_identical, sent, target, archive.sha256)
         columns = await to_thread.run_sync(self.store.receive_columns, archive)
         async with off_the_loop(columns):
-            declared = None if "segmentation_classes" in complete.wrong else complete.form.segmentation_classes
+            declared = None if "segmentation_classes" in received.wrong else received.form.segmentation_classes
             async with brought_to_disk(archive):
                 report = await self.validate(
-                    wanted.request, wanted.user, target, archive, columns=columns, segmentation_classes=declared
+                    sent.request, sent.user, target, archive, columns=columns, segmentation_classes=declared
                 )
             edition = challenges.edition_of_phase(target.challenge, target.phase)
             if report.refuses:
-                missing = classes_not_entered(report.entries, edition) if wanted.refuses_incomplete else None
-                raise InvalidArchiveError(report.problems, report.groups, complete.wrong, missing)
+                missing = classes_not_entered(report.entries, edition) if sent.refuses_incomplete else None
+                raise InvalidArchiveError(report.problems, report.groups, received.wrong, missing)
             entered = [edition.competitions[entry.competition] for entry in report.entries]
-            forms.checked(complete.form, edition=edition, needed=needed_by(entered))
-            if wanted.refuses_incomplete and not complete.submit_incomplete:
+            forms.checked(received.form, edition=edition, needed=needed_by(entered))
+            if sent.refuses_incomplete and not received.submit_incomplete:
                 refuse_incomplete(report.entries, edition)
-            return await to_thread.run_sync(self._queue, wanted, target, complete, report, columns)
+            return await to_thread.run_sync(self._queue, sent, target, received, report, columns)
 
     async def validate(
         self,
@@ -151,41 +151,46 @@ class Acceptance:
             )
 
     def _queue(
-        self, wanted: Wanted, target: Target, complete: Complete, report: Report, columns: IncomingArchive
-    ) -> Taken:
+        self,
+        sent: SubmissionRequest,
+        target: Target,
+        received: ReceivedSubmission,
+        report: Report,
+        columns: IncomingArchive,
+    ) -> AcceptedSubmission:
         if report.has_columns:
             columns.finish()
         with self.database.writing() as session:
-            viewer_now(session, wanted.request.state.identity)  # rejected if the user was signed out in the meantime
-            if complete.repeatable is not None:
-                submissions.lock_submitter(session, wanted.user)
+            viewer_now(session, sent.request.state.identity)  # rejected if the user was signed out in the meantime
+            if received.repeatable is not None:
+                submissions.lock_submitter(session, sent.user)
                 # Another request with the same key may have been faster.
-                earlier = idempotency.earlier_submission(session, wanted.user, complete.repeatable)
+                earlier = idempotency.earlier_submission(session, sent.user, received.repeatable)
                 if earlier is not None:
-                    return Taken(earlier, is_repeated=True)
+                    return AcceptedSubmission(earlier, is_repeated=True)
             submission = submissions.submit(
                 session,
-                user=wanted.user,
+                user=sent.user,
                 challenge=target.challenge,
-                form=complete.form,
-                archive=complete.archive,
+                form=received.form,
+                archive=received.archive,
                 report=report,
                 columns=columns,
-                began_at=complete.began_at,
+                began_at=received.began_at,
                 phase_key=target.phase.key,
-                is_rehearsal=wanted.destination.is_rehearsal,
+                is_rehearsal=sent.destination.is_rehearsal,
             )
-            if complete.repeatable is not None:
-                idempotency.remember(session, wanted.user, complete.repeatable, submission)
+            if received.repeatable is not None:
+                idempotency.remember(session, sent.user, received.repeatable, submission)
             # Another request with another key may have submitted it, or its owner removed it.
-            if complete.upload is not None and not resumable.remove(session, complete.upload.id):
+            if received.upload is not None and not resumable.remove(session, received.upload.id):
                 raise NotFoundError(resumable.NO_UPLOAD)
-            return Taken(submission.id)
+            return AcceptedSubmission(submission.id)
 
-    def _refuse_identical(self, wanted: Wanted, target: Target, sha256: str) -> None:
+    def _refuse_identical(self, sent: SubmissionRequest, target: Target, sha256: str) -> None:
         with self.database.reading() as session:
             earlier = queries.identical_to(
-                session, user=wanted.user, challenge=target.challenge, phase_key=target.phase.key, sha256=sha256
+                session, user=sent.user, challenge=target.challenge, phase_key=target.phase.key, sha256=sha256
             )
         if earlier is not None:
             raise IdenticalArchiveError(earlier)

@@ -28,7 +28,7 @@ from vocboard.app.submissions.forms import SubmissionForm
 from vocboard.app.submissions.idempotency import RepeatableRequest
 from vocboard.app.submissions.validation import Validator
 from vocboard.app.uploads import resumable
-from vocboard.app.uploads.accepting import Acceptance, Complete, Taken, Wanted
+from vocboard.app.uploads.accepting import Acceptance, AcceptedSubmission, ReceivedSubmission, SubmissionRequest
 from vocboard.app.uploads.checking import adopted, check_submittable
 from vocboard.app.uploads.fields import (
     ARCHIVE_FIELD,
@@ -69,8 +69,8 @@ class SubmissionIntake:
     notifier: WorkerNotifier
 
     async def take(
-        self, wanted: Wanted, *, upload_id: uuid.UUID | None = None, before_file: BeforeFile | None = None
-    ) -> Taken:
+        self, sent: SubmissionRequest, *, upload_id: uuid.UUID | None = None, before_file: BeforeFile | None = None
+    ) -> AcceptedSubmission:
         """Receive, validate and queue the submission in a request's multipart form.
 
         The fields are `archive` (the file) and those of `submission_form`. The body is only read if the user may
@@ -87,7 +87,7 @@ class SubmissionIntake:
             ForbiddenError: the email address is not confirmed, the registration is not approved, or the user is banned
                 from the challenge or not admitted to the phase.
             ConflictError: the phase does not accept submissions; the upload is for another one, or is not finished.
-            IdenticalArchiveError: see `Wanted`.
+            IdenticalArchiveError: see `SubmissionRequest`.
             InvalidInputError: fields of the form are invalid.
             InvalidArchiveError: the archive has problems.
             WrongDigestError: the archive does not have the SHA-256 that the form says.
@@ -101,20 +101,20 @@ class SubmissionIntake:
             ClientDisconnect: the client disconnected.
         """
         async with upload_in_progress(
-            wanted.request,
-            user=wanted.user,
+            sent.request,
+            user=sent.user,
             kind=UploadKind.SUBMISSION,
             database=self.database,
             settings=self.settings,
             resumable_id=upload_id,
         ) as pace:
-            receive = partial(self._receive, wanted.request, pace, before_file)
+            receive = partial(self._receive, sent.request, pace, before_file)
             if upload_id is None:
-                taken = await self._take_sent(wanted, receive)
+                accepted = await self._take_sent(sent, receive)
             else:
-                taken = await self._take_uploaded(wanted, receive, upload_id)
+                accepted = await self._take_uploaded(sent, receive, upload_id)
             await to_thread.run_sync(self.notifier.submission_queued)  # before the upload ends: a worker can begin
-            return taken
+            return accepted
 
     @property
     def _acceptance(self) -> Acceptance:
@@ -134,14 +134,14 @@ class SubmissionIntake:
             field_limits=FIELD_LIMITS,
         )
 
-    async def _take_sent(self, wanted: Wanted, receive: _Receive) -> Taken:
+    async def _take_sent(self, sent: SubmissionRequest, receive: _Receive) -> AcceptedSubmission:
         """Take a submission whose archive is in the form."""
-        began_at, key = now(), wanted.idempotency_key
-        if key is not None and await to_thread.run_sync(self._is_known, wanted.user, key):
+        began_at, key = now(), sent.idempotency_key
+        if key is not None and await to_thread.run_sync(self._is_known, sent.user, key):
             digest = _Digest()
             received = await receive(digest)
-            return await self._repeated(wanted, _repeatable(key, wanted.destination, received, digest.sha256))
-        target = await to_thread.run_sync(self._target, wanted, wanted.destination, began_at)
+            return await self._repeated(sent, _repeatable(key, sent.destination, received, digest.sha256))
+        target = await to_thread.run_sync(self._target, sent, sent.destination, began_at)
         self.validator.expect_upload()
         archive = await to_thread.run_sync(partial(self.store.receive, limit=self.settings.upload_limit_bytes))
         async with off_the_loop(archive):
@@ -149,48 +149,50 @@ class SubmissionIntake:
             await to_thread.run_sync(archive.flush)
             _check_digest(received, archive)
             form, wrong = await to_thread.run_sync(_form, received, target)
-            complete = Complete(
+            submission = ReceivedSubmission(
                 form,
                 wrong,
                 archive,
                 began_at,
-                None if key is None else _repeatable(key, wanted.destination, received, archive.sha256),
+                None if key is None else _repeatable(key, sent.destination, received, archive.sha256),
                 _says_yes(received, IDENTICAL_FIELD),
                 _says_yes(received, INCOMPLETE_FIELD),
             )
-            return await self._acceptance.accept(wanted, target, complete)
+            return await self._acceptance.accept(sent, target, submission)
 
-    async def _take_uploaded(self, wanted: Wanted, receive: _Receive, upload_id: uuid.UUID) -> Taken:
+    async def _take_uploaded(
+        self, sent: SubmissionRequest, receive: _Receive, upload_id: uuid.UUID
+    ) -> AcceptedSubmission:
         """Take a submission whose archive was sent before."""
-        key = wanted.idempotency_key or f"upload {upload_id}"
+        key = sent.idempotency_key or f"upload {upload_id}"
         archive_id = f"upload {upload_id}"
         # In this order: another request that submits the upload removes it, and leaves its key.
-        upload = await to_thread.run_sync(self._find, upload_id, wanted.user)
-        if await to_thread.run_sync(self._is_known, wanted.user, key):
+        upload = await to_thread.run_sync(self._find, upload_id, sent.user)
+        if await to_thread.run_sync(self._is_known, sent.user, key):
             received = await receive(None)
-            return await self._repeated(wanted, _repeatable(key, wanted.destination, received, archive_id))
+            return await self._repeated(sent, _repeatable(key, sent.destination, received, archive_id))
         if upload is None:
             raise NotFoundError(resumable.NO_UPLOAD)
         began_at = max(upload.created_at, now() - MAX_UPLOAD_DURATION)
-        destination = replace(wanted.destination, phase_key=wanted.destination.phase_key or upload.phase_key)
-        target = await to_thread.run_sync(self._target, wanted, destination, began_at)
+        destination = replace(sent.destination, phase_key=sent.destination.phase_key or upload.phase_key)
+        target = await to_thread.run_sync(self._target, sent, destination, began_at)
         check_submittable(upload, destination, target)
         self.validator.expect_upload()
         received = await receive(None)
         received.file_name = file_name(upload.client_metadata)
-        repeatable = _repeatable(key, wanted.destination, received, archive_id)
+        repeatable = _repeatable(key, sent.destination, received, archive_id)
         form, wrong = await to_thread.run_sync(_form, received, target)
         try:
             archive = await to_thread.run_sync(adopted, self.store, upload)
         except FileNotFoundError:  # submitted by another request just now, or lost
-            return await self._repeated(wanted, repeatable)
+            return await self._repeated(sent, repeatable)
         async with off_the_loop(archive):
             try:
                 _check_digest(received, archive)
             except WrongDigestError:
                 await to_thread.run_sync(self._discard, upload)
                 raise
-            complete = Complete(
+            submission = ReceivedSubmission(
                 form,
                 wrong,
                 archive,
@@ -201,30 +203,30 @@ class SubmissionIntake:
                 upload,
             )
             try:
-                taken = await self._acceptance.accept(wanted, target, complete)
+                accepted = await self._acceptance.accept(sent, target, submission)
             except InvalidArchiveError:
                 await to_thread.run_sync(self._discard, upload)
                 raise
         await to_thread.run_sync(self.store.unfinished.remove, upload_id)
-        return taken
+        return accepted
 
     def _is_known(self, user: User, key: str) -> bool:
         with self.database.reading() as session:
             return idempotency.is_known(session, user, key)
 
-    async def _repeated(self, wanted: Wanted, repeatable: RepeatableRequest) -> Taken:
+    async def _repeated(self, sent: SubmissionRequest, repeatable: RepeatableRequest) -> AcceptedSubmission:
         def find() -> uuid.UUID | None:
             with self.database.reading() as session:
-                viewer_now(session, wanted.request.state.identity)
-                return idempotency.earlier_submission(session, wanted.user, repeatable)
+                viewer_now(session, sent.request.state.identity)
+                return idempotency.earlier_submission(session, sent.user, repeatable)
 
         earlier = await to_thread.run_sync(find)
         if earlier is None:
             raise NotFoundError("The original request is too old or no longer available. Check your submissions.")
-        return Taken(earlier, is_repeated=True)
+        return AcceptedSubmission(earlier, is_repeated=True)
 
-    def _target(self, wanted: Wanted, destination: Destination, at: datetime) -> Target:
-        return find_target(self.database, destination, wanted.user, at=at)
+    def _target(self, sent: SubmissionRequest, destination: Destination, at: datetime) -> Target:
+        return find_target(self.database, destination, sent.user, at=at)
 
     def _find(self, upload_id: uuid.UUID, user: User) -> ResumableUpload | None:
         with self.database.reading() as session:

@@ -10,9 +10,9 @@ from typing import Annotated
 from fastapi import Depends, Request
 from starlette.requests import HTTPConnection
 
-from vocboard.app.accounts.account_desk import AccountDesk
+from vocboard.app.accounts.account_service import AccountService
 from vocboard.app.accounts.password_work import PasswordWork
-from vocboard.app.accounts.signing_in import SignInDesk
+from vocboard.app.accounts.signing_in import SignInService
 from vocboard.app.database import Database
 from vocboard.app.leaderboards.current import Boards
 from vocboard.app.messaging.notifier import WorkerNotifier
@@ -49,7 +49,7 @@ class Services:
     boards: Boards
     open_streams: OpenStreams
     password_work: PasswordWork
-    sign_in_desk: SignInDesk
+    sign_in_service: SignInService
 
 
 def services_of(connection: HTTPConnection) -> Services:
@@ -89,9 +89,9 @@ async def _open_streams(request: Request) -> OpenStreams:
     return services_of(request).open_streams
 
 
-async def _account_desk(request: Request) -> AccountDesk:
+async def _account_service(request: Request) -> AccountService:
     services = services_of(request)
-    return AccountDesk(
+    return AccountService(
         settings=services.settings,
         database=services.database,
         password_work=services.password_work,
@@ -99,8 +99,8 @@ async def _account_desk(request: Request) -> AccountDesk:
     )
 
 
-async def _sign_in_desk(request: Request) -> SignInDesk:
-    return services_of(request).sign_in_desk
+async def _sign_in_service(request: Request) -> SignInService:
+    return services_of(request).sign_in_service
 
 
 async def _intake(request: Request) -> Intake:
@@ -143,8 +143,8 @@ StoreDep = Annotated[ArchiveStore, Depends(_store)]
 NotifierDep = Annotated[WorkerNotifier, Depends(_notifier)]
 BoardsDep = Annotated[Boards, Depends(_boards)]
 OpenStreamsDep = Annotated[OpenStreams, Depends(_open_streams)]
-AccountDeskDep = Annotated[AccountDesk, Depends(_account_desk)]
-SignInDeskDep = Annotated[SignInDesk, Depends(_sign_in_desk)]
+AccountServiceDep = Annotated[AccountService, Depends(_account_service)]
+SignInServiceDep = Annotated[SignInService, Depends(_sign_in_service)]
 IntakeDep = Annotated[Intake, Depends(_intake)]
 ResumableIntakeDep = Annotated[ResumableIntake, Depends(_resumable_intake)]
 UploadChecksDep = Annotated[UploadChecks, Depends(_upload_checks)]

@@ -3,7 +3,7 @@
 Numbers are converted in decimal, not in binary, so converting back gives identical numbers.
 """
 
-from vocboard.evaluator.conversion.boxes import Found
+from vocboard.evaluator.conversion.boxes import ConvertedDetection
 from vocboard.evaluator.conversion.coco_of_tree import tree_to_coco
 from vocboard.evaluator.conversion.colour_map import label_colour_map, write_colour_map
 from vocboard.evaluator.conversion.detections import FORMATS, from_results, to_results
@@ -19,7 +19,7 @@ __all__ = [
     "LABEL_MAP_FORMATS",
     "CategoryNames",
     "ConversionError",
-    "Found",
+    "ConvertedDetection",
     "ImageNames",
     "coco_to_tree",
     "from_results",

@@ -16,7 +16,7 @@ from vocboard.evaluator.conversion.decimals import exact, quotient, without_quot
 Four = tuple[Decimal, Decimal, Decimal, Decimal]
 
 
-class Found(NamedTuple):
+class ConvertedDetection(NamedTuple):
     """One detection: the edition's image and class, VOC's box, and the line or record of the input."""
 
     image: str

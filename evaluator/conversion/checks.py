@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from decimal import Decimal
 
-from vocboard.evaluator.conversion.boxes import Found
+from vocboard.evaluator.conversion.boxes import ConvertedDetection
 from vocboard.evaluator.conversion.names import ImageNames
 from vocboard.evaluator.conversion.problems import ProblemCollector
 from vocboard.evaluator.editions import Edition
@@ -17,7 +17,10 @@ _MANY_BEYOND = 5  # one of so many boxes
 
 
 def check_boxes(
-    found: Sequence[Found], sizes: Mapping[str, tuple[int, int]] | None, problems: ProblemCollector, file: str
+    found: Sequence[ConvertedDetection],
+    sizes: Mapping[str, tuple[int, int]] | None,
+    problems: ProblemCollector,
+    file: str,
 ) -> None:
     """Add problems for upside-down boxes, boxes for images of another size, and fractions instead of pixels."""
     outside = beyond = 0
@@ -51,19 +54,21 @@ def check_boxes(
         )
 
 
-def _reaches_beyond(found: Found, size: tuple[int, int]) -> bool:
+def _reaches_beyond(found: ConvertedDetection, size: tuple[int, int]) -> bool:
     """Whether a box ends a tenth of the image or more beyond its right or lower edge."""
     return found.box[2] > size[0] * _BEYOND or found.box[3] > size[1] * _BEYOND
 
 
-def _is_outside(found: Found, size: tuple[int, int]) -> bool:
+def _is_outside(found: ConvertedDetection, size: tuple[int, int]) -> bool:
     """Whether a box that is not upside down lies completely outside its image."""
     left, top, right, bottom = found.box
     is_upright = right + 1 >= left and bottom + 1 >= top
     return is_upright and (left > size[0] or top > size[1] or right < 1 or bottom < 1)
 
 
-def _note_upside_down(upside_down: Sequence[Found], are_most: bool, problems: ProblemCollector, file: str) -> None:
+def _note_upside_down(
+    upside_down: Sequence[ConvertedDetection], are_most: bool, problems: ProblemCollector, file: str
+) -> None:
     """Add a problem for boxes with swapped corners: an error if most boxes have them, otherwise a warning.
 
     Real detectors write hundreds of them, and the kits score them unchanged, so they are converted. If most boxes have

@@ -4,7 +4,7 @@ import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 
-from vocboard.evaluator.conversion.boxes import Found, Four, to_corner_and_size, to_corners
+from vocboard.evaluator.conversion.boxes import ConvertedDetection, Four, to_corner_and_size, to_corners
 from vocboard.evaluator.conversion.decimals import plain
 from vocboard.evaluator.conversion.names import ImageNames
 from vocboard.evaluator.conversion.problems import ProblemCollector
@@ -18,7 +18,7 @@ Sizes = Mapping[str, tuple[int, int]]
 
 def write_detections(
     target_format: str,
-    found: Sequence[Found],
+    found: Sequence[ConvertedDetection],
     output: Path,
     *,
     classes: tuple[str, ...],
@@ -56,7 +56,7 @@ def write_detections(
         unfinished.write_text(text)
 
 
-def _coco(found: Sequence[Found], classes: tuple[str, ...], images: Sequence[str]) -> str:
+def _coco(found: Sequence[ConvertedDetection], classes: tuple[str, ...], images: Sequence[str]) -> str:
     names = ImageNames(images)
     number = {name: place for place, name in enumerate(classes, start=1)}
     known = {image: json.dumps(names.number(image)) for image in images}
@@ -68,8 +68,8 @@ def _coco(found: Sequence[Found], classes: tuple[str, ...], images: Sequence[str
     return "[" + ",\n".join(rows) + "]\n"
 
 
-def _columns(boxes: str, first: int) -> Callable[[Sequence[Found], tuple[str, ...], Sequence[str]], str]:
-    def write(found: Sequence[Found], classes: tuple[str, ...], images: Sequence[str]) -> str:
+def _columns(boxes: str, first: int) -> Callable[[Sequence[ConvertedDetection], tuple[str, ...], Sequence[str]], str]:
+    def write(found: Sequence[ConvertedDetection], classes: tuple[str, ...], images: Sequence[str]) -> str:
         number = {name: place for place, name in enumerate(classes, start=first)}
         entries = []
         for image, of_image in _by_image(found, images).items():
@@ -83,7 +83,7 @@ def _columns(boxes: str, first: int) -> Callable[[Sequence[Found], tuple[str, ..
     return write
 
 
-def _objects(found: Sequence[Found], _: tuple[str, ...], images: Sequence[str]) -> str:
+def _objects(found: Sequence[ConvertedDetection], _: tuple[str, ...], images: Sequence[str]) -> str:
     entries = []
     for image, of_image in _by_image(found, images).items():
         rows = ",".join(
@@ -94,8 +94,8 @@ def _objects(found: Sequence[Found], _: tuple[str, ...], images: Sequence[str]) 
     return "{" + ",\n".join(entries) + "}\n"
 
 
-def _by_image(found: Iterable[Found], images: Sequence[str]) -> dict[str, list[Found]]:
-    by_image: dict[str, list[Found]] = {image: [] for image in images}
+def _by_image(found: Iterable[ConvertedDetection], images: Sequence[str]) -> dict[str, list[ConvertedDetection]]:
+    by_image: dict[str, list[ConvertedDetection]] = {image: [] for image in images}
     for each in found:
         by_image[each.image].append(each)
     return by_image
@@ -110,7 +110,7 @@ def _named_corners(box: Four) -> str:
     return "{" + ",".join(f'"{name}":{value}' for name, value in sides) + "}"
 
 
-_WRITERS: Mapping[str, Callable[[Sequence[Found], tuple[str, ...], Sequence[str]], str]] = {
+_WRITERS: Mapping[str, Callable[[Sequence[ConvertedDetection], tuple[str, ...], Sequence[str]], str]] = {
     "coco": _coco,
     "detectron2": _coco,
     "ultralytics": _coco,

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from vocboard.evaluator.archives import UPLOAD_LIMITS, ArchiveError, members
-from vocboard.evaluator.conversion.boxes import Found
+from vocboard.evaluator.conversion.boxes import ConvertedDetection
 from vocboard.evaluator.conversion.checks import SWAPPED_CORNERS, check_boxes, check_covered
 from vocboard.evaluator.conversion.coco_results import coco_source, is_coco_results
 from vocboard.evaluator.conversion.decimals import decimal, plain
@@ -116,7 +116,7 @@ def to_results(
 
 def from_results(
     path: Path, edition: Edition, competition: str, image_sets: ImageSets
-) -> tuple[list[Found], tuple[str, ...]]:
+) -> tuple[list[ConvertedDetection], tuple[str, ...]]:
     """Return the detections of result files, class after class in the order of each file, and the classes entered.
 
     Raises:
@@ -128,7 +128,7 @@ def from_results(
     if has_errors(read.problems):
         raise ConversionError(read.problems)
     names = FileNames(edition)
-    found: dict[str, list[Found]] = {name: [] for name in edition.classes}
+    found: dict[str, list[ConvertedDetection]] = {name: [] for name in edition.classes}
     entered: set[str] = set()
     try:
         for member in members(path, UPLOAD_LIMITS, lambda _: None):
@@ -148,7 +148,7 @@ def from_results(
     return [each for of_class in found.values() for each in of_class], tuple(c for c in edition.classes if c in entered)
 
 
-def result_files(found: Iterable[Found], competition: Competition, classes: Sequence[str]) -> Files:
+def result_files(found: Iterable[ConvertedDetection], competition: Competition, classes: Sequence[str]) -> Files:
     """Return names and contents of a detection competition's files, detections in their order."""
     in_lines = competition.rules.class_in_lines
     lines: dict[str, list[str]] = {name: [] for name in (("",) if in_lines else classes)}
@@ -210,7 +210,9 @@ class _Matching:
     problems: ProblemCollector
     drop: bool
 
-    def found(self, source: Source, sizes: Mapping[str, tuple[int, int]], progress: Progress | None) -> Iterator[Found]:
+    def found(
+        self, source: Source, sizes: Mapping[str, tuple[int, int]], progress: Progress | None
+    ) -> Iterator[ConvertedDetection]:
         to_voc = FROM[source.convention]
         for number, row in enumerate(source.rows, start=1):
             image, label = self.images.find(row.image), self.categories.find(row.category)
@@ -222,18 +224,18 @@ class _Matching:
                 )
             if image is not None and label is not None:
                 box = to_voc(row.box, sizes.get(image, _NO_SIZE))
-                yield Found(image, label, row.confidence, box, row.place)
+                yield ConvertedDetection(image, label, row.confidence, box, row.place)
             if progress is not None and number % _TOLD == 0:
                 progress(_TOLD)
 
 
-def _lines(content: bytes, label: str | None) -> Iterator[Found]:
+def _lines(content: bytes, label: str | None) -> Iterator[ConvertedDetection]:
     for place, line in enumerate(content.decode("utf-8-sig").splitlines(), start=1):
         fields = line.split()
         if fields:
             confidence, left, top, right, bottom = map(decimal, fields[1:6])
             name = label if label is not None else fields[6]
-            yield Found(fields[0], name, confidence, (left, top, right, bottom), place)
+            yield ConvertedDetection(fields[0], name, confidence, (left, top, right, bottom), place)
 
 
 def _coco(path: Path, _: tuple[str, ...], problems: ProblemCollector) -> Source:

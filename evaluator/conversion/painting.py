@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from PIL import Image
 
-from vocboard.evaluator.conversion.boxes import Found
+from vocboard.evaluator.conversion.boxes import ConvertedDetection
 from vocboard.evaluator.conversion.detections import Converted, from_results, image_set_of, sizes_by_image
 from vocboard.evaluator.conversion.problems import ConversionError, ProblemCollector
 from vocboard.evaluator.conversion.result_archive import write_results
@@ -57,7 +57,7 @@ def segmentations_from_detections(
         problems.add("unknown_sizes", "the tree does not say how large its images are", remedy)
         raise ConversionError(problems.problems())
     found, _ = from_results(results, edition, detection, image_sets)
-    by_image: dict[str, list[Found]] = {image: [] for image in sizes}
+    by_image: dict[str, list[ConvertedDetection]] = {image: [] for image in sizes}
     for each in found:
         if each.image in by_image and (above is None or each.confidence > above):
             by_image[each.image].append(each)
@@ -66,7 +66,7 @@ def segmentations_from_detections(
     return Converted(sum(map(len, by_image.values())), edition.classes, warnings)
 
 
-def paint(found: Iterable[Found], size: tuple[int, int], classes: tuple[str, ...]) -> NDArray[np.uint8]:
+def paint(found: Iterable[ConvertedDetection], size: tuple[int, int], classes: tuple[str, ...]) -> NDArray[np.uint8]:
     """Return the (height, width) label map of an image, with boxes rounded to pixels and clipped to the image.
 
     Args:

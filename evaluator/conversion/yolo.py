@@ -11,7 +11,7 @@ from decimal import Decimal
 from pathlib import Path
 
 from vocboard.evaluator.archives import TREE_LIMITS, ArchiveError, members
-from vocboard.evaluator.conversion.boxes import Found, to_centre
+from vocboard.evaluator.conversion.boxes import ConvertedDetection, to_centre
 from vocboard.evaluator.conversion.decimals import decimal, plain
 from vocboard.evaluator.conversion.names import file_stem
 from vocboard.evaluator.conversion.problems import ConversionError, ProblemCollector, needs_directory
@@ -49,7 +49,7 @@ def yolo_source(path: Path, problems: ProblemCollector) -> Source:
 
 
 def yolo_files(
-    found: Iterable[Found], sizes: Mapping[str, tuple[int, int]], classes: tuple[str, ...]
+    found: Iterable[ConvertedDetection], sizes: Mapping[str, tuple[int, int]], classes: tuple[str, ...]
 ) -> dict[str, str]:
     """Return text files of detections by name, for all images with a known size."""
     lines: dict[str, list[str]] = {image: [] for image in sizes}

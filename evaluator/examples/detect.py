@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from vocboard.evaluator.conversion.boxes import Found
+from vocboard.evaluator.conversion.boxes import ConvertedDetection
 from vocboard.evaluator.conversion.decimals import decimal
 from vocboard.evaluator.conversion.detections import result_files
 from vocboard.evaluator.conversion.result_archive import Files
@@ -29,10 +29,10 @@ def detect(material: Material, competition: Competition) -> Files:
         examples.add(grid, grid.fractions(truth.box[own]), truth.class_index[own])
     detector = examples.learn(len(competition.classes))
     most = dict.fromkeys(detector.kinds, MAX_KEPT)
-    found: list[Found] = []
+    found: list[ConvertedDetection] = []
     for image, grid in material.grids(material.test_set.images):
         for kind, score, window in detector.find(grid, most):
             left, top, right, bottom = (decimal(f"{side:.1f}") for side in grid.pixels(window[None])[0].tolist())
             name, certain = material.test_set.images[image], decimal(confidence(score, competition))
-            found.append(Found(name, competition.classes[kind], certain, (left, top, right, bottom)))
+            found.append(ConvertedDetection(name, competition.classes[kind], certain, (left, top, right, bottom)))
     return result_files(found, competition, [competition.classes[kind] for kind in detector.kinds])

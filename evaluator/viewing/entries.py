@@ -1,6 +1,6 @@
 """Results of each task for the page, with the marks that the evaluation gives them.
 
-Here, a claim is one row of the page: a detection, a region, a part of a layout, or the confidence of an image or person
+A result row is one row of the page: a detection, a region, a part of a layout, or the confidence of an image or person
 for a class.
 """
 
@@ -27,21 +27,21 @@ from vocboard.evaluator.tasks.layout.people import people_by_index
 from vocboard.evaluator.tasks.layout.scoring import judge_whole_people
 from vocboard.evaluator.viewing.marks import MIN_OVERLAP, Mark, mark_detections
 
-NOBODY = -1
+NO_OBJECT = -1
 _LABEL_MARKS = np.array([Mark.IGNORED, Mark.POSITIVE, Mark.NEGATIVE], dtype=np.uint8)  # by label 0, 1, -1
 
 
 @dataclass(frozen=True, eq=False, slots=True)
-class Claims:
-    """Some claims of one class.
+class ResultRows:
+    """Some result rows of one class.
 
     Attributes:
         image: (n,) index into the image set.
         confidence: (n,) float64.
         mark: (n,) uint8 of `Mark`.
-        object: (n,) index into the objects of the page; `NOBODY` for none.
-        box: (n, 4) float64; None if claims have no boxes.
-        region: RLE of each claim; None if claims are not regions.
+        object: (n,) index into the objects of the page; `NO_OBJECT` for none.
+        box: (n, 4) float64; None if rows have no boxes.
+        region: RLE of each row; None if rows are not regions.
     """
 
     class_index: int
@@ -55,7 +55,7 @@ class Claims:
 
 @dataclass(frozen=True, eq=False, slots=True)
 class Page:
-    """What claims are compared with: the ground truth and the objects of the page.
+    """What result rows are compared with: the ground truth and the objects of the page.
 
     Attributes:
         truth: the ground truth.
@@ -72,31 +72,31 @@ class Page:
 
     def objects(self, image_set: ImageSet, people: NDArray[np.integer]) -> NDArray[np.int64]:
         """Return (n,) indices of the page's objects for (n, 2) people by image and 1-based index."""
-        first = np.array([self.first.get(name, NOBODY) for name in image_set.images], dtype=np.int64)
+        first = np.array([self.first.get(name, NO_OBJECT) for name in image_set.images], dtype=np.int64)
         start = first[people[:, 0]]
         found = start + people[:, 1] - 1
-        return np.where((start >= 0) & (found < len(self.boxes)), found, NOBODY)
+        return np.where((start >= 0) & (found < len(self.boxes)), found, NO_OBJECT)
 
 
-def claims_of(entry: Entry, image_set: ImageSet, page: Page) -> Iterator[Claims]:
-    """Yield the claims of a competition's entry, class after class."""
-    yield from CLAIMS[entry.competition.task](entry, image_set, page)
+def result_rows(entry: Entry, image_set: ImageSet, page: Page) -> Iterator[ResultRows]:
+    """Yield the result rows of a competition's entry, class after class."""
+    yield from RESULT_ROWS[entry.competition.task](entry, image_set, page)
 
 
-def has_claims(task: Task) -> bool:
-    """Return whether results of a task are claims; label maps are shown as images instead.
+def has_result_rows(task: Task) -> bool:
+    """Return whether results of a task are shown as rows; label maps are shown as images instead.
 
     Raises:
-        ValueError: the task is registered neither in `CLAIMS` nor in `WITH_LABEL_MAPS`.
+        ValueError: the task is registered neither in `RESULT_ROWS` nor in `WITH_LABEL_MAPS`.
     """
-    if task not in CLAIMS and task not in WITH_LABEL_MAPS:
+    if task not in RESULT_ROWS and task not in WITH_LABEL_MAPS:
         raise ValueError(f"pages cannot show results of {task}: register it in {__name__}")
-    return task in CLAIMS
+    return task in RESULT_ROWS
 
 
-def _detections(entry: Entry, _: ImageSet, page: Page) -> Iterator[Claims]:
+def _detections(entry: Entry, _: ImageSet, page: Page) -> Iterator[ResultRows]:
     truth = _truth_of(entry.competition, page)
-    place_of = np.append(page.detected, NOBODY)  # the last for "none"
+    place_of = np.append(page.detected, NO_OBJECT)  # the last for "none"
     for index, name in enumerate(page.edition.classes):
         found: Detections | None = entry.content.get(name)
         if found is None:
@@ -107,10 +107,10 @@ def _detections(entry: Entry, _: ImageSet, page: Page) -> Iterator[Claims]:
         else:
             order = by_confidence(found.confidence)
             mark, matched = _unjudged(len(order))
-        yield Claims(index, found.image[order], found.confidence[order], mark, matched, box=found.box[order])
+        yield ResultRows(index, found.image[order], found.confidence[order], mark, matched, box=found.box[order])
 
 
-def _confidences(entry: Entry, image_set: ImageSet, page: Page) -> Iterator[Claims]:
+def _confidences(entry: Entry, image_set: ImageSet, page: Page) -> Iterator[ResultRows]:
     truth = _truth_of(entry.competition, page)
     people = image_set.persons if entry.competition.task is Task.ACTION else None
     objects = None if people is None else page.objects(image_set, people)
@@ -128,14 +128,14 @@ def _confidences(entry: Entry, image_set: ImageSet, page: Page) -> Iterator[Clai
             of_item[labels.item] = _LABEL_MARKS[labels.label]
             mark = of_item[item]
         if people is None or objects is None:
-            yield Claims(index, item, found.confidence[order], mark, matched)
+            yield ResultRows(index, item, found.confidence[order], mark, matched)
         else:
             matched = objects[item]
-            box = np.append(page.boxes, [[1, 1, 0, 0]], axis=0)[matched]  # the last for nobody
-            yield Claims(index, people[item, 0], found.confidence[order], mark, matched, box=box)
+            box = np.append(page.boxes, [[1, 1, 0, 0]], axis=0)[matched]  # the last for no object
+            yield ResultRows(index, people[item, 0], found.confidence[order], mark, matched, box=box)
 
 
-def _layouts(entry: Entry, image_set: ImageSet, page: Page) -> Iterator[Claims]:
+def _layouts(entry: Entry, image_set: ImageSet, page: Page) -> Iterator[ResultRows]:
     """Yield parts with the confidence of their layout. If whole people are judged, all parts have the layout's mark."""
     layouts: Layouts = entry.content
     truth = _truth_of(entry.competition, page)
@@ -143,25 +143,25 @@ def _layouts(entry: Entry, image_set: ImageSet, page: Page) -> Iterator[Claims]:
     if isinstance(truth, LayoutTruth):
         mark, person = _judged_parts(layouts, truth, entry.competition, page.edition)
         of_truth = page.objects(image_set, np.stack([truth.image, truth.object], axis=1))
-        matched = np.append(of_truth, NOBODY)[person]
+        matched = np.append(of_truth, NO_OBJECT)[person]
     for index in range(len(page.edition.parts)):
         own = np.flatnonzero(layouts.part_type == index)
         own = own[by_confidence(layouts.confidence[layouts.part_layout[own]])]
         layout = layouts.part_layout[own]
         box = layouts.part_box[own]
-        yield Claims(index, layouts.image[layout], layouts.confidence[layout], mark[own], matched[own], box=box)
+        yield ResultRows(index, layouts.image[layout], layouts.confidence[layout], mark[own], matched[own], box=box)
 
 
 def _judged_parts(
     layouts: Layouts, truth: LayoutTruth, competition: Competition, edition: Edition
 ) -> tuple[NDArray[np.uint8], NDArray[np.int64]]:
-    """Return the mark of each part, and the index of its person in the truth; -1 for nobody."""
+    """Return the mark of each part, and the index of its person in the truth; `NO_OBJECT` for nobody."""
     if layouts.person_box is not None:
         best, overlap = best_overlapping(layouts.person_box, layouts.image, truth.box, truth.image)
-        person = np.where(is_enough(overlap, edition.overlap), best, NOBODY)
+        person = np.where(is_enough(overlap, edition.overlap), best, NO_OBJECT)
     else:
         people = people_by_index(layouts, truth)
-        person = np.where(people.known, people.person, NOBODY)
+        person = np.where(people.known, people.person, NO_OBJECT)
     if competition.rules.layout_protocol is LayoutProtocol.PARTS:
         mark = np.full(len(layouts.part_layout), Mark.IGNORED, dtype=np.uint8)
         judged = judge_parts(layouts, truth, edition.overlap, len(edition.parts))
@@ -176,7 +176,7 @@ def _judged_parts(
     return of_layout[layouts.part_layout], person[layouts.part_layout]
 
 
-def _regions(entry: Entry, image_set: ImageSet, page: Page) -> Iterator[Claims]:
+def _regions(entry: Entry, image_set: ImageSet, page: Page) -> Iterator[ResultRows]:
     truth, rules = _truth_of(entry.competition, page), entry.competition.rules
     for index, name in enumerate(page.edition.classes):
         found: Regions | None = entry.content.get(name)
@@ -194,7 +194,7 @@ def _regions(entry: Entry, image_set: ImageSet, page: Page) -> Iterator[Claims]:
         shapes = [_shape(found, region, image_set) for region in order.tolist()]
         box = np.array([box for box, _ in shapes], dtype=np.float64).reshape(-1, 4)
         texts = [text for _, text in shapes]
-        yield Claims(index, found.image[order], found.confidence[order], mark, matched, box=box, region=texts)
+        yield ResultRows(index, found.image[order], found.confidence[order], mark, matched, box=box, region=texts)
 
 
 def _shape(regions: Regions, region: int, image_set: ImageSet) -> tuple[tuple[int, int, int, int], str]:
@@ -216,11 +216,11 @@ def _truth_of(competition: Competition, page: Page) -> Any:
 
 
 def _unjudged(count: int) -> tuple[NDArray[np.uint8], NDArray[np.int64]]:
-    return np.full(count, Mark.UNJUDGED, dtype=np.uint8), np.full(count, NOBODY, dtype=np.int64)
+    return np.full(count, Mark.UNJUDGED, dtype=np.uint8), np.full(count, NO_OBJECT, dtype=np.int64)
 
 
-# Each task also has an entry in KINDS of assets/results.js: the marks that its claims can have.
-CLAIMS: Mapping[Task, Callable[[Entry, ImageSet, Page], Iterator[Claims]]] = {
+# Each task also has an entry in KINDS of assets/results.js: the marks that its rows can have.
+RESULT_ROWS: Mapping[Task, Callable[[Entry, ImageSet, Page], Iterator[ResultRows]]] = {
     Task.CLASSIFICATION: _confidences,
     Task.DETECTION: _detections,
     Task.LAYOUT: _layouts,

@@ -20,7 +20,7 @@ from vocboard.evaluator.reading import read_results
 from vocboard.evaluator.result_files.names import FileNames
 from vocboard.evaluator.results import Entry
 from vocboard.evaluator.tasks.registries.definitions import TASKS
-from vocboard.evaluator.viewing.entries import Page, claims_of, has_claims
+from vocboard.evaluator.viewing.entries import Page, has_result_rows, result_rows
 from vocboard.evaluator.viewing.marks import Mark
 from vocboard.evaluator.viewing.pictures import Places, find_pictures
 from vocboard.evaluator.viewing.scenes import Scenes, read_scenes
@@ -118,7 +118,7 @@ def write_view(
     competitions, counts = [], {}
     for entry in read.results.values() if read is not None and read.is_valid else ():
         competition = entry.competition
-        if has_claims(competition.task):
+        if has_result_rows(competition.task):
             image_set = image_sets.sets[competition.task, competition.image_set]
             data, counts[competition.key] = _competition(entry, image_set, page, places)
             competitions.append(data)
@@ -173,16 +173,16 @@ def _competition(
     place_of = np.array([places[image] for image in image_set.images], dtype=np.int64)
     names = _names(entry, page.edition)
     columns: dict[str, list[Any]] = {key: [] for key in ("image", "class", "confidence", "mark", "object")}
-    for claims in claims_of(entry, image_set, page):
-        columns["image"] += place_of[claims.image].tolist()
-        columns["class"] += [claims.class_index] * len(claims.image)
-        columns["confidence"] += [float(f"{c:.{_CONFIDENCE_DIGITS}g}") for c in claims.confidence.tolist()]
-        columns["mark"] += claims.mark.tolist()
-        columns["object"] += claims.object.tolist()
-        if claims.box is not None:
-            columns.setdefault("box", []).extend(np.round(claims.box, 1).ravel().tolist())
-        if claims.region is not None:
-            columns.setdefault("region", []).extend(claims.region)
+    for rows in result_rows(entry, image_set, page):
+        columns["image"] += place_of[rows.image].tolist()
+        columns["class"] += [rows.class_index] * len(rows.image)
+        columns["confidence"] += [float(f"{c:.{_CONFIDENCE_DIGITS}g}") for c in rows.confidence.tolist()]
+        columns["mark"] += rows.mark.tolist()
+        columns["object"] += rows.object.tolist()
+        if rows.box is not None:
+            columns.setdefault("box", []).extend(np.round(rows.box, 1).ravel().tolist())
+        if rows.region is not None:
+            columns.setdefault("region", []).extend(rows.region)
     values, numbers = np.unique(np.array(columns["mark"], dtype=np.uint8), return_counts=True)
     counts = {Mark(value): number for value, number in zip(values.tolist(), numbers.tolist(), strict=True)}
     kind: dict[str, Any] = {"key": competition.key, "task": competition.task.value, "names": names}
@@ -191,7 +191,7 @@ def _competition(
 
 
 def _names(entry: Entry, edition: Edition) -> list[str]:
-    """Return the names of the class indices of claims."""
+    """Return the names of the class indices of rows."""
     return list(edition.parts if entry.competition.task is Task.LAYOUT else entry.competition.classes)
 
 

@@ -204,7 +204,7 @@ def test_another_media_type_than_asked_for_is_not_passed_on() -> None:
         connection(handler).get_text("/board", accept="text/csv")
 
 
-def test_a_silent_event_stream_ends_the_patience() -> None:
+def test_a_silent_event_stream_times_out() -> None:
     def handler(request: httpx.Request) -> httpx.Response:
         raise httpx.ReadTimeout("silence")
 

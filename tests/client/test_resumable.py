@@ -8,11 +8,11 @@ from pathlib import Path
 import httpx
 import pytest
 
-from vocboard.client import patience, resumable
+from vocboard.client import resumable, retry_policy
 from vocboard.client.archive import OutgoingArchive
 from vocboard.client.connection import Connection
 from vocboard.client.errors import ChangedArchiveError, LimitedError, NetworkError, RefusedError
-from vocboard.client.resumable import Watcher
+from vocboard.client.resumable import UploadListener
 from vocboard.client.submitting import submit
 from vocboard.client.upload_states import UploadStates, cache_directory
 
@@ -74,9 +74,9 @@ def states(tmp_path: Path) -> UploadStates:
     return UploadStates(tmp_path / "uploads")
 
 
-def send(server: Server, path: Path, states: UploadStates, watcher: Watcher | None = None) -> object:
+def send(server: Server, path: Path, states: UploadStates, listener: UploadListener | None = None) -> object:
     with server.connection() as connection, OutgoingArchive(path) as archive:
-        return submit(connection, "voc", archive, {"method_name": "M"}, states=states, watcher=watcher)
+        return submit(connection, "voc", archive, {"method_name": "M"}, states=states, listener=listener)
 
 
 def once(method: str, answer: httpx.Response | Exception, *, after: int = 0) -> Fault:
@@ -125,7 +125,7 @@ def files(states: UploadStates) -> Iterator[Path]:
 )
 def test_what_passes_is_waited_for(fault: Fault, archive: Path, states: UploadStates) -> None:
     server, said = Server(fault), list[str]()
-    assert send(server, archive, states, Watcher(waiting=said.append)) == {"id": "1"}
+    assert send(server, archive, states, UploadListener(waiting=said.append)) == {"id": "1"}
     assert server.received == CONTENT
     assert hashlib.sha256(CONTENT).hexdigest().encode() in server.forms[-1]
     assert len(said) == len(server.pauses) == 1
@@ -148,7 +148,7 @@ def test_another_process_continues_and_says_so(archive: Path, states: UploadStat
 
     server.faults.clear()
     continued: list[int] = []
-    send(server, archive.rename(archive.with_name("renamed.tar")), states, Watcher(continuing=continued.append))
+    send(server, archive.rename(archive.with_name("renamed.tar")), states, UploadListener(continuing=continued.append))
     assert continued == [200_000]
     assert server.received == CONTENT
     assert server.requests.count("PATCH") == 4, "two, the one that was killed, and the rest"
@@ -212,7 +212,7 @@ def test_a_connection_that_does_not_come_back_is_given_up(archive: Path, states:
     server = Server(away)
     with pytest.raises(NetworkError, match=r"100 kB of 300 kB have arrived; run the same command again to continue"):
         send(server, archive, states)
-    assert patience.GIVEN_UP_AFTER_SECONDS <= sum(server.pauses) < patience.GIVEN_UP_AFTER_SECONDS + 60
+    assert retry_policy.GIVEN_UP_AFTER_SECONDS <= sum(server.pauses) < retry_policy.GIVEN_UP_AFTER_SECONDS + 60
     assert len(list(files(states))) == 1
 
 

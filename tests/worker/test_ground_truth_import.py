@@ -262,7 +262,7 @@ def test_a_failure_of_ours_is_tried_again_and_then_given_up(
 ) -> None:
     impatient = settings.model_copy(update={"lease": settings.lease * 0})
     version_id = upload(database, settings, challenge_to_import(database), packed(tree))
-    monkeypatch.setattr(leases, "kept", lambda *_, **__: contextlib.nullcontext())
+    monkeypatch.setattr(leases, "renewing_lease", lambda *_, **__: contextlib.nullcontext())
 
     def fails(*_: object) -> None:
         raise OSError("no space left on device")

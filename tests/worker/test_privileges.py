@@ -28,7 +28,7 @@ from vocboard.app.accounts.models import LinkPurpose, Role, Scope, User
 from vocboard.app.accounts.password_work import PasswordWork
 from vocboard.app.accounts.passwords import hashed
 from vocboard.app.accounts.people import new_user
-from vocboard.app.accounts.signing_in import Attempt, SignInDesk
+from vocboard.app.accounts.signing_in import Attempt, SignInService
 from vocboard.app.challenges import archiving, ground_truth_queue, organisers
 from vocboard.app.challenges import ground_truth_versions as versions
 from vocboard.app.challenges import service as challenges
@@ -121,10 +121,10 @@ def people_come_and_go(web: Database) -> tuple[User, User]:
     eve = new_user(email="eve@lab.example", name="Eve", affiliation="", password=PASSWORD, role=Role.ORGANISER)
     with web.writing() as session:
         organiser = administration.create_user(session, person=eve)
-    desk = SignInDesk(PasswordWork(), Settings())
+    sign_in_service = SignInService(PasswordWork(), Settings())
     with pytest.raises(SignInError):
-        asyncio.run(desk.sign_in(web, Attempt("ada@lab.example", "", "192.0.2.1")))
-    signed_in = asyncio.run(desk.sign_in(web, Attempt("ada@lab.example", PASSWORD, "192.0.2.1")))
+        asyncio.run(sign_in_service.sign_in(web, Attempt("ada@lab.example", "", "192.0.2.1")))
+    signed_in = asyncio.run(sign_in_service.sign_in(web, Attempt("ada@lab.example", PASSWORD, "192.0.2.1")))
     ada, secret = signed_in.user, signed_in.secret
     with web.writing() as session:
         found = service.user_of_session(session, secret)

@@ -9,7 +9,7 @@ from vocboard.app.accounts import registration
 from vocboard.app.pages.forms import go_to
 from vocboard.app.pages.rendering import render
 from vocboard.app.web.csrf import protect_form
-from vocboard.app.web.dependencies import AccountDeskDep, DatabaseDep, SettingsDep
+from vocboard.app.web.dependencies import AccountServiceDep, DatabaseDep, SettingsDep
 from vocboard.app.web.identity import Creator
 
 PATH = "/organise/registrations"
@@ -26,14 +26,14 @@ def registrations_page(request: Request, settings: SettingsDep, database: Databa
 
 
 @router.post("/{user_id}/approve", dependencies=[Depends(protect_form)])
-def approve(desk: AccountDeskDep, organiser: Creator, user_id: uuid.UUID) -> Response:
+def approve(account_service: AccountServiceDep, organiser: Creator, user_id: uuid.UUID) -> Response:
     """Approve a registration."""
-    desk.approve_registration(user_id, actor=organiser)
+    account_service.approve_registration(user_id, actor=organiser)
     return go_to(PATH, done="approved")
 
 
 @router.post("/{user_id}/reject", dependencies=[Depends(protect_form)])
-def reject(desk: AccountDeskDep, organiser: Creator, user_id: uuid.UUID) -> Response:
+def reject(account_service: AccountServiceDep, organiser: Creator, user_id: uuid.UUID) -> Response:
     """Reject a registration."""
-    desk.reject_registration(user_id, actor=organiser)
+    account_service.reject_registration(user_id, actor=organiser)
     return go_to(PATH, done="rejected")

@@ -10,8 +10,8 @@ from tests.support.factories import PASSWORD, make_token, make_user
 from vocboard.app.accounts import service, signing_in
 from vocboard.app.accounts.models import WebSession
 from vocboard.app.accounts.password_work import PasswordWork
-from vocboard.app.accounts.sign_in_gate import SignInGate
-from vocboard.app.accounts.signing_in import Attempt, SignInDesk
+from vocboard.app.accounts.sign_in_queue import SignInQueue
+from vocboard.app.accounts.signing_in import Attempt, SignInService
 from vocboard.app.accounts.tokens import MAX_TOKENS
 from vocboard.app.database import Database, now
 from vocboard.app.errors import BusyError, ConflictError, LimitedError, SignInError
@@ -35,68 +35,74 @@ def waited(monkeypatch: pytest.MonkeyPatch) -> list[float]:
 
 
 @pytest.fixture
-def desk() -> SignInDesk:
-    return SignInDesk(PasswordWork(), Settings())
+def sign_in_service() -> SignInService:
+    return SignInService(PasswordWork(), Settings())
 
 
-def attempt(desk: SignInDesk, database: Database, *attempts: Attempt) -> list[object]:
+def attempt(sign_in_service: SignInService, database: Database, *attempts: Attempt) -> list[object]:
     """Make attempts at the same time; return what became of each."""
 
     async def all_of_them() -> list[object]:
-        return await asyncio.gather(*(desk.sign_in(database, one) for one in attempts), return_exceptions=True)
+        return await asyncio.gather(
+            *(sign_in_service.sign_in(database, one) for one in attempts), return_exceptions=True
+        )
 
     return asyncio.run(all_of_them())
 
 
 @pytest.mark.parametrize("email", [EMAIL, "unknown@lab.example"])
 def test_failures_delay_the_next_attempt_and_never_forbid_it(
-    database: Database, desk: SignInDesk, waited: list[float], email: str
+    database: Database, sign_in_service: SignInService, waited: list[float], email: str
 ) -> None:
     with database.writing() as session:
         make_user(session, email=EMAIL)
     for _ in range(12):
-        [outcome] = attempt(desk, database, Attempt(email, "wrong password", HERE))
+        [outcome] = attempt(sign_in_service, database, Attempt(email, "wrong password", HERE))
         assert isinstance(outcome, SignInError)
     assert waited == [0.0] * 5 + [1.0, 2.0, 4.0, 8.0, 16.0, 30.0, 30.0]
     if email == EMAIL:
-        [outcome] = attempt(desk, database, Attempt(email, PASSWORD, HERE))
+        [outcome] = attempt(sign_in_service, database, Attempt(email, PASSWORD, HERE))
         assert isinstance(outcome, signing_in.SignedIn)
 
 
-def test_failures_of_others_delay_nobody_elsewhere(database: Database, desk: SignInDesk, waited: list[float]) -> None:
+def test_failures_of_others_delay_nobody_elsewhere(
+    database: Database, sign_in_service: SignInService, waited: list[float]
+) -> None:
     for _ in range(10):
-        attempt(desk, database, Attempt(EMAIL, "wrong password", HERE))
+        attempt(sign_in_service, database, Attempt(EMAIL, "wrong password", HERE))
     waited.clear()
-    attempt(desk, database, Attempt(EMAIL, "wrong password", ELSEWHERE), Attempt("eve@b.example", "wrong", HERE))
+    attempt(
+        sign_in_service, database, Attempt(EMAIL, "wrong password", ELSEWHERE), Attempt("eve@b.example", "wrong", HERE)
+    )
     assert waited == [0.0, 0.0]
 
 
 def test_a_browser_that_signed_in_before_is_not_delayed(
-    database: Database, desk: SignInDesk, waited: list[float]
+    database: Database, sign_in_service: SignInService, waited: list[float]
 ) -> None:
     with database.writing() as session:
         make_user(session, email=EMAIL)
-    [first] = attempt(desk, database, Attempt(EMAIL, PASSWORD, HERE))
+    [first] = attempt(sign_in_service, database, Attempt(EMAIL, PASSWORD, HERE))
     assert isinstance(first, signing_in.SignedIn)
     for _ in range(10):
-        attempt(desk, database, Attempt(EMAIL, "wrong password", HERE))
+        attempt(sign_in_service, database, Attempt(EMAIL, "wrong password", HERE))
     waited.clear()
     forged = first.known_browser[:-1] + ("0" if first.known_browser[-1] != "0" else "1")
-    attempt(desk, database, Attempt(EMAIL, PASSWORD, HERE, "", first.known_browser))
-    attempt(desk, database, Attempt(EMAIL, PASSWORD, HERE, "", forged))
+    attempt(sign_in_service, database, Attempt(EMAIL, PASSWORD, HERE, "", first.known_browser))
+    attempt(sign_in_service, database, Attempt(EMAIL, PASSWORD, HERE, "", forged))
     assert waited[0] == 0.0
     assert waited[1] > 0.0
 
 
 def test_parallel_attempts_are_counted_one_after_the_other(
-    database: Database, desk: SignInDesk, waited: list[float]
+    database: Database, sign_in_service: SignInService, waited: list[float]
 ) -> None:
-    attempt(desk, database, *(Attempt(EMAIL, "wrong password", HERE) for _ in range(8)))
+    attempt(sign_in_service, database, *(Attempt(EMAIL, "wrong password", HERE) for _ in range(8)))
     assert waited == [0.0] * 5 + [1.0, 2.0, 4.0]
 
 
 def test_sign_ins_sessions_and_tokens_of_a_person_are_capped(
-    database: Database, desk: SignInDesk, monkeypatch: pytest.MonkeyPatch
+    database: Database, sign_in_service: SignInService, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with database.writing() as session:
         user = make_user(session, email=EMAIL)
@@ -109,7 +115,7 @@ def test_sign_ins_sessions_and_tokens_of_a_person_are_capped(
             make_token(session, user)
         for _ in range(attempts.SIGN_INS_OF_PERSON.count):
             attempts.count(session, {attempts.SIGN_INS_OF_PERSON: str(user.id)})
-    [outcome] = attempt(desk, database, Attempt(EMAIL, PASSWORD, HERE))
+    [outcome] = attempt(sign_in_service, database, Attempt(EMAIL, PASSWORD, HERE))
     assert isinstance(outcome, LimitedError)
 
 
@@ -158,18 +164,18 @@ def test_a_new_client_waits_for_few_of_those_with_failures() -> None:
 
 
 def test_one_network_cannot_take_all_places() -> None:
-    async def enter(gate: SignInGate, client: str) -> None:
-        async with gate.turn(f"{client} line", client=client):
+    async def enter(queue: SignInQueue, client: str) -> None:
+        async with queue.turn(f"{client} line", client=client):
             await asyncio.Event().wait()
 
     async def run() -> None:
-        gate = SignInGate(max_waiting=10, max_waiting_per_client=2, refusal_pause_seconds=0.05)
-        waiting = [asyncio.ensure_future(enter(gate, "many")) for _ in range(2)]
+        queue = SignInQueue(max_waiting=10, max_waiting_per_client=2, refusal_pause_seconds=0.05)
+        waiting = [asyncio.ensure_future(enter(queue, "many")) for _ in range(2)]
         for _ in range(3):
             await asyncio.get_running_loop().run_in_executor(None, int)  # let them begin
         with pytest.raises(BusyError):
-            await enter(gate, "many")
-        async with gate.turn("other line", client="other"):
+            await enter(queue, "many")
+        async with queue.turn("other line", client="other"):
             pass
         for task in waiting:
             task.cancel()

@@ -6,7 +6,7 @@ from tests.support.factories import make_challenge, make_token, make_user
 from tests.support.site import Site
 from vocboard.app.accounts.models import Role
 from vocboard.app.errors import InvalidInputError
-from vocboard.app.forms.characters import objection
+from vocboard.app.forms.characters import character_error
 from vocboard.app.forms.fields import FieldChecks
 
 INVISIBLE = {
@@ -57,7 +57,7 @@ def test_what_cannot_be_seen_is_refused(name: str) -> None:
 @pytest.mark.parametrize("name", VISIBLE)
 def test_names_of_all_scripts_are_taken(name: str) -> None:
     assert FieldChecks().line("name", name, max_length=100) == name.replace("\ufe0f", "")
-    assert objection(name.replace("\ufe0f", "")) is None
+    assert character_error(name.replace("\ufe0f", "")) is None
 
 
 def test_what_looks_the_same_is_stored_the_same() -> None:
@@ -67,9 +67,11 @@ def test_what_looks_the_same_is_stored_the_same() -> None:
 
 
 def test_a_message_says_which_character_and_where() -> None:
-    assert objection("abc\u202edef") == "Remove the invisible character U+202E (right-to-left override) after “abc”."
     assert (
-        objection("\u200b", allowed="\n")
+        character_error("abc\u202edef") == "Remove the invisible character U+202E (right-to-left override) after “abc”."
+    )
+    assert (
+        character_error("\u200b", allowed="\n")
         == "Remove the invisible character U+200B (zero width space) at the beginning."
     )
 

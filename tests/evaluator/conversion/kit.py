@@ -5,7 +5,7 @@ from pathlib import Path
 import numpy as np
 
 from tests.evaluator.trees import an_object, annotation, write
-from vocboard.evaluator.conversion import Found
+from vocboard.evaluator.conversion import ConvertedDetection
 from vocboard.evaluator.conversion.decimals import decimal
 from vocboard.evaluator.editions import Edition, load
 from vocboard.evaluator.image_sets import ImageSets
@@ -33,7 +33,7 @@ def image_sets(directory: Path) -> ImageSets:
     return read_image_sets(directory, edition())
 
 
-def random_detections(count: int = 300, seed: int = 0) -> list[Found]:
+def random_detections(count: int = 300, seed: int = 0) -> list[ConvertedDetection]:
     """Detections with numbers of every length, grouped by class as result files are."""
     random = np.random.default_rng(seed)
     found = []
@@ -46,5 +46,5 @@ def random_detections(count: int = 300, seed: int = 0) -> list[Found]:
             confidence, *box = (decimal(repr(round(float(number), digits) + 0.0)) for number in numbers)  # no -0.0
             image = str(random.choice(IMAGES))
             if box[2] >= box[0] and box[3] >= box[1]:
-                found.append(Found(image, label, confidence, (box[0], box[1], box[2], box[3])))
+                found.append(ConvertedDetection(image, label, confidence, (box[0], box[1], box[2], box[3])))
     return found

@@ -11,7 +11,7 @@ from tests.evaluator.trees import a_part, actions, an_object, annotation, write
 from tests.support.golden import golden, golden_truth
 from vocboard.evaluator.annotations.records import read_record
 from vocboard.evaluator.conversion import ConversionError, coco_to_tree, to_results, tree_to_coco
-from vocboard.evaluator.conversion.boxes import Found
+from vocboard.evaluator.conversion.boxes import ConvertedDetection
 from vocboard.evaluator.conversion.decimals import decimal
 from vocboard.evaluator.conversion.detection_output import write_detections
 from vocboard.evaluator.editions import Edition, for_image_set, load
@@ -94,7 +94,7 @@ def _scene(random: np.random.Generator) -> list[tuple[int, int, int, int]]:
 
 def _files(
     random: np.random.Generator, edition: Edition, images: list[str]
-) -> tuple[dict[str, str | bytes], list[Found]]:
+) -> tuple[dict[str, str | bytes], list[ConvertedDetection]]:
     files: dict[str, str | bytes] = {"ImageSets/Main/test.txt": "".join(f"{image}\n" for image in images)}
     found = []
     size = "<size><width>320</width><height>320</height><depth>3</depth></size>"
@@ -109,7 +109,9 @@ def _files(
                 if numbers[2] > numbers[0] and numbers[3] > numbers[1]:
                     guess = label if random.random() < 0.8 else edition.classes[0]
                     score = decimal(repr(round(float(random.random()), 2)))  # with ties
-                    found.append(Found(image, guess, score, (numbers[0], numbers[1], numbers[2], numbers[3])))
+                    found.append(
+                        ConvertedDetection(image, guess, score, (numbers[0], numbers[1], numbers[2], numbers[3]))
+                    )
         files[f"Annotations/{image}.xml"] = annotation(*objects, size=size)
     return files, found
 

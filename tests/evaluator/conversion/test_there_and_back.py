@@ -9,7 +9,7 @@ import pytest
 
 from tests.evaluator.conversion import kit
 from tests.support.golden import golden, golden_truth
-from vocboard.evaluator.conversion import FORMATS, Found, from_results, to_results
+from vocboard.evaluator.conversion import FORMATS, ConvertedDetection, from_results, to_results
 from vocboard.evaluator.conversion.detection_output import write_detections
 from vocboard.evaluator.conversion.detections import image_set_of, result_files, sizes_by_image
 from vocboard.evaluator.conversion.result_archive import write_results
@@ -17,7 +17,7 @@ from vocboard.evaluator.editions import Edition, Task, load
 from vocboard.evaluator.image_sets import ImageSet, ImageSets
 
 
-def bits(found: list[Found]) -> dict[tuple[str, str], list[bytes]]:
+def bits(found: list[ConvertedDetection]) -> dict[tuple[str, str], list[bytes]]:
     """Every number as the bits of its double, by class and image, in order."""
     by_image: dict[tuple[str, str], list[bytes]] = defaultdict(list)
     for each in found:
@@ -25,7 +25,9 @@ def bits(found: list[Found]) -> dict[tuple[str, str], list[bytes]]:
     return dict(by_image)
 
 
-def there_and_back(name: str, found: list[Found], edition: Edition, sets: ImageSets, directory: Path) -> list[Found]:
+def there_and_back(
+    name: str, found: list[ConvertedDetection], edition: Edition, sets: ImageSets, directory: Path
+) -> list[ConvertedDetection]:
     image_set = image_set_of(edition.competitions["comp4"], sets)
     there, back = directory / "there", directory / "back.tar.gz"
     sizes = sizes_by_image(image_set)

@@ -71,19 +71,21 @@ def test_organisers_are_told_to_upload_what_the_ground_truth_is_read_from(task: 
 
 
 def test_pages_show_results_of_every_task() -> None:
-    missing = sorted(set(Task) - set(entries.CLAIMS) - entries.WITH_LABEL_MAPS)
-    assert not missing, f"register {', '.join(missing)} in CLAIMS or WITH_LABEL_MAPS of evaluator/viewing/entries.py"
-    assert not set(entries.CLAIMS) & entries.WITH_LABEL_MAPS
+    missing = sorted(set(Task) - set(entries.RESULT_ROWS) - entries.WITH_LABEL_MAPS)
+    assert not missing, (
+        f"register {', '.join(missing)} in RESULT_ROWS or WITH_LABEL_MAPS of evaluator/viewing/entries.py"
+    )
+    assert not set(entries.RESULT_ROWS) & entries.WITH_LABEL_MAPS
 
 
 def test_pages_know_the_marks_of_every_task_with_claims() -> None:
     kinds = re.search(r"const KINDS = \{(.*?)\};", (ASSETS / "results.js").read_text(), re.S)
     assert kinds
-    assert set(re.findall(r"^ +(\w+): \[", kinds[1], re.M)) == {task.value for task in entries.CLAIMS}
+    assert set(re.findall(r"^ +(\w+): \[", kinds[1], re.M)) == {task.value for task in entries.RESULT_ROWS}
 
 
 def test_an_unregistered_task_is_an_error_not_a_label_map(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(entries, "CLAIMS", {})
-    assert not entries.has_claims(Task.SEGMENTATION)
+    monkeypatch.setattr(entries, "RESULT_ROWS", {})
+    assert not entries.has_result_rows(Task.SEGMENTATION)
     with pytest.raises(ValueError, match="register it in"):
-        entries.has_claims(Task.DETECTION)
+        entries.has_result_rows(Task.DETECTION)

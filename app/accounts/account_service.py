@@ -21,7 +21,7 @@ from vocboard.app.settings import Settings
 
 
 @dataclass(frozen=True, slots=True)
-class AccountDesk:
+class AccountService:
     """Operations on accounts. `address` is always the client's, for rate limits."""
 
     settings: Settings

@@ -13,7 +13,7 @@ PASSING_STATUSES = frozenset({408, 423, 502, 503, 504})
 WRONG_OFFSET = "wrong_offset"
 
 
-class Patience:
+class RetryPolicy:
     """Waits before each new attempt, longer and longer, until nothing has arrived for `GIVEN_UP_AFTER_SECONDS`.
 
     Args of the constructor:

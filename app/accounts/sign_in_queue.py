@@ -14,7 +14,7 @@ MAX_PAUSING = 512
 RETRY_AFTER_SECONDS = 10
 
 
-class SignInGate:
+class SignInQueue:
     """The sign-in attempts of one web process, on one event loop."""
 
     def __init__(
