@@ -21,7 +21,7 @@ class State(StrEnum):
     QUEUED = "queued"
     EVALUATING = "evaluating"
     SCORED = "scored"
-    FAILED = "failed"  # the evaluation failed; does not count against the quota
+    FAILED = "failed"  # the evaluation failed, or an organiser says so; does not count against the quota
     WITHDRAWN = "withdrawn"
     DISQUALIFIED = "disqualified"  # by an organiser, until an organiser lifts it
 

@@ -27,7 +27,7 @@ NOT_OF: dict[str, tuple[str, ...]] = {
 }
 EMBEDDED_ONLY = {"debug", "data_directory"}  # production refuses the one and has volumes instead of the other
 OPERATORS_PAGE = ROOT / "docs" / "operators.md"
-DOCUMENTED = re.compile(r"^\| `(VOCBOARD_[A-Z_]+)`(?:, `(VOCBOARD_[A-Z_]+)`)? \|", re.M)
+DOCUMENTED = re.compile(r"^\| `(VOCBOARD_[A-Z0-9_]+)`(?:, `(VOCBOARD_[A-Z0-9_]+)`)? \|", re.M)
 
 
 @pytest.fixture(scope="module")

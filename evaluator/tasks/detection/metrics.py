@@ -34,7 +34,7 @@ def normalised(ranked: RankedClass[MatchedResults]) -> Resampled:
 
 
 def recall_per_image(number: int) -> ClassMetric:
-    """Return the metric that keeps so many detections of each image; see `recall_of_first`."""
+    """Return the metric that keeps so many detections of each image: `recall_of_first`, but with replicates."""
 
     def recall(ranked: RankedClass[MatchedResults]) -> Resampled:
         judged = ranked.judged()

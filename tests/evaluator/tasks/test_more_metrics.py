@@ -6,8 +6,10 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from tests.evaluator.diagnosis.cases import CLASSES, IMAGES, random_case
-from tests.evaluator.reference.detection import Detection, Object, marks
+from tests.evaluator.diagnosis.cases import CLASSES, IMAGES, moved, random_box, random_case
+from tests.evaluator.reference.calibration import calibration_error
+from tests.evaluator.reference.detection import Detection, Object
+from tests.evaluator.reference.recall_per_image import recall
 from tests.evaluator.reference.replicates import tuples
 from tests.evaluator.tasks.test_detection import detections_of, truth_of
 from vocboard.evaluator.editions import Edition, Metric, load
@@ -29,7 +31,6 @@ from vocboard.evaluator.tasks.registries.definitions import METRICS, TASKS
 RECALLS = {Metric.RECALL_1_PER_IMAGE: 1, Metric.RECALL_10_PER_IMAGE: 10, Metric.RECALL_100_PER_IMAGE: 100}
 OF_DETECTION = (Metric.NORMALISED_AVERAGE_PRECISION, Metric.BEST_F1, *RECALLS, Metric.CALIBRATION_ERROR)
 PUBLIC = ImageSet(tuple(IMAGES))
-Truth = list[Object]
 
 
 def with_secondary(name: str, competition: str, metrics: tuple[Metric, ...]) -> Edition:
@@ -37,28 +38,6 @@ def with_secondary(name: str, competition: str, metrics: tuple[Metric, ...]) -> 
     chosen = edition.competitions[competition]
     rules = replace(chosen.rules, secondary=metrics)
     return replace(edition, competitions={competition: replace(chosen, rules=rules)})
-
-
-def recall(found: list[Detection], objects: Truth, number: int) -> float:
-    images = {image for image, *_ in found}
-    kept = [
-        row
-        for image in sorted(images)
-        for row in sorted((each for each in found if each[0] == image), key=lambda each: -each[1])[:number]
-    ]
-    judged, positives = marks(kept, objects, with_difficult=False)
-    return judged.count("true") / positives if positives else np.nan
-
-
-def calibration_error(found: list[Detection], objects: Truth) -> float:
-    ranked = sorted((row[1] for row in found), reverse=True)
-    judged, _ = marks(found, objects, with_difficult=False)
-    rows = [(c, mark == "true") for c, mark in zip(ranked, judged, strict=True) if mark != "ignored"]
-    error = 0.0
-    for tenth in range(10):
-        own = [(c, right) for c, right in rows if tenth / 10 <= c < (tenth + 1) / 10 or (tenth == 9 and c == 1)]
-        error += abs(sum(c for c, _ in own) - sum(right for _, right in own))
-    return error / len(rows) if rows else np.nan
 
 
 @pytest.mark.parametrize("seed", range(15))
@@ -88,6 +67,32 @@ def test_detection(seed: int) -> None:
         judgement = evidence.classes[name].matches(edition.overlap).judge()
         expected_score = normalised_average_precision(judgement, judgement.positives, normal)
         assert values[Metric.NORMALISED_AVERAGE_PRECISION][name] == pytest.approx(expected_score, nan_ok=True)
+
+
+def crowded_case(seed: int, numbers: range = range(90, 220)) -> tuple[list[Detection], list[Object]]:
+    """Return detections and objects of one class, with so many detections of each image and many equal confidences."""
+    chance = random.Random(seed)
+    objects = [(image, random_box(chance), chance.random() < 0.1) for image in IMAGES for _ in range(40)]
+    found = []
+    for image in IMAGES:
+        own = [box for of, box, _ in objects if of == image]
+        for _ in range(chance.choice(numbers)):
+            found.append((image, round(chance.random(), 1), moved(chance.choice(own), chance)))
+    chance.shuffle(found)
+    return found, objects
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_recall_leaves_out_what_is_beyond_the_number_of_each_image(seed: int) -> None:
+    found, objects = crowded_case(seed)
+    edition = with_secondary("VOC2012", "comp3", tuple(RECALLS))
+    entry = Entry(edition.competitions["comp3"], ("car",), {"car": detections_of(found)})
+    truth = truth_of({name: objects if name == "car" else [] for name in CLASSES}, "VOC2012")
+    scores = DetectionScorer().score(entry, truth, edition, PUBLIC, None)
+    computed = [measure.per_class["car"] for measure in scores.secondary]
+    expected = [recall(found, objects, number) for number in RECALLS.values()]
+    assert computed == pytest.approx(expected)
+    assert sorted({*expected, recall(found, objects, len(found))}) == [*expected, recall(found, objects, len(found))]
 
 
 def classified(confidences: dict[str, list[float]], labels: dict[str, list[int]]) -> CompetitionScores:
