@@ -1,7 +1,7 @@
 """Submissions locked against other changes to the end of a transaction: the first thing that every change does.
 
-Rows are locked in one order everywhere, so that nobody waits in a circle: the person, the challenge, the submission, its
-method.
+Rows are locked in one order everywhere, so that nobody waits in a circle: the person, the challenge, the submission,
+its method.
 """
 
 import uuid
