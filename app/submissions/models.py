@@ -162,7 +162,7 @@ class Submission(LeasedWithState, Base):
 
 
 class SubmissionEntry(Base):
-    """An entry of a submission in a competition; quotas count these."""
+    """An entry of a submission in a competition; a quota counts submissions with an entry in its competition."""
 
     __tablename__ = "submission_entries"
 

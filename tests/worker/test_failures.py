@@ -56,7 +56,7 @@ def test_an_archive_that_does_not_fit_the_present_image_sets_is_not_scored_and_i
     assert evaluate(backend)
     failure = backend.submission(submission_id).failure or ""
     expect_failure(backend.submission(submission_id), failure)
-    assert "does not fit them any more: " in failure
+    assert "it does not pass any more: " in failure
     assert UNKNOWN in failure
     assert failure.endswith("This submission does not count against your quota.")
 
