@@ -144,7 +144,7 @@ def _write_tables(
     Args:
         damaged: SHA-256 of archives that are left out.
     """
-    from vocboard.app.transfer.tables import ScoreTables  # noqa: PLC0415  # pyarrow takes 45 MiB; few processes export
+    from vocboard.app.transfer.tables import ScoreTables  # noqa: PLC0415  # pyarrow takes 30 MiB; few processes export
 
     (directory / "README.txt").write_text(README, encoding="utf-8")
     truth = truth_of_scoring(session, challenge.current_scoring_id)

@@ -83,7 +83,7 @@ def read_indexed(data: bytes, size: tuple[int, int] | None) -> IndexedImage:
     header = _read_header(chunks, size)
     if header.is_greyscale:
         chunks = [chunk for chunk in chunks if chunk.kind != b"PLTE"]
-    for chunk in chunks:
+    for chunk in chunks[1:]:  # the header's has been checked
         _check_checksum(chunk)
     if not _IN_ORDER.fullmatch(b"".join(chunk.kind for chunk in chunks)):
         raise _damaged("its chunks are incomplete or in the wrong order")
