@@ -1,6 +1,7 @@
 """Challenges: list, read, create, change."""
 
 from datetime import datetime
+from functools import partial
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Query, Request, Response
@@ -22,6 +23,7 @@ from vocboard.app.api.schemas.challenges import (
 from vocboard.app.challenges import service as challenges
 from vocboard.app.challenges.models import Challenge
 from vocboard.app.database import now
+from vocboard.app.leaderboards.service import imported_scores
 from vocboard.app.quotas.service import quotas
 from vocboard.app.web.dependencies import DatabaseDep
 from vocboard.app.web.identity import ApiIdentity, OrganisingUser, Viewer
@@ -42,8 +44,8 @@ def list_challenges(
 ) -> ItemPage[ChallengeSummary]:
     """List public challenges and challenges that you organise, newest first."""
     with database.reading() as session:
-        listed = challenges.visible_challenges(session, viewer)
-    return item_page(page_of(listed, page=page, per_page=per_page), _summary)
+        listed = page_of(challenges.visible_challenges(session, viewer), page=page, per_page=per_page)
+        return item_page(listed, partial(_summary, session))
 
 
 @router.get("/challenges/{slug}", responses=problem_responses(401, 403, 404))
@@ -140,8 +142,8 @@ def change_challenge(
         return challenge_details(session, challenge, identity.reader)
 
 
-def _summary(challenge: Challenge) -> ChallengeSummary:
-    return ChallengeSummary(**_common(challenge, now()))
+def _summary(session: Session, challenge: Challenge) -> ChallengeSummary:
+    return ChallengeSummary(**_common(session, challenge, now()))
 
 
 def challenge_details(session: Session, challenge: Challenge, reader: User | None) -> ChallengeDetails:
@@ -154,10 +156,10 @@ def challenge_details(session: Session, challenge: Challenge, reader: User | Non
             key: QuotaUse(used=state.used, allowed=state.allowed, allowed_at=state.allowed_at)
             for key, state in states.items()
         }
-    return ChallengeDetails(**_common(challenge, at), description=challenge.description, quota_use=use)
+    return ChallengeDetails(**_common(session, challenge, at), description=challenge.description, quota_use=use)
 
 
-def _common(challenge: Challenge, at: datetime) -> dict[str, Any]:
+def _common(session: Session, challenge: Challenge, at: datetime) -> dict[str, Any]:
     current = challenges.current_phase(challenge, at)
     rules, edition = current.rules, challenges.edition_of_phase(challenge, current)
     return {
@@ -176,6 +178,7 @@ def _common(challenge: Challenge, at: datetime) -> dict[str, Any]:
         "detail": rules.detail,
         "anywhere_on_earth": challenge.anywhere_on_earth,
         "statistics": challenge.statistics,
+        "imported": imported_scores(session, challenge),
         "current_phase": current.key,
         "phases": [phase_view(phase, current, at) for phase in challenges.phases_of(challenge)],
     }

@@ -14,6 +14,7 @@ from vocboard.app.api.schemas.leaderboards import (
     RankRange,
     ScoreInterval,
 )
+from vocboard.app.api.schemas.values import ImportedScores
 from vocboard.app.challenges.models import MAIN_PHASE
 from vocboard.app.errors import ServiceError
 from vocboard.app.leaderboards import export
@@ -156,6 +157,7 @@ def _leaderboard(board: Board) -> Leaderboard:
         classes=list(board.classes),
         decimals=board.decimals,
         ladder_step=board.ladder_step,
+        imported=None if board.imported is None else ImportedScores.model_validate(board.imported),
         corrections=[
             Correction(
                 applied_at=one.applied_at,

@@ -11,6 +11,7 @@ from vocboard.app.api.schemas.submissions import (
     RocPoints,
     SecondaryMeasure,
 )
+from vocboard.app.api.schemas.values import ImportedScores
 from vocboard.app.evaluations.diagnosis_failures import EXPLANATIONS
 from vocboard.app.evaluations.visible import (
     DiagnosisState,
@@ -41,7 +42,7 @@ def scores_of(evaluation: VisibleEvaluation, decimals: int) -> dict[str, Competi
     Args:
         decimals: of the challenge.
     """
-    return {result.competition: _competition(result, decimals) for result in evaluation.results}
+    return {result.competition: _competition(result, evaluation, decimals) for result in evaluation.results}
 
 
 def curves_of(competition: str, evaluation: VisibleEvaluation | None) -> Curves:
@@ -80,7 +81,7 @@ def _points(curve: VisibleCurve) -> PrecisionRecallPoints | RocPoints:
     return PrecisionRecallPoints(recall=right, precision=up)
 
 
-def _competition(result: VisibleResult, decimals: int) -> CompetitionScores:
+def _competition(result: VisibleResult, evaluation: VisibleEvaluation, decimals: int) -> CompetitionScores:
     primary, *secondary = result.measures
     return CompetitionScores(
         task=result.task,
@@ -107,6 +108,7 @@ def _competition(result: VisibleResult, decimals: int) -> CompetitionScores:
         confusion_counts=[list(row) for row in result.confusion.counts]
         if result.confusion and result.confusion.counts
         else None,
+        imported=None if evaluation.imported is None else ImportedScores.model_validate(evaluation.imported),
         ladder=Ladder(step=result.ladder.step, is_new_best=result.ladder.is_new_best, best=result.ladder.best)
         if result.ladder
         else None,

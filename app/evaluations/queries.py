@@ -8,7 +8,7 @@ from typing import NamedTuple, TypeVarTuple
 from sqlalchemy import Select, and_, func, select
 from sqlalchemy.orm import Session, selectinload
 
-from vocboard.app.challenges.models import GroundTruthVersion, Scoring
+from vocboard.app.challenges.models import Challenge, GroundTruthVersion, Scoring, TruthState
 from vocboard.app.evaluations import curves, diagnosis_tasks
 from vocboard.app.evaluations.models import (
     CompetitionResult,
@@ -21,6 +21,7 @@ from vocboard.app.evaluations.models import (
     PublicCurve,
     PublicDiagnosis,
 )
+from vocboard.app.evaluations.origin import import_of
 from vocboard.app.evaluations.visibility import StoredCurves, StoredDetail
 from vocboard.app.submissions.models import State, Submission, SubmissionEntry
 from vocboard.evaluator.metrics.shared_metrics import CurveKind
@@ -43,7 +44,7 @@ def current(session: Session, submission: Submission) -> Evaluation | None:
     return session.scalars(query).one_or_none()
 
 
-def detail(session: Session, evaluation: Evaluation, curves_of: str | None) -> StoredDetail:
+def detail(session: Session, challenge: Challenge, evaluation: Evaluation, curves_of: str | None) -> StoredDetail:
     """Return the curves (of one competition), confusion matrices and diagnoses that the web process can read."""
     with_curves = [result.id for result in evaluation.results if result.competition == curves_of]
     stored = _curves(session, with_curves)
@@ -62,7 +63,7 @@ def detail(session: Session, evaluation: Evaluation, curves_of: str | None) -> S
         .where(CompetitionResult.evaluation_id == evaluation.id)
     ).all()
     versions = session.execute(
-        select(GroundTruthVersion.number, Scoring.edition_version)
+        select(GroundTruthVersion.number, GroundTruthVersion.state, Scoring.edition_version)
         .join(Scoring, Scoring.ground_truth_version_id == GroundTruthVersion.id)
         .where(Scoring.id == evaluation.scoring_id)
     ).one()
@@ -78,6 +79,7 @@ def detail(session: Session, evaluation: Evaluation, curves_of: str | None) -> S
         diagnosis_failure=diagnosis_failure,
         ground_truth_version=versions.number,
         edition_version=versions.edition_version,
+        imported=import_of(session, challenge) if versions.state is TruthState.ELSEWHERE else None,
     )
 
 

@@ -50,7 +50,7 @@ def visible_evaluation(
     is_organiser = organises(session, viewer, submission.challenge_id)
     shown_evaluation = visible(
         evaluation,
-        queries.detail(session, evaluation, curves_of),
+        queries.detail(session, submission.challenge, evaluation, curves_of),
         detail=phase.rules.detail,
         decimals=submission.challenge.decimals,
         is_organiser=is_organiser,

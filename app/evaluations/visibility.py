@@ -11,6 +11,7 @@ from vocboard.app.evaluations.diagnosis_shares import Shares
 from vocboard.app.evaluations.eleven_points import GRID
 from vocboard.app.evaluations.ladder import Ladder, Release, VisibleLadder
 from vocboard.app.evaluations.models import CompetitionResult, Evaluation, Measure
+from vocboard.app.evaluations.origin import ImportedScores
 from vocboard.app.evaluations.rounding import rounded, row_shares
 from vocboard.app.evaluations.visible import (
     VisibleConfusion,
@@ -76,6 +77,7 @@ class StoredDetail(StoredCurves):
         diagnosis_failure: why they could not be computed.
         ground_truth_version: number of what it was evaluated against.
         edition_version: number of what it was evaluated by.
+        imported: None if it was evaluated on this server.
     """
 
     shares: Mapping[Any, Sequence[Sequence[float | None]]]
@@ -86,6 +88,7 @@ class StoredDetail(StoredCurves):
     diagnosis_failure: DiagnosisFailure | None
     ground_truth_version: int
     edition_version: int
+    imported: ImportedScores | None = None
 
 
 def viewer_permissions(detail: Detail, *, is_organiser: bool, has_ladder: bool) -> ViewerPermissions:
@@ -138,6 +141,7 @@ def visible(
         edition_version=stored.edition_version,
         ground_truth_sha256=evaluation.ground_truth_sha256 if permissions.ground_truth_hash else None,
         results=tuple(_result(result, stored, permissions, decimals, ladder) for result in evaluation.results),
+        imported=stored.imported,
     )
 
 

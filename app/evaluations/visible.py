@@ -9,6 +9,7 @@ from typing import Any
 from vocboard.app.evaluations.diagnosis_failures import DiagnosisFailure
 from vocboard.app.evaluations.diagnosis_shares import Shares
 from vocboard.app.evaluations.ladder import VisibleLadder
+from vocboard.app.evaluations.origin import ImportedScores
 from vocboard.evaluator.editions import Task
 from vocboard.evaluator.metrics.shared_metrics import CurveKind
 
@@ -122,6 +123,7 @@ class VisibleEvaluation:
         ground_truth_version: its number.
         edition_version: number of the version of the challenge's edition whose rules it is by.
         ground_truth_sha256: None if hidden.
+        imported: None if it was computed on this server.
     """
 
     created_at: datetime
@@ -132,3 +134,4 @@ class VisibleEvaluation:
     edition_version: int
     ground_truth_sha256: str | None
     results: tuple[VisibleResult, ...]
+    imported: ImportedScores | None = None

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
 
+from vocboard.app.evaluations.origin import ImportedScores
 from vocboard.app.leaderboards.ranked_rows import BoardRow, RankedRows
 from vocboard.app.leaderboards.score_tables import Cell
 from vocboard.app.leaderboards.shown_statistics import ShownStatistics
@@ -39,6 +40,7 @@ class Board:
         frozen_at: when what counts stopped changing; None if it still may.
         is_anonymous: whether it shows no names.
         statistics: how certain its scores are; None if it shows nothing of it.
+        imported: where its scores came from; None if all of them were computed on this server.
         ladder_step: the step of the Ladder mechanism, if it shows what that releases; None if it shows scores.
     """
 
@@ -58,6 +60,7 @@ class Board:
     is_anonymous: bool = False
     statistics: ShownStatistics | None = None
     ladder_step: float | None = None
+    imported: ImportedScores | None = None
 
     @property
     def class_metrics(self) -> tuple[Metric, ...]:

@@ -45,7 +45,8 @@ def as_csv(board: Board) -> str:
     """Return the leaderboard as RFC 4180 CSV with a header; undefined scores are `n/a`, missing classes empty.
 
     Scores by class of other metrics follow those of the first, in columns like `equal_error_rate_car`. Intervals and
-    rank ranges follow in columns of their own once they are known; while they are computed again, they are empty.
+    rank ranges follow in columns of their own once they are known; while they are computed again, they are empty. The
+    last column of imported scores says so.
     """
     known = _known(board)
     output = io.StringIO()
@@ -53,12 +54,13 @@ def as_csv(board: Board) -> str:
     means = ["mean", *(f"mean_{metric}" for metric in board.others)]
     others = [place for place, metric in enumerate(board.others) if metric in board.class_metrics]
     classes = [*board.classes, *(f"{board.others[place]}_{name}" for place in others for name in board.classes)]
+    origin = ["imported"] if board.imported else []
     certainty = ["mean_low", "mean_high", "rank_best", "rank_worst", "first_group"] if known else []
     stated = [f"declared_{declaration}" for declaration in board.competition.declarations]
     writer.writerow(
         [
             *("rank", "method", "contributors", "affiliation", "submitted", *means),
-            *("mean_over", "complete", "unit", *classes, *stated, *certainty),
+            *("mean_over", "complete", "unit", *classes, *stated, *certainty, *origin),
         ]
     )
     for row in board.rows:
@@ -78,6 +80,7 @@ def as_csv(board: Board) -> str:
                 ),
                 *(escape_formula("not declared" if one.text is None else one.text) for one in row.declared),
                 *(_certainty(row, known) if known else ()),
+                *([board.imported.text] if board.imported else []),
             ]
         )
     return output.getvalue()
@@ -103,6 +106,7 @@ def as_latex(board: Board) -> str:
         f"% {board.challenge} {board.competition.key}: {METRICS[board.metric].title.lower()}, in per cent.",
         f"% Bold: best of the column. n/a: {_not_available(board)}. --: class not entered. *: not all classes entered.",
         *([_INTERVAL_COMMENT] if interval else []),
+        *([f"% Scores: {' '.join(board.imported.text.split())}."] if board.imported else []),
         rf"\begin{{tabular}}{{l{'r' * (1 + len(interval) + len(board.others) + len(board.classes))}}}",
         r"\toprule",
         " & ".join(

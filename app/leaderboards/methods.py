@@ -10,6 +10,7 @@ from vocboard.app.accounts.models import User
 from vocboard.app.challenges.editions import edition_of
 from vocboard.app.database import now
 from vocboard.app.errors import NotFoundError
+from vocboard.app.evaluations.origin import ImportedScores
 from vocboard.app.evaluations.results import visible_evaluation
 from vocboard.app.leaderboards.citation import bibtex
 from vocboard.app.submissions import versions as of_methods
@@ -24,6 +25,7 @@ class PublishedResult:
     Attributes:
         mean: of the primary metric; a fraction, None if undefined.
         mean_over: how many classes the mean is over.
+        imported: None if it was computed on this server.
     """
 
     competition: Competition
@@ -32,6 +34,7 @@ class PublishedResult:
     mean: float | None
     mean_over: int
     is_complete: bool
+    imported: ImportedScores | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,6 +121,7 @@ def _results(session: Session, published: Sequence[Submission]) -> list[Publishe
                     mean=measure.mean,
                     mean_over=measure.mean_over,
                     is_complete=not result.not_entered,
+                    imported=evaluation.imported if evaluation else None,
                 )
             )
     order = list(edition_of(published[0].challenge).competitions) if published else []

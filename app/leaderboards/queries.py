@@ -193,6 +193,16 @@ def frozen_counts(session: Session, challenge: Challenge, phase_key: str, frozen
     return {row[0]: row[1] for row in session.execute(query)}
 
 
+def has_frozen_before(session: Session, challenge: Challenge, at: datetime) -> bool:
+    """Whether a frozen leaderboard of a challenge has results and is of an earlier date."""
+    query = select(FrozenLeaderboard.id).where(
+        FrozenLeaderboard.challenge_id == challenge.id,
+        FrozenLeaderboard.frozen_at < at,
+        func.json_array_length(FrozenLeaderboard.content["entries"]) > 0,
+    )
+    return session.scalar(query.limit(1)) is not None
+
+
 def published_by(session: Session, challenge: Challenge, user: User) -> frozenset[uuid.UUID]:
     """Return a person's published submissions to a challenge."""
     query = select(Submission.id).where(

@@ -15,6 +15,12 @@ from vocboard.app.challenges.models import Challenge, Detail
 from vocboard.app.challenges.phases import Phase, edition_of_phase
 from vocboard.app.database import now
 from vocboard.app.errors import NotFoundError
+from vocboard.app.evaluations.origin import (
+    ImportedScores,
+    counts_results_from_elsewhere,
+    import_of,
+    results_from_elsewhere,
+)
 from vocboard.app.evaluations.visibility import viewer_permissions
 from vocboard.app.leaderboards import entries, freezing, queries
 from vocboard.app.leaderboards.board import Board, Part
@@ -56,7 +62,7 @@ def board(
     at: datetime | None = None,
     cache: EntryCache | None = None,
 ) -> Board:
-    """Return a leaderboard, in at most six statements however long it is.
+    """Return a leaderboard, in at most six statements however long it is, and two more if it was imported.
 
     It is the same for everyone, its organisers included: what the phase's detail level shows to participants.
 
@@ -131,7 +137,31 @@ def board(
         statistics=statistics,
         is_anonymous=is_anonymous,
         ladder_step=ladder_step,
+        imported=_imported(session, challenge, competition, content.entries),
     )
+
+
+def imported_scores(session: Session, challenge: Challenge) -> ImportedScores | None:
+    """Return where scores of a challenge came from, if any that it shows were not computed on this server."""
+    if challenge.imported_at is None:
+        return None
+    is_so = counts_results_from_elsewhere(session, challenge) or queries.has_frozen_before(
+        session, challenge, challenge.imported_at
+    )
+    return import_of(session, challenge) if is_so else None
+
+
+def _imported(
+    session: Session, challenge: Challenge, competition: str, shown: Sequence[Entry]
+) -> ImportedScores | None:
+    """Return where scores came from, if any of them were not computed on this server."""
+    if challenge.imported_at is None:
+        return None
+    elsewhere = results_from_elsewhere(session, challenge, competition)
+    # Copies that came with the import may have scores of no result here.
+    if not any(entry.result_id is None or entry.result_id in elsewhere for entry in shown):
+        return None
+    return import_of(session, challenge)
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,6 +9,7 @@ from collections.abc import Collection
 from dataclasses import dataclass
 from datetime import datetime
 
+from vocboard.app.evaluations.origin import ImportedScores
 from vocboard.app.leaderboards.board import Board, BoardRow
 from vocboard.app.leaderboards.current import CurrentBoard
 from vocboard.evaluator.editions import Competition
@@ -44,6 +45,7 @@ class Standings:
         count: methods on it.
         leaders: the first three that have a rank.
         latest: when the latest of them was submitted; None if there is none.
+        imported: where its scores came from; None if they were computed on this server.
         own: the reader's; None without one, and on an anonymous leaderboard.
     """
 
@@ -54,6 +56,7 @@ class Standings:
     leaders: tuple[BoardRow, ...]
     latest: datetime | None
     own: OwnPlace | None
+    imported: ImportedScores | None = None
 
     @property
     def leader(self) -> BoardRow | None:
@@ -76,6 +79,7 @@ def standings(board: Board, own: Collection[uuid.UUID]) -> Standings:
         leaders=tuple(row for row in rows[:LEADERS] if row.rank is not None),
         latest=max((entry.submitted_at for entry in rows.entries), default=None),
         own=_own(board, own),
+        imported=board.imported,
     )
 
 

@@ -14,8 +14,10 @@ from vocboard.app.challenges import service as challenges
 from vocboard.app.challenges.models import Challenge
 from vocboard.app.challenges.service import Phase, PhaseState
 from vocboard.app.database import Database, now
+from vocboard.app.evaluations.origin import ImportedScores
 from vocboard.app.leaderboards import queries
 from vocboard.app.leaderboards.current import HiddenLeaderboardError
+from vocboard.app.leaderboards.service import imported_scores
 from vocboard.app.leaderboards.standings import standings
 from vocboard.app.pages import wording
 from vocboard.app.pages.rendering import render
@@ -81,7 +83,7 @@ async def challenge_page(
     request: Request, database: DatabaseDep, boards: BoardsDep, identity: CurrentIdentity, slug: str
 ) -> Response:
     """One challenge, with the leaders of its competitions."""
-    challenge, organises, own = await run_in_threadpool(_read, database, slug, identity.user)
+    challenge, organises, own, imported = await run_in_threadpool(_read, database, slug, identity.user)
     at = now()
     phase = challenges.current_phase(challenge, at)
     board_phase = challenges.leaderboard_phase(challenge, at)
@@ -101,6 +103,7 @@ async def challenge_page(
         edition=challenges.edition_of(challenge),
         edition_argument=edition_argument(challenge),
         matrix=matrix(competitions, found),
+        imported=imported,
         visible_from=visible_from,
         tasks=(formats := task_formats(competitions)),
         classes_of_tasks=_classes_of(formats),
@@ -115,11 +118,13 @@ async def challenge_page(
     )
 
 
-def _read(database: Database, slug: str, user: User | None) -> tuple[Challenge, bool, Collection[uuid.UUID]]:
+def _read(
+    database: Database, slug: str, user: User | None
+) -> tuple[Challenge, bool, Collection[uuid.UUID], ImportedScores | None]:
     with database.reading() as session:
         challenge = challenges.get_visible(session, slug, user)
         own = queries.published_by(session, challenge, user) if user is not None else ()
-        return challenge, challenges.is_organiser(session, challenge, user), own
+        return challenge, challenges.is_organiser(session, challenge, user), own, imported_scores(session, challenge)
 
 
 def listed(found: Sequence[Challenge]) -> list[ListedChallenge]:

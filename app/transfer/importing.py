@@ -21,11 +21,12 @@ from vocboard.app.challenges import service as challenges
 from vocboard.app.challenges.models import Challenge, Visibility
 from vocboard.app.database import Database, now
 from vocboard.app.errors import ConflictError, ForbiddenError, InvalidArchiveError
+from vocboard.app.evaluations.origin import IMPORTED
 from vocboard.app.storage.archives import ArchiveStore
 from vocboard.app.submissions.models import Submission
 from vocboard.app.submissions.pruning import lock_archive
 from vocboard.app.transfer import reading, records
-from vocboard.app.transfer.importing_people import IMPORTED, add_bans, add_people, check_invited, invite
+from vocboard.app.transfer.importing_people import add_bans, add_people, check_invited, invite
 from vocboard.app.transfer.importing_phases import (
     add_corrections,
     add_edition_versions,

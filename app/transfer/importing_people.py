@@ -20,6 +20,7 @@ from vocboard.app.challenges import organisers
 from vocboard.app.challenges.models import Ban, Challenge
 from vocboard.app.database import now
 from vocboard.app.errors import InvalidInputError
+from vocboard.app.evaluations.origin import IMPORTED
 from vocboard.app.transfer import records
 from vocboard.app.transfer.reading import Contents, lines_of
 from vocboard.app.transfer.records import BanRecord, Person
@@ -27,7 +28,6 @@ from vocboard.app.transfer.records import BanRecord, Person
 NOBODYS_PASSWORD = "!"  # no hash that any password has  # noqa: S105
 NOBODYS_DOMAIN = "imported.invalid"  # RFC 2606: no mail ever arrives there
 MAX_INVITED = 20  # with one import
-IMPORTED = "challenge.import"  # the action in the audit log
 
 
 @dataclass(frozen=True, slots=True)

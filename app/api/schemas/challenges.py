@@ -6,7 +6,7 @@ from typing import Any
 from pydantic import BaseModel, ConfigDict, Field
 
 from vocboard.app.api.problems import UploadProblem
-from vocboard.app.api.schemas.values import Fraction, Instant
+from vocboard.app.api.schemas.values import Fraction, Imported, Instant
 from vocboard.app.challenges.models import MAIN_PHASE, Admission, Detail, Freeze, TruthState, Visibility
 from vocboard.app.challenges.rules import PhaseRules
 from vocboard.app.challenges.service import ChallengeRules, PhaseState
@@ -103,6 +103,7 @@ class ChallengeSummary(BaseModel):
     detail: Detail = Field(description="Detail level of results for participants and visitors.")
     anywhere_on_earth: bool = Field(description="Whether pages also show dates in the time zone UTC-12.")
     statistics: bool = Field(description="Whether leaderboards show intervals and rank ranges.")
+    imported: Imported
     current_phase: str = Field(description="Key of the phase for uploads that name no phase.")
     phases: list[Phase]
 

@@ -4,7 +4,7 @@ import uuid
 
 from pydantic import BaseModel, Field
 
-from vocboard.app.api.schemas.values import Fraction, Instant
+from vocboard.app.api.schemas.values import Fraction, Imported, Instant
 from vocboard.evaluator.editions import Declaration, Metric, Task
 
 
@@ -103,6 +103,7 @@ class Leaderboard(BaseModel):
         description="Step of the Ladder mechanism while it hides scores: `mean` is then rounded to this step, and null "
         "for methods that were not a new best of their owner. null if all scores are shown."
     )
+    imported: Imported
     corrections: list[Correction] = Field(description="Re-scores that have been applied, newest first.")
     statistics: LeaderboardStatistics | None = Field(
         description="How certain the scores are; null if the leaderboard shows no statistics."

@@ -6,7 +6,7 @@ from typing import Any, Literal
 from pydantic import BaseModel, ConfigDict, Field
 
 from vocboard.app.api.problems import UploadProblem
-from vocboard.app.api.schemas.values import Fraction, Instant
+from vocboard.app.api.schemas.values import Fraction, Imported, Instant
 from vocboard.app.evaluations.diagnosis_failures import DiagnosisFailure
 from vocboard.app.evaluations.visible import DiagnosisState
 from vocboard.app.submissions.models import FlickrImages, State, TrainingAnnotation
@@ -96,6 +96,7 @@ class CompetitionScores(BaseModel):
     confusion_counts: list[list[int]] | None = Field(
         description="The confusion matrix in pixels; null below the detail level `everything`."
     )
+    imported: Imported
     ladder: Ladder | None = Field(
         description="Present while the Ladder mechanism hides scores from you; `mean` is then rounded to its step."
     )

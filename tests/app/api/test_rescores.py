@@ -151,6 +151,7 @@ def test_an_imported_challenge_is_scored_with_newly_uploaded_ground_truth(
         return found
 
     assert without_ids(rows()) == without_ids(before)
+    assert {not one for one in origins(site, organiser, copy)} == {False}
     version = upload_corrected(organiser, copy)
     assert not version["is_current"]  # that needs a re-score, because there are results
     assert without_ids(rows()) == without_ids(before)
@@ -161,6 +162,7 @@ def test_an_imported_challenge_is_scored_with_newly_uploaded_ground_truth(
     eventually(lambda: organiser.get(path).json()["state"] == "applied")
     [row] = rows()
     assert row["per_class"]["car"] == 1.0
+    assert {not one for one in origins(site, organiser, copy)} == {True}  # they are this server's now
     assert organiser.get(copy).json()["phase"] == "open"
     submission = organiser.get(f"/api/v1/submissions/{row['submission']}").json()
     assert submission["evaluation"]["ground_truth_version"] == version["number"]
@@ -168,6 +170,38 @@ def test_an_imported_challenge_is_scored_with_newly_uploaded_ground_truth(
     added = f"/api/v1/submissions/{submit(participant, copy, small_world.results_archive())['id']}"
     assert follow(participant, added)[-1]["state"] == "scored"
     assert participant.get(added).json()["competitions"]["comp3"]["per_class"]["car"] == 1.0
+
+
+def origins(site: Site, organiser: httpx.Client, challenge: str) -> list[Any]:
+    """Return what everything that shows scores of a challenge says of their origin: something, or nothing."""
+    slug = challenge.rpartition("/")[2]
+    board = organiser.get(f"{challenge}/leaderboards/comp3").json()
+    submission = board["rows"][0]["submission"]
+    said = [
+        organiser.get(challenge).json()["imported"],
+        next(one for one in organiser.get("/api/v1/challenges").json()["items"] if one["slug"] == slug)["imported"],
+        board["imported"],
+        organiser.get(f"/api/v1/submissions/{submission}").json()["competitions"]["comp3"]["imported"],
+    ]
+    name = "Scores imported from an archive on"
+    pages = [
+        "",
+        "/leaderboards",
+        "/leaderboards/comp3",
+        "/leaderboards/comp3/embed",
+        f"/leaderboards/comp3/compare?method={submission}",
+    ]
+    with site.client() as visitor:
+        method = organiser.get(f"/api/v1/submissions/{submission}").json()["method"]["id"]
+        addresses = [
+            "/",
+            *(f"/challenges/{slug}{page}" for page in pages),
+            f"/submissions/{submission}",
+            f"/methods/{method}",
+        ]
+        texts = [visitor.get(address) for address in addresses]
+        assert [one.status_code for one in texts] == [200] * len(texts)
+        return said + [name in one.text and "not scored here" in one.text for one in texts]
 
 
 def without_ids(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:

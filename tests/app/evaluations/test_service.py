@@ -108,7 +108,7 @@ def detail_of(backend: Backend, submission: Submission) -> StoredDetail:
     with backend.database.reading() as session:
         evaluation = queries.current(session, submission)
         assert evaluation is not None
-        return queries.detail(session, evaluation, "comp1")
+        return queries.detail(session, submission.challenge, evaluation, "comp1")
 
 
 def test_means_of_a_list_of_submissions(backend: Backend) -> None:

@@ -1,6 +1,7 @@
 """People of an imported challenge: bans hold, and nobody gets rights but by an invitation that the importer wrote."""
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -58,7 +59,7 @@ def test_bans_hold_and_an_invited_organiser_organises(
     imported = other.take(exported, invited=addresses_in(f"{CARL.upper()}, {CARL}"), site="https://there.example")
     with backend.database.writing() as here, other.database.writing() as there:
         source = here.scalars(select(Challenge)).one()
-        assert show_board(there, imported, "comp1") == show_board(here, source, "comp1")
+        assert replace(show_board(there, imported, "comp1"), imported=None) == show_board(here, source, "comp1")
     with other.database.writing() as session:
         assert with_rights(session, imported) == ({other.organiser.email}, {CARL})
         carl = make_user(session, name="Carl", email=CARL)
