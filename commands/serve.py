@@ -39,12 +39,16 @@ def run(arguments: argparse.Namespace) -> int:
     import uvicorn  # noqa: PLC0415  # participants' commands must start without the server's packages
     from uvicorn.supervisors import Multiprocess  # noqa: PLC0415
 
+    from vocboard import migrations  # noqa: PLC0415
     from vocboard.app.settings import Environment, Settings  # noqa: PLC0415
     from vocboard.app.web.http_protocol import BoundedHttpProtocol  # noqa: PLC0415
 
     logging.basicConfig(level=logging.INFO, format="%(levelname)s %(name)s: %(message)s")
     # Checked once here, not in each web process.
-    Settings().require("secret_key", "proxy_secret", "database_url", "broker_url")
+    settings = Settings()
+    settings.require("secret_key", "proxy_secret", "database_url", "broker_url")
+    if settings.environment is not Environment.EMBEDDED:
+        migrations.require_newest(settings.database)
     config = uvicorn.Config(
         "vocboard.commands.serve:web_process",
         factory=True,
@@ -63,7 +67,6 @@ def run(arguments: argparse.Namespace) -> int:
     server = uvicorn.Server(config)
     with _stopped_by_signals(), listener:
         if settings.environment is Environment.EMBEDDED:
-            from vocboard import migrations  # noqa: PLC0415
             from vocboard.worker.ground_truth_directory import GroundTruthDirectory  # noqa: PLC0415
 
             settings.data_directory.mkdir(mode=0o700, parents=True, exist_ok=True)  # password hashes, exact scores

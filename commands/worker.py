@@ -16,11 +16,14 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Run until stopped."""
+    # Imported here: participants' commands must start without the server's packages.
+    from vocboard import migrations  # noqa: PLC0415
+    from vocboard.app.settings import Settings  # noqa: PLC0415
+
+    migrations.require_newest(Settings().database)
     if arguments.only == "mail":
         return _send_mail()
-    # Imported here: participants' commands must start without the server's packages.
     from vocboard.app.messaging.broker import SCORING  # noqa: PLC0415
-    from vocboard.app.settings import Settings  # noqa: PLC0415
     from vocboard.worker.celery_app import create_worker  # noqa: PLC0415
     from vocboard.worker.ground_truth_directory import GroundTruthDirectory  # noqa: PLC0415
 

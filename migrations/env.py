@@ -27,14 +27,18 @@ def run(database: Database) -> None:
         with context.begin_transaction():
             if not database.is_sqlite:
                 connection.execute(text("SELECT pg_advisory_xact_lock(:lock)"), {"lock": MIGRATIONS_LOCK})
-            else:
-                leaderboard_revisions.drop_on_sqlite(connection)
+            if not _is_newest():
+                leaderboard_revisions.drop(connection)
             context.run_migrations()
             leaderboard_revisions.install(connection)
             if database.is_sqlite:
                 _check_foreign_keys(connection)
-            else:
+            elif _is_newest():  # privileges are those of the newest tables
                 privileges.grant(connection)
+
+
+def _is_newest() -> bool:
+    return context.get_context().get_current_revision() == context.get_head_revision()
 
 
 def _switch_foreign_keys_off(connection: Connection) -> None:

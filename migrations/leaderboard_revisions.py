@@ -10,7 +10,7 @@ Installed after each migration: SQLite loses a table's triggers when Alembic rec
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
-from sqlalchemy import Connection, text
+from sqlalchemy import Connection, inspect, text
 
 INSERT, UPDATE, DELETE = "INSERT", "UPDATE", "DELETE"
 EVENTS = (INSERT, UPDATE, DELETE)
@@ -54,19 +54,27 @@ _CREATE = "INSERT INTO leaderboard_revisions (challenge_id, revision) VALUES (NE
 
 
 def install(connection: Connection) -> None:
-    """Create the triggers, or replace them with their current definition."""
+    """Create the triggers, or replace them with their current definition, for the tables that there are.
+
+    Some are missing after a migration to an earlier revision than the newest.
+    """
     create = _create_on_sqlite if connection.dialect.name == "sqlite" else _create_on_postgresql
-    for table in CHANGES:
+    for table in sorted(CHANGES.keys() & set(inspect(connection).get_table_names())):
         create(connection, table)
 
 
-def drop_on_sqlite(connection: Connection) -> None:
-    """Drop the triggers before migrations: SQLite cannot recreate a table that the trigger of another one reads."""
-    found = (
-        "SELECT name FROM sqlite_master WHERE type = 'trigger' AND name LIKE 'leaderboard\\_revision\\_%' ESCAPE '\\'"
-    )
-    for name in connection.scalars(text(found)).all():
-        connection.execute(text(f"DROP TRIGGER {name}"))
+def drop(connection: Connection) -> None:
+    """Drop the triggers before migrations.
+
+    PostgreSQL cannot alter a table while deferred triggers wait for its changed rows; SQLite cannot recreate a table
+    that the trigger of another one reads.
+    """
+    if connection.dialect.name == "sqlite":
+        found = "SELECT name, '' FROM sqlite_master WHERE type = 'trigger' AND name LIKE :pattern ESCAPE '!'"
+    else:
+        found = "SELECT tgname, ' ON ' || tgrelid::regclass FROM pg_trigger WHERE tgname LIKE :pattern ESCAPE '!'"
+    for name, of_table in connection.execute(text(found), {"pattern": "leaderboard!_revision!_%"}).all():
+        connection.execute(text(f"DROP TRIGGER {name}{of_table}"))
 
 
 def _statements(table: str) -> Iterator[tuple[str, str]]:

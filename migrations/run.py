@@ -1,14 +1,23 @@
 """Migrates a database to the current schema."""
 
+import logging
+from contextlib import closing
 from pathlib import Path
 
 from alembic import command
 from alembic.config import Config
+from alembic.migration import MigrationContext
+from alembic.script import ScriptDirectory
 from alembic.script.revision import ResolutionError
 from alembic.util import CommandError
 from sqlalchemy.engine import make_url
+from sqlalchemy.exc import OperationalError
+
+from vocboard.app.database import Database
 
 HERE = Path(__file__).parent
+
+_log = logging.getLogger(__name__)
 
 
 def config(database_url: str) -> Config:
@@ -41,3 +50,34 @@ def upgrade(database_url: str) -> None:
             f"either newer than this one or from before the first release ({error}). Install that version, or start "
             f"with a new database."
         ) from error
+
+
+def require_newest(database_url: str) -> None:
+    """Check that a process that is about to start finds the tables that it was written for.
+
+    A database that cannot be reached is not checked: the process answers 503 until it can be.
+
+    Raises:
+        SystemExit: the database has not been migrated, or a newer version has migrated it.
+    """
+    script = ScriptDirectory.from_config(config(database_url))
+    newest = script.get_current_head()
+    try:
+        with closing(Database(database_url)) as database, database.engine.connect() as connection:
+            found = MigrationContext.configure(connection).get_current_revision()
+    except OperationalError as error:
+        _log.warning("cannot check that the database is migrated: %s", error.orig)
+        return
+    if found == newest:
+        return
+    shown = make_url(database_url).render_as_string(hide_password=True)
+    if found is None or any(each.revision == found for each in script.walk_revisions()):
+        raise SystemExit(
+            f"vocboard: the database {shown} is not migrated: it is at revision {found or 'none'}, and this version "
+            f"needs {newest}. Run `vocboard migrate` as the owner of its tables (with docker compose: "
+            f"`docker compose run --rm migrate`), and start this process again."
+        )
+    raise SystemExit(
+        f"vocboard: the database {shown} was migrated by another version, to revision {found}; this version needs "
+        f"{newest}. Install that version, or restore the backup from before the migration."
+    )

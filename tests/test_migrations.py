@@ -4,7 +4,7 @@ import re
 import subprocess
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from pathlib import Path
 
 import pytest
@@ -22,8 +22,11 @@ from tests.support.postgres import PostgresServer
 from tests.support.services import in_full
 from vocboard.app.database import Database
 from vocboard.app.models import Base
-from vocboard.migrations import drafts, privileges, upgrade
+from vocboard.commands.main import main
+from vocboard.migrations import drafts, privileges, require_newest, upgrade
 from vocboard.migrations.run import config
+
+REVISIONS = [each.revision for each in ScriptDirectory.from_config(config("sqlite://")).walk_revisions()][::-1]
 
 
 @pytest.fixture(params=["sqlite", pytest.param("postgres", marks=pytest.mark.services)])
@@ -104,15 +107,30 @@ def test_an_sqlite_directory_is_made(tmp_path: Path) -> None:
     assert (tmp_path / "new" / "vocboard.sqlite3").exists()
 
 
-def test_an_sqlite_database_in_use_is_migrated_although_triggers_read_the_table_that_is_recreated(
-    tmp_path: Path,
+@pytest.mark.services
+@pytest.mark.parametrize("process", [["serve", "--port", "0"], ["worker"], ["worker", "--only", "mail"]])
+def test_a_process_refuses_to_start_on_a_database_that_is_not_migrated(
+    empty_postgres_url: str, process: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    url = f"sqlite:///{tmp_path / 'vocboard.sqlite3'}"
-    command.upgrade(config(url), "2026_11_22_1320_image_sets")  # the next one recreates submissions
-    upgrade(url)
-    count = "SELECT count(*) FROM sqlite_master WHERE type = 'trigger' AND tbl_name = 'submission_entries'"
-    with connected(url) as connection:
-        assert connection.scalar(text(count)) == 1
+    monkeypatch.setenv("VOCBOARD_ENVIRONMENT", "production")
+    monkeypatch.setenv("VOCBOARD_PUBLIC_URL", "https://voc.example.org")
+    monkeypatch.setenv("VOCBOARD_BROKER_URL", "redis://127.0.0.1:1/0")
+    monkeypatch.setenv("VOCBOARD_DATABASE_URL", empty_postgres_url)
+    for name in ("SECRET_KEY", "PROXY_SECRET"):
+        monkeypatch.setenv(f"VOCBOARD_{name}", "0123456789abcdef" * 2)
+    for revision in (None, REVISIONS[-2]):
+        if revision:
+            command.upgrade(config(empty_postgres_url), revision)
+        with pytest.raises(SystemExit, match=f"is at revision {revision or 'none'}, .* Run `vocboard migrate`"):
+            main(process)
+
+
+def test_a_process_refuses_to_start_on_a_database_of_a_newer_version(migrated_url: str) -> None:
+    require_newest(migrated_url)
+    with closing(Database(migrated_url)) as database, database.writing() as session:
+        session.execute(text("UPDATE alembic_version SET version_num = 'from_the_future'"))
+    with pytest.raises(SystemExit, match=r"to revision from_the_future; .* restore the backup"):
+        require_newest(migrated_url)
 
 
 def test_every_table_has_privileges_for_the_web_role_or_is_meant_to_have_none() -> None:

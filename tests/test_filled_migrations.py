@@ -1,0 +1,61 @@
+"""Databases in use of every earlier revision can be migrated, on SQLite and PostgreSQL; leaderboards stay equal."""
+
+from collections.abc import Iterable
+from contextlib import closing
+
+import pytest
+from alembic import command
+from alembic.script import ScriptDirectory
+from sqlalchemy import update
+
+from tests.support.old_databases import CLASSES, COMPETITION, MEANS, Filled, fill
+from vocboard.app.challenges.models import MAIN_PHASE
+from vocboard.app.database import Database
+from vocboard.app.leaderboards.current import Boards
+from vocboard.app.submissions.models import Submission
+from vocboard.migrations import upgrade
+from vocboard.migrations.run import config
+
+REVISIONS = [each.revision for each in ScriptDirectory.from_config(config("sqlite://")).walk_revisions()][::-1]
+
+
+@pytest.fixture(params=["sqlite", pytest.param("postgres", marks=pytest.mark.services)])
+def empty_url(request: pytest.FixtureRequest) -> str:
+    return str(request.getfixturevalue(f"empty_{request.param}_url"))
+
+
+def filled(url: str) -> Filled:
+    with closing(Database(url)) as database, database.engine.execution_options(writing=True).begin() as connection:
+        return fill(connection)
+
+
+def check_leaderboards(url: str, expected: Iterable[Filled]) -> None:
+    with closing(Database(url)) as database:
+        boards = Boards(database)
+        for added in expected:
+            board = boards.read(added.challenge, COMPETITION, None, phase_key=MAIN_PHASE).board
+            assert [(row.rank, row.method, row.mean.value) for row in board.rows] == [
+                (1, added.methods[0], max(MEANS)),
+                (2, added.methods[1], min(MEANS)),
+            ]
+            scores = [dict(zip(board.classes, row.cells, strict=True)) for row in board.rows]
+            for name in CLASSES:
+                assert [row[name].value for row in scores] == [max(MEANS), min(MEANS)]
+        with database.writing() as session:  # the triggers that tell of changes are there again
+            session.execute(update(Submission).values(published_at=None))
+        assert len(boards.read(added.challenge, COMPETITION, None, phase_key=MAIN_PHASE).board.rows) == 0
+
+
+def test_a_database_in_use_since_the_first_revision_is_migrated_step_by_step(empty_url: str) -> None:
+    expected = []
+    for revision in REVISIONS:
+        command.upgrade(config(empty_url), revision)
+        expected.append(filled(empty_url))
+    check_leaderboards(empty_url, expected)
+
+
+def test_a_database_of_the_first_revision_is_migrated_in_one_transaction(empty_url: str) -> None:
+    command.upgrade(config(empty_url), REVISIONS[0])
+    expected = [filled(empty_url), filled(empty_url)]
+    upgrade(empty_url)
+    check_leaderboards(empty_url, expected)
