@@ -33,8 +33,9 @@ from vocboard.evaluator.conversion import (
     write_colour_map,
 )
 from vocboard.evaluator.conversion.decimals import decimal
+from vocboard.evaluator.conversion.names import Id
 from vocboard.evaluator.conversion.result_archive import ARCHIVE_SUFFIXES
-from vocboard.evaluator.conversion.reverse import LAYOUT, REVERSIBLE, convert_from_results
+from vocboard.evaluator.conversion.reverse import LAYOUT, REVERSIBLE, convert_from_results, has_other_ids
 from vocboard.evaluator.editions import Edition
 from vocboard.evaluator.ground_truth.errors import GroundTruthError
 from vocboard.evaluator.problems import Problem, Severity, counted
@@ -71,13 +72,13 @@ def configure(parser: argparse.ArgumentParser) -> None:
         "--images",
         metavar="FILE",
         type=Path,
-        help="image names by id: COCO JSON, JSON object, or lines '<id> <name>'",
+        help="image names by id: COCO JSON, JSON object, or lines '<id> <name>'; with --reverse, ids to write",
     )
     add(
         "--categories",
         metavar="FILE",
         type=Path,
-        help="category names: COCO JSON, JSON, YAML names, or one name per line",
+        help="category names: COCO JSON, JSON, YAML names, or one name per line; with --reverse, ids to write",
     )
     add(
         "--drop-unmatched",
@@ -125,6 +126,11 @@ def _convert(arguments: argparse.Namespace) -> tuple[str, tuple[Problem, ...]]:
         except ValueError as error:
             raise MisuseError(str(error)) from error
         return f"{arguments.output}: {counted(int(arguments.input), 'colour')}", ()
+    for option in ("images", "categories"):
+        if getattr(arguments, option) is not None and not has_other_ids(
+            arguments.format, reverse=_is_reverse(arguments)
+        ):
+            raise MisuseError(f"{arguments.format} does not use --{option}")
     edition = _edition(arguments)
     source = Path(arguments.input)
     if not source.exists():
@@ -138,9 +144,13 @@ def _convert(arguments: argparse.Namespace) -> tuple[str, tuple[Problem, ...]]:
 def _ground_truth(
     arguments: argparse.Namespace, source: Path, edition: Edition, advance: Callable[[int], None]
 ) -> tuple[str, tuple[Problem, ...]]:
-    if arguments.reverse or source.is_dir() or source.suffix != ".json":
+    if _is_reverse(arguments):
+        images, categories = _names(arguments)
         try:
-            done = tree_to_coco(source, arguments.output, edition, progress=advance)
+            done = tree_to_coco(
+                source, arguments.output, edition,
+                listed_images=images, listed_categories=categories, progress=advance,
+            )  # fmt: skip
         except GroundTruthError as error:
             raise tree_misuse(source, edition, error) from error
     else:
@@ -163,10 +173,12 @@ def _results(
     if arguments.reverse:
         if arguments.format not in REVERSIBLE:
             raise MisuseError(f"{arguments.format} has no --reverse")
-        count = convert_from_results(
-            arguments.format, source, output, edition=edition, competition=key, image_sets=image_sets, progress=advance
-        )
-        return f"{output}: {counted(count, _written(arguments.format))}", ()
+        images, categories = _names(arguments)
+        count, problems = convert_from_results(
+            arguments.format, source, output, edition=edition, competition=key, image_sets=image_sets,
+            images=images, categories=categories, progress=advance,
+        )  # fmt: skip
+        return f"{output}: {counted(count, _written(arguments.format))}", problems
     if arguments.format == LAYOUT:
         done = layouts_to_results(source, output, edition, key, image_sets)
         return f"{output}: {counted(done.detections, 'layout')}", done.problems
@@ -183,15 +195,32 @@ def _results(
             image_sets=image_sets, above=_confidence(arguments.confidence), progress=advance,
         )  # fmt: skip
         return f"{output}: {counted(done.detections, 'box', 'boxes')} painted", done.problems
-    first = FIRST_CATEGORY.get(arguments.format, 1)
+    images, categories = _names(arguments)
     done = to_results(
         arguments.format, source, output, edition=edition, competition=key, image_sets=image_sets,
-        images=None if arguments.images is None else read_image_names(arguments.images),
-        categories=None if arguments.categories is None else read_category_names(arguments.categories, first),
+        images=images, categories=categories,
         drop_unmatched=arguments.drop_unmatched, all_classes=arguments.all_classes, progress=advance,
     )  # fmt: skip
     classes = counted(len(done.classes), "class", "classes")
     return f"{output}: {counted(done.detections, 'detection')} of {classes}", done.problems
+
+
+def _names(arguments: argparse.Namespace) -> tuple[dict[Id, str] | None, dict[Id, str] | None]:
+    """Return image names and category names by id, as far as files are given."""
+    images, categories = arguments.images, arguments.categories
+    first = FIRST_CATEGORY.get(arguments.format, 1)
+    return (
+        None if images is None else read_image_names(images),
+        None if categories is None else read_category_names(categories, first),
+    )
+
+
+def _is_reverse(arguments: argparse.Namespace) -> bool:
+    """Return whether VOC's files are the input; for ground truth, a directory or archive says so."""
+    if arguments.format != "coco-ground-truth":
+        return bool(arguments.reverse)
+    source = Path(arguments.input)
+    return arguments.reverse or source.is_dir() or source.suffix != ".json"
 
 
 def _written(target_format: str) -> str:

@@ -1,7 +1,6 @@
 """`vocboard new-edition`: create a challenge from the answers to a few questions."""
 
 import argparse
-import json
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -17,7 +16,6 @@ from vocboard.evaluator.new_edition.answers import Question, listed
 from vocboard.evaluator.public_tree import read_image_sets
 from vocboard.evaluator.whole_output import OutputExistsError, whole_directory
 
-MARKER = "new-edition.json"
 RESULTS = "results.tar.gz"
 
 
@@ -47,9 +45,8 @@ def run(arguments: argparse.Namespace) -> int:
         what = "this is not" if arguments.edition_file else "these answers do not give"
         raise MisuseError(f"{what} a valid edition\n{error}") from error
     try:
-        with whole_directory(arguments.output, MARKER) as directory:
+        with whole_directory(arguments.output, "new edition") as directory:
             (directory / file).write_text(text)
-            (directory / MARKER).write_text(json.dumps({"edition": edition.name}) + "\n")
             write_sample_tree(edition, directory)
             with Progress("images") as progress:
                 _write_sample_submission(edition, directory, progress.advance)

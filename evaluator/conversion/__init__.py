@@ -9,7 +9,8 @@ from vocboard.evaluator.conversion.colour_map import label_colour_map, write_col
 from vocboard.evaluator.conversion.detections import FORMATS, from_results, to_results
 from vocboard.evaluator.conversion.label_map_formats import LABEL_MAP_FORMATS, maps_from_results, maps_to_results
 from vocboard.evaluator.conversion.layouts import layouts_from_results, layouts_to_results
-from vocboard.evaluator.conversion.names import CategoryNames, ImageNames, read_category_names, read_image_names
+from vocboard.evaluator.conversion.name_files import read_category_names, read_image_names
+from vocboard.evaluator.conversion.names import CategoryNames, ImageNames
 from vocboard.evaluator.conversion.painting import segmentations_from_detections
 from vocboard.evaluator.conversion.problems import ConversionError
 from vocboard.evaluator.conversion.tree_of_coco import coco_to_tree

@@ -19,7 +19,8 @@ from vocboard.evaluator.conversion.coco_truth import (
     needs_xml,
 )
 from vocboard.evaluator.conversion.decimals import plain
-from vocboard.evaluator.conversion.names import ImageNames
+from vocboard.evaluator.conversion.names import Id, NamesById
+from vocboard.evaluator.conversion.other_ids import Known, need_ids, other_ids
 from vocboard.evaluator.conversion.problems import ConversionError, ProblemCollector
 from vocboard.evaluator.editions import Edition, Task, image_sets_of
 from vocboard.evaluator.ground_truth.errors import TreeProblems
@@ -34,24 +35,32 @@ from vocboard.evaluator.whole_output import whole_file
 
 
 def tree_to_coco(
-    tree: Path, output: Path, edition: Edition, *, progress: Callable[[int], None] | None = None
+    tree: Path,
+    output: Path,
+    edition: Edition,
+    *,
+    listed_images: NamesById | None = None,
+    listed_categories: NamesById | None = None,
+    progress: Callable[[int], None] | None = None,
 ) -> ConvertedTruth:
     """Write COCO's ground truth JSON of a tree's detection image set.
 
-    Categories are numbered from 1 on in the edition's order. Images are numbered by the digits of their names if these
-    are unique. Objects of other classes are left out, as in the evaluation. An object has a segmentation if its image
-    has `SegmentationObject/` and `SegmentationClass/`; the label in `SegmentationObject/` is the object's number in
-    the annotation.
+    Unless `listed_images` and `listed_categories` have other ids, categories are numbered from 1 on in the edition's
+    order, and images by the digits of their names if these are unique. Objects of other classes are left out, as in the
+    evaluation. An object has a segmentation if its image has `SegmentationObject/` and `SegmentationClass/`; the label
+    in `SegmentationObject/` is the object's number in the annotation.
 
     Args:
         tree: directory or archive.
         output: JSON file to write; not written if there is an error.
         edition: with the image set; see `for_image_set`.
+        listed_images: file names by id, for example of the JSON from which the tree was converted.
+        listed_categories: category names by id, likewise.
         progress: called with the number of images done.
 
     Raises:
         GroundTruthError: the tree is invalid; lists all problems.
-        ConversionError: the edition's annotations are not XML, or there are none.
+        ConversionError: the edition's annotations are not XML, or there are none, or an image or class has no id.
         OSError: a file cannot be read or written.
     """
     needs_xml(edition)
@@ -71,35 +80,41 @@ def tree_to_coco(
         [segmented, *(annotation_file(image, edition) for image in images), *files]
     )
     tree_problems.raise_if_any()
-    numbers = _image_numbers(images)
+    records = {image: read_record(contents[annotation_file(image, edition)]) for image in images}
+    used = {each.name for record in records.values() for each in record.objects}
+    ids = other_ids(images, edition.classes, listed_images, listed_categories, first=1, used=used, problems=problems)
+    problems.raise_if_errors()
     image_rows: list[str] = []
     rows: list[str] = []
     segmentations = 0
-    for image in images:
-        record = read_record(contents[annotation_file(image, edition)])
+    for image, record in records.items():
         masked = _masks(image, contents, len(edition.classes), tree_problems, problems)
-        image_rows.append(_image(image, numbers[image], record, masked))
+        image_rows.append(_image(ids.images[image], record, masked))
         of_object = {} if masked is None else _by_object(masked, record, edition)
         segmentations += 0 if masked is None else len(masked.objects)
         for place, each in enumerate(record.objects):
             if each.name in edition.classes:
-                category = edition.classes.index(each.name) + 1
-                rows.append(_annotation(len(rows) + 1, numbers[image], category, each, of_object.get(place)))
+                known = ids.images[image].id, ids.classes[each.name].id
+                rows.append(_annotation(len(rows) + 1, *known, each, of_object.get(place)))
             else:
                 remedy = "Objects of these are left out."
                 problems.add("left_out_category", "classes that the edition does not have", remedy,
                              value=each.name, noun="object", severity=Severity.WARNING)  # fmt: skip
         taken = {each.label for each in of_object.values()}
         for only in () if masked is None else (each for each in masked.objects if each.label not in taken):
-            rows.append(_segmentation_only(len(rows) + 1, numbers[image], only))
+            name = edition.classes[only.class_label - 1]
+            need_ids([name], ids.classes, "class", "categories", problems)
+            if name in ids.classes:
+                rows.append(_segmentation_only(len(rows) + 1, ids.images[image].id, ids.classes[name].id, only))
         if progress is not None:
             progress(1)
     tree_problems.raise_if_any()
+    problems.raise_if_errors()
     _note_images(contents.get(segmented, b""), set(images), problems)
-    categories = [f'{{"id":{place},"name":{json.dumps(name)}}}' for place, name in enumerate(edition.classes, start=1)]
+    category_rows = [f'{{"id":{json.dumps(each.id)},"name":{json.dumps(each.name)}}}' for each in ids.categories]
     info = f'"info":{{"description":{json.dumps(f"{edition.title}, {image_set}")}}}'
     parts = [info, *(f'"{name}":[\n' + ",\n".join(lines) + "]" for name, lines in (
-        ("images", image_rows), ("annotations", rows), ("categories", categories)))]  # fmt: skip
+        ("images", image_rows), ("annotations", rows), ("categories", category_rows)))]  # fmt: skip
     with whole_file(output) as unfinished:
         unfinished.write_text("{" + ",\n".join(parts) + "}\n")
     return ConvertedTruth(len(rows), segmentations, problems.problems())
@@ -152,16 +167,8 @@ def _note_images(content: bytes, images: Collection[str], problems: ProblemColle
             )  # fmt: skip
 
 
-def _image_numbers(images: tuple[str, ...]) -> dict[str, int]:
-    names = ImageNames(images)
-    numbers = {image: names.number(image) for image in images}
-    if all(isinstance(number, int) for number in numbers.values()):
-        return {image: int(number) for image, number in numbers.items()}
-    return {image: place for place, image in enumerate(images, start=1)}
-
-
-def _image(image: str, number: int, record: ImageRecord, masked: MaskedImage | None) -> str:
-    fields = [f'"id":{number}', f'"file_name":{json.dumps(f"{image}.jpg")}']
+def _image(known: Known, record: ImageRecord, masked: MaskedImage | None) -> str:
+    fields = [f'"id":{json.dumps(known.id)}', f'"file_name":{json.dumps(known.name)}']
     size = record.size if masked is None else masked.void.shape[::-1]
     if size:
         fields.append(f'"width":{size[0]},"height":{size[1]}')
@@ -170,14 +177,14 @@ def _image(image: str, number: int, record: ImageRecord, masked: MaskedImage | N
     return "{" + ",".join(fields) + "}"
 
 
-def _annotation(number: int, image: int, category: int, record: ObjectRecord, masked: MaskedObject | None) -> str:
+def _annotation(number: int, image: Id, category: Id, record: ObjectRecord, masked: MaskedObject | None) -> str:
     box = decimals(record.box)
     corner = to_corner_and_size(box)
     difficult = record.flags.get("difficult", False)
     fields = [
         f'"id":{number}',
-        f'"image_id":{image}',
-        f'"category_id":{category}',
+        f'"image_id":{json.dumps(image)}',
+        f'"category_id":{json.dumps(category)}',
         f'"bbox":{listed(corner)}',
         f'"area":{plain(corner[2] * corner[3]) if masked is None else np.count_nonzero(masked.mask)}',
         f'"iscrowd":{int(difficult)}',
@@ -201,12 +208,12 @@ def _annotation(number: int, image: int, category: int, record: ObjectRecord, ma
     return "{" + ",".join(fields) + "}"
 
 
-def _segmentation_only(number: int, image: int, masked: MaskedObject) -> str:
+def _segmentation_only(number: int, image: Id, category: Id, masked: MaskedObject) -> str:
     """Return the annotation of an object that only the label maps have."""
     left, top, right, bottom = map(str, box_of(masked.mask))
     box = listed(to_corner_and_size(decimals((left, top, right, bottom))))
     return (
-        f'{{"id":{number},"image_id":{image},"category_id":{masked.class_label},"bbox":{box},'
+        f'{{"id":{number},"image_id":{json.dumps(image)},"category_id":{json.dumps(category)},"bbox":{box},'
         f'"area":{np.count_nonzero(masked.mask)},"iscrowd":0,"segmentation":{to_json(masked.mask)},'
         f'"{LABEL_FIELD}":{masked.label},"{ONLY_FIELD}":1}}'
     )

@@ -4,6 +4,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from vocboard.evaluator.conversion.coco_masks import MAX_OBJECTS, PaintedImage, from_json
 from vocboard.evaluator.conversion.coco_truth import LABEL_FIELD, VOID_FIELD
 from vocboard.evaluator.conversion.painting import indexed_png
@@ -45,8 +47,8 @@ class Painting:
             else:
                 self._void[image] = mask
 
-    def take(self, row: Mapping[str, Any], name: str, image: str, place: int, number: int) -> bool:
-        """Paint an annotation's segmentation; return whether it has one.
+    def take(self, row: Mapping[str, Any], name: str, image: str, place: int, number: int) -> int | None:
+        """Paint an annotation's segmentation, and return its label; None if it has none.
 
         Args:
             row: the annotation.
@@ -57,19 +59,19 @@ class Painting:
         """
         segmentation = row.get("segmentation")
         if not segmentation:
-            return False
+            return None
         size, painted = self._sizes[image], self._painted(image)
         mask = "is of an image without width and height" if size is None else from_json(segmentation, size)
         label = row.get(LABEL_FIELD, number)
         if isinstance(mask, str) or painted is None:
             self._refuse(str(mask), place)
-            return False
+            return None
         if not (isinstance(label, int) and 1 <= label <= MAX_OBJECTS):
             self._problems.add(
                 "too_many_objects", f"objects beyond the {MAX_OBJECTS} that a label map can tell apart",
                 "Leave out their segmentations.", file=self._file, line=place, value=image, noun="annotation",
             )  # fmt: skip
-            return False
+            return None
         if isinstance(segmentation, list):
             self._problems.add(
                 "polygons", "segmentations that are polygons",
@@ -83,12 +85,16 @@ class Painting:
                 file=self._file, line=place, value=image, noun="annotation", severity=Severity.WARNING,
             )  # fmt: skip
         self.count += 1
-        return True
+        return label
 
     def finish(self) -> None:
         """Paint the void pixels."""
         for image, mask in self._void.items():
             self._images[image].paint_void(mask)
+
+    def pixels(self, image: str, label: int) -> int:
+        """Return the number of pixels that an object has in its label map."""
+        return int(np.count_nonzero(self._images[image].objects == label))
 
     def write(self, tree: Path, edition: Edition) -> None:
         """Write the label maps and the image set of segmentation, if any image is segmented."""

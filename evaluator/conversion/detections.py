@@ -13,6 +13,8 @@ from vocboard.evaluator.conversion.json_input import parse_json, read_json
 from vocboard.evaluator.conversion.names import (
     CategoryNames,
     ImageNames,
+    NamesById,
+    by_text,
     file_stem,
     report_unknown_category,
     report_unknown_image,
@@ -57,8 +59,8 @@ def to_results(
     edition: Edition,
     competition: str,
     image_sets: ImageSets,
-    images: Mapping[str, str] | None = None,
-    categories: Mapping[str, str] | None = None,
+    images: NamesById | None = None,
+    categories: NamesById | None = None,
     drop_unmatched: bool = False,
     all_classes: bool = False,
     progress: Progress | None = None,
@@ -87,7 +89,7 @@ def to_results(
     problems = ProblemCollector()
     opened = FORMATS[source_format](source, image_set.images, problems)
     names = ImageNames(image_set.images, images)
-    known = CategoryNames(edition.classes, categories, opened.first_category)
+    known = CategoryNames(edition.classes, None if categories is None else by_text(categories), opened.first_category)
     sizes = sizes_by_image(image_set)
     if opened.convention is Convention.CENTRE and sizes is None:
         problems.add(

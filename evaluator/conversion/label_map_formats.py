@@ -25,7 +25,6 @@ from vocboard.evaluator.result_files.names import FileNames
 from vocboard.evaluator.tasks.segmentation.png import read_indexed
 from vocboard.evaluator.whole_output import whole_directory
 
-MARKER = "label-map-format.txt"
 _MAX_PIXELS = 50_000_000
 LABEL_MAP_FORMATS: Mapping[str, str] = {"greyscale": ".png", "colour": ".png", "numpy": ".npy"}
 
@@ -121,7 +120,7 @@ def maps_from_results(
     if has_errors(read.problems):
         raise ConversionError(read.problems)
     names, count = FileNames(edition), 0
-    with whole_directory(output, MARKER) as directory:
+    with whole_directory(output, "label maps") as directory:
         try:
             for member in members(results, UPLOAD_LIMITS, lambda _: None):
                 name = names.identify(member.name)
@@ -138,7 +137,6 @@ def maps_from_results(
             problems = ProblemCollector()
             problems.add("no_results", f"it has no label maps of {competition}", "Name another competition.")
             problems.raise_if_errors()
-        (directory / MARKER).write_text(f"{target_format}\n")
     return count
 
 

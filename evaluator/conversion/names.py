@@ -1,14 +1,12 @@
 """Finds images and categories by the names and numbers that other tools give them."""
 
-import json
 import re
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path, PurePosixPath
-from typing import Any
+from pathlib import PurePosixPath
 
-from vocboard.evaluator.conversion.problems import ConversionError, ProblemCollector
-from vocboard.evaluator.problems import Problem, Severity, quoted
+from vocboard.evaluator.conversion.problems import ProblemCollector
+from vocboard.evaluator.problems import Severity, quoted
 
 # What other data sets call VOC's classes. Source: COCO's and Open Images' categories.
 SYNONYMS = {
@@ -22,6 +20,9 @@ SYNONYMS = {
     "houseplant": "pottedplant",
     "cattle": "cow",
 }
+Id = int | str
+NamesById = Mapping[int, str] | Mapping[str, str] | Mapping[Id, str]  # keys of a Mapping are invariant
+
 _IMAGE_SUFFIX = re.compile(r"\.(?:jpe?g|png|bmp|gif|tiff?|webp|txt|json|npy)$", re.IGNORECASE)
 
 
@@ -44,14 +45,31 @@ def number_of(image: str) -> int | None:
     return int(digits) if digits and digits.isascii() else None
 
 
+def by_text(names: NamesById) -> dict[str, str]:
+    """Return names by the texts of their ids: a file's 12 and "12" are the same."""
+    return {str(key): name for key, name in names.items()}
+
+
+def image_numbers(images: Sequence[str]) -> dict[str, int]:
+    """Return the numbers of images in COCO's JSON: the digits of their names, or their positions from 1 on.
+
+    >>> image_numbers(["000012", "000007"]), image_numbers(["a1", "b1"])
+    ({'000012': 12, '000007': 7}, {'a1': 1, 'b1': 2})
+    """
+    numbers = {image: number for image in images if (number := number_of(image)) is not None}
+    if len(numbers) == len(set(numbers.values())) == len(images):
+        return numbers
+    return {image: place for place, image in enumerate(images, start=1)}
+
+
 class ImageNames:
     """Finds the image of an id or file name."""
 
-    def __init__(self, images: Sequence[str], listed: Mapping[str, str] | None = None) -> None:
+    def __init__(self, images: Sequence[str], listed: NamesById | None = None) -> None:
         """Take the image set, and image names by id if a file lists them."""
         self.images = tuple(images)
         self._known = dict.fromkeys(images)
-        self._listed = listed
+        self._listed = None if listed is None else by_text(listed)
         self._by_number: dict[int, str | None] = {}
         for image in images:
             number = number_of(image)
@@ -70,11 +88,6 @@ class ImageNames:
         """Return whether several images have the number."""
         number = _whole_number(given)
         return number is not None and number in self._by_number and self._by_number[number] is None
-
-    def number(self, image: str) -> int | str:
-        """Return the number of an image if it is unique, otherwise its name."""
-        number = number_of(image)
-        return number if number is not None and self._by_number.get(number) == image else image
 
     def _find(self, given: object) -> str | None:
         if isinstance(given, str):
@@ -130,58 +143,6 @@ class CategoryNames:
         return tuple(name for name in self.classes if name in known)
 
 
-def read_image_names(path: Path) -> dict[str, str]:
-    """Return image names by id: from COCO JSON with `images`, a JSON object of names by id, or lines `<id> <name>`.
-
-    Raises:
-        ConversionError: it is none of these.
-        OSError: the file cannot be read.
-    """
-    document = _json_or_none(path)
-    if isinstance(document, dict) and isinstance(document.get("images"), list):
-        document = {str(row["id"]): row["file_name"] for row in document["images"] if _has(row, "id", "file_name")}
-    if isinstance(document, dict) and document and all(isinstance(name, str) for name in document.values()):
-        return {str(key): str(name) for key, name in document.items()}
-    lines = [] if document is not None else [line.split(maxsplit=1) for line in _lines(path)]
-    if lines and all(len(line) == 2 for line in lines):
-        return {line[0]: line[1].strip() for line in lines}
-    raise _not_read(
-        path, "image names", 'a COCO JSON with "images", a JSON object of names by id, or lines "<id> <name>"'
-    )
-
-
-def read_category_names(path: Path, first: int) -> dict[str, str]:
-    """Return category names by number.
-
-    The file is COCO JSON with `categories`, a JSON list or object, a text file with one name per line, or a YAML file
-    with `names:`, as Ultralytics uses for data sets.
-
-    Args:
-        path: the file.
-        first: number of the first name, if the file has only names.
-
-    Raises:
-        ConversionError: it is none of these.
-        OSError: the file cannot be read.
-    """
-    document = _json_or_none(path)
-    if isinstance(document, dict) and "categories" in document:
-        document = document["categories"]
-    if isinstance(document, list) and document and all(_has(row, "id", "name") for row in document):
-        return {str(row["id"]): str(row["name"]) for row in document}
-    if isinstance(document, list) and document and all(isinstance(name, str) for name in document):
-        return {str(number): name for number, name in enumerate(document, start=first)}
-    if isinstance(document, dict) and document and all(isinstance(name, str) for name in document.values()):
-        return {str(number): str(name) for number, name in document.items()}
-    if document is None:
-        names = _names_in_text(_lines(path), first)
-        if names:
-            return names
-    raise _not_read(
-        path, "category names", 'a COCO JSON with "categories", a JSON list, a YAML "names:", or one name per line'
-    )
-
-
 def report_unknown_image(given: object, names: ImageNames, problems: ProblemCollector, file: str, line: int) -> None:
     """Add a problem: an image is not in the image set, or its number is that of several images."""
     if names.is_ambiguous(given):
@@ -226,48 +187,3 @@ def _whole_number(given: object) -> int | None:
     if isinstance(given, str) and given.isascii() and given.isdecimal():
         return int(given)
     return None
-
-
-def _has(row: Any, *keys: str) -> bool:
-    return isinstance(row, dict) and all(key in row for key in keys)
-
-
-def _json_or_none(path: Path) -> Any:
-    try:
-        return json.loads(path.read_bytes())
-    except ValueError:
-        return None
-
-
-def _lines(path: Path) -> list[str]:
-    try:
-        return [line for line in path.read_text("utf-8-sig").splitlines() if line.strip()]
-    except UnicodeDecodeError:
-        return []
-
-
-def _names_in_text(lines: Collection[str], first: int) -> dict[str, str]:
-    """Return the names of a text file by number: one per line, or in YAML below `names:`."""
-    listed = list(lines)
-    start = next((place for place, line in enumerate(listed) if line.startswith("names:")), None)
-    if start is None:
-        return {str(number): line.strip() for number, line in enumerate(listed, start=first)}
-    inline = re.fullmatch(r"names:\s*\[(.*)\]\s*(?:#.*)?", listed[start])
-    if inline:
-        return {str(number): _unquoted(name) for number, name in enumerate(inline[1].split(","), start=first)}
-    names: dict[str, str] = {}
-    for line in listed[start + 1 :]:
-        entry = re.fullmatch(r"\s*(?:-\s*|(\d+)\s*:\s*)([^#]+?)\s*(?:#.*)?", line)
-        if not entry:
-            break
-        names[entry[1] or str(first + len(names))] = _unquoted(entry[2])
-    return names
-
-
-def _unquoted(name: str) -> str:
-    return name.strip().strip("'\"")
-
-
-def _not_read(path: Path, what: str, expected: str) -> ConversionError:
-    message = f"This file has no {what}; expected {expected}."
-    return ConversionError([Problem("unreadable_names", Severity.ERROR, message, path.name)])

@@ -1,6 +1,5 @@
 """Converts COCO's ground truth JSON to a development kit tree."""
 
-import json
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
@@ -8,6 +7,7 @@ from typing import Any
 from vocboard.evaluator.annotations.records import FLAGS, ImageRecord, ObjectRecord, PartRecord
 from vocboard.evaluator.annotations.xml_output import xml_of
 from vocboard.evaluator.conversion.boxes import from_corner_and_size
+from vocboard.evaluator.conversion.coco_changes import ChangeNotes, KeptAnnotation
 from vocboard.evaluator.conversion.coco_painting import Painting
 from vocboard.evaluator.conversion.coco_truth import LABEL_FIELD, ONLY_FIELD, ConvertedTruth, decimals, needs_xml, texts
 from vocboard.evaluator.conversion.json_input import four, read_json
@@ -18,7 +18,6 @@ from vocboard.evaluator.ground_truth.image_set_files import file_of
 from vocboard.evaluator.problems import Severity, quoted
 from vocboard.evaluator.whole_output import whole_directory
 
-MARKER = "converted-from-coco.json"
 _KEPT = frozenset({
     "id", "image_id", "category_id", "bbox", "area", "iscrowd", "segmentation", "view", "point", "parts", "actions",
     LABEL_FIELD, ONLY_FIELD, *FLAGS,
@@ -61,6 +60,7 @@ def coco_to_tree(
     sizes, stems = _images(document["images"], problems, source.name)
     known = CategoryNames(edition.classes, names)
     objects: dict[str, list[ObjectRecord]] = {stem: [] for stem in stems.values()}
+    kept: dict[str, list[tuple[bool, int | None, dict[str, Any], int]]] = {stem: [] for stem in stems.values()}
     painting = Painting(sizes, edition.classes, problems, source.name)
     for place, row in enumerate(document["images"], start=1):
         painting.take_void(row, place, stems)
@@ -84,16 +84,25 @@ def coco_to_tree(
                 "outside_image", "boxes that reach out of their image", "Check the sizes of the images.",
                 file=source.name, line=place, value=image, noun="box", nouns="boxes", severity=Severity.WARNING,
             )  # fmt: skip
-        is_painted = painting.take(row, found.name, image, place, len(objects[image]) + 1)
-        if not (is_painted and row.get(ONLY_FIELD)):
+        label = painting.take(row, found.name, image, place, len(objects[image]) + 1)
+        is_only = label is not None and bool(row.get(ONLY_FIELD))
+        kept[image].append((is_only, label, row, place))
+        if not is_only:
             objects[image].append(found)
     painting.finish()
     problems.raise_if_errors()
+    notes = ChangeNotes(problems, source.name)
+    notes.images(document["images"], stems)
+    notes.categories(document["categories"], known)
+    notes.annotations(
+        KeptAnnotation(row, place, None if label is None else painting.pixels(image, label))
+        for image, of_image in kept.items()
+        for _, label, row, place in sorted(of_image, key=lambda each: each[0])  # those of label maps only come last
+    )
     records = {image: ImageRecord(sizes[image], tuple(of_image)) for image, of_image in objects.items()}
-    with whole_directory(output, MARKER) as directory:
+    with whole_directory(output, "tree") as directory:
         _write_tree(directory / edition.name, records, edition, progress)
         painting.write(directory / edition.name, edition)
-        (directory / MARKER).write_text(json.dumps({"source": source.name}) + "\n")
     return ConvertedTruth(sum(map(len, objects.values())), painting.count, problems.problems())
 
 

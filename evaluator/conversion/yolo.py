@@ -14,6 +14,7 @@ from vocboard.evaluator.archives import TREE_LIMITS, ArchiveError, members
 from vocboard.evaluator.conversion.boxes import ConvertedDetection, to_centre
 from vocboard.evaluator.conversion.decimals import decimal, plain
 from vocboard.evaluator.conversion.names import file_stem
+from vocboard.evaluator.conversion.other_ids import OtherIds
 from vocboard.evaluator.conversion.problems import ConversionError, ProblemCollector, needs_directory
 from vocboard.evaluator.conversion.rows import Convention, Row, Source
 from vocboard.evaluator.problems import quoted
@@ -49,15 +50,15 @@ def yolo_source(path: Path, problems: ProblemCollector) -> Source:
 
 
 def yolo_files(
-    found: Iterable[ConvertedDetection], sizes: Mapping[str, tuple[int, int]], classes: tuple[str, ...]
+    found: Iterable[ConvertedDetection], sizes: Mapping[str, tuple[int, int]], ids: OtherIds
 ) -> dict[str, str]:
     """Return text files of detections by name, for all images with a known size."""
     lines: dict[str, list[str]] = {image: [] for image in sizes}
     for each in found:
         box = to_centre(each.box, sizes[each.image])
         numbers = " ".join(map(plain, (*box, each.confidence)))
-        lines[each.image].append(f"{classes.index(each.label)} {numbers}\n")
-    return {f"{image}.txt": "".join(of_image) for image, of_image in lines.items()}
+        lines[each.image].append(f"{ids.classes[each.label].id} {numbers}\n")
+    return {f"{ids.images[image].id}.txt": "".join(of_image) for image, of_image in lines.items()}
 
 
 def _is_label_file(name: str) -> bool:

@@ -1,6 +1,6 @@
 """Public functions for viewing, conversion and examples."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from pathlib import Path
 
 from vocboard.evaluator.conversion import (
@@ -13,7 +13,14 @@ from vocboard.evaluator.conversion import (
     tree_to_coco,
 )
 from vocboard.evaluator.conversion.decimals import decimal
-from vocboard.evaluator.conversion.reverse import LAYOUT, REVERSIBLE, convert_from_results
+from vocboard.evaluator.conversion.names import NamesById
+from vocboard.evaluator.conversion.reverse import (
+    COCO_GROUND_TRUTH,
+    LAYOUT,
+    REVERSIBLE,
+    convert_from_results,
+    has_other_ids,
+)
 from vocboard.evaluator.editions import Edition
 from vocboard.evaluator.examples import METHODS
 from vocboard.evaluator.examples import example as run_example
@@ -33,7 +40,7 @@ from vocboard.evaluator.tasks.names import Task
 from vocboard.evaluator.viewing import ViewSummary
 from vocboard.evaluator.viewing import view as write_view
 
-FROM_DETECTIONS, COCO_GROUND_TRUTH = "segmentations-from-detections", "coco-ground-truth"
+FROM_DETECTIONS = "segmentations-from-detections"
 CONVERSIONS = (*REVERSIBLE, FROM_DETECTIONS, COCO_GROUND_TRUTH)
 
 Progress = Callable[[int], None]
@@ -125,8 +132,8 @@ def convert(
     from_competition: str | None = None,
     image_sets: ImageSets | GroundTruth | AnyPath | None = None,
     image_set: str | None = None,
-    images: Mapping[str, str] | None = None,
-    categories: Mapping[str, str] | None = None,
+    images: NamesById | None = None,
+    categories: NamesById | None = None,
     drop_unmatched: bool = False,
     all_classes: bool = False,
     confidence: float | str | None = None,
@@ -149,8 +156,9 @@ def convert(
         from_competition: of the detections to paint, for `segmentations-from-detections`.
         image_sets: from `read_image_sets` or `read_ground_truth`, or the path of a tree.
         image_set: for example `"val"`. Default: that of `image_sets`, or the edition's.
-        images: image names by id; None to match numbers and file names.
-        categories: category names by number; None if numbers refer to the edition's classes.
+        images: image names by id, of detections and (with `reverse`) of ground truth: the ids that are read or written.
+            None to match numbers and file names.
+        categories: category names by number, likewise; None if numbers refer to the edition's classes.
         drop_unmatched: whether to skip objects of categories that are not in the edition.
         all_classes: whether to write an empty file for each class without detections, so that it counts as entered.
         confidence: only detections of more confidence are painted, for `segmentations-from-detections`; all by default.
@@ -168,9 +176,17 @@ def convert(
     """
     if source_format not in CONVERSIONS:
         raise ValueError(f"there is no format {source_format!r}; there are {', '.join(CONVERSIONS)}")
+    if (images is not None or categories is not None) and not has_other_ids(source_format, reverse=reverse):
+        raise ValueError(f"{source_format} does not use images and categories")
     chosen, given, target = of_image_set(load_edition(edition), image_set), Path(source), Path(output)
     if source_format == COCO_GROUND_TRUTH:
-        return _ground_truth(given, target, chosen, drop=drop_unmatched, reverse=reverse, progress=progress)
+        if reverse:
+            done = tree_to_coco(
+                given, target, chosen, listed_images=images, listed_categories=categories, progress=progress
+            )
+        else:
+            done = coco_to_tree(given, target, chosen, drop_unmatched=drop_unmatched, progress=progress)
+        return done.problems
     if competition is None or image_sets is None:
         raise ValueError(f"{source_format} needs competition and image_sets")
     sets = _image_sets(image_sets, chosen)
@@ -178,10 +194,17 @@ def convert(
     if reverse:
         if source_format == FROM_DETECTIONS:
             raise ValueError(f"{source_format} has no reverse")
-        convert_from_results(
-            source_format, given, target, edition=chosen, competition=competition, image_sets=sets, progress=progress
-        )
-        return ()
+        return convert_from_results(
+            source_format,
+            given,
+            target,
+            edition=chosen,
+            competition=competition,
+            image_sets=sets,
+            images=images,
+            categories=categories,
+            progress=progress,
+        )[1]
     if source_format == FROM_DETECTIONS:
         if from_competition is None:
             raise ValueError(f"{source_format} needs from_competition")
@@ -214,14 +237,6 @@ def convert(
         all_classes=all_classes,
         progress=progress,
     ).problems
-
-
-def _ground_truth(
-    source: Path, output: Path, edition: Edition, *, drop: bool, reverse: bool, progress: Progress | None
-) -> tuple[Problem, ...]:
-    if reverse:
-        return tree_to_coco(source, output, edition, progress=progress).problems
-    return coco_to_tree(source, output, edition, drop_unmatched=drop, progress=progress).problems
 
 
 def _image_sets(given: ImageSets | GroundTruth | AnyPath, edition: Edition) -> ImageSets:

@@ -38,7 +38,7 @@ def write_comparison_report(
         OutputExistsError: `output` exists and was not written by vocboard.
         OSError: it cannot be written.
     """
-    with whole_directory(output, PAGE) as directory:
+    with whole_directory(output, "report") as directory:
         links = []
         for number, (method, report) in enumerate(reports.items(), start=1):
             folder = f"{FOLDER}{number}"

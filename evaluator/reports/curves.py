@@ -50,7 +50,7 @@ def write_curves(evaluations: Mapping[str, Evaluation], output: Path) -> int:
     """
     document: dict[str, Any] = {}
     count = 0
-    with whole_directory(output, JSON_NAME) as directory:
+    with whole_directory(output, "curves") as directory:
         for image_set, evaluation in evaluations.items():
             for key, scores in evaluation.scores.items():
                 for name, curve in scores.curves.items():

@@ -44,7 +44,7 @@ def write_report(report: MethodReport, edition: Edition, output: Path) -> None:
         OutputExistsError: `output` exists and was not written by vocboard.
         OSError: it cannot be written.
     """
-    with whole_directory(output, PAGE) as directory:
+    with whole_directory(output, "report") as directory:
         write_pages(report, edition, directory, output)
 
 

@@ -26,7 +26,6 @@ from vocboard.evaluator.viewing.pictures import Places, find_pictures
 from vocboard.evaluator.viewing.scenes import Scenes, read_scenes
 from vocboard.evaluator.whole_output import whole_directory
 
-MARKER = "view.js"  # a file of every such page, by which a directory is known as one that can be replaced
 ASSETS = Path(__file__).parent / "assets"
 _CONFIDENCE_DIGITS = 6
 
@@ -88,7 +87,7 @@ def view(
         OutputExistsError: `output` exists and was not written by vocboard.
         OSError: a file cannot be read or written.
     """
-    with whole_directory(output, MARKER) as directory:
+    with whole_directory(output, "view") as directory:
         return write_view(tree, directory, output, edition, results=results, progress=progress).summary
 
 

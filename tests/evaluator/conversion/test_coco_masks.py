@@ -115,7 +115,7 @@ def codes_of(content: dict[str, Any], directory: Path) -> dict[str, str]:
 def test_polygons_and_plain_runs_are_painted(tmp_path: Path) -> None:
     runs = {"size": [HEIGHT, WIDTH], "counts": [15 * HEIGHT, 2 * HEIGHT, 6 * HEIGHT]}
     found = codes_of(document([[2, 3, 8, 3, 8, 9, 2, 9]], runs), tmp_path)
-    assert set(found) == {"polygons"}
+    assert set(found) == {"polygons", "changed_category_ids"}
     objects = pixels(tmp_path / "out/VOC2007/SegmentationObject/000001.png")
     assert (objects[3:9, 2:8] == 1).all()
     assert (objects[:, 15:17] == 2).all()
@@ -128,7 +128,7 @@ def test_what_a_label_map_cannot_hold_is_said(tmp_path: Path) -> None:
     content = document(both, both)
     content["annotations"][0]["keypoints"] = [1, 2, 3]
     found = codes_of(content, tmp_path)
-    assert set(found) == {"hidden_pixels", "left_out_field"}
+    assert set(found) == {"hidden_pixels", "left_out_field", "changed_category_ids"}
     assert "keypoints" in found["left_out_field"]
     assert np.unique(pixels(tmp_path / "out/VOC2007/SegmentationObject/000001.png")).tolist() == [0, 2]
 

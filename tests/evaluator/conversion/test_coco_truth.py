@@ -10,7 +10,14 @@ import pytest
 from tests.evaluator.trees import a_part, actions, an_object, annotation, write
 from tests.support.golden import golden, golden_truth
 from vocboard.evaluator.annotations.records import read_record
-from vocboard.evaluator.conversion import ConversionError, coco_to_tree, to_results, tree_to_coco
+from vocboard.evaluator.conversion import (
+    ConversionError,
+    coco_to_tree,
+    read_category_names,
+    read_image_names,
+    to_results,
+    tree_to_coco,
+)
 from vocboard.evaluator.conversion.boxes import ConvertedDetection
 from vocboard.evaluator.conversion.decimals import decimal
 from vocboard.evaluator.conversion.detection_output import write_detections
@@ -145,3 +152,48 @@ def test_average_precision_is_pycocotools_where_the_rules_agree(seed: int, tmp_p
     for index, name in enumerate(edition.classes[:3]):
         assert per_class[name] == pytest.approx(precision[:, index].mean(), abs=1e-12)
         assert 0.1 < per_class[name] < 1
+
+
+def test_ids_names_and_areas_come_back_or_are_warned_of(tmp_path: Path) -> None:
+    edition = load("VOC2007")
+    polygon = [[10, 10, 30, 10, 30, 25]]
+    truth = {
+        "images": [
+            {"id": 397133, "file_name": "val/street.png", "width": 100, "height": 80},
+            {"id": "x2", "file_name": "000002.jpg", "width": 100, "height": 80},
+        ],
+        "annotations": [
+            {"id": 5, "image_id": "x2", "category_id": 18, "bbox": [1, 2, 3.5, 4], "area": 14, "iscrowd": 0},
+            {"id": 9, "image_id": 397133, "category_id": 5, "bbox": [10, 10, 20, 15], "area": 150.5, "iscrowd": 0,
+             "segmentation": polygon},
+        ],
+        "categories": [{"id": 18, "name": "dog"}, {"id": 5, "name": "airplane"}, {"id": 7, "name": "kite"}],
+    }  # fmt: skip
+    source = tmp_path / "truth.json"
+    source.write_text(json.dumps(truth))
+    done = coco_to_tree(source, tmp_path / "tree", edition)
+    changed = {each.code: each.message for each in done.problems if each.code.startswith("changed_")}
+    assert changed.keys() == {
+        f"changed_{of}" for of in ("image_ids", "file_names", "category_ids", "annotation_ids", "areas")
+    }
+    assert "val/street.png" in changed["changed_file_names"]
+    assert "5 airplane" in changed["changed_category_ids"]
+    assert "--images FILE" in changed["changed_image_ids"]
+    lists = {"listed_images": read_image_names(source), "listed_categories": read_category_names(source, 1)}
+    back = tree_to_coco(tmp_path / "tree", tmp_path / "back.json", edition, **lists)
+    assert not back.problems
+    again = json.loads((tmp_path / "back.json").read_text())
+    assert again["categories"] == truth["categories"]
+    assert [{key: row[key] for key in ("id", "file_name", "width", "height")} for row in again["images"]] == truth[
+        "images"
+    ]
+    assert [(row["image_id"], row["category_id"], row["bbox"]) for row in again["annotations"]] == [
+        (397133, 5, [10, 10, 20, 15]),
+        ("x2", 18, [1, 2, 3.5, 4]),
+    ]
+    # What vocboard wrote comes back without a change.
+    tree_to_coco(tmp_path / "tree", tmp_path / "own.json", edition)
+    own = coco_to_tree(tmp_path / "own.json", tmp_path / "second", edition)
+    assert not [each.code for each in own.problems if each.code.startswith("changed_")]
+    with pytest.raises(ConversionError, match="--categories does not list"):
+        tree_to_coco(tmp_path / "tree", tmp_path / "no.json", edition, listed_categories={1: "dog"})

@@ -8,6 +8,7 @@ import pytest
 
 from tests.evaluator.conversion import kit
 from vocboard.evaluator.conversion import CategoryNames, ConversionError, coco_to_tree, read_category_names, to_results
+from vocboard.evaluator.conversion.names import by_text
 from vocboard.evaluator.problems import Problem
 
 Row = dict[str, Any]
@@ -142,7 +143,7 @@ def test_categories_by_name_are_matched_and_the_rest_dropped_on_request(director
 def test_yaml_names_of_a_data_set(directory: Path) -> None:
     path = directory / "data.yaml"
     path.write_text("path: x\nnames:\n  0: tv monitor\n  1: 'Motorcycle'  # two\nnc: 2\n")
-    names = CategoryNames(kit.edition().classes, read_category_names(path, 0), 0)
+    names = CategoryNames(kit.edition().classes, by_text(read_category_names(path, 0)), 0)
     assert [names.find(0), names.find("1"), names.find(2)] == ["tvmonitor", "motorbike", None]
 
 
