@@ -48,7 +48,11 @@ CHANGES: Mapping[str, Change] = {
     "submission_entries": Change(
         "(SELECT challenge_id FROM submissions WHERE id = {row}.submission_id AND published_at IS NOT NULL)", (UPDATE,)
     ),
-    "submissions": Change("CASE WHEN {row}.published_at IS NOT NULL THEN {row}.challenge_id END"),
+    # Frozen leaderboards no longer show what organisers disqualify, unpublish or fail, whether or not it is published.
+    "submissions": Change(
+        "CASE WHEN {row}.published_at IS NOT NULL OR {row}.disqualified_at IS NOT NULL OR {row}.held_back_at IS NOT NULL"
+        " OR {row}.state = 'failed' THEN {row}.challenge_id END"
+    ),
 }
 _CREATE = "INSERT INTO leaderboard_revisions (challenge_id, revision) VALUES (NEW.id, 1);"
 

@@ -12,6 +12,7 @@ from vocboard.app.api.schemas.leaderboards import (
     LeaderboardRow,
     LeaderboardStatistics,
     RankRange,
+    Removal,
     ScoreInterval,
 )
 from vocboard.app.api.schemas.values import ImportedScores
@@ -170,6 +171,7 @@ def _leaderboard(board: Board) -> Leaderboard:
             )
             for one in board.corrections
         ],
+        removals=[Removal(removed_at=one.removed_at, cause=one.cause) for one in board.removals],
         statistics=_statistics(board),
         rows=[_row(row, board) for row in board.rows],
     )

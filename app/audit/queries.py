@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import Select, and_, func, or_, select
+from sqlalchemy import Select, and_, or_, select
 from sqlalchemy.orm import Session
 
 from vocboard.app.accounts.models import User
@@ -94,12 +94,6 @@ def batch_of_log(
         query = query.where(or_(AuditEvent.created_at > after.created_at, is_later))
     events = session.scalars(query.order_by(AuditEvent.created_at, AuditEvent.id).limit(limit)).all()
     return described(session, events)
-
-
-def last_time(session: Session, challenge_id: uuid.UUID, action: str, object_id: uuid.UUID) -> datetime | None:
-    """Return when something was last done to an object of a challenge; None if the log does not say."""
-    done = (AuditEvent.challenge_id == challenge_id, AuditEvent.action == action, AuditEvent.object_id == object_id)
-    return session.scalar(select(func.max(AuditEvent.created_at)).where(*done))
 
 
 def people_in_log(session: Session, challenge_id: uuid.UUID | None) -> Sequence[User]:

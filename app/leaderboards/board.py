@@ -8,6 +8,7 @@ from enum import StrEnum
 
 from vocboard.app.evaluations.origin import ImportedScores
 from vocboard.app.leaderboards.ranked_rows import BoardRow, RankedRows
+from vocboard.app.leaderboards.removals import Removal
 from vocboard.app.leaderboards.score_tables import Cell
 from vocboard.app.leaderboards.shown_statistics import ShownStatistics
 from vocboard.app.rescores.queries import Correction
@@ -36,6 +37,7 @@ class Board:
         has_curves: whether curves are visible.
         others: metrics whose mean is shown next to that of `metric`.
         corrections: re-scores that have been applied, the latest first.
+        removals: results that organisers removed after it was frozen, the latest first.
         part: whether it shows what counts, or what was published after it was frozen.
         frozen_at: when what counts stopped changing; None if it still may.
         is_anonymous: whether it shows no names.
@@ -55,6 +57,7 @@ class Board:
     others: tuple[Metric, ...] = ()
     has_curves: bool = False
     corrections: tuple[Correction, ...] = ()
+    removals: tuple[Removal, ...] = ()
     part: Part = Part.COUNTING
     frozen_at: datetime | None = None
     is_anonymous: bool = False

@@ -47,6 +47,7 @@ def as_csv(board: Board) -> str:
     Scores by class of other metrics follow those of the first, in columns like `equal_error_rate_car`. Intervals and
     rank ranges follow in columns of their own once they are known; while they are computed again, they are empty. The
     last column of imported scores says so.
+    If organisers have removed results since it was frozen, each row ends with the time of the latest removal.
     """
     known = _known(board)
     output = io.StringIO()
@@ -56,11 +57,13 @@ def as_csv(board: Board) -> str:
     classes = [*board.classes, *(f"{board.others[place]}_{name}" for place in others for name in board.classes)]
     origin = ["imported"] if board.imported else []
     certainty = ["mean_low", "mean_high", "rank_best", "rank_worst", "first_group"] if known else []
+    corrected = [board.removals[0].removed_at.isoformat(timespec="seconds")] if board.removals else []
     stated = [f"declared_{declaration}" for declaration in board.competition.declarations]
     writer.writerow(
         [
             *("rank", "method", "contributors", "affiliation", "submitted", *means),
             *("mean_over", "complete", "unit", *classes, *stated, *certainty, *origin),
+            *("corrected_at" for _ in corrected),
         ]
     )
     for row in board.rows:
@@ -81,6 +84,7 @@ def as_csv(board: Board) -> str:
                 *(escape_formula("not declared" if one.text is None else one.text) for one in row.declared),
                 *(_certainty(row, known) if known else ()),
                 *([board.imported.text] if board.imported else []),
+                *corrected,
             ]
         )
     return output.getvalue()
@@ -107,6 +111,10 @@ def as_latex(board: Board) -> str:
         f"% Bold: best of the column. n/a: {_not_available(board)}. --: class not entered. *: not all classes entered.",
         *([_INTERVAL_COMMENT] if interval else []),
         *([f"% Scores: {' '.join(board.imported.text.split())}."] if board.imported else []),
+        *(
+            f"% Corrected after it was frozen: 1 result {one.cause} on {one.removed_at:%Y-%m-%d}."
+            for one in board.removals
+        ),
         rf"\begin{{tabular}}{{l{'r' * (1 + len(interval) + len(board.others) + len(board.classes))}}}",
         r"\toprule",
         " & ".join(

@@ -1,4 +1,4 @@
-"""Freezing leaderboards: a copy of what they show is kept, which nothing that happens later can change.
+"""Freezing leaderboards: a copy of what they show is kept, which nothing that entrants do later can change.
 
 A leaderboard shows what had been published at its freezing date. The copy is made by the first of these that comes
 after the date: the workers' periodic sweep, somebody who asks for the leaderboard, or a change of anything that it
@@ -6,8 +6,11 @@ shows, before the change is made. So it does not matter when exactly that is.
 
 Results of uploads that began in time, and whose owners asked for them to be published as soon as they are scored,
 belong to it, too. The copy is completed with them, and final once none can come any more.
+
+What organisers disqualify, unpublish or fail later stays in the copy, but is no longer shown: see `removals`.
 """
 
+from collections.abc import Mapping
 from datetime import datetime
 from typing import Any
 
@@ -20,6 +23,7 @@ from vocboard.app.challenges.phases import MAX_UPLOAD_DURATION, Phase, edition_o
 from vocboard.app.database import lock_for_transaction, now
 from vocboard.app.leaderboards import entries
 from vocboard.app.leaderboards.models import FrozenLeaderboard
+from vocboard.app.leaderboards.removals import Removal, removed_submissions
 from vocboard.app.rescores.queries import corrections
 from vocboard.app.submissions.models import State, Submission
 from vocboard.evaluator.editions import Competition
@@ -37,6 +41,34 @@ def find(session: Session, challenge: Challenge, phase: Phase, competition: str)
             FrozenLeaderboard.competition == competition,
             FrozenLeaderboard.frozen_at == phase.freezes_at,
         )
+    )
+
+
+def removals(session: Session, frozen: FrozenLeaderboard) -> Mapping[str, Removal]:
+    """Return which entries of a copy organisers have removed since, by id of the submission.
+
+    Nothing of this is stored with the copy: an entry whose disqualification is lifted is shown again.
+    """
+    removed = removed_submissions(session, frozen.challenge_id, frozen.phase_key)
+    return {id_: removed[id_] for kept in frozen.content["entries"] if (id_ := kept["submission"]) in removed}
+
+
+def boards_with(session: Session, submission: Submission, phase: Phase) -> tuple[str, ...]:
+    """Return the competitions whose frozen leaderboards show a submission, in the order of its entries.
+
+    Args:
+        phase: its phase.
+    """
+    if phase.freezes_at is None:
+        return ()
+    own = str(submission.id)
+    copies = [find(session, submission.challenge, phase, entry.competition) for entry in submission.entries]
+    return tuple(
+        row.competition
+        for row in copies
+        if row is not None
+        and any(kept["submission"] == own for kept in row.content["entries"])
+        and own not in removals(session, row)
     )
 
 

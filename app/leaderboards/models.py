@@ -27,6 +27,8 @@ class LeaderboardRevision(Base):
 class FrozenLeaderboard(Base):
     """What a frozen leaderboard shows: a copy that nothing which happens to its submissions can change.
 
+    What organisers have removed since is left out when it is read (`app.leaderboards.freezing.removals`).
+
     Rows are added when the date has come. Until everything that was uploaded in time is scored, they may be completed;
     then `is_final` is set, and they never change again.
     """
@@ -43,4 +45,4 @@ class FrozenLeaderboard(Base):
     competition: Mapped[str] = mapped_column(String(30))
     frozen_at: Mapped[datetime]
     is_final: Mapped[bool]
-    content: Mapped[dict[str, Any]] = mapped_column(JSON)  # see app.leaderboards.frozen
+    content: Mapped[dict[str, Any]] = mapped_column(JSON)  # see app.leaderboards.freezing

@@ -15,6 +15,7 @@ from vocboard.app.challenges.models import Challenge
 from vocboard.app.evaluations.models import ClassScore, CompetitionResult, Evaluation, Measure
 from vocboard.app.leaderboards.class_scores import ClassScores
 from vocboard.app.leaderboards.models import FrozenLeaderboard, LeaderboardRevision
+from vocboard.app.leaderboards.removals import removed_submissions
 from vocboard.app.submissions.models import Method, State, Submission, SubmissionEntry
 from vocboard.evaluator.editions import Metric
 
@@ -184,13 +185,18 @@ def counts(session: Session, challenge: Challenge, phase_key: str) -> Mapping[st
 
 
 def frozen_counts(session: Session, challenge: Challenge, phase_key: str, frozen_at: datetime) -> Mapping[str, int]:
-    """Return how many results the frozen leaderboards of a phase have, by competition."""
-    query = select(FrozenLeaderboard.competition, func.json_array_length(FrozenLeaderboard.content["entries"])).where(
+    """Return how many results the frozen leaderboards of a phase show, by competition."""
+    copies = (
         FrozenLeaderboard.challenge_id == challenge.id,
         FrozenLeaderboard.phase_key == phase_key,
         FrozenLeaderboard.frozen_at == frozen_at,
     )
-    return {row[0]: row[1] for row in session.execute(query)}
+    removed = removed_submissions(session, challenge.id, phase_key)
+    if removed:
+        rows = session.scalars(select(FrozenLeaderboard).where(*copies))
+        return {row.competition: sum(e["submission"] not in removed for e in row.content["entries"]) for row in rows}
+    query = select(FrozenLeaderboard.competition, func.json_array_length(FrozenLeaderboard.content["entries"]))
+    return {row[0]: row[1] for row in session.execute(query.where(*copies))}
 
 
 def has_frozen_before(session: Session, challenge: Challenge, at: datetime) -> bool:

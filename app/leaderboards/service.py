@@ -6,7 +6,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from operator import attrgetter
-from typing import Any
 
 from sqlalchemy.orm import Session
 
@@ -26,7 +25,9 @@ from vocboard.app.leaderboards import entries, freezing, queries
 from vocboard.app.leaderboards.board import Board, Part
 from vocboard.app.leaderboards.entries import Entry
 from vocboard.app.leaderboards.entry_cache import EntryCache
+from vocboard.app.leaderboards.models import FrozenLeaderboard
 from vocboard.app.leaderboards.ranked_rows import RankedRows
+from vocboard.app.leaderboards.removals import Removal
 from vocboard.app.leaderboards.shown_statistics import shown_statistics
 from vocboard.app.rescores.queries import Correction, corrections
 from vocboard.evaluator.editions import BACKGROUND, Competition
@@ -46,6 +47,7 @@ class _Content:
     entries: tuple[Entry, ...]
     corrections: tuple[Correction, ...]
     has_statistics: bool
+    removals: tuple[Removal, ...] = ()
 
 
 class NotFrozenYetError(Exception):
@@ -87,7 +89,7 @@ def board(
     if kept is None:
         content = _live(session, challenge, phase, rules, cache)
     else:
-        content = _kept(kept.content)
+        content = _kept(session, kept)
         if part is Part.LATER:
             content = _later(_live(session, challenge, phase, rules, cache), content)
         else:
@@ -132,6 +134,7 @@ def board(
         ),
         has_curves=permissions.curves and TASKS[rules.task].has_curves and not is_anonymous,
         corrections=content.corrections,
+        removals=content.removals,
         part=part,
         frozen_at=frozen_at,
         statistics=statistics,
@@ -202,7 +205,7 @@ def statistics_basis(
     kept = freezing.find(session, challenge, phase, competition)
     if kept is None:
         return None
-    content = _kept(kept.content)
+    content = _kept(session, kept)
     by = edition_by(session, challenge, phase, kept.content.get("edition_version", FIRST))
     return StatisticsBasis(
         by.competitions[competition], content.entries, content.decimals, kept.frozen_at, content.has_statistics
@@ -245,15 +248,23 @@ def _live(
     )
 
 
-def _kept(kept: Mapping[str, Any]) -> _Content:
+def _kept(session: Session, frozen: FrozenLeaderboard) -> _Content:
+    """What a frozen leaderboard shows: its copy, without what organisers have removed since."""
+    kept, removed = frozen.content, freezing.removals(session, frozen)
+    shown = tuple(Entry.from_json(one) for one in kept["entries"] if one["submission"] not in removed)
+    announced = tuple(map(Correction.from_json, kept["corrections"]))
+    if removed:  # nor are they named
+        methods = {None, *(entry.method for entry in shown)}
+        announced = tuple(one for one in announced if one.method in methods)
     return _Content(
         challenge_title=kept["challenge_title"],
         decimals=kept["decimals"],
         detail=Detail(kept["detail"]),
         ladder_step=kept.get("ladder_step"),
-        entries=tuple(map(Entry.from_json, kept["entries"])),
-        corrections=tuple(map(Correction.from_json, kept["corrections"])),
+        entries=shown,
+        corrections=announced,
         has_statistics=kept.get("statistics", False),
+        removals=tuple(sorted(removed.values(), reverse=True)),
     )
 
 

@@ -15,8 +15,9 @@ from vocboard.app.challenges.phases import require_not_archived
 from vocboard.app.challenges.queries import organises
 from vocboard.app.errors import ConflictError, ForbiddenError, NotFoundError
 from vocboard.app.moderation import notices, submissions
+from vocboard.app.submissions import queries
 from vocboard.app.submissions.locking import lock_person
-from vocboard.app.submissions.models import Submission
+from vocboard.app.submissions.models import State, Submission
 
 
 class Results(StrEnum):
@@ -156,17 +157,27 @@ def _require_administrator(user: User) -> None:
 def _settle(
     session: Session, *, person: User, challenge: Challenge | None, user: User, reason: str, results: Results
 ) -> list[Submission]:
-    """Do with published results what was decided, and return them; those of archived challenges stay."""
+    """Do with the results on leaderboards what was decided, and return them; those of archived challenges stay.
+
+    A result that its owner has unpublished or withdrawn is still on frozen leaderboards.
+    """
     if results is Results.KEEP:
         return []
     query = (
-        select(Submission.id)
-        .join(Challenge, Challenge.id == Submission.challenge_id)
-        .where(Submission.user_id == person.id, Submission.published_at.is_not(None), Challenge.archived_at.is_(None))
+        queries.complete()
+        .where(Submission.user_id == person.id, Submission.finished_at.is_not(None), Challenge.archived_at.is_(None))
         .order_by(Submission.id)
     )
     if challenge is not None:
         query = query.where(Submission.challenge_id == challenge.id)
-    act = submissions.hold_back if results is Results.UNPUBLISH else submissions.disqualify_quietly
-    published = session.scalars(query).all()
-    return [act(session, submission_id=submission_id, user=user, reason=reason) for submission_id in published]
+    shown = [
+        one
+        for one in session.scalars(query)
+        if one.published_at is not None or submissions.is_on_frozen_board(session, one)
+    ]
+    changed = []
+    for one in shown:
+        is_over = results is Results.UNPUBLISH or one.state is State.WITHDRAWN  # what is withdrawn stays so
+        act = submissions.hold_back if is_over else submissions.disqualify_quietly
+        changed.append(act(session, submission_id=one.id, user=user, reason=reason))
+    return changed

@@ -12,6 +12,7 @@ from vocboard.app.database import now
 from vocboard.app.errors import ConflictError, InvalidInputError
 from vocboard.app.evaluations import queries as evaluations
 from vocboard.app.forms.fields import FieldChecks
+from vocboard.app.leaderboards import freezing
 from vocboard.app.moderation import notices
 from vocboard.app.submissions import publishing, queries
 from vocboard.app.submissions.locking import locked_as_organiser
@@ -36,8 +37,9 @@ def checked_reason(reason: str, *, required: bool = True) -> str:
 
 
 def disqualify(session: Session, *, submission_id: uuid.UUID, user: User, reason: str, site: str) -> Submission:
-    """Take a submission off the leaderboards until an organiser lifts it. Its owner is told the reason by email, too.
+    """Take a submission off all leaderboards, frozen ones included, until an organiser lifts it.
 
+    Its owner is told the reason by email, too.
     After the commit, the caller calls `WorkerNotifier.mail_queued`.
 
     Args:
@@ -59,7 +61,7 @@ def disqualify_quietly(session: Session, *, submission_id: uuid.UUID, user: User
     submission = locked_as_organiser(session, submission_id, user)
     _require_state(submission)
     before = submission.state
-    submission.state = State.DISQUALIFIED
+    submission.state, submission.disqualified_at = State.DISQUALIFIED, now()
     submission.moderation_reason = reason
     submission.published_before = submission.published_at or submission.published_before
     submission.published_at = None
@@ -95,14 +97,16 @@ def reinstate_quietly(session: Session, *, submission_id: uuid.UUID, user: User,
     # What the current scoring has not evaluated waits for a worker.
     is_scored = evaluations.current(session, submission) is not None
     submission.state = State.SCORED if is_scored else State.QUEUED
-    submission.moderation_reason = None
+    submission.moderation_reason = submission.disqualified_at = None
     published = submission.held_back_at is None and publish_as_before(session, submission)
     _record(session, user, "submission.reinstate", submission, reason=reason, published=published)
     return submission
 
 
 def hold_back(session: Session, *, submission_id: uuid.UUID, user: User, reason: str = "") -> Submission:
-    """Unpublish a submission until an organiser allows it again. If it is not published, nothing changes.
+    """Unpublish a submission until an organiser allows it again, on frozen leaderboards, too.
+
+    If no leaderboard shows it, nothing changes.
 
     Raises:
         NotFoundError, ForbiddenError: the person does not organise the challenge.
@@ -111,7 +115,7 @@ def hold_back(session: Session, *, submission_id: uuid.UUID, user: User, reason:
     """
     reason = checked_reason(reason, required=False)
     submission = locked_as_organiser(session, submission_id, user)
-    if submission.published_at is None:
+    if submission.published_at is None and not is_on_frozen_board(session, submission):
         return submission
     submission.published_before, submission.published_at = submission.published_at, None
     submission.held_back_at = now()
@@ -187,7 +191,13 @@ def fail(session: Session, *, submission_id: uuid.UUID, user: User, reason: str)
 
 def _require_state(submission: Submission) -> None:
     if submission.state not in _RUNNING_OR_SCORED:
-        raise ConflictError(f"The submission is already {submission.state}.")
+        frozen = " Unpublish it to remove it from frozen leaderboards." if submission.state is State.WITHDRAWN else ""
+        raise ConflictError(f"The submission is already {submission.state}.{frozen}")
+
+
+def is_on_frozen_board(session: Session, submission: Submission) -> bool:
+    """Whether a frozen leaderboard shows a submission, with its challenge and entries."""
+    return bool(freezing.boards_with(session, submission, queries.phase_of(submission)))
 
 
 def _record(session: Session, user: User, action: str, submission: Submission, **details: Any) -> None:

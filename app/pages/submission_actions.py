@@ -68,13 +68,18 @@ def _publishing(submission: Submission, replaced: Sequence[Submission]) -> Itera
     yield Action("publish", "Replace published result", "", warning, choices=choices, fields={"replace": "true"})
 
 
-def organisers_actions(submission: Submission) -> list[Action]:
-    """What organisers of its challenge can do about a submission in its state."""
+def organisers_actions(submission: Submission, *, is_on_frozen_board: bool) -> list[Action]:
+    """What organisers of its challenge can do about a submission in its state.
+
+    Args:
+        is_on_frozen_board: whether a frozen leaderboard shows it.
+    """
     found: list[Action] = []
     if submission.challenge.archived_at is not None:
         return found
-    if submission.published_at is not None:
-        text = "Its owner sees the reason and cannot publish it again until an organiser allows it."
+    frozen = " Frozen leaderboards no longer show it, and say that they were corrected." if is_on_frozen_board else ""
+    if submission.published_at is not None or is_on_frozen_board:
+        text = "Its owner sees the reason and cannot publish it again until an organiser allows it." + frozen
         found.append(Action("unpublish", "Unpublish", "plain", text, "optional"))
     if submission.held_back_at is not None and submission.state is not State.DISQUALIFIED:
         found.append(Action("allow-publishing", "Allow publishing", "plain"))
@@ -82,8 +87,9 @@ def organisers_actions(submission: Submission) -> list[Action]:
         text = "The submission is as it was before; if it was published, it is published again."
         found.append(Action("reinstate", "Lift disqualification", "plain", text, "optional"))
     if submission.state in {State.QUEUED, State.EVALUATING, State.SCORED}:
-        text = "It cannot be published until an organiser lifts this. Its owner sees the reason."
+        text = "It cannot be published until an organiser lifts this. Its owner sees the reason." + frozen
         found.append(Action("disqualify", "Disqualify", "danger", text, "required"))
         text = "For errors on our side. Its owner sees the reason and gets the quota back. You can evaluate it again."
+        text += frozen
         found.append(Action("fail", "Mark as failed", "danger", text, "required"))
     return found

@@ -2,7 +2,6 @@
 
 import uuid
 from collections.abc import Callable
-from datetime import datetime
 from functools import partial
 from typing import Annotated, Any
 
@@ -11,7 +10,6 @@ from sqlalchemy.orm import Session
 from starlette.responses import Response
 
 from vocboard.app.accounts.models import User
-from vocboard.app.audit.queries import last_time
 from vocboard.app.challenges import service as challenges
 from vocboard.app.database import Database
 from vocboard.app.errors import ConflictError, InvalidInputError, LimitedError
@@ -216,10 +214,13 @@ def show(
             "organised": organised,
             "actions": actions_of(submission, versions.replaceable_by(session, submission)) if own else [],
             "shown_competitions": queries.visible_competitions(session, submission, user),
-            "organisers_actions": organisers_actions(submission) if organised else [],
+            "organisers_actions": organisers_actions(
+                submission, is_on_frozen_board=moderation.is_on_frozen_board(session, submission)
+            )
+            if organised
+            else [],
             "copies": queries.copies_of(session, submission) if organised else [],
             "position": queue_position(session, submission),
-            "disqualified_at": _disqualified_at(session, submission) if own or organised else None,
             "declared": statements(
                 submission.declared, needed(submission, queries.visible_competitions(session, submission, user))
             ),
@@ -245,13 +246,6 @@ def show(
         per_page=PER_PAGE,
         **context,
     )
-
-
-def _disqualified_at(session: Session, submission: Submission) -> datetime | None:
-    """When the organisers disqualified it; None if they have not, or did so on the server that it was imported from."""
-    if submission.state is not State.DISQUALIFIED:
-        return None
-    return last_time(session, submission.challenge_id, "submission.disqualify", submission.id)
 
 
 def _results(session: Session, submission: Submission, competition: str | None, viewer: User | None) -> dict[str, Any]:

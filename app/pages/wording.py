@@ -1,8 +1,12 @@
 """Texts of the pages for identifiers in the data."""
 
+from collections import Counter
+from collections.abc import Sequence
+
 from vocboard.app.challenges.models import Admission, Detail, TruthState
 from vocboard.app.challenges.service import PhaseState
 from vocboard.app.errors import InvalidInputError
+from vocboard.app.leaderboards.removals import Cause, Removal
 from vocboard.app.leaderboards.statistics_states import StatisticsState
 from vocboard.app.moderation.bans import Results
 from vocboard.app.moderation.bulk import Action
@@ -164,6 +168,26 @@ FIELD_LABELS = {
     "note": "Private note",
     "flickr_image_hashes": "List of image hashes",
 }
+
+
+_CAUSES = {
+    Cause.DISQUALIFIED: "disqualified",
+    Cause.UNPUBLISHED: "unpublished by the organisers",
+    Cause.FAILED: "marked as failed by the organisers",
+}
+
+
+def removed(removals: Sequence[Removal]) -> str:
+    """How a frozen leaderboard was corrected, the latest first.
+
+    >>> from datetime import UTC, datetime
+    >>> day = datetime(2026, 11, 24, tzinfo=UTC)
+    >>> removed([Removal(day, Cause.DISQUALIFIED), Removal(day, Cause.DISQUALIFIED)])
+    'Corrected after it was frozen: 2 results disqualified on 24 Nov 2026. Ranks below have moved up.'
+    """
+    counts = Counter((f"{one.removed_at:%-d %b %Y}", one.cause) for one in removals)
+    said = [f"{formats.plural(count, 'result')} {_CAUSES[cause]} on {day}" for (day, cause), count in counts.items()]
+    return f"Corrected after it was frozen: {'; '.join(said)}. Ranks below have moved up."
 
 
 def ladder_rule(step: float) -> str:

@@ -23,6 +23,7 @@ _CHANGING = (
     "anonymous_token_hash",
     "quota_returned_at",
     "publish_when_scored",
+    "disqualified_at",
     "held_back_at",
     "moderation_reason",
     "published_before",

@@ -134,6 +134,7 @@ class Submission(LeasedWithState, Base):
     )
 
     published_at: Mapped[datetime | None]
+    disqualified_at: Mapped[datetime | None]  # while its state is that
     held_back_at: Mapped[datetime | None]  # by an organiser: its owner cannot publish it until one allows it
     moderation_reason: Mapped[str | None] = mapped_column(Text)  # why it is disqualified or held back, for its owner
     published_before: Mapped[datetime | None]  # `published_at` before organisers removed it from the leaderboards

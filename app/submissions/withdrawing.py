@@ -10,7 +10,7 @@ from sqlalchemy.orm import Session
 from vocboard.app.accounts.models import User
 from vocboard.app.challenges.phases import require_not_archived
 from vocboard.app.errors import ConflictError, ForbiddenError
-from vocboard.app.leaderboards.models import FrozenLeaderboard
+from vocboard.app.leaderboards import freezing
 from vocboard.app.submissions import queries
 from vocboard.app.submissions.models import State, Submission
 
@@ -58,7 +58,7 @@ def consequences(
     require_not_archived(submission.challenge)
     if submission.state in FINAL:
         raise ConflictError(f"The submission is already {submission.state}.")
-    frozen = _frozen(session, submission)
+    frozen = freezing.boards_with(session, submission, queries.phase_of(submission))
     others = select(Submission.id).where(
         Submission.archive_sha256 == submission.archive_sha256,
         Submission.id != submission.id,
@@ -74,19 +74,3 @@ def consequences(
         archive_kept_for=archive_kept_for,
         shares_archive=session.scalar(others.limit(1)) is not None,
     )
-
-
-def _frozen(session: Session, submission: Submission) -> tuple[str, ...]:
-    """Return the competitions whose frozen leaderboards have a submission."""
-    query = select(FrozenLeaderboard).where(
-        FrozenLeaderboard.challenge_id == submission.challenge_id,
-        FrozenLeaderboard.phase_key == submission.phase_key,
-        FrozenLeaderboard.frozen_at == queries.phase_of(submission).freezes_at,
-    )
-    own = str(submission.id)
-    boards = {
-        row.competition
-        for row in session.scalars(query)
-        if any(kept["submission"] == own for kept in row.content["entries"])
-    }
-    return tuple(entry.competition for entry in submission.entries if entry.competition in boards)

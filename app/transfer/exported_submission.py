@@ -24,6 +24,7 @@ SAME = (
     "published_at",
     "published_before",
     "publish_when_scored",
+    "disqualified_at",
     "held_back_at",
     "moderation_reason",
 )

@@ -69,6 +69,8 @@ class SubmissionImporter:
 
     def _add_submission(self, submission_id: uuid.UUID, user_id: uuid.UUID, one: SubmissionRecord) -> None:
         was_waiting = one.state in WAITING
+        if one.state is State.DISQUALIFIED and one.disqualified_at is None:  # as in format 3 and before
+            one.disqualified_at = now()
         method_id = self._method(user_id, one)
         self.session.execute(
             insert(Submission).values(

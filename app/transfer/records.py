@@ -34,8 +34,8 @@ from vocboard.evaluator.editions import Metric, Task
 from vocboard.evaluator.metrics.shared_metrics import CurveKind
 from vocboard.evaluator.problems import Severity
 
-FORMAT = 3  # raised when an archive of this version could not be imported by earlier ones
-READABLE = (2, FORMAT)  # in format 2 challenges had one version of their edition
+FORMAT = 4  # raised when an archive of this version could not be imported by earlier ones
+READABLE = (2, 3, FORMAT)  # in format 2 challenges had one version of their edition
 MAX_EDITIONS = 1000
 HEADER = "challenge.json"
 PEOPLE, SUBMISSIONS, LOG = "people.jsonl", "submissions.jsonl", "log.jsonl"
@@ -241,6 +241,7 @@ class SubmissionRecord(Record):
     published_at: Moment | None
     published_before: Moment | None
     publish_when_scored: bool
+    disqualified_at: Moment | None = None  # since format 4
     held_back_at: Moment | None
     moderation_reason: Visible | None = Field(max_length=2000)
     evaluation: EvaluationRecord | None

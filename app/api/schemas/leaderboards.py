@@ -5,6 +5,7 @@ import uuid
 from pydantic import BaseModel, Field
 
 from vocboard.app.api.schemas.values import Fraction, Imported, Instant
+from vocboard.app.leaderboards.removals import Cause
 from vocboard.evaluator.editions import Declaration, Metric, Task
 
 
@@ -87,6 +88,13 @@ class Correction(BaseModel):
     )
 
 
+class Removal(BaseModel):
+    """A result that organisers removed from a frozen leaderboard. The ranks below it have moved up."""
+
+    removed_at: Instant
+    cause: Cause
+
+
 class Leaderboard(BaseModel):
     """The leaderboard of one competition, ranked by unrounded means."""
 
@@ -105,6 +113,10 @@ class Leaderboard(BaseModel):
     )
     imported: Imported
     corrections: list[Correction] = Field(description="Re-scores that have been applied, newest first.")
+    removals: list[Removal] = Field(
+        description="Results that organisers disqualified, unpublished or marked as failed after the leaderboard was "
+        "frozen, latest first. The list does not tell whose they were. Empty for leaderboards that are not frozen."
+    )
     statistics: LeaderboardStatistics | None = Field(
         description="How certain the scores are; null if the leaderboard shows no statistics."
     )

@@ -5,6 +5,7 @@ import random
 import uuid
 from collections.abc import Callable, Iterator
 from datetime import UTC, datetime, time, timedelta
+from functools import partial
 
 import pytest
 from sqlalchemy import select, update
@@ -25,7 +26,7 @@ from vocboard.app.database import Database, now
 from vocboard.app.leaderboards import freezing
 from vocboard.app.leaderboards.board import Board, Part
 from vocboard.app.leaderboards.models import FrozenLeaderboard
-from vocboard.app.moderation import bans, bulk
+from vocboard.app.moderation import bans
 from vocboard.app.moderation import submissions as moderation
 from vocboard.app.moderation.bans import Results
 from vocboard.app.submissions import declaring, publishing
@@ -261,27 +262,6 @@ class Activity:
     def correct_ground_truth(self, session: Session) -> None:
         correct(session, self.world.challenge, self.organiser(session), chance=random.Random(0))
 
-    def disqualify(self, session: Session) -> None:
-        given = {"submission_id": self.world.ids[2], "user": self.organiser(session)}
-        moderation.disqualify(session, **given, reason="Trained on the test set.", site=SITE)
-
-    def reinstate(self, session: Session) -> None:
-        moderation.reinstate_quietly(session, submission_id=self.world.ids[2], user=self.organiser(session))
-
-    def hold_back(self, session: Session) -> None:
-        moderation.hold_back(session, submission_id=self.world.ids[2], user=self.organiser(session))
-
-    def disqualify_several(self, session: Session) -> None:
-        bulk.act(
-            session,
-            challenge=complete(session, self.world.challenge.id),
-            user=self.organiser(session),
-            action=bulk.Action.DISQUALIFY,
-            submission_ids=[self.world.ids[0], self.world.ids[2]],
-            reason="Copied from each other.",
-            site=SITE,
-        )
-
     def ban(self, session: Session) -> None:
         bans.ban(
             session,
@@ -325,13 +305,9 @@ class Activity:
             self.withdraw,
             self.sweep,
             self.round_scores,
-            self.hold_back,
             self.correct_ground_truth,
-            self.disqualify,
-            self.reinstate,
             self.publish_again,
             self.show_less,
-            self.disqualify_several,
             self.ban,
             self.archive,
             self.rename,
@@ -364,6 +340,88 @@ def test_a_frozen_leaderboard_stays_byte_identical_over_a_simulated_month_of_act
         later = client.get(f"/api/v1{BOARD}?results=later").json()
     assert {row["method"] for row in later["rows"]} >= {"New 2", "New 3"}
     assert later["frozen_at"] is not None
+
+
+@pytest.mark.parametrize("is_hidden_by_owner", [False, True])
+@pytest.mark.parametrize(
+    ("remove", "undo", "cause"),
+    [
+        (partial(moderation.disqualify_quietly, reason="Copied."), moderation.reinstate_quietly, "disqualified"),
+        (moderation.hold_back, moderation.allow_publishing, "unpublished"),
+        (partial(moderation.fail, reason="Wrong file."), None, "failed"),
+    ],
+)
+def test_what_organisers_remove_leaves_a_frozen_leaderboard_until_they_undo_it(
+    site: Site,
+    clock: Clock,
+    remove: Callable[..., Submission],
+    undo: Callable[..., Submission] | None,
+    cause: str,
+    is_hidden_by_owner: bool,
+) -> None:
+    with site.writing() as session:
+        world = World(session)
+    board, embedded = f"/api/v1{BOARD}", f"{BOARD}/embed"
+    with site.client() as client:
+
+        def methods() -> list[tuple[int, str]]:
+            found = client.get(board).json()
+            return [(row["rank"], row["method"]) for row in found["rows"]]
+
+        clock.advance(2 * DAY)
+        assert methods() == IN_ORDER
+        untouched = [client.get(address).content for address in (board, f"{board}.csv", f"{board}.tex", embedded)]
+        if is_hidden_by_owner:  # who is found out may try to hide before
+            with site.writing() as session:
+                world.unpublish(session, 1)
+        clock.advance(DAY)
+        with site.writing() as session:
+            remove(session, submission_id=world.ids[1], user=session.get_one(User, world.organiser.id))
+        assert methods() == [(1, "Method 2"), (2, "Method 0")]
+        found = client.get(board).json()
+        [removal] = found["removals"]
+        assert removal["cause"] == cause
+        assert abs(datetime.fromisoformat(removal["removed_at"]) - now()) < HOUR
+        header, *rows = client.get(f"{board}.csv").text.splitlines()
+        assert header.endswith(",corrected_at")
+        assert {row.rpartition(",")[2][:10] for row in rows} == {f"{now():%Y-%m-%d}"}
+        on_that_day = f"{now():%-d %b %Y}"
+        for address in (BOARD, embedded):
+            page = client.get(address).text
+            assert "Corrected after it was frozen: 1 result" in page
+            assert on_that_day in page
+            assert "Method 1" not in page
+            assert str(world.ids[1]) not in page
+        assert "% Corrected after it was frozen: 1 result" in client.get(f"{board}.tex").text
+        assert "2 methods" in client.get("/challenges/frozen").text
+        if undo is not None:
+            with site.writing() as session:
+                undo(session, submission_id=world.ids[1], user=session.get_one(User, world.organiser.id))
+            again = [client.get(address).content for address in (board, f"{board}.csv", f"{board}.tex", embedded)]
+            assert again == untouched
+
+
+def test_a_ban_removes_what_its_owner_has_unpublished_or_withdrawn_from_frozen_leaderboards(
+    database: Database, world: World, clock: Clock
+) -> None:
+    clock.advance(2 * DAY)
+    with database.writing() as session:
+        world.unpublish(session, 1)
+        world.withdraw(session, 2)
+    for number in (1, 2):
+        with database.writing() as session:
+            bans.ban(
+                session,
+                challenge=complete(session, world.challenge.id),
+                person=session.get_one(User, world.people[number].id),
+                user=session.get_one(User, world.organiser.id),
+                reason="Several accounts.",
+                results=Results.DISQUALIFY,
+                site=SITE,
+            )
+    board = show(database, world)
+    assert ranks(board) == [(1, "Method 0")]
+    assert sorted(one.cause for one in board.removals) == ["disqualified", "unpublished"]
 
 
 def change(session: Session, world: World, **changes: object) -> None:

@@ -152,7 +152,23 @@ def announce_rescore(session: Session) -> None:
     rescore.state = RescoreState.APPLIED
 
 
+def disqualify_unpublished(session: Session) -> None:
+    """Its owner has unpublished it, so only frozen leaderboards can have it."""
+    submission(session, is_published=False).disqualified_at = now()
+
+
+def hold_back_unpublished(session: Session) -> None:
+    submission(session, is_published=False).held_back_at = now()
+
+
+def fail_unpublished(session: Session) -> None:
+    submission(session, is_published=False).state = State.FAILED
+
+
 ALTERING = (
+    disqualify_unpublished,
+    hold_back_unpublished,
+    fail_unpublished,
     publish,
     unpublish,
     make_private,

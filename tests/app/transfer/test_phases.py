@@ -31,6 +31,7 @@ from vocboard.app.errors import InvalidArchiveError
 from vocboard.app.leaderboards import statistics_states
 from vocboard.app.leaderboards.board import Board, Part
 from vocboard.app.leaderboards.export import as_csv, as_latex
+from vocboard.app.leaderboards.removals import Cause
 from vocboard.app.leaderboards.statistics_states import StatisticsState
 from vocboard.app.moderation import submissions as moderation
 from vocboard.app.settings import Settings
@@ -164,7 +165,8 @@ def test_frozen_live_and_later_leaderboards_are_equal_after_an_export_and_import
     other.take(path)
     before, after = boards(spring.backend.database), boards(other.database)
     frozen, later, val = before
-    assert [row.method for row in frozen.rows] == ["Method 1", "Method 0"]  # although it was disqualified afterwards
+    assert [row.method for row in frozen.rows] == ["Method 1"]
+    assert [one.cause for one in frozen.removals] == [Cause.DISQUALIFIED]  # since it was frozen; compared below
     assert frozen.frozen_at is not None
     assert [one.reason for one in frozen.corrections] == ["Labels corrected"]
     assert [row.method for row in later.rows] == ["Method 2"]
