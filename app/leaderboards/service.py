@@ -10,7 +10,7 @@ from operator import attrgetter
 from sqlalchemy.orm import Session
 
 from vocboard.app.challenges.edition_versions import FIRST, edition_by
-from vocboard.app.challenges.models import Challenge, Detail
+from vocboard.app.challenges.models import Challenge
 from vocboard.app.challenges.phases import Phase, edition_of_phase
 from vocboard.app.database import now
 from vocboard.app.errors import NotFoundError
@@ -21,33 +21,17 @@ from vocboard.app.evaluations.origin import (
     results_from_elsewhere,
 )
 from vocboard.app.evaluations.visibility import viewer_permissions
-from vocboard.app.leaderboards import entries, freezing, queries
+from vocboard.app.leaderboards import contents, freezing, queries
 from vocboard.app.leaderboards.board import Board, Part
+from vocboard.app.leaderboards.contents import Content
 from vocboard.app.leaderboards.entries import Entry
 from vocboard.app.leaderboards.entry_cache import EntryCache
-from vocboard.app.leaderboards.models import FrozenLeaderboard
 from vocboard.app.leaderboards.ranked_rows import RankedRows
-from vocboard.app.leaderboards.removals import Removal
 from vocboard.app.leaderboards.shown_statistics import shown_statistics
-from vocboard.app.rescores.queries import Correction, corrections
 from vocboard.evaluator.editions import BACKGROUND, Competition
 from vocboard.evaluator.tasks.registries.definitions import TASKS
 
 HIDDEN = "hidden"  # what people have written, on an anonymous leaderboard
-
-
-@dataclass(frozen=True, slots=True)
-class _Content:
-    """What a leaderboard is made of, live or kept since it was frozen."""
-
-    challenge_title: str
-    decimals: int
-    detail: Detail
-    ladder_step: float | None
-    entries: tuple[Entry, ...]
-    corrections: tuple[Correction, ...]
-    has_statistics: bool
-    removals: tuple[Removal, ...] = ()
 
 
 class NotFrozenYetError(Exception):
@@ -64,7 +48,7 @@ def board(
     at: datetime | None = None,
     cache: EntryCache | None = None,
 ) -> Board:
-    """Return a leaderboard, in at most six statements however long it is, and two more if it was imported.
+    """Return a leaderboard, in at most seven statements however long it is, and two more if it was imported.
 
     It is the same for everyone, its organisers included: what the phase's detail level shows to participants.
 
@@ -87,11 +71,11 @@ def board(
     elif part is Part.LATER:
         raise NotFoundError("This leaderboard is not frozen, so there are no later results.")
     if kept is None:
-        content = _live(session, challenge, phase, rules, cache)
+        content = contents.read_live(session, challenge, phase, rules, cache)
     else:
-        content = _kept(session, kept)
+        content = contents.read_frozen(session, kept)
         if part is Part.LATER:
-            content = _later(_live(session, challenge, phase, rules, cache), content)
+            content = contents.later_results(contents.read_live(session, challenge, phase, rules, cache), content)
         else:
             by = edition_by(session, challenge, phase, kept.content.get("edition_version", FIRST))
             rules = by.competitions[competition]
@@ -200,12 +184,12 @@ def statistics_basis(
     """
     rules = rules_of(challenge, phase, competition)
     if not phase.is_frozen(at):
-        live = _live(session, challenge, phase, rules, None)
+        live = contents.read_live(session, challenge, phase, rules, None)
         return StatisticsBasis(rules, live.entries, live.decimals, None, live.has_statistics)
     kept = freezing.find(session, challenge, phase, competition)
     if kept is None:
         return None
-    content = _kept(session, kept)
+    content = contents.read_frozen(session, kept)
     by = edition_by(session, challenge, phase, kept.content.get("edition_version", FIRST))
     return StatisticsBasis(
         by.competitions[competition], content.entries, content.decimals, kept.frozen_at, content.has_statistics
@@ -231,49 +215,7 @@ def rules_of(challenge: Challenge, phase: Phase, competition: str) -> Competitio
     return rules
 
 
-def _live(
-    session: Session, challenge: Challenge, phase: Phase, rules: Competition, cache: EntryCache | None
-) -> _Content:
-    read = entries.published if cache is None else cache.published
-    found = read(session, challenge, phase.key, rules.key, rules.rules.board)
-    found = entries.with_releases(session, challenge, phase, rules.key, found)
-    return _Content(
-        challenge_title=challenge.title,
-        decimals=challenge.decimals,
-        detail=phase.rules.detail,
-        ladder_step=phase.rules.ladder_step,
-        entries=tuple(one.entry for one in found),
-        corrections=corrections(session, challenge),
-        has_statistics=challenge.statistics,
-    )
-
-
-def _kept(session: Session, frozen: FrozenLeaderboard) -> _Content:
-    """What a frozen leaderboard shows: its copy, without what organisers have removed since."""
-    kept, removed = frozen.content, freezing.removals(session, frozen)
-    shown = tuple(Entry.from_json(one) for one in kept["entries"] if one["submission"] not in removed)
-    announced = tuple(map(Correction.from_json, kept["corrections"]))
-    if removed:  # nor are they named
-        methods = {None, *(entry.method for entry in shown)}
-        announced = tuple(one for one in announced if one.method in methods)
-    return _Content(
-        challenge_title=kept["challenge_title"],
-        decimals=kept["decimals"],
-        detail=Detail(kept["detail"]),
-        ladder_step=kept.get("ladder_step"),
-        entries=shown,
-        corrections=announced,
-        has_statistics=kept.get("statistics", False),
-        removals=tuple(sorted(removed.values(), reverse=True)),
-    )
-
-
-def _later(live: _Content, kept: _Content) -> _Content:
-    counted = {entry.submission_id for entry in kept.entries}
-    return replace(live, entries=tuple(one for one in live.entries if one.submission_id not in counted))
-
-
-def _without_names(content: _Content, challenge: Challenge, phase: Phase) -> _Content:
+def _without_names(content: Content, challenge: Challenge, phase: Phase) -> Content:
     """The same without anything that people have written, and without what leads to it.
 
     Of times there is only the day, in UTC: who knows when somebody uploaded would find the row by the second.
