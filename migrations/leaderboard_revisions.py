@@ -50,8 +50,8 @@ CHANGES: Mapping[str, Change] = {
     ),
     # Frozen leaderboards no longer show what organisers disqualify, unpublish or fail, whether or not it is published.
     "submissions": Change(
-        "CASE WHEN {row}.published_at IS NOT NULL OR {row}.disqualified_at IS NOT NULL OR {row}.held_back_at IS NOT NULL"
-        " OR {row}.state = 'failed' THEN {row}.challenge_id END"
+        "CASE WHEN {row}.published_at IS NOT NULL OR {row}.disqualified_at IS NOT NULL"
+        " OR {row}.held_back_at IS NOT NULL OR {row}.state = 'failed' THEN {row}.challenge_id END"
     ),
 }
 _CREATE = "INSERT INTO leaderboard_revisions (challenge_id, revision) VALUES (NEW.id, 1);"
