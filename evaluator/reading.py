@@ -2,15 +2,17 @@
 
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from vocboard.evaluator.archives import UPLOAD_LIMITS, ArchiveError, ArchiveLimits, Member, members
 from vocboard.evaluator.editions import Competition, Edition, Task
 from vocboard.evaluator.image_sets import ImageSets
-from vocboard.evaluator.problems import Kind, Problem, counted, has_errors, quoted
+from vocboard.evaluator.problems import Kind, Problem, Share, counted, has_errors, quoted
 from vocboard.evaluator.problems.files import COMPETITION_NOT_OPEN, DUPLICATE_FILE, NO_RESULT_FILES, UNKNOWN_FILE
 from vocboard.evaluator.problems.reported import ReportedProblems
+from vocboard.evaluator.result_files.doubtful import doubtful_share, note_convention
 from vocboard.evaluator.result_files.items import Items
 from vocboard.evaluator.result_files.names import FileName, FileNames
 from vocboard.evaluator.result_files.report import FileReport
@@ -33,6 +35,8 @@ class ReadResults:
         results: from valid files only; complete if there are no errors.
         problems: ordered by file, then by line.
         groups: the same problems by cause, with the number of those that are not listed; errors first.
+        doubtful: by competition, how many of its results warnings are about, if they are more than a quarter: the
+            server asks before it accepts them.
         entered: the classes of each competition that has result files, in the edition's order, also if the files have
             errors; empty if not all files could be read.
     """
@@ -41,6 +45,7 @@ class ReadResults:
     problems: tuple[Problem, ...]
     groups: "tuple[ProblemGroup, ...]" = ()
     entered: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    doubtful: Mapping[str, Share] = field(default_factory=dict)
 
     @property
     def is_valid(self) -> bool:
@@ -92,7 +97,9 @@ def read_results(
         reader.wait()
         return ReadResults(reader.results(), (error.problem, *reader.problems()), reader.groups(error.problem))
     reader.finish()
-    return ReadResults(reader.results(), reader.problems(), reader.groups(), reader.entered())
+    return ReadResults(
+        reader.results(), reader.problems(), reader.groups(), reader.entered(), doubtful=reader.doubtful()
+    )
 
 
 class _Reader:
@@ -157,6 +164,8 @@ class _Reader:
         self._note_habits()
         for files in self._files.values():
             files.finish()
+        for key in self._files:
+            note_convention(key, self._reports_of(key), self.archive)
 
     def _note_habits(self) -> None:
         with_habit: dict[Kind, list[str]] = {}
@@ -166,6 +175,14 @@ class _Reader:
         for kind, files in with_habit.items():
             has = "has" if len(files) == 1 else "have"
             self.archive.add(kind, file=files[0], count=counted(len(files), "file"), has=has)
+
+    def doubtful(self) -> dict[str, Share]:
+        """By competition, how many of its results warnings are about, where they are more than a quarter."""
+        shares = {key: doubtful_share(self._reports_of(key)) for key in self._files}
+        return {key: share for key, share in shares.items() if share is not None}
+
+    def _reports_of(self, competition: str) -> list[FileReport]:
+        return [report for report in self._reports if report.competition == competition]
 
     def problems(self) -> tuple[Problem, ...]:
         """The problems of the whole archive, then those of its files, in order."""
@@ -220,7 +237,7 @@ class _Reader:
             self._items_of(competition),
             declared_classes=self._segmentation_classes,
             segmentation_sink=self._sink,
-            new_report=self._report,
+            new_report=partial(self._report, competition=competition.key),
         )
 
     def _items_of(self, competition: Competition) -> Items:
@@ -231,8 +248,8 @@ class _Reader:
             self._items[key] = Items(competition.task, known.get(key), others)
         return self._items[key]
 
-    def _report(self, file: str) -> FileReport:
-        report = FileReport(file)
+    def _report(self, file: str, competition: str | None = None) -> FileReport:
+        report = FileReport(file, competition)
         self._reports.append(report)
         return report
 

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Self
 
-from vocboard.evaluator.problems import Kind, Problem, Severity, counted
+from vocboard.evaluator.problems import Kind, Problem, Severity, Share, counted
 from vocboard.evaluator.problems.catalogue import CATALOGUE, MODULES
 from vocboard.evaluator.problems.files import MORE_PROBLEMS, MORE_WARNINGS, READING_STOPPED
 from vocboard.evaluator.problems.headlines import Facts, Found, headline
@@ -24,6 +24,12 @@ _FIRST = (
     "file_of_another_edition",
     "no_result_files",
     "nested_too_deep",
+    # Likely causes of other warnings.
+    "boxes_as_fractions",
+    "boxes_with_width_and_height",
+    "boxes_from_centre",
+    "confidence_after_box",
+    "zero_based_boxes",
 )
 _ORDER = {code: place for place, code in enumerate(_FIRST)} | {
     kind.code: len(_FIRST) + place
@@ -95,6 +101,7 @@ class _Gathered:
     count: int = 0
     unlisted_files: int = 0
     lines: int | None = None
+    share: Share | None = None
 
 
 def grouped(reports: Iterable[ReportedProblems], facts: Facts | None = None) -> tuple[ProblemGroup, ...]:
@@ -113,7 +120,7 @@ def grouped(reports: Iterable[ReportedProblems], facts: Facts | None = None) -> 
         kind, problems = CATALOGUE.get(code), _in_order(group.problems)
         severity = problems[0].severity if kind is None else kind.severity
         files = len({problem.file for problem in problems if problem.file is not None}) + group.unlisted_files
-        text = headline(Found(code, kind, problems, group.count, files, group.lines), found)
+        text = headline(Found(code, kind, problems, group.count, files, group.lines, group.share), found)
         groups.append(ProblemGroup(code, severity, text, group.count, group.unlisted_files, problems))
     return tuple(sorted(groups, key=lambda group: (group.severity is not Severity.ERROR, _ORDER.get(group.code, 0))))
 
@@ -159,5 +166,8 @@ def _gather(report: ReportedProblems, gathered: dict[str, _Gathered]) -> None:
             group.unlisted_files += unlisted
         elif unlisted and not listed[code]:
             group.unlisted_files += 1
+        share = report.shares.get(code)
+        if share is not None:
+            group.share = share if group.share is None else group.share + share
         if report.lines is not None:
             group.lines = (group.lines or 0) + report.lines

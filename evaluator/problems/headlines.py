@@ -6,7 +6,7 @@ A headline is never taken from the ground truth: it is made of the upload and of
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from vocboard.evaluator.problems import Kind, Problem, counted, quoted
+from vocboard.evaluator.problems import Kind, Problem, Share, counted, quoted
 from vocboard.evaluator.problems.identifiers import UnknownImages, example_of
 
 _MAX_NAME_LENGTH = 100  # characters of a file name in a headline
@@ -52,6 +52,7 @@ class Found:
         problems: those that are listed; may be empty.
         count, files: how many problems there are, in how many files.
         lines: number of lines of these files; None for files without lines.
+        share: of the results of these files that the problem is about; None for problems of whole files.
     """
 
     code: str
@@ -60,6 +61,7 @@ class Found:
     count: int
     files: int
     lines: int | None
+    share: Share | None = None
 
 
 def headline(found: Found, facts: Facts) -> str:
@@ -87,6 +89,8 @@ def _quoted_name(name: str) -> str:
 
 
 def _times(found: Found) -> str:
+    if found.share is not None:
+        return f"{found.share}{_in_files(found)}"
     places = f" in {counted(found.files, 'file')}" if 0 < found.files < found.count else ""
     what = "files" if found.files == found.count else "places"
     return f"{found.count:,} {what}{places}" if found.count > 1 else "1 place"

@@ -6,7 +6,7 @@ from enum import StrEnum
 
 
 class Severity(StrEnum):
-    """An error rejects the upload; a warning does not change any score."""
+    """An error rejects the upload; with warnings alone it is scored as it is."""
 
     ERROR = "error"
     WARNING = "warning"
@@ -70,6 +70,27 @@ class Kind:
         """
         message = f"{self.found} {self.remedy}".strip().format(**found)
         return Problem(self.code, self.severity, message, file, line)
+
+
+@dataclass(frozen=True, slots=True)
+class Share:
+    """How many of some results: `7,282 of 7,283 boxes`. Shares of several files are added.
+
+    Attributes:
+        number, total: how many, of how many.
+        noun, nouns: what one is called, and what several are.
+    """
+
+    number: int
+    total: int
+    noun: str
+    nouns: str
+
+    def __add__(self, other: "Share") -> "Share":
+        return Share(self.number + other.number, self.total + other.total, self.noun, self.nouns)
+
+    def __str__(self) -> str:
+        return f"{self.number:,} of {counted(self.total, self.noun, self.nouns)}"
 
 
 def quoted(text: str, max_length: int = 60) -> str:

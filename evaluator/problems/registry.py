@@ -11,7 +11,7 @@ def error(code: str, title: str, found: str, remedy: str = "", *, example: str) 
 
 
 def warning(code: str, title: str, found: str, remedy: str = "", *, example: str) -> Kind:
-    """Register a warning, which does not change scores."""
+    """Register a warning: the results are scored as they are."""
     return _enter(Kind(code, Severity.WARNING, title, found, remedy, example))
 
 

@@ -2,10 +2,15 @@
 
 import math
 from collections import Counter
+from collections.abc import Callable
 
-from vocboard.evaluator.problems import Kind, Problem, Severity, counted
+import numpy as np
+from numpy.typing import NDArray
+
+from vocboard.evaluator.problems import Kind, Problem, Severity, Share, counted
 from vocboard.evaluator.problems.files import MORE_PROBLEMS, MORE_WARNINGS, READING_STOPPED
 from vocboard.evaluator.problems.reported import ReportedProblems
+from vocboard.evaluator.result_files.box_convention import BoxEvidence
 
 LISTED = 20
 MAX_PROBLEMS = 20_000  # errors after which reading a file stops
@@ -18,10 +23,17 @@ class FileReport:
         file: name of the member, the default of `add`; None for the archive itself.
         habits: properties that all files of a program share, such as line ends; reported once per upload.
         lines: number of lines of a file with errors; None if it has none.
+        competition: key of the competition that the file belongs to; None if it belongs to none.
+        results, doubtful: number of results in the file, and of those that warnings are about.
+        boxes: how the boxes fit their images.
     """
 
-    def __init__(self, file: str | None):
+    def __init__(self, file: str | None, competition: str | None = None):
         self.file = file
+        self.competition = competition
+        self.results = self.doubtful = 0
+        self.boxes = BoxEvidence()
+        self._shares: dict[str, Share] = {}
         self.habits: set[Kind] = set()
         self.lines: int | None = None
         self._listed: list[Problem] = []
@@ -59,6 +71,41 @@ class FileReport:
         else:
             self._count(kind.code, kind.severity)
 
+    def warn_of(
+        self,
+        kind: Kind,
+        found: NDArray[np.bool_],
+        line_of: Callable[[int], int | None],
+        noun: str,
+        nouns: str | None = None,
+        **more: object,
+    ) -> None:
+        """Add one warning about some of n results, if there are any, at the line of the first.
+
+        Args:
+            found: (n,) which results.
+            line_of: returns the line of a result, by its index.
+            noun, nouns: what one result is called, and several: without the latter, with an `s`.
+            more: further fields of the message.
+        """
+        number = int(np.count_nonzero(found))
+        if number:
+            share = Share(number, len(found), noun, nouns or f"{noun}s")
+            self.add_share(kind, share, line_of(int(np.argmax(found))), file=None, **more)
+
+    def add_share(
+        self, kind: Kind, share: Share, line: int | None = None, *, file: str | None = None, **more: object
+    ) -> None:
+        """Add one problem about some of the results, which is the field `count` of its message."""
+        known = self._shares.get(kind.code)
+        self._shares[kind.code] = share if known is None else known + share
+        self.add(kind, line, file=file, count=str(share), **more)
+
+    def count_doubtful(self, doubtful: NDArray[np.bool_]) -> None:
+        """Count results, and those that warnings are about: (n,) booleans."""
+        self.results += len(doubtful)
+        self.doubtful += int(np.count_nonzero(doubtful))
+
     def note(self, problem: Problem) -> None:
         """Add a problem that already has its message."""
         if len(self._listed) < LISTED:
@@ -85,7 +132,7 @@ class FileReport:
         unlisted = self._rest[Severity.ERROR] + self._rest[Severity.WARNING]
         is_one_file = all(problem.file == self.file for problem in self._listed)
         lines = self.lines if self._stopped_at is None else self._stopped_at
-        return ReportedProblems(self.problems(), unlisted, is_one_file, lines)
+        return ReportedProblems(self.problems(), unlisted, is_one_file, self._shares, lines)
 
     def _count(self, code: str, severity: Severity) -> None:
         self._errors += severity is Severity.ERROR

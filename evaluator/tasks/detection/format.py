@@ -10,9 +10,8 @@ from numpy.typing import NDArray
 
 from vocboard.evaluator.archives import Member
 from vocboard.evaluator.editions import Limits
-from vocboard.evaluator.problems import Kind, counted, quoted
-from vocboard.evaluator.problems.boxes import BOX_OUTSIDE_IMAGE, BOX_UPSIDE_DOWN
-from vocboard.evaluator.result_files.box_checks import is_outside, is_upside_down, seem_zero_based
+from vocboard.evaluator.problems import quoted
+from vocboard.evaluator.result_files.box_checks import seem_zero_based, warn_of_boxes
 from vocboard.evaluator.result_files.columns import Columns, read_columns
 from vocboard.evaluator.result_files.items import Items
 from vocboard.evaluator.result_files.line_format import CLASS, CONFIDENCE, IMAGE, LineFormat
@@ -97,13 +96,14 @@ def read_detections_by_class(
 
 def _boxes(columns: Columns, items: Items, report: FileReport) -> NDArray[np.float64]:
     """Return (n, 4) boxes; report those that cannot match anything."""
-    box = columns.numbers[1:].T
-    upside_down = is_upside_down(box)
-    _warn_of_boxes(upside_down, columns, BOX_UPSIDE_DOWN, report)
-    if items.sizes is not None:
-        size = items.sizes.take(columns.item, axis=0)  # `sizes[item]` takes ten times as long
-        _warn_of_boxes(is_outside(box, size) & ~upside_down, columns, BOX_OUTSIDE_IMAGE, report)
-        _warn_of_boxes(seem_zero_based(box, size), columns, ZERO_BASED_BOXES, report)
+    box, line_of = columns.numbers[1:].T, columns.lines.item
+    size = None if items.sizes is None else items.sizes.take(columns.item, axis=0)  # `sizes[item]`: ten times as long
+    doubtful = warn_of_boxes(box, size, line_of, report, columns.numbers[0])
+    if size is not None:
+        from_zero = seem_zero_based(box, size) & ~doubtful
+        report.warn_of(ZERO_BASED_BOXES, from_zero, line_of, "box", "boxes")
+        doubtful |= from_zero
+    report.count_doubtful(doubtful)
     return box
 
 
@@ -115,9 +115,3 @@ def _too_many_in_an_image(item: NDArray[np.int32], items: Items, limits: Limits,
         limit = limits.detections_per_image
         report.add(TOO_MANY_DETECTIONS, image=quoted(names[image]), count=int(counts[image]), limit=limit)
     return len(too_many) > 0
-
-
-def _warn_of_boxes(wrong: NDArray[np.bool_], columns: Columns, kind: Kind, report: FileReport) -> None:
-    places = np.flatnonzero(wrong)
-    if len(places):
-        report.add(kind, int(columns.lines[places[0]]), count=counted(len(places), "box", "boxes"))

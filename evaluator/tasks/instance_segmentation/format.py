@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
-from vocboard.evaluator.problems import counted, quoted
+from vocboard.evaluator.problems import quoted
 from vocboard.evaluator.problems.text_files import EMPTY_FILE
 from vocboard.evaluator.result_files.fields import check_confidence, find_image, read_number
 from vocboard.evaluator.result_files.line_format import CONFIDENCE, IMAGE, LineFormat, field_count_problem
@@ -143,6 +143,6 @@ class _Found:
 def _warn(found: _Found, report: FileReport) -> None:
     if not found.runs:
         report.add(EMPTY_FILE)
-    empty = [line for line, each in zip(found.line, found.runs, strict=True) if not len(each)]
-    if empty:
-        report.add(EMPTY_REGIONS, empty[0], count=counted(len(empty), "region"))
+    empty = np.array([not len(each) for each in found.runs], dtype=np.bool_)
+    report.warn_of(EMPTY_REGIONS, empty, found.line.__getitem__, "region")
+    report.count_doubtful(empty)

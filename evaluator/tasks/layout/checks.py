@@ -6,10 +6,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from vocboard.evaluator.editions import LayoutProtocol
-from vocboard.evaluator.problems import Kind, counted
-from vocboard.evaluator.problems.boxes import BOX_OUTSIDE_IMAGE, BOX_UPSIDE_DOWN
 from vocboard.evaluator.problems.text_files import EMPTY_FILE
-from vocboard.evaluator.result_files.box_checks import is_outside, is_upside_down
+from vocboard.evaluator.result_files.box_checks import warn_of_boxes
 from vocboard.evaluator.result_files.items import Items
 from vocboard.evaluator.result_files.report import FileReport
 from vocboard.evaluator.results import Layouts
@@ -23,7 +21,6 @@ _OF_SEVERAL: Mapping[LayoutProtocol | None, str] = {
     LayoutProtocol.WHOLE_PERSON_BY_INDEX: "all are scored, at most one of each person can be right",
     LayoutProtocol.WHOLE_PERSON_BY_INDEX_IN_FILE_ORDER: "all are scored, at most one of each person can be right",
 }
-_LAYOUTS, _BOXES = ("layout", "layouts"), ("box", "boxes")
 
 
 def warn_of_layouts(
@@ -46,22 +43,18 @@ def warn_of_layouts(
         report: collects the warnings, each once, at the line of the first.
     """
 
-    def warn(kind: Kind, found: NDArray[np.bool_], line_of: LineOf, nouns: tuple[str, str], **others: str) -> None:
-        count = int(np.count_nonzero(found))
-        if count:
-            report.add(kind, line_of(int(np.argmax(found))), count=counted(count, *nouns), **others)
-
     if not len(layouts.image):
         report.add(EMPTY_FILE)
+    doubtful = np.zeros(len(layouts.image), dtype=np.bool_)
     if layouts.object is not None:
         repeated, unlisted = _people(layouts.image, layouts.object, items)
-        warn(REPEATED_LAYOUT, repeated, line_of_layout, _LAYOUTS, scored=_OF_SEVERAL[protocol])
-        warn(UNLISTED_PERSON, unlisted, line_of_layout, _LAYOUTS)
-    upside_down = is_upside_down(layouts.part_box)
-    warn(BOX_UPSIDE_DOWN, upside_down, line_of_part, _BOXES)
-    if items.sizes is not None:
-        outside = is_outside(layouts.part_box, items.sizes[layouts.image[layouts.part_layout]]) & ~upside_down
-        warn(BOX_OUTSIDE_IMAGE, outside, line_of_part, _BOXES)
+        report.warn_of(REPEATED_LAYOUT, repeated, line_of_layout, "layout", scored=_OF_SEVERAL[protocol])
+        report.warn_of(UNLISTED_PERSON, unlisted, line_of_layout, "layout")
+        doubtful |= repeated | unlisted
+    size = None if items.sizes is None else items.sizes[layouts.image[layouts.part_layout]]
+    parts = warn_of_boxes(layouts.part_box, size, line_of_part, report)
+    doubtful[layouts.part_layout[parts]] = True
+    report.count_doubtful(doubtful)
 
 
 def _people(

@@ -109,7 +109,7 @@ class TestValidFiles:
         assert content is not None
         [problem] = report.problems()
         assert (problem.code, problem.line) == ("box_upside_down", 300_001)
-        assert problem.message.startswith("2 boxes")
+        assert problem.message.startswith("2 of 200,000 boxes (the first here)")
         assert json.dumps(problem.as_json())
 
 
@@ -297,10 +297,10 @@ class TestWarnings:
         assert len(content.image) == 8
         upside_down, outside = report.problems()
         assert (upside_down.code, upside_down.line) == ("box_upside_down", 2)
-        assert upside_down.message.startswith("2 boxes")
+        assert upside_down.message.startswith("2 of 8 boxes (the first here)")
         assert "swapped by a pixel or more has no area and cannot match" in upside_down.message
         assert (outside.code, outside.line) == ("box_outside_image", 4)
-        assert outside.message.startswith("3 boxes")
+        assert outside.message.startswith("3 of 8 boxes (the first here)")
 
     def test_warned_line_is_that_of_the_file_despite_blank_lines(self) -> None:
         assert found(Task.DETECTION, "\n\n000001 1 5 1 4 2\n") == [("box_upside_down", 3)]

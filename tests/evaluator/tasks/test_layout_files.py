@@ -138,7 +138,7 @@ class TestWarnings:
         assert len(content.image) == 4
         repeated, unlisted = report.problems()
         assert (repeated.code, repeated.line) == ("repeated_layout", 8)
-        assert repeated.message.startswith("2 layouts")
+        assert repeated.message.startswith("2 of 4 layouts")
         assert (unlisted.code, unlisted.line) == ("unlisted_person", 20)
 
     @pytest.mark.parametrize(
@@ -153,7 +153,7 @@ class TestWarnings:
     def test_second_layouts_are_reported_with_the_editions_rule(self, edition: str, scored: str) -> None:
         _, report = read(results(layout(), layout()), edition)
         [problem] = report.problems()
-        assert problem.message == f"1 layout (the first here) of a person who already has one; {scored}. " + (
+        assert problem.message == f"1 of 2 layouts (the first here) of a person who already has one; {scored}. " + (
             "Write one layout per person."
         )
 

@@ -1,5 +1,7 @@
 """Text files: classification, detection and action."""
 
+from functools import partial
+
 from tests.hostile.cases.case import Cases, accepted, rejected
 from tests.hostile.cases.packing import DETECTIONS, GOOD, packed
 
@@ -234,6 +236,15 @@ def _images_and_people() -> Cases:
 
 
 def _boxes() -> Cases:
+    conventions = {
+        "as-fractions": ("0.9 0.1 0.2 0.5 0.9", "boxes_as_fractions", "box_outside_image"),
+        "with-sizes": ("0.9 5 4 3 2", "boxes_with_width_and_height", "box_upside_down"),
+        "from-centre": ("0.9 6 4 5 3", "boxes_from_centre", "box_upside_down"),
+        "before-confidence": ("3 2 6 5 0.9", "confidence_after_box", "box_upside_down"),
+    }
+    for name, (line, *codes) in conventions.items():
+        data = "".join(f"00000{image} {line}\n" for image in (1, 1, 2, 3, 4))
+        yield accepted(f"boxes-{name}.tar.gz", f"boxes {name}", partial(_detections, data), *codes)
     yield accepted(
         "boxes-upside-down.tar.gz",
         "right left of left",
@@ -261,7 +272,8 @@ def _boxes() -> Cases:
     many = "".join(f"00000{number % 4 + 1} 0.9 4 1 1 4\n" for number in range(100))
     yield accepted(
         "boxes-all-upside-down.tar.gz",
-        "a hundred that are upside down: one warning",
+        "a hundred that are upside down, and fit as width and height: two warnings",
         lambda: _detections(many),
+        "boxes_with_width_and_height",
         "box_upside_down",
     )
