@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 
 from vocboard.app.leaderboards.entries import Entry
-from vocboard.app.leaderboards.ranking import Standing, order
+from vocboard.app.leaderboards.ranking import order
 from vocboard.app.leaderboards.service import StatisticsBasis
 from vocboard.app.leaderboards.shown_statistics import MEAN
 from vocboard.app.statistics.agreement import Agreement, Combination
@@ -38,7 +38,7 @@ def with_combinations(
     can_be_combined = MEAN in computed.differences and 2 <= len(listed) <= MAX_METHODS_BY_CLASS
     if not can_be_combined or basis.competition.task is not Task.CLASSIFICATION:
         return computed
-    standings = [Standing(entry.mean, entry.is_complete, entry.submitted_at) for entry in listed]
+    standings = [entry.as_shown(basis.decimals).standing for entry in listed]
     higher_is_better = METRICS[basis.competition.rules.metric].higher_is_better
     ranked = [listed[place] for place in order(standings, higher_is_better=higher_is_better)]
     numbers = sorted({*(number for number in NUMBERS if number < len(ranked)), len(ranked)})

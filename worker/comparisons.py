@@ -7,7 +7,7 @@ these are. See docs/detail-levels.md, "Intervals".
 import logging
 import uuid
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -110,12 +110,12 @@ def statistics_of(entries: Sequence[Entry], competition: Competition, load: Load
     ranks: Mapping[str, tuple[int, int]] = {}
     first_group: tuple[str, ...] = ()
     if len(intervals) == len(entries):
-        if (pairs := compared(means, higher_is_better=higher_is_better)) is not None:
+        if (pairs := compared(means, decimals, higher_is_better=higher_is_better)) is not None:
             differences[MEAN] = _rounded(pairs, shown, classes=len(competition.classes))
             ranks, first_group = pairs.rank_ranges, pairs.first_group
         compared_by_class = list(columns) if len(entries) <= MAX_METHODS_BY_CLASS else []
         for name, scores in _by_class(entries, load, compared_by_class, images):
-            if (pairs := compared(scores, higher_is_better=higher_is_better)) is not None:
+            if (pairs := compared(scores, decimals, higher_is_better=higher_is_better)) is not None:
                 differences[name] = _rounded(pairs, shown)
     methods = {
         result_id: MethodStatistics(*both, ranks.get(str(result_id)), str(result_id) in first_group)
@@ -221,16 +221,25 @@ def _alone(score: ReplicatedScore) -> ReplicatedScore:
     return ReplicatedScore(score.score, score.replicates.copy(), score.influence.copy())
 
 
-def compared(scores: Mapping[str, ReplicatedScore], *, higher_is_better: bool) -> Pairs | None:
+def compared(scores: Mapping[str, ReplicatedScore], decimals: int, *, higher_is_better: bool) -> Pairs | None:
     """Compare methods; None if they cannot be compared, because too few replicates define all scores.
 
-    What fewer than ten images determine is not significant: ranks do not follow from what is not shown.
+    What fewer than ten images determine is not significant: ranks do not follow from what is not shown. Scores that
+    look equal are equal: an interval would tell which is better, or that the results are the same.
+
+    Args:
+        decimals: to which scores are shown.
     """
     try:
         found = compare_pairs(scores, higher_is_better=higher_is_better) if scores else None
     except ValueError:
         return None
-    return None if found is None else found.where(found.counting_images >= MIN_COUNTING_IMAGES)
+    if found is None:
+        return None
+    shown = np.array([round(scores[name].score, decimals) for name in found.methods])
+    is_equal = shown[:, None] == shown
+    known = found.where((found.counting_images >= MIN_COUNTING_IMAGES) & ~is_equal)
+    return replace(known, difference=np.where(is_equal, 0.0, known.difference))
 
 
 def _rounded(pairs: Pairs, decimals: int, *, classes: int = 1) -> Differences:
@@ -248,7 +257,7 @@ def rounded_differences(pairs: Pairs, results: Sequence[uuid.UUID], decimals: in
     counting = pairs.counting_images
     is_coarse = (counting < MANY_IMAGES) | (classes < MANY_CLASSES)
     low, high = _rounded_ends(pairs.low, pairs.high, decimals, is_coarse)
-    is_shown = counting >= MIN_COUNTING_IMAGES
+    is_shown = (counting >= MIN_COUNTING_IMAGES) & ~np.isnan(pairs.low)  # see `compared`
     return Differences.rounded(results, low, high, pairs.is_significant, decimals, is_shown=is_shown)
 
 

@@ -92,7 +92,7 @@ def _statistics(database: Database, outdated: _Outdated) -> ImageSetStatistics |
     except ValueError:  # too few replicates define all means
         return None
     classes = len(outdated.competitions[0].classes)
-    orders = [_differing(scores, outdated.competitions[0]) for scores in (first, second)]
+    orders = [_differing(scores, outdated) for scores in (first, second)]
     return ImageSetStatistics(
         [shown_change(change, outdated.decimals, classes=classes) for change in found],
         len(orders[0] & orders[1]),
@@ -114,10 +114,11 @@ def _means(database: Database, entries: Sequence[Entry]) -> list[ReplicatedScore
     return found if len({source.truth_sha256 for source in by_result.values()}) == 1 else None
 
 
-def _differing(scores: Sequence[ReplicatedScore], competition: Competition) -> set[tuple[int, int]]:
+def _differing(scores: Sequence[ReplicatedScore], outdated: _Outdated) -> set[tuple[int, int]]:
     """Return the places of each two methods that differ by more than chance, the better one first."""
-    higher_is_better = METRICS[competition.rules.metric].higher_is_better
-    pairs = compared({str(place): one for place, one in enumerate(scores)}, higher_is_better=higher_is_better)
+    higher_is_better = METRICS[outdated.competitions[0].rules.metric].higher_is_better
+    named = {str(place): one for place, one in enumerate(scores)}
+    pairs = compared(named, outdated.decimals, higher_is_better=higher_is_better)
     if pairs is None:
         return set()
     places = [int(name) for name in pairs.methods]

@@ -85,7 +85,7 @@ async def leaderboard(
     """Return the leaderboard of one competition as JSON, CSV or LaTeX.
 
     Choose the format with `?format=`, the `Accept` header or the file extension. One row per published method, ranked
-    by the unrounded mean; for equal means, the earlier submission ranks first.
+    by the mean as shown; equal means share a rank, and the earlier submission is listed first.
     """
     name, dot, ending = competition.rpartition(".")
     if dot and ending in set(Format):

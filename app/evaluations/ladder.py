@@ -61,8 +61,8 @@ def releases(scores: Iterable[float | None], step: float, *, higher_is_better: b
     the step. Released scores are rounded to the nearest multiple of the step; half a step is rounded up.
 
     Args:
-        scores: unrounded, in the order in which they became known. None (undefined, or not comparable with the others)
-            is never released and changes nothing.
+        scores: rounded to the challenge's decimals, in the order in which they became known. None (undefined, or not
+            comparable with the others) is never released and changes nothing.
         step: greater than 0, in the scores' unit.
 
     >>> [release.score for release in releases([0.503, 0.508, 0.513, None, 0.7], 0.01, higher_is_better=True)]
@@ -73,9 +73,9 @@ def releases(scores: Iterable[float | None], step: float, *, higher_is_better: b
     sign = 1 if higher_is_better else -1
     best: int | None = None  # in steps, so that multiples of the step compare exactly
     for score in scores:
-        is_new_best = score is not None and (best is None or sign * (score - best * step) > step)
+        is_new_best = score is not None and (best is None or round(sign * (score - best * step) - step, 12) > 0)
         if is_new_best and score is not None:
-            best = math.floor(score / step + 0.5)
+            best = math.floor(round(score / step, 9) + 0.5)
         shown = None if best is None else _multiple(best, step)
         yield Release(shown if is_new_best else None, shown)
 

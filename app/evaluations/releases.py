@@ -14,6 +14,7 @@ from sqlalchemy.orm import Session
 
 from vocboard.app.evaluations.ladder import Release, releases
 from vocboard.app.evaluations.queries import Scored, in_order_of_evaluation
+from vocboard.app.evaluations.rounding import rounded
 from vocboard.evaluator.editions import Metric
 from vocboard.evaluator.tasks.registries.definitions import METRICS
 
@@ -23,6 +24,7 @@ def releases_of_phase(
     challenge_id: uuid.UUID,
     phase_key: str,
     step: float,
+    decimals: int,
     *,
     user_ids: Collection[uuid.UUID] | None = None,
     competition: str | None = None,
@@ -31,6 +33,7 @@ def releases_of_phase(
 
     Args:
         step: of the mechanism, a fraction.
+        decimals: of the challenge. What is decided by rounded scores tells no more than these, which all appear later.
         user_ids: only submissions of these people.
         competition: only this one.
     """
@@ -40,7 +43,7 @@ def releases_of_phase(
     for one in scored:
         ladders[one.user_id, one.competition].append(one)
     for sequence in ladders.values():
-        means = [None if one.not_entered else one.mean for one in sequence]
+        means = [None if one.not_entered else rounded(one.mean, decimals) for one in sequence]
         higher_is_better = METRICS[Metric(sequence[0].metric)].higher_is_better
         for one, release in zip(sequence, releases(means, step, higher_is_better=higher_is_better), strict=True):
             found[one.submission_id][one.competition] = release

@@ -66,7 +66,14 @@ def _ladder(session: Session, submission: Submission, phase: Phase, viewer: User
     step = phase.ladder_step(now())
     if step is None:
         return None
-    found = releases_of_phase(session, submission.challenge_id, phase.key, step, user_ids=[submission.user_id])
+    found = releases_of_phase(
+        session,
+        submission.challenge_id,
+        phase.key,
+        step,
+        submission.challenge.decimals,
+        user_ids=[submission.user_id],
+    )
     is_owner = viewer is not None and viewer.id == submission.user_id
     return Ladder(step, found.get(submission.id, {}), is_owner)
 
@@ -119,27 +126,15 @@ def incomplete_results(session: Session, submissions: Sequence[Submission]) -> s
     return queries.incomplete_results(session, [submission.id for submission in submissions])
 
 
-def ranking_mean(session: Session, submission: Submission, competition: str) -> float | None:
-    """Return what leaderboards rank a submission by now; None without an evaluation.
-
-    Unrounded, so only ranks may be told of it; while the Ladder mechanism hides scores, what it releases.
-    """
-    released = _released(session, [submission])
-    if submission.id in released:
-        return released[submission.id].get(competition, _NOTHING).score
-    return queries.current_means(session, [submission.id]).get(submission.id, {}).get(competition)
-
-
 def _released(session: Session, submissions: Sequence[Submission]) -> Mapping[uuid.UUID, Mapping[str, Release]]:
     """What the Ladder mechanism releases of those submissions whose scores it hides now."""
-    at, by_phase = now(), defaultdict[tuple[uuid.UUID, str, float], list[Submission]](list)
+    at, by_phase = now(), defaultdict[tuple[uuid.UUID, str, float, int], list[Submission]](list)
     for one in submissions:
         step = phase_named(one.challenge, one.phase_key).ladder_step(at)
         if step is not None:
-            by_phase[one.challenge_id, one.phase_key, step].append(one)
+            by_phase[one.challenge_id, one.phase_key, step, one.challenge.decimals].append(one)
     released: dict[uuid.UUID, Mapping[str, Release]] = {}
-    for (challenge_id, phase_key, step), hidden in by_phase.items():
-        people = {one.user_id for one in hidden}
-        found = releases_of_phase(session, challenge_id, phase_key, step, user_ids=people)
+    for phase, hidden in by_phase.items():
+        found = releases_of_phase(session, *phase, user_ids={one.user_id for one in hidden})
         released |= {one.id: found.get(one.id, {}) for one in hidden}
     return released

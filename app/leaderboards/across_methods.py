@@ -16,7 +16,7 @@ from vocboard.app.challenges.models import Challenge
 from vocboard.app.challenges.phases import Phase
 from vocboard.app.leaderboards.entries import Entry
 from vocboard.app.leaderboards.image_sets import OnBothImageSets, on_both_image_sets
-from vocboard.app.leaderboards.ranking import Standing, order
+from vocboard.app.leaderboards.ranking import order
 from vocboard.app.leaderboards.service import rules_of, statistics_basis
 from vocboard.app.leaderboards.shown_statistics import shown_statistics
 from vocboard.app.statistics import sequences
@@ -156,7 +156,9 @@ def across_methods(
             stored = session.get(BoardAgreement, shown.statistics_id)
             if stored is not None:
                 common = Agreement.from_json(stored.content)
-                agreement = _agreement(common, basis.entries, higher_is_better=higher_is_better)
+                agreement = _agreement(
+                    common, basis.entries, decimals=basis.decimals, higher_is_better=higher_is_better
+                )
                 reached = _combinations(common, basis.entries, higher_is_better=higher_is_better)
     found = sequences.members(session, challenge.id, phase.key, competition=competition) if challenge.statistics else {}
     return AcrossMethods(
@@ -175,10 +177,12 @@ def across_methods(
     )
 
 
-def _agreement(found: Agreement, entries: Sequence[Entry], *, higher_is_better: bool) -> list[MethodAgreement]:
+def _agreement(
+    found: Agreement, entries: Sequence[Entry], *, decimals: int, higher_is_better: bool
+) -> list[MethodAgreement]:
     places = {result: place for place, result in enumerate(found.results)}
     listed = [entry for entry in entries if entry.result_id in places]
-    standings = [Standing(entry.mean, entry.is_complete, entry.submitted_at) for entry in listed]
+    standings = [entry.as_shown(decimals).standing for entry in listed]
     known = [listed[place] for place in order(standings, higher_is_better=higher_is_better)]
     rows = []
     for own, entry in enumerate(known):

@@ -1,4 +1,4 @@
-"""What leaderboards are made of: published results with their unrounded scores, read live or kept as JSON."""
+"""What leaderboards are made of: published results with their scores, read live or kept as JSON."""
 
 import uuid
 from collections.abc import Mapping, Sequence
@@ -12,14 +12,17 @@ from vocboard.app.challenges.models import Challenge
 from vocboard.app.challenges.phases import Phase
 from vocboard.app.evaluations.ladder import Release
 from vocboard.app.evaluations.releases import releases_of_phase
+from vocboard.app.evaluations.rounding import rounded
 from vocboard.app.leaderboards import queries
+from vocboard.app.leaderboards.class_scores import as_class_scores
+from vocboard.app.leaderboards.ranking import Standing
 from vocboard.app.submissions.models import Declared, FlickrImages, TrainingAnnotation
 from vocboard.evaluator.editions import Metric
 
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """One published result in one competition. Scores are unrounded fractions, None where undefined.
+    """One published result in one competition. Scores are fractions, None where undefined; unrounded until `as_shown`.
 
     Attributes:
         mean_over: how many classes the mean is over.
@@ -95,6 +98,23 @@ class Entry:
         )
 
     @property
+    def standing(self) -> Standing:
+        """What determines its rank, once it is `as_shown`."""
+        return Standing(self.mean, self.is_complete, self.submitted_at)
+
+    def as_shown(self, decimals: int) -> "Entry":
+        """Return the entry with rounded scores: all that ranks, marks and orders may depend on."""
+        return replace(
+            self,
+            mean=rounded(self.mean, decimals),
+            classes=as_class_scores(self.classes).rounded(decimals),
+            others={metric: rounded(mean, decimals) for metric, mean in self.others.items()},
+            other_classes={
+                metric: as_class_scores(scores).rounded(decimals) for metric, scores in self.other_classes.items()
+            },
+        )
+
+    @property
     def as_released(self) -> "Entry":
         """The entry with no other score than the one that the Ladder mechanism releases."""
         return replace(self, mean=self.released, classes={}, others={}, other_classes={})
@@ -167,7 +187,7 @@ def with_releases(
     step = phase.rules.ladder_step
     if step is None or not found:
         return list(found)
-    released = releases_of_phase(session, challenge.id, phase.key, step, competition=competition)
+    released = releases_of_phase(session, challenge.id, phase.key, step, challenge.decimals, competition=competition)
     nothing = Release(None, None)
     return [
         replace(

@@ -10,7 +10,7 @@ from sqlalchemy.orm import Session
 from vocboard.app.challenges.models import Challenge
 from vocboard.app.challenges.phases import Phase, edition_of_phase
 from vocboard.app.leaderboards.entries import Entry
-from vocboard.app.leaderboards.ranking import Standing, order
+from vocboard.app.leaderboards.ranking import order
 from vocboard.app.leaderboards.service import statistics_basis
 from vocboard.app.statistics import image_sets
 from vocboard.app.statistics.boards import decimals_of, digest_of
@@ -88,7 +88,7 @@ def on_both_image_sets(
             MethodOnBoth(*pair, (pair[1].mean or 0.0) - (pair[0].mean or 0.0), change)
             for pair, change in zip(pairs, changes, strict=True)
         ]
-        standings = [Standing(one.first.mean, one.first.is_complete, one.first.submitted_at) for one in methods]
+        standings = [one.first.as_shown(first.decimals).standing for one in methods]
         higher_is_better = METRICS[both[0].rules.metric].higher_is_better
         ranked = [methods[place] for place in order(standings, higher_is_better=higher_is_better)]
         listed.append(

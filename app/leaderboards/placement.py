@@ -11,10 +11,10 @@ from datetime import datetime
 import numpy as np
 from sqlalchemy.orm import Session
 
-from vocboard.app.evaluations.results import ranking_mean
+from vocboard.app.evaluations.results import visible_means
 from vocboard.app.evaluations.rounding import rounded
 from vocboard.app.leaderboards.board import Board
-from vocboard.app.leaderboards.ranking import Standing, order
+from vocboard.app.leaderboards.ranking import Standing, order, ranks
 from vocboard.app.submissions import versions
 from vocboard.app.submissions.models import State, Submission
 
@@ -24,7 +24,7 @@ class Result:
     """A result in the competition of a leaderboard.
 
     Attributes:
-        mean: what leaderboards rank by, a fraction; None if it is undefined, or not released yet.
+        mean: what leaderboards rank by, a rounded fraction; None if it is undefined, or not released yet.
         is_complete: whether every class of the competition was entered.
         replaces: published submissions whose place it would take.
     """
@@ -81,7 +81,7 @@ def result_to_place(session: Session, submission: Submission, competition: str, 
     replaced = versions.published_competitors(session, submission, [competition])
     return Result(
         submission.id,
-        ranking_mean(session, submission, competition),
+        visible_means(session, [submission], for_organisers=False).get(submission.id, {}).get(competition),
         is_complete=is_complete,
         submitted_at=submission.created_at,
         replaces=frozenset(one.id for one in replaced),
@@ -116,13 +116,13 @@ def placement(board: Board, result: Result) -> Placement:
     )
 
 
-def _rank(board: Board, result: Result, others: Collection[int]) -> int:
+def _rank(board: Board, result: Result, others: Collection[int]) -> int | None:
     entries = [board.rows.entries[number] for number in others]
-    standings = [Standing(entry.mean, entry.is_complete, entry.submitted_at) for entry in entries]
-    # The new one is last, so that existing ones with equal results at the same instant stay before it.
+    standings = [entry.standing for entry in entries]
     standings.append(Standing(result.mean, result.is_complete, result.submitted_at))
     places = order(standings, higher_is_better=board.rows.tables[board.metric].higher_is_better)
-    return places.index(len(standings) - 1) + 1
+    ranked = ranks([standings[place] for place in places])
+    return ranked[places.index(len(standings) - 1)]
 
 
 def _columns(board: Board, others: Collection[int]) -> list[Published]:
@@ -135,11 +135,10 @@ def _columns(board: Board, others: Collection[int]) -> list[Published]:
     found = []
     for column in range(scores.shape[1]):
         able = competing[~np.isnan(competing[:, column]), column]
-        # The median of what is shown: of two unrounded scores it would tell more than their digits.
-        defined = np.round(scores[~np.isnan(scores[:, column]), column], board.decimals)
+        defined = scores[~np.isnan(scores[:, column]), column]
         found.append(
             Published(
-                best=rounded(float(best_of(able)), board.decimals) if len(able) else None,
+                best=float(best_of(able)) if len(able) else None,
                 median=rounded(float(np.median(defined)), board.decimals) if len(defined) else None,
             )
         )

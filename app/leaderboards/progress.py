@@ -58,6 +58,6 @@ def progress(board: Board) -> Progress:
     records = []
     for number in numbers:
         place = int(places[number])
-        mean = round(float(table.scores[place, 0]), board.decimals)
+        mean = float(table.scores[place, 0])
         records.append(RecordHolder(number, place, entries[place].method, entries[place].submitted_at, mean))
-    return Progress(seconds, np.round(table.scores[places, 0], board.decimals), records)
+    return Progress(seconds, table.scores[places, 0], records)

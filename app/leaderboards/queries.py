@@ -157,7 +157,7 @@ def other_measures(
     only: Sequence[uuid.UUID] | None = None,
 ) -> Mapping[uuid.UUID, Mapping[Metric, tuple[float | None, Mapping[str, float | None]]]]:
     """Return the unrounded means and class scores of secondary metrics, by result."""
-    found: defaultdict[uuid.UUID, dict[Metric, tuple[float | None, dict[str, float | None]]]] = defaultdict(dict)
+    found: defaultdict[uuid.UUID, dict[Metric, tuple[float | None, ClassScores]]] = defaultdict(dict)
     if not metrics:
         return found
     query = _OTHER_MEASURES
@@ -165,7 +165,7 @@ def other_measures(
     if only is not None:
         query, parameters = _ONLY_OTHER_MEASURES, parameters | {"only": only}
     for result_id, metric, mean, name, value in session.execute(query, parameters):
-        _, scores = found[result_id].setdefault(Metric(metric), (mean, {}))
+        _, scores = found[result_id].setdefault(Metric(metric), (mean, ClassScores()))
         if name is not None:
             scores[name] = value
     return found

@@ -1,4 +1,9 @@
-"""The rows of a leaderboard by rank. Each is built when it is asked for: a page shows 200 of perhaps 10,000."""
+"""The rows of a leaderboard by rank. Each is built when it is asked for: a page shows 200 of perhaps 10,000.
+
+Scores are rounded here, and everything that a leaderboard says of them follows from the rounded ones: ranks, order,
+marks, quintiles, progress, the place of a result that is not published yet. So two sets of scores that look the same
+give the same leaderboard.
+"""
 
 import uuid
 from collections.abc import Iterator, Mapping, Sequence
@@ -8,7 +13,7 @@ from functools import cached_property
 from typing import overload
 
 from vocboard.app.leaderboards.entries import Entry
-from vocboard.app.leaderboards.ranking import Standing, order, ranks
+from vocboard.app.leaderboards.ranking import order, ranks
 from vocboard.app.leaderboards.score_tables import Cell, ScoreTable
 from vocboard.app.statistics.boards import MethodStatistics
 from vocboard.app.submissions.declarations import Statement, statements
@@ -21,7 +26,7 @@ class BoardRow:
     """One published method.
 
     Attributes:
-        rank: 1 for the first; None if the mean is undefined.
+        rank: 1 for the first, shared by equal means; None if the mean is undefined.
         submission_id: None on an anonymous leaderboard, where `method` is a label and nothing is said of people.
         declared: what the competition asks its entrants to state.
         mean_over: how many classes the mean is over.
@@ -52,8 +57,8 @@ class RankedRows(Sequence[BoardRow]):
     """All rows, by rank.
 
     Attributes:
-        entries: what they are of, by rank.
-        ranks: 1, 2, ...; None for those without a mean.
+        entries: what they are of, by rank, with rounded scores.
+        ranks: 1, 2, 2, 4, ...; None for those without a mean.
         tables: scores by metric, the one that ranks first, in the order of `entries`.
     """
 
@@ -68,9 +73,10 @@ class RankedRows(Sequence[BoardRow]):
         statistics: Mapping[uuid.UUID, MethodStatistics] | None = None,
         is_anonymous: bool = False,
     ) -> None:
-        """Rank entries.
+        """Round and rank entries.
 
         Args:
+            entries: in the order in which equal ones are listed.
             classes: those whose scores are shown.
             others: metrics that are shown beside the one that ranks; by default all that the competition's boards have.
             statistics: by result.
@@ -79,10 +85,10 @@ class RankedRows(Sequence[BoardRow]):
         others = competition.rules.board if others is None else others
         rules, self._is_anonymous, self._declarations = competition.rules, is_anonymous, competition.declarations
         self._statistics = statistics or {}
-        standings = [Standing(entry.mean, entry.is_complete, entry.submitted_at) for entry in entries]
-        places = order(standings, higher_is_better=METRICS[rules.metric].higher_is_better)
-        self.entries: Sequence[Entry] = [entries[place] for place in places]
-        self.ranks: Sequence[int | None] = ranks(standings[place] for place in places)
+        shown = [entry.as_shown(decimals) for entry in entries]
+        places = order([entry.standing for entry in shown], higher_is_better=METRICS[rules.metric].higher_is_better)
+        self.entries: Sequence[Entry] = [shown[place] for place in places]
+        self.ranks: Sequence[int | None] = ranks([entry.standing for entry in self.entries])
         is_complete = [entry.is_complete for entry in self.entries]
         tables = {
             rules.metric: ScoreTable.of(
@@ -91,7 +97,6 @@ class RankedRows(Sequence[BoardRow]):
                 [entry.classes for entry in self.entries],
                 is_complete,
                 classes=classes,
-                decimals=decimals,
             )
         }
         for other in others:
@@ -101,7 +106,6 @@ class RankedRows(Sequence[BoardRow]):
                 [entry.other_classes.get(other, {}) for entry in self.entries],
                 is_complete,
                 classes=classes,
-                decimals=decimals,
             )
         self.tables: Mapping[Metric, ScoreTable] = tables
         self._primary, self._others = self.tables[rules.metric], tuple(others)

@@ -1,12 +1,13 @@
-"""Ranking of leaderboards, by unrounded scores.
+"""Ranking of leaderboards, by what they show: rounded scores.
 
 First come the methods that entered every class of the competition, then those that entered some, so that nobody leads
 with one easy class; in both groups the better mean of the primary measure first. Better is higher, or lower where the
-measure is an error. Of equal means the earlier submission is first. Methods whose mean is undefined are last and have
-no rank.
+measure is an error. Equal means share a rank: unrounded scores would be an exact comparison with any published method,
+which undoes the rounding. Among equals the earlier submission is listed first. Methods whose mean is undefined are last
+and have no rank.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from datetime import datetime
 from typing import NamedTuple
 
@@ -15,7 +16,7 @@ class Standing(NamedTuple):
     """The values that determine a method's rank.
 
     Attributes:
-        mean: unrounded fraction; None if undefined.
+        mean: as shown, a fraction; None if undefined.
         is_complete: whether every class was entered.
     """
 
@@ -25,15 +26,23 @@ class Standing(NamedTuple):
 
 
 def order(standings: Sequence[Standing], *, higher_is_better: bool) -> list[int]:
-    """Return the indices of the standings, best first."""
+    """Return the indices of the standings, best first; of those that are equal in everything, in the given order."""
     sign = -1 if higher_is_better else 1
     keys = [_key(standing, sign) for standing in standings]
     return sorted(range(len(keys)), key=keys.__getitem__)
 
 
-def ranks(ordered: Iterable[Standing]) -> list[int | None]:
-    """Return the ranks 1, 2, ... of ordered standings; None for those without a mean."""
-    return [None if standing.mean is None else rank for rank, standing in enumerate(ordered, 1)]
+def ranks(ordered: Sequence[Standing]) -> list[int | None]:
+    """Return the ranks of ordered standings, 1, 2, 2, 4, ...: equals share the best; None for those without a mean."""
+    found: list[int | None] = []
+    for number, standing in enumerate(ordered, 1):
+        if standing.mean is None:
+            found.append(None)
+        elif number > 1 and standing[:2] == ordered[number - 2][:2]:
+            found.append(found[-1])
+        else:
+            found.append(number)
+    return found
 
 
 def _key(standing: Standing, sign: int) -> tuple[bool, bool, float, datetime]:

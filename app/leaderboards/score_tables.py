@@ -8,7 +8,6 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from vocboard.app.evaluations.rounding import rounded
 from vocboard.app.leaderboards.class_scores import packed_together
 from vocboard.evaluator.editions import Metric
 from vocboard.evaluator.tasks.registries.definitions import METRICS
@@ -22,8 +21,8 @@ class Cell(NamedTuple):
     Attributes:
         value: a fraction, rounded to the challenge's decimals; None if undefined or not entered.
         is_entered: False for a class without results, as opposed to an undefined score.
-        is_best: whether no score in its column is better, before rounding. Never true for the mean of an incomplete
-            entry, nor do other means compete with that.
+        is_best: whether no score in its column is better, as shown. Never true for the mean of an incomplete entry, nor
+            do other means compete with that.
         quintile: among the column's shown scores, 5 for the best; None if it has no value.
     """
 
@@ -35,14 +34,13 @@ class Cell(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class ScoreTable:
-    """All scores of one metric.
+    """All scores of one metric, as shown.
 
     Attributes:
-        scores: (n, 1 + k) unrounded fractions, the mean first and then k classes; NaN where undefined or not entered.
+        scores: (n, 1 + k) rounded fractions, the mean first and then k classes; NaN where undefined or not entered.
         is_entered: (n, 1 + k)
         is_best: (n, 1 + k)
         quintile_bounds: for each column the four scores between its quintiles; none without any score.
-        decimals: how many of a score's are shown.
         has_classes: whether there are scores of classes, for at least one method.
     """
 
@@ -50,7 +48,6 @@ class ScoreTable:
     is_entered: NDArray[np.bool_]
     is_best: NDArray[np.bool_]
     quintile_bounds: Sequence[Sequence[float]]
-    decimals: int
     higher_is_better: bool
     has_classes: bool
 
@@ -63,9 +60,8 @@ class ScoreTable:
         is_complete: Sequence[bool],
         *,
         classes: Sequence[str],
-        decimals: int,
     ) -> "ScoreTable":
-        """Return the table of a metric; each sequence has one item for each method.
+        """Return the table of a metric from rounded scores; each sequence has one item for each method.
 
         Args:
             per_class: scores of the classes that were entered.
@@ -87,16 +83,14 @@ class ScoreTable:
             scores,
             is_entered,
             _best(competing, higher_is_better),
-            _quintile_bounds(scores, decimals),
-            decimals,
+            _quintile_bounds(scores),
             higher_is_better,
             has_classes=not bool(np.isnan(scores[:, 1:]).all()),
         )
 
     def shown(self, column: int) -> list[float | None]:
         """Return a column for display: 0 is the mean, 1 the first class."""
-        values = self.scores[:, column].tolist()
-        return [None if value != value else rounded(value, self.decimals) for value in values]  # noqa: PLR0124  # NaN
+        return [None if value != value else value for value in self.scores[:, column].tolist()]  # noqa: PLR0124  # NaN
 
     def row(self, place: int) -> tuple[Cell, ...]:
         """Return the cells of a method, the mean first."""
@@ -112,12 +106,9 @@ class ScoreTable:
     def _cell(self, score: float, is_entered: bool, is_best: bool, bounds: Sequence[float]) -> Cell:
         if score != score:  # noqa: PLR0124  # NaN
             return Cell(None, is_entered, False)
-        value = rounded(score, self.decimals)
-        if value is None:
-            return Cell(None, is_entered, False)
         # Of equal scores, all are in the middle of the quintiles that they reach over.
-        below = (bisect_left(bounds, value) + bisect_right(bounds, value)) // 2
-        return Cell(value, is_entered, is_best, 1 + below if self.higher_is_better else QUINTILES - below)
+        below = (bisect_left(bounds, score) + bisect_right(bounds, score)) // 2
+        return Cell(score, is_entered, is_best, 1 + below if self.higher_is_better else QUINTILES - below)
 
 
 def _best(scores: NDArray[np.float64], higher_is_better: bool) -> NDArray[np.bool_]:
@@ -133,18 +124,16 @@ def _best(scores: NDArray[np.float64], higher_is_better: bool) -> NDArray[np.boo
     return is_best
 
 
-def _quintile_bounds(scores: NDArray[np.float64], decimals: int) -> Sequence[Sequence[float]]:
-    # Of what is shown: unrounded scores would tell more about each than its digits.
-    in_order = np.sort(np.round(scores, decimals), axis=0)  # NaN last
+def _quintile_bounds(scores: NDArray[np.float64]) -> Sequence[Sequence[float]]:
+    in_order = np.sort(scores, axis=0)  # NaN last
     counts = np.count_nonzero(~np.isnan(in_order), axis=0).tolist()
     return [
-        [_bound(in_order[:count, column], part, decimals) for part in range(1, QUINTILES)] if count else []
+        [_bound(in_order[:count, column], part) for part in range(1, QUINTILES)] if count else []
         for column, count in enumerate(counts)
     ]
 
 
-def _bound(in_order: NDArray[np.float64], part: int, decimals: int) -> float:
+def _bound(in_order: NDArray[np.float64], part: int) -> float:
     """Return the score between two quintiles, or the one that belongs to both."""
     whole, rest = divmod(len(in_order) * part, QUINTILES)
-    first, second = in_order[whole if rest else whole - 1], in_order[whole]
-    return (round(float(first), decimals) + round(float(second), decimals)) / 2
+    return float(in_order[whole if rest else whole - 1] + in_order[whole]) / 2

@@ -220,20 +220,21 @@ def _without_names(content: Content, challenge: Challenge, phase: Phase) -> Cont
 
     Of times there is only the day, in UTC: who knows when somebody uploaded would find the row by the second.
     """
+    unnamed = [
+        replace(
+            entry,
+            method=anonymous_label(challenge, phase, entry.submission_id),
+            contributors="",
+            affiliation="",
+            declared=replace(entry.declared, training_data=HIDDEN if entry.declared.training_data else ""),
+            submitted_at=entry.submitted_at.replace(hour=0, minute=0, second=0, microsecond=0),
+        )
+        for entry in content.entries
+    ]
     return replace(
         content,
-        entries=tuple(
-            replace(
-                entry,
-                method=anonymous_label(challenge, phase, entry.submission_id),
-                contributors="",
-                affiliation="",
-                declared=replace(entry.declared, training_data=HIDDEN if entry.declared.training_data else ""),
-                submitted_at=entry.submitted_at.replace(hour=0, minute=0, second=0, microsecond=0),
-            )
-            # In this order, because equal means are ranked by time, or else by place.
-            for entry in sorted(content.entries, key=attrgetter("submitted_at"))
-        ),
+        # Equal means are listed by day, then in this order, which must not tell the time.
+        entries=tuple(sorted(unnamed, key=attrgetter("method"))),
         corrections=tuple(one if one.method is None else replace(one, method=HIDDEN) for one in content.corrections),
     )
 

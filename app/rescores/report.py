@@ -1,6 +1,6 @@
 """The report of a re-score: which scores and ranks change, by how much, and in which classes.
 
-Ranks are computed from unrounded scores by the leaderboards' functions. Scores are rounded to the challenge's decimals.
+Ranks are computed from rounded scores by the leaderboards' functions. Scores are rounded to the challenge's decimals.
 """
 
 import uuid
@@ -166,7 +166,9 @@ def _changes(
     old_rules, new_rules = rules
     key, names = new_rules.key, columns(new_rules)
     published = [one for one in entered if key in one.published]
-    rank_before, rank_after = _ranks(old_rules, published, before), _ranks(new_rules, published, after)
+    rank_before, rank_after = (
+        _ranks(rules, published, results, decimals) for rules, results in ((old_rules, before), (new_rules, after))
+    )
     listed: defaultdict[tuple[bool, float], list[dict[str, Any]]] = defaultdict(list)
     for one in entered:
         old, new = before.get((one.id, key)), after.get((one.id, key))
@@ -192,18 +194,22 @@ def _changes(
     return [change for place in sorted(listed) for change in listed[place]]
 
 
-def _ranks(competition: Competition, published: Sequence[_Evaluated], results: _Results) -> dict[uuid.UUID, int | None]:
+def _ranks(
+    competition: Competition, published: Sequence[_Evaluated], results: _Results, decimals: int
+) -> dict[uuid.UUID, int | None]:
     """The rank of each published submission that has a result, as on the leaderboard of its phase."""
     phases = {one.phase_key for one in published}
     if len(phases) > 1:
         parts = ([one for one in published if one.phase_key == phase] for phase in phases)
-        return {id_: rank for part in parts for id_, rank in _ranks(competition, part, results).items()}
+        return {id_: rank for part in parts for id_, rank in _ranks(competition, part, results, decimals).items()}
     shown_on_board = [
         (one, result) for one in published if (result := results.get((one.id, competition.key))) is not None
     ]
-    standings = [Standing(result.mean, result.is_complete, one.submitted_at) for one, result in shown_on_board]
+    standings = [
+        Standing(rounded(result.mean, decimals), result.is_complete, one.submitted_at) for one, result in shown_on_board
+    ]
     places = order(standings, higher_is_better=METRICS[competition.rules.metric].higher_is_better)
-    ranked = ranks(standings[place] for place in places)
+    ranked = ranks([standings[place] for place in places])
     return {shown_on_board[place][0].id: rank for place, rank in zip(places, ranked, strict=True)}
 
 

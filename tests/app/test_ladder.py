@@ -75,7 +75,7 @@ class World:
 
     def releases(self, session: Session) -> dict[str, float | None]:
         """What is released, by name."""
-        found = releases_of_phase(session, self.challenge.id, "main", STEP)
+        found = releases_of_phase(session, self.challenge.id, "main", STEP, self.challenge.decimals)
         return {name: found[one]["comp1"].score for name, one in self.ids.items()}
 
 
@@ -213,7 +213,7 @@ def test_what_a_submission_and_a_leaderboard_show(embedded_site: Site) -> None:
         board = client.get(f"/api/v1{BOARD}").json()
         assert board["ladder_step"] == 0.01
         found = [(row["rank"], row["method"], row["mean"]) for row in board["rows"]]
-        assert found == [(1, "Better", 0.56), (2, "Bobs", 0.56), (3, "First", 0.51), (None, "Worse", None)]
+        assert found == [(1, "Better", 0.56), (1, "Bobs", 0.56), (3, "First", 0.51), (None, "Worse", None)]
         [phase] = client.get("/api/v1/challenges/ladder").json()["phases"]
         assert phase["ladder_step"] == 0.01
 

@@ -74,7 +74,7 @@ class Board:
         intervals = [shown_interval(of[name], DECIMALS) for name in own]
         if len(of) == 1:
             return tuple(intervals)
-        pairs = compared(of, higher_is_better=True)
+        pairs = compared(of, DECIMALS, higher_is_better=True)
         assert pairs is not None
         ids = {name: uuid.UUID(int=number) for number, name in enumerate(pairs.methods)}
         shown = rounded_differences(pairs, list(ids.values()), DECIMALS)

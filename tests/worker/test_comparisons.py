@@ -101,13 +101,28 @@ def test_ranks_do_not_follow_from_differences_that_are_not_shown(monkeypatch: py
         ).of_class("car")
         for number, noise in enumerate((0.8, 3.0))
     }
-    shown = comparisons.compared(scores, higher_is_better=True)
+    shown = comparisons.compared(scores, 4, higher_is_better=True)
     assert shown is not None
     assert (shown.rank_ranges, shown.first_group) == ({"0.8": (1, 1), "3.0": (2, 2)}, ("0.8",))
     monkeypatch.setattr(comparisons, "MIN_COUNTING_IMAGES", 10**6)  # as if so few images determined the difference
-    hidden = comparisons.compared(scores, higher_is_better=True)
+    hidden = comparisons.compared(scores, 4, higher_is_better=True)
     assert hidden is not None
     assert (hidden.rank_ranges, hidden.first_group) == ({"0.8": (1, 2), "3.0": (1, 2)}, ("0.8", "3.0"))
+
+
+def test_methods_whose_scores_look_equal_do_not_differ() -> None:
+    """An interval would tell which is better, and that of equal results is nothing but 0."""
+    scores = {
+        str(noise): replicate(
+            evidence_of(number, noise), COMPETITION.rules.metric, EDITION, COMPETITION, weights_of(IMAGES)
+        ).of_class("car")
+        for number, noise in enumerate((0.8, 3.0))
+    }
+    pairs = comparisons.compared(scores, 0, higher_is_better=True)  # both are shown as 1
+    assert pairs is not None
+    assert (pairs.rank_ranges, pairs.first_group) == ({"0.8": (1, 2), "3.0": (1, 2)}, ("0.8", "3.0"))
+    shown = comparisons.rounded_differences(pairs, [uuid.UUID(int=0), uuid.UUID(int=1)], 3)
+    assert shown.of(uuid.UUID(int=0), uuid.UUID(int=1), 3) is None
 
 
 def test_a_large_leaderboard_has_intervals_and_ranks_but_no_differences_by_class(

@@ -43,7 +43,10 @@ class LeaderboardStatistics(BaseModel):
 class LeaderboardRow(BaseModel):
     """One published method."""
 
-    rank: int | None = Field(description="Rank by the mean; null if the mean is undefined. Such methods come last.")
+    rank: int | None = Field(
+        description="Rank by the mean as shown. Methods with the same mean share a rank, if all of them entered every "
+        "class, or none did. null if the mean is undefined; such methods come last."
+    )
     submission: uuid.UUID | None = Field(description="Id of the submission; null on an anonymous leaderboard.")
     method: str = Field(description="Name of the method; on an anonymous leaderboard, a constant label in its place.")
     contributors: str
@@ -69,8 +72,8 @@ class LeaderboardRow(BaseModel):
         description="Scores by class of the leaderboard's secondary metrics, for those that have any."
     )
     best: list[str] = Field(
-        description="Classes in which no method has a better score; contains `mean` if this holds for the mean. The "
-        "mean of a method that did not enter every class is never the best."
+        description="Classes in which no method has a better score, as shown; contains `mean` if this holds for the "
+        "mean. The mean of a method that did not enter every class is never the best."
     )
 
 
@@ -96,7 +99,7 @@ class Removal(BaseModel):
 
 
 class Leaderboard(BaseModel):
-    """The leaderboard of one competition, ranked by unrounded means."""
+    """The leaderboard of one competition, ranked by means as shown."""
 
     challenge: str
     phase: str = Field(description="Key of the phase.")

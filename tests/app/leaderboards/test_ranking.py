@@ -1,4 +1,4 @@
-"""Ranks follow unrounded means; ties go to the earlier submission, the undefined last."""
+"""Ranks follow the means as shown: equal ones share a rank, the earlier submission first; the undefined are last."""
 
 from datetime import UTC, datetime, timedelta
 
@@ -11,14 +11,12 @@ def standing(mean: float | None, *, minutes: int = 0, is_complete: bool = True) 
     return Standing(mean, is_complete, NOON + timedelta(minutes=minutes))
 
 
-def test_ranks_by_decreasing_unrounded_mean() -> None:
-    assert order([standing(0.50001), standing(0.7), standing(0.50002)], higher_is_better=True) == [1, 2, 0]
-
-
-def test_the_earlier_of_equal_means_is_first() -> None:
-    assert order(
-        [standing(0.5, minutes=2), standing(0.5, minutes=1), standing(0.5, minutes=3)], higher_is_better=True
-    ) == [1, 0, 2]
+def test_equal_means_share_a_rank_and_the_earlier_is_listed_first() -> None:
+    standings = [standing(0.5, minutes=2), standing(0.7), standing(0.5, minutes=1), standing(0.4), standing(None)]
+    assert order(standings, higher_is_better=True) == [1, 2, 0, 3, 4]
+    assert ranks([standings[index] for index in (1, 2, 0, 3, 4)]) == [1, 2, 2, 4, None]
+    in_part = [standing(0.5, is_complete=False), standing(0.5, is_complete=False)]
+    assert ranks([standing(0.5), *in_part]) == [1, 2, 2]
 
 
 def test_undefined_means_are_last_and_have_no_rank() -> None:
