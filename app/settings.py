@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterable
+from dataclasses import replace
 from datetime import timedelta
 from enum import StrEnum
 from functools import cached_property
@@ -78,6 +79,7 @@ class Settings(BaseSettings):
     validation_time_limit: timedelta = timedelta(minutes=2)
     validation_memory_limit_bytes: int = Field(default=2048 * MEBIBYTE, gt=0)
 
+    accounts_per_domain: int = Field(default=20, ge=0)  # new ones in a week; 0 for any number
     registration: str = "open"  # or `domains:a.example,b.example`, `approval`, `closed`; see app.registration_policy
     mail_url: SecretStr = SecretStr("")  # smtp://user:password@host:port or smtps://...; also see mail_directory
     mail_from: str = ""  # default: vocboard@ and the public URL's host
@@ -181,7 +183,7 @@ class Settings(BaseSettings):
     @property
     def registration_policy(self) -> RegistrationPolicy:
         """The parsed setting `registration`."""
-        return RegistrationPolicy.parse(self.registration)
+        return replace(RegistrationPolicy.parse(self.registration), accounts_per_domain=self.accounts_per_domain)
 
     @property
     def mail_directory(self) -> Path | None:

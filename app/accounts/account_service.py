@@ -10,7 +10,7 @@ from datetime import timedelta
 
 from anyio import to_thread
 
-from vocboard.app.accounts import administration, links, password_changes, registration, service
+from vocboard.app.accounts import administration, domains, links, password_changes, registration, service
 from vocboard.app.accounts.models import ApiToken, LinkPurpose, Scope, User, WebSession
 from vocboard.app.accounts.password_work import PasswordWork
 from vocboard.app.database import Database
@@ -45,6 +45,8 @@ class AccountService:
             )
             with self.database.writing() as session:
                 registration.count_attempt(session, email=checked.email, address=address)
+            with self.database.reading() as session:
+                domains.check_room(session, checked.email, policy)
             return checked
 
         def store() -> None:
@@ -78,7 +80,8 @@ class AccountService:
         def confirm() -> User:
             with self.database.writing() as session:
                 user = links.use(session, token, LinkPurpose.CONFIRM_ADDRESS)
-                registration.confirm(session, user=user, site=self.settings.public_url)
+                policy = self.settings.registration_policy
+                registration.confirm(session, user=user, policy=policy, site=self.settings.public_url)
             self.notifier.mail_queued()
             return user
 
@@ -121,7 +124,13 @@ class AccountService:
         def store() -> None:
             with self.database.writing() as session:
                 user = links.use(session, token, LinkPurpose.RESET_PASSWORD)
-                password_changes.reset(session, user=user, password_hash=password_hash, site=self.settings.public_url)
+                password_changes.reset(
+                    session,
+                    user=user,
+                    password_hash=password_hash,
+                    policy=self.settings.registration_policy,
+                    site=self.settings.public_url,
+                )
             self.notifier.mail_queued()
 
         await to_thread.run_sync(check)

@@ -12,7 +12,17 @@ from sqlalchemy.orm import Mapped, mapped_column, relationship
 from vocboard.app.database import Base, CreatedAt, Identifier, text_enum
 
 _MAX_ADDRESS_LENGTH = 254  # characters
-_GMAIL = frozenset({"gmail.com", "googlemail.com"})  # one service, which ignores dots before the at sign
+# Domains of one service, in which a name is the same mailbox. The first one stands for all of them.
+_SERVICES = (
+    ("gmail.com", "googlemail.com"),
+    ("proton.me", "pm.me", "protonmail.ch", "protonmail.com"),
+    ("icloud.com", "mac.com", "me.com"),
+    ("yandex.ru", "ya.ru", "yandex.by", "yandex.com", "yandex.com.tr", "yandex.kz", "yandex.ua"),
+)
+_SERVICE = {domain: domains[0] for domains in _SERVICES for domain in domains}
+_IGNORED = {"gmail.com": ".", "proton.me": ".-_"}  # characters that do not count before the at sign
+_YAHOO = frozenset({"ymail.com", "rocketmail.com", "myyahoo.com"})  # and yahoo.com, yahoo.co.uk, ...
+_FASTMAIL = (".fastmail.com", ".fastmail.fm")
 
 
 class Role(StrEnum):
@@ -37,17 +47,29 @@ def mailbox(email: str) -> str:
 
     - Characters that are only written differently count as the usual ones (Unicode Standard Annex 15, NFKC).
     - What follows a plus sign does not count (RFC 5233, "Subaddress Extension"; most mail servers have it so).
-    - Dots do not count at Gmail (https://support.google.com/mail/answer/7436150).
+    - Dots do not count at Gmail (https://support.google.com/mail/answer/7436150); dots, hyphens and underscores not at
+      Proton (https://proton.me/support/addresses-and-aliases).
+    - What follows a hyphen does not count at Yahoo, whose names have none ("disposable addresses").
+    - `anything@name.fastmail.com` is `name@fastmail.com` (https://www.fastmail.help/hc/en-us/articles/360060591053).
+    - The domains of Gmail, Proton, iCloud and Yandex are other names of the same mailboxes.
 
     >>> mailbox("ada+second@lab.example"), mailbox("ada@lab.example"), mailbox("+@lab.example")
     ('ada@lab.example', 'ada@lab.example', '+@lab.example')
     >>> mailbox("a.d.a@googlemail.com"), mailbox("a.d.a@lab.example"), mailbox("\uff41da@lab.example")
     ('ada@gmail.com', 'a.d.a@lab.example', 'ada@lab.example')
+    >>> mailbox("a.d-a@pm.me"), mailbox("ada-2@yahoo.co.uk"), mailbox("2@ada.fastmail.com"), mailbox("ada+2@me.com")
+    ('ada@proton.me', 'ada@yahoo.co.uk', 'ada@fastmail.com', 'ada@icloud.com')
     """
     local, _, domain = (_folded(part) for part in email.rpartition("@"))
+    for end in _FASTMAIL:
+        if domain.endswith(end):
+            local, domain = domain.removesuffix(end).rpartition(".")[2], end[1:]
     local = local.partition("+")[0] or local
-    if domain in _GMAIL:
-        local, domain = local.replace(".", "") or local, "gmail.com"
+    domain = _SERVICE.get(domain, domain)
+    if domain in _YAHOO or domain.startswith("yahoo."):
+        local = local.partition("-")[0] or local
+    for character in _IGNORED.get(domain, ""):
+        local = local.replace(character, "") or local
     found = f"{local}@{domain}"
     return found if len(found) <= _MAX_ADDRESS_LENGTH else email
 

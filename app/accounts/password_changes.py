@@ -13,6 +13,7 @@ from vocboard.app.database import now
 from vocboard.app.errors import NotSignedInError
 from vocboard.app.forms.fields import FieldChecks
 from vocboard.app.messaging.mail import outbox
+from vocboard.app.registration_policy import RegistrationPolicy
 
 
 def check_new(user: User, password: str, *, field: str) -> None:
@@ -46,12 +47,12 @@ def change(
     audit.record(session, actor=stored, action="user.change_password", subject=stored)
 
 
-def reset(session: Session, *, user: User, password_hash: str, site: str) -> None:
+def reset(session: Session, *, user: User, password_hash: str, policy: RegistrationPolicy, site: str) -> None:
     """Set the password of a user of this transaction who has used an email link, and end all sessions and tokens.
 
     The link also confirms the email address.
     """
-    registration.confirm(session, user=user, site=site)
+    registration.confirm(session, user=user, policy=policy, site=site)
     set_hash(session, user=user, password_hash=password_hash, keep=None)
     outbox.put(session, to=user.email, template="password-changed", site=site)
     audit.record(session, actor=user, action="user.reset_password", subject=user)

@@ -18,7 +18,7 @@ from sqlalchemy import select
 from sqlalchemy.exc import IntegrityError
 from sqlalchemy.orm import Session
 
-from vocboard.app.accounts import links, queries
+from vocboard.app.accounts import domains, links, queries
 from vocboard.app.accounts.models import LinkPurpose, Role, User, mailbox
 from vocboard.app.accounts.people import checked_person, normalised_email
 from vocboard.app.audit import service as audit
@@ -175,21 +175,24 @@ def send_reset_link(session: Session, *, email: str, site: str) -> None:
     )
 
 
-def confirm(session: Session, *, user: User, site: str) -> None:
+def confirm(session: Session, *, user: User, policy: RegistrationPolicy, site: str) -> None:
     """Confirm the address of a user of this transaction; if registrations need approval, request it.
 
     The caller has verified that the user receives the address's email.
 
     Raises:
         ConflictError: another address of the same mailbox has an account.
+        LimitedError: too many new accounts have addresses of this domain.
     """
     if user.is_confirmed:
         return
-    lock_for_transaction(session, f"mailbox {user.mailbox}")  # its addresses may be confirmed at the same time
+    # Other addresses of the domain, or of the mailbox, may be confirmed at the same time.
+    lock_for_transaction(session, f"domain {domains.registered_domain(user.email)}", f"mailbox {user.mailbox}")
     if queries.confirmed_account_of_mailbox(session, user.mailbox) is not None:
         raise ConflictError(
             "Your mailbox has an account already, with another spelling of this address. Sign in with that one."
         )
+    domains.check_room(session, user.email, policy)
     user.email_confirmed_at = now()
     audit.record(session, actor=user, action="user.confirm_address", subject=user)
     if not user.is_approved:

@@ -33,6 +33,7 @@ def phase_view(phase: phases.Phase, current: phases.Phase, at: datetime) -> Phas
         quota=quota_of(phase),
         detail=rules.detail,
         admission=rules.admission,
+        min_account_days=rules.min_account_days,
         leaderboard_from=rules.leaderboard_from,
         freeze=rules.freeze,
         freezes_at=phase.freezes_at,

@@ -26,6 +26,7 @@ _RULES = {
     "decimals": "decimals",
     "detail": "detail level",
     "admission": "admission",
+    "min_account_days": "minimum age of accounts, in days",
     "leaderboard_from": "date from which leaderboards are visible",
     "anonymous_until": "date until which leaderboards are anonymous",
     "freeze": "time of freezing",

@@ -69,6 +69,7 @@ class PhaseColumns:
     quota_period_seconds: Mapped[int]
     detail: Mapped[Detail] = mapped_column(text_enum(Detail))
     admission: Mapped[Admission] = mapped_column(text_enum(Admission), default=Admission.EVERYONE)
+    min_account_days: Mapped[int] = mapped_column(default=0)  # since the address of an account was confirmed
     leaderboard_from: Mapped[datetime | None]
     freeze: Mapped[Freeze] = mapped_column(text_enum(Freeze), default=Freeze.CLOSING)
     freezes_at: Mapped[datetime | None]

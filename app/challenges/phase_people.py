@@ -6,7 +6,7 @@ before people have accounts, and cannot find out who has one.
 
 import uuid
 from collections.abc import Mapping, Sequence
-from datetime import datetime
+from datetime import datetime, timedelta
 
 from sqlalchemy import exists, select
 from sqlalchemy.orm import Session
@@ -34,7 +34,10 @@ def check_admitted(session: Session, *, challenge: Challenge, phase: Phase, user
         challenge: with its phases.
     """
     admission = phase.rules.admission
-    if admission is Admission.EVERYONE or is_admitted(session, challenge, phase, user):
+    if not phase.rules.chooses_people or is_admitted(session, challenge, phase, user):
+        return
+    _check_age(phase, user)
+    if admission is Admission.EVERYONE:
         return
     if admission is Admission.APPROVED:
         raise ForbiddenError(
@@ -44,6 +47,16 @@ def check_admitted(session: Session, *, challenge: Challenge, phase: Phase, user
     if not queries.has_scored(session, challenge.id, earlier, user.id):
         raise ForbiddenError(
             f"Only people with a scored submission in an earlier phase can submit to the phase “{phase.title}”."
+        )
+
+
+def _check_age(phase: Phase, user: User) -> None:
+    days = phase.rules.min_account_days
+    allowed_at = (user.email_confirmed_at or now()) + timedelta(days=days)
+    if allowed_at > now():
+        raise ForbiddenError(
+            f"Only accounts whose email address was confirmed at least {days} days ago can submit to the phase "
+            f"“{phase.title}”. Yours can from {allowed_at:%Y-%m-%d %H:%M} UTC. The organisers can admit you earlier."
         )
 
 
@@ -69,7 +82,7 @@ def admissions(session: Session, challenge: Challenge) -> Sequence[PhaseAdmissio
 
 
 def admit(session: Session, *, challenge: Challenge, phase: Phase, organiser: User, email: str) -> PhaseAdmission:
-    """Let a person submit to a phase that is not open to everyone. Idempotent.
+    """Let a person submit to a phase that is not open to everyone, or not to new accounts. Idempotent.
 
     Raises:
         InvalidInputError: it is not an email address.

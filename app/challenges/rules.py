@@ -36,6 +36,8 @@ class PhaseRules(BaseModel):
         quota_count: submissions that a person may make to a competition in any `quota_period_seconds`.
         detail: how much of a result participants and visitors see.
         admission: who may submit.
+        min_account_days: how long ago the address of an account must have been confirmed, in days; not of people whom
+            organisers have admitted.
         leaderboard_from: the first instant at which leaderboards and published results can be seen; None for at once.
         freeze: when leaderboards stop changing; later results are then shown separately.
         freezes_at: that date, if `freeze` is `date`.
@@ -58,6 +60,11 @@ class PhaseRules(BaseModel):
     quota_period_seconds: int = Field(default=7 * 24 * 3600, description="Length of the rolling quota period.")
     detail: Detail = Detail.CURVES
     admission: Admission = Admission.EVERYONE
+    min_account_days: int = Field(
+        default=0,
+        description="Number of days for which the email address of an account must have been confirmed before it can "
+        "submit. People whom organisers have admitted can submit earlier.",
+    )
     leaderboard_from: Instant | None = Field(
         default=None, description="When leaderboards and published results become visible; null for immediately."
     )
@@ -73,6 +80,11 @@ class PhaseRules(BaseModel):
         description="Step of the Ladder mechanism, a fraction such as 0.01: until the phase closes, only each person's "
         "new best scores are shown, rounded to this step. null to show all scores immediately.",
     )
+
+    @property
+    def chooses_people(self) -> bool:
+        """Whether some people may not submit unless organisers admit them."""
+        return self.admission is not Admission.EVERYONE or self.min_account_days > 0
 
 
 class ChallengeRules(PhaseRules):
@@ -136,6 +148,8 @@ def check_phase_rules(checks: FieldChecks, rules: PhaseRules, edition: Edition |
         checks.fail("quota_count", f"Choose between 1 and {MAX_SUBMISSIONS}.")
     if not 1 <= rules.quota_period_seconds <= MAX_PERIOD.total_seconds():
         checks.fail("quota_period_seconds", f"Choose between a second and {MAX_PERIOD.days} days.")
+    if not 0 <= rules.min_account_days <= MAX_PERIOD.days:
+        checks.fail("min_account_days", f"Choose between 0 and {MAX_PERIOD.days} days.")
     if rules.freeze is Freeze.DATE and rules.freezes_at is None:
         checks.fail("freezes_at", "Give the date on which the leaderboards freeze.")
     if rules.freeze is not Freeze.DATE and rules.freezes_at is not None:

@@ -146,6 +146,7 @@ FIELD_LABELS = {
     "key": "URL name",
     "freezes_at": "Freeze on",
     "leaderboard_from": "Leaderboard visible from",
+    "min_account_days": "Minimum age of accounts, in days",
     "anonymous_until": "Anonymous until",
     "ladder_percent": "Ladder mechanism",
     "ladder_step": "Ladder mechanism",

@@ -35,7 +35,8 @@ from vocboard.evaluator.metrics.shared_metrics import CurveKind
 from vocboard.evaluator.problems import Severity
 
 FORMAT = 4  # raised when an archive of this version could not be imported by earlier ones
-READABLE = (2, 3, FORMAT)  # in format 2 challenges had one version of their edition
+# In format 2, challenges had one version of their edition; before 4, phases had no minimum age of accounts.
+READABLE = (2, 3, FORMAT)
 MAX_EDITIONS = 1000
 HEADER = "challenge.json"
 PEOPLE, SUBMISSIONS, LOG = "people.jsonl", "submissions.jsonl", "log.jsonl"

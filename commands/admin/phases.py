@@ -52,7 +52,9 @@ def configure(actions: Actions) -> None:
     _on_phase(action, key="key")
     action.set_defaults(do=remove_phase)
 
-    action = actions.add_parser("admit", help="let a person submit to a phase that is not open to everyone")
+    action = actions.add_parser(
+        "admit", help="let a person submit to a phase that is not open to everyone, or not to new accounts"
+    )
     _on_phase(action)
     action.add_argument("email")
     action.set_defaults(do=admit)
@@ -97,6 +99,7 @@ def _add_rules(action: argparse.ArgumentParser) -> None:
     add("--quota-days", dest="quota_period_seconds", type=seconds_of_days, metavar="DAYS")
     add("--detail", choices=list(map(str, Detail)))
     add("--admission", choices=list(map(str, Admission)), help="who may submit (default: everyone)")
+    add("--min-account-days", type=int, metavar="DAYS", help="minimum age of accounts that submit (default: 0)")
     add("--leaderboard-from", type=instant_or_none, metavar="TIME", help="when leaderboards become visible")
     add("--anonymous-until", type=instant_or_none, metavar="TIME", help="when leaderboards begin to show names")
     add("--freeze", choices=list(map(str, Freeze)), help="when leaderboards stop changing (default: closing)")

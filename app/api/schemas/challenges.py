@@ -71,6 +71,9 @@ class Phase(BaseModel):
     quota: Quota
     detail: Detail
     admission: Admission = Field(description="Who may submit.")
+    min_account_days: int = Field(
+        description="Number of days for which the email address of an account must have been confirmed."
+    )
     leaderboard_from: Instant | None = Field(description="When leaderboards become visible; null for immediately.")
     freeze: Freeze
     freezes_at: Instant | None = Field(description="When leaderboards stop changing; null for never.")

@@ -45,6 +45,7 @@ def as_typed(rules: PhaseRules, zone: tzinfo = UTC) -> dict[str, Any]:
         "quota_days": f"{rules.quota_period_seconds / SECONDS_PER_DAY:.10g}",
         "detail": rules.detail.value,
         "admission": rules.admission.value,
+        "min_account_days": str(rules.min_account_days),
         "freeze": rules.freeze.value,
         "ladder_percent": "" if rules.ladder_step is None else formats.step_percent(rules.ladder_step),
         **{name: formats.date_field(getattr(rules, name), zone) for name in DATES},
@@ -64,6 +65,7 @@ class PhaseFields(BaseModel):
     quota_days: str = _OF_A_NEW_PHASE["quota_days"]
     detail: str = _OF_A_NEW_PHASE["detail"]
     admission: str = _OF_A_NEW_PHASE["admission"]
+    min_account_days: str = _OF_A_NEW_PHASE["min_account_days"]
     leaderboard_from: str = ""
     freeze: str = _OF_A_NEW_PHASE["freeze"]
     freezes_at: str = ""
@@ -82,6 +84,7 @@ class PhaseFields(BaseModel):
             "quota_period_seconds": _days("quota_days", self.quota_days, wrong),
             "detail": chosen(Detail, self.detail, "detail", wrong),
             "admission": chosen(Admission, self.admission, "admission", wrong),
+            "min_account_days": whole(self.min_account_days, "min_account_days", wrong),
             "freeze": chosen(Freeze, self.freeze, "freeze", wrong),
             "ladder_step": _fraction("ladder_percent", self.ladder_percent, wrong),
             **{name: instant(getattr(self, name), name, wrong, zone) for name in DATES},

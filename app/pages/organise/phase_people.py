@@ -11,7 +11,7 @@ from starlette.responses import Response
 from vocboard.app.accounts.models import User
 from vocboard.app.challenges import phase_people
 from vocboard.app.challenges import service as challenges
-from vocboard.app.challenges.models import MAIN_PHASE, Admission, Challenge
+from vocboard.app.challenges.models import MAIN_PHASE, Challenge
 from vocboard.app.database import Database, now
 from vocboard.app.errors import InvalidInputError
 from vocboard.app.forms.typed_values import instant, whole
@@ -68,7 +68,7 @@ def phases_page(
 def admit(
     request: Request, database: DatabaseDep, user: Organiser, slug: str, form: Annotated[PersonForm, Form()]
 ) -> Response:
-    """Let a person submit to a phase that is not open to everyone."""
+    """Let a person submit to a phase that is not open to everyone, or not to new accounts."""
     try:
         with database.writing() as session:
             challenge = challenges.get_organised(session, slug, user)
@@ -181,7 +181,7 @@ def phases_overview(
         challenge=challenge,
         timeline=timeline(challenge, at),
         titles={phase.key: phase.title for phase in phases},
-        limited=[phase for phase in phases if phase.rules.admission is not Admission.EVERYONE],
+        limited=[phase for phase in phases if phase.rules.chooses_people],
         admissions=admissions,
         extras=extras,
         at=at,

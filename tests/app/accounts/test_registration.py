@@ -2,12 +2,14 @@
 
 import contextlib
 from collections.abc import Callable
+from dataclasses import replace
 from datetime import timedelta
 
 import pytest
 from sqlalchemy import select
 
 from tests.support import signing_in
+from tests.support.clock import Clock, clock
 from tests.support.factories import PASSWORD, make_user
 from tests.support.mail import link_in
 from vocboard.app.accounts import administration, links, password_changes, registration, service
@@ -22,8 +24,11 @@ from vocboard.app.messaging.mail.models import OutgoingMail
 from vocboard.app.rate_limits.attempts import REGISTRATION_FROM_ADDRESS, REGISTRATION_OF_ACCOUNT, RESET_OF_ACCOUNT
 from vocboard.app.registration_policy import RegistrationPolicy
 
+__all__ = ["clock"]
+
 SITE = "https://voc.example"
 EMAIL = "ada@lab.example"
+OPEN = RegistrationPolicy.parse("open")
 
 
 def register(database: Database, policy: str = "open", **given: str) -> None:
@@ -51,7 +56,7 @@ def the_user(database: Database) -> User:
 def confirm(database: Database) -> None:
     with database.writing() as session:
         user = links.use(session, secret_in(outbox(database)[-1]), LinkPurpose.CONFIRM_ADDRESS)
-        registration.confirm(session, user=user, site=SITE)
+        registration.confirm(session, user=user, policy=OPEN, site=SITE)
 
 
 def sign_in(database: Database, password: str = PASSWORD) -> str:
@@ -94,7 +99,7 @@ def test_nobody_gets_an_account_confirmed_that_another_registered(database: Data
         registration.send_reset_link(session, email=EMAIL, site=SITE)
     with database.writing() as session:
         user = links.use(session, secret_in(outbox(database)[-1]), LinkPurpose.RESET_PASSWORD)
-        password_changes.reset(session, user=user, password_hash=hashed(PASSWORD), site=SITE)
+        password_changes.reset(session, user=user, password_hash=hashed(PASSWORD), policy=OPEN, site=SITE)
     assert the_user(database).is_confirmed
     sign_in(database)
     with pytest.raises(SignInError):
@@ -138,7 +143,7 @@ def test_a_reset_ends_sessions_and_tokens_and_says_so_by_email(database: Databas
     link = secret_in(outbox(database)[-1])
     with database.writing() as session:
         user = links.use(session, link, LinkPurpose.RESET_PASSWORD)
-        password_changes.reset(session, user=user, password_hash=hashed("a new password"), site=SITE)
+        password_changes.reset(session, user=user, password_hash=hashed("a new password"), policy=OPEN, site=SITE)
     with database.reading() as session:
         assert service.user_of_session(session, secret) is None
         assert service.user_of_token(session, token) is None
@@ -305,16 +310,19 @@ def test_a_tag_after_a_plus_sign_is_no_way_to_another_account(database: Database
 
 
 def test_all_spellings_of_an_address_are_of_one_mailbox(database: Database) -> None:
-    known = ("mal@gmail.com", "ben@lab.example", "c.d@lab.example")
+    services = ("mal@proton.me", "mal@fastmail.com", "mal@yahoo.de", "mal@icloud.com", "mal@yandex.ru")
+    known = ("mal@gmail.com", "ben@lab.example", "c.d@lab.example", *services)
     with database.writing() as session:
         for email in known:
             make_user(session, email=email)
     spellings = ("M.al@gmail.com", "m.a.l+2@GoogleMail.com", "\uff4d\u1d43l@googlemail.com", "\uff22en@lab.example")
+    elsewhere = ("m.a-l+2@pm.me", "2@mal.fastmail.com", "mal-2@yahoo.de", "mal@me.com", "mal@ya.ru")
+    spellings += elsewhere
     for email in spellings:
         register(database, email=email)
     with database.reading() as session:
         assert set(session.scalars(select(User.email))) == set(known)
-    assert [mail.recipient for mail in outbox(database)] == ["mal@gmail.com"] * 3 + ["ben@lab.example"]
+    assert [mail.recipient for mail in outbox(database)] == ["mal@gmail.com"] * 3 + ["ben@lab.example", *services]
     register(database, email="cd@lab.example")  # elsewhere, dots make another address
     with database.reading() as session:
         assert len(session.scalars(select(User.email)).all()) == len(known) + 1
@@ -328,7 +336,7 @@ def test_of_addresses_of_one_mailbox_that_wait_one_is_confirmed(database: Databa
         expected = contextlib.nullcontext() if is_confirmed else pytest.raises(ConflictError, match="another spelling")
         with expected, database.writing() as session:
             user = links.use(session, secrets[number], LinkPurpose.CONFIRM_ADDRESS)
-            registration.confirm(session, user=user, site=SITE)
+            registration.confirm(session, user=user, policy=OPEN, site=SITE)
 
 
 def test_a_mailbox_is_counted_once_however_its_address_is_written(database: Database) -> None:
@@ -346,3 +354,31 @@ def test_registrations_of_visitors_keep_nobody_from_a_new_password(database: Dat
             registration.count_attempt(session, email=EMAIL, address=f"192.0.2.{number}")
     with database.writing() as session:
         registration.count_attempt(session, email=EMAIL, address="198.51.100.1", of_account=RESET_OF_ACCOUNT)
+
+
+def test_a_domain_has_a_number_of_new_accounts_in_a_week_unless_anybody_can_have_one_there(
+    database: Database, clock: Clock
+) -> None:
+    policy = replace(OPEN, accounts_per_domain=2)
+
+    def enters(email: str, of: RegistrationPolicy = policy) -> bool:
+        with contextlib.suppress(LimitedError), database.writing() as session:
+            user = make_user(session, email=email, confirmed=False)
+            registration.confirm(session, user=user, policy=of, site=SITE)
+            return True
+        return False
+
+    # Subdomains cost nothing either. Addresses that nobody has confirmed, and another domain, do not count.
+    with database.writing() as session:
+        make_user(session, email="zoe@catch.example", confirmed=False)
+    assert [enters(f"{name}.example") for name in ("a@catch", "b@x.catch", "c@catch", "d@y.catch", "e@bigcatch")] == [
+        *(True, True, False, False, True)
+    ]
+    assert [enters(email) for email in ("a@x.ac.uk", "a@y.ac.uk", "a@z.ac.uk")] == [True] * 3
+    assert [enters(f"{name}@gmail.com") for name in "abc"] == [True] * 3
+    assert enters("f@catch.example", replace(policy, needs_approval=True))
+    assert enters("g@catch.example", replace(policy, domains=("catch.example",)))
+    clock.advance(timedelta(days=6))
+    assert not enters("h@catch.example")
+    clock.advance(timedelta(days=2))
+    assert enters("h@catch.example")

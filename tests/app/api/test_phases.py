@@ -126,31 +126,45 @@ def test_a_method_has_one_published_result_in_each_phase(world: World) -> None:
     assert [[row["method"] for row in rows] for rows in boards] == [["Method"], ["Method"]]
 
 
+def is_refused(world: World, key: str) -> bool:
+    challenge = world.challenge()
+    with world.site.database.reading() as session:
+        try:
+            phase = service.phase_named(challenge, key)
+            check_admitted(session, challenge=challenge, phase=phase, user=world.person)
+        except ForbiddenError:
+            return True
+    return False
+
+
 def test_people_are_admitted_by_address_or_an_earlier_phase(world: World) -> None:
     world.add("invited", admission="approved", opens_at=later(2))
     world.add("final", admission="earlier_phase", opens_at=later(3))
 
-    def is_refused(key: str) -> bool:
-        challenge = world.challenge()
-        with world.site.database.reading() as session:
-            try:
-                phase = service.phase_named(challenge, key)
-                check_admitted(session, challenge=challenge, phase=phase, user=world.person)
-            except ForbiddenError:
-                return True
-        return False
-
-    assert is_refused("invited")
-    assert is_refused("final")
+    assert is_refused(world, "invited")
+    assert is_refused(world, "final")
     given = {"email": world.person.email.upper(), "phase": "invited"}
     admission = world.client.post(f"{PATH}/admissions", json=given).json()
-    assert not is_refused("invited")
+    assert not is_refused(world, "invited")
     with world.site.writing() as session:
         make_scored(session, world.challenge(), world.person, "Method", 0.5, published=False)
-    assert not is_refused("final")
+    assert not is_refused(world, "final")
     assert world.client.delete(f"{PATH}/admissions/{admission['id']}").status_code == 204
-    assert is_refused("invited")
+    assert is_refused(world, "invited")
     assert service.phase_named(world.challenge(), "final").rules.admission is Admission.EARLIER_PHASE
+
+
+def test_new_accounts_wait_for_their_age_unless_they_are_admitted(world: World, clock: Clock) -> None:
+    assert world.client.patch(PATH, json={"min_account_days": 400}).status_code == 422
+    assert world.client.patch(PATH, json={"min_account_days": 14}).status_code == 200
+    assert world.client.get(PATH).json()["phases"][0]["min_account_days"] == 14
+    assert is_refused(world, "main")
+    admission = world.client.post(f"{PATH}/admissions", json={"email": world.person.email, "phase": "main"}).json()
+    assert not is_refused(world, "main")
+    assert world.client.delete(f"{PATH}/admissions/{admission['id']}").status_code == 204
+    assert is_refused(world, "main")
+    clock.advance(14 * DAY)
+    assert not is_refused(world, "main")
 
 
 def test_extra_quota_ends_on_its_date(world: World, clock: Clock) -> None:

@@ -22,6 +22,7 @@ RULES = ChallengeRules(
     quota_period_seconds=36 * 3600,
     detail=Detail.CLASSES,
     admission=Admission.APPROVED,
+    min_account_days=14,
     leaderboard_from=NOON + timedelta(days=2),
     freeze=Freeze.DATE,
     freezes_at=NOON + timedelta(days=3),

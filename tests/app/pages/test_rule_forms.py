@@ -27,6 +27,7 @@ NOT_DEFAULT: dict[str, Any] = {
     "quota_period_seconds": 3 * 86_400,
     "detail": Detail.CLASSES,
     "admission": Admission.APPROVED,
+    "min_account_days": 14,
     "leaderboard_from": START + timedelta(days=2),
     "freeze": Freeze.DATE,
     "freezes_at": START + timedelta(days=3),
