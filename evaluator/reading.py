@@ -4,7 +4,7 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, BinaryIO
 
 from vocboard.evaluator.archives import UPLOAD_LIMITS, ArchiveError, ArchiveLimits, Member, members
 from vocboard.evaluator.editions import Competition, Edition, Task
@@ -54,7 +54,7 @@ class ReadResults:
 
 
 def read_results(
-    path: Path,
+    source: Path | BinaryIO,
     edition: Edition,
     image_sets: ImageSets | None,
     *,
@@ -68,7 +68,7 @@ def read_results(
     """Read and check every result file of an archive or directory.
 
     Args:
-        path: archive (tar, plain or compressed, or zip) or directory.
+        source: archive (tar, plain or compressed, or zip) or directory; or an archive that is open at its start.
         edition: defines the file names and classes.
         image_sets: the public part of the test data. Without it, identifiers and image sizes are not checked, and items
             are numbered in order of appearance.
@@ -83,13 +83,13 @@ def read_results(
 
     Raises:
         ValueError: the edition does not have some of `competitions` or `segmentation_classes`.
-        OSError: `path` itself cannot be read.
+        OSError: `source` itself cannot be read.
     """
     reader = _Reader(
         edition, image_sets, competitions, segmentation_classes, segmentation_sink, other_editions=other_editions
     )
     try:
-        for member in members(path, limits, reader.archive.note):
+        for member in members(source, limits, reader.archive.note):
             reader.take(member)
             if progress is not None:
                 progress(1)

@@ -13,8 +13,9 @@ from dataclasses import dataclass
 from typing import BinaryIO, TypeVar, cast
 
 from vocboard.app.evaluations.service import Diagnosis
+from vocboard.app.isolation.process_limits import ReadingLimits
 from vocboard.app.storage.archives import ArchiveStore, DamagedArchiveError
-from vocboard.app.submissions.reading_process import CHECK, ReadingProcess
+from vocboard.app.submissions.reading_process import CHECK, ReadingProcess, reading_server
 from vocboard.evaluator.diagnosis.summary import summarise
 from vocboard.evaluator.editions import Edition
 from vocboard.evaluator.ground_truth import GroundTruth
@@ -200,26 +201,23 @@ def _read(
 def _read_again(
     uploaded: Uploaded, store: ArchiveStore, edition: Edition, truth: GroundTruth, memory_limit_bytes: int
 ) -> Iterator[BinaryIO]:
-    """Give the columns of an archive, read in a process that can open nothing but its folder."""
+    """Give the columns of an archive, read in a confined process that gets no other file."""
     with store.local_file(uploaded.archive_sha256) as archive, tempfile.TemporaryFile() as file:
-        # The folder, not the file, because an upload with the same content may replace the file.
-        process = ReadingProcess(archive.parent)
+        server = reading_server()
         try:
-            report = process.ask(
-                CHECK,
+            report = ReadingProcess(server).ask(
                 archive,
+                CHECK,
                 edition,
                 truth.image_sets,
                 tuple(edition.competitions),
                 uploaded.segmentation_classes,
-                memory_limit_bytes,
                 memory_limit_bytes,  # what does not fit in memory cannot be scored
+                limits=ReadingLimits(memory_limit_bytes),
                 sink=_Limited(cast(BinaryIO, file), memory_limit_bytes).write,
             )
         finally:
-            process.kill()
-        if report is None:
-            raise UnscorableError(_in_words(()))
+            server.close()
         if report.refuses:
             raise OutdatedArchiveError(report.problems)
         if not report.has_columns:

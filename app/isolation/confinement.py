@@ -1,12 +1,13 @@
 """Drops a process's access to the network, other processes, programs and most files before it reads untrusted input.
 
-On Linux, this uses three kernel features. None needs privileges, and all last until the process ends:
+On Linux, this uses three kernel features. None needs privileges, and all last until the process ends, and for processes
+that it forks:
 
 - `no_new_privs`: programs that it starts cannot gain privileges. Source: prctl(2).
 - Landlock: it can only open files below given directories, for reading; no TCP ports, abstract sockets, signals to or
   memory access of other processes. Source: landlock(7), linux/landlock.h.
-- seccomp: system calls for sockets, programs, new processes, signals, and limits, priority and memory of other
-  processes fail with EPERM. They are listed in `app.isolation.system_calls`.
+- seccomp: only the system calls that are listed in `app.isolation.system_calls` are allowed, so none for sockets,
+  programs, new processes and signals. Others fail with EPERM.
 
 Other systems, such as macOS, have no equivalent without privileges; there, this module does nothing.
 """
@@ -34,26 +35,39 @@ _TCP_BIND_AND_CONNECT, _ABSTRACT_SOCKETS_AND_SIGNALS = 0b11, 0b11
 _NET_SINCE, _SCOPES_SINCE = 4, 6
 
 
-def confine(readable: Iterable[Path]) -> frozenset[str]:
-    """Permanently confine this thread and all threads that it starts. Call it before there are other threads.
+def restrict_files(readable: Iterable[Path]) -> frozenset[str]:
+    """Permanently restrict which files this thread can open, and all threads and processes that it starts.
 
     Args:
         readable: files and directories that can still be opened for reading. Open files remain open.
 
     Returns:
-        The members of `ALL_MECHANISMS` that this system supports.
+        The members of `ALL_MECHANISMS` that this system supports, of the first two.
     """
     if not sys.platform.startswith("linux"):
         return frozenset()
     libc = ctypes.CDLL(None, use_errno=True)
     if libc.prctl(_PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0:
         return frozenset()  # required for the other two without privileges
-    mechanisms = {NO_NEW_PRIVILEGES}
-    if _restrict_files(libc, readable):
-        mechanisms.add(FILES)
-    if _restrict_system_calls(libc):
-        mechanisms.add(SYSTEM_CALLS)
-    return frozenset(mechanisms)
+    return frozenset({NO_NEW_PRIVILEGES, FILES} if _restrict_files(libc, readable) else {NO_NEW_PRIVILEGES})
+
+
+def restrict_system_calls() -> frozenset[str]:
+    """Permanently restrict which system calls this thread can make, and all threads that it starts.
+
+    Call it after `restrict_files`, and before there are other threads.
+
+    Returns:
+        `SYSTEM_CALLS`, if this system supports it.
+    """
+    if not sys.platform.startswith("linux") or (program := filter_program()) is None:
+        return frozenset()
+    libc = ctypes.CDLL(None, use_errno=True)
+    instructions = ctypes.create_string_buffer(program)
+    # struct sock_fprog: a length, and after padding a pointer.
+    described = struct.pack("@HP", len(program) // INSTRUCTION_BYTES, ctypes.addressof(instructions))
+    is_restricted = libc.prctl(_PR_SET_SECCOMP, _SECCOMP_MODE_FILTER, described, 0, 0) == 0
+    return frozenset({SYSTEM_CALLS} if is_restricted else ())
 
 
 def _restrict_files(libc: ctypes.CDLL, readable: Iterable[Path]) -> bool:
@@ -87,13 +101,3 @@ def _allow_reading(libc: ctypes.CDLL, ruleset: int, path: Path) -> None:
             raise OSError(ctypes.get_errno(), "landlock_add_rule", str(path))
     finally:
         os.close(descriptor)
-
-
-def _restrict_system_calls(libc: ctypes.CDLL) -> bool:
-    program = filter_program()
-    if program is None:
-        return False
-    instructions = ctypes.create_string_buffer(program)
-    # struct sock_fprog: a length, and after padding a pointer.
-    described = struct.pack("@HP", len(program) // INSTRUCTION_BYTES, ctypes.addressof(instructions))
-    return bool(libc.prctl(_PR_SET_SECCOMP, _SECCOMP_MODE_FILTER, described, 0, 0) == 0)

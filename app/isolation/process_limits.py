@@ -1,28 +1,57 @@
 """Limits that a process sets on itself before it reads untrusted input."""
 
 import ctypes
+import math
 import os
 import resource
 import signal
 import sys
+from collections.abc import Mapping
+from dataclasses import dataclass
 
 _NICENESS = 5
 _PR_SET_PDEATHSIG = 1
+_THREADS = 4  # that reading an upload uses at most, so many processor seconds in a second
+_OTHER_LIMITS: Mapping[int, int] = {
+    resource.RLIMIT_FSIZE: 0,  # it writes to pipes only
+    resource.RLIMIT_CORE: 0,
+    resource.RLIMIT_NOFILE: 64,
+    resource.RLIMIT_NPROC: 4096,  # of all processes of the user, so no less
+}
+
+
+@dataclass(frozen=True, slots=True)
+class ReadingLimits:
+    """Limits of a process that reads an upload.
+
+    Attributes:
+        memory_bytes: see `limit_memory`.
+        seconds: after which its parent kills it, None for never; it may use four processor seconds in each.
+    """
+
+    memory_bytes: int
+    seconds: float | None = None
+
+    def apply(self) -> None:
+        """Set the limits of this process; it cannot raise them again."""
+        lower_priority()
+        limit_memory(self.memory_bytes)
+        for kind, limit in _OTHER_LIMITS.items():
+            _limit(kind, limit)
+        if self.seconds is not None:
+            _limit(resource.RLIMIT_CPU, math.ceil(self.seconds * _THREADS))
 
 
 def limit_memory(limit_bytes: int) -> None:
-    """Limit this process's address space; allocations beyond it raise `MemoryError`.
+    """Limit this process's writable memory; allocations beyond it raise `MemoryError`.
 
-    It cannot raise the limit again, whatever code it runs afterwards.
+    Memory that is only reserved, and files that are mapped for reading, do not count. It cannot raise the limit again,
+    whatever code it runs afterwards.
 
     Only Linux enforces the limit; on other systems this does nothing.
     """
-    if not sys.platform.startswith("linux"):
-        return
-    _, hard_limit = resource.getrlimit(resource.RLIMIT_AS)
-    if hard_limit != resource.RLIM_INFINITY:
-        limit_bytes = min(limit_bytes, hard_limit)
-    resource.setrlimit(resource.RLIMIT_AS, (limit_bytes, limit_bytes))
+    if sys.platform.startswith("linux"):
+        _limit(resource.RLIMIT_DATA, limit_bytes)
 
 
 def end_with_parent() -> None:
@@ -34,3 +63,11 @@ def end_with_parent() -> None:
 def lower_priority() -> None:
     """Lower this process's priority below pages, database and evaluations. Idempotent."""
     os.setpriority(os.PRIO_PROCESS, 0, max(_NICENESS, os.getpriority(os.PRIO_PROCESS, 0)))
+
+
+def _limit(kind: int, limit: int) -> None:
+    """Set both limits, but not above an existing one."""
+    _, hard_limit = resource.getrlimit(kind)
+    if hard_limit != resource.RLIM_INFINITY:
+        limit = min(limit, hard_limit)
+    resource.setrlimit(kind, (limit, limit))

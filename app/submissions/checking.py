@@ -1,61 +1,39 @@
 """Reads one upload, in a separate process. Imports only what that process needs."""
 
 from collections.abc import Callable, Collection, Sequence
-from importlib import import_module
-from pathlib import Path
+from typing import BinaryIO
 
-from vocboard.app.isolation.process_limits import limit_memory, lower_priority
 from vocboard.app.submissions.report import EnteredCompetition, Report
 from vocboard.evaluator.editions import Edition
 from vocboard.evaluator.image_sets import ImageSets
 from vocboard.evaluator.reading import read_results
 from vocboard.evaluator.stored_results.stored_results import ResultsWriter
 
-# Modules that are only imported when they are needed, because short commands seldom need them.
-_IMPORTED_LATE = (
-    "concurrent.futures.thread",
-    "pyarrow.compute",
-    "pyarrow.csv",
-    "vocboard.evaluator.archives.tar_format",
-    "vocboard.evaluator.archives.zip_format",
-    "vocboard.evaluator.result_files.upload_facts",
-    "vocboard.evaluator.problems.groups",
-)
-
-
-def get_ready() -> None:
-    """Prepare the process: import everything that reading can need."""
-    for name in _IMPORTED_LATE:
-        import_module(name)
-
 
 def check(  # noqa: PLR0917  # requests pass arguments by position
-    path: Path,
+    upload: BinaryIO,
     edition: Edition,
     image_sets: ImageSets,
     competitions: Collection[str],
     segmentation_classes: Sequence[str] | None,
-    memory_limit_bytes: int,
     columns_limit_bytes: int,
     send_columns: Callable[[bytes], object],
 ) -> Report:
     """Read an upload completely, report its problems, and send the results as a columns file.
 
     Args:
+        upload: open at its start.
         competitions: keys of the challenge's competitions.
         segmentation_classes: classes declared by the participant; None for all.
-        memory_limit_bytes: limit of this process's address space from now on.
         columns_limit_bytes: maximum size of the columns file; sending stops at this size.
         send_columns: called with each chunk of the file.
 
     Raises:
         MemoryError: reading needs more memory.
     """
-    lower_priority()
-    limit_memory(memory_limit_bytes)
     writer = ResultsWriter(send_columns, edition, image_sets, limit=columns_limit_bytes)
     read = read_results(
-        path,
+        upload,
         edition,
         image_sets,
         competitions=competitions,

@@ -1,25 +1,27 @@
-"""The parent's side of a child process that reads uploads and is not trusted; see `validation_process`."""
+"""The parent's side of a process that reads one upload and is not trusted; see `validation_process`."""
 
-import contextlib
 import json
 import logging
+import os
 import pickle
-import subprocess
+import select
 import sys
+import threading
+import time
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any, BinaryIO, cast
+from typing import BinaryIO
 
+from vocboard.app.isolation.fork_server import ForkServer, ForkServerError
+from vocboard.app.isolation.process_limits import ReadingLimits
 from vocboard.app.submissions.report import Report
-from vocboard.app.submissions.validation_process import ANSWER, HEAD, LENGTH, PIECE, PIECE_BYTES
+from vocboard.app.submissions.validation_process import ANSWER, HEAD, PIECE, PIECE_BYTES, Request
 
 CHECK = "vocboard.app.submissions.checking:check"  # by name: only the child imports its module
-GET_READY = "vocboard.app.submissions.checking:get_ready"
 ANSWER_LIMIT_BYTES = 64 * 1024 * 1024
 _MAX_BYTES = {ANSWER: ANSWER_LIMIT_BYTES, PIECE: PIECE_BYTES}
-_ENVIRONMENT = {"LANG": "C.UTF-8", "OPENBLAS_NUM_THREADS": "1", "PYTHONDONTWRITEBYTECODE": "1"}
-_MODULE = "vocboard.app.submissions.validation_process"
-_START = "import sys; sys.path[:] = {path!r}; from {module} import main; main({readable!r})"
+_PROGRAM = "import sys; sys.path[:] = {path!r}; from vocboard.app.submissions.validation_process import main; main()"
+_SECONDS_TO_END = 10.0  # after a process was killed
 
 Sink = Callable[[bytes], object]
 
@@ -30,98 +32,140 @@ class StoppedProcessError(Exception):
     """A process ended, or sent an invalid response."""
 
 
+def reading_server() -> ForkServer:
+    """Return what processes that read uploads are forked from."""
+    return ForkServer(_PROGRAM.format(path=sys.path))
+
+
 class ReadingProcess:
-    """A child process that handles one request at a time.
+    """A process that reads one upload.
 
     Args of the constructor:
-        readable: the only data directory that it can read.
+        server: what it is forked from.
 
     Attributes:
-        confined: the confinement in effect, known after the first response.
+        confined: the confinement in effect, once it has begun.
     """
 
-    def __init__(self, readable: Path) -> None:
-        start = _START.format(path=sys.path, module=_MODULE, readable=str(readable.resolve()))
-        process = subprocess.Popen(  # noqa: S603  # our own program
-            [sys.executable, "-c", start],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.DEVNULL,
-            env=_ENVIRONMENT,
-            cwd="/",
-            close_fds=True,  # including the web process's listening sockets
-            start_new_session=True,
-        )
-        self._process = process
-        self._requests, self._answers = cast(BinaryIO, process.stdin), cast(BinaryIO, process.stdout)
+    def __init__(self, server: ForkServer) -> None:
+        self._server = server
+        self._ended, self._lives = os.pipe()  # the process is killed when the latter is closed
+        self._killing = threading.Lock()
         self.confined: frozenset[str] = frozenset()
-        self._is_new = True
 
-    @property
-    def is_alive(self) -> bool:
-        """Whether the process is running; an idle one may have been killed to free memory."""
-        return self._process.poll() is None
-
-    def ask(self, function: str | Callable[..., Any], *arguments: object, sink: Sink | None = None) -> Report | None:
-        """Call a function in the process, and wait for its report.
+    def ask(
+        self,
+        path: Path,
+        function: str | Callable[..., Report],
+        *arguments: object,
+        limits: ReadingLimits,
+        sink: Sink | None = None,
+    ) -> Report:
+        """Have the process read an upload with a function, and wait for its report and its end.
 
         Args:
+            path: the upload.
             function: the function, or its module and name like `CHECK`. With a sink, it is also passed `send_columns`.
-            sink: called with each chunk that the function sends. If it raises, the process can no longer be used.
+            sink: called with each chunk that the function sends.
 
         Raises:
-            MemoryError: the function needs more memory than allowed; the process can still be used.
+            MemoryError: the function needs more memory than allowed.
             StoppedProcessError: the process ended, or sent an invalid response.
+            OSError: the upload cannot be opened.
         """
-        request = pickle.dumps((function, arguments, sink is not None), protocol=pickle.HIGHEST_PROTOCOL)
-        if self._is_new:
-            self.confined = self._confined()
-            self._is_new = False
+        request = pickle.dumps(Request(function, arguments, limits, sink is not None), pickle.HIGHEST_PROTOCOL)
         try:
-            self._requests.write(LENGTH.pack(len(request)) + request)
-            self._requests.flush()
-        except (OSError, ValueError) as error:
-            raise StoppedProcessError from error
-        while True:
-            kind, content = self._receive()
-            if kind == ANSWER:
-                return _report_of(content)
-            if sink is None:
-                raise StoppedProcessError
-            sink(content)
+            with path.open("rb") as upload:
+                requests, answers = self._forked(upload)
+            with answers:
+                try:
+                    _send(requests, request)
+                    self.confined = _confined(answers) | self._server.confinement
+                    return _report(answers, sink)
+                finally:
+                    self.kill()
+                    _wait_for_end(answers)
+        finally:
+            self.kill()
+            os.close(self._ended)
 
     def kill(self) -> None:
-        """Kill the process."""
-        self._process.kill()
-        self._process.wait()
-        for pipe in (self._requests, self._answers):
-            with contextlib.suppress(OSError):  # unwritten data for a process that has ended
-                pipe.close()
+        """Kill the process, from any thread; `ask` then ends. Idempotent."""
+        with self._killing:
+            if self._lives >= 0:
+                os.close(self._lives)
+                self._lives = -1
 
-    def _confined(self) -> frozenset[str]:
+    def _forked(self, upload: BinaryIO) -> tuple[int, BinaryIO]:
+        """Fork the process; return the ends of two pipes: for the request, and of the response."""
+        theirs_requests, requests = os.pipe()
+        answers, theirs_answers = os.pipe()
         try:
-            return frozenset(map(str, json.loads(self._receive()[1])["confined"]))
-        except (ValueError, LookupError, TypeError) as error:
+            self._server.fork([self._ended, theirs_requests, theirs_answers, upload.fileno()])
+        except ForkServerError as error:
+            os.close(requests)
+            os.close(answers)
             raise StoppedProcessError from error
+        finally:
+            os.close(theirs_requests)
+            os.close(theirs_answers)
+        return requests, os.fdopen(answers, "rb")
 
-    def _receive(self) -> tuple[bytes, bytes]:
-        """Return the kind and the content of the next message."""
-        try:
-            head = self._answers.read(HEAD.size)
-            if len(head) != HEAD.size:
-                raise ValueError("no answer")
-            kind, length = HEAD.unpack(head)
-            if length > _MAX_BYTES[kind]:
-                raise ValueError("response too long")
-            content = self._answers.read(length)
-        except (OSError, ValueError, LookupError) as error:
-            raise StoppedProcessError from error
-        if len(content) != length:
+
+def _send(descriptor: int, request: bytes) -> None:
+    try:
+        with os.fdopen(descriptor, "wb") as requests:
+            requests.write(request)
+    except OSError as error:
+        raise StoppedProcessError from error
+
+
+def _confined(answers: BinaryIO) -> frozenset[str]:
+    try:
+        return frozenset(map(str, json.loads(_receive(answers)[1])["confined"]))
+    except (ValueError, LookupError, TypeError) as error:
+        raise StoppedProcessError from error
+
+
+def _report(answers: BinaryIO, sink: Sink | None) -> Report:
+    while True:
+        kind, content = _receive(answers)
+        if kind == ANSWER:
+            return _report_of(content)
+        if sink is None:
             raise StoppedProcessError
-        return kind, content
+        sink(content)
 
 
-def _report_of(content: bytes) -> Report | None:
+def _receive(answers: BinaryIO) -> tuple[bytes, bytes]:
+    """Return the kind and the content of the next message."""
+    try:
+        head = answers.read(HEAD.size)
+        if len(head) != HEAD.size:
+            raise ValueError("no answer")
+        kind, length = HEAD.unpack(head)
+        if length > _MAX_BYTES[kind]:
+            raise ValueError("response too long")
+        content = answers.read(length)
+    except (OSError, ValueError, LookupError) as error:
+        raise StoppedProcessError from error
+    if len(content) != length:
+        raise StoppedProcessError
+    return kind, content
+
+
+def _wait_for_end(answers: BinaryIO) -> None:
+    """Wait until a killed process has closed its files, which it does after its memory was freed."""
+    ends_at = time.monotonic() + _SECONDS_TO_END
+    poller = select.poll()
+    poller.register(answers, select.POLLIN)
+    while (left := ends_at - time.monotonic()) > 0 and poller.poll(left * 1000):
+        if not os.read(answers.fileno(), PIECE_BYTES):
+            return
+    _log.error("a process that reads an upload does not end")
+
+
+def _report_of(content: bytes) -> Report:
     """Parse a response, which may be arbitrary if an upload has compromised the process.
 
     Raises:
@@ -135,6 +179,6 @@ def _report_of(content: bytes) -> Report | None:
         if "failure" in answer:
             _log.error("reading an upload failed: %.10000r", answer["failure"])
             raise StoppedProcessError
-        return None if answer["report"] is None else Report.from_json(answer["report"])
+        return Report.from_json(answer["report"])
     except (ValueError, LookupError, TypeError, RecursionError) as error:  # the last: a list in a list in a list ...
         raise StoppedProcessError from error

@@ -1,6 +1,5 @@
 """Validates uploads in child processes that can be killed, while the participant waits."""
 
-import logging
 import uuid
 from collections.abc import Collection
 from pathlib import Path
@@ -8,10 +7,10 @@ from pathlib import Path
 import anyio
 
 from vocboard.app.errors import TooLargeError
+from vocboard.app.isolation.process_limits import ReadingLimits
 from vocboard.app.settings import Settings
 from vocboard.app.storage.archives import IncomingArchive
-from vocboard.app.storage.stores import archive_store
-from vocboard.app.submissions.reading_process import CHECK, GET_READY
+from vocboard.app.submissions.reading_process import CHECK
 from vocboard.app.submissions.report import EnteredCompetition, Report
 from vocboard.app.submissions.validation_processes import StoppedProcessError, ValidationProcesses
 from vocboard.app.submissions.validation_turns import FairTurns
@@ -28,8 +27,6 @@ __all__ = ["EnteredCompetition", "Report", "Validator"]
 _STOPPED = Report((VALIDATION_STOPPED.at(),))
 QUIET_SECONDS = 1.0  # leave the processor to the first requests after the start
 
-_log = logging.getLogger(__name__)
-
 
 class Validator:
     """Validates the uploads of this web process: a limited number at once, each with limits of time and memory.
@@ -42,9 +39,9 @@ class Validator:
 
     def __init__(self, settings: Settings, *, turns: FairTurns | None = None) -> None:
         self._seconds = settings.validation_time_limit.total_seconds()
-        self._memory_limit = settings.validation_memory_limit_bytes
+        self._limits = ReadingLimits(settings.validation_memory_limit_bytes, self._seconds)
         self._turns = turns or FairTurns(settings.validation_processes)
-        self._processes = ValidationProcesses(archive_store(settings).incoming)
+        self._processes = ValidationProcesses()
         self._upload_expected = anyio.Event()
 
     @property
@@ -53,30 +50,20 @@ class Validator:
         return self._turns.taken
 
     def expect_upload(self) -> None:
-        """Announce an upload, so that a process is ready when it has arrived."""
+        """Announce an upload, so that one can be read when it has arrived."""
         self._upload_expected.set()
 
     async def keep_ready(self) -> None:
-        """Start processes before they are needed: soon after this is called, and for each announced upload.
+        """Start what processes are forked from, soon after this is called, and again if it has ended.
 
-        Never returns; cancel it to stop. Processes are reused, so this only starts one if none is left or all are busy.
+        An upload that is announced starts it again. Never returns; cancel it to stop.
         """
         with anyio.move_on_after(QUIET_SECONDS):
             await self._upload_expected.wait()
         while True:
             self._upload_expected = anyio.Event()
-            await self._start_process()
+            await self._processes.get_ready()
             await self._upload_expected.wait()
-
-    async def _start_process(self) -> None:
-        """Start a process unless one is idle or the limit is reached."""
-        async with self._turns.free_place() as is_free:
-            if not is_free:
-                return
-            try:
-                await self._processes.run(GET_READY)
-            except (StoppedProcessError, OSError):
-                _log.warning("could not start a validation process in advance", exc_info=True)
 
     async def validate(
         self,
@@ -107,17 +94,17 @@ class Validator:
             try:
                 with anyio.fail_after(self._seconds):
                     report = await self._processes.run(
-                        CHECK,
                         path,
+                        CHECK,
                         edition,
                         image_sets,
                         tuple(competitions),
                         None if segmentation_classes is None else tuple(segmentation_classes),
-                        self._memory_limit,
                         columns.limit,
+                        limits=self._limits,
                         sink=columns.write,
                     )
-                    return report if report and _is_about(report, edition, competitions) else _STOPPED
+                    return report if _is_about(report, edition, competitions) else _STOPPED
             except TimeoutError:
                 return Report((VALIDATION_TAKES_TOO_LONG.at(seconds=self._seconds),))
             except MemoryError:

@@ -1,34 +1,67 @@
-"""The child process that reads uploads; `reading_process` starts it with `python -c`.
+"""The program that reads uploads: one process for each, forked from one that never reads any.
 
-It is started without secrets in its environment, and with three pipes as its only open files. Before it reads an
-upload, it drops all rights that it does not need (see `app.isolation.confinement`). Requests are pickled, because this
-process trusts its parent. Responses are JSON, preceded by chunks of a columns file, so that a compromised child process
-cannot attack the parent.
+`reading_process` starts it. It has no secrets in its environment, and one socket as its only open file. It imports what
+reading can need, and gives up all files but Python's own. Each process that it forks gets one upload and two pipes, for
+the request and the response. It limits itself, and gives up the system calls that it does not need, before it reads
+(`app.isolation`). Requests are pickled, because these processes trust their parent. Responses are JSON, preceded by
+chunks of a columns file, so that a process that was taken over cannot attack the parent.
 """
 
+import gc
 import json
 import os
 import pickle
 import pkgutil
+import socket
 import struct
 import sys
 import threading
 import traceback
-from functools import partial
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import dataclass
+from importlib import import_module
 from pathlib import Path
 from typing import BinaryIO
 
 import vocboard
 from vocboard import app, evaluator
-from vocboard.app.isolation.confinement import confine
-from vocboard.app.isolation.process_limits import end_with_parent
+from vocboard.app.isolation.confinement import restrict_files, restrict_system_calls
+from vocboard.app.isolation.fork_server import serve
+from vocboard.app.isolation.process_limits import ReadingLimits
 from vocboard.app.submissions.report import Report
 
-LENGTH = struct.Struct("!I")  # before every request
-HEAD = struct.Struct("!cI")  # before every message from this process: its kind and its length
+HEAD = struct.Struct("!cI")  # before every message from a process: its kind and its length
 ANSWER, PIECE = b"A", b"P"
 PIECE_BYTES = 1024 * 1024  # at most
 _SYSTEM = ("/usr", "/lib", "/lib64", "/etc/ld.so.cache", "/etc/localtime", "/dev/null", "/dev/urandom", "/proc/cpuinfo")
+_BEFORE_OTHERS = Path("/proc/self/oom_score_adj")  # the kernel ends these processes first where memory runs out
+# Modules that others import when they are needed, because short commands seldom need them.
+_IMPORTED_LATE = (
+    "vocboard.app.submissions.checking",
+    "concurrent.futures.thread",
+    "pyarrow.compute",
+    "pyarrow.csv",
+    "vocboard.evaluator.archives.tar_format",
+    "vocboard.evaluator.archives.zip_format",
+    "vocboard.evaluator.result_files.upload_facts",
+    "vocboard.evaluator.problems.groups",
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """What a process is to do with its upload.
+
+    Attributes:
+        function: a function that takes the upload and the arguments, or its module and name.
+        sends_columns: whether it is also passed `send_columns`.
+    """
+
+    function: str | Callable[..., Report]
+    arguments: tuple[object, ...]
+    limits: ReadingLimits
+    sends_columns: bool
 
 
 class _Pieces:
@@ -50,44 +83,50 @@ class _Pieces:
             self._target = None
 
 
-def main(readable: str) -> None:
-    """Handle requests until the parent process ends.
-
-    Args:
-        readable: the directory of incoming uploads, or a folder of archives.
-    """
-    end_with_parent()
-    # Output of libraries must not mix with the responses.
-    requests, answers = os.fdopen(os.dup(0), "rb"), os.fdopen(os.dup(1), "wb")
-    nothing = os.open(os.devnull, os.O_RDWR)
-    for descriptor in (0, 1, 2):
-        os.dup2(nothing, descriptor)
+def main() -> None:
+    """Fork a process for each upload until the parent process ends."""
+    control = socket.socket(fileno=os.dup(0))
+    for name in _IMPORTED_LATE:
+        import_module(name)
+    with suppress(OSError):  # not on Linux
+        _BEFORE_OTHERS.write_text("1000")
+    gc.collect()
+    gc.freeze()  # collecting it in each process would copy it there
     ours = [Path(directory) for package in (vocboard, app, evaluator) for directory in package.__path__]
     python = [Path(sys.prefix), Path(sys.base_prefix), *(Path(path) for path in sys.path if path.endswith("-packages"))]
-    _answer(answers, {"confined": sorted(confine([Path(readable), *python, *ours, *map(Path, _SYSTEM)]))})
-    while request := _receive(requests):
-        function, arguments, sends_columns = pickle.loads(request)  # noqa: S301  # from the trusted parent process
-        pieces = _Pieces(answers)
-        try:
-            # By name, so that the parent need not import the code that reads uploads.
-            called = pkgutil.resolve_name(function) if isinstance(function, str) else function
-            if sends_columns:
-                called = partial(called, send_columns=pieces.send)
-            report: Report | None = called(*arguments)
-        except MemoryError:
-            answer: object = {"memory": "too much"}
-        except Exception:  # a bug, reported to the parent's log
-            answer = {"failure": traceback.format_exc()}
-        else:
-            answer = {"report": report.as_json() if report else None}
-        pieces.end()
-        _answer(answers, answer)
+    nothing = os.open(os.devnull, os.O_RDWR)
+    confined = restrict_files([*python, *ours, *map(Path, _SYSTEM)])
+    for descriptor in (0, 1, 2):  # output of libraries would be that of the web process
+        os.dup2(nothing, descriptor)
+    serve(control, confined, _read_one)
 
 
-def _receive(source: BinaryIO) -> bytes:
-    """Return the next message; empty at the end."""
-    head = source.read(LENGTH.size)
-    return source.read(LENGTH.unpack(head)[0]) if len(head) == LENGTH.size else b""
+def _read_one(files: list[int]) -> None:
+    """Read one upload, in a process of its own.
+
+    Args:
+        files: of the request, the response, and the upload.
+    """
+    requests, answers, opened = files
+    with os.fdopen(requests, "rb") as source:
+        request: Request = pickle.load(source)  # noqa: S301  # from the trusted parent process
+    # By name, so that the parent need not import the code that reads uploads.
+    function = pkgutil.resolve_name(request.function) if isinstance(request.function, str) else request.function
+    target, upload = os.fdopen(answers, "wb"), os.fdopen(opened, "rb")
+    request.limits.apply()
+    _answer(target, {"confined": sorted(restrict_system_calls())})
+    pieces = _Pieces(target)
+    try:
+        named = {"send_columns": pieces.send} if request.sends_columns else {}
+        report: Report = function(upload, *request.arguments, **named)
+    except MemoryError:
+        answer: object = {"memory": "too much"}
+    except Exception:  # a bug, reported to the parent's log
+        answer = {"failure": traceback.format_exc()}
+    else:
+        answer = {"report": report.as_json()}
+    pieces.end()
+    _answer(target, answer)
 
 
 def _answer(target: BinaryIO, answer: object) -> None:

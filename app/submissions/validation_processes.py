@@ -1,17 +1,18 @@
-"""A pool of child processes that read uploads."""
+"""Processes that read uploads, one for each."""
 
+import asyncio
 import logging
-import weakref
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
-from typing import Any
 
 import anyio
 import anyio.to_thread
 
 from vocboard.app.isolation.confinement import ALL_MECHANISMS
-from vocboard.app.submissions.reading_process import ReadingProcess, Sink, StoppedProcessError
+from vocboard.app.isolation.fork_server import ForkServerError
+from vocboard.app.isolation.process_limits import ReadingLimits
+from vocboard.app.submissions.reading_process import ReadingProcess, Sink, StoppedProcessError, reading_server
 from vocboard.app.submissions.report import Report
 
 __all__ = ["StoppedProcessError", "ValidationProcesses"]
@@ -20,66 +21,59 @@ _log = logging.getLogger(__name__)
 
 
 class ValidationProcesses:
-    """A pool of processes that handle one request each; started on demand and reused.
+    """Forks a process for each upload, which ends with it."""
 
-    Args of the constructor:
-        uploads: the only data directory that they can read.
-    """
-
-    def __init__(self, uploads: Path) -> None:
-        self._uploads = uploads
-        self._idle: list[ReadingProcess] = []
+    def __init__(self) -> None:
+        self._server = reading_server()
         self._threads = anyio.CapacityLimiter(1000)  # never more than concurrent validations
         self._has_warned = False
-        weakref.finalize(self, _end, self._idle)
+
+    async def get_ready(self) -> None:
+        """Start what processes are forked from, unless it is running."""
+        try:
+            await anyio.to_thread.run_sync(self._server.start, abandon_on_cancel=True, limiter=self._threads)
+        except (ForkServerError, OSError):
+            _log.warning("processes that read uploads cannot be started", exc_info=True)
 
     async def run(
-        self, function: str | Callable[..., Any], *arguments: object, sink: Sink | None = None
-    ) -> Report | None:
-        """Call a function in a process. Cancelling this kills the process.
+        self,
+        path: Path,
+        function: str | Callable[..., Report],
+        *arguments: object,
+        limits: ReadingLimits,
+        sink: Sink | None = None,
+    ) -> Report:
+        """Read an upload in a process of its own, which has ended when this does. Cancelling this kills the process.
 
         Args:
-            function: see `ReadingProcess.ask`.
+            path, function, limits: see `ReadingProcess.ask`.
             sink: called in a thread with each chunk that the function sends.
 
         Raises:
             MemoryError: the function needs more memory than allowed.
             StoppedProcessError: the process ended, or sent an invalid response.
+            OSError: the upload cannot be opened.
         """
-        process = self._taken()
-        ask = partial(process.ask, function, *arguments, sink=sink)
+        process = ReadingProcess(self._server)
+        ask = partial(process.ask, path, function, *arguments, limits=limits, sink=sink)
+        asking = asyncio.create_task(anyio.to_thread.run_sync(ask, limiter=self._threads))
         try:
-            report = await anyio.to_thread.run_sync(ask, abandon_on_cancel=True, limiter=self._threads)
-        except MemoryError:
-            self._idle.append(process)
-            raise
-        except BaseException:  # also on cancellation; the thread ends with the process
+            await asyncio.wait([asking])
+        finally:
             process.kill()
-            raise
+            with anyio.CancelScope(shield=True):
+                await asyncio.wait([asking])
+            error = asking.exception()
+        if error is not None:
+            raise error
         self._warn(process)
-        self._idle.append(process)
-        return report
-
-    def _taken(self) -> ReadingProcess:
-        """Return an idle process, or a new one."""
-        while self._idle:
-            process = self._idle.pop()
-            if process.is_alive:
-                return process
-            process.kill()
-        self._uploads.mkdir(parents=True, exist_ok=True)
-        return ReadingProcess(self._uploads)
+        return asking.result()
 
     def _warn(self, process: ReadingProcess) -> None:
         missing = ALL_MECHANISMS - process.confined
-        if missing and not self._has_warned:
+        if missing and process.confined and not self._has_warned:
             self._has_warned = True
             _log.warning(
                 "uploads are read without %s, which this system does not support; see docs/operators.md",
                 ", ".join(sorted(missing)),
             )
-
-
-def _end(processes: list[ReadingProcess]) -> None:
-    while processes:
-        processes.pop().kill()

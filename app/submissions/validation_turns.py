@@ -39,13 +39,12 @@ class FairTurns:
         self._clock = clock
         self._waiting: list[_Waiting] = []  # in order of arrival
         self._taking: dict[uuid.UUID, float] = {}  # persons with a slot, and since when
-        self._ahead = 0  # slots in use without a person
         self._used: dict[uuid.UUID, tuple[float, float]] = {}  # validation seconds, and when they were last updated
 
     @property
     def taken(self) -> int:
         """Number of slots in use."""
-        return len(self._taking) + self._ahead
+        return len(self._taking)
 
     @property
     def waiting(self) -> int:
@@ -67,19 +66,6 @@ class FairTurns:
             else:
                 seconds = self._clock() - self._taking.pop(owner)
                 self._used[owner] = (self._recently(owner) + seconds, self._clock())
-            self._call_next()
-
-    @asynccontextmanager
-    async def free_place(self) -> AsyncIterator[bool]:
-        """Use a free slot without waiting; False if there is none."""
-        if self.taken >= self._places:
-            yield False
-            return
-        self._ahead += 1
-        try:
-            yield True
-        finally:
-            self._ahead -= 1
             self._call_next()
 
     def _call_next(self) -> None:

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import BinaryIO
 
 from vocboard.evaluator.archives.directory import directory_members
 from vocboard.evaluator.archives.limits import ArchiveError, ArchiveLimits
@@ -13,24 +14,34 @@ from vocboard.evaluator.problems.archives import BACKSLASHES_IN_NAMES, IGNORED_F
 from vocboard.evaluator.problems.files import DUPLICATE_FILE
 
 
-def members(path: Path, limits: ArchiveLimits, report: Callable[[Problem], None] | None = None) -> Iterator[Member]:
+def members(
+    source: Path | BinaryIO, limits: ArchiveLimits, report: Callable[[Problem], None] | None = None
+) -> Iterator[Member]:
     """Yield the regular files of a tar archive (plain, gz, xz, bz2), a zip archive or a directory.
 
     The type is detected by content, not by name. Archives keep their order; directories are sorted by name.
 
     Args:
-        path: the archive or directory.
+        source: the archive or directory, or an archive that is open at its start.
         limits: limits on number and size of its members.
         report: called with a problem for everything that is skipped (links, unsafe or repeated names, files that are
             too large, and, as a warning, files added by operating systems). Without it, the first error is raised.
 
     Raises:
         ArchiveError: this is not an archive, it is damaged, or it exceeds its limits.
-        OSError: `path` itself cannot be read.
+        OSError: `source` itself cannot be read.
     """
     reported = report or _raise_errors
-    source = directory_members(path, limits, reported) if path.is_dir() else packed_members(path, limits, reported)
-    return _without_additions_and_repetitions(source, limits, reported)
+    if isinstance(source, Path):
+        found = directory_members(source, limits, reported) if source.is_dir() else _opened(source, limits, reported)
+    else:
+        found = packed_members(source, limits, reported)
+    return _without_additions_and_repetitions(found, limits, reported)
+
+
+def _opened(path: Path, limits: ArchiveLimits, report: Callable[[Problem], None]) -> Iterator[Member]:
+    with path.open("rb") as file:
+        yield from packed_members(file, limits, report)
 
 
 def _raise_errors(problem: Problem) -> None:

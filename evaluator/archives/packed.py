@@ -1,7 +1,7 @@
 """Detects the type of an archive by its first bytes."""
 
 from collections.abc import Callable, Iterator
-from pathlib import Path
+from typing import BinaryIO
 
 from vocboard.evaluator.archives.limits import ArchiveError, ArchiveLimits
 from vocboard.evaluator.archives.member import Member
@@ -12,21 +12,21 @@ from vocboard.evaluator.problems.archives import NOT_AN_ARCHIVE
 _ZIP = (b"PK\x03\x04", b"PK\x05\x06")
 
 
-def packed_members(path: Path, limits: ArchiveLimits, report: Callable[[Problem], None]) -> Iterator[Member]:
-    """Yield the regular files of the archive at `path`.
+def packed_members(file: BinaryIO, limits: ArchiveLimits, report: Callable[[Problem], None]) -> Iterator[Member]:
+    """Yield the regular files of the archive in a file.
 
     Raises:
         ArchiveError: as for `members`.
     """
-    with path.open("rb") as file:
-        head = file.read(512)
+    head = file.read(512)
+    file.seek(0)
     if not head:
         raise ArchiveError(NOT_AN_ARCHIVE.at(looks=describe(head)))
     # Imported when they are needed: a short command would spend some of its time on loading both.
     if head.startswith(_ZIP):
         from vocboard.evaluator.archives.zip_format import zip_members  # noqa: PLC0415
 
-        return zip_members(path, limits, report)
+        return zip_members(file, limits, report)
     from vocboard.evaluator.archives.tar_format import tar_members  # noqa: PLC0415
 
-    return tar_members(path, head, limits, report)
+    return tar_members(file, head, limits, report)

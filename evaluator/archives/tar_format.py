@@ -8,7 +8,7 @@ Source: POSIX.1-2001 pax interchange format; GNU tar manual, "Basic Tar Format".
 import tarfile
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
-from pathlib import Path
+from typing import BinaryIO
 
 from vocboard.evaluator.archives.compressed import MeteredStream, decompressed
 from vocboard.evaluator.archives.limits import ArchiveError, ArchiveLimits, Meter
@@ -38,17 +38,18 @@ class _Extension:
     pax: dict[bytes, bytes] = field(default_factory=dict)
 
 
-def tar_members(path: Path, head: bytes, limits: ArchiveLimits, report: Callable[[Problem], None]) -> Iterator[Member]:
+def tar_members(
+    file: BinaryIO, head: bytes, limits: ArchiveLimits, report: Callable[[Problem], None]
+) -> Iterator[Member]:
     """Yield the regular files of a tar archive, plain or compressed with gzip, bzip2 or xz.
 
     Raises:
         ArchiveError: as for `members`; also if the file is not a tar archive.
     """
-    with path.open("rb") as file:
-        meter = Meter(limits, packed_bytes=file.tell)
-        unpacked, compression = decompressed(file, head)
-        stream = MeteredStream(unpacked, meter)
-        yield from _members(stream, compression, meter, report)
+    meter = Meter(limits, packed_bytes=file.tell)
+    unpacked, compression = decompressed(file, head)
+    stream = MeteredStream(unpacked, meter)
+    yield from _members(stream, compression, meter, report)
 
 
 def _members(

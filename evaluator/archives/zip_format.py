@@ -1,10 +1,11 @@
 """Zip archives."""
 
+import os
 import stat
 import zipfile
 import zlib
 from collections.abc import Callable, Iterator
-from pathlib import Path
+from typing import BinaryIO
 
 from vocboard.evaluator.archives.limits import ArchiveError, ArchiveLimits, Meter
 from vocboard.evaluator.archives.member import Member
@@ -32,17 +33,17 @@ _DIRECTORY_BYTES_PER_MEMBER = 512  # 46 fixed, the rest name and extra fields
 _DAMAGE = (zipfile.BadZipFile, zlib.error, EOFError, OSError, NotImplementedError, ValueError)
 
 
-def zip_members(path: Path, limits: ArchiveLimits, report: Callable[[Problem], None]) -> Iterator[Member]:
+def zip_members(file: BinaryIO, limits: ArchiveLimits, report: Callable[[Problem], None]) -> Iterator[Member]:
     """Yield the regular files of a zip archive, in the order of its directory.
 
     Raises:
         ArchiveError: as for `members`.
     """
-    packed = path.stat().st_size
+    packed = file.seek(0, os.SEEK_END)
     meter = Meter(limits, packed_bytes=lambda: packed)
-    _refuse_huge_directory(path, packed, limits)
+    _refuse_huge_directory(file, packed, limits)
     try:
-        archive = zipfile.ZipFile(path)
+        archive = zipfile.ZipFile(file)
     except _DAMAGE as error:
         raise _damaged("", "its directory at the end is missing or not valid") from error
     with archive:
@@ -59,11 +60,10 @@ def zip_members(path: Path, limits: ArchiveLimits, report: Callable[[Problem], N
                 yield Member(name, info.file_size, _reader(archive, info, name, meter), "\\" in info.filename)
 
 
-def _refuse_huge_directory(path: Path, packed: int, limits: ArchiveLimits) -> None:
+def _refuse_huge_directory(file: BinaryIO, packed: int, limits: ArchiveLimits) -> None:
     """Check the directory's size before `zipfile` reads it into memory."""
-    with path.open("rb") as file:
-        file.seek(max(0, packed - _END_RECORD_SEARCH_BYTES))
-        tail = file.read()
+    file.seek(max(0, packed - _END_RECORD_SEARCH_BYTES))
+    tail = file.read()
     place = tail.rfind(_END_RECORD)
     if place < 0 or len(tail) - place < _END_RECORD_BYTES:
         raise _damaged("", "its directory at the end is missing")

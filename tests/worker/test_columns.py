@@ -12,7 +12,7 @@ import pytest
 from tests.support.backend import ROOT, Backend, make_archive, make_columns, make_ground_truth
 from vocboard.app.evaluations import queries as evaluations
 from vocboard.app.submissions.models import State, Submission
-from vocboard.app.submissions.reading_process import GET_READY, ReadingProcess
+from vocboard.app.submissions.reading_process import ReadingProcess
 from vocboard.evaluator.ground_truth import GroundTruth
 from vocboard.evaluator.image_sets import ImageSet, ImageSets
 from vocboard.worker import columns as worker_columns
@@ -43,9 +43,9 @@ def started(monkeypatch: pytest.MonkeyPatch) -> list[ReadingProcess]:
     found: list[ReadingProcess] = []
 
     class Counted(ReadingProcess):
-        def kill(self) -> None:
+        def ask(self, *given: Any, **named: Any) -> Any:
             found.append(self)
-            super().kill()
+            return super().ask(*given, **named)
 
     monkeypatch.setattr(worker_columns, "ReadingProcess", Counted)
     return found
@@ -107,23 +107,6 @@ def test_files_of_others_are_not_scored_for_a_submission_that_was_imported_witho
     submission = backend.submission(submission_id)
     assert submission.state is State.FAILED
     assert "was not imported" in (submission.failure_detail or "")
-
-
-def test_an_archive_that_is_replaced_by_the_same_content_can_be_read_again(
-    backend: Backend, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Somebody uploads the same while the process that reads it has given up everything else."""
-    user, challenge = backend.user(), backend.challenge()
-    submission_id = backend.submit(user, challenge)
-    ask = ReadingProcess.ask
-
-    def replace_and_ask(process: ReadingProcess, *given: Any, **named: Any) -> Any:
-        ask(process, GET_READY)
-        backend.submit(user, challenge)
-        return ask(process, *given, **named)
-
-    monkeypatch.setattr(ReadingProcess, "ask", replace_and_ask)
-    assert evaluated(backend, submission_id) == 1.0
 
 
 @pytest.mark.parametrize("columns", [make_columns(first_item=1), make_columns(first_item=-1), b"no columns"])

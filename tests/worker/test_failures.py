@@ -145,7 +145,7 @@ def test_processes_that_evaluate_have_a_memory_limit(backend: Backend, submissio
     with backend.running("worker", evaluation_memory_limit_bytes=3000 * MEBIBYTE) as worker:
         backend.wait_for(submission_id, State.SCORED)
         (child,) = psutil.Process(worker.pid).children()
-        assert child.rlimit(psutil.RLIMIT_AS)[0] == 3000 * MEBIBYTE
+        assert child.rlimit(psutil.RLIMIT_DATA)[0] == 3000 * MEBIBYTE
 
 
 def test_a_switch_of_the_ground_truth_in_the_meantime_evaluates_again(

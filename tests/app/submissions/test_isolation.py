@@ -2,29 +2,36 @@
 
 import json
 import os
+import platform
 import signal
 import socket
 import sqlite3
 import sys
+import time
 from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import anyio
+import psutil
 import pytest
 
 from tests.app.submissions.inside import (
     inside_answer,
     inside_clone3,
     inside_connect,
+    inside_crash,
     inside_database,
     inside_delete,
     inside_descriptors,
     inside_environment,
     inside_fork,
+    inside_keep,
     inside_limit,
     inside_list,
     inside_listen,
+    inside_other_calls,
     inside_own_limit,
     inside_pickle,
     inside_pieces,
@@ -34,13 +41,18 @@ from tests.app.submissions.inside import (
     inside_shared_memory,
     inside_signal,
     inside_signal_by_pipe,
+    inside_sleep,
     inside_thread,
     inside_touch,
     inside_unix_socket,
+    inside_upload,
     inside_write,
 )
 from vocboard.app.errors import TooLargeError
+from vocboard.app.isolation import system_calls
 from vocboard.app.isolation.confinement import ALL_MECHANISMS
+from vocboard.app.isolation.fork_server import ENVIRONMENT
+from vocboard.app.isolation.process_limits import ReadingLimits
 from vocboard.app.storage.directory_store import DirectoryStore
 from vocboard.app.submissions.report import Report
 from vocboard.app.submissions.validation_processes import StoppedProcessError, ValidationProcesses
@@ -53,32 +65,32 @@ REPORT = (
     '{"report": {"problems": [{"code": "a", "severity": "error", "message": "%s", "file": null, "line": null}], '
     '"entries": [], "columns": false, "groups": []}}'
 )
+LIMITS = ReadingLimits(memory_bytes=512 << 20, seconds=60)
 CALL = "(exec(source, scope), scope[name](*arguments))[1]"
 
 
 def call(function: Callable[..., Report], *arguments: object) -> tuple[Any, ...]:
-    """Return what the pool is to run, so that a function of the module `inside` is called there."""
+    """Return what a process is to run, so that a function of the module `inside` is called there."""
     name = function.__name__
-    return eval, CALL, {"source": INSIDE.read_text(), "scope": {}, "name": name, "arguments": arguments}
-
-
-def call_with_columns(function: Callable[..., Report], *arguments: object) -> tuple[Any, ...]:
-    """Return the same where a sink is given: what sends columns is passed by keyword, which `eval` does not take."""
-    scope = {"source": INSIDE.read_text(), "scope": {}, "name": function.__name__, "arguments": arguments}
-    return _Evaluated(CALL), scope
+    return _Evaluated(CALL), {"source": INSIDE.read_text(), "scope": {}, "name": name, "arguments": arguments}
 
 
 class _Evaluated:
-    """Pickled, it becomes a function of a scope and a keyword, made of what the child has."""
+    """Pickled, it becomes a function of an upload and a scope, made of what the child has."""
 
     def __init__(self, text: str) -> None:
         self._text = text
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return eval, (f"lambda scope, send_columns: eval({self._text!r}, scope)",)
+        return eval, (f"lambda upload, scope, send_columns=None: eval({self._text!r}, dict(scope, upload=upload))",)
 
-    def __call__(self, scope: dict[str, Any]) -> Report:
+    def __call__(self, *_arguments: object) -> Report:
         raise NotImplementedError
+
+
+@pytest.fixture(scope="module")
+def processes() -> ValidationProcesses:
+    return ValidationProcesses()
 
 
 @pytest.fixture
@@ -89,21 +101,33 @@ def uploads(tmp_path: Path) -> Path:
 
 
 @pytest.fixture
-def inside(uploads: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., str]:
+def upload(uploads: Path) -> Path:
+    path = uploads / "upload"
+    path.write_bytes(b"content")
+    return path
+
+
+@pytest.fixture
+def inside(upload: Path, processes: ValidationProcesses, monkeypatch: pytest.MonkeyPatch) -> Callable[..., str]:
     """Give what runs a function in a process for validation and returns what it said."""
     monkeypatch.setenv("VOCBOARD_SECRET_KEY", "the secret of the web application")
     monkeypatch.setenv("VOCBOARD_DATABASE_URL", "postgresql://web:password@postgres/vocboard")
 
     def run(function: Callable[..., Report], *arguments: object) -> str:
-        async def ask() -> Report | None:
-            processes = ValidationProcesses(uploads)
-            return await processes.run(*call(function, *arguments))
-
-        report = anyio.run(ask)
-        assert report is not None
+        report = anyio.run(lambda: processes.run(upload, *call(function, *arguments), limits=LIMITS))
         return report.problems[0].message
 
     return run
+
+
+@pytest.fixture
+def server(inside: Callable[..., str]) -> psutil.Process:
+    """Give what the processes are forked from."""
+    inside(inside_upload)
+    (found,) = [each for each in psutil.Process().children() if "validation_process" in " ".join(each.cmdline())]
+    while found.children():  # until it has noticed that the last one has ended
+        time.sleep(0.01)
+    return found
 
 
 @pytest.fixture
@@ -116,14 +140,54 @@ def listener() -> Iterator[socket.socket]:
 
 def test_has_no_variable_of_the_web_application(inside: Callable[..., str]) -> None:
     environment = json.loads(inside(inside_environment))
-    assert set(environment) <= {"LANG", "LC_CTYPE", "OPENBLAS_NUM_THREADS", "PYTHONDONTWRITEBYTECODE"}
+    assert set(environment) <= {"LANG", "LC_CTYPE", *ENVIRONMENT}
 
 
 def test_inherits_no_socket_and_no_file(inside: Callable[..., str], listener: socket.socket, uploads: Path) -> None:
     with (uploads.parent / "secret").open("w") as secret:
         os.set_inheritable(secret.fileno(), True)
         modes = json.loads(inside(inside_descriptors)).values()
-    assert {mode[:-4] for mode in modes} <= {"2", "1"}  # /dev/null and pipes: neither a socket (14) nor a file (10)
+    # /dev/null, the pipe of the response, and the upload: no socket (14), and no other file.
+    assert sorted(mode[:-4] for mode in modes if mode[:-4] != "2") == ["1", "10"]
+
+
+def test_the_next_upload_finds_nothing_of_the_last_one_and_all_of_its_memory(inside: Callable[..., str]) -> None:
+    """Half of the memory is used each time, and never given back."""
+    assert [inside(inside_keep, LIMITS.memory_bytes // 2) for _ in range(5)] == ["[]"] * 5
+
+
+def test_a_process_that_crashes_is_an_error_and_the_next_upload_is_read(inside: Callable[..., str]) -> None:
+    with pytest.raises(StoppedProcessError):
+        inside(inside_crash)
+    assert inside(inside_upload) == "done: b'content'"
+
+
+def test_processes_end_with_what_they_are_forked_from_which_is_started_again(
+    upload: Path, processes: ValidationProcesses, inside: Callable[..., str], server: psutil.Process
+) -> None:
+    async def ask() -> None:
+        async with anyio.create_task_group() as tasks:
+            tasks.start_soon(partial(processes.run, upload, *call(inside_sleep, 60), limits=LIMITS))
+            while not server.children():
+                await anyio.sleep(0.01)
+            server.kill()
+
+    with pytest.raises(ExceptionGroup):
+        anyio.run(ask)
+    assert inside(inside_upload) == "done: b'content'"
+
+
+@linux
+def test_what_processes_are_forked_from_has_one_thread(server: psutil.Process) -> None:
+    assert server.num_threads() == 1
+
+
+@linux
+def test_makes_no_other_system_calls_than_those_that_are_listed(inside: Callable[..., str]) -> None:
+    column = 0 if platform.machine() == "x86_64" else 1
+    with_conditions = ("_OPEN", "_OPENAT", "_MMAP", "_CLONE", "_PRLIMIT64", "_FCNTL", "_IOCTL")
+    rows = [*system_calls.ALLOWED.values(), *(getattr(system_calls, name) for name in with_conditions)]
+    assert inside(inside_other_calls, [row[column] for row in rows]) == "{}"
 
 
 @linux
@@ -134,15 +198,16 @@ def test_reaches_no_network(inside: Callable[..., str], listener: socket.socket)
 
 
 @linux
-def test_reads_uploads_and_nothing_else(inside: Callable[..., str], uploads: Path) -> None:
+def test_reads_its_upload_and_nothing_else(inside: Callable[..., str], uploads: Path) -> None:
     directory = uploads.parent
     database = directory / "vocboard.sqlite3"
     with sqlite3.connect(database) as connection:
         connection.execute("CREATE TABLE t (x)")
     connection.close()
-    for path in (directory / "ab", directory / "worker.private-key", uploads / "upload"):
+    for path in (directory / "ab", directory / "worker.private-key", uploads / "another"):
         path.write_bytes(b"content")
-    assert inside(inside_read, str(uploads / "upload")) == "done: b'content'"
+    assert inside(inside_upload) == "done: b'content'"
+    assert inside(inside_read, str(uploads / "another")) == "refused: PermissionError"
     assert inside(inside_read, str(directory / "ab")) == "refused: PermissionError"
     assert inside(inside_read, str(directory / "worker.private-key")) == "refused: PermissionError"
     assert inside(inside_list, str(directory)) == "refused: PermissionError"
@@ -152,7 +217,6 @@ def test_reads_uploads_and_nothing_else(inside: Callable[..., str], uploads: Pat
 
 @linux
 def test_changes_nothing(inside: Callable[..., str], uploads: Path) -> None:
-    (uploads / "upload").write_bytes(b"content")
     assert inside(inside_write, str(uploads / "another")) == "refused: PermissionError"
     assert inside(inside_write, "/tmp/another") == "refused: PermissionError"
     assert inside(inside_delete, str(uploads / "upload")) == "refused: PermissionError"
@@ -179,7 +243,7 @@ def test_limits_and_priorities_of_other_processes_are_out_of_reach(inside: Calla
 
 @linux
 def test_its_own_limit_of_memory_cannot_be_raised_again(inside: Callable[..., str]) -> None:
-    assert inside(inside_own_limit) == "refused: ValueError"
+    assert inside(inside_own_limit) == "refused: ValueError, refused: PermissionError"
 
 
 @linux
@@ -196,7 +260,6 @@ def test_no_signal_goes_through_a_pipe(inside: Callable[..., str]) -> None:
 @linux
 def test_changes_nothing_that_is_known_of_a_file(inside: Callable[..., str], uploads: Path) -> None:
     """Times of change decide what is removed as abandoned, and a lock would hold up the process that receives."""
-    (uploads / "upload").write_bytes(b"content")
     assert set(inside(inside_touch, str(uploads / "upload")).split(", ")) == {"refused: PermissionError"}
     assert (uploads / "upload").read_bytes() == b"content"
 
@@ -239,38 +302,33 @@ def test_pieces_of_columns_that_nobody_asked_for_end_it(inside: Callable[..., st
         inside(inside_pieces, 1, 10)
 
 
-def test_a_piece_of_columns_that_is_too_large_ends_it(uploads: Path) -> None:
+def test_a_piece_of_columns_that_is_too_large_ends_it(upload: Path, processes: ValidationProcesses) -> None:
     received: list[bytes] = []
 
-    async def ask() -> None:
-        await ValidationProcesses(uploads).run(*call_with_columns(inside_pieces, 1, 2**31), sink=received.append)
-
+    asked = call(inside_pieces, 1, 2**31)
     with pytest.raises(StoppedProcessError):
-        anyio.run(ask)
+        anyio.run(lambda: processes.run(upload, *asked, limits=LIMITS, sink=received.append))
     assert received == []
 
 
-def test_more_columns_than_there_may_be_end_it(uploads: Path) -> None:
+def test_more_columns_than_there_may_be_end_it(uploads: Path, upload: Path, processes: ValidationProcesses) -> None:
     with DirectoryStore(uploads.parent).receive(limit=2_500_000) as columns:
-
-        async def ask() -> None:
-            await ValidationProcesses(uploads).run(*call_with_columns(inside_pieces, 3, 2**20), sink=columns.write)
-
+        asked = call(inside_pieces, 3, 2**20)
         with pytest.raises(TooLargeError):
-            anyio.run(ask)
+            anyio.run(lambda: processes.run(upload, *asked, limits=LIMITS, sink=columns.write))
         assert columns.path.stat().st_size <= columns.limit
 
 
 @linux
 def test_a_system_that_cannot_confine_is_reported_once(
-    uploads: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+    upload: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     monkeypatch.setattr("vocboard.app.submissions.validation_processes.ALL_MECHANISMS", ALL_MECHANISMS | {"walls"})
 
     async def ask() -> None:
-        processes = ValidationProcesses(uploads)
-        await processes.run(*call(inside_environment))
-        await processes.run(*call(inside_environment))
+        processes = ValidationProcesses()
+        for _ in range(2):
+            await processes.run(upload, *call(inside_environment), limits=LIMITS)
 
     anyio.run(ask)
     assert [record.getMessage() for record in caplog.records if "walls" in record.getMessage()] == [

@@ -1,15 +1,14 @@
 """Uploads are read in child processes, within limits, and all that is wrong is told."""
 
-import errno
 import os
-import signal
 import uuid
+from collections.abc import Iterator
 from datetime import timedelta
 from pathlib import Path
 
 import anyio
+import psutil
 import pytest
-from anyio.lowlevel import checkpoint
 
 from tests.support.backend import EDITION, make_archive
 from tests.support.factories import make_image_sets
@@ -65,11 +64,13 @@ def archive(incoming: Path) -> Path:
 
 
 @pytest.fixture
-def endless(incoming: Path) -> Path:
+def endless(incoming: Path) -> Iterator[Path]:
     """Give an upload that cannot be read to its end: a pipe that nobody writes to."""
     path = incoming / "endless"
     os.mkfifo(path)
-    return path
+    writing = os.open(path, os.O_RDWR)  # so that opening it does not wait
+    yield path
+    os.close(writing)
 
 
 def test_says_what_a_valid_archive_enters(archive: Path) -> None:
@@ -122,68 +123,40 @@ def test_gives_up_at_the_memory_limit(archive: Path) -> None:
     assert problem.code in {"validation_takes_too_much_memory", "validation_stopped"}
 
 
-def children() -> set[int]:
-    return {int(pid) for path in Path("/proc/self/task").glob("*/children") for pid in path.read_text().split()}
+def children() -> set[psutil.Process]:
+    return set(psutil.Process().children())
 
 
-async def prepare(validator: Validator) -> None:
-    """Announce an upload, and wait until `keep_ready` has dealt with it."""
-    validator.expect_upload()
-    while not validator.reading:
-        await checkpoint()
-    while validator.reading:
+def readers(before: set[psutil.Process]) -> list[psutil.Process]:
+    """Return the processes that read."""
+    found = [child for each in children() - before for child in each.children()]
+    return [child for child in found if child.is_running() and child.status() != psutil.STATUS_ZOMBIE]
+
+
+async def some_readers(before: set[psutil.Process]) -> list[psutil.Process]:
+    """Wait until a process reads, and return those that do."""
+    while not (found := readers(before)):
         await anyio.sleep(0.01)
+    return found
 
 
-async def wait_for_reader(pipe: Path) -> int:
-    """Wait until a process reads a pipe, and return a descriptor that keeps it waiting for content."""
-    while True:
-        try:
-            return os.open(pipe, os.O_WRONLY | os.O_NONBLOCK)
-        except OSError as error:
-            if error.errno != errno.ENXIO:  # nobody has opened it to read
-                raise
-            await anyio.sleep(0.01)
-
-
-@pytest.mark.skipif(not Path("/proc/self/task").exists(), reason="needs Linux's /proc")
-def test_a_process_is_ready_before_an_upload_is_there_and_reads_it(archive: Path) -> None:
+def test_what_processes_are_forked_from_is_started_before_an_upload_is_there(archive: Path) -> None:
     async def run() -> Report:
         validator, before = Validator(Settings()), children()
         async with anyio.create_task_group() as tasks:
             tasks.start_soon(validator.keep_ready)
-            await prepare(validator)
-            ahead = children() - before
-            assert len(ahead) == 1
+            validator.expect_upload()
+            while not (ahead := children() - before):
+                await anyio.sleep(0.01)
             report = await start(validator, archive)
-            await prepare(validator)
             assert children() - before == ahead
+            assert readers(before) == []
             tasks.cancel_scope.cancel()
         return report
 
     assert not anyio.run(run).refuses
 
 
-@pytest.mark.skipif(not Path("/proc/self/task").exists(), reason="needs Linux's /proc")
-def test_no_process_is_started_ahead_while_as_many_read_as_may(endless: Path) -> None:
-    async def run() -> None:
-        validator, before = Validator(Settings(validation_processes=1)), children()
-        async with anyio.create_task_group() as tasks:
-            tasks.start_soon(start, validator, endless)
-            pipe = await wait_for_reader(endless)
-            reading = children() - before
-            assert len(reading) == 1
-            tasks.start_soon(validator.keep_ready)
-            validator.expect_upload()
-            await anyio.wait_all_tasks_blocked()
-            assert children() - before == reading
-            tasks.cancel_scope.cancel()
-        os.close(pipe)
-
-    anyio.run(run)
-
-
-@pytest.mark.skipif(not Path("/proc/self/task").exists(), reason="needs Linux's /proc")
 def test_a_killed_process_is_a_problem_that_is_reported_and_the_next_upload_is_read(
     endless: Path, archive: Path
 ) -> None:
@@ -196,15 +169,25 @@ def test_a_killed_process_is_a_problem_that_is_reported_and_the_next_upload_is_r
 
         async with anyio.create_task_group() as tasks:
             tasks.start_soon(read)
-            pipe = await wait_for_reader(endless)
-            (new,) = children() - before
-            os.kill(new, signal.SIGKILL)
-        os.close(pipe)
+            (reader,) = await some_readers(before)
+            reader.kill()
         return reports[0], await start(validator, archive)
 
     killed, following = anyio.run(run)
     assert [problem.code for problem in killed.problems] == ["validation_stopped"]
     assert not following.refuses
+
+
+def test_no_process_is_left_when_a_client_gives_up(endless: Path) -> None:
+    async def run() -> None:
+        validator, before = Validator(Settings()), children()
+        async with anyio.create_task_group() as tasks:
+            tasks.start_soon(start, validator, endless)
+            await some_readers(before)
+            tasks.cancel_scope.cancel()
+        assert readers(before) == []
+
+    anyio.run(run)
 
 
 def test_waiting_for_a_turn_does_not_count_as_reading(archive: Path) -> None:
@@ -219,14 +202,11 @@ def test_waiting_for_a_turn_does_not_count_as_reading(archive: Path) -> None:
         async def read() -> None:
             reports.append(await start(validator, archive))
 
-        async with anyio.create_task_group() as tasks:
-            tasks.start_soon(validator.keep_ready)
-            await prepare(validator)  # so that reading takes milliseconds
-            async with anyio.create_task_group() as uploads, turns.turn(uuid.uuid4()):
-                uploads.start_soon(read)
-                await anyio.sleep(limit.total_seconds() + 0.2)
-                assert turns.waiting == 1
-            tasks.cancel_scope.cancel()
+        await start(validator, archive)  # so that reading takes milliseconds
+        async with anyio.create_task_group() as uploads, turns.turn(uuid.uuid4()):
+            uploads.start_soon(read)
+            await anyio.sleep(limit.total_seconds() + 0.2)
+            assert turns.waiting == 1
         return reports
 
     (report,) = anyio.run(run)
