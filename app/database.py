@@ -11,11 +11,13 @@ from enum import StrEnum
 from typing import Annotated, Any
 
 from sqlalchemy import DateTime, Dialect, Engine, Enum, MetaData, Uuid, create_engine, event, func, select, text
+from sqlalchemy.exc import DBAPIError
 from sqlalchemy.orm import DeclarativeBase, Session, mapped_column
 from sqlalchemy.types import TypeDecorator
 
 SQLITE_BUSY_TIMEOUT_SECONDS = 30
 SQLITE_RETRY_SECONDS = 0.02
+CONFLICTS = frozenset({"40001", "40P01"})  # SQLSTATE: serialization_failure, deadlock_detected
 OPERATOR = "operator"  # key of `Session.info`
 # Detect a PostgreSQL server that stopped responding after about a minute, not after the system's two hours.
 POSTGRESQL_CONNECTION = {
@@ -95,6 +97,11 @@ def lock_for_transaction(session: Session, *names: str) -> None:
     for name in sorted(names):  # always in the same order, to avoid deadlocks
         key = int.from_bytes(hashlib.sha256(name.encode()).digest()[:8], "big", signed=True)
         session.execute(select(func.pg_advisory_xact_lock(key)))
+
+
+def is_conflict(error: BaseException) -> bool:
+    """Whether PostgreSQL ended a transaction because of concurrent ones, and the same could succeed now."""
+    return isinstance(error, DBAPIError) and getattr(error.orig, "sqlstate", None) in CONFLICTS
 
 
 def is_writing(session: Session) -> bool:

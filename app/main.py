@@ -40,6 +40,7 @@ from vocboard.app.web.head import HeadAsGet
 from vocboard.app.web.headers import SecurityHeaders
 from vocboard.app.web.open_streams import OpenStreams
 from vocboard.app.web.public_host import PublicHost
+from vocboard.app.web.retrying import RetryConflicts
 from vocboard.app.web.tus import TusProtocol
 from vocboard.evaluator.version import VERSION
 
@@ -155,6 +156,7 @@ def _middleware(settings: Settings) -> list[Middleware]:
         Middleware(problem_details.ErrorResponses, error_page=error_page),
         Middleware(BodyLimit),
         Middleware(ForgeryProtection, settings=settings),
+        Middleware(RetryConflicts),
     ]
     if settings.environment is Environment.PRODUCTION:
         layers.insert(2, Middleware(PublicHost, host=urlsplit(settings.public_url).hostname or ""))

@@ -19,6 +19,7 @@ from vocboard.app.challenges.phases import on_image_set
 from vocboard.app.challenges.queries import current_scoring_of_submission, is_phase_of_submission
 from vocboard.app.database import Database, now
 from vocboard.app.evaluations import service as evaluations
+from vocboard.app.leaderboards import freezing
 from vocboard.app.settings import Settings
 from vocboard.app.storage.archives import ArchiveStore
 from vocboard.app.submissions import queue
@@ -159,15 +160,18 @@ def _work(found: Row[*tuple[Any, ...]] | None) -> Work:
 
 def _still_counts(session: Session, claim: Claim, work: Work) -> bool:
     """Make the submission scored, unless what was computed no longer counts."""
-    current = (
-        select(current_scoring_of_submission())
+    query = (
+        select(current_scoring_of_submission(), Submission.challenge_id, Submission.publish_when_scored)
         .select_from(Submission)
         .join(Challenge, Challenge.id == Submission.challenge_id)
         .outerjoin(ChallengePhase, is_phase_of_submission())
         .where(Submission.id == work.submission_id)
         .with_for_update(of=Challenge, read=True)
     )
-    if session.scalar(current) != work.scoring_id:
+    scoring_id, challenge_id, is_promised = session.execute(query).one()
+    if is_promised:
+        freezing.lock_frozen(session, challenge_id)  # before the submission
+    if scoring_id != work.scoring_id:
         queue.put_back(session, claim)  # the challenge was switched to another ground truth in the meantime
         return False
     if not queue.finish(session, claim):

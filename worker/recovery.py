@@ -18,11 +18,16 @@ def sweep(database: Database, settings: Settings) -> None:
     """Return submissions of dead workers to the queue, and clean up."""
     with database.writing() as session:
         released = queue.release_expired(session, attempts=settings.evaluation_attempts)
-        heartbeats.remove_old(session)
-        exact_copies.synchronise(session)
-        removal.remove_unneeded(session)
-        sequence_queue.mark_changed(session)
-        freezing.freeze_all_due(session)
+    # Each in its own transaction: one would lock submissions before leaderboards, see `app.submissions.locking`.
+    for step in (
+        heartbeats.remove_old,
+        exact_copies.synchronise,
+        removal.remove_unneeded,
+        sequence_queue.mark_changed,
+        freezing.freeze_all_due,
+    ):
+        with database.writing() as session:
+            step(session)
     ground_truth_import.sweep(database, settings)
     if released.returned or released.given_up:
         _log.warning("leases expired: %d submissions queued again, %d failed", released.returned, released.given_up)

@@ -10,6 +10,7 @@ belong to it, too. The copy is completed with them, and final once none can come
 What organisers disqualify, unpublish or fail later stays in the copy, but is no longer shown: see `removals`.
 """
 
+import uuid
 from collections.abc import Mapping
 from datetime import datetime
 from typing import Any
@@ -85,7 +86,9 @@ def freeze_due(session: Session, challenge: Challenge, *, at: datetime | None = 
     frozen = [phase for phase in phases_of(challenge) if phase.is_frozen(at)]
     if not frozen:
         return False
-    lock_for_transaction(session, f"leaderboards of {challenge.id}")
+    # The challenge first, as everywhere: a copy refers to its row.
+    session.execute(select(Challenge.id).where(Challenge.id == challenge.id).with_for_update(read=True, key_share=True))
+    lock_frozen(session, challenge.id)
     known = {
         (row.phase_key, row.competition, row.frozen_at): row
         for row in session.scalars(select(FrozenLeaderboard).where(FrozenLeaderboard.challenge_id == challenge.id))
@@ -99,6 +102,14 @@ def freeze_due(session: Session, challenge: Challenge, *, at: datetime | None = 
                 changed |= _freeze(session, challenge, phase, edition.competitions[key], row=row, at=at)
     session.flush()
     return changed
+
+
+def lock_frozen(session: Session, challenge_id: uuid.UUID) -> None:
+    """Lock the frozen leaderboards of a challenge, for transactions that call `freeze_due` after they lock submissions.
+
+    Everything else calls `freeze_due` before: see `app.submissions.locking`.
+    """
+    lock_for_transaction(session, f"leaderboards of {challenge_id}")
 
 
 def is_awaiting(session: Session, challenge: Challenge) -> bool:
@@ -120,7 +131,8 @@ def freeze_all_due(session: Session) -> int:
     """Do the same for all challenges; return in how many anything changed."""
     at = now()
     found = challenge_queries.challenges_frozen_by(session, at)
-    return sum(freeze_due(session, challenge, at=at) for challenge in found)
+    # By id, as everywhere, to avoid deadlocks.
+    return sum(freeze_due(session, challenge, at=at) for challenge in sorted(found, key=lambda one: one.id))
 
 
 def _freeze(

@@ -16,7 +16,7 @@ from vocboard.app.challenges.queries import organises
 from vocboard.app.errors import ConflictError, ForbiddenError, NotFoundError
 from vocboard.app.moderation import notices, submissions
 from vocboard.app.submissions import queries
-from vocboard.app.submissions.locking import lock_person
+from vocboard.app.submissions.locking import lock_person, lock_several
 from vocboard.app.submissions.models import State, Submission
 
 
@@ -175,6 +175,8 @@ def _settle(
         for one in session.scalars(query)
         if one.published_at is not None or submissions.is_on_frozen_board(session, one)
     ]
+    for challenge_id in sorted({one.challenge_id for one in shown}):
+        lock_several(session, challenge_id, [one.id for one in shown])
     changed = []
     for one in shown:
         is_over = results is Results.UNPUBLISH or one.state is State.WITHDRAWN  # what is withdrawn stays so

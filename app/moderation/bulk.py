@@ -11,6 +11,7 @@ from vocboard.app.accounts.models import User
 from vocboard.app.challenges.models import Challenge
 from vocboard.app.errors import ConflictError, ForbiddenError, InvalidInputError, NotFoundError
 from vocboard.app.moderation import notices, submissions
+from vocboard.app.submissions.locking import lock_several
 from vocboard.app.submissions.models import Submission
 
 MAX_SUBMISSIONS = 200  # at once: as many as a page of the list can have
@@ -70,14 +71,14 @@ def act(
     reason = submissions.checked_reason(reason, required=action in NEEDS_REASON)
     given = {} if action is Action.ALLOW_PUBLISHING else {"reason": reason}
     outcomes, done = [], []
-    for submission_id in sorted(set(submission_ids)):  # one order: two organisers at once do not wait in a circle
+    of_challenge = lock_several(session, challenge.id, submission_ids)
+    for submission_id in sorted(set(submission_ids)):
         refusal = None
         try:
             with session.begin_nested():
-                changed = _ACTIONS[action](session, submission_id=submission_id, user=user, **given)
-                if changed.challenge_id != challenge.id:
-                    raise NotFoundError("This submission is of another challenge.")
-                done.append(changed)
+                if submission_id not in of_challenge:
+                    raise NotFoundError("The challenge has no such submission.")
+                done.append(_ACTIONS[action](session, submission_id=submission_id, user=user, **given))
         except (ConflictError, ForbiddenError, NotFoundError) as error:
             refusal = str(error)
         outcomes.append(Outcome(submission_id, refusal))

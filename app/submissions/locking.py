@@ -1,15 +1,17 @@
 """Submissions locked against other changes to the end of a transaction: the first thing that every change does.
 
-Rows are locked in one order everywhere, so that nobody waits in a circle: the person, the challenge, the submission,
-its method.
+Everything is locked in one order, to avoid deadlocks: people by id, the challenge, its frozen leaderboards, submissions
+by id, their methods. The revision of the leaderboards is last (`migrations.leaderboard_revisions`).
 """
 
 import uuid
+from collections.abc import Collection
 
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from vocboard.app.accounts.models import User
+from vocboard.app.challenges import queries as challenge_queries
 from vocboard.app.challenges.phases import require_not_archived
 from vocboard.app.errors import ForbiddenError
 from vocboard.app.leaderboards import freezing
@@ -35,8 +37,28 @@ _CHANGING = (
 
 def lock_person(session: Session, user_id: uuid.UUID) -> None:
     """Let only one transaction at a time decide on what this person may do (SQLite has one writer anyway)."""
-    # Rows that refer to the person, such as those of the audit log, are still added: nobody waits in a circle for them.
+    # Rows that refer to the person, such as those of the audit log, can still be added.
     session.execute(select(User.id).where(User.id == user_id).with_for_update(key_share=True))
+
+
+def lock_several(
+    session: Session, challenge_id: uuid.UUID, submission_ids: Collection[uuid.UUID]
+) -> frozenset[uuid.UUID]:
+    """Lock submissions to a challenge, their owners and the challenge, before a transaction changes several of them.
+
+    Return which of them the challenge has. A re-score that is applied changes many submissions in any order, and locks
+    the challenge first.
+    """
+    found = select(Submission.id, Submission.user_id).where(
+        Submission.challenge_id == challenge_id, Submission.id.in_(submission_ids)
+    )
+    rows = session.execute(found).all()
+    for user_id in sorted({row.user_id for row in rows}):
+        lock_person(session, user_id)
+    freezing.freeze_due(session, challenge_queries.challenge_as_it_is(session, challenge_id))
+    ids = frozenset(row.id for row in rows)
+    session.execute(select(Submission.id).where(Submission.id.in_(ids)).order_by(Submission.id).with_for_update())
+    return ids
 
 
 def locked(session: Session, submission_id: uuid.UUID, user: User, *, with_person: bool = False) -> Submission:

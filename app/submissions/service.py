@@ -136,7 +136,8 @@ def lock_submitter(session: Session, user: User) -> None:
     Raises:
         ForbiddenError: the account was disabled during the upload.
     """
-    if session.scalar(select(User.disabled_at).where(User.id == user.id).with_for_update()) is not None:
+    query = select(User.disabled_at).where(User.id == user.id).with_for_update(key_share=True)  # as `lock_person`
+    if session.scalar(query) is not None:
         raise ForbiddenError("Your account has been disabled.")
 
 

@@ -4,13 +4,15 @@ import uuid
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from datetime import datetime
+from functools import partial
 
 from anyio import to_thread
+from sqlalchemy.exc import DBAPIError
 from starlette.requests import Request
 
 from vocboard.app.accounts.models import User
 from vocboard.app.challenges import service as challenges
-from vocboard.app.database import Database
+from vocboard.app.database import Database, is_conflict
 from vocboard.app.errors import InvalidArchiveError, NotFoundError
 from vocboard.app.storage.archives import ArchiveStore, IncomingArchive
 from vocboard.app.submissions import forms, idempotency, queries
@@ -118,7 +120,13 @@ class Acceptance:
             forms.checked(received.form, edition=edition, needed=needed_by(entered))
             if sent.refuses_incomplete and not received.submit_incomplete:
                 refuse_incomplete(report.entries, edition)
-            return await to_thread.run_sync(self._queue, sent, target, received, report, columns)
+            queue = partial(self._queue, sent, target, received, report, columns)
+            try:
+                return await to_thread.run_sync(queue)
+            except DBAPIError as error:  # `RetryConflicts` repeats no request with a large body
+                if not is_conflict(error):
+                    raise
+                return await to_thread.run_sync(queue)
 
     async def validate(
         self,

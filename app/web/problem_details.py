@@ -21,7 +21,7 @@ from starlette.requests import ClientDisconnect, Request
 from starlette.responses import JSONResponse, RedirectResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from vocboard.app.database import now
+from vocboard.app.database import is_conflict, now
 from vocboard.app.errors import (
     BusyError,
     IncompleteEntryError,
@@ -165,12 +165,13 @@ def _(error: HTTPException) -> ProblemDetails:
 
 @details_of.register(OperationalError)
 @details_of.register(InterfaceError)  # the connection was lost between two statements
-def _(_error: DBAPIError) -> ProblemDetails:
+def _(error: DBAPIError) -> ProblemDetails:
+    happened = "Others changed the same things" if is_conflict(error) else "The database cannot be reached"
     return ProblemDetails(
         503,
         "unavailable",
         "Temporarily unavailable",
-        "The database cannot be reached. Nothing was changed; please try again in a moment.",
+        f"{happened}. Nothing was changed; please try again in a moment.",
         headers={"Retry-After": str(RETRY_AFTER_UNAVAILABLE_SECONDS)},
     )
 

@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from datetime import timedelta
 from typing import Any, Generic, Protocol, TypeVar, cast
 
-from sqlalchemy import ColumnElement, Update, and_, select, true, update
+from sqlalchemy import ColumnElement, Update, and_, inspect, select, true, tuple_, update
 from sqlalchemy.engine import CursorResult
 from sqlalchemy.orm import Session
 
@@ -151,6 +151,9 @@ class LeasedQueue(Generic[ClaimT]):
             among: restricts the rows.
         """
         expired = and_(self.is_expired(), true() if among is None else among)
+        # Rows that are being changed now can wait for the next time; waiting for them could end in a deadlock.
+        keys = tuple_(*inspect(self._model).primary_key)
+        expired = and_(expired, keys.in_(select(*keys).where(expired).with_for_update(skip_locked=True)))
         give_up = update(self._model).where(expired, self._model.attempts >= attempts).values(**given_up, **_LET_GO)
         give_back = update(self._model).where(expired).values(**self._returned, **_LET_GO)
         count = changed_rows(session, give_up)
