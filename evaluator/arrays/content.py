@@ -40,8 +40,11 @@ class Arrays:
 
     def values(self, *keys: object) -> Values:
         """Return a reader for one place: the competition's results, or the part at these keys."""
-        place = self.competition.key + "".join(f"[{key!r}]" for key in keys)
-        return Values(self.new_report(place), self.edition.limits)
+        return Values(self.new_report(self.place(*keys)), self.edition.limits)
+
+    def place(self, *keys: object) -> str:
+        """Return the name of a place, as an expression."""
+        return self.competition.key + "".join(f"[{key!r}]" for key in keys)
 
 
 class ArrayReader(ABC):

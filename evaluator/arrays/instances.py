@@ -1,7 +1,7 @@
 """Detected instances (boxes or masks) in memory: by class, by image as in torchmetrics, or in one table."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -9,8 +9,9 @@ from numpy.typing import NDArray
 
 from vocboard.evaluator.arrays import problems as kinds
 from vocboard.evaluator.arrays.content import Arrays, known_classes
-from vocboard.evaluator.arrays.values import Values, kind_of, length_of
-from vocboard.evaluator.problems import quoted
+from vocboard.evaluator.arrays.values import Values, as_array, kind_of, length_of
+from vocboard.evaluator.problems import Problem, counted, quoted
+from vocboard.evaluator.result_files.report import FileReport
 
 _IMAGES, _SCORES, _LABELS = "images", "scores", "labels"
 
@@ -93,22 +94,81 @@ def _is_by_image(content: Mapping[object, object], arrays: Arrays) -> bool:
 def _by_image(
     content: Mapping[object, object], shape_key: str, read_shapes: ReadShapes, arrays: Arrays
 ) -> Iterator[tuple[tuple[str, ...], Instances]]:
-    """Yield the instances of all images; every class counts as entered."""
-    unknown = []
+    """Yield the instances of all images; every class counts as entered.
+
+    All images are read together. Only if that is not possible, each is read on its own, to say what is wrong where.
+    """
+    classes = arrays.competition.classes
+    together = _together(content, shape_key, arrays)
+    if together is not None:
+        positions, table = together
+        values = Values(FileReport(None), arrays.edition.limits)
+        found = _read(table, shape_key, read_shapes, arrays, values, image=positions, with_labels=True)
+        if found is not None and not values.report.problems():
+            yield classes, found
+            return
+    unknown, problems = [], []
     for key, value in content.items():
         position = arrays.items.images.position(key) if isinstance(key, str) else None
         if position is None:
             unknown.append(key)
             continue
-        found = _read(value, shape_key, read_shapes, arrays, arrays.values(key), image=position, with_labels=True)
+        values = Values(FileReport(arrays.place(key)), arrays.edition.limits)
+        found = _read(value, shape_key, read_shapes, arrays, values, image=position, with_labels=True)
+        problems += values.report.problems()
         if found is not None:
-            yield arrays.competition.classes, found
+            yield classes, found
+    for problem in _once_each(problems):
+        arrays.values().report.note(problem)
     numbers = [key for key in unknown if not isinstance(key, str)]
     if numbers:
         first = next(iter(arrays.items.images.listed()), None)
         example = f", such as {quoted(first)}" if first else ""
         arrays.values().report.add(kinds.NUMBERS_AS_IMAGES, name="the mapping", example=example)
     arrays.values().unknown_images([key for key in unknown if isinstance(key, str)], arrays.items)
+
+
+def _together(
+    content: Mapping[object, object], shape_key: str, arrays: Arrays
+) -> tuple[NDArray[np.int32], dict[str, NDArray[Any]]] | None:
+    """Return the rows of all images as one table with (n,) positions of images; None if they do not fit together."""
+    names = (_SCORES, _LABELS, shape_key)
+    positions: list[int] = []
+    columns: dict[str, list[NDArray[Any]]] = {name: [] for name in names}
+    for key, value in content.items():
+        position = arrays.items.images.position(key) if isinstance(key, str) else None
+        if position is None or not isinstance(value, Mapping) or not all(name in value for name in names):
+            return None
+        try:
+            row = [as_array(value[name]) for name in names]
+        except Exception:  # reported where the images are read one by one
+            return None
+        if not any(array.size for array in row):
+            continue
+        is_masked = any(isinstance(value[name], np.ma.MaskedArray) for name in names)
+        if is_masked or [array.ndim for array in row] != [1, 1, 2] or len({len(array) for array in row}) > 1:
+            return None
+        positions.append(position)
+        for name, array in zip(names, row, strict=True):
+            columns[name].append(array)
+    if not positions or len({array.dtype.kind for array in columns[_LABELS]}) > 1:
+        return None
+    if len({array.shape[1] for array in columns[shape_key]}) > 1:
+        return None
+    lengths = [len(array) for array in columns[_SCORES]]
+    table = {name: np.concatenate(arrays_of) for name, arrays_of in columns.items()}
+    return np.repeat(np.array(positions, dtype=np.int32), lengths), table
+
+
+def _once_each(problems: Sequence[Problem]) -> Iterator[Problem]:
+    """Yield the first problem of each kind, with the number of further images that have it."""
+    by_code: dict[str, list[Problem]] = {}
+    for problem in problems:
+        by_code.setdefault(problem.code, []).append(problem)
+    for first, *others in by_code.values():
+        images = len({each.file for each in others} - {first.file})
+        more = f" The same kind of problem is in {counted(images, 'further image')}." if images else ""
+        yield replace(first, message=first.message + more)
 
 
 def _read(
@@ -118,7 +178,7 @@ def _read(
     arrays: Arrays,
     values: Values,
     *,
-    image: int | None,
+    image: int | NDArray[np.int32] | None,
     with_labels: bool,
 ) -> Instances | None:
     needed = [*([_IMAGES] if image is None else []), _SCORES, *([_LABELS] if with_labels else []), shape_key]
@@ -132,7 +192,7 @@ def _read(
     if image is None:
         images = values.images(content[_IMAGES], arrays.items, length)
     else:
-        images = None if length is None else np.full(length, image, dtype=np.int32)
+        images = None if length is None else np.broadcast_to(np.asarray(image, dtype=np.int32), length)
     classes = _classes(content[_LABELS], arrays, values, length) if with_labels else None
     shape = read_shapes(content[shape_key], images, length, arrays, values)
     if score is None or images is None or shape is None or (with_labels and classes is None):

@@ -37,7 +37,11 @@ UNKNOWN_LABEL = _error(
 )
 WRONG_STRUCTURE = _error("wrong_structure", "Something else than expected", "Found {found}; expected {expected}.")
 MISSING_KEYS = _error("missing_keys", "Missing keys", "{missing} {is_missing} missing; it has {found}.")
-NOT_AN_ARRAY = _error("not_an_array", "Something that is not an array", "{name} cannot be read as an array: {reason}.")
+NOT_AN_ARRAY = _error(
+    "not_an_array",
+    "Something that is not an array",
+    "{name} cannot be read as an array: {reason}.",
+)
 WRONG_TYPE = _error("wrong_type", "An array of another type", "{name} is an array of {found}; expected {expected}.")
 MASKED = _error(
     "masked_values",

@@ -145,9 +145,11 @@ class Values:
     def array(self, value: object, name: str) -> NDArray[Any] | None:
         """Return an array of any shape and type."""
         try:
-            array = np.asarray(value)
+            array = as_array(value)
         except Exception as error:  # `__array__` of other libraries can raise anything
             reason = " ".join(str(error).split())[:_MAX_REASON_LENGTH].rstrip(".")
+            if "bfloat16" in reason.lower():  # NumPy has no such type
+                reason += "; give x.float()"
             self.report.add(kinds.NOT_AN_ARRAY, name=name, reason=reason)
             return None
         masked = int(np.count_nonzero(np.ma.getmaskarray(value))) if isinstance(value, np.ma.MaskedArray) else 0
@@ -194,10 +196,20 @@ def _keys(value: Mapping[Any, object]) -> str:
     return f"{named} and {more:,} more" if more > 0 else named
 
 
+def as_array(value: Any) -> NDArray[Any]:
+    """Return a value as an array; tensors of PyTorch on any device, also those that require a gradient.
+
+    Raises:
+        Exception: it cannot be converted; `__array__` of other libraries can raise anything.
+    """
+    is_tensor = hasattr(value, "detach") and hasattr(value, "cpu")
+    return np.asarray(value.detach().cpu() if is_tensor else value)
+
+
 def kind_of(value: object) -> str:
     """Return the kind of NumPy type that a value has as an array, such as `f` or `U`; a space if it has none."""
     try:
-        array = np.asarray(value)
+        array = as_array(value)
     except Exception:  # reported where the value is read
         return " "
     return array.dtype.kind if array.size else " "
@@ -206,7 +218,7 @@ def kind_of(value: object) -> str:
 def length_of(value: object) -> int | None:
     """Return how many rows a value has as an array; None if it is not an array."""
     try:
-        return len(np.asarray(value))
+        return len(as_array(value))
     except Exception:  # reported where the value is read
         return None
 

@@ -187,3 +187,60 @@ def test_without_image_sets_identifiers_are_not_checked() -> None:
     assert found.is_valid
     assert not found.items_checked
     assert not vocboard.validate({"comp3": [by_image()["000001"]]}, EDITION).is_valid
+
+
+class DeviceTensor(Tensor):
+    """A tensor on a GPU that requires a gradient: NumPy takes it only after `detach` and `cpu`."""
+
+    converted = 0
+
+    def __init__(self, values: Any, left: tuple[str, ...] = ("detach", "cpu")) -> None:
+        super().__init__(values, f"Call {left[0]}() first." if left else "")
+        self._left = left
+
+    def detach(self) -> "DeviceTensor":
+        return DeviceTensor(self._values, tuple(each for each in self._left if each != "detach"))
+
+    def cpu(self) -> "DeviceTensor":
+        return DeviceTensor(self._values, tuple(each for each in self._left if each != "cpu"))
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray:
+        DeviceTensor.converted += not self._failure
+        return super().__array__(dtype, copy)
+
+
+def test_tensors_are_moved_and_each_is_converted_once(truth: GroundTruth) -> None:
+    tensors = {
+        image: {key: DeviceTensor(values) if key != "labels" else values for key, values in each.items()}
+        for image, each in by_image().items()
+    }
+    DeviceTensor.converted = 0
+    assert vocboard.evaluate({"comp3": tensors}, EDITION, truth).per_class["car"] == CAR_AP
+    assert DeviceTensor.converted == 2 * len(tensors)
+
+
+def test_what_is_wrong_in_every_image_is_one_error(truth: GroundTruth) -> None:
+    failing = Tensor([0.9], "Got unsupported ScalarType BFloat16")
+    everywhere = {image: {**each, "scores": failing, "boxes": failing} for image, each in by_image().items()}
+    (problem,) = vocboard.validate({"comp3": everywhere}, EDITION, truth).errors
+    assert problem.file == "comp3['000001']"
+    assert problem.message == (
+        "scores cannot be read as an array: Got unsupported ScalarType BFloat16; give x.float(). "
+        "The same kind of problem is in 2 further images."
+    )
+    one = by_image()
+    one["000003"]["scores"][0] = np.nan
+    (problem,) = vocboard.validate({"comp3": one}, EDITION, truth).errors
+    assert problem.file == "comp3['000003']"
+    assert "index 0" in problem.message
+
+
+@pytest.mark.parametrize("empty", [np.zeros((0, 4)), []])
+def test_images_together_are_what_they_are_one_by_one(empty: Any, truth: GroundTruth) -> None:
+    """In any order of the images, with empty ones and mixed types."""
+    mixed = dict(reversed(by_image().items()))
+    mixed["000004"] = {"boxes": empty, "scores": [], "labels": []}
+    mixed["000001"]["boxes"] = np.array(mixed["000001"]["boxes"], dtype=np.uint16)
+    mixed["000001"]["labels"] = np.array(mixed["000001"]["labels"], dtype=np.uint64)
+    found = vocboard.evaluate({"comp3": mixed}, EDITION, truth)
+    assert (found.per_class["car"], found.per_class["dog"]) == (CAR_AP, DOG_AP)
