@@ -78,10 +78,26 @@ def _ask(arguments: argparse.Namespace) -> Answers:
         if question.needs_task is None or question.needs_task in listed(answers["tasks"]):
             given = getattr(arguments, question.field)
             answers[question.field] = _answer(question) if given is None else given
+            if question.field == "overlap":
+                _check_fraction(question, answers[question.field])
             for item in listed(answers[question.field]) if question.choices else ():
                 if item not in question.choices:
                     raise MisuseError(f"{question.text}: {item!r} is not one of {', '.join(question.choices)}")
     return Answers(**answers)
+
+
+def _check_fraction(question: Question, text: str) -> None:
+    """Raise an error unless an answer is a fraction.
+
+    Raises:
+        MisuseError: it is not.
+    """
+    try:
+        is_fraction = 0 <= float(text) <= 1
+    except ValueError:
+        is_fraction = False
+    if not is_fraction:
+        raise MisuseError(f"{question.text}: {text!r} is not a number from 0 to 1")
 
 
 def _answer(question: Question) -> str:

@@ -212,7 +212,11 @@ def _annotations(table: Table, classes: tuple[str, ...]) -> Annotations:
 
 
 def _overlap(table: Table) -> Overlap:
-    overlap = Overlap(threshold=table.number("threshold"), strict=table.flag("strict"))
+    default = Overlap()
+    overlap = Overlap(
+        threshold=table.number("threshold") if table.has("threshold") else default.threshold,
+        strict=table.flag("strict") if table.has("strict") else default.strict,
+    )
     if overlap.threshold > 1:
         table.fail("threshold", "a fraction, from 0 to 1")
     table.finish()

@@ -12,10 +12,17 @@ from pathlib import Path
 from vocboard.evaluator.archives import TREE_LIMITS, ArchiveError, members
 from vocboard.evaluator.ground_truth.errors import TreeProblems, some
 from vocboard.evaluator.problems import Problem
+from vocboard.evaluator.problems.archives import NOT_AN_ARCHIVE
 
 MIB = 1024 * 1024
 FOLDERS_LISTED, MAX_FOLDERS, FOLDER_DEPTH = 12, 1000, 2  # of what a message says of a tree without image sets
 MAXIMUM_BYTES = 64 * MIB  # maximum size of a file that is read; images are not read
+
+_REMEDY = (
+    "Expected a development kit tree: the directory with Annotations/ and ImageSets/, or an archive of it (.tar, "
+    ".tar.gz, .tar.xz, .tar.bz2, .zip). Ground truth in COCO's JSON becomes a tree with `vocboard convert "
+    "coco-ground-truth`."
+)
 
 
 class Tree:
@@ -93,7 +100,8 @@ class Tree:
                 if member.name in wanted and self._is_small(member.name, member.size):
                     yield member.name, member.read()
         except ArchiveError as error:
-            self._problems.add(error.problem.code, error.problem.message, error.problem.file)
+            message = error.problem.message.replace(NOT_AN_ARCHIVE.remedy, _REMEDY)
+            self._problems.add(error.problem.code, message, error.problem.file)
             self._problems.raise_if_any()
 
     def _is_small(self, name: str, size: int) -> bool:

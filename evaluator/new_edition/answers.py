@@ -36,7 +36,7 @@ class Question:
 QUESTIONS = (
     Question("name", "Short name, also the name of its folder", "ROADS2026"),
     Question("title", "Title", "Road Users 2026"),
-    Question("tasks", f"Tasks, of {', '.join(TASKS)}", "detection"),
+    Question("tasks", f"Tasks, of {', '.join(TASKS)}", "detection", choices=TASKS),
     Question("classes", "Classes, in the order of the segmentation labels", "car, bicycle, person"),
     Question("parts", "Parts of people", "head, hand, foot", needs_task="layout"),
     Question("actions", "Actions of people", "walking, riding", needs_task="action"),
@@ -75,9 +75,7 @@ def edition_text(answers: Answers) -> str:
 
     Each task has one competition, with any training data.
     """
-    tasks = [task for task in TASKS if task in listed(answers.tasks)] + [
-        task for task in listed(answers.tasks) if task not in TASKS
-    ]
+    tasks = [task for task in TASKS if task in listed(answers.tasks)]
     parts = [
         f"name = {json.dumps(answers.name)}",
         f"title = {json.dumps(answers.title)}",
@@ -88,11 +86,11 @@ def edition_text(answers: Answers) -> str:
         f"actions = {_toml_list(listed(answers.actions) if 'action' in tasks else [])}",
         "",
         "[overlap]",
-        f"threshold = {answers.overlap}",
+        f"threshold = {float(answers.overlap)!r}",
         "strict = false",
     ]
     for task in tasks:
-        rules = _RULES.get(task, 'file = ""')
+        rules = _RULES[task]
         if task == Task.DETECTION:
             rules = rules.replace(_SECONDARY, _secondary(listed(answers.by)))
         parts += ["", f"[tasks.{task}]", rules]

@@ -1,10 +1,11 @@
-"""The exception for invalid results."""
+"""The exception for invalid results, and the warning for those that look wrong."""
 
 from collections.abc import Iterator, Sequence
 
 from vocboard.evaluator.problems import Problem, Severity, counted
 
 LISTED_IN_MESSAGE = 20
+_LISTED_IN_WARNING = 5
 
 
 class InvalidResultsError(ValueError):
@@ -17,6 +18,20 @@ class InvalidResultsError(ValueError):
     def __init__(self, problems: Sequence[Problem]) -> None:
         self.problems = tuple(problems)
         super().__init__("\n".join(_message(self.problems)))
+
+
+class ResultsWarning(UserWarning):
+    """The results were scored, but have warnings; `problems` of the returned object has all of them."""
+
+
+def warning_of(problems: Sequence[Problem]) -> ResultsWarning | None:
+    """Return the warning about results that have been scored; None if there is nothing to warn of."""
+    if not problems:
+        return None
+    more = len(problems) - _LISTED_IN_WARNING
+    lines = [f"the results have {counted(len(problems), 'warning')}", *(f"  {located(each)}" for each in problems)]
+    shown = lines[: _LISTED_IN_WARNING + 1] + ([f"  and {more:,} more, see `problems`"] if more > 0 else [])
+    return ResultsWarning("\n".join(shown))
 
 
 def _message(problems: Sequence[Problem]) -> Iterator[str]:

@@ -1,6 +1,7 @@
 """Public functions to score and validate results, in files or in memory."""
 
 import os
+import warnings
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
@@ -10,7 +11,7 @@ from vocboard.evaluator.evaluation import Confusions, score_results
 from vocboard.evaluator.ground_truth import GroundTruth
 from vocboard.evaluator.image_sets import ImageSets
 from vocboard.evaluator.problems import has_errors
-from vocboard.evaluator.public_api.errors import InvalidResultsError
+from vocboard.evaluator.public_api.errors import InvalidResultsError, warning_of
 from vocboard.evaluator.public_api.inputs import (
     AnyEdition,
     AnyPath,
@@ -50,6 +51,9 @@ def evaluate(
             maps.
         segmentation_classes: classes entered for segmentation. Default: all classes of the edition.
 
+    Warns:
+        ResultsWarning: the results have warnings, for example boxes that seem to have another format.
+
     Raises:
         InvalidResultsError: the results are invalid; lists all problems. A `ValueError`.
         ValueError: the ground truth belongs to another edition, or an argument is invalid.
@@ -71,6 +75,9 @@ def evaluate(
     )
     if has_errors(read.problems):
         raise InvalidResultsError(read.problems)
+    warning = warning_of(read.problems)
+    if warning is not None:
+        warnings.warn(warning, stacklevel=2)
     statistics = Statistics(read.results, chosen, ground_truth, confusions)
     return EvaluationResult(score_results(read, chosen, ground_truth, confusions), statistics)
 

@@ -82,7 +82,20 @@ def test_every_task_and_the_example_command_on_the_sample_tree(
 
 
 def test_wrong_answers_are_reported_and_nothing_is_written(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    options = ["--name", "9", "--title", "t", "--tasks", "dancing", "--classes", "", "--overlap", "2"]
+    options = [
+        "--name",
+        "9",
+        "--title",
+        "t",
+        "--tasks",
+        "action",
+        "--actions",
+        "walking",
+        "--classes",
+        "",
+        "--overlap",
+        "1",
+    ]
     status, _, err = run(capsys, "new-edition", "--output", tmp_path / "mine", *options, "--image-set", "test")
     assert status == 2
     assert "these answers do not give a valid edition" in err
@@ -90,6 +103,13 @@ def test_wrong_answers_are_reported_and_nothing_is_written(tmp_path: Path, capsy
     status, _, err = run(capsys, "new-edition", "--output", tmp_path / "mine", *options, "--by", "size, colour")
     assert status == 2
     assert "'colour' is not one of area, size, shape" in err
+    for answer, said in (
+        (("--tasks", "detection layout"), "'detection layout' is not one of classification,"),
+        (("--overlap", "half"), "'half' is not a number from 0 to 1"),
+        (("--overlap", "nan"), "'nan' is not a number from 0 to 1"),
+    ):
+        status, _, err = run(capsys, "new-edition", "--output", tmp_path / "mine", *options, "--by", "none", *answer)
+        assert (status, said in err, "TOML" in err) == (2, True, False)
     assert list(tmp_path.iterdir()) == []
 
 

@@ -16,6 +16,7 @@ from vocboard.evaluator.editions import (
     read_text,
     source,
 )
+from vocboard.evaluator.rules import Overlap
 
 GOOD = """\
 name = "ROADS"
@@ -89,6 +90,14 @@ def test_a_good_file_is_read() -> None:
     assert edition.parts == edition.actions == ()
 
 
+@pytest.mark.parametrize(
+    ("keys", "expected"),
+    [("threshold = 0.7", Overlap(0.7, strict=False)), ("strict = true", Overlap(0.5, strict=True))],
+)
+def test_either_key_of_the_overlap_has_a_default(keys: str, expected: Overlap) -> None:
+    assert read_text(f"{GOOD}\n[overlap]\n{keys}\n", "own.toml").overlap == expected
+
+
 def test_all_errors_are_reported_at_once_with_their_lines() -> None:
     told = [(line, message.split(" ")[0]) for line, message in mistakes(WRONG)]
     assert told == [
@@ -96,7 +105,6 @@ def test_all_errors_are_reported_at_once_with_their_lines() -> None:
         (1, "name"),
         (2, "titel:"),
         (3, "classes"),
-        (8, "overlap.strict"),
         (9, "overlap.threshold"),
         (12, "tasks.detection.file"),
         (13, "tasks.detection.metric"),

@@ -192,6 +192,8 @@ class TestBrokenTrees:
         with pytest.raises(GroundTruthError) as error:
             read_ground_truth(path, EDITION)
         assert [problem.code for problem in error.value.problems] == ["not_an_archive"]
+        assert "Expected a development kit tree" in str(error.value)
+        assert "result files" not in str(error.value)
 
     def test_everything_wrong_with_the_lists_is_reported_at_once_with_file_and_line(self, tmp_path: Path) -> None:
         files = trees.files_of_2012() | {
