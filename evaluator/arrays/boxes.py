@@ -1,4 +1,4 @@
-"""Converts boxes in memory from the conventions of other tools to VOC's, and reports warnings.
+"""Converts boxes in memory from the conventions of other tools to VOC's.
 
 VOC counts pixels from 1 and includes the right column and the bottom row. The others measure edges from 0: the first
 pixel extends from 0 to 1. So `left` and `top` differ by one, while `right` and `bottom` are equal.
@@ -8,12 +8,6 @@ from typing import Literal, get_args
 
 import numpy as np
 from numpy.typing import NDArray
-
-from vocboard.evaluator.arrays import problems as kinds
-from vocboard.evaluator.arrays.values import Values
-from vocboard.evaluator.problems import Kind, counted, quoted
-from vocboard.evaluator.result_files.box_checks import is_outside, is_upside_down
-from vocboard.evaluator.result_files.items import Items
 
 BoxFormat = Literal["voc", "xyxy", "xywh", "cxcywh"]
 BOX_FORMATS: tuple[str, ...] = get_args(BoxFormat)
@@ -45,30 +39,3 @@ def to_voc(box: NDArray[np.float64], box_format: BoxFormat) -> NDArray[np.float6
         case "cxcywh":
             corners = first - second / 2, first + second / 2
     return np.concatenate([corners[0] + 1, corners[1]], axis=1)
-
-
-def warn_of_boxes(
-    box: NDArray[np.float64], image: NDArray[np.int32], items: Items, box_format: str, values: Values
-) -> None:
-    """Report boxes that cannot match anything, and boxes that seem to be measured from 0.
-
-    Args:
-        box: (n, 4) in VOC's convention.
-        image: (n,) position of each box's image.
-        items: test items with image sizes.
-        box_format: original format of the boxes.
-        values: collects the warnings.
-    """
-
-    def warn(kind: Kind, found: NDArray[np.bool_]) -> None:
-        count = int(np.count_nonzero(found))
-        if count:
-            first = items.images.listed()[int(image[np.argmax(found)])]
-            values.report.add(kind, count=counted(count, "box", "boxes"), first=quoted(first))
-
-    upside_down = is_upside_down(box)
-    warn(kinds.BOXES_UPSIDE_DOWN, upside_down)
-    if items.sizes is not None:
-        warn(kinds.BOXES_OUTSIDE, is_outside(box, items.sizes[image]) & ~upside_down)
-    if box_format == "voc" and not np.any(box < 0):
-        warn(kinds.BOXES_FROM_ZERO, (box[:, 0] == 0) | (box[:, 1] == 0))

@@ -22,7 +22,7 @@ class Arrays:
 
     Attributes:
         items: the test items of the competition.
-        box_format: format of all boxes.
+        box_format: format of all boxes; None if it was not given, for VOC's.
         first_label: number of the first class if labels are numbers.
         declared_classes: classes entered, if the arrays do not say.
         segmentation_sink: called with each valid label map; see `evaluator.reading.read_results`.
@@ -32,7 +32,7 @@ class Arrays:
     competition: Competition
     edition: Edition
     items: Items
-    box_format: BoxFormat
+    box_format: BoxFormat | None
     first_label: int
     declared_classes: tuple[str, ...]
     segmentation_sink: SegmentationSink | None

@@ -77,6 +77,26 @@ def read_instances(
         arrays.values().wrong_structure(content, f"a mapping of classes, or of images, to {shape_key} and scores")
 
 
+def is_by_image(content: object, shape_key: str, arrays: Arrays) -> bool:
+    """Return whether instances are given image by image, as torchvision and torchmetrics do."""
+    if isinstance(content, Mapping):
+        return not _is_table(content, shape_key) and _is_by_image(content, arrays)
+    return isinstance(content, Sequence)
+
+
+def note_empty_classes(numbers: Mapping[str, int], arrays: Arrays) -> None:
+    """Warn of classes that are entered without a result.
+
+    Args:
+        numbers: number of results by class.
+        arrays: collects the warning.
+    """
+    empty = [name for name, number in numbers.items() if not number]
+    if empty:
+        count = counted(len(empty), "class", "classes")
+        arrays.values().report.add(kinds.CLASSES_WITHOUT_RESULTS, count=count, names=", ".join(empty))
+
+
 def _is_table(content: Mapping[object, object], shape_key: str) -> bool:
     return any(key in content for key in (_IMAGES, _SCORES, shape_key))
 

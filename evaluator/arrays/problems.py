@@ -105,6 +105,9 @@ ITEMS_WITHOUT_SCORE = _warning(
     "Give every one a score, however low.",
 )
 EMPTY = _warning("empty_file", "No results", "There are no results here; the class still counts as entered.")
+CLASSES_WITHOUT_RESULTS = _warning(
+    "empty_file", "No results", "There are no results of {count}: {names}. They still count as entered."
+)
 TOO_MANY_DETECTIONS = _error(
     "too_many_detections",
     "Too many detections in one image",
@@ -116,6 +119,44 @@ BOXES_UPSIDE_DOWN = _warning(
     "Boxes with sides exchanged",
     "{count} (the first in image {first}) with right < left or bottom < top, which cannot match anything.",
     "Boxes are left, top, right, bottom; of x, y, width, height say box_format='xywh'.",
+)
+NEGATIVE_SIZES = _warning(
+    "box_upside_down",
+    "Boxes of negative width or height",
+    "{count} (the first in image {first}) with negative width or height, which cannot match anything.",
+    "Boxes of two corners have box_format='xyxy'.",
+)
+BOXES_AS_FRACTIONS = _warning(
+    "boxes_as_fractions",
+    "Boxes that seem to be fractions of the image",
+    "{count} with no number above 1.5, which seem to be fractions of the image's width and height.",
+    "Multiply x by the width and y by the height of the image; no box_format does that.",
+)
+BOXES_OF_OTHER_FORMAT = _warning(
+    "box_format_unlikely",
+    "Boxes that seem to have another format",
+    "{count} that fit their images as {likely}, and only {fitting} as {stated}.",
+    "Say box_format='{form}' if that is what they are.",
+)
+BOX_FORMAT_NOT_GIVEN = _warning(
+    "box_format_not_given",
+    "Boxes by image without a format",
+    "Boxes by image are read as VOC's: left, top, right, bottom, counted from 1, the last pixel included. Those of "
+    "torchvision and torchmetrics are measured from 0.",
+    "Say box_format='xyxy' for these, or 'voc'.",
+)
+MISSING_IMAGES = _warning(
+    "images_without_detections",
+    "Images without a detection",
+    "{count} have no detection of any class; the first is {first}.",
+    "Check that the results are complete. For images in which nothing was found, ignore this.",
+)
+DUPLICATES = _warning(
+    "repeated_detections",
+    "Detections that are there twice",
+    "{count} are there before, with the same image, class, score and box (the first in image {first}). At most one of "
+    "them can be right.",
+    "Check that results were not added twice.",
 )
 BOXES_OUTSIDE = _warning(
     "box_outside_image",

@@ -22,7 +22,7 @@ def read_arrays(
     edition: Edition,
     image_sets: ImageSets | None,
     *,
-    box_format: BoxFormat = "voc",
+    box_format: BoxFormat | None = None,
     first_label: int = 1,
     segmentation_classes: Sequence[str] | None = None,
     segmentation_sink: SegmentationSink | None = None,
@@ -33,7 +33,7 @@ def read_arrays(
         results: by competition; for the formats, see each task's `tasks/<task>/arrays.py`.
         edition: defines the competitions and classes.
         image_sets: without them, identifiers and sizes are not checked.
-        box_format: format of all boxes; see `evaluator.arrays.boxes.to_voc`.
+        box_format: format of all boxes; see `evaluator.arrays.boxes.to_voc`. Default: VOC's.
         first_label: number of the first class if labels are numbers.
         segmentation_classes: classes entered for segmentation. Default: all classes of the edition.
         segmentation_sink: called with each valid label map; see `evaluator.reading.read_results`.
@@ -41,7 +41,7 @@ def read_arrays(
     Raises:
         ValueError: `box_format` or `segmentation_classes` is invalid.
     """
-    if box_format not in BOX_FORMATS:
+    if box_format is not None and box_format not in BOX_FORMATS:
         raise ValueError(f"box_format is {box_format!r}; expected one of {', '.join(map(repr, BOX_FORMATS))}")
     declared = edition.classes if segmentation_classes is None else tuple(segmentation_classes)
     unknown = [name for name in declared if name not in edition.classes]

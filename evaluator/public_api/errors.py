@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Sequence
 
 from vocboard.evaluator.problems import Problem, Severity, counted
+from vocboard.evaluator.reading import ReadResults
 
 LISTED_IN_MESSAGE = 20
 _LISTED_IN_WARNING = 5
@@ -24,14 +25,14 @@ class ResultsWarning(UserWarning):
     """The results were scored, but have warnings; `problems` of the returned object has all of them."""
 
 
-def warning_of(problems: Sequence[Problem]) -> ResultsWarning | None:
+def warning_of(read: ReadResults) -> ResultsWarning | None:
     """Return the warning about results that have been scored; None if there is nothing to warn of."""
-    if not problems:
+    if not read.problems:
         return None
-    more = len(problems) - _LISTED_IN_WARNING
-    lines = [f"the results have {counted(len(problems), 'warning')}", *(f"  {located(each)}" for each in problems)]
-    shown = lines[: _LISTED_IN_WARNING + 1] + ([f"  and {more:,} more, see `problems`"] if more > 0 else [])
-    return ResultsWarning("\n".join(shown))
+    found = [group.headline for group in read.groups] or list(map(located, read.problems))  # files have groups
+    more = len(found) - _LISTED_IN_WARNING
+    lines = [f"the results have {counted(len(found), 'warning')}:", *(f"  {each}" for each in found[:_LISTED_IN_WARNING])]
+    return ResultsWarning("\n".join([*lines, f"  and {more:,} more, see `problems`"] if more > 0 else lines))
 
 
 def _message(problems: Sequence[Problem]) -> Iterator[str]:

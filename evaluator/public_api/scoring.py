@@ -34,7 +34,7 @@ def evaluate(
     edition: AnyEdition,
     ground_truth: GroundTruth,
     *,
-    box_format: BoxFormat = "voc",
+    box_format: BoxFormat | None = None,
     first_label: int = 1,
     segmentation_classes: Sequence[str] | None = None,
 ) -> EvaluationResult:
@@ -47,6 +47,7 @@ def evaluate(
         ground_truth: from `read_ground_truth`; names of result files contain its image set.
         box_format: format of boxes in memory. `"voc"`: left, top, right, bottom, pixels counted from 1, the right
             column and bottom row included. `"xyxy"`, `"xywh"`, `"cxcywh"`: measured from 0, as in torchvision and COCO.
+            Default: `"voc"`, with a warning for boxes by image, which usually come from torchvision.
         first_label: number of the first class if labels in memory are numbers. Default: 1; 0 is background, as in label
             maps.
         segmentation_classes: classes entered for segmentation. Default: all classes of the edition.
@@ -75,7 +76,7 @@ def evaluate(
     )
     if has_errors(read.problems):
         raise InvalidResultsError(read.problems)
-    warning = warning_of(read.problems)
+    warning = warning_of(read)
     if warning is not None:
         warnings.warn(warning, stacklevel=2)
     statistics = Statistics(read.results, chosen, ground_truth, confusions)
@@ -88,7 +89,7 @@ def validate(
     image_sets: ImageSets | GroundTruth | AnyPath | None = None,
     *,
     image_set: str | None = None,
-    box_format: BoxFormat = "voc",
+    box_format: BoxFormat | None = None,
     first_label: int = 1,
     segmentation_classes: Sequence[str] | None = None,
 ) -> ValidationResult:
@@ -140,7 +141,7 @@ def _read(
     edition: Edition,
     image_sets: ImageSets | None,
     *,
-    box_format: BoxFormat,
+    box_format: BoxFormat | None,
     first_label: int,
     segmentation_classes: Sequence[str] | None,
     sink: SegmentationSink | None = None,

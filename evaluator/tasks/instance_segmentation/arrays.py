@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from vocboard.evaluator.arrays import problems as kinds
 from vocboard.evaluator.arrays.content import ArrayReader, Arrays
-from vocboard.evaluator.arrays.instances import read_instances
+from vocboard.evaluator.arrays.instances import note_empty_classes, read_instances
 from vocboard.evaluator.arrays.values import Values
 from vocboard.evaluator.problems import counted, quoted
 from vocboard.evaluator.results import Entry
@@ -33,6 +33,7 @@ class InstanceSegmentationArrays(ArrayReader):
         found = {name: _columns(taken[name]) for name in classes if name in taken}
         for name, regions in found.items():
             _check_number(name, regions, arrays)
+        note_empty_classes({name: len(each.image) for name, each in found.items()}, arrays)
         return Entry(arrays.competition, tuple(found), found) if found else None
 
 
@@ -90,8 +91,6 @@ def _columns(regions: list[_Region]) -> Regions:
 
 
 def _check_number(name: str, regions: Regions, arrays: Arrays) -> None:
-    if not len(regions.image):
-        arrays.values(name).report.add(kinds.EMPTY)
     limit = arrays.edition.limits.detections_per_image
     counts = np.bincount(regions.image, minlength=1)
     for image in np.flatnonzero(counts > limit).tolist():

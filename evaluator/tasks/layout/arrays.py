@@ -97,11 +97,11 @@ def _take(layout: object, columns: _Columns, by_box: bool, arrays: Arrays, value
         return False
     columns.part_layout += [len(columns.image)] * len(boxes)
     columns.part_type += types
-    columns.part_box.append(to_voc(boxes, arrays.box_format))
+    columns.part_box.append(to_voc(boxes, arrays.box_format or "voc"))
     columns.image.append(int(image[0]))
     columns.score.append(float(score[0]))
     if person_box is not None:
-        columns.person_box.append(to_voc(person_box[None], arrays.box_format)[0])
+        columns.person_box.append(to_voc(person_box[None], arrays.box_format or "voc")[0])
     if index is not None:
         columns.object.append(int(index[0]))
     return True
