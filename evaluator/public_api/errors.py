@@ -31,7 +31,8 @@ def warning_of(read: ReadResults) -> ResultsWarning | None:
         return None
     found = [group.headline for group in read.groups] or list(map(located, read.problems))  # files have groups
     more = len(found) - _LISTED_IN_WARNING
-    lines = [f"the results have {counted(len(found), 'warning')}:", *(f"  {each}" for each in found[:_LISTED_IN_WARNING])]
+    head = f"the results have {counted(len(found), 'warning')}:"
+    lines = [head, *(f"  {each}" for each in found[:_LISTED_IN_WARNING])]
     return ResultsWarning("\n".join([*lines, f"  and {more:,} more, see `problems`"] if more > 0 else lines))
 
 
