@@ -17,7 +17,7 @@ export PYTEST_TIMEOUT ?= 300
 TEST_PROCESSES ?= $(shell $(PYTHON) -c 'import os; print(min(4, (os.cpu_count() or 1) + 1))')
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-pythons bench growth pictures statistics-pictures lint format lock deploy-env set-up set-up-server
+.PHONY: help demo test test-pythons bench growth pictures statistics-pictures lint format lock deploy-env pin-images set-up set-up-server
 
 help: ## list what can be made
 	@sed -n 's/^\([a-z-]*\):.*## /\1: /p' Makefile
@@ -62,6 +62,9 @@ lock: set-up ## resolve the packages of pyproject.toml again, keeping what still
 
 deploy-env: ## .env with new secrets for docker compose: make deploy-env HOST=voc.example.org TLS=admin@example.org
 	@$(PYTHON) tools/deploy_env.py "$(HOST)" "$(TLS)" '$(MAIL)'
+
+pin-images: ## the images of Docker by digest, which asks their registries
+	@$(PYTHON) tools/pin_images.py
 
 set-up: ## .venv with all that development needs
 	@$(PYTHON) tools/set_up.py development

@@ -6,7 +6,6 @@ from contextlib import asynccontextmanager
 from datetime import timedelta
 from functools import partial
 from pathlib import Path
-from urllib.parse import urlsplit
 
 import anyio
 import anyio.to_thread
@@ -40,6 +39,7 @@ from vocboard.app.web.head import HeadAsGet
 from vocboard.app.web.headers import SecurityHeaders
 from vocboard.app.web.open_streams import OpenStreams
 from vocboard.app.web.public_host import PublicHost
+from vocboard.app.web.reading_turns import ReadingTurns
 from vocboard.app.web.retrying import RetryConflicts
 from vocboard.app.web.tus import TusProtocol
 from vocboard.evaluator.version import VERSION
@@ -148,16 +148,16 @@ async def _keep_pruned(services: Services) -> None:
 
 def _middleware(settings: Settings) -> list[Middleware]:
     """Return the middleware, outermost first."""
-    layers = [
+    is_embedded = settings.environment is Environment.EMBEDDED
+    return [
         Middleware(Forwarded, secret=settings.proxy_secret.get_secret_value()),
         Middleware(SecurityHeaders, tls=settings.secure_cookies),
+        Middleware(PublicHost, public_url=settings.public_url, accepts_addresses=is_embedded),
         Middleware(HeadAsGet),
         Middleware(TusProtocol, path=uploads.PATH),
         Middleware(problem_details.ErrorResponses, error_page=error_page),
+        Middleware(ReadingTurns),
         Middleware(BodyLimit),
         Middleware(ForgeryProtection, settings=settings),
         Middleware(RetryConflicts),
     ]
-    if settings.environment is Environment.PRODUCTION:
-        layers.insert(2, Middleware(PublicHost, host=urlsplit(settings.public_url).hostname or ""))
-    return layers

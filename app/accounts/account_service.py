@@ -192,10 +192,10 @@ class AccountService:
         """Approve a registration, and notify the user by email.
 
         Raises:
-            NotFoundError, ConflictError: as `registration.registered`.
+            ForbiddenError, NotFoundError, ConflictError: as `registration.registered`.
         """
         with self.database.writing() as session:
-            user = registration.registered(session, user_id)
+            user = registration.registered(session, user_id, actor)
             administration.approve(session, user=user, site=self.settings.public_url, actor=actor)
         self.notifier.mail_queued()
 
@@ -203,10 +203,10 @@ class AccountService:
         """Reject a registration, and notify the user by email.
 
         Raises:
-            NotFoundError, ConflictError: as `registration.registered`.
+            ForbiddenError, NotFoundError, ConflictError: as `registration.registered`.
         """
         with self.database.writing() as session:
-            user = registration.registered(session, user_id)
+            user = registration.registered(session, user_id, actor)
             administration.reject(session, user=user, site=self.settings.public_url, actor=actor)
         self.notifier.mail_queued()
 

@@ -33,18 +33,14 @@ def users(session: Session) -> Sequence[User]:
     return session.scalars(select(User).order_by(User.email)).all()
 
 
-def administrators(session: Session, *, limit: int) -> Sequence[User]:
-    """Return administrators who can sign in; organisers if there are none."""
-    for role in (Role.ADMINISTRATOR, Role.ORGANISER):
-        found = session.scalars(
-            select(User)
-            .where(User.role == role, User.disabled_at.is_(None), User.email_confirmed_at.is_not(None))
-            .order_by(User.created_at, User.id)
-            .limit(limit)
-        ).all()
-        if found:
-            return found
-    return ()
+def active_with_role(session: Session, role: Role, *, limit: int) -> Sequence[User]:
+    """Return the first users with a role who can sign in."""
+    return session.scalars(
+        select(User)
+        .where(User.role == role, User.disabled_at.is_(None), User.email_confirmed_at.is_not(None))
+        .order_by(User.created_at, User.id)
+        .limit(limit)
+    ).all()
 
 
 def session_by_hash(session: Session, token_hash: bytes, *, idle_timeout: timedelta | None = None) -> WebSession | None:

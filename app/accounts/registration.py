@@ -196,7 +196,7 @@ def confirm(session: Session, *, user: User, policy: RegistrationPolicy, site: s
     user.email_confirmed_at = now()
     audit.record(session, actor=user, action="user.confirm_address", subject=user)
     if not user.is_approved:
-        for administrator in queries.administrators(session, limit=MAX_NOTIFIED):
+        for administrator in approvers(session):
             outbox.put(
                 session,
                 to=administrator.email,
@@ -208,8 +208,32 @@ def confirm(session: Session, *, user: User, policy: RegistrationPolicy, site: s
             )
 
 
-def waiting(session: Session) -> Sequence[User]:
-    """Return users with confirmed addresses who are waiting for approval, oldest first."""
+def approvers(session: Session) -> Sequence[User]:
+    """Return who approves registrations: administrators and, on a server with a single organiser, the organiser."""
+    found = queries.active_with_role(session, Role.ADMINISTRATOR, limit=MAX_NOTIFIED)
+    organisers = queries.active_with_role(session, Role.ORGANISER, limit=2)
+    return [*found, *organisers] if len(organisers) == 1 else found
+
+
+def may_approve(session: Session, user: User) -> bool:
+    """Whether a user sees and approves registrations."""
+    return user.role is Role.ADMINISTRATOR or user.id in {one.id for one in approvers(session)}
+
+
+def _require_approver(session: Session, user: User) -> None:
+    if not may_approve(session, user):
+        raise ForbiddenError(
+            "This server has several organisers, so only its administrators see and approve registrations. Ask them."
+        )
+
+
+def waiting(session: Session, viewer: User) -> Sequence[User]:
+    """Return users with confirmed addresses who are waiting for approval, oldest first.
+
+    Raises:
+        ForbiddenError: the viewer does not approve registrations.
+    """
+    _require_approver(session, viewer)
     return session.scalars(
         select(User)
         .where(User.approved_at.is_(None), User.email_confirmed_at.is_not(None), User.disabled_at.is_(None))
@@ -217,13 +241,15 @@ def waiting(session: Session) -> Sequence[User]:
     ).all()
 
 
-def registered(session: Session, user_id: uuid.UUID) -> User:
+def registered(session: Session, user_id: uuid.UUID, approver: User) -> User:
     """Return a user whose registration is waiting for approval, locked.
 
     Raises:
+        ForbiddenError: the approver does not approve registrations.
         NotFoundError: there is no registration with this id.
         ConflictError: it is not waiting for approval.
     """
+    _require_approver(session, approver)
     user = queries.locked_user(session, user_id)
     if user is None or not user.is_confirmed:
         raise NotFoundError("This registration does not exist.")

@@ -16,6 +16,7 @@ from vocboard.app.accounts import queries
 from vocboard.app.accounts.models import ApiToken, User, WebSession
 from vocboard.app.accounts.secret_tokens import digest, new_secret
 from vocboard.app.accounts.tokens import acting_with, create_token, revoke_token, tokens_of, user_of_token
+from vocboard.app.audit import service as audit
 from vocboard.app.database import now
 from vocboard.app.errors import NotFoundError, NotSignedInError, WrongPasswordError
 from vocboard.app.forms.characters import cleaned
@@ -108,6 +109,8 @@ def record_use(session: Session, used: WebSession | ApiToken) -> None:
 def sign_out(session: Session, *, web_session: WebSession) -> None:
     """End a browser session."""
     session.execute(delete(WebSession).where(WebSession.id == web_session.id))
+    person = audit.PersonId(web_session.user_id)
+    audit.record(session, actor=person, action="user.sign_out", subject=person)
 
 
 def sessions_of(session: Session, user: User) -> Sequence[WebSession]:
@@ -125,7 +128,7 @@ def revoke_session(session: Session, *, user: User, session_id: uuid.UUID) -> No
     if found is None or found.user_id != user.id:
         raise NotFoundError("This session does not exist.")
     session.delete(found)
-    session.flush()
+    audit.record(session, actor=user, action="user.end_session", subject=user)
 
 
 def password_hash_of(session: Session, *, user: User) -> str:

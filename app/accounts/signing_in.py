@@ -6,6 +6,7 @@ that signed in to the account before are counted separately and are not delayed 
 """
 
 import hashlib
+import uuid
 from asyncio import sleep
 from dataclasses import dataclass
 
@@ -18,6 +19,7 @@ from vocboard.app.accounts.password_work import PasswordWork
 from vocboard.app.accounts.people import normalised_email
 from vocboard.app.accounts.service import sign_out, start_session
 from vocboard.app.accounts.sign_in_queue import SignInQueue
+from vocboard.app.audit import service as audit
 from vocboard.app.database import Database
 from vocboard.app.errors import SignInError
 from vocboard.app.rate_limits import attempts
@@ -67,11 +69,13 @@ class _Found:
 
     Attributes:
         user: None if there is no account that can be signed in to.
+        account: id of the account, whether or not it can be signed in to; None if there is none.
         subjects: rate limit subjects that a failure counts against.
         has_failed: whether the browser or its network has recently sent wrong passwords.
     """
 
     user: User | None
+    account: uuid.UUID | None
     subjects: dict[Limit, str]
     has_failed: bool
     delay_seconds: float
@@ -107,16 +111,17 @@ class SignInService:
                 attempt.password, password_hash, client=own_turn, has_failed=found.has_failed
             )
             if not matches or found.user is None:
-                await to_thread.run_sync(_count, database, found.subjects)
+                await to_thread.run_sync(_count, database, found, client)
                 raise SignInError("The email address or the password is wrong.")
             renewed = None
             if passwords.is_outdated(found.user.password_hash):
                 renewed = await self._work.hashed(attempt.password, client=own_turn)
-            return await to_thread.run_sync(self._start, database, attempt, found.user, renewed)
+            return await to_thread.run_sync(self._start, database, attempt, found.user, renewed, client)
 
     def _look_up(self, database: Database, attempt: Attempt, client: str, email: str) -> _Found:
         with database.reading() as session:
             user = queries.user_by_email(session, email)
+            account = None if user is None else user.id
             if user is not None and (user.disabled_at is not None or not user.is_confirmed):
                 user = None
             name = known_browsers.recognised(attempt.known_browser, user, self._key) if user else None
@@ -132,9 +137,11 @@ class SignInService:
             # Failures of others at this account do not count: they could delay its owner.
             own = {limit: subject for limit, subject in subjects.items() if limit is not attempts.SIGN_IN_OF_ACCOUNT}
             has_failed = any(attempts.recent(session, limit, subject) for limit, subject in own.items())
-            return _Found(user, subjects, has_failed, delay_seconds(session, subjects))
+            return _Found(user, account, subjects, has_failed, delay_seconds(session, subjects))
 
-    def _start(self, database: Database, attempt: Attempt, verified: User, renewed: str | None) -> SignedIn:
+    def _start(
+        self, database: Database, attempt: Attempt, verified: User, renewed: str | None, client: str
+    ) -> SignedIn:
         with database.writing() as session:
             user = queries.locked_user(session, verified.id)
             if user is None or user.disabled_at is not None or user.password_hash != verified.password_hash:
@@ -145,21 +152,34 @@ class SignInService:
                 user.password_hash = renewed
             if attempt.replaces is not None:
                 sign_out(session, web_session=attempt.replaces)
+            audit.record(session, actor=user, action="user.sign_in", subject=user, details={"address": client})
             secret = start_session(session, user=user, browser=attempt.browser, lifetime=self._lifetime)
             return SignedIn(user, secret, known_browsers.with_mark(attempt.known_browser, user, self._key))
 
 
-def _count(database: Database, subjects: dict[Limit, str]) -> None:
+def _count(database: Database, found: _Found, client: str) -> None:
+    """Count a failure and log it. What reaches a limit is the last that is logged: nobody can fill the log."""
     with database.writing() as session:
-        attempts.count(session, subjects)
+        attempts.count(session, found.subjects)
+        beyond = _beyond(session, found.subjects)
+        if beyond <= 0:
+            # Not what was typed: some people type their password there.
+            details = {"address": client, "is_last": beyond == 0}
+            person = audit.PersonId(found.account)
+            audit.record(session, actor=None, action="user.sign_in_failed", subject=person, details=details)
 
 
 def delay_seconds(session: Session, subjects: dict[Limit, str]) -> float:
     """Return the delay of the next attempt: the maximum over its limits."""
-    beyond = max(attempts.recent(session, limit, subject) - limit.count for limit, subject in subjects.items())
+    beyond = _beyond(session, subjects)
     if beyond < 0:
         return 0.0
     return min(FIRST_DELAY_SECONDS * 2.0 ** min(beyond, 10), MAX_DELAY_SECONDS)
+
+
+def _beyond(session: Session, subjects: dict[Limit, str]) -> int:
+    """Return how many attempts there are beyond the limits: the maximum over them, negative while none is reached."""
+    return max(attempts.recent(session, limit, subject) - limit.count for limit, subject in subjects.items())
 
 
 def _pair(client: str, email: str) -> str:

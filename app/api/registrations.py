@@ -1,4 +1,4 @@
-"""Registrations waiting for approval, for organisers."""
+"""Registrations waiting for approval, for administrators, or the only organiser of a server."""
 
 import uuid
 
@@ -19,13 +19,16 @@ REFUSALS = problem_responses(401, 403, 404, 409)
 @router.get("/registrations", responses=problem_responses(401, 403))
 def list_registrations(
     database: DatabaseDep,
-    _: ApiOrganiser,
+    user: ApiOrganiser,
     page: PageNumber = FIRST_PAGE,
     per_page: PerPage = DEFAULT_PER_PAGE,
 ) -> ItemPage[WaitingRegistration]:
-    """List users who have confirmed their email address and are waiting for approval, oldest first."""
+    """List users who have confirmed their email address and are waiting for approval, oldest first.
+
+    Only administrators see them, and the organiser of a server that has a single one.
+    """
     with database.reading() as session:
-        waiting = registration.waiting(session)
+        waiting = registration.waiting(session, user)
     return item_page(page_of(waiting, page=page, per_page=per_page), _waiting)
 
 

@@ -213,6 +213,12 @@ def _started_with_edition(_subject: str, details: Details) -> str:
     return f"{said}{what}: “{details.get('reason', '')}”"
 
 
+def _refused_sign_in(subject: str, details: Details) -> str:
+    whose = "an unknown account" if subject == "?" else subject
+    rest = "; further ones are not logged for up to 15 minutes" if details.get("is_last") else ""
+    return f"refused to sign {whose} in from {details.get('address', '?')}{rest}"
+
+
 PHRASES: Mapping[str, Callable[[str, Details], str]] = {
     "challenge.create": _plain("created the challenge “{title}” of {edition}"),
     "challenge.update": _changed_rules,
@@ -275,6 +281,10 @@ PHRASES: Mapping[str, Callable[[str, Details], str]] = {
     "user.confirm": _plain("confirmed the email address of {subject}"),
     "user.approve": _plain("approved the registration of {subject}"),
     "user.reject": _plain("rejected the registration of {subject}"),
+    "user.sign_in": _plain("signed in from {address}"),
+    "user.sign_in_failed": _refused_sign_in,
+    "user.sign_out": _plain("signed out"),
+    "user.end_session": _plain("signed another browser out"),
     "user.set_role": _plain("changed the role of {subject} from {from} to {to}"),
     "user.disable": _plain("disabled the account of {subject}"),
     "user.enable": _plain("enabled the account of {subject}"),

@@ -2,7 +2,7 @@
 
 import uuid
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any, ClassVar, Protocol
 
 from sqlalchemy.orm import Session
 
@@ -33,9 +33,10 @@ class Actor(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class PersonId:
-    """The id of a person whose row is not read."""
+    """The id of a person whose row is not read; None for an account that does not exist."""
 
-    id: uuid.UUID
+    id: uuid.UUID | None
+    __tablename__: ClassVar[str] = "users"
 
 
 def record(

@@ -42,7 +42,7 @@ class Identity:
 
     @property
     def may_create_challenges(self) -> bool:
-        """Whether the user may create challenges and approve registrations."""
+        """Whether the user may create challenges."""
         return self.user is not None and self.user.role in {Role.ORGANISER, Role.ADMINISTRATOR}
 
     def require_user(self) -> User:

@@ -278,12 +278,12 @@ TABLE: Mapping[str, tuple[Rule, ...]] = {
     "POST /api/v1/invitations/{invitation_id}/decline": (
         Rule(OWNER, {"invitation_id": "declined-invitation"}, Scope.SUBMIT),
     ),
-    "GET /api/v1/registrations": (Rule(MAY_CREATE, scope=Scope.ORGANISE),),
+    "GET /api/v1/registrations": (Rule(ADMINISTRATOR, scope=Scope.ORGANISE),),
     "POST /api/v1/registrations/{registration_id}/approve": (
-        Rule(MAY_CREATE, {"registration_id": "waiting"}, Scope.ORGANISE),
+        Rule(ADMINISTRATOR, {"registration_id": "waiting"}, Scope.ORGANISE),
     ),
     "POST /api/v1/registrations/{registration_id}/reject": (
-        Rule(MAY_CREATE, {"registration_id": "waiting"}, Scope.ORGANISE),
+        Rule(ADMINISTRATOR, {"registration_id": "waiting"}, Scope.ORGANISE),
     ),
     "GET /api/v1/openapi.json": (Rule(EVERYONE),),
     "GET /api/docs": (Rule(EVERYONE),),
@@ -368,9 +368,9 @@ TABLE: Mapping[str, tuple[Rule, ...]] = {
     "POST /account/tokens/{token_id}/revoke": (Rule(OWNER, {"token_id": "token"}),),
     "POST /account/sessions/{session_id}/revoke": (Rule(OWNER, {"session_id": "session"}),),
     # Pages for organisers.
-    "GET /organise/registrations": (Rule(MAY_CREATE),),
-    "POST /organise/registrations/{user_id}/approve": (Rule(MAY_CREATE, {"user_id": "waiting"}),),
-    "POST /organise/registrations/{user_id}/reject": (Rule(MAY_CREATE, {"user_id": "waiting"}),),
+    "GET /organise/registrations": (Rule(ADMINISTRATOR),),
+    "POST /organise/registrations/{user_id}/approve": (Rule(ADMINISTRATOR, {"user_id": "waiting"}),),
+    "POST /organise/registrations/{user_id}/reject": (Rule(ADMINISTRATOR, {"user_id": "waiting"}),),
     "GET /organise": (Rule(MAY_ORGANISE),),
     "GET /organise/log": (Rule(ADMINISTRATOR),),
     "GET /organise/log.csv": (Rule(ADMINISTRATOR),),

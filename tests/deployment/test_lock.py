@@ -8,6 +8,8 @@ import pytest
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
+from tools import pin_images
+
 ROOT = Path(__file__).parents[2]
 SERVER, DEVELOPMENT = ROOT / "requirements.lock", ROOT / "requirements-dev.lock"
 LOCKED = re.compile(
@@ -59,3 +61,16 @@ def test_development_has_all_that_the_server_has() -> None:
         name: sorted(map(str, pins)) for name, pins in development.items() if name in server
     }
     assert len(server) > 30
+
+
+def test_images_and_actions_can_only_be_those_that_were_reviewed() -> None:
+    digest = f"sha256:{'0' * 64}"
+    for name in pin_images.FILES:
+        text = (ROOT / name).read_text(encoding="utf-8")
+        pinned = pin_images.pinned(text, lambda _image: digest)
+        images = re.findall(r"^(?:FROM|\s+image:) (\S+)", pinned, re.M)
+        assert [one for one in images if not one.endswith(digest) and not one.startswith("vocboard")] == []
+        assert pin_images.pinned(pinned, lambda _image: digest) == pinned
+    actions = re.findall(r"uses: (\S+)", (ROOT / ".github" / "workflows" / "ci.yml").read_text(encoding="utf-8"))
+    assert actions
+    assert [one for one in actions if not re.fullmatch(r"[\w/-]+@[0-9a-f]{40}", one)] == []

@@ -8,6 +8,7 @@ from fastapi import APIRouter, Depends, Form, Request
 from starlette.responses import Response
 
 from vocboard.app.accounts.models import User
+from vocboard.app.accounts.registration import may_approve
 from vocboard.app.challenges import ground_truth_versions as versions
 from vocboard.app.challenges import queries
 from vocboard.app.challenges import service as challenges
@@ -49,7 +50,14 @@ def organised_challenges(request: Request, database: DatabaseDep, user: Organise
     with database.reading() as session:
         found = challenges.organised_challenges(session, user)
         invitations = invitations_of(session, user)
-    return render(request, "organise/challenges.html", challenges=listed(found), invitations=invitations)
+        approves = may_approve(session, user)
+    return render(
+        request,
+        "organise/challenges.html",
+        challenges=listed(found),
+        invitations=invitations,
+        approves_registrations=approves,
+    )
 
 
 @router.get("/new")

@@ -1,4 +1,4 @@
-"""Registrations waiting for approval, for organisers."""
+"""Registrations waiting for approval, for administrators, or the only organiser of a server."""
 
 import uuid
 
@@ -18,10 +18,10 @@ router = APIRouter(prefix=PATH)
 
 
 @router.get("")
-def registrations_page(request: Request, settings: SettingsDep, database: DatabaseDep, _: Creator) -> Response:
+def registrations_page(request: Request, settings: SettingsDep, database: DatabaseDep, user: Creator) -> Response:
     """List registrations that are waiting for approval."""
     with database.reading() as session:
-        waiting = registration.waiting(session)
+        waiting = registration.waiting(session, user)
     return render(request, "organise/registrations.html", waiting=waiting, policy=settings.registration_policy)
 
 

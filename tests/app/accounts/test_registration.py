@@ -183,13 +183,15 @@ def test_a_registration_waits_for_approval_and_administrators_are_notified(datab
         administrator = make_user(session, role=Role.ADMINISTRATOR, email="root@lab.example")
     register(database, "approval")
     with database.reading() as session:
-        assert registration.waiting(session) == []  # an address that nobody has confirmed is nobody's to approve
+        assert (
+            registration.waiting(session, administrator) == []
+        )  # an address that nobody has confirmed is nobody's to approve
     confirm(database)
     assert [mail.recipient for mail in outbox(database)] == [EMAIL, "root@lab.example"]
     with pytest.raises(NotApprovedError):
         require_confirmed(the_user(database))
     with database.writing() as session:
-        user = registration.registered(session, the_user(database).id)
+        user = registration.registered(session, the_user(database).id, administrator)
         administration.approve(session, user=user, site=SITE, actor=administrator)
     require_confirmed(the_user(database))
     assert outbox(database)[-1].subject == "Your account is approved"
@@ -197,20 +199,39 @@ def test_a_registration_waits_for_approval_and_administrators_are_notified(datab
         actions = session.scalars(select(AuditEvent.action).order_by(AuditEvent.created_at)).all()
     assert actions[1:] == ["user.register", "user.confirm_address", "user.approve"]
     with pytest.raises(ConflictError), database.writing() as session:
-        registration.registered(session, the_user(database).id)
+        registration.registered(session, the_user(database).id, administrator)
 
 
 def test_a_rejected_person_is_out_and_cannot_register_again(database: Database) -> None:
     register(database, "approval")
+    with database.writing() as session:
+        organiser = make_user(session, role=Role.ORGANISER)
     confirm(database)
     with database.writing() as session:
-        administration.reject(session, user=registration.registered(session, the_user(database).id), site=SITE)
+        user = registration.registered(session, the_user(database).id, organiser)  # the only one of the server
+        administration.reject(session, user=user, site=SITE)
     with pytest.raises(SignInError):
         sign_in(database)
     count = len(outbox(database))
     register(database, "approval")
     assert the_user(database).disabled_at is not None
     assert len(outbox(database)) == count + 1  # that there is an account already
+
+
+def test_of_several_organisers_none_sees_registrations(database: Database) -> None:
+    with database.writing() as session:
+        first, second = (make_user(session, role=Role.ORGANISER) for _ in range(2))
+        administrator = make_user(session, role=Role.ADMINISTRATOR)
+    register(database, "approval")
+    confirm(database)
+    assert [mail.recipient for mail in outbox(database)] == [EMAIL, administrator.email]
+    with database.reading() as session:
+        assert [user.email for user in registration.waiting(session, administrator)] == [EMAIL]
+        for organiser in (first, second):
+            with pytest.raises(ForbiddenError, match="administrators"):
+                registration.waiting(session, organiser)
+            with pytest.raises(ForbiddenError, match="administrators"):
+                registration.registered(session, the_user(database).id, organiser)
 
 
 def test_a_role_is_given_to_confirmed_accounts_only(database: Database) -> None:

@@ -13,6 +13,7 @@ from vocboard.app.accounts.password_work import PasswordWork
 from vocboard.app.accounts.sign_in_queue import SignInQueue
 from vocboard.app.accounts.signing_in import Attempt, SignInService
 from vocboard.app.accounts.tokens import MAX_TOKENS
+from vocboard.app.audit.queries import Filters, batch_of_log
 from vocboard.app.database import Database, now
 from vocboard.app.errors import BusyError, ConflictError, LimitedError, SignInError
 from vocboard.app.rate_limits import attempts
@@ -55,7 +56,7 @@ def test_failures_delay_the_next_attempt_and_never_forbid_it(
     database: Database, sign_in_service: SignInService, waited: list[float], email: str
 ) -> None:
     with database.writing() as session:
-        make_user(session, email=EMAIL)
+        make_user(session, email=EMAIL, name="Ada")
     for _ in range(12):
         [outcome] = attempt(sign_in_service, database, Attempt(email, "wrong password", HERE))
         assert isinstance(outcome, SignInError)
@@ -63,6 +64,16 @@ def test_failures_delay_the_next_attempt_and_never_forbid_it(
     if email == EMAIL:
         [outcome] = attempt(sign_in_service, database, Attempt(email, PASSWORD, HERE))
         assert isinstance(outcome, signing_in.SignedIn)
+        with database.writing() as session:
+            service.sign_out(session, web_session=session.scalars(select(WebSession)).one())
+    whose = "Ada" if email == EMAIL else "an unknown account"
+    refused = f"The server refused to sign {whose} in from {HERE}"
+    failures = [f"{refused}."] * 4 + [f"{refused}; further ones are not logged for up to 15 minutes."]
+    with database.reading() as session:
+        events = batch_of_log(session, challenge_id=None, filters=Filters(action="user"), after=None)
+    others = [f"Ada signed in from {HERE}.", "Ada signed out."] if email == EMAIL else []
+    assert [event.text for event in events if event.action != "user.create"] == [*failures, *others]
+    assert "wrong password" not in str([event.details for event in events])
 
 
 def test_failures_of_others_delay_nobody_elsewhere(

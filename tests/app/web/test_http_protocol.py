@@ -35,8 +35,8 @@ def answer_to(site: Site, *pieces: bytes) -> bytes:
             return connection.recv(1000) or b"hung up"
 
 
-HEAD = b"GET /healthz HTTP/1.1\r\nHost: x\r\n"
-POST = b"POST /sign-in HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n"
+HEAD = b"GET /healthz HTTP/1.1\r\nHost: localhost\r\n"
+POST = b"POST /sign-in HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\n\r\n"
 
 
 def test_an_ordinary_request_is_answered(site: Site) -> None:
@@ -75,7 +75,7 @@ def connect(site: Site) -> socket.socket:
 
 def form(length: int) -> bytes:
     return (
-        b"POST /sign-in HTTP/1.1\r\nHost: x\r\nContent-Type: application/x-www-form-urlencoded\r\n"
+        b"POST /sign-in HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/x-www-form-urlencoded\r\n"
         b"Content-Length: %d\r\n\r\n" % length
     )
 
@@ -105,7 +105,7 @@ def test_an_empty_line_does_not_keep_a_connection(site: Site, monkeypatch: pytes
 
 def test_the_rest_of_a_refused_upload_is_read_as_long_as_it_comes(site: Site, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(http_protocol, "HEAD_SECONDS", 0.5)
-    upload = b"POST /api/v1/challenges/any/submissions HTTP/1.1\r\nHost: x\r\nContent-Length: 200000\r\n\r\n"
+    upload = b"POST /api/v1/challenges/any/submissions HTTP/1.1\r\nHost: localhost\r\nContent-Length: 200000\r\n\r\n"
     with closing(connect(site)) as connection:
         connection.sendall(upload)
         assert b" 401 " in connection.recv(20)
@@ -149,6 +149,6 @@ def assert_ends(connection: socket.socket, *, within: float = 10) -> None:
 )
 def test_what_two_servers_could_read_differently_is_refused(site: Site, headers: bytes) -> None:
     """A proxy and this server must agree where a request ends; else one person's body is the next one's request."""
-    answer = answer_to(site, b"POST /sign-in HTTP/1.1\r\nHost: x\r\n" + headers + b"\r\n12345")
+    answer = answer_to(site, b"POST /sign-in HTTP/1.1\r\nHost: localhost\r\n" + headers + b"\r\n12345")
     assert answer.startswith((b"HTTP/1.1 400 ", b"hung up")), answer
     assert b"12345" not in answer

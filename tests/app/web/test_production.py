@@ -39,6 +39,19 @@ def test_pages_answer_to_their_own_name_alone(site: Site, host: str, status: int
     assert response.headers["strict-transport-security"]
 
 
+@pytest.mark.parametrize(
+    ("host", "status"),
+    [("localhost:8000", 200), ("192.0.2.7:8000", 200), ("[::1]:8000", 200), ("rebinding.example:8000", 400), ("", 400)],
+)
+def test_the_embedded_set_up_answers_to_addresses_but_to_no_other_name(
+    embedded_site: Site, host: str, status: int
+) -> None:
+    with embedded_site.client() as client:
+        response = client.get("/sign-in", headers={"Host": host})
+    assert response.status_code == status
+    assert status == 200 or "VOCBOARD_PUBLIC_URL" in response.text
+
+
 @pytest.mark.parametrize("host", [HOST, "localhost", "127.0.0.1:8000", "10.1.2.3:8000", "[fd00::7]:8000", "web"])
 def test_health_checks_answer_to_any_name_and_address(site: Site, host: str) -> None:
     with site.client() as client:
