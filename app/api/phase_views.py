@@ -45,4 +45,9 @@ def phase_view(phase: phases.Phase, current: phases.Phase, at: datetime) -> Phas
 def quota_of(phase: phases.Phase) -> Quota:
     """Return the quota rule of a phase."""
     rules = phase.rules
-    return Quota(count=rules.quota_count, period_seconds=rules.quota_period_seconds, rule=quota_rule.sentence(rules))
+    return Quota(
+        count=rules.quota_count,
+        period_seconds=rules.quota_period_seconds,
+        shared=rules.shared_quota,
+        rule=quota_rule.sentence(rules),
+    )

@@ -22,6 +22,7 @@ _RULES = {
     "closes_at": "closing date",
     "quota_count": "quota",
     "quota_period_seconds": "quota period",
+    "shared_quota": "sharing of the quota",
     "visibility": "visibility",
     "decimals": "decimals",
     "detail": "detail level",

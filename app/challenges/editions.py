@@ -1,12 +1,22 @@
 """The edition of a challenge: a built-in one, or a custom edition file that is stored with the challenge."""
 
 from functools import lru_cache
+from itertools import chain
 
 from vocboard.app.challenges.models import Challenge
 from vocboard.app.forms.fields import FieldChecks
 from vocboard.evaluator import editions
-from vocboard.evaluator.editions import Edition
+from vocboard.evaluator.editions import Declaration, Edition, Metric
 
+# Columns of leaderboards and of their CSV beside the classes, which addresses and programs name.
+COLUMNS = frozenset(
+    (
+        *("rank", "method", "contributors", "affiliation", "submitted", "mean", "mean_over", "complete", "unit"),
+        *("mean_low", "mean_high", "rank_best", "rank_worst", "first_group", "imported"),
+        *chain.from_iterable((metric.value, f"mean_{metric.value}") for metric in Metric),
+        *(f"declared_{declaration.value}" for declaration in Declaration),
+    )
+)
 OWN_FILE = "edition file"  # used in messages; the uploaded file's name is not stored
 KEPT = 32  # cached: the content never changes
 
@@ -43,6 +53,13 @@ def source_of(challenge: Challenge) -> str:
     return challenge.edition_file or editions.source(challenge.edition)
 
 
+def reserved_name(edition: Edition) -> str:
+    """Return what is wrong if a class is called like another column of leaderboards or their CSV; else nothing."""
+    names = dict.fromkeys(name for one in edition.competitions.values() for name in one.classes)
+    found = [name for name in names if name.lower() in COLUMNS]
+    return f"Rename {', '.join(found)}: leaderboards have other columns of this name." if found else ""
+
+
 def chosen_edition(checks: FieldChecks, name: str, file: str | None) -> Edition | None:
     """Return the built-in edition of this name, or the edition of a custom file; record errors.
 
@@ -61,6 +78,8 @@ def chosen_edition(checks: FieldChecks, name: str, file: str | None) -> Edition 
     except editions.EditionFileError as error:
         checks.fail("edition_file", str(error))
         return None
+    if wrong := reserved_name(edition):
+        checks.fail("edition_file", wrong)
     if edition.name.lower() in map(str.lower, editions.names()):
         checks.fail("edition_file", f"{edition.name} is a built-in edition. Choose another name.")
     if name and name != edition.name:

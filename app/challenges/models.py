@@ -67,6 +67,7 @@ class PhaseColumns:
     closes_at: Mapped[datetime | None]
     quota_count: Mapped[int]  # submissions a person and competition in a rolling period
     quota_period_seconds: Mapped[int]
+    shared_quota: Mapped[bool] = mapped_column(default=False, server_default=text("false"))  # by the same ground truth
     detail: Mapped[Detail] = mapped_column(text_enum(Detail))
     admission: Mapped[Admission] = mapped_column(text_enum(Admission), default=Admission.EVERYONE)
     min_account_days: Mapped[int] = mapped_column(default=0)  # since the address of an account was confirmed

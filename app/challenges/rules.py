@@ -34,6 +34,7 @@ class PhaseRules(BaseModel):
         opens_at: the first instant at which submissions are taken; None if they are taken at once.
         closes_at: the first instant at which they are taken no more; None for never.
         quota_count: submissions that a person may make to a competition in any `quota_period_seconds`.
+        shared_quota: whether competitions with the same ground truth count together (`app.quotas.rule`).
         detail: how much of a result participants and visitors see.
         admission: who may submit.
         min_account_days: how long ago the address of an account must have been confirmed, in days; not of people whom
@@ -58,6 +59,11 @@ class PhaseRules(BaseModel):
         description="Number of submissions that a person may make to each competition in `quota_period_seconds`.",
     )
     quota_period_seconds: int = Field(default=7 * 24 * 3600, description="Length of the rolling quota period.")
+    shared_quota: bool = Field(
+        default=True,
+        description="Whether competitions with the same ground truth, such as comp3 and comp4, share one quota. A "
+        "submission counts in each competition that it enters.",
+    )
     detail: Detail = Detail.CURVES
     admission: Admission = Admission.EVERYONE
     min_account_days: int = Field(

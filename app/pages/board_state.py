@@ -101,7 +101,8 @@ class BoardState:
         part = (("phase", asked.phase),) if asked.phase else ()
         if asked.results is Part.LATER:
             part = (*part, ("results", asked.results.value))
-        ascending = _ascending_at_first(board)
+        metric = _metric(asked.metric, board)
+        ascending = _ascending_at_first(board, metric)
         column, is_sorted = asked.sort or RANK, bool(asked.sort)
         if column not in {RANK, METHOD, MEAN, SUBMITTED, *board.others, *board.classes}:
             column, is_sorted = RANK, False
@@ -112,7 +113,7 @@ class BoardState:
             is_sorted=is_sorted,
             filter=" ".join(asked.q.split()),
             page=_page(asked.page, len(board.rows)),
-            metric=_metric(asked.metric, board),
+            metric=metric,
             is_shaded=asked.shade != "off",
             class_name=asked.class_name if asked.class_name in board.classes else None,
             methods=_identifiers(asked.method),
@@ -191,11 +192,17 @@ class BoardState:
         return rows.tables[self.metric or board.metric].shown(1 + board.classes.index(self.column))
 
 
-def _ascending_at_first(board: Board) -> frozenset[str]:
-    """Return the columns with ascending natural order: rank, name, and metrics where lower is better."""
+def _ascending_at_first(board: Board, metric: Metric | None) -> frozenset[str]:
+    """Return the columns with ascending natural order: rank, name, and metrics where lower is better.
+
+    Args:
+        metric: whose scores by class are shown; None for the one that ranks.
+    """
     errors = {other.value for other in board.others if not METRICS[other].higher_is_better}
     if not METRICS[board.metric].higher_is_better:
-        errors |= {MEAN, *board.classes}
+        errors.add(MEAN)
+    if not METRICS[metric or board.metric].higher_is_better:
+        errors.update(board.classes)
     return ASCENDING_AT_FIRST | errors
 
 

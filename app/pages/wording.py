@@ -156,6 +156,7 @@ FIELD_LABELS = {
     "opens_at": "Opens",
     "closes_at": "Closes",
     "quota_count": "Submissions per person and competition",
+    "shared_quota": "Quota",
     "quota_days": "Every … days",
     "quota_period_seconds": "Every … days",
     "detail": "What participants see",

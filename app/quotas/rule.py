@@ -8,13 +8,18 @@ from collections.abc import Sequence
 from datetime import datetime, timedelta
 
 from vocboard.app.challenges.rules import PhaseRules
+from vocboard.evaluator.editions import Competition
 
 _UNITS = (("days", timedelta(days=1)), ("hours", timedelta(hours=1)), ("minutes", timedelta(minutes=1)))
 
 
-def counted_together(competition: str) -> str:
-    """Return what is the same for all competitions whose submissions count together: each has a quota of its own."""
-    return competition
+def counted_together(rules: PhaseRules, competition: Competition) -> str:
+    """Return what is the same for all competitions whose submissions count together.
+
+    With a shared quota, these are those with the same ground truth: of one task, on one image set. Otherwise, each
+    competition has its own. A submission counts in each competition that it enters, since it gets an answer there.
+    """
+    return f"{competition.task} on {competition.image_set}" if rules.shared_quota else competition.key
 
 
 def counts_after(rules: PhaseRules, now: datetime) -> datetime:
@@ -32,7 +37,8 @@ def allowed_again(rules: PhaseRules, counted: Sequence[datetime], allowed: int) 
     Args:
         rules: of the phase.
         counted: when the submissions that count now were made, newest first; at least `allowed`.
-        allowed: how many may count, including the person's extra quota.
+        allowed: how many may count, including the person's extra quota; fewer by one for each further competition that
+            the next submission enters of those that count together.
     """
     # The next one is allowed when one fewer than allowed still count, even after the quota has been lowered.
     return counted[allowed - 1] + _period(rules)
@@ -45,8 +51,11 @@ def sentence(rules: PhaseRules, allowed: int | None = None) -> str:
         rules: of the phase; templates also give a challenge, whose columns are the rules of its main phase.
         allowed: how many submissions a person may make, if they have extra quota.
     """
-    count = rules.quota_count if allowed is None else allowed
-    return f"{count} {'submission' if count == 1 else 'submissions'} per competition every {_length(_period(rules))}"
+    count, length = rules.quota_count if allowed is None else allowed, _length(_period(rules))
+    submissions = f"{count} {'submission' if count == 1 else 'submissions'}"
+    if rules.shared_quota:
+        return f"{submissions} every {length} in competitions with the same ground truth together"
+    return f"{submissions} per competition every {length}"
 
 
 def _period(rules: PhaseRules) -> timedelta:

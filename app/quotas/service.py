@@ -8,7 +8,7 @@ the server (`app.submissions.queue`, `app.rescores.switch`), and to those that o
 
 import uuid
 from collections import defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 
@@ -18,8 +18,8 @@ from sqlalchemy.orm import Session
 from vocboard.app.accounts.models import User
 from vocboard.app.challenges.models import Challenge
 from vocboard.app.challenges.phase_people import extra_quota
-from vocboard.app.challenges.phases import Phase, phases_of
-from vocboard.app.errors import LimitedError
+from vocboard.app.challenges.phases import Phase, edition_of_phase, phases_of
+from vocboard.app.errors import ConflictError, LimitedError
 from vocboard.app.quotas import rule
 from vocboard.app.submissions.models import Submission, SubmissionEntry
 
@@ -31,7 +31,7 @@ class Quota:
     """A person's quota in one competition.
 
     Attributes:
-        used: number of submissions that currently count.
+        used: number of submissions that currently count, also in competitions that share the quota.
         allowed: maximum number.
         allowed_at: when the next submission is allowed; None if it is allowed now.
     """
@@ -67,20 +67,35 @@ def quotas(
     counted = _counted(session, user.id, challenge, phase, now)
     allowed = phase.rules.quota_count + extra_quota(session, challenge, phase, user, at=now)
     keys = phase.competitions if competitions is None else competitions
-    return {key: _quota(counted[rule.counted_together(key)], allowed, phase) for key in keys}
+    return {key: _quota(counted[key], allowed, phase) for key in keys}
 
 
 def check_quota(
     session: Session, *, user: User, challenge: Challenge, phase: Phase, competitions: Iterable[str], now: datetime
 ) -> None:
-    """Raise `LimitedError` if the quota of any of the competitions is used up.
+    """Check that one submission may enter all of the competitions.
 
     The result is only reliable while the caller holds the person's lock (see `submissions.service.submit`).
+
+    Raises:
+        LimitedError: the quota of any of them is used up, or would be exceeded by those that count together.
+        ConflictError: the submission enters more of these than the whole quota.
     """
-    states = quotas(session, user=user, challenge=challenge, phase=phase, competitions=competitions, now=now)
-    used_up = {key: quota.allowed_at for key, quota in states.items() if quota.allowed_at is not None}
+    counted = _counted(session, user.id, challenge, phase, now)
+    allowed = phase.rules.quota_count + extra_quota(session, challenge, phase, user, at=now)
+    together, entered = _counted_together(challenge, phase), defaultdict[str, list[str]](list)
+    for key in competitions:
+        entered[together(key)].append(key)
+    used_up: dict[str, datetime] = {}
+    for keys in entered.values():
+        if len(keys) > allowed:
+            message = f"{', '.join(keys)} share a quota: {rule.sentence(phase.rules, allowed)}. Submit them separately."
+            raise ConflictError(message)
+        times, possible = counted[keys[0]], allowed - len(keys) + 1
+        if len(times) >= possible:
+            used_up |= dict.fromkeys(keys, rule.allowed_again(phase.rules, times, possible))
     if used_up:
-        raise LimitedError(_used_up(states, used_up, phase), allowed_at=max(used_up.values()))
+        raise LimitedError(_used_up(used_up, allowed, phase), allowed_at=max(used_up.values()))
 
 
 def check_any_quota_left(session: Session, *, user: User, challenge: Challenge, phase: Phase, now: datetime) -> None:
@@ -91,7 +106,8 @@ def check_any_quota_left(session: Session, *, user: User, challenge: Challenge, 
     states = quotas(session, user=user, challenge=challenge, phase=phase, now=now)
     opens_at = [quota.allowed_at for quota in states.values() if quota.allowed_at is not None]
     if opens_at and len(opens_at) == len(states):
-        raise LimitedError(_used_up(states, states, phase), allowed_at=min(opens_at))
+        allowed = next(iter(states.values())).allowed
+        raise LimitedError(_used_up(states, allowed, phase), allowed_at=min(opens_at))
 
 
 def use_of_everyone(session: Session, challenge: Challenge, *, now: datetime) -> Mapping[uuid.UUID, Use]:
@@ -112,18 +128,25 @@ def use_of_everyone(session: Session, challenge: Challenge, *, now: datetime) ->
     return {user_id: Use(counted, counted_now) for user_id, counted, counted_now in rows}
 
 
-def _used_up(states: Mapping[str, Quota], keys: Iterable[str], phase: Phase) -> str:
-    keys = list(keys)
-    sentence = rule.sentence(phase.rules, states[keys[0]].allowed)
-    return f"The quota of {', '.join(keys)} is used up: {sentence}."
+def _used_up(keys: Iterable[str], allowed: int, phase: Phase) -> str:
+    return f"The quota of {', '.join(keys)} is used up: {rule.sentence(phase.rules, allowed)}."
+
+
+def _counted_together(challenge: Challenge, phase: Phase) -> Callable[[str], str]:
+    """Return what gives the same for the keys of all competitions of a phase that count together."""
+    known = edition_of_phase(challenge, phase).competitions
+    return lambda key: rule.counted_together(phase.rules, known[key]) if key in known else key
 
 
 def _counted(
     session: Session, user_id: uuid.UUID, challenge: Challenge, phase: Phase, now: datetime
 ) -> defaultdict[str, list[datetime]]:
-    """Return the times of the submissions that count, newest first, by what `counted_together` returns."""
+    """Return the times of the submissions that count, newest first, by competition.
+
+    A submission counts once for each competition that it enters, there and in those that count together with it.
+    """
     rows = session.execute(
-        select(SubmissionEntry.competition, Submission.id, Submission.created_at)
+        select(SubmissionEntry.competition, Submission.created_at)
         .join(Submission, Submission.id == SubmissionEntry.submission_id)
         .where(
             Submission.user_id == user_id,
@@ -134,14 +157,11 @@ def _counted(
         )
         .order_by(Submission.created_at.desc())
     )
-    seen: set[tuple[str, uuid.UUID]] = set()
-    counted: defaultdict[str, list[datetime]] = defaultdict(list)
-    for competition, submission_id, created_at in rows:
-        together = rule.counted_together(competition)
-        if (together, submission_id) not in seen:  # once, however many of these competitions it enters
-            seen.add((together, submission_id))
-            counted[together].append(created_at)
-    return counted
+    groups: defaultdict[str, list[datetime]] = defaultdict(list)
+    together = _counted_together(challenge, phase)
+    for competition, created_at in rows:
+        groups[together(competition)].append(created_at)
+    return defaultdict(list, {key: groups[together(key)] for key in phase.competitions})
 
 
 def _quota(counted: list[datetime], allowed: int, phase: Phase) -> Quota:

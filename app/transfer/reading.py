@@ -26,6 +26,7 @@ MAX_LINES = 200_000  # of people, of submissions and of events
 MAX_PROBLEMS = 50
 MAX_ORGANISERS = 200
 CODE = "not_an_export"
+SHARED_QUOTA_SINCE = 4  # format
 
 AnyRecord = TypeVar("AnyRecord", bound=BaseModel)
 
@@ -150,7 +151,7 @@ class _Checking:
                 message = f"The archive has the format {version.format}; this server reads {known}."
                 self._note(member.name, None, f"{message} Use the vocboard version that wrote it: {version.vocboard}.")
                 return None
-            header = Header.model_validate_json(content)
+            header = _as_before(Header.model_validate_json(content))
         except ValidationError as error:
             self._note_all(member.name, None, error)
             return None
@@ -219,3 +220,12 @@ class _Checking:
 
 def _problem(message: str, file: str | None = None, line: int | None = None) -> Problem:
     return Problem(CODE, Severity.ERROR, message, file, line)
+
+
+def _as_before(header: Header) -> Header:
+    """Return the header of an archive with the rules that hold there, not with the defaults of new ones."""
+    if header.format >= SHARED_QUOTA_SINCE:
+        return header
+    own = {"shared_quota": False}
+    phases = [one.model_copy(update={"rules": one.rules.model_copy(update=own)}) for one in header.phases]
+    return header.model_copy(update={"rules": header.rules.model_copy(update=own), "phases": phases})

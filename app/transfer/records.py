@@ -35,7 +35,8 @@ from vocboard.evaluator.metrics.shared_metrics import CurveKind
 from vocboard.evaluator.problems import Severity
 
 FORMAT = 4  # raised when an archive of this version could not be imported by earlier ones
-# In format 2, challenges had one version of their edition; before 4, phases had no minimum age of accounts.
+# In format 2, challenges had one version of their edition; before 4, phases had neither a minimum age of accounts nor a
+# shared quota.
 READABLE = (2, 3, FORMAT)
 MAX_EDITIONS = 1000
 HEADER = "challenge.json"

@@ -107,6 +107,11 @@ def add_rules(action: argparse.ArgumentParser) -> None:
         help="length of the period in days (default: 7)",
     )
     add("--min-account-days", type=int, metavar="DAYS", help="minimum age of accounts that submit (default: 0)")
+    add(
+        "--shared-quota",
+        action=argparse.BooleanOptionalAction,
+        help="whether competitions with the same ground truth share one quota (default: they do)",
+    )
     add("--visibility", choices=list(map(str, Visibility)), help="who can find it (default: draft)")
     add("--decimals", type=int, metavar="N", help="decimal places of displayed scores (default: 4)")
     add(

@@ -4,6 +4,7 @@ import argparse
 import sys
 from pathlib import Path
 
+from vocboard.app.challenges.editions import reserved_name
 from vocboard.app.database import Database
 from vocboard.app.settings import Settings
 from vocboard.commands.admin.actions import Actions
@@ -28,6 +29,9 @@ def check_edition(arguments: argparse.Namespace, _database: Database, _settings:
         return 1
     except EditionFileError as error:
         print(error, file=sys.stderr)
+        return 1
+    if wrong := reserved_name(edition):
+        print(f"{arguments.file}: {wrong}", file=sys.stderr)
         return 1
     print(summary(edition))
     return 0

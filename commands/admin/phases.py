@@ -97,6 +97,7 @@ def _add_rules(action: argparse.ArgumentParser) -> None:
     add("--closes-at", type=instant_or_none, metavar="TIME")
     add("--quota", dest="quota_count", type=int, metavar="N")
     add("--quota-days", dest="quota_period_seconds", type=seconds_of_days, metavar="DAYS")
+    add("--shared-quota", action=argparse.BooleanOptionalAction, help="one for all with the same ground truth")
     add("--detail", choices=list(map(str, Detail)))
     add("--admission", choices=list(map(str, Admission)), help="who may submit (default: everyone)")
     add("--min-account-days", type=int, metavar="DAYS", help="minimum age of accounts that submit (default: 0)")

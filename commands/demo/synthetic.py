@@ -32,7 +32,13 @@ from vocboard.evaluator.editions import Edition, Task, for_image_set
 
 SEED = 2005  # of the synthetic scenes; the year of the first challenge
 PRACTICE, PRACTICE_IMAGE_SET = "practice", "val"
-PRACTICE_RULES: Rules = {"detail": "everything", "freeze": "never", "image_set": PRACTICE_IMAGE_SET}
+EACH_ITS_OWN: Rules = {"shared_quota": False}  # until the cast has submitted: some enter four competitions of actions
+PRACTICE_RULES: Rules = {
+    "detail": "everything",
+    "freeze": "never",
+    "image_set": PRACTICE_IMAGE_SET,
+    **EACH_ITS_OWN,
+}
 PRACTICE_OPENED, PRACTICE_SUBMITTED, PRACTICE_CLOSED = 30, 20, 15  # days ago
 SUBMITTED = 10  # days ago: longer than the period of the quota, so that the participant has all of it left
 DESCRIPTION = (
@@ -57,7 +63,7 @@ def fill_with_synthetic(
     with days_ago(database, slug, PRACTICE_OPENED):
         title = f"Synthetic objects, by the rules of {edition.title}"
         description = DESCRIPTION.format(title=edition.title)
-        rules = {**OPEN_RULES, "competitions": open_competitions(edition)}
+        rules = {**OPEN_RULES, **EACH_ITS_OWN, "competitions": open_competitions(edition)}
         ensure_challenge(organiser, edition, title=title, description=description, rules=rules)
         rules = {**PRACTICE_RULES, "competitions": list(edition.competitions), "opens_at": in_days(-PRACTICE_OPENED)}
         ensure_phase(organiser, slug, PRACTICE, title="Practice", rules=rules)
@@ -68,6 +74,7 @@ def fill_with_synthetic(
         organiser.patch(f"/challenges/{slug}/phases/{PRACTICE}", json={"closes_at": in_days(-PRACTICE_CLOSED)})
     with days_ago(database, slug, SUBMITTED):
         submit_cast(slug, edition, world, author_of, own)
+        organiser.patch(f"/challenges/{slug}", json={"shared_quota": True})
     return world
 
 

@@ -1,9 +1,9 @@
 """What designed uploads make certain by the rules with which the demo's challenges are open: at most 5 % of a class.
 
-The authors know some boxes or images to be right, others to be wrong, and make use of the whole quota of a week. The
-results are those of the demo's ground truth as the server would show them, without the server: test_demo.py compares
-them with what it shows. VOCBOARD_ATTACK=whole attacks every class; otherwise the one with the fewest positives, and
-some of the uploads.
+The authors know some boxes or images to be right, others to be wrong, and make use of the whole quota of two accounts
+in a week. The results are those of the demo's ground truth as the server would show them, without the server:
+test_demo.py compares them with what it shows. VOCBOARD_ATTACK=whole attacks every class; otherwise the one with the
+fewest positives, and some of the uploads.
 """
 
 import os
@@ -29,8 +29,8 @@ LEAKED = 0.05  # of a class's positives, at most
 WHOLE = os.environ.get("VOCBOARD_ATTACK") == "whole"
 EDITION_OF_DEMO = editions.load(EDITION)
 WORLD = draw_world(EDITION_OF_DEMO, seed=SEED)
-COMPETITIONS = 2  # of detection, and of classification, with the same ground truth; of actions twice as many
-LISTS = COMPETITIONS * OPEN_RULES["quota_count"]  # in a week
+ACCOUNTS = 2  # each with the quota, which competitions with the same ground truth share; ranks and marks add nothing
+LISTS = ACCOUNTS * OPEN_RULES["quota_count"]  # in a week
 FEWEST_OBJECTS, FEWEST_IMAGES, FEWEST_PEOPLE = "person", "person", "jumping"
 
 

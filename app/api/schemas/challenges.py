@@ -37,13 +37,17 @@ class Quota(BaseModel):
 
     count: int
     period_seconds: int
+    shared: bool = Field(
+        description="Whether competitions with the same ground truth share the quota; a submission counts in each "
+        "competition that it enters."
+    )
     rule: str = Field(description="The quota as a sentence.")
 
 
 class QuotaUse(BaseModel):
     """Quota used in one competition."""
 
-    used: int = Field(description="Number of submissions that count against the quota.")
+    used: int = Field(description="Number of submissions that count, also in competitions that share the quota.")
     allowed: int = Field(description="Maximum number of submissions, including extra quota.")
     allowed_at: Instant | None = Field(description="When the next submission is allowed; null if it is allowed now.")
 

@@ -30,6 +30,11 @@ FREEZES = (
     (Freeze.DATE.value, "On a date"),
     (Freeze.NEVER.value, "Never"),
 )
+SHARED, SEPARATE = "shared", "separate"
+SHARED_QUOTA = (
+    (SHARED, "Shared by competitions with the same ground truth, such as comp3 and comp4"),
+    (SEPARATE, "Each competition has its own"),
+)
 SECONDS_PER_DAY = 86_400
 TYPED_AS = {
     "quota_period_seconds": "quota_days",
@@ -43,6 +48,7 @@ def as_typed(rules: PhaseRules, zone: tzinfo = UTC) -> dict[str, Any]:
         "competitions": list(rules.competitions or ()),
         "quota_count": str(rules.quota_count),
         "quota_days": f"{rules.quota_period_seconds / SECONDS_PER_DAY:.10g}",
+        "shared_quota": SHARED if rules.shared_quota else SEPARATE,
         "detail": rules.detail.value,
         "admission": rules.admission.value,
         "min_account_days": str(rules.min_account_days),
@@ -63,6 +69,7 @@ class PhaseFields(BaseModel):
     closes_at: str = ""
     quota_count: str = _OF_A_NEW_PHASE["quota_count"]
     quota_days: str = _OF_A_NEW_PHASE["quota_days"]
+    shared_quota: str = _OF_A_NEW_PHASE["shared_quota"]
     detail: str = _OF_A_NEW_PHASE["detail"]
     admission: str = _OF_A_NEW_PHASE["admission"]
     min_account_days: str = _OF_A_NEW_PHASE["min_account_days"]
@@ -82,6 +89,7 @@ class PhaseFields(BaseModel):
             "competitions": tuple(self.competitions) or None,
             "quota_count": whole(self.quota_count, "quota_count", wrong),
             "quota_period_seconds": _days("quota_days", self.quota_days, wrong),
+            "shared_quota": self.shared_quota == SHARED,
             "detail": chosen(Detail, self.detail, "detail", wrong),
             "admission": chosen(Admission, self.admission, "admission", wrong),
             "min_account_days": whole(self.min_account_days, "min_account_days", wrong),
@@ -117,5 +125,6 @@ def choices(edition: Edition) -> dict[str, Any]:
         "competitions": list(edition.competitions.values()),
         "details": DETAILS,
         "admissions": ADMISSIONS,
+        "shared_quota": SHARED_QUOTA,
         "freezes": FREEZES,
     }

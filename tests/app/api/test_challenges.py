@@ -26,8 +26,8 @@ def test_a_new_challenge_has_all_competitions_of_its_edition(organiser: httpx.Cl
     assert [competition["key"] for competition in challenge["competitions"]] == [f"comp{n}" for n in range(1, 9)]
     assert challenge["competitions"][3]["result_file"] == "Main/comp4_det_test_{class}.txt"
     assert challenge["phase"] == "not_ready"
-    rule = "2 submissions per competition every 7 days"
-    assert challenge["quota"] == {"count": 2, "period_seconds": 7 * 24 * 3600, "rule": rule}
+    rule = "2 submissions every 7 days in competitions with the same ground truth together"
+    assert challenge["quota"] == {"count": 2, "period_seconds": 7 * 24 * 3600, "shared": True, "rule": rule}
 
 
 def test_only_what_is_given_changes(organiser: httpx.Client) -> None:

@@ -147,6 +147,7 @@ def test_a_wrong_file_is_reported_line_by_line(organiser: httpx.Client) -> None:
     ("fields", "wrong"),
     [
         ({"edition_file": AERIAL.replace('"Aerial"', '"voc2012"')}, "edition_file"),
+        ({"edition_file": AERIAL.replace('"pool"', '"Mean"')}, "edition_file"),  # a column of leaderboards
         ({"edition_file": AERIAL, "edition": "VOC2012"}, "edition"),
         ({"edition_file": ""}, "edition_file"),
         ({}, "edition"),

@@ -20,6 +20,7 @@ RULES = ChallengeRules(
     closes_at=NOON + timedelta(days=1),
     quota_count=5,
     quota_period_seconds=36 * 3600,
+    shared_quota=False,
     detail=Detail.CLASSES,
     admission=Admission.APPROVED,
     min_account_days=14,

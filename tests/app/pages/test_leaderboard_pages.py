@@ -19,6 +19,7 @@ from vocboard.app.pages.board_state import Asked, BoardState
 from vocboard.app.settings import Settings
 from vocboard.app.submissions.models import Declared
 from vocboard.evaluator.editions import Competition, Metric, load
+from vocboard.evaluator.tasks.registries.definitions import METRICS
 
 COMP3 = load("VOC2012").competitions["comp3"]
 PATH = "/challenges/voc2012/leaderboards/comp3"
@@ -91,6 +92,17 @@ def test_a_board_with_two_measures_can_be_sorted_by_either_and_shows_the_classes
     state = BoardState.of(Asked(sort="cars", metric="equal_error_rate"), both)
     assert [both.rows[place].method for place in state.places(both)] == ["Alpha", "beta"]
     assert [row.other_cells[0][0].value for row in both.rows] == [0.6, 0.8]
+
+
+def test_the_first_click_on_a_class_sorts_by_the_measure_that_is_shown(monkeypatch: pytest.MonkeyPatch) -> None:
+    error = Metric.EQUAL_ERROR_RATE
+    monkeypatch.setitem(METRICS, error, replace(METRICS[error], higher_is_better=False))
+    one = replace(entry("beta", 1, 0.9, cars=0.9), others={error: 0.6}, other_classes={error: {"cars": 0.6}})
+    both = board(one, competition=load("VOC2005").competitions["comp1"], classes=("cars",))
+    assert BoardState.of(Asked(), both).sorted_by("cars") == "?sort=cars&order=desc"
+    shown = BoardState.of(Asked(metric=error.value), both)
+    assert shown.sorted_by("cars") == f"?metric={error.value}&sort=cars&order=asc"
+    assert shown.sorted_by("mean").endswith("sort=mean&order=desc")
 
 
 def test_a_second_click_turns_the_order_round_and_keeps_everything_but_the_page() -> None:

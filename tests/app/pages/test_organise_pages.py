@@ -48,7 +48,7 @@ def test_a_challenge_is_set_up_and_changed(embedded_site: Site, organiser: str) 
         assert made.headers["location"] == "/organise/spring?done=created"
         page = client.get("/organise/spring").text
         assert "comp1, comp3" in page
-        assert "3 submissions per competition every 12 hours" in page
+        assert "3 submissions every 12 hours in competitions with the same ground truth together" in page
         assert "2026-03-01T12:00:00Z" in page
         form = client.get("/organise/spring/edit").text
         for value in ('value="2026-03-01T12:00"', 'value="0.5"', 'value="unlisted" checked', 'value="comp3" checked'):

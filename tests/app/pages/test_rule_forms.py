@@ -25,6 +25,7 @@ NOT_DEFAULT: dict[str, Any] = {
     "closes_at": START + timedelta(days=1),
     "quota_count": 7,
     "quota_period_seconds": 3 * 86_400,
+    "shared_quota": False,
     "detail": Detail.CLASSES,
     "admission": Admission.APPROVED,
     "min_account_days": 14,

@@ -11,7 +11,7 @@ from tests.support.scored import make_scored
 from vocboard.app.challenges.phases import phases_of
 from vocboard.app.challenges.rules import PhaseRules
 from vocboard.app.database import Database, now
-from vocboard.app.errors import LimitedError
+from vocboard.app.errors import ConflictError, LimitedError
 from vocboard.app.quotas import rule
 from vocboard.app.quotas.service import check_quota, quotas
 
@@ -62,14 +62,25 @@ def test_calendar_weeks(database: Database, monkeypatch: pytest.MonkeyPatch) -> 
         check_quota(session, **who, competitions=["comp3"], now=saturday)
 
 
-def test_one_quota_for_all_competitions(database: Database, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(rule, "counted_together", lambda _: "all")
+def test_competitions_with_the_same_ground_truth_share_a_quota(database: Database) -> None:
+    keys = ("comp1", "comp2", "comp3", "comp4", "comp10", "comp12")
     with database.writing() as session:
-        challenge, person = make_challenge(session, quota_count=2), make_user(session)
+        challenge, person = make_challenge(session, competitions=keys, quota_count=3), make_user(session)
         [phase] = phases_of(challenge)
         who: dict[str, Any] = {"user": person, "challenge": challenge, "phase": phase, "now": now()}
-        make_scored(session, challenge, person, "Both", competitions=("comp1", "comp3"))
-        assert {key: quota.used for key, quota in quotas(session, **who).items()} == {"comp1": 1, "comp3": 1}
-        make_scored(session, challenge, person, "One")
-        with pytest.raises(LimitedError, match="comp3"):
-            check_quota(session, **who, competitions=["comp3"])
+        made = make_scored(session, challenge, person, "Both", competitions=("comp3", "comp4"))
+        make_scored(session, challenge, person, "Ten", competitions=("comp10",))
+        used = {key: quota.used for key, quota in quotas(session, **who).items()}
+        assert used == {"comp1": 0, "comp2": 0, "comp3": 2, "comp4": 2, "comp10": 1, "comp12": 1}
+        check_quota(session, **who, competitions=["comp1", "comp2", "comp4", "comp10", "comp12"])
+        with pytest.raises(LimitedError, match="The quota of comp3, comp4 is used up: 3 submissions every") as refused:
+            check_quota(session, **who, competitions=["comp3", "comp4"])
+        assert refused.value.allowed_at == made.created_at + WEEK
+        challenge.quota_count = 1
+        [who["phase"]] = phases_of(challenge)
+        with pytest.raises(ConflictError, match="Submit them separately"):
+            check_quota(session, **who, competitions=["comp1", "comp2"])
+        challenge.quota_count, challenge.shared_quota = 3, False
+        [who["phase"]] = phases_of(challenge)
+        assert quotas(session, **who)["comp3"].used == 1
+        check_quota(session, **who, competitions=["comp3", "comp4"])

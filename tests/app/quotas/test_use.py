@@ -60,4 +60,6 @@ def test_organisers_see_what_the_rule_counts(database: Database, challenge: Chal
 )
 def test_the_period_is_in_its_largest_whole_unit(period: timedelta, expected: str) -> None:
     rules = PhaseRules(quota_count=2, quota_period_seconds=int(period.total_seconds()))
-    assert sentence(rules) == f"2 submissions per competition every {expected}"
+    assert sentence(rules) == f"2 submissions every {expected} in competitions with the same ground truth together"
+    separate = rules.model_copy(update={"shared_quota": False})
+    assert sentence(separate) == f"2 submissions per competition every {expected}"
