@@ -117,6 +117,22 @@ class InvalidArchiveError(ServiceError):
         self.not_entered = {key: list(names) for key, names in (not_entered or {}).items()}
 
 
+class WarningsNotAcceptedError(ServiceError):
+    """Warnings are about so many of the results that the request has to accept them; the upload is valid otherwise.
+
+    Args:
+        problems: all warnings.
+        groups: the warnings by cause.
+    """
+
+    status, code, title = 422, "warnings_not_accepted", "Many of the results seem to be wrong"
+
+    def __init__(self, message: str, problems: Sequence[Problem], groups: Sequence[ProblemGroup]) -> None:
+        super().__init__(message)
+        self.problems = tuple(problems)
+        self.groups = tuple(groups)
+
+
 class TooLargeError(ServiceError):
     """The upload is larger than allowed."""
 

@@ -142,8 +142,8 @@ class Client:
         *,
         method: str,
         description: str = "",
-        contributors: str = "",
-        affiliation: str = "",
+        contributors: str | None = None,
+        affiliation: str | None = None,
         training_data: str = "",
         training_annotation: str = "",
         flickr_images: str = "",
@@ -151,6 +151,7 @@ class Client:
         segmentation_classes: Sequence[str] | None = None,
         phase: str | None = None,
         publish: bool = False,
+        accept_warnings: bool = False,
         progress: Callable[[int, int], object] | None = None,
     ) -> SubmissionDetails:
         """Upload an archive of results, and return the queued submission.
@@ -163,20 +164,19 @@ class Client:
             archive: `.tar`, `.tar.gz`, `.tar.xz`, `.tar.bz2` or `.zip`.
             method: name of the method.
             description: description of the method.
-            contributors: names of the authors.
-            affiliation: affiliation of the authors.
+            contributors, affiliation: of the authors. Default: as in your last submission, or as in your account.
             training_data: what the method was trained on, for competitions that require it.
             training_annotation: for segmentation methods: `segmentation_only` or `other_annotation`.
             flickr_images: whether the method was trained on images from flickr: `yes` or `no`.
             flickr_image_hashes: with `yes`, the file that `vocboard hash-images` writes.
             segmentation_classes: classes entered for segmentation. Default: all.
             phase: key of the phase that it is for. Default: the one that is current when the upload begins.
-            publish: whether to publish the result as soon as it is scored.
+            publish, accept_warnings: whether to publish the result once scored; to submit if many results seem wrong.
             progress: called with the number of bytes sent so far and the total; the first number is smaller than
                 before where something has to be sent again.
 
         Raises:
-            InvalidArchiveError: the archive has problems; `problems` lists all of them.
+            InvalidArchiveError: as `problems` says; `WarningsNotAcceptedError`: many results seem to be wrong.
             ChangedArchiveError: the file changed on disk during the upload.
             LimitedError: no further upload is allowed before `allowed_at`.
             ClientError: see above.
@@ -184,18 +184,18 @@ class Client:
         fields: dict[str, FieldValue] = {
             "method_name": method,
             "method_description": description,
-            "contributors": contributors,
-            "affiliation": affiliation,
             "training_data": training_data,
             "training_annotation": training_annotation,
             "flickr_images": flickr_images,
         }
+        names = (("contributors", contributors), ("affiliation", affiliation))
+        fields |= {name: value for name, value in names if value is not None}
         if flickr_image_hashes is not None:
             fields["flickr_image_hashes"] = Path(flickr_image_hashes).read_text(encoding="utf-8-sig")
         if segmentation_classes is not None:
             fields["segmentation_classes"] = list(segmentation_classes)
-        if publish:
-            fields["publish"] = "true"
+        chosen = {"publish": publish, "accept_warnings": accept_warnings}
+        fields |= {name: "true" for name, is_chosen in chosen.items() if is_chosen}
         with OutgoingArchive(Path(archive)) as outgoing:
             listener = None if progress is None else UploadListener(sent=lambda sent: progress(sent, outgoing.size))
             answer = submitting.submit(

@@ -84,6 +84,14 @@ class InvalidArchiveError(RefusedError):
         self.fields = dict(fields or {})
 
 
+class WarningsNotAcceptedError(InvalidArchiveError):
+    """Warnings are about many of the results, most likely because the boxes are not in VOC's format.
+
+    The archive is valid otherwise: `accept_warnings` submits it. The message says which results; `groups` has the cause
+    first. The server keeps the archive for a day, so that submitting it then does not send it again.
+    """
+
+
 class LimitedError(RefusedError):
     """A rate limit or quota was exceeded; `allowed_at` is when the next request is allowed, if known."""
 

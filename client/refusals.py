@@ -15,8 +15,11 @@ from vocboard.client.errors import (
     LimitedError,
     MisdirectedError,
     RefusedError,
+    WarningsNotAcceptedError,
 )
 from vocboard.client.terminal import duration, instant, printable
+
+WARNINGS_NOT_ACCEPTED = "warnings_not_accepted"
 
 
 def refusal(answer: httpx.Response, address: str) -> RefusedError:
@@ -85,7 +88,8 @@ def _unprocessable(details: Mapping[str, Any], code: str, detail: str) -> Refuse
         if details.get("groups"):
             groups = understood(lambda items: [problem_group(item, problems) for item in items], details["groups"])
         message = detail or "the archive has problems"
-        return InvalidArchiveError(
+        kind = WarningsNotAcceptedError if code == WARNINGS_NOT_ACCEPTED else InvalidArchiveError
+        return kind(
             message,
             problems=problems,
             groups=groups,

@@ -10,6 +10,7 @@ from vocboard.client.errors import (
     NetworkError,
     RefusedError,
     UnexpectedAnswerError,
+    WarningsNotAcceptedError,
 )
 from vocboard.client.paths import path
 from vocboard.client.resumable import ResumableUpload, UploadListener
@@ -42,6 +43,7 @@ def submit(
 
     Raises:
         InvalidArchiveError: the archive has problems.
+        WarningsNotAcceptedError: the field `accept_warnings` is needed.
         ChangedArchiveError: the file changed during the upload.
         ClientError: see `client.errors`.
     """
@@ -61,6 +63,8 @@ def submit(
         try:
             where = {**(phase or {}), "upload": upload_id}
             answer = _submit(connection, challenge, where, {**fields, "archive_sha256": digest}, listener)
+        except WarningsNotAcceptedError:  # the same archive may be submitted with them
+            raise
         except InvalidArchiveError:
             upload.forget()
             raise

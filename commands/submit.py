@@ -15,7 +15,13 @@ from vocboard.client.answers import (
 from vocboard.client.archive import OutgoingArchive, opened
 from vocboard.client.connection import Answer, Connection, FieldValue
 from vocboard.client.editing import hash_list
-from vocboard.client.errors import InvalidArchiveError, MisdirectedError, MisuseError, RefusedError
+from vocboard.client.errors import (
+    InvalidArchiveError,
+    MisdirectedError,
+    MisuseError,
+    RefusedError,
+    WarningsNotAcceptedError,
+)
 from vocboard.client.paths import path, phase_parameter
 from vocboard.client.resumable import UploadListener
 from vocboard.client.submitting import submit
@@ -34,7 +40,7 @@ from vocboard.commands.explanations import PAGE
 from vocboard.commands.names import wrong_name
 from vocboard.commands.problem_text import group_lines, group_summary
 from vocboard.commands.submissions import exit_status, followed, scores_in_full, state_in_words
-from vocboard.commands.submit_questions import complete, confirm, in_terminal
+from vocboard.commands.submit_questions import accepts_warnings, complete, confirm, in_terminal
 from vocboard.evaluator.problems.groups import ProblemGroup, groups_of
 
 
@@ -80,6 +86,9 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--again", action="store_true", help="do not ask for confirmation if this archive was submitted before"
     )
+    parser.add_argument(
+        "--accept-warnings", action="store_true", help="do not ask if warnings are about many of the results"
+    )
     parser.add_argument("--wait", action="store_true", help="wait until the submission is scored, and print the scores")
     add_json_argument(parser)
     add_server_argument(parser)
@@ -93,9 +102,11 @@ def run(arguments: argparse.Namespace) -> int:
         _check_that_it_is_open(found, arguments.phase)
         complete(arguments, connection, found, archive)
         try:
-            answer = _upload(connection, arguments, archive)
+            answer = _accepted(connection, arguments, archive)
         except InvalidArchiveError as error:
-            if arguments.json:
+            if isinstance(error, WarningsNotAcceptedError) and not arguments.json:
+                print("Nothing was submitted, and no quota was used; --accept-warnings submits these results.")
+            elif arguments.json:
                 print_json(
                     {
                         "problems": [problem.as_json() for problem in error.problems],
@@ -104,8 +115,7 @@ def run(arguments: argparse.Namespace) -> int:
                     }
                 )
             else:
-                page = error.documentation and f"{connection.address}{error.documentation}"
-                print("\n".join(report(error.groups, page, every_place=arguments.all)))
+                _print_report(connection, arguments, error)
                 for field, message in error.fields.items():
                     print(f"{field.replace('_', ' ')}: {message}")
             return PROBLEMS
@@ -129,6 +139,29 @@ def run(arguments: argparse.Namespace) -> int:
     else:
         print(f"\n{printable(ended.failure or '') or f'The submission is {state_in_words(ended.state, None)}.'}")
     return exit_status(ended)
+
+
+def _accepted(connection: Connection, arguments: argparse.Namespace, archive: OutgoingArchive) -> Answer:
+    """Upload the archive, and ask about its warnings if the server does; what was sent is not sent again.
+
+    Raises:
+        WarningsNotAcceptedError: the answer is no.
+    """
+    try:
+        return _upload(connection, arguments, archive)
+    except WarningsNotAcceptedError as error:
+        if arguments.json:
+            raise
+        _print_report(connection, arguments, error)
+        if not accepts_warnings(error):
+            raise
+        arguments.accept_warnings = arguments.again = True
+        return _upload(connection, arguments, archive)
+
+
+def _print_report(connection: Connection, arguments: argparse.Namespace, error: InvalidArchiveError) -> None:
+    page = error.documentation and f"{connection.address}{error.documentation}"
+    print("\n".join(report(error.groups, page, every_place=arguments.all)), flush=True)
 
 
 def _challenge(connection: Connection, slug: str) -> Answer:
@@ -174,8 +207,6 @@ def _upload(connection: Connection, arguments: argparse.Namespace, archive: Outg
     fields: dict[str, FieldValue] = {
         "method_name": arguments.method,
         "method_description": arguments.description,
-        "contributors": arguments.contributors,
-        "affiliation": arguments.affiliation,
         "training_data": arguments.training_data,
         "training_annotation": arguments.training_annotation or "",
         "flickr_images": arguments.flickr_images or "",
@@ -184,8 +215,12 @@ def _upload(connection: Connection, arguments: argparse.Namespace, archive: Outg
         fields["flickr_image_hashes"] = hash_list(arguments.flickr_image_hashes)
     if arguments.segmentation_classes is not None:
         fields["segmentation_classes"] = [name.strip() for name in arguments.segmentation_classes.split(",")]
-    if arguments.publish:
-        fields["publish"] = "true"
+    for name in ("contributors", "affiliation"):  # the server has defaults
+        if getattr(arguments, name) is not None:
+            fields[name] = getattr(arguments, name)
+    for name in ("publish", "accept_warnings"):
+        if getattr(arguments, name):
+            fields[name] = "true"
     digest = archive.sha256()
     with ProgressBar(archive.name, archive.size) as bar:
 

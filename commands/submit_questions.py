@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from vocboard.client.answers import Challenge, understood
 from vocboard.client.archive import OutgoingArchive
 from vocboard.client.connection import Connection
-from vocboard.client.errors import MisuseError, RefusedError
+from vocboard.client.errors import MisuseError, RefusedError, WarningsNotAcceptedError
 from vocboard.client.paths import path
 from vocboard.client.terminal import printable
 from vocboard.commands.connecting import say
@@ -19,7 +19,6 @@ from vocboard.commands.connecting import say
 if TYPE_CHECKING:
     from vocboard.evaluator.editions import Edition
 
-NAMED_CLASSES = 5
 ANNOTATIONS = ("segmentation_only", "other_annotation")
 QUESTIONS = {
     "training_data": "What was the method trained on?",
@@ -58,11 +57,11 @@ def complete(arguments: argparse.Namespace, connection: Connection, found: Chall
     Raises:
         MisuseError: something required is missing, and there is no terminal to ask in; or the answer is no.
     """
-    from vocboard.client.contents import entered, missing_classes  # noqa: PLC0415  # loads numpy, only needed here
+    from vocboard.client.contents import entered  # noqa: PLC0415  # loads numpy, only needed here
+    from vocboard.evaluator.result_files.completeness import classes_not_entered  # noqa: PLC0415  # as above
 
     edition = _edition(connection, arguments.challenge)
     competitions = {} if edition is None else entered(archive.path, edition)
-    _fill_in_names(arguments, connection)
     needed = {
         declaration: [key for key in keys if key in competitions] for declaration, keys in found.declarations.items()
     }
@@ -78,7 +77,7 @@ def complete(arguments: argparse.Namespace, connection: Connection, found: Chall
     else:
         _check_declarations(missing)
     if edition is not None:
-        _ask_about_classes(missing_classes(competitions, edition), edition)
+        _ask_about_classes(classes_not_entered(competitions, edition), edition)
 
 
 def _edition(connection: Connection, slug: str) -> "Edition | None":
@@ -90,33 +89,6 @@ def _edition(connection: Connection, slug: str) -> "Edition | None":
     except RefusedError:
         return None
     return understood(lambda answer: editions.read_text(answer, slug), text)
-
-
-def _fill_in_names(arguments: argparse.Namespace, connection: Connection) -> None:
-    """Fill in contributors and affiliation from the last submission, or else from the account, as the web form does."""
-    fields = [name for name in ("contributors", "affiliation") if getattr(arguments, name) is None]
-    if not fields:
-        return
-    try:
-        previous = _previous_names(connection, arguments.challenge)
-    except RefusedError:  # a token without the scope `read`
-        previous = {}
-    for name in fields:
-        setattr(arguments, name, previous.get(name, ""))
-    filled_in = [f"--{name} “{printable(previous[name])}”" for name in fields if previous.get(name)]
-    if filled_in and in_terminal():
-        say(f"filled in as on the web: {', '.join(filled_in)}")
-
-
-def _previous_names(connection: Connection, slug: str) -> dict[str, str]:
-    here: dict[str, str | int] = {"challenge": slug, "per_page": 1}
-    for parameters in (here, {"per_page": 1}):
-        page = connection.get("/submissions", parameters)
-        for item in page["items"]:
-            method = connection.get(path("submissions", str(item["id"])))["method"]
-            return {name: str(method[name]) for name in ("contributors", "affiliation")}
-    owner = connection.get("/me")
-    return {"contributors": str(owner["name"]), "affiliation": str(owner["affiliation"])}
 
 
 def _ask_for_declarations(arguments: argparse.Namespace, missing: Mapping[str, Sequence[str]]) -> None:
@@ -159,10 +131,16 @@ def _option(declaration: str) -> str:
 
 def _ask_about_classes(missing: Mapping[str, Sequence[str]], edition: "Edition") -> None:
     """Point out classes without a file, and ask in a terminal whether they are left out on purpose."""
-    for key, names in missing.items():
-        more = f" and {len(names) - NAMED_CLASSES} more" if len(names) > NAMED_CLASSES else ""
-        count = len(edition.competitions[key].classes)
-        listed = ", ".join(map(printable, names[:NAMED_CLASSES]))
-        say(f"{len(names)} of the {count} classes of {printable(key)} have no result file: {listed}{more}")
-    if missing and in_terminal() and not confirm("Submit without them?"):
+    from vocboard.evaluator.result_files.completeness import sentence  # noqa: PLC0415  # loads numpy
+
+    if not missing:
+        return
+    say(printable(sentence(missing, edition)))
+    if in_terminal() and not confirm("Submit without them?"):
         raise MisuseError("nothing was submitted; add the missing files, and run the command again")
+
+
+def accepts_warnings(error: WarningsNotAcceptedError) -> bool:
+    """Ask in a terminal whether to submit results of which many seem to be wrong; elsewhere the answer is no."""
+    say(printable(str(error)))
+    return in_terminal() and confirm("Submit them with these warnings?")

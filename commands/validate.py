@@ -21,8 +21,11 @@ from vocboard.commands.offline import (
 from vocboard.commands.problem_text import group_lines, group_summary, image_set_hint
 from vocboard.commands.progress import Progress
 from vocboard.commands.tables import Column, render
+from vocboard.evaluator.editions import Edition
 from vocboard.evaluator.problems import counted
+from vocboard.evaluator.problems.files import NO_RESULT_FILES
 from vocboard.evaluator.reading import ReadResults, read_results
+from vocboard.evaluator.result_files.completeness import classes_not_entered, sentence
 from vocboard.evaluator.tasks.registries.formats import FORMATS
 
 
@@ -64,41 +67,43 @@ def run(arguments: argparse.Namespace) -> int:
                 progress=progress.advance,
             )
     if arguments.json:
-        print_json(_document(edition.name, read))
+        print_json(_document(chosen, read))
     else:
         for name, results in read.items():
             heading = edition.name if name is None else f"{edition.name} {name}"
-            lines = _lines(heading, results, items_known=tree is not None, every_place=arguments.all)
+            lines = _lines(heading, chosen[name], results, items_known=tree is not None, every_place=arguments.all)
             print("\n".join(lines))
     return VALID if all(results.is_valid for results in read.values()) else PROBLEMS
 
 
-def _document(edition: str, read: Mapping[str | None, ReadResults]) -> dict[str, Any]:
+def _document(chosen: Mapping[str | None, Edition], read: Mapping[str | None, ReadResults]) -> dict[str, Any]:
     """Return one JSON object; for several image sets, an object per image set by name."""
-    documents = {name: _as_json(edition, results) for name, results in read.items()}
+    documents = {name: _as_json(chosen[name], results) for name, results in read.items()}
     if len(documents) == 1:
         return next(iter(documents.values()))
-    return {"edition": edition, "image_sets": documents}
+    return {"edition": next(iter(chosen.values())).name, "image_sets": documents}
 
 
-def _as_json(edition: str, read: ReadResults) -> dict[str, Any]:
+def _as_json(edition: Edition, read: ReadResults) -> dict[str, Any]:
     return {
-        "edition": edition,
+        "edition": edition.name,
         "valid": read.is_valid,
         "competitions": {
             key: {"task": entry.competition.task.value, "classes": list(entry.classes)}
             for key, entry in read.results.items()
         },
+        "not_entered": {key: list(names) for key, names in classes_not_entered(read.entered, edition).items()},
+        "needs_accept_warnings": bool(read.doubtful),
         "problems": [problem.as_json() for problem in read.problems],
         "groups": [group.as_json() for group in read.groups],
     }
 
 
-def _lines(edition: str, read: ReadResults, *, items_known: bool, every_place: bool) -> Iterator[str]:
+def _lines(heading: str, edition: Edition, read: ReadResults, *, items_known: bool, every_place: bool) -> Iterator[str]:
     if read.results and read.is_valid:
         entries = list(read.results.values())
         columns = [
-            Column(edition, [entry.competition.key for entry in entries]),
+            Column(heading, [entry.competition.key for entry in entries]),
             Column("", [entry.competition.task.value for entry in entries]),
             Column("", [counted(len(entry.classes), "class", "classes") for entry in entries], right=True),
             Column("", [FORMATS[entry.competition.task].extent(entry.content) for entry in entries], right=True),
@@ -110,6 +115,13 @@ def _lines(edition: str, read: ReadResults, *, items_known: bool, every_place: b
 
         yield from group_lines(read.groups, page_of_server(), every_place=every_place)
     yield from image_set_hint(read.problems)
+    if any(problem.code == NO_RESULT_FILES.code for problem in read.problems):
+        yield "`vocboard convert` writes result files from the output of other tools."
+    missing = classes_not_entered(read.entered, edition)
+    if missing:
+        yield f"{sentence(missing, edition)} The server asks before it accepts such results."
+    for key, share in read.doubtful.items():
+        yield f"The warnings are about {share} of {key}. The server asks before it accepts such results."
     yield group_summary(read.groups)
     if not items_known:
         yield "Image identifiers and sizes were not checked; use --image-sets with a development kit tree to do so."

@@ -57,7 +57,7 @@ class UnprocessableDetails(ProblemDetails):
         None, description="Error messages by form field, with the codes `invalid_input` and `invalid_archive`."
     )
     problems: list[UploadProblem] | None = Field(
-        None, description="Problems of the archive, with the code `invalid_archive`."
+        None, description="Problems of the archive, with the codes `invalid_archive` and `warnings_not_accepted`."
     )
     groups: list[UploadProblemGroup] | None = Field(
         None, description="`problems` grouped by cause: errors first, in the order in which to solve them."

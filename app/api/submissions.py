@@ -77,8 +77,14 @@ UPLOAD_FORM: dict[str, Any] = {
                         },
                         "method_name": {"type": "string"},
                         "method_description": {"type": "string"},
-                        "contributors": {"type": "string"},
-                        "affiliation": {"type": "string"},
+                        "contributors": {
+                            "type": "string",
+                            "description": "Default: as in your last submission, or the name of your account.",
+                        },
+                        "affiliation": {
+                            "type": "string",
+                            "description": "Default: as in your last submission, or as in your account.",
+                        },
                         "training_data": {
                             "type": "string",
                             "description": "What the method was trained on, if a competition requires it.",
@@ -101,6 +107,12 @@ UPLOAD_FORM: dict[str, Any] = {
                         "publish": {
                             "type": "boolean",
                             "description": "Whether to publish the result as soon as it is scored.",
+                        },
+                        "accept_warnings": {
+                            "type": "boolean",
+                            "description": "Whether to submit although warnings are about more than a quarter of the "
+                            "results of a competition. Without it, such an upload is refused with 422 and the code "
+                            "`warnings_not_accepted`, and uses no quota.",
                         },
                         "segmentation_classes": {
                             "type": "array",

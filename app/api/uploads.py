@@ -18,7 +18,7 @@ from vocboard.app.api.schemas.values import Instant
 from vocboard.app.api.submissions import Rehearsal
 from vocboard.app.errors import ServiceError
 from vocboard.app.guides.documents import explained
-from vocboard.app.submissions.completeness import classes_not_entered
+from vocboard.app.submissions.confirmations import classes_not_entered
 from vocboard.app.submissions.declarations import needed_by
 from vocboard.app.uploads import resumable
 from vocboard.app.uploads.models import ResumableUpload
@@ -195,6 +195,17 @@ class UploadReport(BaseModel):
     groups: list[UploadProblemGroup] = Field(
         description="`problems` grouped by cause: errors first, in the order in which to solve them."
     )
+    needs_accept_warnings: bool = Field(
+        description="Whether warnings are about more than a quarter of the results of a competition, so that the "
+        "submission needs `accept_warnings`."
+    )
+    identical_submission: uuid.UUID | None = Field(
+        description="Your latest submission of the same archive to the phase, if there is one."
+    )
+    allowed_at: Instant | None = Field(
+        description="When the quota of these competitions allows the submission; null if it does now, and for archives "
+        "with errors."
+    )
 
 
 @router.post("/uploads/{upload_id}/check", responses=problem_responses(401, 403, 404, 409, 422, 423, 429))
@@ -206,8 +217,9 @@ async def check_upload(
     Beginning an upload counts as one attempt, which includes one check and the submission. Each further check counts as
     another attempt.
     """
-    report, edition = await checks.check(request, upload_id, user=user)
-    missing = classes_not_entered(report.entries, edition)
+    checked = await checks.check(request, upload_id, user=user)
+    report, edition = checked.report, checked.edition
+    missing = classes_not_entered(report, edition)
     needed = needed_by(edition.competitions[entry.competition] for entry in report.entries)
     return UploadReport(
         valid=not report.refuses,
@@ -220,6 +232,9 @@ async def check_upload(
         declarations={declaration.value: keys for declaration, keys in needed.items()},
         problems=[UploadProblem.model_validate(problem.as_json()) for problem in report.problems],
         groups=[UploadProblemGroup.model_validate(explained(group)) for group in report.groups],
+        needs_accept_warnings=bool(report.doubtful),
+        identical_submission=None if checked.identical is None else checked.identical.submission_id,
+        allowed_at=None if checked.limit is None else checked.limit.allowed_at,
     )
 
 

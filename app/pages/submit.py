@@ -23,32 +23,32 @@ from vocboard.app.challenges.service import Phase, PhaseState
 from vocboard.app.database import Database, now
 from vocboard.app.errors import (
     ForbiddenError,
-    IncompleteEntryError,
     InvalidArchiveError,
     LimitedError,
     NotFoundError,
     ServiceError,
+    WarningsNotAcceptedError,
 )
 from vocboard.app.pages import wording
 from vocboard.app.pages.challenges import competitions_of, edition_argument
 from vocboard.app.pages.forms import FormErrors, go_to
 from vocboard.app.pages.rendering import render
-from vocboard.app.pages.reports import ReportView, report_view
+from vocboard.app.pages.reports import report_view
+from vocboard.app.pages.submit_questions import Checked, question
 from vocboard.app.quotas.service import Quota, check_any_quota_left, quotas
 from vocboard.app.settings import Settings
-from vocboard.app.submissions.completeness import classes_not_entered, sentence
+from vocboard.app.submissions.confirmations import classes_not_entered, incomplete_sentence
 from vocboard.app.submissions.declarations import needed_by
 from vocboard.app.submissions.idempotency import MAX_KEY_LENGTH, ReusedKeyError
 from vocboard.app.submissions.previous_answers import previous_answers
-from vocboard.app.submissions.queries import IdenticalArchiveError
-from vocboard.app.submissions.report import Report
 from vocboard.app.uploads.accepting import SubmissionRequest
+from vocboard.app.uploads.fields import CONFIRMATIONS
 from vocboard.app.uploads.multipart import StreamedForm
 from vocboard.app.uploads.targets import Destination
 from vocboard.app.web.csrf import FIELD, ForgedRequestError, protect_form, verify_csrf
 from vocboard.app.web.dependencies import DatabaseDep, SettingsDep, SubmissionIntakeDep, UploadChecksDep
 from vocboard.app.web.identity import SignedIn
-from vocboard.evaluator.editions import Competition, Edition
+from vocboard.evaluator.editions import Competition
 from vocboard.evaluator.tasks.registries.definitions import TASKS
 
 router = APIRouter()
@@ -160,40 +160,17 @@ async def check(
     """Check an archive that was uploaded, and return the form as far as its competitions need it."""
     show = partial(_page, request, database, settings, user, _Wanted(slug, phase, rehearsal))
     try:
-        report, edition = await checks.check(request, upload, user=user)
+        found = await checks.check(request, upload, user=user)
     except NotFoundError:
         raise
     except ServiceError as error:
         return await to_thread.run_sync(partial(show, error=error))
+    report = found.report
     if report.refuses:
-        missing = classes_not_entered(report.entries, edition)
+        missing = classes_not_entered(report, found.edition)
         refused = InvalidArchiveError(report.problems, report.groups, not_entered=missing)
         return await to_thread.run_sync(partial(show, error=refused))
-    return await to_thread.run_sync(partial(show, checked=_Checked.of(report, edition)))
-
-
-@dataclass(frozen=True, slots=True)
-class _Checked:
-    """A valid archive: what it enters.
-
-    Attributes:
-        competitions: keys, in the edition's order.
-        not_entered: a sentence on classes that it leaves out; empty if there are none.
-        warnings: of the report, by cause.
-    """
-
-    competitions: tuple[str, ...]
-    not_entered: str
-    warnings: ReportView
-
-    @classmethod
-    def of(cls, report: Report, edition: Edition) -> "_Checked":
-        missing = classes_not_entered(report.entries, edition)
-        return cls(
-            tuple(entry.competition for entry in report.entries),
-            sentence(missing, edition) if missing else "",
-            report_view(report.problems, report.groups),
-        )
+    return await to_thread.run_sync(partial(show, checked=Checked.of(found)))
 
 
 def _page(
@@ -205,7 +182,7 @@ def _page(
     *,
     form: dict[str, Any] | None = None,
     error: ServiceError | None = None,
-    checked: _Checked | None = None,
+    checked: Checked | None = None,
 ) -> Response:
     at = now()
     with database.reading() as session:
@@ -254,13 +231,13 @@ def _page(
         methods=previous.methods,
         wrong=errors.wrong,
         message=_USED_FORM.format(error.submission_id) if isinstance(error, ReusedKeyError) else errors.message,
-        incomplete=str(error) if isinstance(error, IncompleteEntryError) else None,
-        identical=error.submission_id if isinstance(error, IdenticalArchiveError) else None,
+        question=question(error),
+        confirmed=[name for name in CONFIRMATIONS if (form or {}).get(name)],
         limit=limit,
-        report=report_view(error.problems, error.groups) if isinstance(error, InvalidArchiveError) else None,
-        also_missing=sentence(error.not_entered, edition)
-        if isinstance(error, InvalidArchiveError) and error.not_entered
-        else "",
+        report=report_view(error.problems, error.groups)
+        if isinstance(error, InvalidArchiveError | WarningsNotAcceptedError)
+        else None,
+        also_missing=incomplete_sentence(error.not_entered, edition) if isinstance(error, InvalidArchiveError) else "",
     )
 
 

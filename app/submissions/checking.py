@@ -42,4 +42,5 @@ def check(  # noqa: PLR0917  # requests pass arguments by position
     )
     entered = {key: tuple(entry.classes) for key, entry in read.results.items()} if read.is_valid else read.entered
     entries = tuple(EnteredCompetition(key, classes) for key, classes in entered.items())
-    return Report(read.problems, entries, has_columns=read.is_valid and writer.finish(read.results), groups=read.groups)
+    has_columns = read.is_valid and writer.finish(read.results)
+    return Report(read.problems, entries, has_columns=has_columns, groups=read.groups, doubtful=read.doubtful)

@@ -58,6 +58,7 @@ class SubmissionForm:
 
     Attributes:
         description: of the method.
+        contributors, affiliation: None for those of the last submission or the account; see `previous_answers`.
         training_data: what it was trained on; some competitions ask for it, as for the next three.
         training_annotation: one of `TrainingAnnotation`; empty if it is not declared.
         flickr_images: one of `FlickrImages`; empty if it is not declared.
@@ -69,8 +70,8 @@ class SubmissionForm:
 
     method_name: str
     description: str = ""
-    contributors: str = ""
-    affiliation: str = ""
+    contributors: str | None = ""
+    affiliation: str | None = ""
     training_data: str = ""
     training_annotation: str = ""
     flickr_images: str = ""
@@ -96,8 +97,12 @@ def checked(
         form,
         method_name=checks.line("method_name", form.method_name, max_length=MAX_METHOD_NAME_LENGTH, required=True),
         description=checks.text("method_description", form.description, max_length=MAX_DESCRIPTION_LENGTH),
-        contributors=checks.line("contributors", form.contributors, max_length=MAX_CONTRIBUTORS_LENGTH),
-        affiliation=checks.line("affiliation", form.affiliation, max_length=MAX_AFFILIATION_LENGTH),
+        contributors=None
+        if form.contributors is None
+        else checks.line("contributors", form.contributors, max_length=MAX_CONTRIBUTORS_LENGTH),
+        affiliation=None
+        if form.affiliation is None
+        else checks.line("affiliation", form.affiliation, max_length=MAX_AFFILIATION_LENGTH),
         training_data=checks.text("training_data", form.training_data, max_length=MAX_TRAINING_STATEMENT_LENGTH),
         archive_name=_shortened(form.archive_name),
     )

@@ -8,7 +8,7 @@ from sqlalchemy.orm import Session, joinedload
 
 from vocboard.app.accounts.models import User
 from vocboard.app.challenges.models import Challenge
-from vocboard.app.submissions.models import FlickrImages, Method, Submission
+from vocboard.app.submissions.models import FlickrImages, Method, State, Submission
 
 _MAX_METHODS = 50  # names that are suggested
 
@@ -28,26 +28,47 @@ class PreviousAnswers:
     methods: list[str] = field(default_factory=list)
 
 
-def previous_answers(session: Session, *, user: User, challenge: Challenge) -> PreviousAnswers:
-    """Return the answers of the person's last submission to the challenge.
+@dataclass(frozen=True, slots=True)
+class Names:
+    """Contributors and affiliation of a submission."""
 
-    Without one, contributors and affiliation are those of the last submission to any challenge, or of the account.
+    contributors: str
+    affiliation: str
 
-    A list of hashes of images from flickr has to be chosen again, so the answer that goes with it is left open.
+
+def previous_names(session: Session, *, user: User, challenge: Challenge) -> Names:
+    """Return the names that a submission has if it gives none.
+
+    They are those of the person's last submission to the challenge, or else to any challenge, or else of the account.
     """
+    latest = _latest(session, user, challenge) or _latest(session, user)
+    if latest is None:
+        return Names(user.name, user.affiliation)
+    return Names(latest.contributors or user.name, latest.affiliation or user.affiliation)
+
+
+def _latest(session: Session, user: User, challenge: Challenge | None = None) -> Submission | None:
+    """Return the person's last submission that was not withdrawn, to one or any challenge."""
     latest = (
         select(Submission)
-        .where(Submission.user_id == user.id)
+        .where(Submission.user_id == user.id, Submission.state != State.WITHDRAWN)
         .order_by(Submission.created_at.desc(), Submission.id.desc())
         .options(joinedload(Submission.method))
         .limit(1)
     )
-    fields = {"affiliation": user.affiliation, "contributors": user.name}
-    here = session.scalars(latest.where(Submission.challenge_id == challenge.id)).one_or_none()
-    anywhere = here or session.scalars(latest).one_or_none()
-    if anywhere is None:
-        return PreviousAnswers(fields)
-    fields = {"affiliation": anywhere.affiliation, "contributors": anywhere.contributors}
+    return session.scalars(
+        latest if challenge is None else latest.where(Submission.challenge_id == challenge.id)
+    ).one_or_none()
+
+
+def previous_answers(session: Session, *, user: User, challenge: Challenge) -> PreviousAnswers:
+    """Return the answers of the person's last submission to the challenge, with the names of `previous_names`.
+
+    A list of hashes of images from flickr has to be chosen again, so the answer that goes with it is left open.
+    """
+    names = previous_names(session, user=user, challenge=challenge)
+    fields = {"affiliation": names.affiliation, "contributors": names.contributors}
+    here = _latest(session, user, challenge)
     if here is None:
         return PreviousAnswers(fields)
     methods = session.scalars(

@@ -1,10 +1,10 @@
 """The validation report of an upload, as sent by the process that read it."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any, Self
 
-from vocboard.evaluator.problems import Problem, Severity, has_errors
+from vocboard.evaluator.problems import Problem, Severity, Share, has_errors
 from vocboard.evaluator.problems.groups import ProblemGroup, groups_of
 
 
@@ -25,12 +25,14 @@ class Report:
         entries: in the edition's order; of an invalid upload, as far as the names of its files say.
         has_columns: whether all results were also sent as columns.
         groups: the problems by cause; by default, as the list of problems alone allows.
+        doubtful: by competition, how many results warnings are about, where they are too many to go unconfirmed.
     """
 
     problems: tuple[Problem, ...]
     entries: tuple[EnteredCompetition, ...] = ()
     has_columns: bool = False
     groups: tuple[ProblemGroup, ...] = ()
+    doubtful: Mapping[str, Share] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         """Group the problems of a report that was not read from an upload."""
@@ -49,6 +51,7 @@ class Report:
             "entries": [[entry.competition, list(entry.classes)] for entry in self.entries],
             "columns": self.has_columns,
             "groups": [group.as_json() for group in self.groups],
+            "doubtful": {key: [share.number, share.total] for key, share in self.doubtful.items()},
         }
 
     @classmethod
@@ -73,7 +76,11 @@ class Report:
             for competition, classes in content["entries"]
         )
         groups = tuple(_group(one, problems) for one in content["groups"])
-        return cls(problems, entries, content["columns"] is True, groups)
+        doubtful = {
+            _text(key): Share(_number(number), _number(total), "result", "results")
+            for key, (number, total) in content["doubtful"].items()
+        }
+        return cls(problems, entries, content["columns"] is True, groups, doubtful)
 
 
 def _group(one: Any, problems: Sequence[Problem]) -> ProblemGroup:

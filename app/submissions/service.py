@@ -31,6 +31,7 @@ from vocboard.app.submissions.declarations import needed_by
 from vocboard.app.submissions.forms import SubmissionForm, checked, checked_declarations
 from vocboard.app.submissions.locking import locked_own
 from vocboard.app.submissions.models import Method, State, Submission, SubmissionEntry
+from vocboard.app.submissions.previous_answers import previous_names
 from vocboard.app.submissions.pruning import lock_archive
 from vocboard.app.submissions.report import Report
 from vocboard.evaluator.stored_results.reader_version import READER_VERSION
@@ -90,6 +91,7 @@ def submit(
     require_not_banned(session, user_id=user.id, challenge_id=challenge.id)
     if not is_rehearsal:
         check_quota(session, user=user, challenge=challenge, phase=phase, competitions=keys, now=instant)
+    names = previous_names(session, user=user, challenge=challenge)
     submission = Submission(
         created_at=instant,
         queued_at=instant,
@@ -101,8 +103,8 @@ def submit(
         user_id=user.id,
         method_id=_method(session, user, challenge, form.method_name).id,
         description=form.description,
-        contributors=form.contributors,
-        affiliation=form.affiliation,
+        contributors=names.contributors if form.contributors is None else form.contributors,
+        affiliation=names.affiliation if form.affiliation is None else form.affiliation,
         training_data=declared.training_data,
         training_annotation=declared.training_annotation,
         flickr_images=declared.flickr_images,

@@ -115,7 +115,7 @@ class Validator:
 
 def _is_about(report: Report, edition: Edition, competitions: Collection[str]) -> bool:
     """Whether a report from an untrusted process only has entries that the challenge allows."""
-    return all(
+    return set(report.doubtful) <= set(competitions) and all(
         entry.competition in competitions and set(entry.classes) <= set(edition.competitions[entry.competition].classes)
         for entry in report.entries
     )

@@ -17,7 +17,7 @@ from vocboard.app.errors import InvalidArchiveError, NotFoundError
 from vocboard.app.storage.archives import ArchiveStore, IncomingArchive
 from vocboard.app.submissions import forms, idempotency, queries
 from vocboard.app.submissions import service as submissions
-from vocboard.app.submissions.completeness import classes_not_entered, refuse_incomplete
+from vocboard.app.submissions.confirmations import classes_not_entered, refuse_doubtful, refuse_incomplete
 from vocboard.app.submissions.declarations import needed_by
 from vocboard.app.submissions.forms import SubmissionForm
 from vocboard.app.submissions.idempotency import RepeatableRequest
@@ -42,6 +42,8 @@ class SubmissionRequest:
             has the field `submit_identical`.
         refuses_incomplete: whether an archive that leaves out classes is refused unless the form has the field
             `submit_incomplete`.
+
+    Warnings about too many of the results are always refused unless the form has the field `accept_warnings`.
     """
 
     request: Request
@@ -81,6 +83,7 @@ class ReceivedSubmission:
     repeatable: RepeatableRequest | None
     submit_identical: bool
     submit_incomplete: bool
+    accept_warnings: bool
     upload: ResumableUpload | None = None
 
 
@@ -97,8 +100,7 @@ class Acceptance:
 
         Raises:
             IdenticalArchiveError, IncompleteEntryError, InvalidArchiveError, InvalidInputError, ReusedKeyError,
-                ForbiddenError: as
-                `SubmissionIntake.take`.
+                WarningsNotAcceptedError, ForbiddenError: as `SubmissionIntake.take`.
             ConflictError, LimitedError, NotSignedInError, ClientDisconnect: as `SubmissionIntake.take`.
             NotFoundError: the upload was submitted or removed in the meantime.
         """
@@ -114,12 +116,14 @@ class Acceptance:
                 )
             edition = challenges.edition_of_phase(target.challenge, target.phase)
             if report.refuses:
-                missing = classes_not_entered(report.entries, edition) if sent.refuses_incomplete else None
+                missing = classes_not_entered(report, edition) if sent.refuses_incomplete else None
                 raise InvalidArchiveError(report.problems, report.groups, received.wrong, missing)
             entered = [edition.competitions[entry.competition] for entry in report.entries]
             forms.checked(received.form, edition=edition, needed=needed_by(entered))
             if sent.refuses_incomplete and not received.submit_incomplete:
-                refuse_incomplete(report.entries, edition)
+                refuse_incomplete(report, edition)
+            if not received.accept_warnings:
+                refuse_doubtful(report)
             queue = partial(self._queue, sent, target, received, report, columns)
             try:
                 return await to_thread.run_sync(queue)

@@ -1,7 +1,7 @@
 """Checks resumable uploads that have arrived completely, before they are submitted."""
 
 import uuid
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 
 from anyio import to_thread
@@ -11,8 +11,11 @@ from vocboard.app.accounts.models import User
 from vocboard.app.challenges import service as challenges
 from vocboard.app.challenges.phases import MAX_UPLOAD_DURATION
 from vocboard.app.database import now
-from vocboard.app.errors import ConflictError, NotFoundError
+from vocboard.app.errors import ConflictError, LimitedError, NotFoundError
+from vocboard.app.quotas.service import check_quota
 from vocboard.app.storage.archives import ArchiveStore, IncomingArchive
+from vocboard.app.submissions import queries
+from vocboard.app.submissions.queries import IdenticalArchiveError
 from vocboard.app.submissions.report import Report
 from vocboard.app.uploads import resumable
 from vocboard.app.uploads.accepting import Acceptance
@@ -24,19 +27,33 @@ from vocboard.evaluator.editions import Edition
 
 
 @dataclass(frozen=True, slots=True)
+class CheckedUpload:
+    """What a check has found.
+
+    Attributes:
+        report: of the validation.
+        edition: that it was checked against.
+        identical: why the archive needs a confirmation, if the user has submitted it to the phase before.
+        limit: the quota that is used up, if there is any; None as well for archives that are refused anyway.
+    """
+
+    report: Report
+    edition: Edition
+    identical: IdenticalArchiveError | None = None
+    limit: LimitedError | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class UploadChecks:
     """Checks the resumable uploads of one web process."""
 
     intake: ResumableIntake
     acceptance: Acceptance
 
-    async def check(self, request: Request, upload_id: uuid.UUID, *, user: User) -> tuple[Report, Edition]:
+    async def check(self, request: Request, upload_id: uuid.UUID, *, user: User) -> CheckedUpload:
         """Validate a finished upload without submitting it. It uses no quota.
 
         The first validations belong to the attempt that has begun the upload, further ones count as attempts.
-
-        Returns:
-            The report, and the edition that it was checked against.
 
         Raises:
             NotFoundError: there is no such upload, or it is somebody else's.
@@ -67,7 +84,33 @@ class UploadChecks:
                 columns = await to_thread.run_sync(store.receive_columns, archive)
                 async with off_the_loop(columns):
                     report = await self.acceptance.validate(request, user, target, archive, columns=columns)
-        return report, challenges.edition_of_phase(target.challenge, target.phase)
+                    sha256 = archive.sha256
+        edition = challenges.edition_of_phase(target.challenge, target.phase)
+        if report.refuses:
+            return CheckedUpload(report, edition)
+        return await to_thread.run_sync(
+            self._foreseen, CheckedUpload(report, edition), user, destination, target, sha256
+        )
+
+    def _foreseen(
+        self, checked: CheckedUpload, user: User, destination: Destination, target: Target, sha256: str
+    ) -> CheckedUpload:
+        """Add what a submission of the archive would be refused for now."""
+        with self.intake.database.reading() as session:
+            earlier = queries.identical_to(
+                session, user=user, challenge=target.challenge, phase_key=target.phase.key, sha256=sha256
+            )
+            limit = None
+            if not destination.is_rehearsal:
+                keys = [entry.competition for entry in checked.report.entries]
+                try:
+                    check_quota(
+                        session, user=user, challenge=target.challenge, phase=target.phase, competitions=keys, now=now()
+                    )
+                except LimitedError as error:
+                    limit = error
+            identical = None if earlier is None else IdenticalArchiveError(earlier)
+        return replace(checked, identical=identical, limit=limit)
 
 
 def adopted(store: ArchiveStore, upload: ResumableUpload) -> IncomingArchive:

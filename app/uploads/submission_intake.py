@@ -38,6 +38,7 @@ from vocboard.app.uploads.fields import (
     IDENTICAL_FIELD,
     INCOMPLETE_FIELD,
     SUBMITTED_FIELDS,
+    WARNINGS_FIELD,
     YES,
     submission_form,
 )
@@ -90,6 +91,7 @@ class SubmissionIntake:
             IdenticalArchiveError: see `SubmissionRequest`.
             InvalidInputError: fields of the form are invalid.
             InvalidArchiveError: the archive has problems.
+            WarningsNotAcceptedError: see `SubmissionRequest`.
             WrongDigestError: the archive does not have the SHA-256 that the form says.
             ReusedKeyError: the idempotency key was used for another submission.
             TooLargeError: the archive is larger than allowed.
@@ -157,6 +159,7 @@ class SubmissionIntake:
                 None if key is None else _repeatable(key, sent.destination, received, archive.sha256),
                 _says_yes(received, IDENTICAL_FIELD),
                 _says_yes(received, INCOMPLETE_FIELD),
+                _says_yes(received, WARNINGS_FIELD),
             )
             return await self._acceptance.accept(sent, target, submission)
 
@@ -200,6 +203,7 @@ class SubmissionIntake:
                 repeatable,
                 _says_yes(received, IDENTICAL_FIELD),
                 _says_yes(received, INCOMPLETE_FIELD),
+                _says_yes(received, WARNINGS_FIELD),
                 upload,
             )
             try:

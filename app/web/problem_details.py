@@ -30,6 +30,7 @@ from vocboard.app.errors import (
     LimitedError,
     NotSignedInError,
     ServiceError,
+    WarningsNotAcceptedError,
 )
 from vocboard.app.guides.documents import explained
 from vocboard.app.storage.availability import StoreUnavailableError
@@ -118,6 +119,15 @@ def _(error: InvalidArchiveError) -> ProblemDetails:
         members["fields"] = error.fields
     if error.not_entered:
         members["not_entered"] = error.not_entered
+    return ProblemDetails(error.status, error.code, error.title, str(error), members)
+
+
+@details_of.register
+def _(error: WarningsNotAcceptedError) -> ProblemDetails:
+    members = {
+        "problems": [problem.as_json() for problem in error.problems],
+        "groups": [explained(group) for group in error.groups],
+    }
     return ProblemDetails(error.status, error.code, error.title, str(error), members)
 
 

@@ -64,7 +64,7 @@ def test_a_terminal_asks_for_what_is_missing_before_the_upload(site: Site, slug:
         answer(terminal, shown, "[no/yes] perhaps", "no")
         answer(terminal, shown, "Submit without them? [y/N]", "n")
         shown.until("nothing was submitted")
-    assert "1 of the 20 classes of comp4 have no result file: bird" in shown.text
+    assert "1 of the 20 classes of comp4 (bird) has no result file." in shown.text
     assert "results.tar.gz  " not in shown.text, "the upload has not begun"
     assert submissions(site) == []
 
@@ -92,7 +92,7 @@ def test_without_a_terminal_everything_missing_is_one_error_and_nothing_is_asked
     done = piped(slug, tar(WITHOUT_BIRD), "--training-data", "Images of our own.", "--contributors", "Bob")
     assert done.returncode == 0, done.stderr
     said = done.stderr.decode()
-    assert "no result file: bird" in said
+    assert "(bird) has no result file" in said
     assert "comp4 requires --flickr-images" in said
     assert "comp6" not in said, "hints are about competitions in the archive"
     [made] = submissions(site)

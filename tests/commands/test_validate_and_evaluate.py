@@ -19,6 +19,7 @@ from vocboard.commands.main import main
 from vocboard.evaluator.editions import Task, load
 from vocboard.evaluator.problems.catalogue import CATALOGUE
 from vocboard.evaluator.reading import read_results
+from vocboard.evaluator.result_files.completeness import classes_not_entered
 from vocboard.evaluator.tasks.registries.definitions import TASKS
 from vocboard.evaluator.viewing.marks import Mark
 
@@ -108,6 +109,10 @@ class TestValidate:
             "edition": "VOC2012",
             "valid": False,
             "competitions": {},
+            "not_entered": {
+                key: list(names) for key, names in classes_not_entered(expected.entered, load("VOC2012")).items()
+            },
+            "needs_accept_warnings": False,
             "problems": [problem.as_json() for problem in expected.problems],
             "groups": [group.as_json() for group in expected.groups],
         }
@@ -116,6 +121,19 @@ class TestValidate:
         status, out, _ = run(capsys, "validate", "VOC2012", directory(tmp_path, VALID), "--json")
         assert status == 0
         assert json.loads(out)["competitions"] == {"comp3": {"task": "detection", "classes": ["car"]}}
+
+    def test_names_missing_classes_and_results_that_seem_wrong(
+        self, tmp_path: Path, public: Path, capsys: pytest.CaptureFixture[str]
+    ) -> None:
+        boxes = "000001 0.9 0.1 0.1 0.5 0.5\n" * 5
+        upload = directory(tmp_path / "upload", {"comp3_det_test_car.txt": boxes})
+        status, out, _ = run(capsys, "validate", "VOC2012", upload, "--image-sets", public)
+        first, *_ = out[out.index("warning: ") :].split("\n\n")
+        assert status == 0
+        assert "seem to be fractions of the image" in " ".join(first.split())
+        assert "vocboard convert" in first
+        assert "19 of the 20 classes of comp3 (aeroplane, bicycle, bird, boat, bottle and 14 more) have no" in out
+        assert "The warnings are about 5 of 5 results of comp3. The server asks" in out
 
     def test_says_that_identifiers_were_not_checked(self, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
         _, out, _ = run(capsys, "validate", "VOC2012", directory(tmp_path, VALID))

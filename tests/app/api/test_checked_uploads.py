@@ -1,5 +1,6 @@
 """Checking before submitting: an upload without submitting it, and refusing entries that leave out classes."""
 
+from pathlib import Path
 from typing import Any
 
 import httpx
@@ -9,6 +10,9 @@ from tests.support.factories import make_token, make_user
 from tests.support.site import Site
 from tests.support.wrong_archives import TRAINING_DATA, challenge, detections, tar
 from vocboard.app.challenges.models import Challenge
+from vocboard.client.client import Client
+from vocboard.client.errors import WarningsNotAcceptedError
+from vocboard.commands.main import main
 
 TUS = {"Tus-Resumable": "1.0.0"}
 FORM = {"method_name": "Mine", "training_data": TRAINING_DATA}
@@ -125,3 +129,100 @@ def test_errors_of_the_form_come_with_those_of_the_archive(embedded_site: Site, 
     assert answer["code"] == "invalid_archive"
     assert answer["problems"]
     assert set(answer["fields"]) == {"method_name", "training_data"}
+
+
+class TestResultsThatSeemWrong:
+    """Boxes as fractions of the image: valid, and useless."""
+
+    ARCHIVE = tar({name: text.replace(b" 3.5 4.5 20 25", b" 0.1 0.1 0.6 0.8") for name, text in detections().items()})
+
+    def test_are_refused_without_quota_unless_they_are_accepted(
+        self, embedded_site: Site, target: Challenge, token: str
+    ) -> None:
+        def send(**fields: str) -> httpx.Response:
+            return client.post(
+                f"/api/v1/challenges/{target.slug}/submissions",
+                data={**FORM, **fields},
+                files={"archive": ("results.tar.gz", self.ARCHIVE)},
+            )
+
+        with embedded_site.client(token) as client:
+            refused, again = send(), send(accept_warnings="false")
+            none = client.get("/api/v1/submissions").json()
+            accepted = send(accept_warnings="true")
+        assert (refused.status_code, again.status_code, none["total"]) == (422, 422, 0)
+        assert refused.json()["code"] == "warnings_not_accepted"
+        assert refused.json()["groups"][0]["code"] == "boxes_as_fractions"
+        assert "results of comp4" in refused.json()["detail"]
+        assert accepted.status_code == 201, accepted.text
+        assert accepted.json()["warnings"][0]["code"] == "boxes_as_fractions"
+
+    def test_a_resumable_upload_waits_for_the_answer(self, embedded_site: Site, target: Challenge, token: str) -> None:
+        with embedded_site.client(token) as client:
+            upload = uploaded(client, target.slug, self.ARCHIVE)
+            report = client.post(f"/api/v1/uploads/{upload}/check").json()
+            answers = [
+                client.post(
+                    f"/api/v1/challenges/{target.slug}/submissions?upload={upload}",
+                    files={name: (None, text) for name, text in {**FORM, **fields}.items()},
+                )
+                for fields in ({}, {"accept_warnings": "true"})
+            ]
+            later = uploaded(client, target.slug, self.ARCHIVE)
+            repeated = client.post(f"/api/v1/uploads/{later}/check").json()
+        assert (report["valid"], report["needs_accept_warnings"]) == (True, True)
+        assert (report["identical_submission"], report["allowed_at"]) == (None, None)
+        assert [answer.status_code for answer in answers] == [422, 201]
+        assert repeated["identical_submission"] == answers[1].json()["id"]
+
+    def test_the_client_and_the_command_pass_the_answer_on(
+        self,
+        embedded_site: Site,
+        target: Challenge,
+        token: str,
+        tmp_path: Path,
+        monkeypatch: pytest.MonkeyPatch,
+        capsys: pytest.CaptureFixture[str],
+    ) -> None:
+        archive = tmp_path / "results.tar.gz"
+        archive.write_bytes(self.ARCHIVE)
+        monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path))
+        monkeypatch.setenv("VOCBOARD_SERVER", embedded_site.url)
+        monkeypatch.setenv("VOCBOARD_TOKEN", token)
+        command = ["submit", target.slug, str(archive), "--method", "Mine", "--training-data", TRAINING_DATA]
+        assert main([*command, "--flickr-images", "no"]) == 1
+        printed = capsys.readouterr()
+        assert printed.out.startswith("warning: ")
+        assert "[boxes_as_fractions]" in printed.out.partition("\n\n")[0]
+        assert "--accept-warnings submits these results" in printed.out
+        assert "results of comp4" in printed.err
+        with Client(embedded_site.url, token=token) as client:
+            with pytest.raises(WarningsNotAcceptedError):
+                client.submit(target.slug, archive, method="Mine", training_data=TRAINING_DATA)
+            done = client.submit(target.slug, archive, method="Mine", training_data=TRAINING_DATA, accept_warnings=True)
+        assert done.warnings[0].code == "boxes_as_fractions"
+
+
+def test_names_that_a_request_leaves_out_are_those_that_the_form_fills_in(
+    embedded_site: Site, target: Challenge
+) -> None:
+    with embedded_site.writing() as session:
+        token = make_token(session, make_user(session, name="Ann Author", affiliation="Institute"))
+
+    def names(**fields: str) -> tuple[str, str]:
+        answer = client.post(
+            f"/api/v1/challenges/{target.slug}/submissions",
+            data={**FORM, **fields},
+            files={"archive": ("results.tar.gz", without("bird"))},
+        )
+        method = client.get(f"/api/v1/submissions/{answer.json()['id']}").json()["method"]
+        client.post(f"/api/v1/submissions/{answer.json()['id']}/withdraw") if fields.get("withdraw") else None
+        return method["contributors"], method["affiliation"]
+
+    with embedded_site.client(token) as client:
+        assert names() == ("Ann Author", "Institute")
+        assert names(contributors="A. Author, B. Author") == ("A. Author, B. Author", "Institute")
+        assert names(contributors="", affiliation="") == ("", ""), "left empty on purpose"
+        assert names() == ("Ann Author", "Institute")
+        assert names(contributors="Withdrawn", withdraw="yes") == ("Withdrawn", "Institute")
+        assert names() == ("Ann Author", "Institute"), "not those of a withdrawn one"

@@ -63,7 +63,7 @@ linux = pytest.mark.skipif(not sys.platform.startswith("linux"), reason="only Li
 INSIDE = Path(__file__).with_name("inside.py")
 REPORT = (
     '{"report": {"problems": [{"code": "a", "severity": "error", "message": "%s", "file": null, "line": null}], '
-    '"entries": [], "columns": false, "groups": []}}'
+    '"entries": [], "columns": false, "groups": [], "doubtful": {}}}'
 )
 LIMITS = ReadingLimits(memory_bytes=512 << 20, seconds=60)
 CALL = "(exec(source, scope), scope[name](*arguments))[1]"
@@ -278,8 +278,8 @@ def test_shares_no_memory_with_others_and_watches_no_files(inside: Callable[...,
         REPORT % "\\u0000",
         '{"report": 7}',
         "7",
-        '{"report": {"problems": 7, "entries": [], "columns": true, "groups": []}}',
-        '{"report": {"problems": [], "entries": [["comp1"]], "columns": true, "groups": []}}',
+        '{"report": {"problems": 7, "entries": [], "columns": true, "groups": [], "doubtful": {}}}',
+        '{"report": {"problems": [], "entries": [["comp1"]], "columns": true, "groups": [], "doubtful": {}}}',
     ],
     ids=["nested", "nested objects", "surrogate", "null", "number", "bare number", "no list", "short entry"],
 )
