@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from vocboard.client.terminal import printable
+from vocboard.commands.comparison_tables import ends
 from vocboard.commands.score_tables import INTERVAL, UNDEFINED, percentage
 from vocboard.commands.tables import Column, render
 from vocboard.evaluator.editions import Competition, Edition
@@ -177,7 +178,4 @@ def lines(found: Across) -> Iterator[str]:
         significance = "" if one.is_significant else ", not significant"
         yield ""
         yield f"mean of normalised ranks of all {len(found.methods)}: {percentage(found.combination.score)} %"
-        yield (
-            f"minus the best method: {percentage(one.difference)} points "
-            f"({INTERVAL} {percentage(one.low)} - {percentage(one.high)}{significance})"
-        )
+        yield (f"minus the best method: {percentage(one.difference)} points ({INTERVAL} {ends(one)}{significance})")

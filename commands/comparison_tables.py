@@ -1,13 +1,16 @@
 """Tables of compared methods for the terminal."""
 
+import math
 from collections.abc import Iterator, Mapping
 
 from vocboard.client.terminal import printable
 from vocboard.commands.score_tables import INTERVAL, percentage
 from vocboard.commands.tables import Column, render
 from vocboard.evaluator.problems import counted
-from vocboard.evaluator.statistics.comparison import Comparison
-from vocboard.evaluator.statistics.intervals import ReplicatedScore
+from vocboard.evaluator.statistics.comparison import Comparison, Difference
+from vocboard.evaluator.statistics.intervals import MIN_COUNTING_IMAGES, ReplicatedScore
+
+FEW_IMAGES = f"fewer than {MIN_COUNTING_IMAGES} images count"  # where a difference has no interval
 
 
 def comparison_lines(scores: Mapping[str, ReplicatedScore], found: Comparison) -> Iterator[str]:
@@ -37,9 +40,14 @@ def comparison_lines(scores: Mapping[str, ReplicatedScore], found: Comparison) -
             [
                 Column("", [printable(other) for other in others]),
                 Column("difference, points", [percentage(each.difference) for each in differences], right=True),
-                Column(
-                    INTERVAL, [f"{percentage(each.low)} - {percentage(each.high)}" for each in differences], right=True
-                ),
+                Column(INTERVAL, [ends(each) for each in differences], right=True),
                 Column("", ["" if each.is_significant else "not significant" for each in differences]),
             ]
         )
+
+
+def ends(difference: Difference) -> str:
+    """Return the ends of the interval of a difference."""
+    if math.isnan(difference.low):
+        return FEW_IMAGES
+    return f"{percentage(difference.low)} - {percentage(difference.high)}"

@@ -218,14 +218,13 @@ def _by_class(
 
 def _alone(score: ReplicatedScore) -> ReplicatedScore:
     """Return a copy, so that the arrays of the other classes can be freed."""
-    return ReplicatedScore(score.score, score.replicates.copy(), score.influence.copy())
+    return ReplicatedScore(score.score, score.replicates.copy(), score.influence.copy(), score.bias)
 
 
 def compared(scores: Mapping[str, ReplicatedScore], decimals: int, *, higher_is_better: bool) -> Pairs | None:
     """Compare methods; None if they cannot be compared, because too few replicates define all scores.
 
-    What fewer than ten images determine is not significant: ranks do not follow from what is not shown. Scores that
-    look equal are equal: an interval would tell which is better, or that the results are the same.
+    Scores that look equal are equal: an interval would tell which is better, or that the results are the same.
 
     Args:
         decimals: to which scores are shown.
@@ -238,8 +237,7 @@ def compared(scores: Mapping[str, ReplicatedScore], decimals: int, *, higher_is_
         return None
     shown = np.array([round(scores[name].score, decimals) for name in found.methods])
     is_equal = shown[:, None] == shown
-    known = found.where((found.counting_images >= MIN_COUNTING_IMAGES) & ~is_equal)
-    return replace(known, difference=np.where(is_equal, 0.0, known.difference))
+    return replace(found.where(~is_equal), difference=np.where(is_equal, 0.0, found.difference))
 
 
 def _rounded(pairs: Pairs, decimals: int, *, classes: int = 1) -> Differences:

@@ -46,10 +46,7 @@ from vocboard.worker import ground_truth_store
 from vocboard.worker.columns import MAX_EVIDENCE_BYTES, Uploaded, collect
 
 MAX_BYTES = 256 * 1024**2
-_BY_CLASS = "per_class"
-_SCORES = "scores"
-_FOUND = "found"
-_FOUND_IN = "found_in"
+_SCORES, _BY_CLASS, _BIASES, _FOUND, _FOUND_IN = "scores", "per_class", "biases", "found", "found_in"
 
 _log = logging.getLogger(__name__)
 weights_of = lru_cache(maxsize=2)(draw_weights)  # 5 MB for 4,952 images
@@ -125,6 +122,7 @@ class StoredReplicates:
         images: number of test images.
         scores: by class, on the test images.
         per_class: (classes, replicates) scores.
+        biases: (classes,) by how much each score is on average too high.
         positive_images: how many test images show each class; see `evaluator.statistics.found`.
         found: what it finds of the positives of each image.
     """
@@ -132,13 +130,14 @@ class StoredReplicates:
     images: int
     scores: Measure
     per_class: np.ndarray[Any, np.dtype[np.float64]]
+    biases: np.ndarray[Any, np.dtype[np.float64]]
     positive_images: Mapping[str, int]
     found: "Found"
 
     def measure(self) -> ReplicatedMeasure:
         """Return them with the influence of each image, exactly as `bootstrap.replicate` returns it."""
         scores = np.vstack((self.per_class, mean_of_defined(self.per_class)))
-        return ReplicatedMeasure(self.scores, self.per_class, influences(weights_of(self.images), scores))
+        return ReplicatedMeasure(self.scores, self.per_class, influences(weights_of(self.images), scores), self.biases)
 
 
 def sources(session: Session, result_ids: list[uuid.UUID]) -> Mapping[uuid.UUID, Source]:
@@ -199,7 +198,8 @@ def load(session: Session, source: Source) -> StoredReplicates | None:
         measure = Measure(source.metric, dict(zip(header["classes"], scores, strict=True)))
         per_class = columns.array(_BY_CLASS, np.float64, columns=REPLICATES)
         parts = Found(columns.array(_FOUND, np.float64), columns.array(_FOUND_IN, np.int32))
-        return StoredReplicates(header["images"], measure, per_class, header["positive_images"], parts)
+        biases, shown = columns.array(_BIASES, np.float64), header["positive_images"]
+        return StoredReplicates(header["images"], measure, per_class, biases, shown, parts)
     except (ColumnsError, LookupError, ValueError, TypeError) as error:
         _log.warning("replicates of result %s are computed again: %s", source.result_id, error)
         return None
@@ -215,11 +215,10 @@ def compute(database: Database, store: ArchiveStore, settings: Settings, source:
     evidence = evidence_of(database, store, settings, source)
     if evidence.images < MIN_IMAGES:
         raise NoReplicatesError(Failure.TOO_FEW_IMAGES)
-    edition, competition = source.edition, source.edition.competitions[source.competition]
-    drawn = replicate(evidence, source.metric, edition, competition, weights_of(evidence.images))
-    shown = positive_images(evidence, edition, competition)
-    parts = Found.of(found_by(evidence, edition, competition))
-    replicates = StoredReplicates(evidence.images, drawn.measure, drawn.per_class, shown, parts)
+    rules = source.edition, source.edition.competitions[source.competition]
+    drawn = replicate(evidence, source.metric, *rules, weights_of(evidence.images))
+    shown, parts = positive_images(evidence, *rules), Found.of(found_by(evidence, *rules))
+    replicates = StoredReplicates(evidence.images, drawn.measure, drawn.per_class, drawn.biases, shown, parts)
     content = _packed(source, replicates)
     with database.writing() as session:
         _replace(session, SecretReplicates, source.result_id, content=content)
@@ -282,16 +281,17 @@ def _identity(source: Source) -> list[Any]:
 def _packed(source: Source, replicates: StoredReplicates) -> bytes:
     file = io.BytesIO()
     writer = ColumnsWriter(file.write, limit=MAX_BYTES)
-    per_class = replicates.scores.per_class
-    writer.add(_SCORES, np.array(list(per_class.values())))
+    scores = replicates.scores.per_class
+    writer.add(_SCORES, np.array(list(scores.values())))
     writer.add(_BY_CLASS, replicates.per_class)
+    writer.add(_BIASES, replicates.biases)
     writer.add(_FOUND, replicates.found.shares)
     writer.add(_FOUND_IN, replicates.found.images)
     writer.finish(
         {
             "of": _identity(source),
             "images": replicates.images,
-            "classes": list(per_class),
+            "classes": list(scores),
             "positive_images": dict(replicates.positive_images),
         }
     )

@@ -21,7 +21,7 @@ from vocboard.app.statistics.models import StatisticsUpdate
 from vocboard.app.submissions import queue as live_queue
 from vocboard.app.work_queues.leased_queue import LeasedQueue
 
-VERSION = 4  # of the computation: increase it when statistics of the same results would be others
+VERSION = 5  # of the computation: increase it when statistics of the same results would be others
 INTERRUPTED = "The computation stopped the worker several times."
 
 _REVISION = (

@@ -101,7 +101,7 @@ class CompetitionResult:
             replicates: number of replicates.
 
         Returns:
-            An object with `mean` and `per_class`, each interval with `low`, `high` and `standard_error`.
+            An object with `mean` and `per_class`, each interval with `low`, `high`, `standard_error` and `bias`.
 
         Raises:
             ValueError: there are fewer than two test images.

@@ -7,12 +7,14 @@ from collections.abc import Iterator, Mapping, Sequence
 from html import escape
 from pathlib import Path
 
+import numpy as np
+
 from vocboard.evaluator.editions import Edition
 from vocboard.evaluator.reports.findings import MethodReport
 from vocboard.evaluator.reports.page import PAGE, interval_text, page, per_cent, wide, write_pages
 from vocboard.evaluator.statistics.compared import ComparedMeasure, ComparedMethods
 from vocboard.evaluator.statistics.comparison import Comparison, Difference
-from vocboard.evaluator.statistics.intervals import ReplicatedMeasure
+from vocboard.evaluator.statistics.intervals import MIN_COUNTING_IMAGES, ReplicatedMeasure
 from vocboard.evaluator.tasks.names import Metric
 from vocboard.evaluator.tasks.registries.definitions import METRICS, TASKS
 from vocboard.evaluator.whole_output import whole_directory
@@ -150,6 +152,8 @@ def _difference(each: Difference) -> str:
 
 
 def _ends(each: Difference) -> str:
+    if np.isnan(each.low):
+        return f"fewer than {MIN_COUNTING_IMAGES} images count"
     return f"{_points(each.low)} to {_points(each.high)}"
 
 

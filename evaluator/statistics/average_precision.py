@@ -36,6 +36,11 @@ class ResampledAveragePrecision(Resampled):
     interpolation: Interpolation
     without_positives: WithoutPositives = WithoutPositives.UNDEFINED
 
+    @property
+    def takes_maximum(self) -> bool:
+        """See `Resampled`."""
+        return True
+
     def score(self) -> float:
         """Return the average precision; see `Judgement.average_precision`."""
         return self.judgement.average_precision(self.interpolation, self.without_positives)

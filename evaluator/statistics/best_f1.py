@@ -34,6 +34,11 @@ class ResampledBestF1(Resampled):
     image: NDArray[np.int32]
     positive_image: NDArray[np.int32]
 
+    @property
+    def takes_maximum(self) -> bool:
+        """See `Resampled`."""
+        return True
+
     def score(self) -> float:
         """Return the best F1 on the test images: NaN without positives, 0 if nothing was found."""
         best = best_f1(self.judgement, self.confidence)

@@ -12,6 +12,7 @@ import numpy as np
 
 from vocboard.evaluator.rules import Competition, Edition
 from vocboard.evaluator.scores import Measure
+from vocboard.evaluator.statistics.bias import bias_of, draw_parts
 from vocboard.evaluator.statistics.evidence import Evidence
 from vocboard.evaluator.statistics.influence import influences
 from vocboard.evaluator.statistics.intervals import LEVEL, MIN_IMAGES, Interval, ReplicatedMeasure, mean_of_defined
@@ -67,7 +68,7 @@ class Bootstrap:
             "replicates": self.replicates,
             "seed": SEED,
             "level": level,
-            "interval": "expanded percentile",
+            "interval": "bias-corrected expanded percentile",
             **self.measures[primary].as_json(level),
             "secondary": {metric.value: self.measures[metric].as_json(level) for metric in secondary},
             **({"measures": further} if further else {}),
@@ -137,7 +138,7 @@ def with_every_metric(competition: Competition) -> Competition:
 def replicate(
     evidence: Evidence, metric: Metric, edition: Edition, competition: Competition, weights: Weights
 ) -> ReplicatedMeasure:
-    """Score selections of the test images in one metric.
+    """Score selections of the test images, and parts of them, in one metric.
 
     Args:
         evidence: of an entry in the competition.
@@ -154,5 +155,7 @@ def replicate(
         block = np.ascontiguousarray(weights[:, start : start + AT_ONCE])
         for place, resampled in enumerate(classes.values()):
             per_class[place, start : start + AT_ONCE] = resampled.replicates(block)
+    parts = draw_parts(evidence.images)
+    biases = np.array([bias_of(resampled, parts) for resampled in classes.values()])
     means = mean_of_defined(per_class)
-    return ReplicatedMeasure(scores, per_class, influences(weights, np.vstack((per_class, means))))
+    return ReplicatedMeasure(scores, per_class, influences(weights, np.vstack((per_class, means))), biases)

@@ -10,8 +10,8 @@ is the 95 % quantile, over replicates, of the largest such ratio of any pair. It
 (pairs share methods, and all methods the images), so it is less strict than Bonferroni's or Holm's correction. Those
 would need the tails of single comparisons, 0.05 / 1,225 for 50 methods, of which 1,000 replicates know nothing. Unlike
 step-down methods, it has intervals, and a pair is called different exactly if its interval does not contain 0. The
-factor is a little larger for pairs whose difference depends on few images (`influence`). A difference that hardly any
-replicate changes, because it depends on a single image, is never significant: replicates say nothing about its error.
+factor is a little larger for pairs whose difference depends on few images (`influence`). A difference that fewer than
+ten images determine has no interval and is never significant: replicates say too little about its error.
 
 Sources: P. H. Westfall and S. S. Young, "Resampling-Based Multiple Testing", 1993; J. P. Romano and M. Wolf, "Exact and
 Approximate Stepdown Methods for Multiple Hypothesis Testing", JASA 2005; ranks: M. Mogstad, J. P. Romano, A. Shaikh and
@@ -26,8 +26,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from vocboard.evaluator.statistics.influence import FREEDOM_OF_AN_IMAGE, degrees_of_freedom, student_quantile
-from vocboard.evaluator.statistics.intervals import LEVEL, MIN_ERROR, ReplicatedScore
+from vocboard.evaluator.statistics.influence import ERROR_ALLOWANCE, degrees_of_freedom, student_quantile
+from vocboard.evaluator.statistics.intervals import LEVEL, MIN_COUNTING_IMAGES, MIN_ERROR, ReplicatedScore
 
 MIN_REPLICATES = 100  # from fewer, no tail can be told
 
@@ -41,10 +41,10 @@ class Difference:
     """The score of one method minus that of another.
 
     Attributes:
-        low: lower end of the simultaneous interval.
+        low: lower end of the simultaneous interval; NaN if fewer than ten images determine the difference.
         high: upper end.
         p_value: corrected for the number of pairs: the share of replicates in which some pair deviates from its
-            difference as much as this difference from 0, in standard errors.
+            difference as much as this difference from 0, in standard errors; 1 without an interval.
     """
 
     difference: float
@@ -57,12 +57,12 @@ class Difference:
         """Whether the interval does not contain 0."""
         return self.low > 0 or self.high < 0
 
-    def as_json(self) -> dict[str, float | bool]:
-        """Return the numbers for JSON."""
+    def as_json(self) -> dict[str, float | bool | None]:
+        """Return the numbers for JSON; None for the ends of an interval that there is not."""
         return {
             "difference": self.difference,
-            "low": self.low,
-            "high": self.high,
+            "low": None if np.isnan(self.low) else self.low,
+            "high": None if np.isnan(self.high) else self.high,
             "p_value": self.p_value,
             "significant": self.is_significant,
         }
@@ -130,7 +130,7 @@ class Pairs:
     Attributes:
         methods: as in `Comparison`.
         difference: of the scores.
-        low, high: ends of the simultaneous intervals.
+        low, high: ends of the simultaneous intervals; NaN where fewer than ten images determine the difference.
         error: standard errors.
         freedom: degrees of freedom of the standard errors.
         largest: (b,) the largest deviation of any pair in each replicate, in standard errors.
@@ -152,8 +152,7 @@ class Pairs:
     @property
     def counting_images(self) -> NDArray[np.int64]:
         """(m, m) how many images determine the difference; see `ReplicatedScore.counting_images`."""
-        counting = self.freedom.astype(np.int64) // FREEDOM_OF_AN_IMAGE
-        return np.asarray(np.where(self.error > MIN_ERROR, counting, 0))
+        return np.asarray(np.where(self.error > MIN_ERROR, self.freedom.astype(np.int64), 0))
 
     def where(self, is_known: NDArray[np.bool_]) -> "Pairs":
         """Return the same without the intervals of some pairs, which are then not significant.
@@ -266,15 +265,16 @@ def _pairs(
         ratio = deviation / error[place, others][varies, None]
         np.maximum(largest, ratio.max(axis=0, initial=0.0), out=largest)
     critical = np.quantile(largest, level)
-    margin = student_quantile(np.full_like(freedom, critical), freedom) * error
-    margin[(error <= MIN_ERROR) & (np.abs(difference) > MIN_ERROR)] = 1.0  # nothing is known of the error
+    margin = ERROR_ALLOWANCE * student_quantile(np.full_like(freedom, critical), freedom) * error
+    margin[(freedom < MIN_COUNTING_IMAGES) & (error > MIN_ERROR)] = np.nan
+    margin[(error <= MIN_ERROR) & (np.abs(difference) > MIN_ERROR)] = np.nan  # other than of equal results
     return Pairs(tuple(order), difference, difference - margin, difference + margin, error, freedom, largest)
 
 
 def _p_value(difference: float, error: float, freedom: float, largest: NDArray[np.float64]) -> float:
-    if error <= MIN_ERROR:
+    if error <= MIN_ERROR or freedom < MIN_COUNTING_IMAGES:
         return 1.0
-    at_least = int(np.count_nonzero(student_quantile(largest, freedom) >= abs(difference) / error))
+    at_least = int(np.count_nonzero(ERROR_ALLOWANCE * student_quantile(largest, freedom) >= abs(difference) / error))
     return (1 + at_least) / (1 + len(largest))
 
 

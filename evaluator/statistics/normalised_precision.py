@@ -34,6 +34,11 @@ class ResampledNormalisedPrecision(Resampled):
     positive_image: NDArray[np.int32]
     normal: float
 
+    @property
+    def takes_maximum(self) -> bool:
+        """See `Resampled`."""
+        return True
+
     def score(self) -> float:
         """Return the score on the test images; see `normalised_average_precision`."""
         return normalised_average_precision(self.judgement, self.judgement.positives, self.normal)
@@ -69,6 +74,11 @@ class ResampledFifth(Resampled):
     counted: NDArray[np.bool_]
     fifth: int
     normal: float
+
+    @property
+    def takes_maximum(self) -> bool:
+        """See `Resampled`."""
+        return True
 
     def score(self) -> float:
         """Return the score on the test images; see `normalised_average_precision`."""

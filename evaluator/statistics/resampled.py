@@ -12,6 +12,11 @@ from vocboard.evaluator.statistics.weights import Weights
 class Resampled(ABC):
     """One metric of one class of one method."""
 
+    @property
+    def takes_maximum(self) -> bool:
+        """Whether the score is a maximum over ranks or thresholds, or has some in it, and so a bias; see `bias`."""
+        return False
+
     @abstractmethod
     def score(self) -> float:
         """Return the score on the test images, to the last bit what the evaluation returns; NaN if undefined."""
@@ -37,6 +42,11 @@ class ResampledMean(Resampled):
     """The mean of several scores of one class, such as the average precision at several overlaps."""
 
     of: tuple[Resampled, ...]
+
+    @property
+    def takes_maximum(self) -> bool:
+        """Whether one of the scores does."""
+        return any(each.takes_maximum for each in self.of)
 
     def score(self) -> float:
         """Return the mean; NaN if one is undefined."""

@@ -11,8 +11,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from vocboard.evaluator.statistics.comparison import MIN_REPLICATES
-from vocboard.evaluator.statistics.influence import FREEDOM_OF_AN_IMAGE, degrees_of_freedom, student_quantile
-from vocboard.evaluator.statistics.intervals import LEVEL, MIN_ERROR, ReplicatedScore
+from vocboard.evaluator.statistics.influence import ERROR_ALLOWANCE, degrees_of_freedom, student_quantile
+from vocboard.evaluator.statistics.intervals import LEVEL, MIN_COUNTING_IMAGES, MIN_ERROR, ReplicatedScore
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,7 +20,7 @@ class Change:
     """One score minus another one.
 
     Attributes:
-        low, high: ends of the simultaneous interval.
+        low, high: ends of the simultaneous interval; NaN if fewer than ten images determine the difference.
         counting_images: how many images determine the difference; see `ReplicatedScore.counting_images`.
     """
 
@@ -77,8 +77,9 @@ def changes(differences: Sequence[ReplicatedScore], *, level: float = LEVEL) -> 
     varies = error > MIN_ERROR  # the same results differ in no replicate
     ratio = np.abs(drawn - difference[:, None])[varies] / error[varies, None]
     critical = float(np.quantile(ratio.max(axis=0, initial=0.0), level))
-    margin = student_quantile(np.full(len(error), critical), freedom.astype(np.float64)) * error
-    margin[~varies & (np.abs(difference) > MIN_ERROR)] = 1.0  # nothing is known of the error
-    counting = np.where(varies, freedom // FREEDOM_OF_AN_IMAGE, 0)
+    margin = ERROR_ALLOWANCE * student_quantile(np.full(len(error), critical), freedom.astype(np.float64)) * error
+    margin[(freedom < MIN_COUNTING_IMAGES) & varies] = np.nan
+    margin[~varies & (np.abs(difference) > MIN_ERROR)] = np.nan  # other than of equal results
+    counting = np.where(varies, freedom, 0)
     numbers = (difference, difference - margin, difference + margin, counting)
     return tuple(Change(*each) for each in zip(*(number.tolist() for number in numbers), strict=True))

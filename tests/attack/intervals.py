@@ -8,6 +8,7 @@ of the mean.
 import uuid
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cache
 from itertools import combinations
 
 import numpy as np
@@ -18,6 +19,7 @@ from vocboard.app.evaluations.eleven_points import eleven_points
 from vocboard.evaluator.editions import Interpolation
 from vocboard.evaluator.metrics.precision_recall import Judgement
 from vocboard.evaluator.statistics.average_precision import ResampledAveragePrecision
+from vocboard.evaluator.statistics.bias import bias_of, draw_parts
 from vocboard.evaluator.statistics.influence import influences
 from vocboard.evaluator.statistics.intervals import ReplicatedScore
 from vocboard.worker.comparisons import compared, rounded_differences, shown_interval
@@ -30,11 +32,11 @@ ATTEMPTS = 3
 TEMPERATURE = 1.0  # in units of the last decimal
 Order = NDArray[np.intp]
 Statistics = tuple[tuple[float, ...] | None, ...]
+parts_of = cache(draw_parts)
 
 
 def replicated(labels: Labels, order: Order) -> ReplicatedScore:
     """Return the average precision of a list of images, the best first, and its replicates."""
-    weights = weights_of(len(labels))
     by_rank, positive = labels[order], np.flatnonzero(labels == 1).astype(np.int32)
     resampled = ResampledAveragePrecision(
         Judgement(true=by_rank == 1, false=by_rank == -1, positives=len(positive)),
@@ -42,8 +44,15 @@ def replicated(labels: Labels, order: Order) -> ReplicatedScore:
         positive,
         Interpolation.AREA,
     )
+    return replicated_score(resampled, len(labels))
+
+
+def replicated_score(resampled: ResampledAveragePrecision, images: int) -> ReplicatedScore:
+    """Return what the server computes of a score."""
+    weights = weights_of(images)
     replicates = resampled.replicates(weights)
-    return ReplicatedScore(resampled.score(), replicates, influences(weights, replicates[None])[0])
+    influence = influences(weights, replicates[None])[0]
+    return ReplicatedScore(resampled.score(), replicates, influence, bias_of(resampled, parts_of(images)))
 
 
 def scores_shown(labels: Labels, order: Order) -> tuple[float, ...]:

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from tests.attack import uploads
 from tests.attack.blind import possible
-from tests.attack.intervals import DECIMALS, Board, Order, certain, replicated
+from tests.attack.intervals import DECIMALS, Board, Order, certain, replicated, replicated_score
 from tests.attack.labels import Labels
 from vocboard.app.evaluations.eleven_points import eleven_points
 from vocboard.commands.demo import EDITION
@@ -22,10 +22,7 @@ from vocboard.evaluator import editions
 from vocboard.evaluator.editions import Interpolation
 from vocboard.evaluator.metrics.precision_recall import Judgement
 from vocboard.evaluator.statistics.average_precision import ResampledAveragePrecision
-from vocboard.evaluator.statistics.influence import influences
-from vocboard.evaluator.statistics.intervals import ReplicatedScore
 from vocboard.worker.comparisons import shown_interval
-from vocboard.worker.replicates import weights_of
 
 WHOLE = pytest.mark.skipif(os.environ.get("VOCBOARD_ATTACK") != "whole", reason="takes minutes")
 LEAKED = 0.05  # of a class's positives, at most
@@ -93,9 +90,7 @@ def of_boxes(
 
 
 def interval_of_boxes(resampled: ResampledAveragePrecision) -> object:
-    replicates = resampled.replicates(weights_of(IMAGES))
-    influence = influences(weights_of(IMAGES), replicates[None])[0]
-    return shown_interval(ReplicatedScore(resampled.score(), replicates, influence), DECIMALS)
+    return shown_interval(replicated_score(resampled, IMAGES), DECIMALS)
 
 
 @pytest.mark.parametrize("number", [13, 40])

@@ -34,7 +34,7 @@ def json_of(results: Path) -> list[str]:
 
 
 def test_a_method_that_finds_nothing_is_significantly_worse(worse: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    status, out, _ = run(capsys, CASE.results, worse, "--competition", "comp3", "--json")
+    status, out, _ = run(capsys, CASE.results, worse, "--competition", "comp3", "--class", "person", "--json")
     assert status == 0
     found = json.loads(out)
     assert found["methods"] == ["results", "worse"]
@@ -43,6 +43,22 @@ def test_a_method_that_finds_nothing_is_significantly_worse(worse: Path, capsys:
     [pair] = found["differences"]
     assert pair["significant"]
     assert pair["difference"] == found["scores"]["results"]["score"]
+
+
+def test_a_difference_that_fewer_than_ten_images_determine_is_not_significant(
+    worse: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """However large it is, as on leaderboards."""
+    status, out, _ = run(capsys, CASE.results, worse, "--competition", "comp3", "--class", "car", "--json")
+    assert status == 0
+    found = json.loads(out)
+    [pair] = found["differences"]
+    assert pair["difference"] > 0.1
+    assert (pair["low"], pair["high"], pair["p_value"], pair["significant"]) == (None, None, 1.0, False)
+    assert found["rank_ranges"] == {"results": [1, 2], "worse": [1, 2]}
+    _, out, _ = run(capsys, CASE.results, worse, "--competition", "comp3", "--class", "car")
+    assert "fewer than 10 images count" in out
+    assert "nan" not in out
 
 
 def test_a_method_does_not_differ_from_itself(capsys: pytest.CaptureFixture[str]) -> None:
@@ -79,7 +95,7 @@ def test_evaluate_compares_several_methods_as_compare_does(
     for choice, own in zip(choices, (found["mean"], found["per_class"]["car"]), strict=True):
         _, out, _ = run(capsys, *given, "--competition", "comp3", *choice, "--json")
         assert own == {name: value for name, value in json.loads(out).items() if name in own}
-    secondary = document["comparisons"]["comp3"]["metrics"]["average_precision_with_difficult"]["mean"]
+    secondary = document["comparisons"]["comp3"]["metrics"]["average_precision_with_difficult"]["per_class"]["person"]
     assert secondary["rank_ranges"] == {"results": [1, 2], "again": [1, 2], "worse": [3, 3]}
     assert secondary["rank_shares"]["worse"] == [0, 0, 1]
     page = (report / "index.html").read_text()

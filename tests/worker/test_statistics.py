@@ -173,7 +173,7 @@ def test_a_leaderboard_shows_what_a_fresh_offline_computation_gives(backend: Bac
                 assert found_difference is None
                 continue
             [freedom] = degrees_of_freedom(both.influence[None], len(both.replicates))
-            decimals = 3 if freedom >= 200 and column == MEAN and len(rules.classes) >= 10 else 2
+            decimals = 3 if freedom >= 100 and column == MEAN and len(rules.classes) >= 10 else 2
             assert found_difference is not None
             assert (found_difference.low, found_difference.high) == rounded_ends(difference, decimals)
             assert found_difference.is_significant == difference.is_significant
@@ -188,8 +188,8 @@ def expected_interval(score: ReplicatedScore, classes: int = 1) -> tuple[float, 
         return None
     [freedom] = degrees_of_freedom(score.influence[None], len(score.replicates))
     found = score.interval()
-    decimals = 3 if freedom >= 200 and classes >= 10 else 2
-    return rounded_ends(found, decimals) if freedom >= 20 else None
+    decimals = 3 if freedom >= 100 and classes >= 10 else 2
+    return rounded_ends(found, decimals) if freedom >= 10 else None
 
 
 def rounded_ends(found: Interval | Difference | Change, decimals: int) -> tuple[float, float]:

@@ -7,6 +7,7 @@ method finds everything or nothing, and results of several methods that depend o
 import math
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
+from statistics import NormalDist
 
 import numpy as np
 from numpy.typing import NDArray
@@ -121,6 +122,48 @@ class AveragePrecision(Detections):
 
     def scored(self, ranked: Ranked, images: int) -> Resampled:
         return ResampledAveragePrecision(ranked.judgement, ranked.image, ranked.positive_image, self.interpolation)
+
+
+@dataclass(frozen=True)
+class Binormal(Population):
+    """Classification: normally distributed confidences of positive and negative images; average precision.
+
+    Attributes:
+        positive: share of the images.
+        distance: between the means, in standard deviations of the negative ones.
+        spread: standard deviation of the positive ones.
+        interpolation: of average precision.
+    """
+
+    positive: float = 0.06
+    distance: float = 2.0
+    spread: float = 1.0
+    interpolation: Interpolation = Interpolation.AREA
+
+    def true_score(self) -> float:
+        threshold = np.linspace(self.distance + 7 * self.spread, -9, 40_001)
+        recall, false = (
+            np.array([normal.cdf(-each) for each in threshold])
+            for normal in (NormalDist(-self.distance, self.spread), NormalDist())
+        )
+        precision = self.positive * recall / (self.positive * recall + (1 - self.positive) * false)
+        best = np.maximum.accumulate(precision[::-1])[::-1]
+        if self.interpolation is Interpolation.AREA:
+            return float(np.sum(np.diff(recall, prepend=0.0) * best))
+        reached = np.searchsorted(recall, ELEVEN_RECALLS * (1 - 1e-12))
+        return float(np.append(best, self.positive)[np.minimum(reached, len(best))].mean())
+
+    def draw(self, images: int, methods: int, random: Random) -> list[Resampled]:
+        positive = random.random(images) < self.positive
+        difficulty = random.normal(size=images) * math.sqrt(0.5)  # the same for all methods
+        return [self._results(positive, difficulty, random) for _ in range(methods)]
+
+    def _results(self, positive: NDArray[np.bool_], difficulty: NDArray[np.float64], random: Random) -> Resampled:
+        noise = difficulty + random.normal(size=len(positive)) * math.sqrt(0.5)
+        rank = by_confidence(np.where(positive, self.distance + self.spread * noise, noise))
+        true, image = positive[rank], np.flatnonzero(positive).astype(np.int32)
+        judgement = Judgement(true, ~true, len(image))
+        return ResampledAveragePrecision(judgement, rank.astype(np.int32), image, self.interpolation)
 
 
 class NormalisedPrecision(Detections):

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from vocboard.evaluator.statistics.comparison import Comparison, compare, compare_pairs
-from vocboard.evaluator.statistics.influence import student_quantile
+from vocboard.evaluator.statistics.influence import ERROR_ALLOWANCE, student_quantile
 from vocboard.evaluator.statistics.intervals import ReplicatedScore
 
 INFLUENCE = np.ones(100, dtype=np.float32)  # that all images have the same: that of a difference is 0
@@ -122,7 +122,8 @@ def plain_critical_value(scores: dict[str, ReplicatedScore]) -> float:
 
 def test_intervals_are_those_of_a_plain_max_t_method() -> None:
     scores = methods(5, gap=0.01)
-    [critical] = student_quantile(np.array([plain_critical_value(scores)]), len(INFLUENCE)).tolist()
+    [quantile] = student_quantile(np.array([plain_critical_value(scores)]), len(INFLUENCE)).tolist()
+    critical = ERROR_ALLOWANCE * quantile
     for (one, other), found in compare(scores).differences.items():
         error = np.std(scores[one].replicates - scores[other].replicates, ddof=1)
         difference = scores[one].score - scores[other].score
@@ -172,12 +173,23 @@ def test_undefined_scores_cannot_be_compared(scores: dict[str, ReplicatedScore])
         compare(scores)
 
 
-def test_a_difference_that_depends_on_few_images_has_a_wider_interval() -> None:
-    few = np.zeros(100, dtype=np.float32)
-    few[:5] = 1
-    scores = methods(2, gap=0.01)
+def test_a_difference_that_depends_on_few_images_has_a_wider_interval_and_on_fewer_than_ten_none() -> None:
+    scores = methods(2, gap=0.05)
     [usual] = compare(scores).differences.values()
-    scores["1"] = ReplicatedScore(scores["1"].score, scores["1"].replicates, INFLUENCE + few)
-    [wider] = compare(scores).differences.values()
-    assert wider.high - wider.low > 1.1 * (usual.high - usual.low)
-    assert wider.p_value > usual.p_value
+    assert usual.is_significant
+
+    def depending_on(images: int) -> Comparison:
+        few = np.zeros(100, dtype=np.float32)
+        few[:images] = 1
+        return compare({**scores, "1": ReplicatedScore(scores["1"].score, scores["1"].replicates, INFLUENCE + few)})
+
+    [wider] = depending_on(12).differences.values()
+    assert wider.high - wider.low > 1.05 * (usual.high - usual.low)
+    assert wider.p_value >= usual.p_value
+    found = depending_on(5)
+    [unknown] = found.differences.values()
+    assert unknown.as_json() == {
+        "difference": usual.difference, "low": None, "high": None, "p_value": 1.0, "significant": False,
+    }  # fmt: skip
+    assert found.rank_ranges == {"1": (1, 2), "0": (1, 2)}
+    assert found.first_group == ("1", "0")

@@ -30,7 +30,7 @@ def test_degrees_of_freedom_are_about_the_number_of_images_that_count(shown: int
     values[:shown] = np.where(np.arange(shown) % 2, 1, -1)  # all that count do so equally
     weights = draw_weights(IMAGES, REPLICATES)
     [found] = degrees_of_freedom(influences(weights, replicates_of_mean(values, weights)), REPLICATES).tolist()
-    expected = 2 / (1 / shown - 1 / IMAGES) if shown < IMAGES else IMAGES
+    expected = 1 / (1 / shown - 1 / IMAGES) if shown < IMAGES else IMAGES
     assert min(expected, IMAGES) == pytest.approx(found, rel=0.35)
 
 
