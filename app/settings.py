@@ -16,6 +16,7 @@ from pydantic_settings import BaseSettings, SettingsConfigDict
 from vocboard.app.registration_policy import RegistrationPolicy
 
 MEBIBYTE = 1024 * 1024
+SMALL_PER_LIMIT = 128  # so many small uploads together are as large as one may be
 MIN_SECRET_LENGTH = 32
 MIN_DIFFERENT_CHARACTERS = 8
 _GENERATED_SECRETS = ("secret_key", "proxy_secret")
@@ -164,6 +165,11 @@ class Settings(BaseSettings):
         """URL of the broker: `redis://...`, or `filesystem://` and a directory."""
         self.require("broker_url")
         return self.broker_url or f"filesystem://{self.data_directory.resolve() / 'broker'}"
+
+    @property
+    def small_upload_bytes(self) -> int:
+        """Size up to which an upload is small, so that it has its own places and is validated before large ones."""
+        return self.upload_limit_bytes // SMALL_PER_LIMIT
 
     @property
     def archives(self) -> Path:

@@ -73,6 +73,7 @@ class Target:
         path: of the challenge's submissions.
         token: of one of the accounts.
         good: an archive that is accepted.
+        network: the address that requests come from.
     """
 
     url: str
@@ -82,11 +83,12 @@ class Target:
     token: str
     email: str
     good: bytes
+    network: str = ADDRESS
 
     @property
     def address(self) -> dict[str, str]:
         """The headers by which the server knows the abuser's address."""
-        return {"X-Forwarded-For": ADDRESS, "X-Vocboard-Proxy": self.proxy_secret}
+        return {"X-Forwarded-For": self.network, "X-Vocboard-Proxy": self.proxy_secret}
 
     @property
     def headers(self) -> dict[str, str]:
@@ -104,8 +106,8 @@ class Target:
         )
 
 
-def half_sent(target: Target) -> int:
-    """Announce a large upload, send a little of it for a while, and go away."""
+def begun(target: Target) -> socket.socket:
+    """Announce a large upload, and send its form."""
     address = urlsplit(target.url)
     headers = {
         "Host": address.netloc,
@@ -114,9 +116,15 @@ def half_sent(target: Target) -> int:
         **target.headers,
     }
     lines = [f"POST {target.path} HTTP/1.1", *(f"{name}: {value}" for name, value in headers.items())]
-    head = "\r\n".join(lines) + PART
-    with socket.create_connection((address.hostname or "", address.port or 0), timeout=30) as connection:
-        connection.sendall(head.encode() + os.urandom(20 * MIB))
+    connection = socket.create_connection((address.hostname or "", address.port or 0), timeout=30)
+    connection.sendall(("\r\n".join(lines) + PART).encode())
+    return connection
+
+
+def half_sent(target: Target) -> int:
+    """Announce a large upload, send a little of it for a while, and go away."""
+    with begun(target) as connection:
+        connection.sendall(os.urandom(20 * MIB))
         connection.settimeout(3)
         with suppress(TimeoutError):
             return int(connection.recv(100).split()[1])
@@ -130,7 +138,7 @@ def full_of_ignored_members(target: Target) -> int:
 
 def slow_to_check(target: Target) -> int:
     """Send a large file of lines that are wrong only at its end."""
-    return target.upload(_many_lines()).status_code
+    return target.upload(many_lines()).status_code
 
 
 def accepted_and_withdrawn(target: Target) -> int:
@@ -177,8 +185,8 @@ def abuse(
             the hundred times that an upload wakes another process.)
     """
     if steps_aside:
-        _step_aside()
-    for make in (ignored_members, _many_lines):  # made once, before all threads ask for them
+        step_aside()
+    for make in (ignored_members, many_lines):  # made once, before all threads ask for them
         make()
     answers: SimpleQueue[str] = SimpleQueue()
 
@@ -222,7 +230,8 @@ def ignored_members(count: int = MEMBERS) -> bytes:
 
 
 @cache
-def _many_lines() -> bytes:
+def many_lines() -> bytes:
+    """An archive that takes long to check."""
     numbers = random.Random(0)  # noise, not a secret
     lines = [
         f"{numbers.randrange(9963):06d} {numbers.random():.6f} 1 1 {numbers.randrange(2, 300)} 99\n"
@@ -237,7 +246,8 @@ def _many_lines() -> bytes:
     return packed.getvalue()
 
 
-def _step_aside() -> None:
+def step_aside() -> None:
+    """Leave the processor to all other processes."""
     if sys.platform == "linux":
         os.sched_setscheduler(0, os.SCHED_IDLE, os.sched_param(0))
     else:

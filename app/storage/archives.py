@@ -190,6 +190,13 @@ class IncomingArchive(IncomingFile):
         self._hash.update(chunk)
         self._file.write(chunk)
 
+    def clear(self) -> None:
+        """Remove what was written, to begin again."""
+        self._file.seek(0)
+        self._file.truncate()
+        self._hash = hashlib.sha256()
+        self.size = 0
+
     @property
     def sha256(self) -> str:
         """Hexadecimal SHA-256 of the data received so far."""

@@ -1,7 +1,7 @@
 """Validates uploads in child processes that can be killed, while the participant waits."""
 
-import uuid
 from collections.abc import Collection
+from functools import partial
 from pathlib import Path
 
 import anyio
@@ -13,7 +13,7 @@ from vocboard.app.storage.archives import IncomingArchive
 from vocboard.app.submissions.reading_process import CHECK
 from vocboard.app.submissions.report import EnteredCompetition, Report
 from vocboard.app.submissions.validation_processes import StoppedProcessError, ValidationProcesses
-from vocboard.app.submissions.validation_turns import FairTurns
+from vocboard.app.submissions.validation_turns import EXPRESS_SECONDS, FairTurns, Uploader
 from vocboard.evaluator.editions import Edition
 from vocboard.evaluator.image_sets import ImageSets
 from vocboard.evaluator.problems.server import (
@@ -40,6 +40,7 @@ class Validator:
     def __init__(self, settings: Settings, *, turns: FairTurns | None = None) -> None:
         self._seconds = settings.validation_time_limit.total_seconds()
         self._limits = ReadingLimits(settings.validation_memory_limit_bytes, self._seconds)
+        self._small_bytes = settings.small_upload_bytes
         self._turns = turns or FairTurns(settings.validation_processes)
         self._processes = ValidationProcesses()
         self._upload_expected = anyio.Event()
@@ -69,7 +70,7 @@ class Validator:
         self,
         path: Path,
         *,
-        owner: uuid.UUID,
+        uploader: Uploader,
         edition: Edition,
         image_sets: ImageSets,
         competitions: Collection[str],
@@ -80,7 +81,7 @@ class Validator:
 
         Args:
             path: the upload.
-            owner: id of the user.
+            uploader: whose turn it is.
             edition: the challenge's.
             image_sets: the public part of its test set.
             competitions: keys of the challenge's competitions.
@@ -90,27 +91,36 @@ class Validator:
         Raises:
             OSError: the disk is full.
         """
-        async with self._turns.turn(owner):
-            try:
-                with anyio.fail_after(self._seconds):
-                    report = await self._processes.run(
-                        path,
-                        CHECK,
-                        edition,
-                        image_sets,
-                        tuple(competitions),
-                        None if segmentation_classes is None else tuple(segmentation_classes),
-                        columns.limit,
-                        limits=self._limits,
-                        sink=columns.write,
-                    )
-                    return report if _is_about(report, edition, competitions) else _STOPPED
-            except TimeoutError:
+        run = partial(
+            self._processes.run,
+            path,
+            CHECK,
+            edition,
+            image_sets,
+            tuple(competitions),
+            None if segmentation_classes is None else tuple(segmentation_classes),
+            columns.limit,
+            limits=self._limits,
+            sink=columns.write,
+        )
+        is_small = (await anyio.Path(path).stat()).st_size <= self._small_bytes
+        try:
+            async with self._turns.turn(uploader, is_small=is_small) as is_express:
+                seconds = min(self._seconds, EXPRESS_SECONDS) if is_express else self._seconds
+                with anyio.move_on_after(seconds) as reading:
+                    report = await run()
+            if reading.cancelled_caught and is_express and seconds < self._seconds:
+                columns.clear()
+                async with self._turns.turn(uploader, is_small=False):
+                    with anyio.move_on_after(self._seconds) as reading:
+                        report = await run()
+            if reading.cancelled_caught:
                 return Report((VALIDATION_TAKES_TOO_LONG.at(seconds=self._seconds),))
-            except MemoryError:
-                return Report((VALIDATION_TAKES_TOO_MUCH_MEMORY.at(),))
-            except (StoppedProcessError, TooLargeError):  # the reader never sends more than the limit
-                return _STOPPED
+            return report if _is_about(report, edition, competitions) else _STOPPED
+        except MemoryError:
+            return Report((VALIDATION_TAKES_TOO_MUCH_MEMORY.at(),))
+        except (StoppedProcessError, TooLargeError):  # the reader never sends more than the limit
+            return _STOPPED
 
 
 def _is_about(report: Report, edition: Edition, competitions: Collection[str]) -> bool:

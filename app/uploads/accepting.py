@@ -14,6 +14,7 @@ from vocboard.app.accounts.models import User
 from vocboard.app.challenges import service as challenges
 from vocboard.app.database import Database, is_conflict
 from vocboard.app.errors import InvalidArchiveError, NotFoundError
+from vocboard.app.rate_limits.attempts import network
 from vocboard.app.storage.archives import ArchiveStore, IncomingArchive
 from vocboard.app.submissions import forms, idempotency, queries
 from vocboard.app.submissions import service as submissions
@@ -24,10 +25,13 @@ from vocboard.app.submissions.idempotency import RepeatableRequest
 from vocboard.app.submissions.queries import IdenticalArchiveError
 from vocboard.app.submissions.report import Report
 from vocboard.app.submissions.validation import Validator
+from vocboard.app.submissions.validation_turns import Uploader
 from vocboard.app.uploads import resumable
 from vocboard.app.uploads.in_progress import brought_to_disk, cancelled_by_disconnect, off_the_loop
+from vocboard.app.uploads.limits import is_new
 from vocboard.app.uploads.models import ResumableUpload
 from vocboard.app.uploads.targets import Destination, Target
+from vocboard.app.web.client import client_address
 from vocboard.app.web.viewer import viewer_now
 
 
@@ -154,7 +158,7 @@ class Acceptance:
         with cancelled_by_disconnect(request):
             return await self.validator.validate(
                 archive.path,
-                owner=user.id,
+                uploader=Uploader(user.id, network(client_address(request)), is_new(user.created_at)),
                 edition=challenges.edition_of_phase(target.challenge, target.phase),
                 image_sets=target.image_sets,
                 competitions=target.phase.competitions,

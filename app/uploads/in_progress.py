@@ -19,7 +19,7 @@ from vocboard.app.storage.incoming_file import IncomingFile
 from vocboard.app.uploads import resumable
 from vocboard.app.uploads import service as uploads
 from vocboard.app.uploads.disk_errors import reporting_disk_errors
-from vocboard.app.uploads.limits import LEASE, PersonLimits, person_limits, server_limits
+from vocboard.app.uploads.limits import LEASE, PersonLimits, ServerLimits, person_limits, server_limits
 from vocboard.app.uploads.models import UploadKind
 from vocboard.app.uploads.pace import Pace
 from vocboard.app.uploads.service import Attempt
@@ -57,8 +57,9 @@ async def upload_in_progress(
     limits = person_limits(settings, kind)
     attempt = Attempt(user.id, network(client_address(request)), kind, _announced_bytes(request, limits))
 
+    server = server_limits(settings)
+
     def begin() -> uuid.UUID:
-        server = server_limits(settings)
         with database.writing(durable=False) as session:
             if resumable_id is not None and resumable.begin_validation(
                 session, resumable_id, attempt, person=limits, server=server
@@ -75,7 +76,7 @@ async def upload_in_progress(
 
     upload_id = await to_thread.run_sync(begin)
     pace = Pace(duration=limits.duration, bytes_per_second=limits.bytes_per_second)
-    renewing = asyncio.create_task(keep_lease(database, upload_id))
+    renewing = asyncio.create_task(keep_lease(database, upload_id, pace, person=limits, server=server))
     try:
         with reporting_disk_errors():
             yield pace
@@ -136,12 +137,14 @@ def cancelled_by_disconnect(request: Request) -> Iterator[None]:
         raise ClientDisconnect
 
 
-async def keep_lease(database: Database, upload_id: uuid.UUID) -> None:
-    """Renew the lease of an upload in progress. Never returns; cancel it to stop."""
+async def keep_lease(
+    database: Database, upload_id: uuid.UUID, pace: Pace, *, person: PersonLimits, server: ServerLimits
+) -> None:
+    """Renew the lease of an upload in progress, and its minimum rate. Never returns; cancel it to stop."""
 
     def renew() -> None:
         with database.writing(durable=False) as session:
-            uploads.renew(session, upload_id)
+            pace.bytes_per_second = uploads.renew(session, upload_id, person=person, server=server)
 
     while True:
         await asyncio.sleep(LEASE.total_seconds() / 3)

@@ -1,17 +1,19 @@
 """Upload limits, from the settings: attempts, bytes and concurrency of each person, and concurrency of all.
 
-`app.uploads.service` decides, before a body is read. How many valid submissions a person may make is the quota:
-`app.quotas`.
+`app.uploads.service` and `places` decide, before a body is read. How many valid submissions a person may make is the
+quota: `app.quotas`.
 """
 
 from dataclasses import dataclass
-from datetime import timedelta
+from datetime import datetime, timedelta
 
+from vocboard.app.database import now
 from vocboard.app.settings import Settings
 from vocboard.app.uploads.models import UploadKind
 
 ATTEMPTS_PERIOD = timedelta(hours=1)
 BYTES_PERIOD = timedelta(days=1)  # the longer of the two; older attempts do not count
+NEW_ACCOUNT = timedelta(days=7)  # after its registration
 LEASE = timedelta(seconds=60)  # of an upload in progress; after a process is killed, its uploads count for this long
 
 
@@ -25,7 +27,7 @@ class PersonLimits:
         bytes_per_day: total of all bodies in any `BYTES_PERIOD`, including rejected ones.
         file_bytes: maximum size of a file.
         duration: maximum duration of an upload.
-        bytes_per_second: minimum rate of an upload.
+        bytes_per_second: minimum rate of an upload; more while many places are in use (`app.uploads.places`).
     """
 
     attempts: int
@@ -42,12 +44,13 @@ class ServerLimits:
 
     Attributes:
         concurrent_from_address: concurrent uploads from one address.
-        concurrent: concurrent uploads in total. When half of them are in use, each person is limited to one, so that
-            others can still upload.
+        concurrent: concurrent uploads in total, of those that are not small.
+        small_bytes: up to this size, an upload is small.
     """
 
     concurrent_from_address: int
     concurrent: int
+    small_bytes: int = 0
 
 
 def person_limits(settings: Settings, kind: UploadKind) -> PersonLimits:
@@ -74,4 +77,11 @@ def person_limits(settings: Settings, kind: UploadKind) -> PersonLimits:
 
 def server_limits(settings: Settings) -> ServerLimits:
     """Return the limits shared by all kinds of upload."""
-    return ServerLimits(settings.concurrent_uploads_per_address, settings.concurrent_uploads_in_all)
+    return ServerLimits(
+        settings.concurrent_uploads_per_address, settings.concurrent_uploads_in_all, settings.small_upload_bytes
+    )
+
+
+def is_new(account_created_at: datetime) -> bool:
+    """Whether an account shares what new accounts get together."""
+    return now() - account_created_at < NEW_ACCOUNT

@@ -20,6 +20,7 @@ class Pace:
 
     Attributes:
         received: bytes so far.
+        bytes_per_second: the minimum rate, which can change; of a window, the lower one of its start and end counts.
 
     Args of the constructor:
         spent_seconds: of the duration, by earlier parts of the body.
@@ -36,7 +37,8 @@ class Pace:
         self.received = 0
         self._duration = duration
         self._spent_seconds = spent_seconds
-        self._bytes_per_second = bytes_per_second
+        self.bytes_per_second = bytes_per_second
+        self._usual_rate = bytes_per_second
         self._window_seconds = window.total_seconds()
         self._waited = 0.0
         self._waiting_since: float | None = None
@@ -72,7 +74,7 @@ class Pace:
 
     async def _watch(self, scope: anyio.CancelScope) -> None:
         ends_at = time.monotonic() + self._duration.total_seconds() - self._spent_seconds
-        window_began, bytes_before = 0.0, 0  # in seconds of waiting
+        window_began, bytes_before, before = 0.0, 0, self.bytes_per_second  # in seconds of waiting
         while self._error is None:
             left = ends_at - time.monotonic()
             await asyncio.sleep(max(0.0, min(left, self._window_seconds / 4)))
@@ -81,10 +83,12 @@ class Pace:
                 minutes = self._duration.total_seconds() / 60
                 self._error = TooSlowError(f"The upload took longer than the {minutes:g} minutes that are allowed.")
             elif waited - window_began >= self._window_seconds:
-                if self.received - bytes_before < self._bytes_per_second * (waited - window_began):
-                    rate = f"{self._bytes_per_second:,} bytes per second"
-                    self._error = TooSlowError(f"The upload was slower than {rate}, the required minimum.")
-                window_began, bytes_before = waited, self.received
+                rate = min(before, self.bytes_per_second)
+                if self.received - bytes_before < rate * (waited - window_began):
+                    raised = " while many people upload" if rate > self._usual_rate else ""
+                    minimum = f"{rate:,} bytes per second, the required minimum{raised}"
+                    self._error = TooSlowError(f"The upload was slower than {minimum}.")
+                window_began, bytes_before, before = waited, self.received, self.bytes_per_second
         scope.cancel()
 
     @property

@@ -145,7 +145,9 @@ class ResumableIntake:
             spent_seconds=upload.receiving_seconds,
         )
         part = _Part(self.database, upload, file, pace)
-        renewing = asyncio.create_task(keep_lease(self.database, upload.id))
+        renewing = asyncio.create_task(
+            keep_lease(self.database, upload.id, pace, person=limits, server=server_limits(self.settings))
+        )
         with reporting_disk_errors():
             try:
                 raise_limit(request, file=upload.byte_count - offset, fields=0)

@@ -2,20 +2,20 @@
 
 import uuid
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import NamedTuple
 
-from sqlalchemy import ColumnElement, and_, delete, func, or_, select, update
+from sqlalchemy import ColumnElement, and_, delete, or_, select, update
 from sqlalchemy.orm import Session
 
+from vocboard.app.accounts.models import User
 from vocboard.app.database import lock_for_transaction, now
 from vocboard.app.errors import LimitedError, TooLargeError
-from vocboard.app.uploads.limits import ATTEMPTS_PERIOD, BYTES_PERIOD, LEASE, PersonLimits, ServerLimits
+from vocboard.app.uploads.limits import ATTEMPTS_PERIOD, BYTES_PERIOD, LEASE, PersonLimits, ServerLimits, is_new
 from vocboard.app.uploads.models import Upload, UploadKind
+from vocboard.app.uploads.places import Place, kinds_with, minimum_rate, refusal
 
-# Kinds that share all limits of a person.
-_TOGETHER = ({UploadKind.SUBMISSION, UploadKind.RESUMABLE},)
 _BUSY_RETRY = timedelta(seconds=10)  # suggested retry time, since the duration of other uploads is unknown
 
 
@@ -88,7 +88,8 @@ def begin_part(
     instant = now()
     # A part that broke off with its process may still have its lease.
     session.execute(update(Upload).where(Upload.id == upload_id).values(lease_expires_at=None))
-    _check_places(session, attempt, person, server, instant)
+    size = session.scalars(select(Upload.byte_count).where(Upload.id == upload_id)).one()
+    _check_places(session, replace(attempt, byte_count=size), person, server, instant)
     session.execute(
         update(Upload).where(Upload.id == upload_id).values(lease_expires_at=instant + LEASE, address=attempt.address)
     )
@@ -118,9 +119,16 @@ def is_in_progress(session: Session, upload_id: uuid.UUID) -> bool:
     return expires_at is not None and expires_at > now()
 
 
-def renew(session: Session, upload_id: uuid.UUID) -> None:
-    """Renew the lease of an upload in progress."""
+def renew(session: Session, upload_id: uuid.UUID, *, person: PersonLimits, server: ServerLimits) -> int:
+    """Renew the lease of an upload in progress.
+
+    Returns:
+        How many bytes per second it has to bring from now on.
+    """
     session.execute(update(Upload).where(Upload.id == upload_id).values(lease_expires_at=now() + LEASE))
+    in_progress = _in_progress(session, now())
+    own = in_progress.pop(upload_id, None)
+    return person.bytes_per_second if own is None else minimum_rate(own, in_progress.values(), person, server)
 
 
 def end(session: Session, upload_id: uuid.UUID, *, received_bytes: int) -> None:
@@ -174,28 +182,24 @@ def _check_bytes(earlier: Sequence[_EarlierUpload], attempt: Attempt, person: Pe
 def _check_places(
     session: Session, attempt: Attempt, person: PersonLimits, server: ServerLimits, instant: datetime
 ) -> None:
-    is_own = Upload.user_id == attempt.user_id
-    everyone, from_address, own, own_of_kind = session.execute(
-        select(
-            func.count(),
-            func.count().filter(Upload.address == attempt.address),
-            func.count().filter(is_own),
-            func.count().filter(_of_person(attempt)),
-        ).where(Upload.lease_expires_at > instant)
-    ).one()
-    if own_of_kind >= person.concurrent:
-        message = f"You have {own_of_kind} uploads in progress; {person.concurrent} are allowed at once."
-    elif from_address >= server.concurrent_from_address:
-        message = (
-            f"There are {from_address} uploads in progress from your network. Try again when one of them has finished."
-        )
-    elif everyone >= server.concurrent or (own and everyone >= server.concurrent // 2):
-        message = "The server is busy with other uploads. Try again in a moment."
-    else:
-        return
-    raise LimitedError(message, allowed_at=instant + _BUSY_RETRY)
+    created_at = session.scalars(select(User.created_at).where(User.id == attempt.user_id)).one()
+    wanted = Place(attempt.user_id, attempt.address, attempt.kind, attempt.byte_count, is_new(created_at))
+    message = refusal(wanted, _in_progress(session, instant).values(), person, server)
+    if message is not None:
+        raise LimitedError(message, allowed_at=instant + _BUSY_RETRY)
+
+
+def _in_progress(session: Session, instant: datetime) -> dict[uuid.UUID, Place]:
+    query = (
+        select(Upload.id, Upload.user_id, Upload.address, Upload.kind, Upload.byte_count, User.created_at)
+        .join(User, User.id == Upload.user_id)
+        .where(Upload.lease_expires_at > instant)
+    )
+    return {
+        upload_id: Place(user_id, address, kind, byte_count, is_new(created_at))
+        for upload_id, user_id, address, kind, byte_count, created_at in session.execute(query)
+    }
 
 
 def _of_person(attempt: Attempt) -> ColumnElement[bool]:
-    kinds = next((kinds for kinds in _TOGETHER if attempt.kind in kinds), {attempt.kind})
-    return and_(Upload.user_id == attempt.user_id, Upload.kind.in_(kinds))
+    return and_(Upload.user_id == attempt.user_id, Upload.kind.in_(kinds_with(attempt.kind)))

@@ -14,12 +14,17 @@ from tests.support.backend import EDITION, make_archive
 from tests.support.factories import make_image_sets
 from vocboard.app.settings import Settings
 from vocboard.app.storage.directory_store import DirectoryStore
+from vocboard.app.submissions import validation
 from vocboard.app.submissions.report import Report
 from vocboard.app.submissions.validation import Validator
-from vocboard.app.submissions.validation_turns import FairTurns
+from vocboard.app.submissions.validation_turns import FairTurns, Uploader
 from vocboard.evaluator.stored_results.stored_results import StoredResults
 
 COMPETITIONS = ("comp1", "comp3")
+
+
+def someone() -> Uploader:
+    return Uploader(uuid.uuid4(), "192.0.2.1")
 
 
 def validate(path: Path, **settings: object) -> Report:
@@ -30,12 +35,12 @@ def validate(path: Path, **settings: object) -> Report:
 
 
 async def start(
-    validator: Validator, path: Path, owner: uuid.UUID | None = None, *, kept: Path | None = None, limit: int = 10**6
+    validator: Validator, path: Path, uploader: Uploader | None = None, *, kept: Path | None = None, limit: int = 10**6
 ) -> Report:
     with DirectoryStore(Settings().archives).receive(limit=limit) as columns:
         report = await validator.validate(
             path,
-            owner=owner or uuid.uuid4(),
+            uploader=uploader or someone(),
             edition=EDITION,
             image_sets=make_image_sets(EDITION),
             competitions=COMPETITIONS,
@@ -203,7 +208,7 @@ def test_waiting_for_a_turn_does_not_count_as_reading(archive: Path) -> None:
             reports.append(await start(validator, archive))
 
         await start(validator, archive)  # so that reading takes milliseconds
-        async with anyio.create_task_group() as uploads, turns.turn(uuid.uuid4()):
+        async with anyio.create_task_group() as uploads, turns.turn(someone()):
             uploads.start_soon(read)
             await anyio.sleep(limit.total_seconds() + 0.2)
             assert turns.waiting == 1
@@ -213,9 +218,39 @@ def test_waiting_for_a_turn_does_not_count_as_reading(archive: Path) -> None:
     assert not report.refuses
 
 
+def test_a_small_upload_that_takes_long_leaves_the_express_slot_and_is_read_again(
+    archive: Path, endless: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The last one of them, too, is read completely; here, nothing is read in time."""
+    monkeypatch.setattr(validation, "EXPRESS_SECONDS", 0.001)
+
+    async def run() -> Report:
+        validator, before = Validator(Settings(validation_processes=2)), children()
+        async with anyio.create_task_group() as tasks:
+            slow = anyio.CancelScope()
+
+            async def read_slowly() -> None:
+                with slow:
+                    await start(validator, endless)
+
+            tasks.start_soon(read_slowly)
+            await some_readers(before)
+
+            async def make_room() -> None:
+                await anyio.sleep(0.5)
+                slow.cancel()
+
+            tasks.start_soon(make_room)
+            return await start(validator, archive)
+
+    report = anyio.run(run)
+    assert not report.refuses
+    assert report.has_columns
+
+
 def test_nobody_waits_behind_all_the_uploads_of_another(archive: Path, endless: Path) -> None:
     async def run() -> Report:
-        validator, many = Validator(Settings(validation_processes=2)), uuid.uuid4()
+        validator, many = Validator(Settings(validation_processes=2)), someone()
         async with anyio.create_task_group() as tasks:
             for _ in range(3):
                 tasks.start_soon(start, validator, endless, many)

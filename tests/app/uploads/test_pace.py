@@ -43,6 +43,19 @@ def test_a_body_below_the_minimum_rate_is_ended() -> None:
         receive(pace, trickle(0.05, bytes(100), 1000))
 
 
+def test_a_rate_that_is_raised_ends_what_was_fast_enough() -> None:
+    pace = Pace(duration=timedelta(minutes=1), bytes_per_second=1000, window=WINDOW)
+
+    async def body() -> AsyncIterator[bytes]:
+        async for piece in trickle(0.05, bytes(200), 1000):
+            if pace.received == 2000:
+                pace.bytes_per_second = 8000
+            yield piece
+
+    with pytest.raises(TooSlowError, match="8,000 bytes per second, the required minimum while many people upload"):
+        receive(pace, body())
+
+
 def test_a_body_that_never_comes_is_ended() -> None:
     pace = Pace(duration=timedelta(minutes=1), bytes_per_second=1, window=WINDOW)
     began = time.monotonic()

@@ -12,7 +12,7 @@ from vocboard.app.accounts.models import User
 from vocboard.app.database import now
 from vocboard.app.errors import LimitedError, TooLargeError
 from vocboard.app.uploads import service
-from vocboard.app.uploads.limits import BYTES_PERIOD, LEASE, PersonLimits, ServerLimits
+from vocboard.app.uploads.limits import BYTES_PERIOD, LEASE, NEW_ACCOUNT, PersonLimits, ServerLimits
 from vocboard.app.uploads.models import Upload, UploadKind
 from vocboard.app.uploads.service import Attempt
 
@@ -89,7 +89,7 @@ def test_a_killed_process_holds_its_places_for_its_lease_alone(backend: Backend)
     user, limits = backend.user(), person(concurrent=1)
     upload_id = begin(backend, user, limits)
     with backend.database.writing() as session:
-        service.renew(session, upload_id)
+        assert service.renew(session, upload_id, person=limits, server=SERVER) == limits.bytes_per_second
     with pytest.raises(LimitedError):
         begin(backend, user, limits)
     with backend.database.writing() as session:
@@ -128,17 +128,22 @@ def test_the_accounts_of_one_address_share_its_places(backend: Backend) -> None:
     begin(backend, backend.user(), limits, server=server, address="198.51.100.1")
 
 
-def test_from_half_of_all_places_on_there_is_one_for_each_person(backend: Backend) -> None:
+def test_places_are_shared_as_the_policy_says(backend: Backend) -> None:
+    """`test_places` has the rest: here two of four places are for accounts that are new, as these are."""
     limits, server = person(), ServerLimits(concurrent_from_address=100, concurrent=4)
-    greedy = backend.user()
-    for _ in range(2):
-        begin(backend, greedy, limits, server=server)
+    users = [backend.user() for _ in range(4)]
+    first = begin(backend, users[0], limits, server=server)
     with pytest.raises(LimitedError, match="busy with other uploads"):
-        begin(backend, greedy, limits, server=server)
-    for _ in range(2):
-        begin(backend, backend.user(), limits, server=server)
+        begin(backend, users[0], limits, server=server)
+    begin(backend, users[1], limits, server=server)
     with pytest.raises(LimitedError, match="busy with other uploads"):
-        begin(backend, backend.user(), limits, server=server)
+        begin(backend, users[2], limits, server=server)
+    with backend.database.writing() as session:
+        assert service.renew(session, first, person=limits, server=server) == 2 * limits.bytes_per_second
+        session.get_one(User, users[2].id).created_at -= NEW_ACCOUNT
+    begin(backend, users[2], limits, server=server)
+    end(backend, first)
+    begin(backend, users[3], limits, server=server)
 
 
 def test_what_no_limit_counts_any_more_is_forgotten(backend: Backend) -> None:
