@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 _NICENESS = 5
 _PR_SET_PDEATHSIG = 1
-_THREADS = 4  # that reading an upload uses at most, so many processor seconds in a second
+_SECONDS_TO_SAY = 5  # that the processor time is used up, before the kernel ends the process
 _OTHER_LIMITS: Mapping[int, int] = {
     resource.RLIMIT_FSIZE: 0,  # it writes to pipes only
     resource.RLIMIT_CORE: 0,
@@ -26,7 +26,7 @@ class ReadingLimits:
 
     Attributes:
         memory_bytes: see `limit_memory`.
-        seconds: after which its parent kills it, None for never; it may use four processor seconds in each.
+        seconds: of processor time, so that other load does not matter; None for no limit.
     """
 
     memory_bytes: int
@@ -39,7 +39,18 @@ class ReadingLimits:
         for kind, limit in _OTHER_LIMITS.items():
             _limit(kind, limit)
         if self.seconds is not None:
-            _limit(resource.RLIMIT_CPU, math.ceil(self.seconds * _THREADS))
+            seconds = math.ceil(self.seconds)
+            signal.signal(signal.SIGXCPU, _take_too_long)
+            resource.setrlimit(resource.RLIMIT_CPU, (seconds, seconds + _SECONDS_TO_SAY))
+
+
+class ProcessorTimeUsedUp(BaseException):  # like KeyboardInterrupt: no `except Exception` may stop it
+    """The process has used all of its processor time."""
+
+
+def _take_too_long(*_signal: object) -> None:
+    signal.signal(signal.SIGXCPU, signal.SIG_IGN)  # it comes again every second
+    raise ProcessorTimeUsedUp
 
 
 def limit_memory(limit_bytes: int) -> None:

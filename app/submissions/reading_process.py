@@ -32,6 +32,10 @@ class StoppedProcessError(Exception):
     """A process ended, or sent an invalid response."""
 
 
+class TooLongError(Exception):
+    """A process has used all of its processor time."""
+
+
 def reading_server() -> ForkServer:
     """Return what processes that read uploads are forked from."""
     return ForkServer(_PROGRAM.format(path=sys.path))
@@ -70,6 +74,7 @@ class ReadingProcess:
 
         Raises:
             MemoryError: the function needs more memory than allowed.
+            TooLongError: it needs more processor time than allowed.
             StoppedProcessError: the process ended, or sent an invalid response.
             OSError: the upload cannot be opened.
         """
@@ -169,13 +174,15 @@ def _report_of(content: bytes) -> Report:
     """Parse a response, which may be arbitrary if an upload has compromised the process.
 
     Raises:
-        MemoryError: the response reports one.
+        MemoryError, TooLongError: the response reports one.
         StoppedProcessError: the response is invalid.
     """
     try:
         answer = json.loads(content)
         if "memory" in answer:
             raise MemoryError
+        if "time" in answer:
+            raise TooLongError
         if "failure" in answer:
             _log.error("reading an upload failed: %.10000r", answer["failure"])
             raise StoppedProcessError

@@ -10,7 +10,7 @@ from vocboard.app.errors import TooLargeError
 from vocboard.app.isolation.process_limits import ReadingLimits
 from vocboard.app.settings import Settings
 from vocboard.app.storage.archives import IncomingArchive
-from vocboard.app.submissions.reading_process import CHECK
+from vocboard.app.submissions.reading_process import CHECK, TooLongError
 from vocboard.app.submissions.report import EnteredCompetition, Report
 from vocboard.app.submissions.validation_processes import StoppedProcessError, ValidationProcesses
 from vocboard.app.submissions.validation_turns import EXPRESS_SECONDS, FairTurns, Uploader
@@ -25,6 +25,7 @@ from vocboard.evaluator.problems.server import (
 __all__ = ["EnteredCompetition", "Report", "Validator"]
 
 _STOPPED = Report((VALIDATION_STOPPED.at(),))
+PATIENCE = 4  # times the limit of processor time, so that the load of the server does not decide
 QUIET_SECONDS = 1.0  # leave the processor to the first requests after the start
 
 
@@ -38,8 +39,9 @@ class Validator:
     """
 
     def __init__(self, settings: Settings, *, turns: FairTurns | None = None) -> None:
-        self._seconds = settings.validation_time_limit.total_seconds()
-        self._limits = ReadingLimits(settings.validation_memory_limit_bytes, self._seconds)
+        self._processor_seconds = settings.validation_time_limit.total_seconds()
+        self._seconds = PATIENCE * self._processor_seconds  # by the clock
+        self._limits = ReadingLimits(settings.validation_memory_limit_bytes, self._processor_seconds)
         self._small_bytes = settings.small_upload_bytes
         self._turns = turns or FairTurns(settings.validation_processes)
         self._processes = ValidationProcesses()
@@ -115,12 +117,17 @@ class Validator:
                     with anyio.move_on_after(self._seconds) as reading:
                         report = await run()
             if reading.cancelled_caught:
-                return Report((VALIDATION_TAKES_TOO_LONG.at(seconds=self._seconds),))
+                return self._too_long()
             return report if _is_about(report, edition, competitions) else _STOPPED
+        except TooLongError:
+            return self._too_long()
         except MemoryError:
             return Report((VALIDATION_TAKES_TOO_MUCH_MEMORY.at(),))
         except (StoppedProcessError, TooLargeError):  # the reader never sends more than the limit
             return _STOPPED
+
+    def _too_long(self) -> Report:
+        return Report((VALIDATION_TAKES_TOO_LONG.at(seconds=self._processor_seconds),))
 
 
 def _is_about(report: Report, edition: Edition, competitions: Collection[str]) -> bool:

@@ -28,7 +28,7 @@ import vocboard
 from vocboard import app, evaluator
 from vocboard.app.isolation.confinement import restrict_files, restrict_system_calls
 from vocboard.app.isolation.fork_server import serve
-from vocboard.app.isolation.process_limits import ReadingLimits
+from vocboard.app.isolation.process_limits import ProcessorTimeUsedUp, ReadingLimits
 from vocboard.app.submissions.report import Report
 
 HEAD = struct.Struct("!cI")  # before every message from a process: its kind and its length
@@ -121,6 +121,8 @@ def _read_one(files: list[int]) -> None:
         report: Report = function(upload, *request.arguments, **named)
     except MemoryError:
         answer: object = {"memory": "too much"}
+    except ProcessorTimeUsedUp:
+        answer = {"time": "too long"}
     except Exception:  # a bug, reported to the parent's log
         answer = {"failure": traceback.format_exc()}
     else:

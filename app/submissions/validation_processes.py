@@ -51,6 +51,7 @@ class ValidationProcesses:
 
         Raises:
             MemoryError: the function needs more memory than allowed.
+            TooLongError: it needs more processor time than allowed.
             StoppedProcessError: the process ended, or sent an invalid response.
             OSError: the upload cannot be opened.
         """

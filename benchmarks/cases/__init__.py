@@ -15,6 +15,7 @@ _MODULES: Mapping[str, str] = {
     "tree": "annotations",
     "stored": "annotations",
     "start-up": "start_up",
+    "fresh-process": "fresh_process",
     "upload": "uploading",
     "scoring": "scoring",
     "scoring-embedded": "scoring",

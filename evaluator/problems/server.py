@@ -5,9 +5,9 @@ from vocboard.evaluator.problems.registry import error
 VALIDATION_TAKES_TOO_LONG = error(
     "validation_takes_too_long",
     "Validation takes too long",
-    "Reading the upload took longer than {seconds:.0f} seconds.",
+    "Reading the upload took more than {seconds:.0f} seconds of processor time.",
     "Enter fewer results at once.",
-    example="hundreds of megabytes while many others are uploading",
+    example="hundreds of megabytes in many small files",
 )
 VALIDATION_TAKES_TOO_MUCH_MEMORY = error(
     "validation_takes_too_much_memory",

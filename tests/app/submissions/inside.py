@@ -197,6 +197,15 @@ def inside_crash() -> Report:
     raise AssertionError
 
 
+def inside_spin() -> Report:
+    """Use the processor, as slow parsing does, in code that tries again whatever happens."""
+    while True:
+        try:
+            sum(range(10**6))
+        except Exception:
+            continue
+
+
 def inside_sleep(seconds: float) -> Report:
     time.sleep(seconds)
     return said("awake")

@@ -9,6 +9,7 @@ import sqlite3
 import sys
 import time
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -42,6 +43,7 @@ from tests.app.submissions.inside import (
     inside_signal,
     inside_signal_by_pipe,
     inside_sleep,
+    inside_spin,
     inside_thread,
     inside_touch,
     inside_unix_socket,
@@ -54,6 +56,7 @@ from vocboard.app.isolation.confinement import ALL_MECHANISMS
 from vocboard.app.isolation.fork_server import ENVIRONMENT
 from vocboard.app.isolation.process_limits import ReadingLimits
 from vocboard.app.storage.directory_store import DirectoryStore
+from vocboard.app.submissions.reading_process import TooLongError
 from vocboard.app.submissions.report import Report
 from vocboard.app.submissions.validation_processes import StoppedProcessError, ValidationProcesses
 
@@ -160,6 +163,15 @@ def test_a_process_that_crashes_is_an_error_and_the_next_upload_is_read(inside: 
     with pytest.raises(StoppedProcessError):
         inside(inside_crash)
     assert inside(inside_upload) == "done: b'content'"
+
+
+@linux
+def test_processor_time_is_limited_and_other_time_is_not(upload: Path, processes: ValidationProcesses) -> None:
+    limits = replace(LIMITS, seconds=1)
+    with pytest.raises(TooLongError):
+        anyio.run(lambda: processes.run(upload, *call(inside_spin), limits=limits))
+    report = anyio.run(lambda: processes.run(upload, *call(inside_sleep, 1.5), limits=limits))
+    assert report.problems[0].message == "awake"
 
 
 def test_processes_end_with_what_they_are_forked_from_which_is_started_again(
