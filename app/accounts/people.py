@@ -1,11 +1,26 @@
 """Validation of a user's email address, name and password."""
 
+import re
+
 from email_validator import EmailNotValidError, validate_email
 
 from vocboard.app.accounts import passwords
 from vocboard.app.accounts.models import Role, User
 from vocboard.app.database import now
 from vocboard.app.forms.fields import FieldChecks
+
+
+def written_addresses(text: str) -> list[str]:
+    """Return what is written as email addresses in a list that somebody pastes, valid or not.
+
+    >>> written_addresses("ada@lab.example, bob@lab.example;Cleo C. <cleo@lab.example>\\nnobody")
+    ['ada@lab.example', 'bob@lab.example', 'cleo@lab.example', 'nobody']
+    """
+    found: list[str] = []
+    for part in re.split(r"[,;\n]", text):
+        in_brackets = re.search(r"<([^<>]*)>", part)
+        found += [in_brackets[1].strip()] if in_brackets else part.split()
+    return found
 
 
 def normalised_email(email: str) -> str | None:

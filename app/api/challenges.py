@@ -13,6 +13,7 @@ from vocboard.app.api.phase_views import PhaseKey, phase_view, quota_of
 from vocboard.app.api.problems import problem_responses
 from vocboard.app.api.schemas.challenges import (
     ChallengeChanges,
+    ChallengeCopy,
     ChallengeDetails,
     ChallengeSummary,
     Competition,
@@ -20,6 +21,7 @@ from vocboard.app.api.schemas.challenges import (
     NewChallenge,
     QuotaUse,
 )
+from vocboard.app.challenges import copying
 from vocboard.app.challenges import service as challenges
 from vocboard.app.challenges.models import Challenge
 from vocboard.app.database import now
@@ -127,6 +129,29 @@ def create_challenge(
         )
         details = challenge_details(session, challenge, identity.reader)
     response.headers["Location"] = request.app.url_path_for("get_challenge", slug=challenge.slug)
+    return details
+
+
+@router.post("/challenges/{slug}/copy", status_code=201, responses=problem_responses(400, 401, 403, 404, 409, 422))
+def copy_challenge(
+    request: Request,
+    database: DatabaseDep,
+    response: Response,
+    user: OrganisingUser,
+    identity: ApiIdentity,
+    slug: str,
+    wanted: ChallengeCopy,
+) -> ChallengeDetails:
+    """Create a draft with the edition, the rules and the phases of a challenge.
+
+    It has no dates, people, submissions or ground truth, and shows at most the detail level `curves` of hidden ground
+    truth.
+    """
+    with database.writing() as session:
+        challenge = challenges.get_organised(session, slug, user)
+        new = copying.copy(session, challenge=challenge, user=user, slug=wanted.slug, title=wanted.title)
+        details = challenge_details(session, new, identity.reader)
+    response.headers["Location"] = request.app.url_path_for("get_challenge", slug=new.slug)
     return details
 
 

@@ -9,6 +9,7 @@ from vocboard.app.api.schemas.challenges import (
     ExtraQuota,
     ExtraQuotaChanges,
     NewAdmission,
+    NewAdmissions,
     NewExtraQuota,
     PhaseAdmission,
 )
@@ -34,8 +35,22 @@ def admit(database: DatabaseDep, user: OrganisingUser, slug: str, given: NewAdmi
     with database.writing() as session:
         challenge = challenges.get_organised(session, slug, user)
         phase = challenges.phase_named(challenge, given.phase)
-        admission = phase_people.admit(session, challenge=challenge, phase=phase, organiser=user, email=given.email)
+        [admission] = phase_people.admit(
+            session, challenge=challenge, phase=phase, organiser=user, emails=[given.email]
+        )
         return _admission(admission)
+
+
+@router.post(
+    "/challenges/{slug}/admissions/batch", status_code=201, responses=problem_responses(400, 401, 403, 404, 422)
+)
+def admit_several(database: DatabaseDep, user: OrganisingUser, slug: str, given: NewAdmissions) -> list[PhaseAdmission]:
+    """Admit people to a phase: all of them, or none if an address is invalid."""
+    with database.writing() as session:
+        challenge = challenges.get_organised(session, slug, user)
+        phase = challenges.phase_named(challenge, given.phase)
+        admitted = phase_people.admit(session, challenge=challenge, phase=phase, organiser=user, emails=given.emails)
+        return [_admission(one) for one in admitted]
 
 
 @router.delete(

@@ -222,6 +222,7 @@ def _refused_sign_in(subject: str, details: Details) -> str:
 
 PHRASES: Mapping[str, Callable[[str, Details], str]] = {
     "challenge.create": _plain("created the challenge “{title}” of {edition}"),
+    "challenge.copy": _plain("copied the rules of the challenge {slug}"),
     "challenge.update": _changed_rules,
     "challenge.replace_edition": _plain("replaced the edition {from} by {to}"),
     "challenge.make_scoring_current": _plain("switched the leaderboards of the {the_phase} to new results"),

@@ -19,10 +19,12 @@ from vocboard.app.challenges.models import Admission, Challenge, ExtraQuota, Pha
 from vocboard.app.challenges.phases import Phase, earlier_phases, lock_to_change
 from vocboard.app.challenges.rules import LATEST
 from vocboard.app.database import now
-from vocboard.app.errors import ForbiddenError, NotFoundError
+from vocboard.app.errors import ForbiddenError, InvalidInputError, NotFoundError
 from vocboard.app.forms.fields import FieldChecks
 
 MAX_EXTRA = 1_000
+MAX_ADMITTED = 1_000  # people at a time
+MAX_LISTED = 20  # invalid addresses in a message
 MAX_REASON_LENGTH = 500
 NO_SUCH_QUOTA = "This extra quota does not exist."
 
@@ -81,29 +83,32 @@ def admissions(session: Session, challenge: Challenge) -> Sequence[PhaseAdmissio
     return session.scalars(query.order_by(PhaseAdmission.created_at, PhaseAdmission.id)).all()
 
 
-def admit(session: Session, *, challenge: Challenge, phase: Phase, organiser: User, email: str) -> PhaseAdmission:
-    """Let a person submit to a phase that is not open to everyone, or not to new accounts. Idempotent.
+def admit(
+    session: Session, *, challenge: Challenge, phase: Phase, organiser: User, emails: Sequence[str]
+) -> list[PhaseAdmission]:
+    """Let people submit to a phase that is not open to everyone, or not to new accounts. Idempotent.
+
+    Returns:
+        One for each address, in their order.
 
     Raises:
-        InvalidInputError: it is not an email address.
+        InvalidInputError: on `email`, with everything that is not an email address, or that there are too many.
         ConflictError: the challenge is archived.
     """
     lock_to_change(session, challenge)
-    checks = FieldChecks()
-    address = _address(checks, email)
-    checks.finish()
+    addresses = _addresses(emails)
     query = select(PhaseAdmission).where(
-        PhaseAdmission.challenge_id == challenge.id,
-        PhaseAdmission.phase_key == phase.key,
-        PhaseAdmission.email == address,
+        PhaseAdmission.challenge_id == challenge.id, PhaseAdmission.phase_key == phase.key
     )
-    if (found := session.scalar(query)) is not None:
-        return found
-    admission = PhaseAdmission(challenge_id=challenge.id, phase_key=phase.key, email=address)
-    session.add(admission)
-    details = {"phase": phase.key, "email": address}
-    audit.record(session, actor=organiser, action="phase.admit", subject=challenge, details=details)
-    return admission
+    known = {one.email: one for one in session.scalars(query)}
+    for address in addresses:
+        if address in known:
+            continue
+        known[address] = PhaseAdmission(challenge_id=challenge.id, phase_key=phase.key, email=address)
+        session.add(known[address])
+        details = {"phase": phase.key, "email": address}
+        audit.record(session, actor=organiser, action="phase.admit", subject=challenge, details=details)
+    return [known[address] for address in addresses]
 
 
 def end_admission(session: Session, *, challenge: Challenge, organiser: User, admission_id: uuid.UUID) -> None:
@@ -255,6 +260,16 @@ def _checked_grant(checks: FieldChecks, *, count: int, until: datetime, reason: 
     elif not now() < until <= LATEST:
         checks.fail("until", "Choose a date in the future.")
     return checks.line("reason", reason, max_length=MAX_REASON_LENGTH)
+
+
+def _addresses(emails: Sequence[str]) -> list[str]:
+    if not 1 <= len(emails) <= MAX_ADMITTED:
+        raise InvalidInputError({"email": f"Give between 1 and {MAX_ADMITTED} addresses at a time."})
+    found = {email: normalised_email(email) for email in emails}
+    if wrong := [email[:100] for email, address in found.items() if address is None]:
+        known = "This is not an email address" if len(emails) == 1 else "These are not email addresses"
+        raise InvalidInputError({"email": f"{known}: {', '.join(wrong[:MAX_LISTED])}."})
+    return list(dict.fromkeys(address for address in found.values() if address is not None))
 
 
 def _address(checks: FieldChecks, email: str) -> str:

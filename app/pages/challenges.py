@@ -103,6 +103,7 @@ async def challenge_page(
         edition=challenges.edition_of(challenge),
         edition_argument=edition_argument(challenge),
         matrix=matrix(competitions, found),
+        results=[one for one in found.values() if one.leaders] if challenge.archived_at is not None else [],
         imported=imported,
         visible_from=visible_from,
         tasks=(formats := task_formats(competitions)),

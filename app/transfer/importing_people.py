@@ -14,7 +14,7 @@ from sqlalchemy import insert, select
 from sqlalchemy.orm import Session
 
 from vocboard.app.accounts.models import Role, User, mailbox
-from vocboard.app.accounts.people import normalised_email
+from vocboard.app.accounts.people import normalised_email, written_addresses
 from vocboard.app.audit.models import AuditEvent
 from vocboard.app.challenges import organisers
 from vocboard.app.challenges.models import Ban, Challenge
@@ -60,7 +60,7 @@ def addresses_in(text: str) -> tuple[str, ...]:
     Raises:
         InvalidInputError: on `organisers`, with everything that is not an address.
     """
-    found = {word: normalised_email(word) for word in text.replace(",", " ").split()}
+    found = {word: normalised_email(word) for word in written_addresses(text)}
     if wrong := [word[:100] for word, email in found.items() if email is None]:
         raise InvalidInputError({"organisers": f"These are not email addresses: {', '.join(wrong[:MAX_INVITED])}."})
     return tuple(dict.fromkeys(email for email in found.values() if email is not None))

@@ -53,10 +53,10 @@ def configure(actions: Actions) -> None:
     action.set_defaults(do=remove_phase)
 
     action = actions.add_parser(
-        "admit", help="let a person submit to a phase that is not open to everyone, or not to new accounts"
+        "admit", help="let people submit to a phase that is not open to everyone, or not to new accounts"
     )
     _on_phase(action)
-    action.add_argument("email")
+    action.add_argument("emails", nargs="+", metavar="email")
     action.set_defaults(do=admit)
 
     action = actions.add_parser("end-admission", help="end a person's admission to a phase; submissions stay")
@@ -214,11 +214,11 @@ def remove_phase(arguments: argparse.Namespace, database: Database, _settings: S
 
 
 def admit(arguments: argparse.Namespace, database: Database, _settings: Settings) -> int:
-    """Admit a person."""
+    """Admit people."""
     with database.writing() as session:
         user, challenge = _organised(session, arguments)
         phase = service.phase_named(challenge, arguments.phase)
-        phase_people.admit(session, challenge=challenge, phase=phase, organiser=user, email=arguments.email)
+        phase_people.admit(session, challenge=challenge, phase=phase, organiser=user, emails=arguments.emails)
     return 0
 
 

@@ -5,7 +5,7 @@ import sys
 from pathlib import Path
 
 from vocboard.app.accounts import administration
-from vocboard.app.challenges import archiving, organisers, service
+from vocboard.app.challenges import archiving, copying, organisers, service
 from vocboard.app.database import Database
 from vocboard.app.errors import InvalidArchiveError
 from vocboard.app.messaging.notifier import WorkerNotifier
@@ -24,6 +24,13 @@ def configure(actions: Actions) -> None:
     action.add_argument("slug")
     action.add_argument("file", type=Path, metavar="FILE", help="for example voc2012.vocboard.tar")
     action.set_defaults(do=export_challenge)
+
+    action = actions.add_parser("copy-challenge", help="make a draft with the rules of a challenge, for the next year")
+    action.add_argument("slug")
+    action.add_argument("new_slug", metavar="NEW_SLUG", help="short name of the new challenge, used in URLs")
+    action.add_argument("--title", default="", help="(default: that of the earlier one)")
+    action.add_argument("--organiser", required=True, metavar="EMAIL", help="owner of the new challenge")
+    action.set_defaults(do=copy_challenge)
 
     action = actions.add_parser("import-challenge", help="import a challenge that another server has exported")
     action.add_argument("file", type=Path, metavar="FILE")
@@ -73,6 +80,16 @@ def export_challenge(arguments: argparse.Namespace, database: Database, settings
     finally:
         exported.discard()
         partial.unlink(missing_ok=True)
+    return 0
+
+
+def copy_challenge(arguments: argparse.Namespace, database: Database, _settings: Settings) -> int:
+    """Make a draft with the rules of a challenge."""
+    with database.writing() as session:
+        user = administration.get_user(session, arguments.organiser)
+        challenge = service.get_organised(session, arguments.slug, user)
+        copying.copy(session, challenge=challenge, user=user, slug=arguments.new_slug, title=arguments.title)
+    print(f"copied as {arguments.new_slug}, a draft")
     return 0
 
 

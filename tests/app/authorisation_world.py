@@ -74,8 +74,8 @@ def build(session: Session) -> World:
         session.add(ChallengeOrganiser(challenge_id=challenge.id, user_id=people[Person.SECOND_ORGANISER].id))
         _later_phase(session, challenge, organiser)
     main = phase_of(session, public)
-    admission = phase_people.admit(
-        session, challenge=public, phase=main, organiser=organiser, email="admitted@lab.example"
+    [admission] = phase_people.admit(
+        session, challenge=public, phase=main, organiser=organiser, emails=["admitted@lab.example"]
     )
     extra = phase_people.grant_extra_quota(
         session,

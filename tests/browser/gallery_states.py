@@ -75,8 +75,9 @@ def _phased(session: Session, organiser: User, participant: User) -> None:
     )
     whole = complete(session, phased.id)
     phase_changes.add_phase(session, challenge=whole, user=organiser, key="test", title="Test", rules=rules)
+    test = phase_of(session, phased, "test")
+    phase_people.admit(session, challenge=phased, phase=test, organiser=organiser, emails=[participant.email])
     who: dict[str, Any] = {"challenge": phased, "organiser": organiser, "email": participant.email}
-    phase_people.admit(session, phase=phase_of(session, phased, "test"), **who)
     phase_people.grant_extra_quota(
         session, phase=phase_of(session, phased), **who, count=2, until=now() + DAY, reason="Disk failure"
     )

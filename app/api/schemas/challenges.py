@@ -140,6 +140,15 @@ class NewChallenge(ChallengeRules):
         return ChallengeRules(**{name: getattr(self, name) for name in ChallengeRules.model_fields})
 
 
+class ChallengeCopy(BaseModel):
+    """A copy of a challenge for another year."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    slug: str = Field(description="Short name of the new challenge, used in URLs.", examples=["voc2027"])
+    title: str = Field("", description="Title of the new challenge; by default that of the earlier one.")
+
+
 def _without_defaults(schema: dict[str, Any]) -> None:
     for field in schema["properties"].values():
         field.pop("default", None)  # of a new challenge; here, omitted fields are unchanged
@@ -196,6 +205,15 @@ class NewAdmission(BaseModel):
     model_config = ConfigDict(extra="forbid")
 
     email: str = Field(description="Email address of the person, who need not have an account.")
+    phase: str = Field(MAIN_PHASE, description="Key of the phase.")
+
+
+class NewAdmissions(BaseModel):
+    """People to admit to a phase."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    emails: list[str] = Field(description="Their email addresses; they need not have accounts.")
     phase: str = Field(MAIN_PHASE, description="Key of the phase.")
 
 

@@ -12,7 +12,10 @@ from vocboard.app.pages.organise.phase_fields import PhaseFields, as_typed
 
 VISIBILITIES = (
     (Visibility.DRAFT.value, "only its organisers can see it."),
-    (Visibility.UNLISTED.value, "anyone who knows the address can see it."),
+    (
+        Visibility.UNLISTED.value,
+        "everybody who has the address can see it, without signing in.",
+    ),
     (Visibility.PUBLIC.value, "everyone can see it in the list."),
 )
 SHOWN, LEFT_OUT = "shown", "left_out"

@@ -9,6 +9,7 @@ from pydantic import BaseModel
 from starlette.responses import Response
 
 from vocboard.app.accounts.models import User
+from vocboard.app.accounts.people import written_addresses
 from vocboard.app.challenges import phase_people
 from vocboard.app.challenges import service as challenges
 from vocboard.app.challenges.models import MAIN_PHASE, Challenge
@@ -73,7 +74,8 @@ def admit(
         with database.writing() as session:
             challenge = challenges.get_organised(session, slug, user)
             phase = challenges.phase_named(challenge, form.phase)
-            phase_people.admit(session, challenge=challenge, phase=phase, organiser=user, email=form.email)
+            emails = written_addresses(form.email)
+            phase_people.admit(session, challenge=challenge, phase=phase, organiser=user, emails=emails)
     except InvalidInputError as error:
         return phases_overview(request, database, user, slug, admission=form, errors=FormErrors.of(error))
     return go_to(f"/organise/{slug}/phases", done="admitted")

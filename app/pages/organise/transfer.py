@@ -1,18 +1,18 @@
 """The end of a challenge, and its way to another server: archive, delete, export, import."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import partial
-from typing import Any
+from typing import Annotated, Any
 
 from anyio import to_thread
-from fastapi import APIRouter, Depends, Request
+from fastapi import APIRouter, Depends, Form, Request
 from starlette.responses import Response, StreamingResponse
 
 from vocboard.app.accounts.models import User
-from vocboard.app.challenges import archiving, organisers
+from vocboard.app.challenges import archiving, copying, organisers
 from vocboard.app.challenges import service as challenges
 from vocboard.app.database import Database
-from vocboard.app.errors import ConflictError, InvalidArchiveError, ServiceError
+from vocboard.app.errors import ConflictError, InvalidArchiveError, InvalidInputError, ServiceError
 from vocboard.app.pages.forms import NO_ERRORS, FormErrors, go_to
 from vocboard.app.pages.rendering import render
 from vocboard.app.pages.reports import by_file
@@ -81,6 +81,26 @@ def archive(request: Request, database: DatabaseDep, user: Organiser, slug: str)
     return refused or go_to(f"/organise/{slug}/archive", done="archived")
 
 
+@router.post("/{slug}/copy", dependencies=[Depends(protect_form)])
+def copy(
+    request: Request,
+    database: DatabaseDep,
+    user: Organiser,
+    slug: str,
+    new_slug: Annotated[str, Form()] = "",
+    title: Annotated[str, Form()] = "",
+) -> Response:
+    """Make a draft with the rules of the challenge."""
+    try:
+        with database.writing() as session:
+            challenge = challenges.get_organised(session, slug, user)
+            copying.copy(session, challenge=challenge, user=user, slug=new_slug.strip(), title=title)
+    except (ConflictError, InvalidInputError) as error:
+        typed = {"new_slug": new_slug, "title": title}
+        return _page(request, database, user, slug, errors=FormErrors.of(error), typed=typed)
+    return go_to(f"/organise/{new_slug.strip()}", done="copied")
+
+
 @router.post("/{slug}/reopen", dependencies=[Depends(protect_form)])
 def reopen(request: Request, database: DatabaseDep, user: Organiser, slug: str) -> Response:
     """Let the challenge be changed again."""
@@ -106,13 +126,23 @@ def _refused(
     return None
 
 
-def _page(request: Request, database: Database, user: User, slug: str, *, errors: FormErrors = NO_ERRORS) -> Response:
+def _page(
+    request: Request,
+    database: Database,
+    user: User,
+    slug: str,
+    *,
+    errors: FormErrors = NO_ERRORS,
+    typed: Mapping[str, str] | None = None,
+) -> Response:
     with database.reading() as session:
         challenge = challenges.get_organised(session, slug, user)
         context: dict[str, Any] = {
             "challenge": challenge,
             "has_entries": archiving.has_entries(session, challenge),
             "is_owner": organisers.is_owner(session, challenge, user),
+            "typed": typed or {},
+            "wrong": errors.wrong,
         }
     return render(request, "organise/archive.html", status=errors.status, message=errors.message, **context)
 

@@ -2,11 +2,13 @@
 
 import httpx
 import pytest
+from sqlalchemy import update
 
 from tests.support.browsing import send_form, sign_in
 from tests.support.factories import make_challenge, make_organiser, make_token, make_user
 from tests.support.scored import make_scored
 from tests.support.site import Site
+from vocboard.app.challenges.models import Challenge, Detail
 from vocboard.app.submissions.models import Submission
 from vocboard.client.client import Client
 from vocboard.client.errors import ClientError
@@ -113,9 +115,10 @@ def test_a_challenge_is_exported_and_imported_over_http(case: Case) -> None:
         assert imported.status_code == 201, imported.text
         assert imported.headers["location"] == f"{API}/challenges/again"
         assert (imported.json()["phase"], imported.json()["visibility"]) == ("archived", "draft")
-        boards = [client.get(f"{API}/challenges/{slug}/leaderboards/comp1.csv").text for slug in ("spring", "again")]
-        assert boards[0] == boards[1]
-        assert "Method" in boards[0]
+        boards = [client.get(f"{API}/challenges/{slug}/leaderboards/comp1").json() for slug in ("spring", "again")]
+        rows = [[{**row, "submission": None} for row in board["rows"]] for board in boards]
+        assert rows[0] == rows[1] != []
+        assert [bool(board["imported"]) for board in boards] == [False, True]
         wrong = client.post(f"{API}/challenges/imports", files={"archive": ("x.tar", b"not an export")})
         assert wrong.status_code == 422
         assert wrong.json()["problems"][0]["code"] == "not_an_export"
@@ -133,6 +136,49 @@ def test_drafts_are_deleted_and_challenges_archived(case: Case) -> None:
         assert client.delete(f"{API}/challenges/draft").status_code == 204
         assert client.get(f"{API}/challenges/draft").status_code == 404
         assert client.delete(f"{API}/challenges/spring").status_code == 409
+
+
+def test_the_page_of_an_archived_challenge_is_its_final_results(case: Case) -> None:
+    case.post(case.ada, f"/submissions/{case.id}/publish")
+    with case.site.client() as visitor, case.site.client(case.olga) as client:
+        assert "Final results" not in visitor.get("/challenges/spring").text
+        assert client.post(f"{API}/challenges/spring/archive").status_code == 200
+        page = visitor.get("/challenges/spring").text
+    assert "Final results" in page
+    assert f"/submissions/{case.id}?competition=comp1" in page
+    assert "vocboard validate" not in page
+
+
+def test_a_challenge_is_copied_for_the_next_year(case: Case) -> None:
+    path = f"{API}/challenges/spring"
+    with case.site.client(case.olga) as client:
+        rules = {
+            "quota_count": 3,
+            "closes_at": "2040-01-01T00:00:00Z",
+            "freeze": "date",
+            "freezes_at": "2040-02-01T00:00:00Z",
+        }
+        assert client.patch(path, json=rules).status_code == 200
+        for key, detail in (("shared", "mean"), ("open", "everything")):
+            phase = {"key": key, "title": key, "detail": detail, "competitions": ["comp1"]}
+            added = client.post(f"{path}/phases", json={**phase, "has_own_ground_truth": key == "open"})
+            assert added.status_code == 201, added.text
+        with case.site.writing() as session:  # which operators do at the end
+            session.execute(update(Challenge).values(detail=Detail.EVERYTHING))
+        copied = client.post(f"{path}/copy", json={"slug": "spring-2", "title": "Spring 2"})
+        assert copied.status_code == 201, copied.text
+        assert copied.headers["location"] == f"{API}/challenges/spring-2"
+        assert client.post(f"{path}/copy", json={"slug": "spring-2"}).status_code == 409
+        after = copied.json()
+        assert (after["title"], after["visibility"]) == ("Spring 2", "draft")
+        assert [(one["key"], one["detail"], one["closes_at"]) for one in after["phases"]] == [
+            *(("main", "curves", None), ("shared", "mean", None), ("open", "everything", None))
+        ]
+        assert after["phases"][0]["quota"]["count"] == 3
+        assert {one["freezes_at"] for one in after["phases"]} == {None}
+        assert client.get(f"{API}/challenges/spring-2/leaderboards/comp1").json()["rows"] == []
+    with case.site.client(case.ada) as other:
+        assert other.post(f"{path}/copy", json={"slug": "mine"}).status_code == 403
 
 
 def test_a_withdrawn_submission_shows_no_scores_to_anybody(case: Case) -> None:

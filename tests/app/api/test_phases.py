@@ -7,7 +7,7 @@ from typing import Any
 import httpx
 import pytest
 
-from tests.support.browsing import sign_in
+from tests.support.browsing import from_here, sign_in, token_of
 from tests.support.clock import Clock, clock
 from tests.support.entrants import make_scored
 from tests.support.factories import make_challenge, make_organiser, make_token, make_user
@@ -152,6 +152,27 @@ def test_people_are_admitted_by_address_or_an_earlier_phase(world: World) -> Non
     assert world.client.delete(f"{PATH}/admissions/{admission['id']}").status_code == 204
     assert is_refused(world, "invited")
     assert service.phase_named(world.challenge(), "final").rules.admission is Admission.EARLIER_PHASE
+
+
+def test_many_people_are_admitted_at_once_or_none_of_them(world: World) -> None:
+    world.add("invited", admission="approved", opens_at=later(2))
+    path = f"{PATH}/admissions/batch"
+    emails = [f"person{number}@class.example" for number in range(200)]
+    given = {"emails": [*emails, emails[0].upper()], "phase": "invited"}
+    admitted = world.client.post(path, json=given)
+    assert [one["email"] for one in admitted.json()] == emails
+    assert world.client.post(path, json=given).json() == admitted.json()
+    wrong = world.client.post(path, json={**given, "emails": ["new@class.example", "nobody", "@", "a@b"]})
+    assert wrong.status_code == 422
+    assert wrong.json()["fields"]["email"].startswith("These are not email addresses: nobody, @")
+    assert len(world.client.get(f"{PATH}/admissions").json()) == len(emails)
+    with world.site.client() as browser:
+        sign_in(browser, world.organiser.email)
+        page = browser.get("/organise/harbour/phases")
+        typed = "Ada <ada@class.example>,\nbob@class.example; cleo@class.example"
+        form = {"csrf_token": token_of(page), "phase": "invited", "email": typed}
+        assert browser.post("/organise/harbour/admissions", data=form, headers=from_here(browser)).status_code == 303
+    assert len(world.client.get(f"{PATH}/admissions").json()) == len(emails) + 3
 
 
 def test_new_accounts_wait_for_their_age_unless_they_are_admitted(world: World, clock: Clock) -> None:

@@ -126,8 +126,8 @@ def _add_phases(backend: Backend, organiser: User) -> None:
         challenges.add_phase(
             session, challenge=found, user=organiser, key="final", title="Final", rules=final, image_set="trainval"
         )
-        for address in ("ada@lab.example", "nobody@elsewhere.example"):
-            phase_people.admit(session, challenge=found, phase=val, organiser=organiser, email=address)
+        addresses = ("ada@lab.example", "nobody@elsewhere.example")
+        phase_people.admit(session, challenge=found, phase=val, organiser=organiser, emails=addresses)
         for count, reason in ((2, "The server was down."), (3, "")):
             phase_people.grant_extra_quota(
                 session,
