@@ -7,6 +7,7 @@ from typing import Any
 
 from vocboard.commands.across import across, lines
 from vocboard.commands.comparison_tables import comparison_lines
+from vocboard.commands.formats import add_format_arguments
 from vocboard.commands.offline import (
     PROBLEMS,
     VALID,
@@ -19,13 +20,14 @@ from vocboard.commands.offline import (
     read_truth,
     reporting_misuse,
 )
-from vocboard.commands.problem_text import problem_lines, summary
+from vocboard.commands.problem_text import group_lines, group_summary
 from vocboard.commands.progress import Progress
 from vocboard.commands.score_tables import metric_title
 from vocboard.evaluator.editions import Competition, Edition
 from vocboard.evaluator.evaluation import read_for_scoring
 from vocboard.evaluator.ground_truth import GroundTruth
-from vocboard.evaluator.problems import Problem
+from vocboard.evaluator.problems.groups import ProblemGroup
+from vocboard.evaluator.reports.comparison_tables import EXPORTS
 from vocboard.evaluator.statistics.bootstrap import replicate
 from vocboard.evaluator.statistics.collect import collect_evidence
 from vocboard.evaluator.statistics.comparison import Comparison, compare
@@ -39,12 +41,12 @@ class InvalidResultsError(Exception):
     """Results have errors.
 
     Attributes:
-        problems: of the results.
+        groups: the problems of the results by cause.
     """
 
-    def __init__(self, path: Path, problems: Sequence[Problem]) -> None:
+    def __init__(self, path: Path, groups: Sequence[ProblemGroup]) -> None:
         super().__init__(str(path))
-        self.problems = problems
+        self.groups = groups
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -72,12 +74,14 @@ def configure(parser: argparse.ArgumentParser) -> None:
         help="also say which images are hard for all methods, how far methods agree, and what they reach together",
     )
     add_image_set_argument(parser, "of the results", several=False)
-    add("--json", action="store_true", help="print JSON, with all pairs")
+    add_format_arguments(parser, "json", "csv", "latex")
 
 
 @reporting_misuse
 def run(arguments: argparse.Namespace) -> int:
     """Score all results on the same replicates, and print the comparison."""
+    if arguments.across and arguments.format in EXPORTS:
+        raise MisuseError(f"--across adds to the table and to JSON, not to --{arguments.format}")
     edition = _edition(arguments)
     competition = edition.competitions.get(arguments.competition)
     if competition is None:
@@ -96,7 +100,7 @@ def run(arguments: argparse.Namespace) -> int:
                 measures[name] = replicate(evidence[name], competition.rules.metric, edition, competition, weights)
                 progress.advance()
     except InvalidResultsError as error:
-        print("\n".join([f"{error}:", *problem_lines(error.problems), summary(error.problems)]))
+        print("\n".join([f"{error}:", *group_lines(error.groups), group_summary(error.groups)]))
         return PROBLEMS
     scores = _scores(paths, measures, arguments.class_name)
     found = compare(scores, higher_is_better=METRICS[competition.rules.metric].higher_is_better)
@@ -112,7 +116,9 @@ def run(arguments: argparse.Namespace) -> int:
             images=images,
             class_name=arguments.class_name,
         )
-    if arguments.json:
+    if arguments.format in EXPORTS:
+        print(EXPORTS[arguments.format](scores, found), end="")
+    elif arguments.format == "json":
         document = _document(edition, competition, arguments.class_name, scores, found)
         print_json(document if more is None else {**document, "across": more.as_json()})
     else:
@@ -140,7 +146,7 @@ def _evidence(path: Path, edition: Edition, competition: Competition, truth: Gro
     """
     read, confusions = read_for_scoring(path, edition, truth)
     if not read.is_valid:
-        raise InvalidResultsError(path, read.problems)
+        raise InvalidResultsError(path, read.groups)
     evidence = collect_evidence(
         {key: entry for key, entry in read.results.items() if key == competition.key}, edition, truth, confusions
     ).get(competition.key)

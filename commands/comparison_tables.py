@@ -4,7 +4,7 @@ import math
 from collections.abc import Iterator, Mapping
 
 from vocboard.client.terminal import printable
-from vocboard.commands.score_tables import INTERVAL, percentage
+from vocboard.commands.score_tables import INTERVAL, interval_text, percentage
 from vocboard.commands.tables import Column, render
 from vocboard.evaluator.problems import counted
 from vocboard.evaluator.statistics.comparison import Comparison, Difference
@@ -26,8 +26,10 @@ def comparison_lines(scores: Mapping[str, ReplicatedScore], found: Comparison) -
         [
             Column("method", [printable(name) for name in found.methods]),
             Column("score, %", [percentage(scores[name].score) for name in found.methods], right=True),
-            Column(INTERVAL, [f"{percentage(each.low)} - {percentage(each.high)}" for each in intervals], right=True),
-            Column("rank", [f"{best}" if best == worst else f"{best} - {worst}" for best, worst in ranges], right=True),
+            Column(INTERVAL, [interval_text(each.low, each.high) for each in intervals], right=True),
+            Column(
+                "rank", [f"{best}" if best == worst else f"{best} to {worst}" for best, worst in ranges], right=True
+            ),
         ]
     )
     if len(found.methods) > 1:
@@ -50,4 +52,4 @@ def ends(difference: Difference) -> str:
     """Return the ends of the interval of a difference."""
     if math.isnan(difference.low):
         return FEW_IMAGES
-    return f"{percentage(difference.low)} - {percentage(difference.high)}"
+    return interval_text(difference.low, difference.high)

@@ -4,7 +4,8 @@ import argparse
 from pathlib import Path
 
 from vocboard.commands.evaluating import EvaluatedSet, Wanted, evaluate_method
-from vocboard.commands.evaluation_output import evaluations_of, lines, write_files
+from vocboard.commands.evaluation_output import lines, reports_of, write_files
+from vocboard.commands.formats import add_format_arguments
 from vocboard.commands.offline import (
     PROBLEMS,
     VALID,
@@ -27,6 +28,7 @@ from vocboard.evaluator.reports import PAGE, as_csv, as_latex
 from vocboard.evaluator.statistics.weights import REPLICATES
 
 MIN_REPLICATES, MAX_REPLICATES = 100, 10_000
+_EXPORTS = {"csv": as_csv, "latex": as_latex}
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -66,14 +68,13 @@ def configure(parser: argparse.ArgumentParser) -> None:
         help="add to JSON and to the report the kinds of errors, what the score would be without them, and further "
         "measures; the report also shows the worst errors of each kind",
     )
-    add("--csv", action="store_true", help="print CSV, one line per score")
-    add("--latex", action="store_true", help="print LaTeX tables")
+    add_format_arguments(parser, "json", "csv", "latex")
 
 
 @reporting_misuse
 def run(arguments: argparse.Namespace) -> int:
     """Score the results, and print the scores."""
-    if arguments.diagnose and not arguments.json and arguments.report is None:
+    if arguments.diagnose and arguments.format != "json" and arguments.report is None:
         raise MisuseError("--diagnose adds to JSON and to reports; give --json or --report as well")
     paths = _paths(arguments)
     edition = chosen_edition(arguments.edition)
@@ -100,15 +101,14 @@ def run(arguments: argparse.Namespace) -> int:
             evaluated[name] = EvaluatedSet(of_set, methods)
     titled = {name or ", ".join(image_sets_of(edition)): each for name, each in evaluated.items()}
     written = write_files(titled, edition, paths, arguments)
-    if arguments.json:
+    if arguments.format == "json":
         documents = {name: each.as_json() for name, each in evaluated.items()}
         [document] = (
             documents.values() if len(documents) == 1 else ({"edition": edition.name, "image_sets": documents},)
         )
         print_json(document)
-    elif arguments.csv or arguments.latex:
-        [evaluations] = evaluations_of(titled).values()
-        print(as_csv(evaluations) if arguments.csv else as_latex(evaluations), end="")
+    elif arguments.format in _EXPORTS:
+        print(_EXPORTS[arguments.format](reports_of(titled)), end="")
     else:
         for name, each in evaluated.items():
             print("\n".join(lines(each, "" if name is None else f" on {name}")))
@@ -126,9 +126,8 @@ def _paths(arguments: argparse.Namespace) -> dict[str, Path]:
     """
     if len(arguments.results) == 1:
         return {"": Path(arguments.results[0])}
-    for option in ("csv", "latex", "curves"):
-        if getattr(arguments, option):
-            raise MisuseError(f"--{option} is for the results of one method; give --json or --report for several")
+    if arguments.curves:
+        raise MisuseError("--curves is for the results of one method; give --json or --report for several")
     return named_paths(arguments.results)
 
 

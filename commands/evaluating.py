@@ -13,6 +13,7 @@ from vocboard.evaluator.diagnosis.worst import WorstError, worst_errors
 from vocboard.evaluator.editions import Edition
 from vocboard.evaluator.evaluation import Confusions, Evaluation, read_for_scoring, score_results
 from vocboard.evaluator.ground_truth import GroundTruth
+from vocboard.evaluator.problems.groups import ProblemGroup
 from vocboard.evaluator.reports.findings import Findings
 from vocboard.evaluator.results import Results
 from vocboard.evaluator.statistics.bootstrap import (
@@ -48,10 +49,12 @@ class Evaluated:
     Attributes:
         evaluation: the scores.
         findings: what else was asked for; empty if the results have errors.
+        groups: the problems of the results by cause.
     """
 
     evaluation: Evaluation
     findings: Findings
+    groups: Sequence[ProblemGroup]
 
     def as_json(self) -> dict[str, Any]:
         """Return what `vocboard evaluate --json` prints."""
@@ -128,7 +131,7 @@ def evaluate_method(
     )
     evaluation = score_results(read, edition, truth, confusions, progress=progress.advance)
     if (wanted.replicates is None and not wanted.diagnosis) or not read.is_valid:
-        return Evaluated(evaluation, Findings())
+        return Evaluated(evaluation, Findings(), read.groups)
     progress.stage("statistics")
     results = _with_every_metric(read.results) if wanted.diagnosis else read.results
     evidence = collect_evidence(results, edition, truth, confusions)
@@ -139,7 +142,7 @@ def evaluate_method(
         diagnosis(read.results, edition, truth, evidence, confusions=confusions) if wanted.diagnosis else {},
         _worst(read.results, edition, truth, confusions) if wanted.worst else {},
     )
-    return Evaluated(evaluation, findings)
+    return Evaluated(evaluation, findings, read.groups)
 
 
 def _with_every_metric(results: Results) -> Results:

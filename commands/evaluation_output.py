@@ -10,10 +10,9 @@ from vocboard.client.terminal import printable
 from vocboard.commands.comparison_tables import comparison_lines
 from vocboard.commands.evaluating import Evaluated, EvaluatedSet
 from vocboard.commands.offline import MisuseError
-from vocboard.commands.problem_text import explanation_hint, image_set_hint, problem_lines, summary
+from vocboard.commands.problem_text import group_lines, group_summary, image_set_hint
 from vocboard.commands.score_tables import metric_title, score_lines
 from vocboard.evaluator.editions import Edition
-from vocboard.evaluator.evaluation import Evaluation
 from vocboard.evaluator.reports import MethodReport, write_comparison_report, write_curves, write_report
 from vocboard.evaluator.reports.findings import Sources
 from vocboard.evaluator.statistics.bootstrap import Bootstrap
@@ -22,11 +21,24 @@ from vocboard.evaluator.whole_output import OutputExistsError
 EvaluatedSets = Mapping[str, EvaluatedSet]  # by the title of the image set
 
 
-def evaluations_of(evaluated: EvaluatedSets) -> Mapping[str, Mapping[str, Evaluation]]:
-    """Return the evaluations by method and image set."""
+def reports_of(
+    evaluated: EvaluatedSets, paths: Mapping[str, Path] | None = None, tree: Path | None = None
+) -> Mapping[str, MethodReport]:
+    """Return what to write of each method.
+
+    Args:
+        evaluated: the results.
+        paths: results by method, for pages with images.
+        tree: development kit tree, for pages with images.
+    """
+    editions = {title: each.edition for title, each in evaluated.items()}
     first = next(iter(evaluated.values()))
     return {
-        method: {title: each.methods[method].evaluation for title, each in evaluated.items()}
+        method: MethodReport(
+            {title: each.methods[method].evaluation for title, each in evaluated.items()},
+            {title: each.methods[method].findings for title, each in evaluated.items()},
+            None if paths is None or tree is None else Sources(tree, paths[method], editions),
+        )
         for method in first.methods
     }
 
@@ -39,20 +51,11 @@ def write_files(
     Raises:
         MisuseError: a directory contains something else.
     """
-    evaluations = evaluations_of(evaluated)
-    if not any(each.scores for by_set in evaluations.values() for each in by_set.values()):
+    reports = reports_of(evaluated, paths, arguments.ground_truth)
+    if not any(each.scores for report in reports.values() for each in report.evaluations.values()):
         if arguments.report is not None or arguments.curves is not None:
             print("vocboard: nothing was scored, so no report or curves were written", file=sys.stderr)
         return False
-    editions = {title: each.edition for title, each in evaluated.items()}
-    reports = {
-        method: MethodReport(
-            by_set,
-            {title: each.methods[method].findings for title, each in evaluated.items()},
-            Sources(arguments.ground_truth, paths[method], editions),
-        )
-        for method, by_set in evaluations.items()
-    }
     try:
         if arguments.report is not None and len(reports) == 1:
             write_report(next(iter(reports.values())), edition, arguments.report)
@@ -60,7 +63,7 @@ def write_files(
             comparisons = {title: each.comparisons for title, each in evaluated.items()}
             write_comparison_report(reports, comparisons, edition, arguments.report)
         if arguments.curves is not None:
-            write_curves(next(iter(evaluations.values())), arguments.curves)
+            write_curves(next(iter(reports.values())).evaluations, arguments.curves)
     except OutputExistsError as error:
         raise MisuseError(str(error)) from error
     return True
@@ -96,10 +99,12 @@ def _lines_of_method(evaluated: Evaluated, whose: str) -> Iterator[str]:
     for key in evaluation.unavailable:
         yield f"{evaluation.edition} {key}{whose}: not scored, the tree has no ground truth for it"
         yield ""
-    yield from problem_lines(evaluation.problems)
-    yield from explanation_hint(evaluation.problems)
+    if evaluated.groups:
+        from vocboard.commands.explanations import page_of_server  # noqa: PLC0415  # loads the HTTP library
+
+        yield from group_lines(evaluated.groups, page_of_server())
     yield from image_set_hint(evaluation.problems)
-    yield summary(evaluation.problems)
+    yield group_summary(evaluated.groups)
 
 
 def _intervals(found: Bootstrap | None) -> dict[str | None, tuple[float, float]] | None:

@@ -10,6 +10,7 @@ from vocboard.client.paths import path, phase_parameter
 from vocboard.client.scores import Board, board
 from vocboard.client.terminal import printable
 from vocboard.commands.connecting import DONE, add_server_argument, connect, print_json, reporting_errors
+from vocboard.commands.formats import add_format_arguments
 from vocboard.commands.names import wrong_name
 from vocboard.commands.score_tables import UNDEFINED, metric_title
 from vocboard.commands.tables import Column, render, shortened, terminal_width
@@ -24,8 +25,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("challenge", metavar="CHALLENGE", help="short name of the challenge: the last part of its URL")
     parser.add_argument("competition", metavar="COMPETITION", help="for example comp4")
     parser.add_argument("--phase", metavar="KEY", help="phase of the challenge (default: the current one)")
-    parser.add_argument("--format", choices=("table", "json", *MEDIA_TYPES), default="table")
-    parser.add_argument("--json", dest="format", action="store_const", const="json", help="the same as --format json")
+    add_format_arguments(parser, "json", *MEDIA_TYPES)
     add_server_argument(parser)
 
 

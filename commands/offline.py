@@ -55,7 +55,6 @@ def add_common_arguments(parser: argparse.ArgumentParser, *, several: bool = Fal
         metavar="CLASSES",
         help="classes entered for segmentation, separated by commas (default: all)",
     )
-    parser.add_argument("--json", action="store_true", help="print JSON")
 
 
 def named_paths(given: Sequence[str]) -> dict[str, Path]:

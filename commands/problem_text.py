@@ -96,12 +96,6 @@ def image_set_hint(problems: Sequence[Problem]) -> Iterator[str]:
         yield "To check or score results of another image set, use --image-set."
 
 
-def explanation_hint(problems: Sequence[Problem]) -> Iterator[str]:
-    """Yield a hint about the command that explains codes, if there are any."""
-    if problems:
-        yield f"The codes in brackets are explained by {explanation('CODE', None)}."
-
-
 def _file_lines(problems: Sequence[Problem], width: int) -> Iterator[str]:
     places = ["" if problem.line is None else f"line {problem.line}" for problem in problems]
     columns = max(map(len, places))

@@ -61,6 +61,15 @@ def percentage(value: float | None, decimals: int = DECIMALS) -> str:
     return UNDEFINED if value is None else f"{100 * value:.{decimals}f}"
 
 
+def interval_text(low: float, high: float) -> str:
+    """Return the ends of an interval in per cent; both may be negative, so not with a hyphen.
+
+    >>> interval_text(-0.012, 0.003)
+    '-1.20 to 0.30'
+    """
+    return f"{percentage(low)} to {percentage(high)}"
+
+
 def metric_title(name: str) -> str:
     """Return the title of a metric. A newer server may send one that is not known here.
 
@@ -86,7 +95,7 @@ def _measure_column(measure: Measure, names: list[str], places: int) -> Column:
 def _interval(ends: tuple[float, float] | None) -> str:
     if ends is None or math.isnan(ends[0]):
         return UNDEFINED
-    return f"{percentage(ends[0])} - {percentage(ends[1])}"
+    return interval_text(*ends)
 
 
 def _count_column(heading: str, counts: list[int | None]) -> Column:

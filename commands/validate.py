@@ -33,6 +33,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     """Add the command's arguments."""
     parser.description = "Check result files as the server does. Exit status: 0 valid, 1 problems found, 2 usage error."
     add_common_arguments(parser)
+    parser.add_argument("--json", action="store_true", help="print JSON")
     add_image_set_argument(parser, "of the results")
     parser.add_argument(
         "--image-sets",

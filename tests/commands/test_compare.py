@@ -1,5 +1,8 @@
 """`vocboard compare`: methods on the same test images."""
 
+import argparse
+import csv
+import io
 import json
 from pathlib import Path
 from typing import Any
@@ -8,6 +11,9 @@ import pytest
 
 from tests.evaluator.uploads import tar
 from tests.support.golden import golden
+from vocboard.commands import compare as compare_command
+from vocboard.commands import evaluate as evaluate_command
+from vocboard.commands import leaderboard
 from vocboard.commands.main import main
 
 CASE = golden("voc2012-synthetic")
@@ -65,7 +71,7 @@ def test_a_method_does_not_differ_from_itself(capsys: pytest.CaptureFixture[str]
     again = f"again={CASE.results}"
     status, out, _ = run(capsys, CASE.results, again, "--competition", "comp3")
     assert status == 0
-    assert "1 - 2" in out
+    assert "1 to 2" in out
     assert "not significant" in out
     status, out, _ = run(capsys, CASE.results, again, "--competition", "comp5", "--class", "background", "--json")
     assert json.loads(out)["first_group"] == ["results", "again"]
@@ -119,12 +125,12 @@ def test_evaluate_compares_only_methods_with_the_same_classes(
 def test_evaluate_says_what_it_cannot_do_with_several_methods(
     worse: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    for option in (["--csv"], ["--latex"], ["--curves", str(tmp_path / "curves")]):
-        assert evaluate(capsys, CASE.results, worse, *option) == (
-            2,
-            "",
-            f"vocboard: {option[0]} is for the results of one method; give --json or --report for several\n",
-        )
+    assert evaluate(capsys, CASE.results, worse, "--curves", tmp_path / "curves") == (
+        2,
+        "",
+        "vocboard: --curves is for the results of one method; give --json or --report for several\n",
+    )
+    assert run(capsys, CASE.results, worse, "--competition", "comp3", "--across", "--csv")[0] == 2
     assert not (tmp_path / "curves").exists()
     assert "two methods are named 'results'; give NAME=PATH" in evaluate(capsys, CASE.results, CASE.results)[2]
     wrong = tar(tmp_path / "wrong.tar.gz", {"results/VOC2012/Main/comp3_det_test_car.txt": "x\n"})
@@ -132,6 +138,54 @@ def test_evaluate_says_what_it_cannot_do_with_several_methods(
     assert status == 1
     assert "VOC2012 comp3, results: detection" in out
     assert "comp3_det_test_car.txt" in out
+
+
+def test_tables_of_several_methods_have_their_intervals(worse: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    bootstrap = ("--bootstrap", 100)
+    _, out, _ = evaluate(capsys, CASE.results, worse, *bootstrap, "--json")
+    document = json.loads(out)["methods"]
+    _, out, _ = evaluate(capsys, CASE.results, worse, *bootstrap, "--csv")
+    rows = list(csv.DictReader(io.StringIO(out)))
+    assert len(rows) > 100
+    for row in rows:
+        scores = document[row["method"]]["competitions"][row["competition"]]
+        if row["metric"] != scores["metric"]:
+            continue
+        own = scores["bootstrap"]["mean"] if row["class"] == "mean" else scores["bootstrap"]["per_class"][row["class"]]
+        assert [float(row[end]) if row[end] else None for end in ("low", "high")] == [own["low"], own["high"]]
+    _, out, _ = evaluate(capsys, CASE.results, worse, *bootstrap, "--format", "latex")
+    assert "% VOC2012 test comp3 detection, per cent" in out
+    found = document["worse"]["competitions"]["comp3"]
+    low, high = (100 * found["bootstrap"]["mean"][end] for end in ("low", "high"))
+    end = rf"& {100 * found['mean']:.1f} & $[{low:.1f}, {high:.1f}]$ \\"
+    assert [line for line in out.splitlines() if line.startswith("worse & ") and line.endswith(end)]
+
+
+def test_a_comparison_as_csv_and_latex(worse: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    given = (CASE.results, worse, "--competition", "comp3")
+    _, out, _ = run(capsys, *given, "--json")
+    document = json.loads(out)
+    _, out, _ = run(capsys, *given, "--csv")
+    first, second = csv.DictReader(io.StringIO(out))
+    assert (first["method"], first["first_minus_this"]) == ("results", "")
+    assert (second["method"], second["is_significant"]) == ("worse", "true")
+    [pair] = document["differences"]
+    keys = ("first_minus_this", "difference"), ("difference_low", "low"), ("difference_high", "high")
+    assert all(float(second[column]) == pair[key] for column, key in keys)
+    assert [int(second["best_rank"]), int(second["worst_rank"])] == document["rank_ranges"]["worse"]
+    _, out, _ = run(capsys, *given, "--latex")
+    assert [line for line in out.splitlines() if line.startswith("worse & ") and line.count("$") == 4]
+
+
+@pytest.mark.parametrize("option", [["--json"], ["--format", "json"], ["--csv"], ["--latex"], ["--format", "latex"]])
+def test_every_command_with_formats_has_both_spellings(option: list[str]) -> None:
+    for command in (evaluate_command, compare_command, leaderboard):
+        parser = argparse.ArgumentParser()
+        command.configure(parser)
+        needed = [] if command is leaderboard else ["--ground-truth", "t"]
+        needed += ["--competition", "comp3"] if command is compare_command else []
+        found = parser.parse_args(["x", "y", *needed, *option])
+        assert found.format == option[-1].removeprefix("--")
 
 
 def test_across_methods(worse: Path, capsys: pytest.CaptureFixture[str]) -> None:

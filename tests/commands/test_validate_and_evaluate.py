@@ -248,7 +248,7 @@ class TestBootstrap:
     def test_the_table_shows_them(self, capsys: pytest.CaptureFixture[str]) -> None:
         _, out, _ = run(capsys, *self.arguments(), "--bootstrap", 100)
         assert "95 % interval" in out
-        assert re.search(r"^mean +\d\d\.\d\d  \d\d\.\d\d - \d\d\.\d\d", out, re.M)
+        assert re.search(r"^mean +\d\d\.\d\d  \d\d\.\d\d to \d\d\.\d\d", out, re.M)
 
     @pytest.mark.parametrize("number", ["99", "10001", "-5", "many", "1e3", ""])
     def test_a_wrong_number_of_replicates_is_a_usage_error(
