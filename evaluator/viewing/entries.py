@@ -11,21 +11,20 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from vocboard.evaluator.diagnosis.errors import Diagnosed, diagnose
 from vocboard.evaluator.editions import Competition, Edition, LayoutProtocol, Task
 from vocboard.evaluator.ground_truth import DetectionTruth, GroundTruth, LabelTruth, LayoutTruth
 from vocboard.evaluator.image_sets import ImageSet
 from vocboard.evaluator.metrics.boxes import best_overlapping, is_enough
-from vocboard.evaluator.metrics.matches import overlap_of
 from vocboard.evaluator.metrics.precision_recall import by_confidence
 from vocboard.evaluator.results import Detections, Entry, Layouts
+from vocboard.evaluator.tasks.detection.scoring import match
 from vocboard.evaluator.tasks.instance_segmentation import rle
 from vocboard.evaluator.tasks.instance_segmentation.results import Regions
-from vocboard.evaluator.tasks.instance_segmentation.scoring import BestOverlaps
-from vocboard.evaluator.tasks.instance_segmentation.truth import InstanceTruth
 from vocboard.evaluator.tasks.layout.parts import judge_parts
 from vocboard.evaluator.tasks.layout.people import people_by_index
 from vocboard.evaluator.tasks.layout.scoring import judge_whole_people
-from vocboard.evaluator.viewing.marks import MIN_OVERLAP, Mark, mark_detections
+from vocboard.evaluator.viewing.marks import Mark, marks_of
 
 NO_OBJECT = -1
 _LABEL_MARKS = np.array([Mark.IGNORED, Mark.POSITIVE, Mark.NEGATIVE], dtype=np.uint8)  # by label 0, 1, -1
@@ -96,18 +95,36 @@ def has_result_rows(task: Task) -> bool:
 
 def _detections(entry: Entry, _: ImageSet, page: Page) -> Iterator[ResultRows]:
     truth = _truth_of(entry.competition, page)
+    diagnosed = _diagnosed(entry, page)
     place_of = np.append(page.detected, NO_OBJECT)  # the last for "none"
     for index, name in enumerate(page.edition.classes):
         found: Detections | None = entry.content.get(name)
         if found is None:
             continue
+        order = by_confidence(found.confidence)
+        mark, matched = _unjudged(len(order))
         if isinstance(truth, DetectionTruth):
-            marked = mark_detections(found, truth, index, page.edition, entry.competition)
-            order, mark, matched = marked.order, marked.mark, place_of[marked.object]
-        else:
-            order = by_confidence(found.confidence)
-            mark, matched = _unjudged(len(order))
+            mark = marks_of(diagnosed[name])
+            matched = place_of[_objects_of(found, truth, index, diagnosed[name], page.edition)]
         yield ResultRows(index, found.image[order], found.confidence[order], mark, matched, box=found.box[order])
+
+
+def _objects_of(
+    found: Detections, truth: DetectionTruth, index: int, diagnosed: Diagnosed, edition: Edition
+) -> NDArray[np.int64]:
+    """Return (n,) the object that each detection of a class is compared with, by rank; `NO_OBJECT` for none."""
+    best = match(found, truth, index)
+    enough = is_enough(best.overlap, edition.overlap)
+    matched = diagnosed.target.copy()
+    matched[enough] = np.flatnonzero(truth.class_index == index)[best.object[enough]]
+    return matched
+
+
+def _diagnosed(entry: Entry, page: Page) -> Mapping[str, Diagnosed]:
+    """Return the kinds of errors of a competition's results by class; empty without ground truth."""
+    truth = _truth_of(entry.competition, page)
+    found = None if truth is None else diagnose(entry, truth, page.edition)
+    return {} if found is None else found.classes
 
 
 def _confidences(entry: Entry, image_set: ImageSet, page: Page) -> Iterator[ResultRows]:
@@ -177,20 +194,15 @@ def _judged_parts(
 
 
 def _regions(entry: Entry, image_set: ImageSet, page: Page) -> Iterator[ResultRows]:
-    truth, rules = _truth_of(entry.competition, page), entry.competition.rules
+    diagnosed = _diagnosed(entry, page)
     for index, name in enumerate(page.edition.classes):
         found: Regions | None = entry.content.get(name)
         if found is None:
             continue
         order = by_confidence(found.confidence)
         mark, matched = _unjudged(len(order))
-        if isinstance(truth, InstanceTruth):
-            overlaps = BestOverlaps(found, truth, index)
-            matches = overlaps.matched.matches(overlap_of(rules.metric, page.edition))
-            mark = np.full(len(order), Mark.BACKGROUND, dtype=np.uint8)
-            mark[overlaps.matched.overlap >= MIN_OVERLAP] = Mark.LOCATION
-            mark[matches.enough] = Mark.DUPLICATE
-            mark[matches.judge().true] = Mark.CORRECT
+        if name in diagnosed:
+            mark = marks_of(diagnosed[name])
         shapes = [_shape(found, region, image_set) for region in order.tolist()]
         box = np.array([box for box, _ in shapes], dtype=np.float64).reshape(-1, 4)
         texts = [text for _, text in shapes]

@@ -9,21 +9,22 @@ const objects = data.objects;
 const imageCount = data.images.length;
 
 // By number in data.js; see Mark in marks.py.
-const MARKS = ["unjudged", "correct", "ignored", "duplicate", "location", "confused", "background", "positive", "negative", "wrong"];
+const MARKS = ["unjudged", "correct", "ignored", "duplicate", "location", "confused", "background", "positive", "negative", "wrong",
+  "both"];
 const DESCRIPTIONS = {
   unjudged: "not judged", correct: "correct", ignored: "ignored: matches a difficult object",
-  duplicate: "wrong: duplicate", location: "wrong: poor localisation", confused: "wrong: another class",
+  duplicate: "wrong: duplicate", location: "wrong: location", confused: "wrong: class", both: "wrong: both location and class",
   background: "wrong: background", positive: "positive", negative: "negative", wrong: "wrong", missed: "missed",
   truth: "annotation", difficult: "difficult", found: "found"
 };
 const SHORT_DESCRIPTIONS = {
-  unjudged: "not judged", correct: "correct", ignored: "ignored", duplicate: "duplicate", location: "poor localisation",
-  confused: "another class", background: "background", positive: "positive", negative: "negative", wrong: "wrong"
+  unjudged: "not judged", correct: "correct", ignored: "ignored", duplicate: "duplicate", location: "location",
+  confused: "class", both: "both", background: "background", positive: "positive", negative: "negative", wrong: "wrong"
 };
 // The marks that results of each task can have, to filter by.
 const KINDS = {
-  detection: ["correct", "wrong", "duplicate", "location", "confused", "background", "ignored", "missed"],
-  instance_segmentation: ["correct", "wrong", "duplicate", "location", "background"],
+  detection: ["correct", "wrong", "duplicate", "location", "confused", "both", "background", "ignored", "missed"],
+  instance_segmentation: ["correct", "wrong", "duplicate", "location", "confused", "both", "background"],
   layout: ["correct", "wrong", "ignored"],
   classification: ["positive", "negative", "ignored"],
   action: ["positive", "negative"]
@@ -45,7 +46,7 @@ const competitions = data.competitions.map(each => {
   return {...each, ofImage: indicesByImage(each.image), foundBy};
 });
 
-const isWrong = mark => ["duplicate", "location", "confused", "background", "wrong"].includes(MARKS[mark]);
+const isWrong = mark => ["duplicate", "location", "confused", "both", "background", "wrong"].includes(MARKS[mark]);
 const hasKind = (mark, kind) => kind === "all" || kind === MARKS[mark] || (kind === "wrong" && isWrong(mark));
 const nameOfClass = index => typeof index === "number" ? data.classes[index] : index;
 

@@ -1,6 +1,7 @@
 """Marks are the evaluation's own, and add up to its counts."""
 
 import json
+from collections import Counter
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -11,14 +12,19 @@ import pytest
 from tests.evaluator.trees import files_of_2012, write
 from tests.support.golden import golden, golden_truth
 from vocboard.evaluator.conversion.painting import indexed_png
-from vocboard.evaluator.editions import load, read
+from vocboard.evaluator.diagnosis.errors import ERRORS, diagnose
+from vocboard.evaluator.diagnosis.objects import diagnose_objects
+from vocboard.evaluator.diagnosis.what_if import WhatIf
+from vocboard.evaluator.editions import Task, load, read
 from vocboard.evaluator.evaluation import evaluate
-from vocboard.evaluator.ground_truth import DetectionTruth
-from vocboard.evaluator.results import Detections
+from vocboard.evaluator.ground_truth import DetectionTruth, GroundTruth
+from vocboard.evaluator.image_sets import ImageSet, ImageSets
+from vocboard.evaluator.results import Detections, Entry
 from vocboard.evaluator.scores import CompetitionScores
 from vocboard.evaluator.tasks.instance_segmentation import rle
 from vocboard.evaluator.viewing import ViewSummary, view
-from vocboard.evaluator.viewing.marks import Mark, mark_detections
+from vocboard.evaluator.viewing.entries import Page, result_rows
+from vocboard.evaluator.viewing.marks import Mark
 from vocboard.evaluator.whole_output import OutputExistsError
 
 
@@ -41,7 +47,9 @@ def test_every_kind_of_mark() -> None:
         (0.8, 0, [1, 1, 10, 9], Mark.DUPLICATE, 0),
         (0.7, 0, [1, 1, 10, 3], Mark.LOCATION, 0),
         (0.6, 0, [50, 50, 60, 60], Mark.CONFUSED, 1),
+        (0.55, 0, [50, 50, 60, 53], Mark.BOTH, -1),
         (0.5, 0, [100, 100, 110, 110], Mark.BACKGROUND, -1),
+        (0.45, 1, [1, 1, 10, 3], Mark.BACKGROUND, -1),  # objects that are difficult do not count
         (0.4, 1, [1, 1, 10, 10], Mark.IGNORED, 2),
         (0.3, 1, [1, 1, 10, 9], Mark.IGNORED, 2),
     ]
@@ -50,9 +58,24 @@ def test_every_kind_of_mark() -> None:
         confidence=np.array([confidence for confidence, *_ in boxes]),
         box=np.array([box for _, _, box, _, _ in boxes], dtype=np.float64),
     )
-    marked = mark_detections(detections, truth, 6, edition, edition.competitions["comp4"])
+    competition = edition.competitions["comp4"]
+    image_set = ImageSet(("a", "b"))
+    page = Page(
+        edition=edition,
+        truth=GroundTruth.of(ImageSets(edition.name, {}), {(Task.DETECTION, competition.image_set): truth}, {}),
+        detected=np.arange(3),
+        first={},
+        boxes=truth.box,
+    )
+    entry = Entry(competition, ("car",), {"car": detections})
+    [marked] = result_rows(entry, image_set, page)
     assert marked.mark.tolist() == [mark for *_, mark, _ in boxes]
     assert marked.object.tolist() == [met for *_, met in boxes]
+    diagnosed = diagnose(entry, truth, edition)
+    assert diagnosed is not None
+    counts = diagnose_objects(diagnosed, WhatIf(diagnosed, competition.rules))["errors"]["counts"]
+    own = Counter(mark.title for mark in map(Mark, marked.mark.tolist()))
+    assert {error: counts[error] for error in ERRORS} == {error: own[error] for error in ERRORS}
 
 
 @pytest.fixture(scope="module", params=["voc2007-real", "voc2012-synthetic", "voc2006-real", "voc2008-synthetic"])
