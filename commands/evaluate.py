@@ -54,7 +54,12 @@ def configure(parser: argparse.ArgumentParser) -> None:
         type=Path,
         help="write an HTML report with tables, curves and warnings to this directory",
     )
-    add("--curves", metavar="DIR", type=Path, help="write the curves to this directory, each as CSV and all as JSON")
+    add(
+        "--curves",
+        metavar="DIR",
+        type=Path,
+        help="write the curves to this directory, each as CSV and SVG and all as JSON",
+    )
     add(
         "--bootstrap",
         metavar="REPLICATES",

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from vocboard.evaluator.evaluation import Evaluation
+from vocboard.evaluator.reports.plots import plot_file
 from vocboard.evaluator.scores import AnyCurve, Curve
 from vocboard.evaluator.whole_output import whole_directory
 
@@ -41,8 +42,8 @@ def f_measure(curve: Curve) -> Points:
 def write_curves(evaluations: Mapping[str, Evaluation], output: Path) -> int:
     """Write the curves of all competitions to a directory; return their number.
 
-    `<image set>/<competition>/<class>.csv` has one line per rank; `curves.json` has the same by image set, competition
-    and class. Undefined values are empty in CSV and null in JSON.
+    `<image set>/<competition>/<class>.csv` has one line per rank, and `<class>.svg` is a plot; `curves.json` has the
+    same numbers by image set, competition and class. Undefined values are empty in CSV and null in JSON.
 
     Raises:
         OutputExistsError: `output` exists and was not written by vocboard.
@@ -61,6 +62,7 @@ def write_curves(evaluations: Mapping[str, Evaluation], output: Path) -> int:
                         writer = csv.writer(file, lineterminator="\n")
                         writer.writerow(columns)
                         writer.writerows(zip(*columns.values(), strict=True))
+                    (folder / f"{name}.svg").write_text(_plot(curve, f"{name}, {key}", scores.primary.per_class[name]))
                     document.setdefault(image_set, {}).setdefault(key, {})[name] = {
                         "kind": curve.kind.value,
                         **{axis: list(values) for axis, values in columns.items()},
@@ -68,6 +70,12 @@ def write_curves(evaluations: Mapping[str, Evaluation], output: Path) -> int:
                     count += 1
         (directory / JSON_NAME).write_text(json.dumps(document, allow_nan=False) + "\n")
     return count
+
+
+def _plot(curve: AnyCurve, title: str, score: float) -> str:
+    (x_name, x), (y_name, y) = axes_of(curve)
+    shown = "" if math.isnan(score) else f": {100 * score:.2f} %"
+    return plot_file(x, y, f"{title}{shown}", x_name.replace("_", " "), y_name.replace("_", " "))
 
 
 def _columns(curve: AnyCurve) -> Iterator[tuple[str, list[float | None]]]:

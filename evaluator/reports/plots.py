@@ -6,7 +6,18 @@ from html import escape
 import numpy as np
 from numpy.typing import NDArray
 
-_SIZE, _LEFT, _TOP, _SIDE = 190, 30, 8, 150  # pixels: width of the plot, left and top margin, and side of the frame
+_WIDTH, _HEIGHT, _LEFT, _TOP, _SIDE = (
+    204,
+    190,
+    44,
+    8,
+    150,
+)  # pixels: of the plot, left and top margin, side of the frame
+_SCALE = 2  # of a plot in a file of its own
+_FILE_STYLE = (
+    "svg{background:#fff;font-family:sans-serif} rect,path{fill:none;stroke:#c8ccd2} "
+    "polyline{fill:none;stroke:#2f6fb7;stroke-width:1.5} text{font-size:9px;fill:#222}"
+)
 _MAX_POINTS = 300
 _ROW, _NAMES, _BARS = 17, 150, 230  # pixels: height of a bar with its margin, width of the names, longest bar
 
@@ -28,12 +39,23 @@ def plot(x: Points, y: Points, title: str, x_name: str, y_name: str) -> str:
     )
     label = f"{title}: {y_name} over {x_name}"
     return (
-        f'<svg viewBox="0 0 {_SIZE} {_SIZE}" role="img" aria-label="{escape(label)}">'
+        f'<svg viewBox="0 0 {_WIDTH} {_HEIGHT}" role="img" aria-label="{escape(label)}">'
         f'<rect x="{_LEFT}" y="{_TOP}" width="{_SIDE}" height="{_SIDE}"/>'
         f'<path d="M{_LEFT},{_TOP + _SIDE / 2}h{_SIDE}M{_LEFT + _SIDE / 2},{_TOP}v{_SIDE}"/>'
         f'<polyline points="{path}"/>{ticks}'
-        f'<text x="{_LEFT + _SIDE / 2}" y="{_SIZE - 4}" text-anchor="middle">{escape(x_name)}</text></svg>'
+        f'<text x="{_LEFT + _SIDE / 2}" y="{_HEIGHT - 4}" text-anchor="middle">{escape(x_name)}</text>'
+        f'<text transform="translate(11,{_TOP + _SIDE / 2})rotate(-90)" text-anchor="middle">{escape(y_name)}</text>'
+        "</svg>"
     )
+
+
+def plot_file(x: Points, y: Points, title: str, x_name: str, y_name: str) -> str:
+    """Return a plot as the text of an SVG file, with its title above; arguments as `plot`."""
+    content = plot(x, y, title, x_name, y_name).split(">", 1)[1]
+    height = _HEIGHT + 14
+    size = f'width="{_SCALE * _WIDTH}" height="{_SCALE * height}" viewBox="0 -14 {_WIDTH} {height}"'
+    head = f'<text x="{_LEFT + _SIDE / 2}" y="-1" text-anchor="middle">{escape(title)}</text>'
+    return f'<svg xmlns="http://www.w3.org/2000/svg" {size}><style>{_FILE_STYLE}</style>{head}{content}\n'
 
 
 def bars(values: Mapping[str, float], title: str) -> str:

@@ -1,11 +1,13 @@
 // The list of items, and the tables with the content of the current image.
 "use strict";
 
-const ROW_HEIGHT = 28;  // pixels; .row in view.css
+const HAS_LONG_NAMES = data.images.some(name => name.length > 16);  // which have a line of their own
+const ROW_HEIGHT = HAS_LONG_NAMES ? 48 : 28;  // pixels; .row in view.css
 const ROWS_AROUND = 10;  // drawn above and below the visible ones
 
 // Draw the visible rows of the list only: there can be tens of thousands.
 function drawList() {
+  byId("list").classList.toggle("long", HAS_LONG_NAMES);
   const list = byId("list"), first = Math.max(0, Math.floor(list.scrollTop / ROW_HEIGHT) - ROWS_AROUND);
   const last = Math.min(state.items.length, first + Math.ceil(list.clientHeight / ROW_HEIGHT) + 2 * ROWS_AROUND);
   byId("space").style.height = `${state.items.length * ROW_HEIGHT}px`;
@@ -24,7 +26,7 @@ function makeRow(item, place) {
   row.setAttribute("aria-posinset", place + 1);
   row.setAttribute("aria-setsize", state.items.length);
   id.className = "id";
-  id.textContent = data.images[item.image];
+  id.textContent = row.title = data.images[item.image];
   rest.className = "rest";
   rest.textContent = describeItem(state.competition, item);
   row.append(id, " ", rest);
