@@ -110,7 +110,7 @@ class ChallengeRules(PhaseRules):
     title: str
     description: str = ""
     visibility: Visibility = Visibility.DRAFT
-    decimals: int = 4
+    decimals: int = 2
     phase_title: str = ""
     anywhere_on_earth: bool = False
     statistics: Annotated[bool, Field(description="Whether leaderboards show intervals and rank ranges.")] = True

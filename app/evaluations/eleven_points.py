@@ -25,6 +25,10 @@ STEP_TIMES_POSITIVES = 2
 # One false positive before all others lowers the sum of the eleven points by 10 / positives + 1 / m, where m is the
 # number of true positives before the next one. If the points' mean is a score, rounding has to hide this amount.
 STEP_TIMES_POSITIVES_IF_MEAN_IS_SCORE = 10
+# Precision at low recalls depends on few results, and not on how many objects there are: an author who puts just enough
+# results known to be wrong before others learns whether all of these are right, whatever the step. At recalls from 0.5
+# on, this takes an author who knows half of the class.
+SHOWN_FROM = 5  # place in `GRID`
 SAME = 1e-9  # tolerance between two computations of a score
 
 
@@ -32,8 +36,8 @@ def eleven_points(curve: AnyCurve, positives: int, scores: Iterable[float]) -> l
     """Return the displayed values of a curve, one for each of `GRID`.
 
     For precision and recall: the interpolated precision, which is the maximum at this recall or any higher one, or 0.0
-    for recalls that are not reached; at recall 0 that of recall 0.1, because the greatest precision of a short list of
-    guesses would reveal which of them are right. It is limited by `ceilings` and rounded to a multiple of `step`.
+    for recalls that are not reached; at recalls below 0.5 that of recall 0.5 (`SHOWN_FROM`). It is limited by
+    `ceilings` and rounded to a multiple of `step`.
 
     For an ROC: the maximum true positive rate at this false positive rate or any lower one; 0.0 at 0, because the exact
     rate there would reveal how many of the first items are all positive.
@@ -52,7 +56,7 @@ def eleven_points(curve: AnyCurve, positives: int, scores: Iterable[float]) -> l
         return _rounded(_true_positive_rates(curve))
     precision = _interpolated_precision(curve)
     exact_mean = precision.mean()
-    precision[0] = precision[1]
+    precision[:SHOWN_FROM] = precision[SHOWN_FROM]
     is_mean_score = any(abs(score - exact_mean) < SAME for score in scores)
     width = step(positives, is_mean_score=is_mean_score)
     return _rounded(np.round(np.minimum(precision, ceilings(positives)) / width) * width)
@@ -61,12 +65,12 @@ def eleven_points(curve: AnyCurve, positives: int, scores: Iterable[float]) -> l
 def ceilings(positives: int) -> NDArray[np.float64]:
     """Return the (11,) maximum displayed precision at each recall: n / (n + 1), but not more than `HIGHEST`.
 
-    n is the number of true positives at the recall; recall 0 uses that of recall 0.1. So a method without false
+    n is the number of true positives at the recall; recalls below 0.5 use that of 0.5. So a method without false
     positives up to a recall looks like one with a single false positive, or with up to 6 % false positives.
     """
     # Where rounding makes the product too large, n is above 16 and `HIGHEST` is the ceiling anyway.
-    hits = np.ceil(ELEVEN_RECALLS[1:] * positives)
-    hits = np.concatenate([hits[:1], hits])
+    hits = np.ceil(ELEVEN_RECALLS * positives)
+    hits[:SHOWN_FROM] = hits[SHOWN_FROM]
     highest: NDArray[np.float64] = np.minimum(hits / (hits + 1), HIGHEST)
     return highest
 

@@ -53,7 +53,7 @@ def fill(session: Session, *, submissions: int, published: int) -> None:
             for number, each in enumerate(people)
         ],
     )
-    rules = ChallengeRules(title="Visual object classes", visibility=Visibility.PUBLIC, opens_at=BEGIN)
+    rules = ChallengeRules(title="Visual object classes", visibility=Visibility.PUBLIC, opens_at=BEGIN, decimals=4)
     session.add(
         Challenge(
             id=challenge_id,

@@ -113,7 +113,7 @@ def add_rules(action: argparse.ArgumentParser) -> None:
         help="whether competitions with the same ground truth share one quota (default: they do)",
     )
     add("--visibility", choices=list(map(str, Visibility)), help="who can find it (default: draft)")
-    add("--decimals", type=int, metavar="N", help="decimal places of displayed scores (default: 4)")
+    add("--decimals", type=int, metavar="N", help="decimal places of displayed scores (default: 2)")
     add(
         "--no-statistics",
         dest="statistics",

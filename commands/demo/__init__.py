@@ -54,8 +54,8 @@ NOTICE = (
     "upload {archive}. Sign in as {organiser} to see what organisers see, under Organise, and a draft (Harbour 2027). "
     "The passwords are in the terminal, and in {ready_file}."
 )
-# Decimals as by default, to compare scores with published ones.
-REAL_RULES: Rules = {"quota_count": 4, "quota_period_seconds": WEEK_SECONDS}
+# Four decimals, to compare scores with published ones.
+REAL_RULES: Rules = {"decimals": 4, "quota_count": 4, "quota_period_seconds": WEEK_SECONDS}
 REAL_DESCRIPTION = "The ground truth of {tree}, scored by the rules of {title}."
 
 

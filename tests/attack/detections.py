@@ -12,7 +12,7 @@ from itertools import combinations, product
 import numpy as np
 from numpy.typing import NDArray
 
-from vocboard.app.evaluations.eleven_points import ceilings, eleven_points, step
+from vocboard.app.evaluations.eleven_points import SHOWN_FROM, ceilings, eleven_points, step
 from vocboard.app.evaluations.subset_scores import in_steps
 from vocboard.app.evaluations.subset_scores import step as step_by_objects
 from vocboard.evaluator.metrics.normalised_precision import NORMAL_SHARE, normalised_average_precision
@@ -326,7 +326,7 @@ def _points_beyond(chains: NDArray[np.int8], positives: NDArray[np.float64], one
     total = np.zeros(len(chains))
     typical = int(np.median(positives))
     width, highest = step(typical, is_mean_score=False), ceilings(typical)
-    recalls = np.append(ELEVEN_RECALLS[1], ELEVEN_RECALLS[1:])  # at recall 0, what recall 0.1 has is shown
+    recalls = np.maximum(ELEVEN_RECALLS, ELEVEN_RECALLS[SHOWN_FROM])
     for recall, shown, ceiling in zip(recalls, one.points, highest, strict=True):
         needed = np.maximum(np.ceil(recall * positives - 1e-9), 1)
         reached = found >= needed[:, None]

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from vocboard.app.evaluations.eleven_points import ceilings, step
+from vocboard.app.evaluations.eleven_points import SHOWN_FROM, ceilings, step
 from vocboard.evaluator.metrics.precision_recall import ELEVEN_RECALLS
 
 Labels = NDArray[np.int8]
@@ -44,7 +44,7 @@ class Ranking:
         if self.with_difficult is not None:
             found += 3 * self._beyond(profile(np.where(by_rank >= 0, 1, -1))[1], self.with_difficult)
         if self.points is not None:
-            points[0] = points[1]
+            points[:SHOWN_FROM] = points[SHOWN_FROM]
             positives = int(np.count_nonzero(by_rank == 1))
             width, highest = step(positives, is_mean_score=False), ceilings(positives)
             is_lowered = self.points >= np.round(highest / width) * width - 1e-9

@@ -16,6 +16,9 @@ from numpy.typing import NDArray
 from tests.attack import detections, labels, uploads
 from tests.attack.detections import FILLER, Claims, Counts, answer, to_decimals
 from tests.attack.labels import Labels, shown_without_points
+from vocboard.app.challenges.models import Detail
+from vocboard.app.challenges.rules import ChallengeRules
+from vocboard.app.evaluations import eleven_points
 from vocboard.commands.demo import EDITION
 from vocboard.commands.demo.example_seeding import EDITIONS
 from vocboard.commands.demo.examples import draw_test_set
@@ -89,12 +92,24 @@ def test_few_boxes_of_designed_lists_are_certain(kind: str, name: str) -> None:
     assert certain_boxes(truth, lists, counts) <= LEAKED * counts.positives
 
 
+@pytest.mark.parametrize("counts", [Counts(206, 212), Counts(459, 576), Counts(1201, 1541)], ids=str)
+@pytest.mark.parametrize("kind", BOXES if WHOLE else ("36 of 40 right", "40 after 20 wrong", "four lengths to 60"))
+def test_few_boxes_are_certain_at_the_size_of_voc2007_where_points_are_shown(kind: str, counts: Counts) -> None:
+    """By the defaults of new challenges: `curves`, two decimals, two submissions a week, of two accounts."""
+    defaults = ChallengeRules(title="")
+    assert (defaults.detail, defaults.decimals, defaults.quota_count) == (Detail.CURVES, OPEN_RULES["decimals"], 2)
+    truth, lists = BOXES[kind]
+    assert len(truth) < counts.positives / 2 or kind == "four lengths to 200"
+    assert certain_boxes(truth, lists, counts, with_points=True) <= LEAKED * counts.positives
+
+
 @pytest.mark.skipif(not WHOLE, reason="takes half a minute")
-def test_points_would_make_a_list_certain_that_begins_with_boxes_known_to_be_wrong(
+def test_points_at_low_recalls_would_make_a_list_certain_that_begins_with_boxes_known_to_be_wrong(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """So this test can fail, and this is why the demo shows no points."""
+    """So this test can fail, and this is why points begin at half of the positives."""
     monkeypatch.setattr(detections, "SEARCHES", 1)
+    monkeypatch.setattr(eleven_points, "SHOWN_FROM", 1)
     counts = Counts(positives=120, objects=130)
     assert certain_boxes(right(13), [after_wrong(6, 13)], counts, with_points=True) == 13 > LEAKED * counts.positives
 

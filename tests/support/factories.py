@@ -67,6 +67,7 @@ def make_challenge(session: Session, *, organiser: User | None = None, ready: bo
     set_up = {"slug": f"challenge-{next(_numbers)}", "edition": "VOC2012", "edition_file": None}
     rules = {
         "title": "A challenge",
+        "decimals": 4,
         "competitions": ["comp1", "comp3"],
         "opens_at": now() - timedelta(days=1),
         "visibility": Visibility.PUBLIC,

@@ -20,9 +20,12 @@ def eventually(ask: Callable[[], Any]) -> Any:
     return answer
 
 
+RULES = {"title": "A challenge", "visibility": "public", "decimals": 4}
+
+
 def make_ready(organiser: httpx.Client, truth: bytes, **rules: Any) -> str:
     """Make a public challenge and upload its ground truth; return its path once it is open."""
-    response = organiser.post("/api/v1/challenges", json={"title": "A challenge", "visibility": "public", **rules})
+    response = organiser.post("/api/v1/challenges", json={**RULES, **rules})
     assert response.status_code == 201, response.text
     path = response.headers["location"]
     upload = {"archive": ("devkit.tar.gz", truth)}

@@ -39,7 +39,7 @@ class Answers:
     def distance(self, ranks: Ranks) -> float:
         """How far the answers of another truth are from these; 0 if they are the same."""
         points, area = profile(ranks, self.positives)
-        mean, points[0] = float(points.mean()), points[1]
+        mean, points[:5] = float(points.mean()), points[5]
         half = 0.49 * 10.0**-self.decimals
         found = float((np.maximum(self.least - points, 0) + np.maximum(points - self.greatest, 0)).sum())
         found += 3 * max(abs(area - self.area) - half, 0.0)
@@ -59,7 +59,7 @@ def answers(ranks: Ranks, items: int, decimals: int, *, is_mean_score: bool) -> 
     """Return what everyone is shown of a class."""
     positives = len(ranks)
     points, area = profile(ranks, positives)
-    exact_mean, points[0] = float(points.mean()), points[1]
+    exact_mean, points[:5] = float(points.mean()), points[5]  # below recall 0.5, what is shown there
     width, highest = step(positives, is_mean_score=is_mean_score), ceilings(positives)
     shown = np.round(np.minimum(points, highest) / width) * width
     is_lowered = shown >= np.round(highest / width) * width

@@ -233,7 +233,7 @@ class AnonymousLink(BaseModel):
 
 
 class PrecisionRecallPoints(BaseModel):
-    """Interpolated precision at eleven recalls; at the detail level `everything`, the exact curve."""
+    """Interpolated precision at eleven recalls, below 0.5 that at 0.5; at the level `everything`, the exact curve."""
 
     recall: list[Fraction]
     precision: list[Fraction]

@@ -14,7 +14,7 @@ from vocboard.evaluator.editions import Edition
 DETAILS = (
     (Detail.MEAN.value, "means only."),
     (Detail.CLASSES.value, "also the scores of each class."),
-    (Detail.CURVES.value, "also eleven-point curves, confusion matrices and shares of errors, rounded."),
+    (Detail.CURVES.value, "also curves from recall 0.5 on, confusion matrices and shares of errors, rounded."),
     (
         Detail.EVERYTHING.value,
         "exact curves and counts, which reveal the ground truth. Choose this only if the ground truth is public.",
