@@ -167,9 +167,10 @@ def _draw(setting: Setting, classes: int, random: np.random.Generator) -> tuple[
         if isinstance(drawn, ResampledAveragePrecision):
             curve = drawn.judgement.curve()
             highest.append(np.nanmax(curve.precision, initial=0.0))
-    true = setting.population.true_score()
-    if getattr(setting.population, "interpolation", None) is ELEVEN:
-        true -= (1 - float(np.mean(highest))) / 11
+    population = setting.population
+    true = population.true_score()
+    if isinstance(population, Binormal | AveragePrecision) and population.interpolation is ELEVEN:
+        true += (float(np.mean(highest)) - population.highest_precision()) / 11
     return Pool(np.array(scores), np.array(replicates), influence, np.array(biases)), true
 
 
@@ -235,7 +236,7 @@ def _real(arguments: argparse.Namespace) -> Iterator[tuple[str, dict[str, float]
 def main() -> None:
     """Simulate, and print the shares."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--classes", type=int, default=1_600, help="drawn for each setting (default: 1600, 10 minutes)")
+    parser.add_argument("--classes", type=int, default=800, help="drawn for each setting (default: 800)")
     parser.add_argument("--only", type=int, nargs="+", help="numbers of settings")
     parser.add_argument("--real", action="store_true", help="draw from the golden results of VOC2007")
     parser.add_argument("--worlds", type=int, default=200, help="test sets drawn from real results")

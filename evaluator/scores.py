@@ -66,7 +66,8 @@ class Measure:
     def mean(self) -> float:
         """Mean over the classes for which the metric is defined; NaN if there are none."""
         defined = self._defined()
-        return sum(defined) / len(defined) if defined else float("nan")
+        # Not `sum`: it rounds otherwise from Python 3.12 on, and by the order of the classes.
+        return math.fsum(defined) / len(defined) if defined else float("nan")
 
     @property
     def mean_over(self) -> int:

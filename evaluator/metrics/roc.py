@@ -3,6 +3,7 @@
 Source: VOC development kit 2006, VOCroc.m; "The 2005 PASCAL Visual Object Classes Challenge", section 4.1.
 """
 
+import math
 from dataclasses import dataclass
 
 import numpy as np
@@ -55,7 +56,8 @@ def area_under_curve(curve: RocCurve) -> float:
     if not curve.is_defined:
         return float("nan")
     up = curve.true_positive_rate
-    return float(np.diff(curve.false_positive_rate) @ (up[1:] + up[:-1]) / 2)
+    # Not a product of vectors, whose rounding depends on the processor.
+    return math.fsum((np.diff(curve.false_positive_rate) * (up[1:] + up[:-1])).tolist()) / 2
 
 
 def equal_error_accuracy(curve: RocCurve) -> float:

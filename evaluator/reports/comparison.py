@@ -14,7 +14,7 @@ from vocboard.evaluator.reports.findings import MethodReport
 from vocboard.evaluator.reports.page import PAGE, interval_text, page, per_cent, wide, write_pages
 from vocboard.evaluator.statistics.compared import ComparedMeasure, ComparedMethods
 from vocboard.evaluator.statistics.comparison import Comparison, Difference
-from vocboard.evaluator.statistics.intervals import MIN_COUNTING_IMAGES, ReplicatedMeasure
+from vocboard.evaluator.statistics.intervals import LEVEL, MIN_COUNTING_IMAGES, ReplicatedMeasure
 from vocboard.evaluator.tasks.names import Metric
 from vocboard.evaluator.tasks.registries.definitions import METRICS, TASKS
 from vocboard.evaluator.whole_output import whole_directory
@@ -143,12 +143,17 @@ def _classes(found: ComparedMeasure, methods: Sequence[str]) -> str:
         ]
         rows.append(_row(name, cells, is_html=True))
     heads = ("class", *(f"{first} − {other}, points" for other in others))
-    return _table("Differences in each class, with simultaneous 95 % intervals; in bold: significant", heads, rows)
+    title = (
+        "Differences in each class, with simultaneous 95 % intervals; in bold: significant, with *: also if corrected "
+        "for all classes"
+    )
+    return _table(title, heads, rows)
 
 
 def _difference(each: Difference) -> str:
     text = f"{_points(each.difference)} ({_ends(each)})"
-    return f"<b>{text}</b>" if each.is_significant else text
+    joint = "*" if each.p_value_all_classes is not None and each.p_value_all_classes <= 1 - LEVEL else ""
+    return f"<b>{text}{joint}</b>" if each.is_significant else text
 
 
 def _ends(each: Difference) -> str:

@@ -1,11 +1,14 @@
 """Several methods of one competition compared in all metrics: the means, and each class."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
+import numpy as np
+from numpy.typing import NDArray
+
 from vocboard.evaluator.statistics.bootstrap import Bootstrap
-from vocboard.evaluator.statistics.comparison import Comparison, TooFewReplicatesError, compare
+from vocboard.evaluator.statistics.comparison import Comparison, TooFewReplicatesError, compare, corrected_p_value
 from vocboard.evaluator.statistics.intervals import LEVEL, ReplicatedMeasure, ReplicatedScore
 from vocboard.evaluator.statistics.weights import SEED
 from vocboard.evaluator.tasks.names import Metric
@@ -19,8 +22,8 @@ class ComparedMeasure:
     Attributes:
         mean: of the methods that entered all classes that any of them entered, since means over other classes have no
             common scale. None if these, with a defined score, are fewer than two.
-        per_class: of the methods with a defined score of the class; None as above. The correction for several
-            comparisons is for the pairs of methods, not for the number of classes.
+        per_class: of the methods with a defined score of the class; None as above. Intervals are corrected for the
+            pairs of methods, not for the number of classes; `p_value_all_classes` is corrected for both.
     """
 
     mean: Comparison | None
@@ -91,16 +94,37 @@ def compare_measures(measures: Mapping[str, ReplicatedMeasure]) -> ComparedMeasu
     entered = {name: each.measure.per_class.keys() for name, each in measures.items()}
     classes = list(dict.fromkeys(class_name for names in entered.values() for class_name in names))
     complete = {name: each.mean for name, each in measures.items() if len(entered[name]) == len(classes)}
-    return ComparedMeasure(
-        _compare(complete, metric),
-        {
-            class_name: _compare(
-                {name: each.of_class(class_name) for name, each in measures.items() if class_name in entered[name]},
-                metric,
-            )
-            for class_name in classes
-        },
-    )
+    per_class = {
+        class_name: _compare(
+            {name: each.of_class(class_name) for name, each in measures.items() if class_name in entered[name]},
+            metric,
+        )
+        for class_name in classes
+    }
+    return ComparedMeasure(_compare(complete, metric), corrected_for_classes(per_class))
+
+
+def corrected_for_classes(per_class: Mapping[str, Comparison | None]) -> Mapping[str, Comparison | None]:
+    """Return the same with p-values that are corrected for the pairs of all classes.
+
+    The replicates are the same in all classes. So the deviations of all pairs in all classes are compared with the
+    largest of them in each replicate, as those of one class are.
+    """
+    known = {name: each for name, each in per_class.items() if each is not None and each.differences}
+    if len(known) < 2:
+        return per_class
+    largest = np.fmax.reduce([each.pairs.largest for each in known.values()])
+    return {**per_class, **{name: _with_p_values(each, largest) for name, each in known.items()}}
+
+
+def _with_p_values(found: Comparison, largest: NDArray[np.float64]) -> Comparison:
+    pairs, place = found.pairs, {method: number for number, method in enumerate(found.methods)}
+    differences = {}
+    for (one, other), each in found.differences.items():
+        at = place[one], place[other]
+        p_value = corrected_p_value(each.difference, float(pairs.error[at]), float(pairs.freedom[at]), largest)
+        differences[one, other] = replace(each, p_value_all_classes=p_value)
+    return replace(found, differences=differences)
 
 
 def _compare(scores: Mapping[str, ReplicatedScore], metric: Metric) -> Comparison | None:

@@ -11,7 +11,7 @@ is the 95 % quantile, over replicates, of the largest such ratio of any pair. It
 would need the tails of single comparisons, 0.05 / 1,225 for 50 methods, of which 1,000 replicates know nothing. Unlike
 step-down methods, it has intervals, and a pair is called different exactly if its interval does not contain 0. The
 factor is a little larger for pairs whose difference depends on few images (`influence`). A difference that fewer than
-ten images determine has no interval and is never significant: replicates say too little about its error.
+ten images determine has no interval and is never significant.
 
 Sources: P. H. Westfall and S. S. Young, "Resampling-Based Multiple Testing", 1993; J. P. Romano and M. Wolf, "Exact and
 Approximate Stepdown Methods for Multiple Hypothesis Testing", JASA 2005; ranks: M. Mogstad, J. P. Romano, A. Shaikh and
@@ -45,12 +45,14 @@ class Difference:
         high: upper end.
         p_value: corrected for the number of pairs: the share of replicates in which some pair deviates from its
             difference as much as this difference from 0, in standard errors; 1 without an interval.
+        p_value_all_classes: the same, corrected for the pairs of all classes; None unless all classes were compared.
     """
 
     difference: float
     low: float
     high: float
     p_value: float
+    p_value_all_classes: float | None = None
 
     @property
     def is_significant(self) -> bool:
@@ -65,6 +67,7 @@ class Difference:
             "high": None if np.isnan(self.high) else self.high,
             "p_value": self.p_value,
             "significant": self.is_significant,
+            **({} if self.p_value_all_classes is None else {"p_value_all_classes": self.p_value_all_classes}),
         }
 
 
@@ -80,12 +83,14 @@ class Comparison:
         rank_ranges: for each method, the best and the worst rank that the differences allow: 1 + the number of methods
             that are significantly better, and m − the number that are significantly worse. With a confidence of
             `level`, the ranges contain the true ranks of all methods.
+        pairs: the same differences as arrays.
     """
 
     methods: tuple[str, ...]
     differences: Mapping[tuple[str, str], Difference]
     rank_shares: NDArray[np.float64]
     rank_ranges: Mapping[str, tuple[int, int]]
+    pairs: "Pairs"
 
     def difference(self, one: str, other: str) -> Difference:
         """Return the score of one method minus that of another, whichever is better."""
@@ -133,7 +138,8 @@ class Pairs:
         low, high: ends of the simultaneous intervals; NaN where fewer than ten images determine the difference.
         error: standard errors.
         freedom: degrees of freedom of the standard errors.
-        largest: (b,) the largest deviation of any pair in each replicate, in standard errors.
+        largest: (b,) the largest deviation of any pair in each replicate, in standard errors; NaN in those that do not
+            define all scores.
     """
 
     methods: tuple[str, ...]
@@ -200,11 +206,11 @@ def compare(
     differences = {}
     for one, other in zip(*(places.tolist() for places in upper), strict=True):
         difference, error = float(pairs.difference[one, other]), float(pairs.error[one, other])
-        p_value = _p_value(difference, error, float(pairs.freedom[one, other]), pairs.largest)
-        low, high = float(pairs.low[one, other]), float(pairs.high[one, other])
-        differences[order[one], order[other]] = Difference(difference, low, high, p_value)
-    sign = 1 if higher_is_better else -1
-    return Comparison(tuple(order), differences, _rank_shares(sign * drawn), pairs.rank_ranges)
+        p_value = corrected_p_value(difference, error, float(pairs.freedom[one, other]), pairs.largest)
+        ends = float(pairs.low[one, other]), float(pairs.high[one, other])
+        differences[order[one], order[other]] = Difference(difference, *ends, p_value)
+    shares = _rank_shares((1 if higher_is_better else -1) * drawn[:, defines_all(drawn)])
+    return Comparison(tuple(order), differences, shares, pairs.rank_ranges, pairs)
 
 
 def compare_pairs(
@@ -221,15 +227,14 @@ def compare_pairs(
 def _in_order(
     scores: Mapping[str, ReplicatedScore], higher_is_better: bool
 ) -> tuple[list[str], NDArray[np.float64], NDArray[np.float64], NDArray[np.float32]]:
-    """Return names, (m,) scores, (m, b) replicates that define all of them, and (m, images) influences; best first."""
+    """Return names, (m,) scores, (m, b) replicates and (m, images) influences; best first."""
     sign = 1 if higher_is_better else -1
     order = sorted(scores, key=lambda name: -sign * scores[name].score)
     score = np.array([scores[name].score for name in order])
     drawn = np.array([scores[name].replicates for name in order])
     if not len(score) or np.isnan(score).any():
         raise ValueError("only methods with a defined score can be compared")
-    drawn = drawn[:, ~np.isnan(drawn).any(axis=0)]
-    if drawn.shape[1] < MIN_REPLICATES:
+    if np.count_nonzero(defines_all(drawn)) < MIN_REPLICATES:
         raise TooFewReplicatesError(f"fewer than {MIN_REPLICATES} replicates define the scores of all methods")
     return order, score, drawn, np.array([scores[name].influence for name in order])
 
@@ -250,10 +255,12 @@ def _pairs(
         influence: (m, images) of each image on each score.
         level: of confidence.
     """
-    methods = len(order)
+    methods, defined = len(order), defines_all(drawn)
+    largest = np.full(drawn.shape[1], np.nan)
+    drawn = drawn[:, defined]
     difference, error, freedom = np.zeros((3, methods, methods))
     freedom += 1  # 1 where there is no pair
-    largest = np.zeros(drawn.shape[1])
+    most = np.zeros(drawn.shape[1])
     for place in range(methods - 1):  # by row, to limit memory
         others = slice(place + 1, methods)
         drawn_difference = drawn[place] - drawn[others]
@@ -263,19 +270,25 @@ def _pairs(
         varies = error[place, others] > MIN_ERROR  # equal results differ in no replicate
         deviation = np.abs(drawn_difference - difference[place, others][:, None])[varies]
         ratio = deviation / error[place, others][varies, None]
-        np.maximum(largest, ratio.max(axis=0, initial=0.0), out=largest)
-    critical = np.quantile(largest, level)
+        np.maximum(most, ratio.max(axis=0, initial=0.0), out=most)
+    largest[defined], critical = most, np.quantile(most, level)
     margin = ERROR_ALLOWANCE * student_quantile(np.full_like(freedom, critical), freedom) * error
     margin[(freedom < MIN_COUNTING_IMAGES) & (error > MIN_ERROR)] = np.nan
     margin[(error <= MIN_ERROR) & (np.abs(difference) > MIN_ERROR)] = np.nan  # other than of equal results
     return Pairs(tuple(order), difference, difference - margin, difference + margin, error, freedom, largest)
 
 
-def _p_value(difference: float, error: float, freedom: float, largest: NDArray[np.float64]) -> float:
+def defines_all(drawn: NDArray[np.float64]) -> NDArray[np.bool_]:
+    """Return which columns of (m, b) scores define all of them."""
+    return np.asarray(~np.isnan(drawn).any(axis=0))
+
+
+def corrected_p_value(difference: float, error: float, freedom: float, largest: NDArray[np.float64]) -> float:
+    """Return the share of replicates in which the largest deviation is at least that of a pair's difference from 0."""
     if error <= MIN_ERROR or freedom < MIN_COUNTING_IMAGES:
         return 1.0
     at_least = int(np.count_nonzero(ERROR_ALLOWANCE * student_quantile(largest, freedom) >= abs(difference) / error))
-    return (1 + at_least) / (1 + len(largest))
+    return (1 + at_least) / (1 + int(np.count_nonzero(~np.isnan(largest))))
 
 
 def _rank_shares(drawn: NDArray[np.float64]) -> NDArray[np.float64]:

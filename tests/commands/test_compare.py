@@ -100,6 +100,8 @@ def test_evaluate_compares_several_methods_as_compare_does(
     choices: list[list[str]] = [[], ["--class", "car"]]
     for choice, own in zip(choices, (found["mean"], found["per_class"]["car"]), strict=True):
         _, out, _ = run(capsys, *given, "--competition", "comp3", *choice, "--json")
+        for pair in own["differences"]:
+            assert pair.pop("p_value_all_classes", 1.0) >= pair["p_value"]
         assert own == {name: value for name, value in json.loads(out).items() if name in own}
     secondary = document["comparisons"]["comp3"]["metrics"]["average_precision_with_difficult"]["per_class"]["person"]
     assert secondary["rank_ranges"] == {"results": [1, 2], "again": [1, 2], "worse": [3, 3]}

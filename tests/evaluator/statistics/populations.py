@@ -86,6 +86,11 @@ class Detections(Population):
         density = x**2 * (1 - x) ** 0.5
         return self.found * np.cumsum(density) / density.sum(), self.false * (1 - x) ** 3
 
+    def highest_precision(self) -> float:
+        """Return the highest precision at any threshold."""
+        recall, false = self.by_threshold()
+        return float(np.max(self.objects * recall / (self.objects * recall + false)))
+
     def average_precision(self, interpolation: Interpolation, objects: float) -> float:
         """Return the average precision on all images, with precision as if each had so many objects."""
         recall, false = self.by_threshold()
@@ -140,13 +145,21 @@ class Binormal(Population):
     spread: float = 1.0
     interpolation: Interpolation = Interpolation.AREA
 
-    def true_score(self) -> float:
+    def by_threshold(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """Return recall and precision on a fine grid of thresholds, from the highest."""
         threshold = np.linspace(self.distance + 7 * self.spread, -9, 40_001)
         recall, false = (
             np.array([normal.cdf(-each) for each in threshold])
             for normal in (NormalDist(-self.distance, self.spread), NormalDist())
         )
-        precision = self.positive * recall / (self.positive * recall + (1 - self.positive) * false)
+        return recall, self.positive * recall / (self.positive * recall + (1 - self.positive) * false)
+
+    def highest_precision(self) -> float:
+        """Return the highest precision at any threshold."""
+        return float(np.max(self.by_threshold()[1]))
+
+    def true_score(self) -> float:
+        recall, precision = self.by_threshold()
         best = np.maximum.accumulate(precision[::-1])[::-1]
         if self.interpolation is Interpolation.AREA:
             return float(np.sum(np.diff(recall, prepend=0.0) * best))

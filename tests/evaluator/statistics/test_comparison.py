@@ -5,6 +5,7 @@ import itertools
 import numpy as np
 import pytest
 
+from vocboard.evaluator.statistics.compared import corrected_for_classes
 from vocboard.evaluator.statistics.comparison import Comparison, compare, compare_pairs
 from vocboard.evaluator.statistics.influence import ERROR_ALLOWANCE, student_quantile
 from vocboard.evaluator.statistics.intervals import ReplicatedScore
@@ -193,3 +194,22 @@ def test_a_difference_that_depends_on_few_images_has_a_wider_interval_and_on_few
     }  # fmt: skip
     assert found.rank_ranges == {"1": (1, 2), "0": (1, 2)}
     assert found.first_group == ("1", "0")
+
+
+def test_classes_are_corrected_together_by_the_largest_deviation_in_any_of_them() -> None:
+    """The replicates of classes are the same, so that a correction for both pairs and classes needs no more of them."""
+    alone = {}
+    for place in range(20):
+        random = np.random.default_rng(place)
+        scores = {name: noisy(0.5, random.normal(0, 0.01, 1_000)) for name in ("a", "b", "c")}
+        if place == 0:  # better by 2.7 standard errors
+            scores["a"] = ReplicatedScore(0.5 + 2.7 * 0.01 * np.sqrt(2), scores["a"].replicates + 0.0382, INFLUENCE)
+        alone[str(place)] = compare(scores)
+    found = corrected_for_classes(alone)
+    assert alone["0"].differences["a", "b"].p_value < 0.05
+    for name, each in found.items():
+        assert each is not None
+        for pair, difference in each.differences.items():
+            assert difference.p_value_all_classes is not None
+            assert difference.p_value == alone[name].differences[pair].p_value
+            assert difference.p_value_all_classes >= max(0.05, difference.p_value)
