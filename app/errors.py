@@ -68,6 +68,12 @@ class IncompleteEntryError(ConflictError):
         self.not_entered = {key: list(names) for key, names in not_entered.items()}
 
 
+class ConfirmationRequiredError(ConflictError):
+    """The action loses what others rely on, and the request does not confirm it by name."""
+
+    code, title = "confirmation_required", "Please confirm this"
+
+
 class AlreadyPublishedError(ConflictError):
     """The method has a published result in the same competition, which the request does not replace."""
 

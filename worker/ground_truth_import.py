@@ -80,6 +80,7 @@ class _UnusableUploadError(Exception):
 def _import(claimed: TruthClaim, sealed: Path, settings: Settings) -> ImportedTruth:
     # Imported here, because processes that evaluate must not import code that opens archives.
     from vocboard.evaluator.ground_truth.reader import import_ground_truth  # noqa: PLC0415
+    from vocboard.evaluator.new_edition.sample import is_sample  # noqa: PLC0415
     from vocboard.worker.ground_truth_numbers import in_numbers, numbers_of_other_sets  # noqa: PLC0415
 
     directory, edition = GroundTruthDirectory(settings), claimed.edition
@@ -100,6 +101,7 @@ def _import(claimed: TruthClaim, sealed: Path, settings: Settings) -> ImportedTr
         ),
         image_sets=pack_image_sets(truth.image_sets),
         warnings=read.warnings,
+        is_example=is_sample(truth.image_sets),
     )
 
 

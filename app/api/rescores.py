@@ -25,6 +25,7 @@ from vocboard.app.challenges import service as challenges
 from vocboard.app.database import Database
 from vocboard.app.errors import NotSignedInError
 from vocboard.app.rescores import models, queries, service
+from vocboard.app.rescores.attention import attention
 from vocboard.app.rescores.models import OPEN, RescoreState
 from vocboard.app.submissions import queries as submissions
 from vocboard.app.web.dependencies import DatabaseDep, NotifierDep, OpenStreamsDep
@@ -107,7 +108,8 @@ def apply_rescore(
     /rescores/{rescore_id}`.
     """
     with database.writing() as session:
-        service.request_apply(session, rescore_id=rescore_id, user=user, reason=wanted.reason if wanted else None)
+        reason, confirm = (wanted.reason, wanted.confirm) if wanted else (None, None)
+        service.request_apply(session, rescore_id=rescore_id, user=user, reason=reason, confirm=confirm)
     notifier.rescore_changed()
     service.wait_until_applied(database, rescore_id)
     return _read(database, user, rescore_id)
@@ -196,6 +198,10 @@ def _details(session: Session, rescore: models.Rescore) -> Rescore:
         created_at=rescore.created_at,
         finished_at=rescore.finished_at,
         failure=rescore.failure,
+        attention=list(attention(rescore)),
+        images=report.get("images"),
+        scored=report.get("scored"),
+        lost=report.get("lost"),
         competitions=report.get("competitions", []),
         changes=report.get("changes", []),
         failures=report.get("failures", []),

@@ -18,6 +18,7 @@ from vocboard.app.challenges import queries
 from vocboard.app.challenges.editions import edition_from
 from vocboard.app.challenges.ground_truth import UNFINISHED, make_current, needs_confirmation, start_scoring
 from vocboard.app.challenges.models import Challenge, ChallengePhase, GroundTruthVersion, TruthState
+from vocboard.app.challenges.other_images import images_in, objection
 from vocboard.app.challenges.phases import Phase, competitions_scored_with, on_image_set, phases_of
 from vocboard.app.database import lock_for_transaction, now
 from vocboard.app.work_queues.state_queue import Claim, StateQueue
@@ -59,6 +60,7 @@ class ImportedTruth:
         competitions: keys of those it can score.
         image_sets: its public half, from `pack_image_sets`.
         warnings: what an organiser has to confirm.
+        is_example: whether it is the sample tree of an edition.
     """
 
     sha256: str
@@ -66,6 +68,7 @@ class ImportedTruth:
     competitions: tuple[str, ...]
     image_sets: bytes
     warnings: tuple[Problem, ...] = ()
+    is_example: bool = False
 
 
 def claim(session: Session, *, lease: timedelta, attempts: int) -> TruthClaim | None:
@@ -123,6 +126,10 @@ def renew(session: Session, claimed: TruthClaim, *, lease: timedelta) -> bool:
 
 def finish(session: Session, claimed: TruthClaim, imported: ImportedTruth) -> bool:
     """Store the result of an import; False, without storing, if the lease is no longer held."""
+    warnings = [problem.as_json() for problem in imported.warnings[:MAX_PROBLEMS]]
+    found = objection(session, claimed.version_id, images_in(imported.image_sets), is_example=imported.is_example)
+    if found is not None and found.severity is Severity.ERROR:
+        return refuse(session, claimed, (found,))
     return _queue.finish(
         session,
         claimed.claim,
@@ -132,7 +139,7 @@ def finish(session: Session, claimed: TruthClaim, imported: ImportedTruth) -> bo
             "summary": imported.summary,
             "competitions": list(imported.competitions),
             "image_sets": imported.image_sets,
-            "warnings": [problem.as_json() for problem in imported.warnings[:MAX_PROBLEMS]],
+            "warnings": warnings if found is None else [found.as_json(), *warnings],
         },
     )
 

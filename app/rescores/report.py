@@ -25,6 +25,7 @@ from vocboard.app.leaderboards.service import columns
 from vocboard.app.rescores import rounds
 from vocboard.app.rescores.models import Rescore, RescoreItem
 from vocboard.app.rescores.queries import is_compared
+from vocboard.app.rescores.truth_changes import truth_changes
 from vocboard.app.submissions.models import Method, State, Submission
 from vocboard.evaluator.editions import Competition
 from vocboard.evaluator.tasks.registries.definitions import METRICS
@@ -68,6 +69,9 @@ def compute(session: Session, rescore: Rescore, challenge: Challenge) -> dict[st
         how many are `published`, and of how many the scores (`scores_changed`) and the ranks (`ranks_changed`) change.
         `changes`: one for each submission and competition that changes, by competition, then by the new rank;
         submissions that no leaderboard shows come last.
+        `images`: how many test images there are `before` and `after`, and whether they `differ`.
+        `classes`: those with objects that are `missing` after, or `new`.
+        `scored`, `lost`, `lost_published`: how many submissions were scored, lose a result, and lose a published one.
         `failures`: submissions that could not be evaluated and lose their results.
     """
     submissions = _submissions(session, rescore)
@@ -107,6 +111,8 @@ def compute(session: Session, rescore: Rescore, challenge: Challenge) -> dict[st
         changes += found
     return {
         **_versions(session, rescore, phase_named(challenge, version.phase_key), version, challenge.edition_version),
+        **_lost(submissions, before, after),
+        **truth_changes(session, challenge, version),
         "competitions": summaries,
         "changes": changes,
         "failures": [
@@ -114,6 +120,18 @@ def compute(session: Session, rescore: Rescore, challenge: Challenge) -> dict[st
             for one in submissions
             if one.failure is not None
         ],
+    }
+
+
+def _lost(submissions: Sequence[_Evaluated], before: _Results, after: _Results) -> dict[str, int]:
+    """Return how many submissions were scored, and how many would lose results."""
+    gone: dict[uuid.UUID, set[str]] = {}
+    for id_, key in before.keys() - after.keys():
+        gone.setdefault(id_, set()).add(key)
+    return {
+        "scored": len({id_ for id_, _ in after}),
+        "lost": sum(one.id in gone for one in submissions),
+        "lost_published": sum(not one.published.isdisjoint(gone.get(one.id, ())) for one in submissions),
     }
 
 

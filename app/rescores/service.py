@@ -16,9 +16,10 @@ from vocboard.app.challenges.ground_truth import current_truth
 from vocboard.app.challenges.models import Challenge, GroundTruthVersion
 from vocboard.app.challenges.phases import lock_to_change, require_not_archived
 from vocboard.app.database import Database, now
-from vocboard.app.errors import ConflictError, ForbiddenError, InvalidInputError
+from vocboard.app.errors import ConfirmationRequiredError, ConflictError, ForbiddenError, InvalidInputError
 from vocboard.app.forms.fields import FieldChecks
 from vocboard.app.rescores import queries
+from vocboard.app.rescores.attention import attention
 from vocboard.app.rescores.changed_edition import ChangedEdition, changed_edition, reason_to_wait
 from vocboard.app.rescores.models import OPEN, Rescore, RescoreState
 from vocboard.app.rescores.usable import why_unusable
@@ -152,15 +153,19 @@ def evaluate_again(
     return submission, _add(session, submission.challenge, version, user, reason, submission=submission)
 
 
-def request_apply(session: Session, *, rescore_id: uuid.UUID, user: User, reason: str | None = None) -> Rescore:
+def request_apply(
+    session: Session, *, rescore_id: uuid.UUID, user: User, reason: str | None = None, confirm: str | None = None
+) -> Rescore:
     """Request that a worker applies a re-score. Idempotent.
 
     After the commit, the caller notifies the `WorkerNotifier`.
 
     Args:
         reason: in place of the one that it was started with; None to keep that.
+        confirm: the challenge's short name, if its report needs attention.
 
     Raises:
+        ConfirmationRequiredError: its report needs attention, and it is not confirmed.
         NotFoundError: it does not exist, or the user does not organise its challenge.
         InvalidInputError: the reason is empty or too long, or has characters that are not allowed.
         ConflictError: it is not ready, or the challenge is archived.
@@ -172,6 +177,8 @@ def request_apply(session: Session, *, rescore_id: uuid.UUID, user: User, reason
         raise ConflictError(f"Only a re-score that is ready can be applied; this one is {rescore.state}.")
     challenge = challenge_queries.challenge_as_it_is(session, rescore.challenge_id)
     require_not_archived(challenge)
+    if (why := attention(rescore)) and (confirm or "").strip() != challenge.slug:
+        raise ConfirmationRequiredError(f"{' '.join(why)} To apply it anyway, confirm with “{challenge.slug}”.")
     if rescore.changes_edition and (reason := reason_to_wait(session, challenge)) is not None:
         raise ConflictError(reason)
     before, rescore.reason = rescore.reason, rescore.reason if reason is None else _checked_reason(reason)

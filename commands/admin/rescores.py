@@ -12,6 +12,7 @@ from vocboard.app.challenges import service as challenges
 from vocboard.app.database import Database
 from vocboard.app.messaging.notifier import WorkerNotifier
 from vocboard.app.rescores import queries, service
+from vocboard.app.rescores.attention import attention
 from vocboard.app.rescores.models import Rescore, RescoreState
 from vocboard.app.settings import Settings
 from vocboard.commands.admin.actions import Actions
@@ -54,6 +55,9 @@ def configure(actions: Actions) -> None:
         )
         if name == "apply":
             action.add_argument("--reason", help="in place of the one that it was started with")
+            action.add_argument(
+                "--confirm", metavar="SLUG", help="the challenge's short name, where the report needs attention"
+            )
         action.set_defaults(do=apply_rescore if name == "apply" else discard_rescore)
     action = actions.add_parser("rescores", help="list a challenge's re-scores")
     action.add_argument("slug")
@@ -124,13 +128,19 @@ def report_when_ready(database: Database, rescore_id: UUID, organiser: str, *, i
     _print_report(found)
     print(_what_is_current(database, found))
     if not is_applied_next:
-        print(f"apply it: vocboard admin apply-rescore {rescore_id} --organiser {organiser}")
+        needed = f" --confirm {_slug(database, found)}" if attention(found) else ""
+        print(f"apply it: vocboard admin apply-rescore {rescore_id} --organiser {organiser}{needed}")
     return 0
+
+
+def _slug(database: Database, rescore: Rescore) -> str:
+    with database.reading() as session:
+        return challenge_queries.challenge_with_phases(session, rescore.challenge_id).slug
 
 
 def apply_rescore(arguments: argparse.Namespace, database: Database, settings: Settings) -> int:
     """Switch to its results."""
-    return _apply(database, settings, arguments.id, arguments.organiser, arguments.reason)
+    return _apply(database, settings, arguments.id, arguments.organiser, arguments.reason, arguments.confirm)
 
 
 def discard_rescore(arguments: argparse.Namespace, database: Database, _settings: Settings) -> int:
@@ -160,10 +170,17 @@ def _what(rescore: Rescore) -> str:
     return f"version {rescore.ground_truth_version.number}"
 
 
-def _apply(database: Database, settings: Settings, rescore_id: UUID, email: str, reason: str | None = None) -> int:
+def _apply(  # noqa: PLR0917  # as the command has them
+    database: Database,
+    settings: Settings,
+    rescore_id: UUID,
+    email: str,
+    reason: str | None = None,
+    confirm: str | None = None,
+) -> int:
     with database.writing() as session:
         user = administration.get_user(session, email)
-        service.request_apply(session, rescore_id=rescore_id, user=user, reason=reason)
+        service.request_apply(session, rescore_id=rescore_id, user=user, reason=reason, confirm=confirm)
     WorkerNotifier(settings).rescore_changed()
     service.wait_until_applied(database, rescore_id)
     found = _read(database, rescore_id)
@@ -210,6 +227,11 @@ def _read(database: Database, rescore_id: UUID) -> Rescore:
 
 def _print_report(rescore: Rescore) -> None:
     report = rescore.report or {}
+    images = report["images"]
+    print(f"images: {images['before']} before, {images['after']} after")
+    print(f"scored: {report['scored']}; lost results: {report['lost']} ({report['lost_published']} published)")
+    for sentence in attention(rescore):
+        print(f"NEEDS ATTENTION: {sentence}")
     for one in report["competitions"]:
         print(
             f"{one['competition']}: {one['evaluated']} evaluated, {one['published']} published; "

@@ -18,6 +18,7 @@ from vocboard.evaluator.conversion.painting import indexed_png
 from vocboard.evaluator.editions import Edition, Task, for_image_set, image_sets_of
 from vocboard.evaluator.ground_truth.image_set_files import file_of
 from vocboard.evaluator.ground_truth.material import PERSON
+from vocboard.evaluator.image_sets import ImageSet, ImageSets
 from vocboard.evaluator.tasks.registries.definitions import TASKS
 
 IMAGES = 12  # in each set
@@ -54,6 +55,19 @@ def write_sample_tree(edition: Edition, directory: Path) -> Path:
             (tree / name).parent.mkdir(parents=True, exist_ok=True)
             (tree / name).write_text("".join(f"{line}\n" for line in lines))
     return tree
+
+
+def is_sample(image_sets: ImageSets) -> bool:
+    """Whether image sets are those of a sample tree, by their number of images, names and sizes."""
+    return bool(image_sets.sets) and all(map(_is_sample_set, image_sets.sets.values()))
+
+
+def _is_sample_set(found: ImageSet) -> bool:
+    if found.sizes is None or len(found.images) != IMAGES or not found.images[0].isdecimal():
+        return False
+    first = int(found.images[0])
+    names = tuple(f"{first + place:06}" for place in range(IMAGES))
+    return first % IMAGES == 1 and found.images == names and bool((found.sizes == (WIDTH, HEIGHT)).all())
 
 
 def _tasks(edition: Edition) -> list[Task]:

@@ -102,16 +102,16 @@ def rescore(backend: Backend, rescore_id: uuid.UUID) -> Rescore:
         return found
 
 
-def request_apply(backend: Backend, rescore_id: uuid.UUID) -> None:
-    """Ask for a re-score to be applied, as an organiser."""
+def request_apply(backend: Backend, rescore_id: uuid.UUID, *, confirm: str | None = None) -> None:
+    """Ask for a re-score to be applied, as an organiser, confirmed by the challenge's short name if needed."""
     user = administrator(backend)
     with backend.database.writing() as session:
-        service.request_apply(session, rescore_id=rescore_id, user=user)
+        service.request_apply(session, rescore_id=rescore_id, user=user, confirm=confirm)
 
 
-def apply(backend: Backend, rescore_id: uuid.UUID) -> None:
+def apply(backend: Backend, rescore_id: uuid.UUID, *, confirm: str | None = None) -> None:
     """Apply a re-score, in this process."""
-    request_apply(backend, rescore_id)
+    request_apply(backend, rescore_id, confirm=confirm)
     work(backend)
     assert rescore(backend, rescore_id).state is RescoreState.APPLIED
 

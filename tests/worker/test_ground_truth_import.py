@@ -14,11 +14,12 @@ import pytest
 from sqlalchemy import delete, select, update
 
 from tests.support.entrants import make_scored
-from tests.support.factories import make_challenge, make_organiser
+from tests.support.factories import make_challenge, make_organiser, make_user
 from tests.support.phases import phase_of
 from tests.support.trees import write_tree
 from vocboard.app.challenges import ground_truth_versions as versions
 from vocboard.app.challenges import service
+from vocboard.app.challenges.ground_truth import needs_confirmation
 from vocboard.app.challenges.models import Challenge, GroundTruthVersion, TruthState
 from vocboard.app.database import Database, now
 from vocboard.app.evaluations.models import DiagnosisTask, Evaluation
@@ -27,6 +28,7 @@ from vocboard.app.storage.ground_truth_inbox import UNANNOUNCED_FOR, GroundTruth
 from vocboard.app.submissions.models import Submission
 from vocboard.evaluator.editions import Task, load
 from vocboard.evaluator.ground_truth import GroundTruth, reader
+from vocboard.evaluator.new_edition import write_sample_tree
 from vocboard.worker import ground_truth_import, ground_truth_store, leases
 from vocboard.worker.ground_truth_directory import GroundTruthDirectory
 
@@ -336,3 +338,31 @@ def test_identical_truth_is_stored_once(database: Database, settings: Settings, 
     with database.reading() as session:
         states = session.scalars(select(GroundTruthVersion.state)).all()
     assert states == [TruthState.READY, TruthState.READY]
+
+
+def test_the_sample_tree_is_refused_and_other_images_have_to_be_confirmed(
+    database: Database, settings: Settings, tree: Path, tmp_path: Path
+) -> None:
+    sample = packed(write_sample_tree(load("VOC2012"), tmp_path / "sample"))
+
+    def imported(challenge: Challenge, archive: Path) -> GroundTruthVersion:
+        version_id = upload(database, settings, challenge, archive)
+        assert ground_truth_import.import_next(database, settings)
+        return version(database, version_id)
+
+    with database.writing() as session:
+        challenge = make_challenge(session, organiser=make_organiser(session))
+    assert not [one for one in imported(challenge, packed(tree)).warnings or () if one["code"] == "other_images"]
+    with database.writing() as session:
+        make_scored(session, challenge, make_user(session), "Method", 0.5)
+    warned = imported(challenge, packed(tree))
+    assert (warned.warnings or ())[0]["code"] == "other_images"
+    assert "images of version" in (warned.warnings or ())[0]["message"]
+    assert needs_confirmation(warned)
+    refused = imported(challenge, sample)
+    assert refused.state is TruthState.FAILED
+    assert [one["code"] for one in refused.problems or ()] == ["example_tree"]
+
+    rehearsed = challenge_to_import(database)
+    for _ in range(2):  # what is based on it can be corrected with it
+        assert imported(rehearsed, sample).state is TruthState.READY

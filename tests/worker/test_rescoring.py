@@ -23,7 +23,7 @@ from tests.support.rescoring import (
 )
 from vocboard.app.audit.models import AuditEvent
 from vocboard.app.challenges.models import Challenge, GroundTruthVersion, Scoring, TruthState
-from vocboard.app.errors import ConflictError
+from vocboard.app.errors import ConfirmationRequiredError, ConflictError
 from vocboard.app.evaluations import service as evaluations
 from vocboard.app.evaluations.models import Evaluation
 from vocboard.app.leaderboards.board import Board
@@ -175,7 +175,16 @@ def test_what_cannot_be_evaluated_is_reported_and_fails_when_applied(backend: Ba
     assert [one["submission"] for one in report["failures"]] == [str(lost)]
     assert "Traceback" not in str(report)
     assert backend.submission(lost).state is State.SCORED
-    apply(backend, rescore_id)
+    assert {name: report[name] for name in ("images", "scored", "lost", "lost_published")} == {
+        "images": {"before": 3, "after": 3, "differ": False},
+        "scored": 1,
+        "lost": 1,
+        "lost_published": 1,
+    }
+    for wrong in (None, "", "another"):
+        with pytest.raises(ConfirmationRequiredError, match="1 published submission would lose results"):
+            apply(backend, rescore_id, confirm=wrong)
+    apply(backend, rescore_id, confirm=challenge.slug)
     gone = backend.submission(lost)
     assert (gone.state, gone.published_at, gone.current_evaluation_id) == (State.FAILED, None, None)
     assert [row.submission_id for row in board(backend, challenge).rows] == [kept]

@@ -54,6 +54,11 @@ class ApplyRescore(BaseModel):
     reason: str | None = Field(
         None, description="Reason to show on the leaderboards; by default, the one that the re-score was started with."
     )
+    confirm: str | None = Field(
+        None,
+        description="The challenge's short name, required if `attention` is not empty, as when published results would "
+        "be lost: 409 with the code `confirmation_required` without it.",
+    )
 
 
 class Difference(BaseModel):
@@ -110,6 +115,14 @@ class Failure(BaseModel):
     reason: str
 
 
+class ImageNumbers(BaseModel):
+    """Numbers of test images before and after a re-score."""
+
+    before: int
+    after: int
+    differ: bool = Field(description="Whether they are not the same images.")
+
+
 class Rescore(BaseModel):
     """A re-score: submissions are evaluated again, and leaderboards do not change until it is applied."""
 
@@ -134,6 +147,12 @@ class Rescore(BaseModel):
     created_at: Instant
     finished_at: Instant | None
     failure: str | None = Field(description="Why the re-score failed; null unless it did.")
+    attention: list[str] = Field(
+        description="Why applying it has to be confirmed with `confirm`; empty if it does not."
+    )
+    images: ImageNumbers | None = Field(description="Numbers of test images; null until the re-score is ready.")
+    scored: int | None = Field(description="Number of submissions that were scored; null until it is ready.")
+    lost: int | None = Field(description="Number of submissions that would lose results; null until it is ready.")
     competitions: list[CompetitionSummary] = Field(
         description="Summary by competition. Empty until the re-score is ready."
     )

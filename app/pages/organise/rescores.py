@@ -21,6 +21,7 @@ from vocboard.app.pages.organise.truth_versions import failed_import
 from vocboard.app.pages.rendering import render
 from vocboard.app.pages.reports import stored
 from vocboard.app.rescores import queries, service
+from vocboard.app.rescores.attention import attention
 from vocboard.app.rescores.models import Rescore, RescoreState
 from vocboard.app.rescores.usable import awaits_confirmation, has_unused_truth
 from vocboard.app.web.csrf import protect_form
@@ -79,9 +80,10 @@ def apply_rescore(
     slug: str,
     rescore_id: uuid.UUID,
     reason: Annotated[str | None, Form()] = None,
+    confirm: Annotated[str | None, Form()] = None,
 ) -> Response:
     """Apply the re-score, with the reason that the form has."""
-    apply = partial(service.request_apply, reason=reason)
+    apply = partial(service.request_apply, reason=reason, confirm=confirm)
     response = _act(request, database, user, slug, rescore_id, apply, done="applying", reason=reason)
     if response.status_code != HTTPStatus.SEE_OTHER:  # refused
         return response
@@ -160,6 +162,7 @@ def _page(
         or (rescore.state is RescoreState.READY and rescore.apply_requested_at is not None),
         message=message,
         reason=rescore.reason if reason is None else reason,
+        attention=attention(rescore),
         **_of_unusable_truth(rescore),
     )
 

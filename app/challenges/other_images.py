@@ -1,0 +1,72 @@
+"""Whether a version of the ground truth is for other images than the current one: most likely uploaded by mistake."""
+
+import gzip
+import uuid
+from collections.abc import Mapping
+
+from sqlalchemy.orm import Session
+
+from vocboard.app.challenges import queries
+from vocboard.app.challenges.models import GroundTruthVersion
+from vocboard.app.challenges.phases import phase_named
+from vocboard.evaluator.image_sets import ImageSets
+from vocboard.evaluator.problems import Problem, Severity, counted
+
+Images = Mapping[str, frozenset[str]]  # identifiers by task and image set: `detection/test`
+
+EXAMPLE_TREE = Problem(
+    "example_tree",
+    Severity.ERROR,
+    "This is the sample tree of the edition, and the challenge has other ground truth: all results would be lost. "
+    "Rehearse with it in a challenge of its own, before that has ground truth.",
+)
+
+
+def images_in(packed: bytes) -> Images:
+    """Return the images of image sets in the database's format, by task and image set."""
+    found = ImageSets.from_json(gzip.decompress(packed))
+    return {f"{task}/{name}": frozenset(one.images) for (task, name), one in found.sets.items()}
+
+
+def images_of_version(session: Session, version_id: uuid.UUID) -> Images | None:
+    """Return the images of a version; None if nothing is stored of it."""
+    packed = queries.image_sets_of(session, version_id)
+    return None if packed is None else images_in(packed)
+
+
+def number_of(images: Images) -> int:
+    """Return how many different images there are."""
+    return len(frozenset().union(*images.values()))
+
+
+def objection(session: Session, version_id: uuid.UUID, after: Images, *, is_example: bool) -> Problem | None:
+    """Return what speaks against a version that was just read; None if it has all images of the current one.
+
+    Args:
+        version_id: of the version.
+        after: its images.
+        is_example: whether it is the sample tree of an edition.
+
+    Returns:
+        An error for the sample tree, if the current version is not the same; a warning for missing images, if there are
+        submissions.
+    """
+    version = queries.truth_version_by_id(session, version_id)
+    challenge = queries.challenge_with_phases(session, version.challenge_id)
+    current = queries.truth_of_scoring(session, phase_named(challenge, version.phase_key).scoring_id)
+    before = None if current is None else images_of_version(session, current.id)
+    if current is None or before is None:
+        return None
+    missing = {key: before[key] - after.get(key, frozenset()) for key in before}
+    if is_example and any(missing.values()):
+        return EXAMPLE_TREE
+    if not any(missing.values()) or not queries.is_submitted_to(session, challenge.id, version.phase_key):
+        return None
+    return Problem("other_images", Severity.WARNING, _message(current, number_of(missing), number_of(before), after))
+
+
+def _message(current: GroundTruthVersion, missing: int, before: int, after: Images) -> str:
+    return (
+        f"{missing:,} of the {counted(before, 'image')} of version {current.number}, the current one, are not in "
+        f"this tree, which has {counted(number_of(after), 'image')}. Results for them would be lost."
+    )
