@@ -8,6 +8,7 @@ from vocboard.client.errors import MisuseError
 
 # Names of arguments and options, and of the API.
 FIELDS = {
+    "method": "method_name",
     "description": "method_description",
     "contributors": "contributors",
     "affiliation": "affiliation",
@@ -25,6 +26,7 @@ class Changes(TypedDict, total=False):
     """What is changed. None leaves a value as it is; an empty text removes it.
 
     Attributes:
+        method: name of the method, for all of its versions.
         description: description of the method.
         contributors, affiliation: of the authors.
         paper_url, code_url: links to paper and code, for all versions of the method.
@@ -35,6 +37,7 @@ class Changes(TypedDict, total=False):
         flickr_image_hashes: with `yes`, the file that `vocboard hash-images` writes.
     """
 
+    method: str | None
     description: str | None
     contributors: str | None
     affiliation: str | None

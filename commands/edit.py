@@ -26,6 +26,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
         "declarations and your private note. Without options, show it. An empty text removes a value."
     )
     changing.configure(parser)
+    parser.add_argument("--method", metavar="NAME", help="name of the method, for all of its versions")
     parser.add_argument(
         "--description", metavar="TEXT", help="description of the method; - reads it from standard input"
     )

@@ -171,7 +171,6 @@ WEB_GUARDS: Mapping[str, Guard] = {
             "has_archive",
             "columns_sha256",
             "columns_reader",
-            "attempts",
         ),
         changing=(
             # Lifting a disqualification makes scored again what the worker has scored; organisers may fail what they
@@ -183,6 +182,9 @@ WEB_GUARDS: Mapping[str, Guard] = {
             "(NEW.current_evaluation_id IS NOT DISTINCT FROM OLD.current_evaluation_id"
             f" OR (OLD.current_evaluation_id IS NULL AND {_imported('NEW.challenge_id')} AND EXISTS"
             " (SELECT FROM evaluations WHERE id = NEW.current_evaluation_id AND submission_id = NEW.id)))",
+            # What an organiser puts back into the queue begins anew.
+            "(NEW.attempts = OLD.attempts OR (NEW.attempts = 0 AND OLD.state IN ('failed', 'disqualified')"
+            " AND NEW.state <> OLD.state))",
             "(NEW.lease_id IS NULL OR NEW.lease_id IS NOT DISTINCT FROM OLD.lease_id)",
             "(OLD.quota_returned_at IS NULL OR NEW.quota_returned_at IS NOT NULL)",
         ),

@@ -97,6 +97,7 @@ def reinstate_quietly(session: Session, *, submission_id: uuid.UUID, user: User,
     # What the current scoring has not evaluated waits for a worker.
     is_scored = evaluations.current(session, submission) is not None
     submission.state = State.SCORED if is_scored else State.QUEUED
+    submission.attempts = 0
     submission.moderation_reason = submission.disqualified_at = None
     published = submission.held_back_at is None and publish_as_before(session, submission)
     _record(session, user, "submission.reinstate", submission, reason=reason, published=published)

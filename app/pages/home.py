@@ -27,11 +27,8 @@ from vocboard.app.web.identity import CurrentIdentity
 router = APIRouter()
 
 UPCOMING = frozenset({PhaseState.NOT_YET_OPEN, PhaseState.NOT_READY})
-GROUPS = (
-    ("Open", frozenset({PhaseState.OPEN})),
-    ("Upcoming", UPCOMING),
-    ("Closed", frozenset({PhaseState.CLOSED, PhaseState.ARCHIVED})),
-)
+CLOSED = frozenset({PhaseState.CLOSED, PhaseState.ARCHIVED})
+GROUPS = ("Open", "Upcoming", "Frozen", "Closed")
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +56,7 @@ async def home_page(
     """List all challenges that the user may see: the open ones, those to come, and those that are over."""
     found, own = await run_in_threadpool(_read, database, identity.user)
     cards = await asyncio.gather(*(_card(boards, item, identity.user, own) for item in listed(found)))
-    groups = [(title, in_order(card for card in cards if card.listed.state in states)) for title, states in GROUPS]
+    groups = [(title, in_order(card for card in cards if group_of(card.listed) == title)) for title in GROUPS]
     return await run_in_threadpool(
         render,
         request,
@@ -68,6 +65,15 @@ async def home_page(
         notice=settings.notice,
         at=now(),
     )
+
+
+def group_of(item: ListedChallenge) -> str:
+    """Return the group of a challenge. One whose leaderboards are frozen takes results that do not count any more."""
+    if item.state in UPCOMING:
+        return "Upcoming"
+    if item.state in CLOSED:
+        return "Closed"
+    return "Frozen" if item.phase.is_frozen(now()) else "Open"
 
 
 def in_order(cards: Iterable[Card]) -> list[Card]:

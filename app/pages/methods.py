@@ -25,6 +25,7 @@ router = APIRouter()
 class DescriptionForm(BaseModel):
     """The form, as entered."""
 
+    method_name: str | None = None
     method_description: str = ""
     contributors: str = ""
     affiliation: str = ""
@@ -71,7 +72,9 @@ def describe(
     """Change what is said about a submission and its method."""
     try:
         with database.writing() as session:
-            describing.describe(session, submission_id=submission_id, user=user, changes=typed.model_dump())
+            describing.describe(
+                session, submission_id=submission_id, user=user, changes=typed.model_dump(exclude_none=True)
+            )
     except (InvalidInputError, ConflictError) as error:
         return _form(request, database, user, submission_id, typed=typed, errors=FormErrors.of(error))
     return go_to(f"/submissions/{submission_id}", done="described")
@@ -93,5 +96,5 @@ def _form(
         "describe.html",
         errors=errors,
         submission=submission,
-        form=typed.model_dump() if typed else describing.description_of(submission),
+        form=typed.model_dump(exclude_none=True) if typed else describing.description_of(submission),
     )

@@ -138,7 +138,7 @@ def evaluate_again(
     if version is None:
         raise ConflictError("This challenge has no ground truth yet.")
     if submission.state is State.FAILED:
-        submission.state, submission.queued_at = State.QUEUED, now()
+        submission.state, submission.queued_at, submission.attempts = State.QUEUED, now(), 0
         submission.failure = submission.failure_detail = submission.finished_at = None
         details = {"reason": reason}
         audit.record(session, actor=user, action="submission.evaluate_again", subject=submission, details=details)

@@ -4,21 +4,27 @@ import uuid
 from collections.abc import Mapping
 from typing import Any
 
+from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from vocboard.app.accounts.models import User
 from vocboard.app.audit import service as audit
 from vocboard.app.challenges.phases import require_not_archived
-from vocboard.app.errors import ConflictError, ForbiddenError
+from vocboard.app.errors import ConflictError, ForbiddenError, InvalidInputError
 from vocboard.app.forms.fields import FieldChecks
 from vocboard.app.forms.links import checked_link
 from vocboard.app.submissions import queries
-from vocboard.app.submissions.forms import MAX_AFFILIATION_LENGTH, MAX_CONTRIBUTORS_LENGTH, MAX_DESCRIPTION_LENGTH
+from vocboard.app.submissions.forms import (
+    MAX_AFFILIATION_LENGTH,
+    MAX_CONTRIBUTORS_LENGTH,
+    MAX_DESCRIPTION_LENGTH,
+    MAX_METHOD_NAME_LENGTH,
+)
 from vocboard.app.submissions.locking import locked_own
-from vocboard.app.submissions.models import State, Submission
+from vocboard.app.submissions.models import Method, State, Submission
 
 MAX_NOTE_LENGTH = 10_000
-FIELDS = ("method_description", "contributors", "affiliation", "paper_url", "code_url", "note")
+FIELDS = ("method_name", "method_description", "contributors", "affiliation", "paper_url", "code_url", "note")
 
 
 def get_to_describe(session: Session, submission_id: uuid.UUID, user: User) -> Submission:
@@ -36,6 +42,7 @@ def get_to_describe(session: Session, submission_id: uuid.UUID, user: User) -> S
 def description_of(submission: Submission) -> dict[str, str]:
     """Return the current values of `FIELDS`."""
     return {
+        "method_name": submission.method.name,
         "method_description": submission.description,
         "contributors": submission.contributors,
         "affiliation": submission.affiliation,
@@ -48,7 +55,7 @@ def description_of(submission: Submission) -> dict[str, str]:
 def describe(session: Session, *, submission_id: uuid.UUID, user: User, changes: Mapping[str, str]) -> Submission:
     """Change what is said about a submission; the audit log keeps the old values, but none of the private note.
 
-    Frozen leaderboards keep what they show. The links are those of the method, so of all of its versions.
+    Frozen leaderboards keep what they show. Name and links are those of the method, so of all of its versions.
 
     Args:
         changes: values of some of `FIELDS`.
@@ -58,14 +65,17 @@ def describe(session: Session, *, submission_id: uuid.UUID, user: User, changes:
         InvalidInputError: with all errors.
         ConflictError: it has been withdrawn, or the challenge is archived.
     """
-    submission = locked_own(session, submission_id, user, what="describe a submission")
+    submission = locked_own(session, submission_id, user, what="describe a submission", with_person=True)
     require_not_archived(submission.challenge)
     if submission.state == State.WITHDRAWN:
         raise ConflictError("The submission is withdrawn.")
     session.refresh(submission, ["description", "contributors", "affiliation", "note"])
-    session.refresh(submission.method, ["paper_url", "code_url"], with_for_update=True)
+    session.refresh(submission.method, ["name", "paper_url", "code_url"], with_for_update=True)
     before = description_of(submission)
     after = _checked({**before, **changes})
+    if after["method_name"] != before["method_name"]:
+        _require_free(session, submission, after["method_name"])
+        submission.method.name = after["method_name"]
     submission.description = after["method_description"]
     submission.contributors = after["contributors"]
     submission.affiliation = after["affiliation"]
@@ -82,9 +92,18 @@ def describe(session: Session, *, submission_id: uuid.UUID, user: User, changes:
     return submission
 
 
+def _require_free(session: Session, submission: Submission, name: str) -> None:
+    of_person = select(Method.id).where(Method.challenge_id == submission.challenge_id, Method.name == name)
+    if session.scalar(of_person.where(Method.user_id == submission.user_id)) is not None:
+        raise InvalidInputError({"method_name": "You have another method of this name in the challenge."})
+
+
 def _checked(given: Mapping[str, str]) -> dict[str, str]:
     checks = FieldChecks()
     found = {
+        "method_name": checks.line(
+            "method_name", given["method_name"], max_length=MAX_METHOD_NAME_LENGTH, required=True
+        ),
         "method_description": checks.text(
             "method_description", given["method_description"], max_length=MAX_DESCRIPTION_LENGTH
         ),

@@ -183,6 +183,7 @@ class Changes(BaseModel):
     flickr_image_hashes: str | None = Field(
         None, description="Hashes of the flickr images that were used, as `vocboard hash-images` prints them."
     )
+    method_name: str | None = Field(None, description="Name of the method, for all of its versions.")
     method_description: str | None = None
     contributors: str | None = None
     affiliation: str | None = None

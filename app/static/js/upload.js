@@ -38,13 +38,19 @@ async function remove(upload) {
   upload.abort(true).catch(() => {});
 }
 
+// Where people look: the bar is at the top of a long form, and the button that they wait for at its end.
+function showSent(bytes, total) {
+  sent(bytes, total);
+  part("sending").textContent = bytes < total ? `${Math.floor((100 * bytes) / total)} % of the archive sent` : "The server is checking the archive.";
+}
+
 // All has arrived: if the connection is lost now, nobody needs to choose the archive again.
 async function askForCheck(upload) {
   const address = new URL(form.dataset.check, location.href);
   address.searchParams.set("upload", idOf(upload));
   for (const delay of RETRY_DELAYS) {
     try {
-      sent(1, 1);
+      showSent(1, 1);
       return await fetch(address, { method: "POST", headers: { Accept: "text/html", ...csrf() } });
     } catch (error) {
       if (running !== upload) return null;
@@ -141,7 +147,7 @@ async function begin() {
       if (mayPass && running === upload) progress("The connection was lost. The upload continues when it is back.");
       return mayPass;
     },
-    onProgress: (bytes, total) => running === upload && sent(bytes, total),
+    onProgress: (bytes, total) => running === upload && showSent(bytes, total),
     onError: (error) => failed(upload, file, error),
     onSuccess: () => running === upload && check(upload).catch((error) => failed(upload, file, error)),
   });
@@ -166,6 +172,7 @@ async function send(event) {
   const address = new URL(form.action);
   address.searchParams.set("upload", idOf(upload));
   part("send").disabled = true;
+  part("sending").textContent = "The server is checking the archive and the form.";
   form.setAttribute("aria-busy", "true");
   try {
     const response = await fetch(address, { method: "POST", headers: { Accept: "text/html" }, body: data });
@@ -182,6 +189,7 @@ async function send(event) {
     say("The connection to the server was lost. Submit again: a second attempt is not counted twice.");
   }
   part("send").disabled = false;
+  part("sending").textContent = "";
   form.setAttribute("aria-busy", "false");
 }
 

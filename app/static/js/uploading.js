@@ -39,6 +39,7 @@ export function say(message) {
 export function setBusy(isBusy) {
   part("send").disabled = isBusy;
   part("progress").hidden = !isBusy;
+  if (!isBusy && part("sending")) part("sending").textContent = "";
   form.setAttribute("aria-busy", String(isBusy));
 }
 

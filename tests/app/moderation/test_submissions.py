@@ -114,7 +114,10 @@ def test_what_was_not_evaluated_yet_waits_again_when_it_is_reinstated(case: Case
     waiting = case.backend.submit(case.owner, case.challenge)
     case.do(disqualify, submission_id=waiting, reason=REASON)
     assert not evaluate_next(case.backend.database, case.backend.store, case.backend.settings)
+    with case.backend.database.writing() as session:
+        session.get_one(Submission, waiting).attempts = 3  # a worker stopped each time
     case.do(reinstate, submission_id=waiting)
+    assert case.backend.submission(waiting).attempts == 0
     assert evaluate_next(case.backend.database, case.backend.store, case.backend.settings)
     assert case.backend.submission(waiting).state is State.SCORED
 

@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 from sqlalchemy import select
+from sqlalchemy.orm import joinedload
 
 from tests.support.browsing import send_form, sign_in
 from tests.support.factories import make_challenge, make_organiser, make_token, make_user
@@ -16,7 +17,7 @@ from tests.support.site import Site
 from vocboard.app.audit.models import AuditEvent
 from vocboard.app.challenges.models import Challenge, ChallengePhase, PhaseColumns
 from vocboard.app.database import now
-from vocboard.app.submissions.models import State, Submission
+from vocboard.app.submissions.models import Method, State, Submission
 
 LINKS = {"paper_url": "https://arxiv.org/abs/1311.2524?a=1&b=2", "code_url": "http://code.example:8080/r-cnn"}
 SECRET = "learning rate 0.001 <b>"
@@ -122,6 +123,23 @@ def test_the_description_can_be_changed_and_the_log_keeps_the_old_one(scene: Sce
         event = session.scalars(select(AuditEvent).where(AuditEvent.action == "submission.describe")).one()
     assert event.details["contributors"] == {"from": "A. Turing and G. Hopper, {K} J_1", "to": "Ada"}
     assert "note" not in event.details
+
+
+def test_a_method_can_be_renamed_but_not_to_another_of_the_same_person(scene: Scene) -> None:
+    path = f"/submissions/{scene.old}"
+    with scene.site.client() as client:
+        sign_in(client, scene.owner)
+        answer = send_form(client, f"{path}/edit", f"{path}/edit", method_name="Renamed", **LINKS)
+        assert answer.headers["location"] == f"{path}?done=described"
+    assert scene.patch(scene.new)["method"]["name"] == "Renamed", "all versions have the name"
+    with scene.site.writing() as session:
+        method = session.get_one(Submission, scene.old, options=[joinedload(Submission.method)]).method
+        session.add(Method(challenge_id=method.challenge_id, user_id=method.user_id, name="Taken"))
+    with scene.site.client(scene.token) as client:
+        refused = client.patch(f"/api/v1{path}", json={"method_name": "Taken"})
+        empty = client.patch(f"/api/v1{path}", json={"method_name": " "})
+    assert (refused.status_code, empty.status_code) == (422, 422)
+    assert "another method of this name" in refused.json()["fields"]["method_name"]
 
 
 def test_pages_of_a_submission_name_its_phase_if_the_challenge_has_several(scene: Scene) -> None:

@@ -1,5 +1,6 @@
 """Every response, whatever it is, tells the browser what our pages never do."""
 
+import re
 from pathlib import Path
 
 import pytest
@@ -7,6 +8,8 @@ import pytest
 from tests.support.browsing import send_form
 from tests.support.factories import PASSWORD, make_user
 from tests.support.site import Site, serving
+from vocboard.app.main import STATIC_DIRECTORY
+from vocboard.app.pages.rendering import asset
 from vocboard.app.settings import Settings
 from vocboard.app.web.headers import CONTENT_SECURITY_POLICY
 
@@ -67,6 +70,16 @@ def test_only_versioned_files_are_kept_by_browsers(embedded_site: Site) -> None:
         assert client.get("/api/v1/challenges").headers["cache-control"] == "no-store"
         assert "immutable" in client.get("/static/js/api-docs.js?v=1").headers["cache-control"]
         assert client.get("/static/js/api-docs.js").headers["cache-control"] == "no-cache"
+
+
+def test_fonts_are_asked_for_once(embedded_site: Site) -> None:
+    """Style sheets name the version of each font, the same as the page that preloads it."""
+    sheet = (STATIC_DIRECTORY / "css" / "tokens.css").read_text()
+    named = re.findall(r'url\("\.\./(vendor/[^"?]+\.woff2)(\?v=\w+)?"\)', sheet)
+    assert len(named) == 4
+    assert {f"/static/{font}{version}" for font, version in named} == {asset(font) for font, _ in named}
+    with embedded_site.client() as client:
+        assert asset(named[0][0]) in client.get("/").text
 
 
 def test_behind_tls_browsers_stay_there_and_cookies_are_this_hosts_alone(sqlite_url: str, tmp_path: Path) -> None:
