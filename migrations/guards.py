@@ -182,7 +182,7 @@ WEB_GUARDS: Mapping[str, Guard] = {
             "(NEW.current_evaluation_id IS NOT DISTINCT FROM OLD.current_evaluation_id"
             f" OR (OLD.current_evaluation_id IS NULL AND {_imported('NEW.challenge_id')} AND EXISTS"
             " (SELECT FROM evaluations WHERE id = NEW.current_evaluation_id AND submission_id = NEW.id)))",
-            # What an organiser puts back into the queue begins anew.
+            # What an organiser puts back into the queue has no attempts yet.
             "(NEW.attempts = OLD.attempts OR (NEW.attempts = 0 AND OLD.state IN ('failed', 'disqualified')"
             " AND NEW.state <> OLD.state))",
             "(NEW.lease_id IS NULL OR NEW.lease_id IS NOT DISTINCT FROM OLD.lease_id)",
