@@ -252,9 +252,7 @@ TABLE: Mapping[str, tuple[Rule, ...]] = {
         Rule(ORGANISERS, PUBLIC | {"user_id": "owner"}, Scope.ORGANISE),
     ),
     "POST /api/v1/challenges/{slug}/archive": of_challenges(ORGANISERS, Scope.ORGANISE),
-    "POST /api/v1/challenges/{slug}/copy": tuple(
-        Rule(OWNING, path, Scope.ORGANISE, json={"slug": "copied"}, hidden=path is DRAFT) for path in (PUBLIC, DRAFT)
-    ),
+    "POST /api/v1/challenges/{slug}/copy": (Rule(OWNING, PUBLIC, Scope.ORGANISE, json={"slug": "copied"}),),
     "POST /api/v1/challenges/{slug}/admissions/batch": of_challenges(
         ORGANISERS, Scope.ORGANISE, json={"emails": ["one@lab.example", "two@lab.example"]}
     ),
@@ -421,10 +419,7 @@ TABLE: Mapping[str, tuple[Rule, ...]] = {
     "GET /organise/{slug}/samples": of_challenges(ORGANISERS),
     "GET /organise/{slug}/archive": of_challenges(ORGANISERS),
     "POST /organise/{slug}/archive": of_challenges(ORGANISERS),
-    "POST /organise/{slug}/copy": tuple(
-        Rule(OWNING, path, form={"new_slug": "copied", "title": "Copied"}, hidden=path is DRAFT)
-        for path in (PUBLIC, DRAFT)
-    ),
+    "POST /organise/{slug}/copy": (Rule(OWNING, PUBLIC, form={"new_slug": "copied", "title": "Copied"}),),
     "POST /organise/{slug}/reopen": of_challenges(ORGANISERS),
     "POST /organise/{slug}/export": of_challenges(ORGANISERS),
     "POST /organise/{slug}/delete": (Rule(OWNING, PUBLIC),),
