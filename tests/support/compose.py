@@ -138,7 +138,12 @@ def local_environment(service: Service, *, volumes: Mapping[str, Path], addresse
 
 @contextlib.contextmanager
 def running(
-    service: Service, environment: Mapping[str, str], directory: Path, *, replacing: Mapping[str, str] | None = None
+    service: Service,
+    environment: Mapping[str, str],
+    directory: Path,
+    *,
+    replacing: Mapping[str, str] | None = None,
+    programs: Path | None = None,
 ) -> Iterator["subprocess.Popen[bytes]"]:
     """Run a service's command as a local process until the block ends; its output goes to `directory`/`name`.log.
 
@@ -147,9 +152,10 @@ def running(
         environment: all variables that it gets besides PATH.
         directory: its working directory, and that of its log.
         replacing: arguments of the command to replace, such as the port to listen on.
+        programs: the directory that the command is in; by default that of this Python.
     """
     program, *arguments = [(replacing or {}).get(argument, argument) for argument in service.command]
-    executable = Path(sys.executable).with_name(program)
+    executable = (programs or Path(sys.executable).parent) / program
     with (directory / f"{service.name}.log").open("ab") as log:
         process = subprocess.Popen(
             [str(executable), *arguments],

@@ -94,25 +94,33 @@ class Installed:
         )
 
 
-def install_as_image(directory: Path) -> Installed:
-    """Build the wheel from what the image build sees, and install it into a new environment, as the Dockerfile does.
+PIP = (sys.executable, "-m", "pip", "--quiet", "--no-input", "--disable-pip-version-check")
+OFFLINE = ("--no-deps", "--no-index")
 
-    The packages that it needs are those of the environment that the tests run in, without vocboard's own code.
-    """
+
+def build_wheel(directory: Path) -> Path:
+    """Build the wheel from what the image build sees, below a directory."""
     context = directory / "context"
     for relative in context_files():
         target = context / relative
         target.parent.mkdir(parents=True, exist_ok=True)
         shutil.copyfile(ROOT / relative, target, follow_symlinks=False)  # as COPY does
-    pip = [sys.executable, "-m", "pip", "--quiet", "--no-input", "--disable-pip-version-check"]
-    offline = ["--no-deps", "--no-index"]
     wheels = directory / "wheels"
-    subprocess.run([*pip, "wheel", *offline, "--no-build-isolation", "-w", wheels, context], check=True, cwd=directory)
+    subprocess.run([*PIP, "wheel", *OFFLINE, "--no-build-isolation", "-w", wheels, context], check=True, cwd=directory)
     [wheel] = wheels.iterdir()
+    return wheel
+
+
+def install_as_image(directory: Path) -> Installed:
+    """Build the wheel, and install it into a new environment, as the Dockerfile does.
+
+    The packages that it needs are those of the environment that the tests run in, without vocboard's own code.
+    """
+    wheel = build_wheel(directory)
     environment = directory / "environment"
     venv.create(environment, with_pip=False, symlinks=True)
     python = environment / "bin" / "python"
-    install = [*pip, "--python", str(python), "install", *offline]
+    install = [*PIP, "--python", str(python), "install", *OFFLINE]
     subprocess.run([*install, str(wheel)], check=True, cwd=directory)
     # A directory named in a .pth file is searched for packages; .pth files in it, as that of this checkout, are not.
     [packages] = environment.glob("lib/python*/site-packages")

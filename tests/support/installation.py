@@ -65,12 +65,16 @@ class Installation:
 
 
 @contextlib.contextmanager
-def installed(directory: Path, *, faster: Mapping[str, str] | None = None) -> Iterator[Installation]:
-    """Run migrate to its end, then web, worker and beat until the block ends.
+def installed(
+    directory: Path, *, faster: Mapping[str, str] | None = None, mail: str = "", programs: Path | None = None
+) -> Iterator[Installation]:
+    """Run migrate to its end, then web, worker and beat until the block ends; the mail service if there is mail.
 
     Args:
         directory: an empty one, for volumes and logs.
         faster: settings beside those of the file, to wait for less.
+        mail: the URL of a mail server.
+        programs: the directory of the program `vocboard`; by default that of this Python.
 
     Raises:
         UnavailableError: there is no PostgreSQL or no Redis on this machine.
@@ -78,6 +82,8 @@ def installed(directory: Path, *, faster: Mapping[str, str] | None = None) -> It
     """
     assert deploy_env.main([HOST, "internal"], directory) == 0
     variables = dict(line.split("=", 1) for line in (directory / ".env").read_text().splitlines())
+    variables["VOCBOARD_MAIL_URL"] = mail
+    at_work = ("worker", "beat", "mail") if mail else ("worker", "beat")
     composed = services(variables)
     volumes = {name: directory / name for name in ("archives", "truth-inbox", "truth")}
     for volume in volumes.values():
@@ -90,7 +96,7 @@ def installed(directory: Path, *, faster: Mapping[str, str] | None = None) -> It
         }
         environments = {
             name: {**local_environment(composed[name], volumes=volumes, addresses=addresses), **(faster or {})}
-            for name in ("migrate", "web", "worker", "beat")
+            for name in ("migrate", "web", *at_work)
         }
         port = free_port()
         installation = Installation(
@@ -107,13 +113,15 @@ def installed(directory: Path, *, faster: Mapping[str, str] | None = None) -> It
             admin_url=database,
             directory=directory,
         )
-        with running(composed["migrate"], environments["migrate"], directory) as migrate:
+        with running(composed["migrate"], environments["migrate"], directory, programs=programs) as migrate:
             assert migrate.wait(SECONDS_TO_START) == 0, installation.log("migrate")
         with contextlib.ExitStack() as stack:
-            for name in ("worker", "beat"):
-                stack.enter_context(running(composed[name], environments[name], directory))
+            for name in at_work:
+                stack.enter_context(running(composed[name], environments[name], directory, programs=programs))
             on_port = {PORT_IN_CONTAINER: str(port), "0.0.0.0": "127.0.0.1"}
-            web = stack.enter_context(running(composed["web"], environments["web"], directory, replacing=on_port))
+            web = stack.enter_context(
+                running(composed["web"], environments["web"], directory, replacing=on_port, programs=programs)
+            )
             wait_until_ready(installation, web)
             yield installation
 
