@@ -3,6 +3,7 @@
 import argparse
 import gc
 import logging
+import logging.config
 import os
 import signal
 import socket
@@ -41,9 +42,10 @@ def run(arguments: argparse.Namespace) -> int:
 
     from vocboard import migrations  # noqa: PLC0415
     from vocboard.app.settings import Environment, Settings  # noqa: PLC0415
+    from vocboard.app.web.access_log import CONFIGURATION  # noqa: PLC0415
     from vocboard.app.web.http_protocol import BoundedHttpProtocol  # noqa: PLC0415
 
-    logging.basicConfig(level=logging.INFO, format="%(levelname)s %(name)s: %(message)s")
+    logging.config.dictConfig(CONFIGURATION)
     # Checked once here, not in each web process.
     settings = Settings()
     settings.require("secret_key", "proxy_secret", "database_url", "broker_url")
@@ -58,6 +60,8 @@ def run(arguments: argparse.Namespace) -> int:
         workers=arguments.processes,
         proxy_headers=False,  # app.web.forwarded decides
         server_header=False,
+        log_config=CONFIGURATION,
+        access_log=False,  # `AccessLog` writes a line that knows more
         timeout_graceful_shutdown=GRACE_SECONDS,
     )
     listener = config.bind_socket()
@@ -67,13 +71,14 @@ def run(arguments: argparse.Namespace) -> int:
     server = uvicorn.Server(config)
     with _stopped_by_signals(), listener:
         if settings.environment is Environment.EMBEDDED:
-            from vocboard.worker.ground_truth_directory import GroundTruthDirectory  # noqa: PLC0415
+            from vocboard.worker.ground_truth_directory import GroundTruthDirectory, LostKeyError  # noqa: PLC0415
 
             settings.data_directory.mkdir(mode=0o700, parents=True, exist_ok=True)  # password hashes, exact scores
             migrations.upgrade(settings.database)
-            GroundTruthDirectory(
-                settings
-            ).private_key()  # published, so that ground truth is taken from the first moment on
+            try:  # published, so that ground truth is taken from the first moment on
+                GroundTruthDirectory(settings).private_key()
+            except LostKeyError as error:
+                raise SystemExit(f"vocboard serve: {error}") from error
             with worker_kept_running():
                 server.run(sockets=[listener])
         elif arguments.processes > 1:

@@ -31,6 +31,7 @@ from vocboard.app.uploads.in_progress import brought_to_disk, cancelled_by_disco
 from vocboard.app.uploads.limits import is_new
 from vocboard.app.uploads.models import ResumableUpload
 from vocboard.app.uploads.targets import Destination, Target
+from vocboard.app.web.access_log import note_refusal
 from vocboard.app.web.client import client_address
 from vocboard.app.web.viewer import viewer_now
 
@@ -156,7 +157,7 @@ class Acceptance:
             ClientDisconnect: the client disconnected.
         """
         with cancelled_by_disconnect(request):
-            return await self.validator.validate(
+            report = await self.validator.validate(
                 archive.path,
                 uploader=Uploader(user.id, network(client_address(request)), is_new(user.created_at)),
                 edition=challenges.edition_of_phase(target.challenge, target.phase),
@@ -165,6 +166,9 @@ class Acceptance:
                 columns=columns,
                 segmentation_classes=segmentation_classes,
             )
+        if report.refuses:
+            note_refusal(request, (problem.code for problem in report.problems))
+        return report
 
     def _queue(
         self,

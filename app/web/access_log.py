@@ -1,20 +1,97 @@
-"""Removes secrets in URLs, and line breaks, from logs."""
+"""The web process's log: a line for each request, and in every line of a request its id; no secrets of URLs."""
 
 import logging
 import re
+import secrets
+import time
+from collections.abc import Iterable
+from contextvars import ContextVar
+from typing import Any
 from urllib.parse import quote
 
+from starlette.requests import Request
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+REQUEST_ID_HEADER = b"x-request-id"
+REFUSED = "refused"  # key of the request's state: codes of what was wrong with it
+QUIET_PATHS = frozenset({"/healthz", "/readyz"})  # asked every few seconds; only logged if they fail
+# For uvicorn, which configures each of its processes; its own access log knows neither time nor person.
+CONFIGURATION: dict[str, Any] = {
+    "version": 1,
+    "disable_existing_loggers": False,
+    "filters": {"request": {"()": "vocboard.app.web.access_log.RequestIds"}},
+    "formatters": {"line": {"format": "%(asctime)s %(levelname)s %(name)s%(request)s: %(message)s"}},
+    "handlers": {"stderr": {"class": "logging.StreamHandler", "formatter": "line", "filters": ["request"]}},
+    "root": {"level": "INFO", "handlers": ["stderr"]},
+}
 _SECRETS = re.compile(r"(/anonymous/|[?&]token=)[^/?&]+")
+_request_id: ContextVar[str] = ContextVar("request_id", default="")
+_log = logging.getLogger(__name__)
 
 
-class SecretAddresses(logging.Filter):
-    """Logging filter that removes the secret part from URLs of anonymous results and password resets."""
+class RequestIds(logging.Filter):
+    """Logging filter that adds the id of the current request to every record, as ` [id]`."""
 
     def filter(self, record: logging.LogRecord) -> bool:
-        """Change the record's arguments. Keeps all records."""
-        if isinstance(record.args, tuple):
-            record.args = tuple(without_secrets(item) if isinstance(item, str) else item for item in record.args)
+        """Add the id. Keeps all records."""
+        request_id = _request_id.get()
+        record.request = f" [{request_id}]" if request_id else ""
         return True
+
+
+class AccessLog:
+    """Middleware that logs each request when it has ended, and returns its id in the header `X-Request-Id`.
+
+    The line has client, request, status, duration, the person's id, and of a refused upload the codes of its problems.
+    """
+
+    def __init__(self, app: ASGIApp) -> None:
+        self._app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Serve one request."""
+        if scope["type"] != "http":
+            await self._app(scope, receive, send)
+            return
+        request_id = secrets.token_hex(8)
+        token = _request_id.set(request_id)
+        state = scope.setdefault("state", {})
+        method, path, started, status = scope["method"], scope["path"], time.monotonic(), 0
+
+        async def send_with_id(message: Message) -> None:
+            nonlocal status
+            if message["type"] == "http.response.start":
+                status = message["status"]
+                message["headers"] = [*message.get("headers", ()), (REQUEST_ID_HEADER, request_id.encode())]
+            await send(message)
+
+        try:
+            await self._app(scope, receive, send_with_id)
+        finally:
+            if path not in QUIET_PATHS or status >= 500:
+                client = (scope.get("client") or ("-",))[0]
+                query = scope["query_string"].decode("latin-1")
+                address = loggable(path, query)
+                milliseconds = 1000 * (time.monotonic() - started)
+                identity = state.get("identity")
+                user = getattr(identity, "user", None)
+                _log.info(
+                    '%s "%s %s" %s %.0f ms user=%s%s',
+                    client,
+                    method,
+                    address,
+                    status or "no answer",
+                    milliseconds,
+                    user.id if user else "-",
+                    f" {REFUSED}={state[REFUSED]}" if REFUSED in state else "",
+                )
+            _request_id.reset(token)
+
+
+def note_refusal(request: Request, codes: Iterable[str]) -> None:
+    """Note why a request was refused, for its line; the first reason counts. Codes alone: messages quote uploads."""
+    state = request.scope.setdefault("state", {})
+    state.setdefault(REFUSED, ",".join(sorted(set(codes))))
 
 
 def without_secrets(address: str) -> str:
@@ -26,17 +103,13 @@ def without_secrets(address: str) -> str:
     return _SECRETS.sub(r"\1…", address)
 
 
-def loggable(path: str) -> str:
-    """Return the path of a request as one line of a log may hold it: no line ends, nothing secret.
+def loggable(path: str, query: str = "") -> str:
+    """Return the address of a request as one line of a log may hold it: no line ends, nothing secret.
 
     >>> loggable("/challenges/a\\nINFO all is well")
     '/challenges/a%0AINFO%20all%20is%20well'
     """
-    return without_secrets(quote(path))
-
-
-def install() -> None:
-    """Install the filter in the server's access log."""
-    log = logging.getLogger("uvicorn.access")
-    if not any(isinstance(present, SecretAddresses) for present in log.filters):
-        log.addFilter(SecretAddresses())
+    address = quote(path)
+    if query:
+        address += "?" + quote(query, safe="=&%+/:,;@!$'()*~")
+    return without_secrets(address)

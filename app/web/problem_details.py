@@ -34,7 +34,7 @@ from vocboard.app.errors import (
 )
 from vocboard.app.guides.documents import explained
 from vocboard.app.storage.availability import StoreUnavailableError
-from vocboard.app.web.access_log import loggable
+from vocboard.app.web.access_log import loggable, note_refusal
 
 MEDIA_TYPE = "application/problem+json"
 SIGN_IN_PATH = "/sign-in"
@@ -209,6 +209,7 @@ async def render(request: Request, error: Exception, error_page: ErrorPage) -> R
     if isinstance(error.__cause__, ServiceError):  # the framework wraps exceptions raised while reading a body
         error = error.__cause__
     details = details_of(error)
+    note_refusal(request, [details.code])
     if wants_json(request):
         return JSONResponse(details.as_json(), details.status, dict(details.headers), MEDIA_TYPE)
     if isinstance(error, NotSignedInError):

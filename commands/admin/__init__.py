@@ -6,6 +6,8 @@ import pwd
 import socket
 import sys
 
+from sqlalchemy.exc import ProgrammingError
+
 from vocboard.app.database import Database
 from vocboard.app.errors import InvalidInputError, ServiceError
 from vocboard.app.settings import Settings
@@ -20,6 +22,9 @@ from vocboard.commands.admin import (
     rescores,
     transfer,
 )
+from vocboard.commands.admin.actions import WHERE_TO_RUN
+
+INSUFFICIENT_PRIVILEGE = "42501"  # SQLSTATE
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -50,6 +55,10 @@ def run(arguments: argparse.Namespace) -> int:
             print(f"vocboard admin: {field}: {message}", file=sys.stderr)
     except ServiceError as error:
         print(f"vocboard admin: {error}", file=sys.stderr)
+    except ProgrammingError as error:
+        if getattr(error.orig, "sqlstate", None) != INSUFFICIENT_PRIVILEGE:
+            raise
+        print(f"vocboard admin: the database refuses this to the role of this service. {WHERE_TO_RUN}", file=sys.stderr)
     finally:
         database.close()
     return 1

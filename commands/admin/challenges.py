@@ -18,9 +18,9 @@ from vocboard.app.challenges.models import Detail, GroundTruthVersion, TruthStat
 from vocboard.app.database import Database
 from vocboard.app.messaging.notifier import WorkerNotifier
 from vocboard.app.rescores.service import start_with_upload
-from vocboard.app.settings import Settings
+from vocboard.app.settings import Environment, Settings
 from vocboard.app.storage.ground_truth_inbox import GroundTruthInbox, IncomingTruth
-from vocboard.commands.admin.actions import Actions
+from vocboard.commands.admin.actions import WHERE_TO_RUN, Actions
 from vocboard.commands.admin.rescores import report_when_ready
 from vocboard.evaluator.problems import Severity
 
@@ -178,6 +178,9 @@ def import_truth(arguments: argparse.Namespace, database: Database, settings: Se
     """Encrypt a tree into the inbox, notify the workers, and wait for the import if requested."""
     if not arguments.tree.exists():
         print(f"vocboard admin: {arguments.tree} does not exist", file=sys.stderr)
+        return 1
+    if settings.environment is Environment.PRODUCTION and not settings.ground_truth_inbox.is_dir():
+        print(f"vocboard admin: {settings.ground_truth_inbox} does not exist here. {WHERE_TO_RUN}", file=sys.stderr)
         return 1
     with database.reading() as session:
         user = administration.get_user(session, arguments.organiser)

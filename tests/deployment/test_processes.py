@@ -3,20 +3,27 @@
 Before them, where this machine has one, the file's proxy: a real Caddy with the file's own configuration.
 """
 
+import contextlib
 import shutil
 import subprocess
 import sys
+import threading
 import time
+from collections import Counter
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from pathlib import Path
 
 import httpx
 import pytest
 
 from tests.support import small_world
-from tests.support.installation import HOST, Installation, installed
+from tests.support.compose import running, stop
+from tests.support.installation import HOST, PORT_IN_CONTAINER, Installation, installed
 from tests.support.life import eventually, make_ready, submit
-from tests.support.proxy import Proxy, proxied
+from tests.support.processes import free_port
+from tests.support.proxy import Proxy, in_front_of, proxied
 from tests.support.services import needed
 from tools import deploy_env
 
@@ -31,17 +38,19 @@ SWEPT = "Task worker.sweep"
 
 @pytest.fixture(scope="module")
 def installation(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Installation]:
-    with needed(installed(tmp_path_factory.mktemp("installation"), faster=SETTINGS)) as running:
-        yield running
+    with needed(installed(tmp_path_factory.mktemp("installation"), faster=SETTINGS)) as one:
+        yield one
 
 
-def admin(installation: Installation, *arguments: str) -> str:
-    """Run `vocboard admin` as the operator's manual does, in the migrate service; return what it prints."""
+def admin(installation: Installation, *arguments: str, service: str = "migrate", status: int = 0) -> str:
+    """Run `vocboard admin` as the operator's manual does, by default in the migrate service; return what it says."""
     command = [sys.executable, "-m", "vocboard.commands.main", "admin", *arguments]
-    environment = dict(installation.environments["migrate"])
-    done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stderr
-    return done.stdout
+    environment = dict(installation.environments[service])
+    done = subprocess.run(
+        command, env=environment, cwd=installation.directory, capture_output=True, text=True, check=False
+    )
+    assert done.returncode == status, done.stderr
+    return done.stderr if status else done.stdout
 
 
 def person(installation: Installation, name: str, role: str, *scopes: str) -> httpx.Client:
@@ -79,8 +88,8 @@ def behind_the_proxy(installation: Installation) -> Iterator[httpx.Client]:
 def proxy(installation: Installation) -> Iterator[Proxy]:
     if shutil.which("caddy") is None:
         pytest.skip("no Caddy on this machine: install the package caddy")
-    with needed(proxied(installation)) as running:
-        yield running
+    with needed(proxied(installation)) as one:
+        yield one
 
 
 @pytest.fixture(scope="module")
@@ -96,6 +105,9 @@ def test_web_answers_for_its_own_host_alone(installation: Installation) -> None:
             "status": "ok",
             "database": "ok",
             "archives": "ok",
+            "disk": "ok",
+            "ground_truth": "ok",
+            "mail": "ok",
             "workers": "ok",
         }
         assert client.get("/api/v1/challenges").status_code == httpx.codes.OK
@@ -142,6 +154,20 @@ def test_from_the_operators_commands_to_a_leaderboard(
         assert behind_the_proxy.post(f"{path}/publish").status_code == httpx.codes.OK
         [row] = visitor.get(f"{challenge}/leaderboards/comp3").json()["rows"]
         assert row["mean"] == round(small_world.MEAN_AP, 4)
+
+
+def test_import_truth_runs_in_web_and_says_so_elsewhere(
+    installation: Installation, challenge: str, tmp_path: Path
+) -> None:
+    archive = tmp_path / "kit.tar.gz"
+    archive.write_bytes(small_world.ground_truth_archive())
+    slug = challenge.rpartition("/")[2]
+    command = ["import-truth", slug, str(archive), "--organiser", "organiser@lab.example", "--wait"]
+    for service in ("migrate", "worker"):
+        said = admin(installation, *command, service=service, status=1)
+        assert "run in the service web" in said
+        assert said.count("\n") == 1
+    assert admin(installation, *command, service="web")
 
 
 def test_pages_come_over_tls(proxy: Proxy) -> None:
@@ -230,12 +256,52 @@ def stylesheet(client: httpx.Client) -> str:
     return client.get("/").text.partition('rel="stylesheet" href="')[2].partition('"')[0]
 
 
+def test_a_restart_of_one_of_two_web_processes_is_not_noticed(installation: Installation) -> None:
+    web, port = installation.services["web"], free_port()
+    on_port = {PORT_IN_CONTAINER: str(port), "0.0.0.0": "127.0.0.1", "2": "1"}
+    other = partial(running, web, installation.environments["web"], installation.directory, replacing=on_port)
+    statuses: Counter[int] = Counter()
+    is_over = threading.Event()
+
+    def ask(proxy: Proxy) -> None:
+        with proxy.client() as client:
+            while not is_over.is_set():
+                statuses[client.get("/").status_code] += 1
+                statuses[client.post("/sign-in", data={}).status_code] += 1  # without its token: refused
+
+    both = f"{installation.url} http://127.0.0.1:{port}"
+    with contextlib.ExitStack() as stack:
+        process = stack.enter_context(other())
+        proxy = stack.enter_context(in_front_of(both, installation.services["proxy"].environment))
+        with ThreadPoolExecutor(4) as people:
+            asking = [people.submit(ask, proxy) for _ in range(4)]
+            try:
+                for _ in range(2):
+                    eventually(lambda: answers_itself(port))
+                    time.sleep(2)
+                    stop(process)
+                    time.sleep(1)
+                    process = stack.enter_context(other())
+                eventually(lambda: answers_itself(port))
+            finally:
+                is_over.set()
+        for each in asking:
+            each.result()
+    assert set(statuses) == {200, 403}, statuses
+
+
+def answers_itself(port: int) -> bool:
+    with contextlib.suppress(httpx.TransportError):
+        return httpx.get(f"http://127.0.0.1:{port}/healthz", trust_env=False).is_success
+    return False
+
+
 @pytest.mark.parametrize(("public_port", "shown"), [("443", ""), ("8443", ":8443")])
 def test_redirect_keeps_the_port_that_the_outside_sees(
     installation: Installation, proxy: Proxy, public_port: str, shown: str
 ) -> None:
-    with needed(proxied(installation, public_port=public_port)) as running:
-        address = f"http://127.0.0.1:{running.http_port}/challenges?q=1"
+    with needed(proxied(installation, public_port=public_port)) as one:
+        address = f"http://127.0.0.1:{one.http_port}/challenges?q=1"
         response = httpx.get(address, headers={"Host": HOST}, trust_env=False)
     assert response.status_code == httpx.codes.PERMANENT_REDIRECT
     assert response.headers["Location"] == f"https://{HOST}{shown}/challenges?q=1"

@@ -64,7 +64,7 @@ def in_front_of(web: str, environment: Mapping[str, str], *, public_port: str = 
     """Run Caddy in front of a web process until the block ends.
 
     Args:
-        web: URL of the web process.
+        web: URL of the web process, or of several, with a space between.
         environment: variables of the Caddyfile, as docker-compose.yml gives them.
         public_port: the port that the outside sees, as in .env.
 
@@ -83,7 +83,7 @@ def in_front_of(web: str, environment: Mapping[str, str], *, public_port: str = 
         "XDG_CONFIG_HOME": str(directory / "config"),
         **environment,
         "VOCBOARD_HTTPS_PORT": public_port,
-        "VOCBOARD_WEB": web.removeprefix("http://"),
+        "VOCBOARD_WEB": web.replace("http://", ""),
     }
     file = directory / "Caddyfile"
 
