@@ -27,10 +27,12 @@ from vocboard.app.pages.rendering import error_page
 from vocboard.app.settings import Environment, Settings
 from vocboard.app.storage.ground_truth_inbox import GroundTruthInbox
 from vocboard.app.storage.stores import archive_store
+from vocboard.app.submissions import queries as submissions
 from vocboard.app.submissions.pruning import prune
 from vocboard.app.submissions.validation import Validator
 from vocboard.app.uploads.expiry import remove_expired
-from vocboard.app.web import access_log, health, problem_details, security_txt
+from vocboard.app.web import health, problem_details, security_txt
+from vocboard.app.web.access_log import AccessLog
 from vocboard.app.web.body_limit import BodyLimit
 from vocboard.app.web.csrf import ForgeryProtection
 from vocboard.app.web.dependencies import Services
@@ -80,7 +82,6 @@ def create_app(settings: Settings | None = None) -> FastAPI:
     application.state.services = _services(settings)
     problem_details.install(application, error_page=error_page)
     documentation.install(application)
-    access_log.install()
     application.mount("/static", Assets(directory=STATIC_DIRECTORY), name="static")
     application.include_router(api.router)
     application.include_router(documentation.router)
@@ -120,7 +121,7 @@ class Assets(StaticFiles):
 @asynccontextmanager
 async def _lifespan(application: FastAPI) -> AsyncIterator[None]:
     services: Services = application.state.services
-    services.store.set_up()
+    await anyio.to_thread.run_sync(_set_up_store, services)
     services.settings.ground_truth_inbox.mkdir(parents=True, exist_ok=True)
     async with anyio.create_task_group() as tasks:
         tasks.start_soon(services.validator.keep_ready)
@@ -129,6 +130,19 @@ async def _lifespan(application: FastAPI) -> AsyncIterator[None]:
         tasks.cancel_scope.cancel()
     services.password_work.close()
     services.database.close()
+
+
+def _set_up_store(services: Services) -> None:
+    """Create the archive store, unless it must be there: what is not mounted must not be created again, empty."""
+    try:
+        with services.database.reading() as session:
+            is_in_use = submissions.any_archive(session)
+    except SQLAlchemyError:
+        is_in_use = True  # not known yet
+    if not is_in_use:
+        services.store.set_up()
+    elif not services.store.can_write():
+        _log.error("the archives of submissions are missing, or cannot be written: %s", services.settings.archives)
 
 
 async def _keep_pruned(services: Services) -> None:
@@ -151,6 +165,7 @@ def _middleware(settings: Settings) -> list[Middleware]:
     is_embedded = settings.environment is Environment.EMBEDDED
     return [
         Middleware(Forwarded, secret=settings.proxy_secret.get_secret_value()),
+        Middleware(AccessLog),
         Middleware(SecurityHeaders, tls=settings.secure_cookies),
         Middleware(PublicHost, public_url=settings.public_url, accepts_addresses=is_embedded),
         Middleware(HeadAsGet),

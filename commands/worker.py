@@ -2,6 +2,7 @@
 
 import argparse
 import sys
+from contextlib import closing, suppress
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -23,12 +24,21 @@ def run(arguments: argparse.Namespace) -> int:
     migrations.require_newest(Settings().database)
     if arguments.only == "mail":
         return _send_mail()
+    from sqlalchemy.exc import OperationalError  # noqa: PLC0415
+
+    from vocboard.app.database import Database  # noqa: PLC0415
     from vocboard.app.messaging.broker import SCORING  # noqa: PLC0415
+    from vocboard.worker import ground_truth_files  # noqa: PLC0415
     from vocboard.worker.celery_app import create_worker  # noqa: PLC0415
-    from vocboard.worker.ground_truth_directory import GroundTruthDirectory  # noqa: PLC0415
+    from vocboard.worker.ground_truth_directory import GroundTruthDirectory, LostKeyError  # noqa: PLC0415
 
     settings = Settings()
-    GroundTruthDirectory(settings).private_key()  # creates the key pair, so that ground truth can be uploaded
+    try:
+        GroundTruthDirectory(settings).private_key()  # creates the key pair, so that ground truth can be uploaded
+    except LostKeyError as error:
+        raise SystemExit(f"vocboard worker: {error}") from error
+    with suppress(OperationalError), closing(Database(settings.database)) as database, database.reading() as session:
+        ground_truth_files.require(session, settings)
     worker = create_worker(settings, kind=SCORING).Worker(
         pool="prefork",
         loglevel="INFO",

@@ -27,7 +27,7 @@ WEB: Mapping[str, tuple[str, ...]] = {
     "sessions": ALL,
     "api_tokens": CHANGE,
     "email_links": ALL,
-    "outbox": ("INSERT",),
+    "outbox": ("INSERT", "SELECT (created_at, due_at, sent_at, failed_at)"),  # for `/readyz`
     "attempts": ALL,
     "audit_events": ADD,
     "challenges": ALL,

@@ -8,6 +8,7 @@
 import argparse
 import random
 import sys
+import tempfile
 import threading
 import time
 import uuid
@@ -16,6 +17,7 @@ from collections.abc import Callable, Mapping
 from contextlib import closing
 from dataclasses import dataclass, field
 from datetime import timedelta
+from pathlib import Path
 from typing import Any
 
 from sqlalchemy import Select, select, update
@@ -66,7 +68,8 @@ class Outcome:
 class World:
     """A challenge; if it is frozen, results that were promised in time still come."""
 
-    def __init__(self, database: Database, *, is_frozen: bool) -> None:
+    def __init__(self, database: Database, directory: Path, *, is_frozen: bool) -> None:
+        self.directory = directory
         self.database = database
         with database.writing() as session:
             self.organisers = [make_organiser(session), make_user(session, role=Role.ADMINISTRATOR)]
@@ -193,7 +196,7 @@ class World:
                 publishing.publish_if_promised(session, claim.id)
 
     def sweep(self, _chance: random.Random) -> None:
-        recovery.sweep(self.database, Settings())
+        recovery.sweep(self.database, Settings(data_directory=self.directory))
 
 
 WEIGHTS: Mapping[Callable[[World, random.Random], None], int] = {
@@ -214,9 +217,9 @@ WEIGHTS: Mapping[Callable[[World, random.Random], None], int] = {
 def run(url: str, *, seconds: float, seed: int = 0) -> Outcome:
     """Do all of it at random in several threads, on an empty migrated PostgreSQL database."""
     outcome = Outcome()
-    with closing(Database(url)) as database:
+    with closing(Database(url)) as database, tempfile.TemporaryDirectory() as directory:
         # The lock of a frozen leaderboard lets one transaction at a time change anything, which hides other orders.
-        worlds = [World(database, is_frozen=is_frozen) for is_frozen in (True, False, False)]
+        worlds = [World(database, Path(directory), is_frozen=is_frozen) for is_frozen in (True, False, False)]
         ends_at = time.monotonic() + seconds
 
         def act(number: int) -> None:

@@ -23,8 +23,10 @@ from kombu.transport.memory import Channel
 from sqlalchemy.exc import DBAPIError
 
 from vocboard.app.database import Database
+from vocboard.app.messaging.broker import SCORING
 from vocboard.app.settings import Settings
 from vocboard.worker.due_work import DueWork
+from vocboard.worker.ground_truth_files import GroundTruthFiles
 from vocboard.worker.heartbeat import Heartbeat
 
 BUSY_INTERVAL = timedelta(seconds=1)  # polling interval while there is work; processes take a new task after a second
@@ -77,6 +79,7 @@ class Dispatcher:
     def _run(self) -> None:
         database = Database(self._settings.database)
         heartbeat = Heartbeat(database, kind=self._kind)
+        ground_truth = GroundTruthFiles(database, self._settings)
         with self._application.connection_for_write() as local:
             channel = local.default_channel
             while not self._stopped.is_set():
@@ -84,6 +87,9 @@ class Dispatcher:
                 is_work_due = True
                 try:
                     is_work_due = self._poll(database, channel, heartbeat)
+                    if self._kind == SCORING:
+                        with database.reading_autocommit() as session:
+                            ground_truth.check(session)
                 except DBAPIError as error:
                     _log.warning("could not poll the database for work; retrying: %s", error.orig)
                 except Exception:
@@ -91,6 +97,7 @@ class Dispatcher:
                 self._stopped.wait(MIN_PAUSE_SECONDS)
                 self._woken.wait(self._pause(is_work_due))
         heartbeat.stop()
+        ground_truth.stop()
         database.close()
 
     def _pause(self, is_work_due: bool) -> float:

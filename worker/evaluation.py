@@ -90,11 +90,18 @@ def evaluate_next(database: Database, store: ArchiveStore, settings: Settings) -
 
 def _evaluate(database: Database, store: ArchiveStore, settings: Settings, claim: Claim, work: Work) -> None:
     started_at, started = now(), time.monotonic()
+    try:
+        truth = ground_truth_store.load(ground_truth_store.path_of(settings, work.truth_sha256))
+    except OSError as error:
+        _log.error("submission %s waits: the ground truth cannot be read: %s", claim.id, error)  # no traceback
+        with database.writing() as session:
+            queue.hold(session, claim)
+        return
     evaluation = evaluate(
         work.uploaded,
         store,
         work.edition,
-        ground_truth_store.load(ground_truth_store.path_of(settings, work.truth_sha256)),
+        truth,
         memory_limit_bytes=settings.evaluation_memory_limit_bytes,
     )
     if evaluation.unavailable:

@@ -16,6 +16,10 @@ PRIVATE_KEY_FILE = "worker.private-key"
 _SCRATCH = "scratch"
 
 
+class LostKeyError(Exception):
+    """The private key is missing, and a new one would not open what was encrypted for it."""
+
+
 class GroundTruthDirectory:
     """The directory `Settings.truth`, created on first use without access for other users."""
 
@@ -36,8 +40,19 @@ class GroundTruthDirectory:
                 path.unlink(missing_ok=True)
 
     def private_key(self) -> PrivateKey:
-        """Return the private key for uploads. The first call creates it and publishes the public key in the inbox."""
+        """Return the private key for uploads. The first call creates it and publishes the public key in the inbox.
+
+        Raises:
+            LostKeyError: it is missing, but was there before.
+        """
         path = self._made() / PRIVATE_KEY_FILE
+        was_published = self._inbox.has_key()  # before the next line: another worker may be making both now
+        if not path.exists() and was_published:
+            raise LostKeyError(
+                f"{path} is missing, the private key that opens uploads of ground truth. Restore it from the backup of "
+                f"{self._directory} (the volume truth). If there is none, delete {self._inbox.key_path} and move the "
+                "other files of the directory away: a new key is made, and all ground truth has to be uploaded again."
+            )
         if not path.exists():
             self._make_key(path)
         key = PrivateKey(path.read_bytes())

@@ -28,7 +28,7 @@ class Heartbeat:
         self._id = uuid.uuid4()
         self._lock = threading.Lock()
         self._last = float("-inf")  # time.monotonic()
-        self._stopped = False
+        self._stopped = self._paused = False
 
     def record(self) -> None:
         """Record that the worker has looked for work, unless this was recorded within the last `INTERVAL`.
@@ -37,11 +37,19 @@ class Heartbeat:
             SQLAlchemyError: the database is unavailable.
         """
         with self._lock:
-            if self._stopped or time.monotonic() < self._last + INTERVAL.total_seconds():
+            if self._stopped or self._paused or time.monotonic() < self._last + INTERVAL.total_seconds():
                 return
             with self._database.writing() as session:
                 heartbeats.record(session, worker_id=self._id, host=socket.gethostname(), kind=self._kind)
             self._last = time.monotonic()
+
+    def pause(self) -> None:
+        """Record nothing until `resume`: the worker runs, but cannot do its work."""
+        self._paused = True
+
+    def resume(self) -> None:
+        """Record again."""
+        self._paused = False
 
     def stop(self) -> None:
         """Remove the heartbeat, so that health checks do not expect this worker."""

@@ -18,6 +18,7 @@ from sqlalchemy.exc import SQLAlchemyError
 from vocboard.app.database import Database
 from vocboard.app.messaging.broker import MAIL, SEND_MAIL, create_celery
 from vocboard.app.messaging.mail import delivery
+from vocboard.app.messaging.mail.delivery import MailServerError
 from vocboard.app.messaging.mail.outbox import Claimed
 from vocboard.app.messaging.mail.sending import send_due
 from vocboard.app.settings import Settings
@@ -45,8 +46,13 @@ def create_mail_worker(settings: Settings) -> Celery:
     )
 
     def send_and_record(message: Claimed) -> None:
+        try:
+            send(message)
+        except (MailServerError, OSError):
+            beating.pause()  # `/readyz` says that email cannot be sent
+            raise
+        beating.resume()
         beating.record()  # a long queue takes many minutes
-        send(message)
 
     def send_mail() -> None:
         """Send due messages."""

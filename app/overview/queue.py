@@ -98,6 +98,7 @@ def health(session: Session, challenge: Challenge) -> QueueHealth:
         workers=[
             Worker(kind, looked_at, looked_at < silent_before)
             for kind, looked_at in sorted(heartbeats.last_polls(session).items())
+            if kind != heartbeats.GROUND_TRUTH
         ],
         unfinished=_unfinished(session, challenge),
     )

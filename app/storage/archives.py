@@ -59,6 +59,10 @@ class ArchiveStore(Protocol):
         """
         ...
 
+    def free_bytes(self) -> int:
+        """Return the space that is left on the disk that uploads are received on, for `/readyz`, too."""
+        ...
+
     def receive(self, *, limit: int) -> "IncomingArchive":
         """Begin an upload of at most `limit` bytes. Use it in a `with` block, which removes it unless it is stored."""
         ...

@@ -46,10 +46,18 @@ class DirectoryStore:
         """Whether the directory exists and is writable."""
         return os.access(self._directory, os.W_OK | os.X_OK)
 
+    def free_bytes(self) -> int:
+        """Return the space that is left on the disk; 0 if it has no room for another file, or is not there."""
+        try:
+            disk = os.statvfs(self._directory)
+        except OSError:
+            return 0
+        return disk.f_bavail * disk.f_frsize if disk.f_favail or not disk.f_files else 0
+
     def receive(self, *, limit: int) -> IncomingArchive:
         """Begin an upload."""
-        with reporting_unavailable():
-            self.incoming.mkdir(parents=True, exist_ok=True)
+        with reporting_unavailable(self._directory):
+            self.incoming.mkdir(exist_ok=True)  # without parents: a directory that is not mounted is not created
             return IncomingArchive(self, limit=limit)
 
     def receive_columns(self, archive: IncomingArchive) -> IncomingArchive:
@@ -64,8 +72,8 @@ class DirectoryStore:
 
     def adopt(self, content: Path) -> IncomingArchive:
         """Link a finished file into the folder of incoming ones."""
-        with reporting_unavailable():
-            self.incoming.mkdir(parents=True, exist_ok=True)
+        with reporting_unavailable(self._directory):
+            self.incoming.mkdir(exist_ok=True)
             return IncomingArchive(self, limit=content.stat().st_size, content=content)
 
     @reporting_unavailable()

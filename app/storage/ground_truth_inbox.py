@@ -101,14 +101,23 @@ class GroundTruthInbox:
             ConflictError: no worker has published a key yet.
         """
         try:
-            return PublicKey((self._directory / PUBLIC_KEY_FILE).read_bytes())
+            return PublicKey(self.key_path.read_bytes())
         except FileNotFoundError:
             raise ConflictError("No worker has started yet. Start one, then upload the ground truth again.") from None
+
+    @property
+    def key_path(self) -> Path:
+        """The file of the workers' public key."""
+        return self._directory / PUBLIC_KEY_FILE
+
+    def has_key(self) -> bool:
+        """Whether a worker has published a key."""
+        return self.key_path.exists()
 
     def publish_key(self, key: PublicKey) -> None:
         """Write the workers' public key atomically, unless it exists."""
         self._directory.mkdir(parents=True, exist_ok=True)
-        target = self._directory / PUBLIC_KEY_FILE
+        target = self.key_path
         if target.exists() and target.read_bytes() == bytes(key):
             return
         descriptor, name = tempfile.mkstemp(dir=self._directory, prefix=_INCOMING_PREFIX)

@@ -108,8 +108,8 @@ class UnfinishedFiles:
             LostFileError: there is none.
             InUseError: another request writes to it, or validates it.
         """
-        with reporting_unavailable():
-            self._directory.mkdir(parents=True, exist_ok=True)
+        with reporting_unavailable(self._directory.parent):
+            self._directory.mkdir(exist_ok=True)
             return UnfinishedFile(self.path(upload_id), may_create=may_create)
 
     def has(self, upload_id: uuid.UUID, size: int) -> bool:
@@ -122,8 +122,8 @@ class UnfinishedFiles:
 
     def free_bytes(self) -> int:
         """Return how many bytes the file system still takes."""
-        with reporting_unavailable():
-            self._directory.mkdir(parents=True, exist_ok=True)
+        with reporting_unavailable(self._directory.parent):
+            self._directory.mkdir(exist_ok=True)
             return shutil.disk_usage(self._directory).free
 
     def ids(self) -> Iterator[uuid.UUID]:

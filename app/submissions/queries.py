@@ -206,6 +206,11 @@ def last_rehearsal(session: Session, challenge: Challenge) -> Submission | None:
     return session.scalars(query.order_by(Submission.created_at.desc()).limit(1)).one_or_none()
 
 
+def any_archive(session: Session) -> bool:
+    """Whether any submission has an archive."""
+    return session.scalar(select(Submission.id).where(Submission.has_archive).limit(1)) is not None
+
+
 def hash_of(token: str) -> bytes:
     """Return the hash of an anonymous link's token, as stored in the database."""
     return hashlib.sha256(token.encode()).digest()

@@ -30,7 +30,7 @@ WENT_SILENT = (
 )
 
 _queue = StateQueue(Submission, waiting=State.QUEUED, running=State.EVALUATING)
-renew, put_back, has_expired = _queue.renew, _queue.give_back, _queue.has_expired
+renew, put_back, hold, has_expired = _queue.renew, _queue.give_back, _queue.hold, _queue.has_expired
 waiting, running = _queue.waiting, _queue.running
 
 

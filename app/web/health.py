@@ -5,10 +5,12 @@ from typing import Literal
 from fastapi import APIRouter, Response
 from pydantic import BaseModel
 from sqlalchemy.exc import SQLAlchemyError
+from sqlalchemy.orm import Session
 
-from vocboard.app.database import Database, now
-from vocboard.app.messaging.broker import SCORING
-from vocboard.app.web.dependencies import DatabaseDep, StoreDep
+from vocboard.app.database import now
+from vocboard.app.messaging.broker import MAIL, SCORING
+from vocboard.app.messaging.mail import outbox
+from vocboard.app.web.dependencies import DatabaseDep, SettingsDep, StoreDep
 from vocboard.app.workers import heartbeats
 
 LIVE_PATH, READY_PATH = "/healthz", "/readyz"
@@ -23,15 +25,22 @@ class Readiness(BaseModel):
     """The readiness of this process.
 
     Attributes:
-        status: `degraded` if a kind of worker does not look for work, so that submissions stay queued or email is not
-            sent.
-        workers: `unknown` if the database is unavailable.
+        status: `failing` if the database or the archives are; else `degraded` if anything is.
+        disk: `failing` if the archives' disk has less space than the largest upload needs.
+        ground_truth: `failing` if no worker can read all that challenges are scored with; workers log the files.
+        mail: `failing` if email is not sent.
+        workers: `failing` if a kind of worker does not look for work.
+
+    The last three are `unknown` if the database is unavailable.
     """
 
     status: Literal["ok", "degraded", "failing"]
     database: State
     archives: State
-    workers: State
+    disk: State
+    ground_truth: State = "unknown"
+    mail: State = "unknown"
+    workers: State = "unknown"
 
 
 @router.get(LIVE_PATH)
@@ -41,28 +50,46 @@ async def healthz() -> dict[str, str]:
 
 
 @router.get(READY_PATH)
-def readyz(response: Response, database: DatabaseDep, store: StoreDep) -> Readiness:
+def readyz(response: Response, database: DatabaseDep, store: StoreDep, settings: SettingsDep) -> Readiness:
     """Return 200 if the database is available and archives can be written, otherwise 503.
 
-    Missing workers do not change the status code, because this process can serve pages and accept uploads without them.
-    If a load balancer took it out of service, a delay would become an outage.
+    Everything else does not change the status code, because this process can serve pages without it. If a load balancer
+    took it out of service, a delay would become an outage.
     """
-    archives: State = "ok" if store.can_write() else "failing"
+    checked = Readiness(
+        status="ok",
+        database="ok",
+        archives=_state(store.can_write()),
+        disk=_state(store.free_bytes() >= settings.upload_limit_bytes),
+    )
     try:
-        workers = _workers(database)
-        database_state: State = "ok"
+        with database.reading() as session:
+            _check_workers(session, checked)
     except SQLAlchemyError:
-        workers, database_state = "unknown", "failing"
-    if "failing" in {database_state, archives}:
-        response.status_code = 503
-        return Readiness(status="failing", database=database_state, archives=archives, workers=workers)
-    status: Literal["ok", "degraded"] = "ok" if workers == "ok" else "degraded"
-    return Readiness(status=status, database=database_state, archives=archives, workers=workers)
+        checked.database = "failing"
+    if "failing" in {checked.database, checked.archives}:
+        response.status_code, checked.status = 503, "failing"
+    elif "failing" in {checked.disk, checked.ground_truth, checked.mail, checked.workers}:
+        checked.status = "degraded"
+    return checked
 
 
-def _workers(database: Database) -> State:
-    """Whether a worker of every kind that ran in the last day has recently looked for work."""
-    with database.reading() as session:
-        last_polls = heartbeats.last_polls(session)
+def _check_workers(session: Session, checked: Readiness) -> None:
+    """Check that a worker of every kind that ran in the last day has recently looked for work, and could do it."""
+    last_polls = dict(heartbeats.last_polls(session))
     oldest = now() - heartbeats.SILENT_AFTER
-    return "ok" if SCORING in last_polls and all(last >= oldest for last in last_polls.values()) else "failing"
+    readable = last_polls.pop(heartbeats.GROUND_TRUTH, None)
+    scoring = last_polls.get(SCORING)
+    checked.workers = _state(scoring is not None and all(last >= oldest for last in last_polls.values()))
+    if readable is not None and readable >= oldest:
+        checked.ground_truth = "ok"
+    elif scoring is not None and scoring >= oldest:
+        checked.ground_truth = "failing"
+    mail = last_polls.get(MAIL)
+    has_mail_worker = mail is not None and mail >= oldest
+    is_stuck = outbox.is_stuck(session, since=oldest, has_worker=has_mail_worker)
+    checked.mail = _state((mail is None or has_mail_worker) and not is_stuck)
+
+
+def _state(is_ok: bool) -> State:
+    return "ok" if is_ok else "failing"

@@ -136,6 +136,10 @@ class LeasedQueue(Generic[ClaimT]):
         values = {"attempts": self._model.attempts - 1, **self._returned, **_LET_GO}
         return self._change(session, claim, values, only)
 
+    def hold(self, session: Session, claim: ClaimT) -> None:
+        """Leave rows claimed until the lease ends, as if that was no attempt: they cannot be worked on before."""
+        self._change(session, claim, {"attempts": self._model.attempts - 1})
+
     def release_expired(
         self,
         session: Session,

@@ -12,6 +12,7 @@ from sqlalchemy.orm import Session
 from vocboard.app.database import now
 from vocboard.app.workers.models import WorkerHeartbeat
 
+GROUND_TRUTH = "ground_truth"  # kind of heartbeat: a scoring worker's, while it can read all ground truth
 SILENT_AFTER = timedelta(seconds=60)  # a worker without a heartbeat for this long is considered failing
 FORGOTTEN_AFTER = timedelta(days=1)  # a worker without a heartbeat for this long is no longer expected
 

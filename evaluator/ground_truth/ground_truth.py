@@ -52,7 +52,7 @@ class GroundTruth:
         return cls(image_sets.edition, image_sets, truths, missing, columns.digest(image_sets, truths))
 
     def save(self, path: Path) -> None:
-        """Write to a file, atomically.
+        """Write to a file that only this user can read, atomically.
 
         The file is an .npz without pickled objects, uncompressed for fast loading; label maps are stored as runs.
         """
@@ -72,7 +72,7 @@ class GroundTruth:
         arrays["header"] = as_bytes(json.dumps(header))
         unfinished = path.with_name(f".{path.name}.{os.getpid()}")
         try:
-            with unfinished.open("wb") as file:
+            with os.fdopen(os.open(unfinished, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "wb") as file:
                 np.savez(file, allow_pickle=False, **arrays)
                 file.flush()
                 os.fsync(file.fileno())

@@ -386,6 +386,7 @@ def test_prune_removes_what_nothing_needs_and_says_so(
     settings: Settings, embedded: Database, capsys: pytest.CaptureFixture[str]
 ) -> None:
     store = DirectoryStore(settings.archives)
+    store.set_up()
     with store.receive(limit=10) as incoming:
         incoming.write(b"unknown")
         sha256 = incoming.keep()

@@ -194,7 +194,9 @@ def backend(database_url: str, broker_url: str, tmp_path: Path) -> Iterator[Back
     )
     settings.archives.mkdir(parents=True)
     database = Database(settings.database)
-    yield Backend(settings, database, DirectoryStore(settings.archives))
+    store = DirectoryStore(settings.archives)
+    store.set_up()
+    yield Backend(settings, database, store)
     database.close()
 
 

@@ -11,6 +11,7 @@ import uuid
 from pathlib import Path
 
 import pytest
+from nacl.public import PrivateKey
 from sqlalchemy import delete, select, update
 
 from tests.support.entrants import make_scored
@@ -30,7 +31,7 @@ from vocboard.evaluator.editions import Task, load
 from vocboard.evaluator.ground_truth import GroundTruth, reader
 from vocboard.evaluator.new_edition import write_sample_tree
 from vocboard.worker import ground_truth_import, ground_truth_store, leases
-from vocboard.worker.ground_truth_directory import GroundTruthDirectory
+from vocboard.worker.ground_truth_directory import GroundTruthDirectory, LostKeyError
 
 CHUNK = 1000
 
@@ -222,7 +223,7 @@ def test_an_upload_that_cannot_be_opened_is_refused(
         case "gone":
             sealed.unlink()
         case "key replaced":
-            (settings.truth / "worker.private-key").unlink()
+            (settings.truth / "worker.private-key").write_bytes(bytes(PrivateKey.generate()))
     assert ground_truth_import.import_next(database, settings)
     refused = version(database, version_id)
     assert refused.state is TruthState.FAILED
@@ -327,6 +328,15 @@ def test_workers_that_start_at_once_agree_on_one_key(tmp_path: Path) -> None:
     assert len({process.communicate()[0] for process in running}) == 1
     assert (tmp_path / "truth").stat().st_mode & 0o077 == 0
     assert (tmp_path / "truth" / "worker.private-key").stat().st_mode & 0o077 == 0
+
+
+def test_a_lost_private_key_is_not_replaced(settings: Settings) -> None:
+    directory = GroundTruthDirectory(settings)
+    directory.private_key()
+    (settings.truth / "worker.private-key").unlink()
+    with pytest.raises(LostKeyError, match=r"worker\.private-key is missing.*Restore it from the backup"):
+        directory.private_key()
+    assert not (settings.truth / "worker.private-key").exists()
 
 
 def test_identical_truth_is_stored_once(database: Database, settings: Settings, tree: Path) -> None:

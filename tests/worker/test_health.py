@@ -8,14 +8,19 @@ from pathlib import Path
 
 import httpx
 import pytest
-from sqlalchemy import select
+from sqlalchemy import select, update
 
 from tests.support import forked
 from tests.support.backend import Backend, wait_until
 from tests.support.crashing_servers import crashing_redis
+from tests.support.factories import make_challenge, make_truth
 from tests.support.mail import mail_server
 from tests.support.services import REAL, needed
 from tests.support.site import serving
+from vocboard.app.database import now
+from vocboard.app.messaging.mail import outbox
+from vocboard.app.messaging.mail.models import OutgoingMail
+from vocboard.app.storage.availability import StoreUnavailableError
 from vocboard.app.workers import heartbeats
 from vocboard.app.workers.models import WorkerHeartbeat
 
@@ -31,7 +36,7 @@ def health(backend: Backend, *service: str, **environment: str) -> tuple[int, st
 def looking(backend: Backend) -> set[str]:
     """Return the kinds of worker that have looked for work."""
     with backend.database.reading() as session:
-        return set(heartbeats.last_polls(session))
+        return set(heartbeats.last_polls(session)) - {heartbeats.GROUND_TRUTH}
 
 
 def let_time_pass(backend: Backend, kind: str) -> None:
@@ -124,3 +129,61 @@ def test_beat_that_does_not_reach_the_broker_is_noticed(
         wait_until(lambda: health(backend, "beat", **often)[0] == 1)
         server.start()
         wait_until(lambda: health(backend, "beat", **often)[0] == 0)
+
+
+def unready(client: httpx.Client) -> set[str]:
+    return {name for name, state in client.get("/readyz").json().items() if state == "failing"}
+
+
+def test_ready_says_that_ground_truth_is_missing(backend: Backend) -> None:
+    backend.challenge()
+    with backend.database.writing() as session:
+        lost_sha256 = make_truth(session, make_challenge(session)).sha256
+    lost = backend.settings.truth / f"{lost_sha256}.npz"
+    lost.write_bytes(b"that of another challenge")
+    lost.chmod(0o644)
+    with serving(backend.settings) as site, site.client() as client:
+        with backend.running("worker"):
+            wait_until(lambda: client.get("/readyz").json()["status"] == "ok")
+            assert lost.stat().st_mode & 0o077 == 0
+        lost.unlink()
+        let_time_pass(backend, heartbeats.GROUND_TRUTH)
+        with backend.running("worker"):
+            wait_until(lambda: unready(client) == {"ground_truth"})
+        backend.truth_file.unlink()
+        with backend.running("worker") as worker:
+            assert worker.wait() == 1  # none of the files is there: not the directory that workers share
+
+
+def test_ready_says_that_email_is_not_sent(backend: Backend, tmp_path: Path) -> None:
+    with backend.database.writing() as session:
+        outbox.put(session, to="ada@lab.example", template="approved", site="https://voc.example.org")
+        session.execute(update(OutgoingMail).values(created_at=now() - timedelta(hours=1)))
+    with serving(backend.settings) as site, site.client() as client, mail_server(tmp_path / "received") as mail:
+        mail.stop()
+        with backend.running("worker", "--only", "mail", mail_url=mail.url):
+            wait_until(lambda: attempts(backend) > 0)
+            assert "mail" in unready(client)
+            assert looking(backend) == set()
+            mail.start()
+            with backend.database.writing() as session:
+                session.execute(update(OutgoingMail).values(due_at=now()))
+            wait_until(lambda: "mail" not in unready(client))
+
+
+def attempts(backend: Backend) -> int:
+    with backend.database.reading() as session:
+        return session.scalars(select(OutgoingMail.attempts)).one()
+
+
+def test_ready_says_that_the_disk_is_full_and_that_archives_are_gone(backend: Backend) -> None:
+    settings = backend.settings.model_copy(update={"upload_limit_bytes": 1 << 60})  # more than any disk has
+    with serving(settings) as site, site.client() as client:
+        assert "disk" in unready(client)
+    backend.submit(backend.user(), backend.challenge())
+    backend.settings.archives.rename(backend.settings.archives.with_name("elsewhere"))
+    with serving(backend.settings) as site, site.client() as client:
+        assert {"status", "archives", "disk"} <= unready(client)
+    assert not backend.settings.archives.exists()  # it was not created again
+    with pytest.raises(StoreUnavailableError):
+        backend.store.receive(limit=1)

@@ -180,6 +180,7 @@ def test_each_process_may_do_its_part(web: Database, worker: Database, settings:
     assert ground_truth_import.import_next(worker, settings)
 
     store = DirectoryStore(settings.archives)
+    store.set_up()
     with store.receive(limit=100_000) as incoming:
         incoming.write(results())
         incoming.finish()

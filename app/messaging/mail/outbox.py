@@ -73,6 +73,19 @@ def is_due(session: Session) -> bool:
     return session.scalar(select(OutgoingMail.id).where(_is_due(now())).limit(1)) is not None
 
 
+def is_stuck(session: Session, *, since: datetime, has_worker: bool) -> bool:
+    """Whether a message waits that could have been sent before an instant. The web process may ask, for `/readyz`.
+
+    Args:
+        has_worker: whether a mail worker has reached the mail server since: then retries may wait for one recipient.
+    """
+    is_waiting = _is_due(since)
+    if not has_worker:
+        is_unsent = and_(OutgoingMail.sent_at.is_(None), OutgoingMail.failed_at.is_(None))
+        is_waiting = or_(is_waiting, and_(is_unsent, OutgoingMail.created_at <= since))
+    return session.scalar(select(OutgoingMail.due_at).where(is_waiting).limit(1)) is not None
+
+
 def claim_next(session: Session) -> Claimed | None:
     """Claim the message that was due first; None if none is due."""
     instant = now()

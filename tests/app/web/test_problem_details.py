@@ -115,8 +115,9 @@ def test_a_database_that_cannot_be_reached_is_said_to_be_so(
 
 def test_a_ready_site_says_so(embedded_site: Site) -> None:
     with embedded_site.client() as client:
-        parts = {"database": "ok", "archives": "ok", "workers": "failing"}  # none runs here
-        assert client.get("/readyz").json() == {"status": "degraded", **parts}
+        parts = {"database": "ok", "archives": "ok", "disk": "ok", "mail": "ok"}
+        none_runs = {"workers": "failing", "ground_truth": "unknown"}
+        assert client.get("/readyz").json() == {"status": "degraded", **parts, **none_runs}
 
 
 def test_waiting_times_are_whole_seconds_and_never_none() -> None:
