@@ -30,11 +30,12 @@ def run(database: Database) -> None:
             if not _is_newest():
                 leaderboard_revisions.drop(connection)
             context.run_migrations()
-            leaderboard_revisions.install(connection)
             if database.is_sqlite:
                 _check_foreign_keys(connection)
-            elif _is_newest():  # privileges are those of the newest tables
-                privileges.grant(connection)
+            if _is_newest():  # triggers and privileges are those of the newest tables
+                leaderboard_revisions.install(connection)
+                if not database.is_sqlite:
+                    privileges.grant(connection)
 
 
 def _is_newest() -> bool:

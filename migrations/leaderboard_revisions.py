@@ -10,7 +10,7 @@ Installed after each migration: SQLite loses a table's triggers when Alembic rec
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
-from sqlalchemy import Connection, inspect, text
+from sqlalchemy import Connection, text
 
 INSERT, UPDATE, DELETE = "INSERT", "UPDATE", "DELETE"
 EVENTS = (INSERT, UPDATE, DELETE)
@@ -57,14 +57,11 @@ CHANGES: Mapping[str, Change] = {
 _CREATE = "INSERT INTO leaderboard_revisions (challenge_id, revision) VALUES (NEW.id, 1);"
 
 
-def install(connection: Connection) -> None:
-    """Create the triggers, or replace them with their current definition, for the tables that there are.
-
-    Some are missing after a migration to an earlier revision than the newest.
-    """
+def install(connection: Connection, changes: Mapping[str, Change] = CHANGES) -> None:
+    """Create the triggers, or replace them with their current definition."""
     create = _create_on_sqlite if connection.dialect.name == "sqlite" else _create_on_postgresql
-    for table in sorted(CHANGES.keys() & set(inspect(connection).get_table_names())):
-        create(connection, table)
+    for table, change in changes.items():
+        create(connection, table, change)
 
 
 def drop(connection: Connection) -> None:
@@ -81,22 +78,22 @@ def drop(connection: Connection) -> None:
         connection.execute(text(f"DROP TRIGGER {name}{of_table}"))
 
 
-def _statements(table: str) -> Iterator[tuple[str, str]]:
+def _statements(table: str, change: Change) -> Iterator[tuple[str, str]]:
     """Yield events of a table, each with what to do."""
     if table == "challenges":
         yield INSERT, _CREATE
-    for event in CHANGES[table].events:
-        yield event, CHANGES[table].statement(event)
+    for event in change.events:
+        yield event, change.statement(event)
 
 
-def _create_on_sqlite(connection: Connection, table: str) -> None:
-    for event, statement in _statements(table):
+def _create_on_sqlite(connection: Connection, table: str, change: Change) -> None:
+    for event, statement in _statements(table, change):
         name = f"leaderboard_revision_{table}_{event.lower()}"
         connection.execute(text(f"DROP TRIGGER IF EXISTS {name}"))
         connection.execute(text(f"CREATE TRIGGER {name} AFTER {event} ON {table} BEGIN {statement} END"))
 
 
-def _create_on_postgresql(connection: Connection, table: str) -> None:
+def _create_on_postgresql(connection: Connection, table: str, change: Change) -> None:
     """Create a deferred trigger and its function.
 
     Deferred to the end of the transaction, so that the revision is the last row it locks: transactions that change the
@@ -104,7 +101,9 @@ def _create_on_postgresql(connection: Connection, table: str) -> None:
     processes' roles may only read the revision.
     """
     name = f"leaderboard_revision_{table}"
-    branches = "".join(f"IF TG_OP = '{event}' THEN {statement} END IF; " for event, statement in _statements(table))
+    branches = "".join(
+        f"IF TG_OP = '{event}' THEN {statement} END IF; " for event, statement in _statements(table, change)
+    )
     connection.execute(
         text(
             f"CREATE OR REPLACE FUNCTION {name}() RETURNS trigger LANGUAGE plpgsql SECURITY DEFINER "

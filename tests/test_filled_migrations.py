@@ -8,7 +8,7 @@ from alembic import command
 from alembic.script import ScriptDirectory
 from sqlalchemy import update
 
-from tests.support.old_databases import CLASSES, COMPETITION, MEANS, Filled, fill
+from tests.support.old_databases import CLASSES, COMPETITION, MEANS, Filled, fill, install_triggers
 from vocboard.app.challenges.models import MAIN_PHASE
 from vocboard.app.database import Database
 from vocboard.app.leaderboards.current import Boards
@@ -24,8 +24,10 @@ def empty_url(request: pytest.FixtureRequest) -> str:
     return str(request.getfixturevalue(f"empty_{request.param}_url"))
 
 
-def filled(url: str) -> Filled:
+def filled(url: str, revision: str) -> Filled:
     with closing(Database(url)) as database, database.engine.execution_options(writing=True).begin() as connection:
+        if revision != REVISIONS[-1]:
+            install_triggers(connection)
         return fill(connection)
 
 
@@ -50,12 +52,12 @@ def test_a_database_in_use_since_the_first_revision_is_migrated_step_by_step(emp
     expected = []
     for revision in REVISIONS:
         command.upgrade(config(empty_url), revision)
-        expected.append(filled(empty_url))
+        expected.append(filled(empty_url, revision))
     check_leaderboards(empty_url, expected)
 
 
 def test_a_database_of_the_first_revision_is_migrated_in_one_transaction(empty_url: str) -> None:
     command.upgrade(config(empty_url), REVISIONS[0])
-    expected = [filled(empty_url), filled(empty_url)]
+    expected = [filled(empty_url, REVISIONS[0]), filled(empty_url, REVISIONS[0])]
     upgrade(empty_url)
     check_leaderboards(empty_url, expected)

@@ -162,7 +162,7 @@ def test_import_truth_runs_in_web_and_says_so_elsewhere(
     archive = tmp_path / "kit.tar.gz"
     archive.write_bytes(small_world.ground_truth_archive())
     slug = challenge.rpartition("/")[2]
-    command = ["import-truth", slug, str(archive), "--organiser", "organiser@lab.example", "--wait"]
+    command = ["import-truth", slug, str(archive), "--organiser", "organiser@lab.example", "--confirm"]
     for service in ("migrate", "worker"):
         said = admin(installation, *command, service=service, status=1)
         assert "run in the service web" in said

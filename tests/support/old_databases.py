@@ -11,7 +11,9 @@ from datetime import UTC, datetime
 from typing import Any
 from uuid import uuid4
 
-from sqlalchemy import CHAR, JSON, Column, Connection, MetaData, Table, Uuid, insert, update
+from sqlalchemy import CHAR, JSON, Column, Connection, MetaData, Table, Uuid, insert, inspect, update
+
+from vocboard.migrations.leaderboard_revisions import CHANGES, Change, install
 
 TIME = datetime(2026, 11, 21, 12, tzinfo=UTC)
 MEANS = (0.25, 0.75)  # of the two methods, and of each of their classes; in the order of submission
@@ -55,6 +57,17 @@ class Filled:
 
     challenge: str
     methods: tuple[str, ...]
+
+
+def install_triggers(connection: Connection) -> None:
+    """Install triggers like those that earlier versions had: on the same tables, without columns that came later."""
+    found = inspect(connection)
+    changes = {}
+    for table in found.get_table_names():
+        columns = {column["name"] for column in found.get_columns(table)}
+        if table in CHANGES and columns & {"challenge_id", "slug"}:
+            changes[table] = Change("{row}.id" if "slug" in columns else "{row}.challenge_id", CHANGES[table].events)
+    install(connection, changes)
 
 
 def fill(connection: Connection) -> Filled:
