@@ -108,7 +108,8 @@ def detail_of(backend: Backend, submission: Submission) -> StoredDetail:
     with backend.database.reading() as session:
         evaluation = queries.current(session, submission)
         assert evaluation is not None
-        return queries.detail(session, submission.challenge, evaluation, "comp1")
+        challenge = session.get_one(Challenge, submission.challenge_id)
+        return queries.detail(session, challenge, evaluation, "comp1")
 
 
 def test_means_of_a_list_of_submissions(backend: Backend) -> None:
