@@ -1,4 +1,4 @@
-"""Compares the submissions of each person with each other, from their replicates."""
+"""Compares the submissions of each method with each other, from their replicates."""
 
 import logging
 import time
@@ -68,34 +68,35 @@ def _name(claim: SequenceClaim) -> str:
 def _compare_all(
     database: Database, store: ArchiveStore, settings: Settings, claim: SequenceClaim, *, until: float
 ) -> Mapping[str, SequenceStatistics]:
-    """Return the changes in each competition in which the person has at least two submissions."""
+    """Return the changes of each method with at least two submissions to a competition, as `SequenceKey.stored`."""
     person = claim.person
     with database.snapshot() as session:
         challenge = challenge_queries.challenge_with_phases(session, person.challenge_id)
         decimals, edition = decimals_of(challenge.decimals), edition_of(challenge)
         found = sequences.members(session, person.challenge_id, person.phase_key, user_id=person.user_id)
     compared = {}
-    for (_, key), sequence in found.items():
+    for key, sequence in found.items():
         listed = sequences.compared(sequence)
         if len(listed) < queue.MIN_SUBMISSIONS:
             continue
-        classes = len(edition.competitions[key].classes) if key in edition.competitions else 0
+        known = edition.competitions.get(key.competition)
+        classes = len(known.classes) if known else 0
         results = [one.result_id for one in listed]
         try:
             means = _replicated(database, store, settings, listed, until=until)
-            compared[key] = _statistics(results, means, decimals, classes)
+            compared[key.stored] = _statistics(results, means, decimals, classes)
         except NoReplicatesError as error:
-            compared[key] = SequenceStatistics(results, [], None, error.reason)
+            compared[key.stored] = SequenceStatistics(results, [], None, error.reason)
         except (DamagedArchiveError, FileNotFoundError, UnscorableError, StoppedProcessError):
-            _log.exception("submissions of %s to %s cannot be compared", person, key)
-            compared[key] = SequenceStatistics(results, [], None, Failure.UNREADABLE)
+            _log.exception("submissions of %s to %s cannot be compared", person, key.stored)
+            compared[key.stored] = SequenceStatistics(results, [], None, Failure.UNREADABLE)
         except (OSError, SQLAlchemyError, _MoreUrgentError):
             raise
         except Exception as error:
-            _log.exception("submissions of %s to %s cannot be compared", person, key)
+            _log.exception("submissions of %s to %s cannot be compared", person, key.stored)
             is_too_large = isinstance(error, MemoryError | SoftTimeLimitExceeded)
             failure = Failure.TOO_LARGE if is_too_large else Failure.ERROR
-            compared[key] = SequenceStatistics(results, [], None, failure)
+            compared[key.stored] = SequenceStatistics(results, [], None, failure)
     return compared
 
 

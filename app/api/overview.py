@@ -56,6 +56,7 @@ def list_challenge_submissions(
     q: Search = "",
     state: Kind | None = None,
     competition: str = "",
+    phase: Annotated[str, Query(description="Key of a phase.")] = "",
     person: uuid.UUID | None = None,
     flag: Flag | None = None,
     sort: Sort = Sort.UPLOADED,
@@ -70,7 +71,7 @@ def list_challenge_submissions(
     per_page: PerPage = DEFAULT_PER_PAGE,
 ) -> ItemPage[OrganisersSubmission]:
     """Search, filter and sort all submissions to a challenge. For its organisers."""
-    filters = Filters(q, state, competition, person, flag, sort, descending)
+    filters = Filters(q, state, competition, phase, person, flag, sort, descending)
     with database.reading() as session:
         challenge = challenges.get_organised(session, slug, user)
         found = overview.page_of_submissions(
@@ -256,10 +257,18 @@ def _entrant(entrant: entrants_of.Entrant) -> Entrant:
         disqualified=entrant.disqualified,
         latest_at=entrant.latest_at,
         ban=_banned(entrant.ban, entrant.user.name) if entrant.ban else None,
-        progress={
-            one.competition: Progress(scored=one.scored, first=one.first, best=one.best, improvement=one.improvement)
+        progress=[
+            Progress(
+                phase=one.phase,
+                method=one.method,
+                competition=one.competition,
+                scored=one.scored,
+                first=one.first,
+                best=one.best,
+                improvement=one.improvement,
+            )
             for one in entrant.progress
-        },
+        ],
     )
 
 

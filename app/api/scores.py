@@ -77,8 +77,10 @@ def _points(curve: VisibleCurve) -> PrecisionRecallPoints | RocPoints:
     right: list[float | None] = [x for x, _ in curve.points]
     up: list[float | None] = [y for _, y in curve.points]
     if curve.kind is CurveKind.ROC:
-        return RocPoints(false_positive_rate=right, true_positive_rate=up)
-    return PrecisionRecallPoints(recall=right, precision=up)
+        return RocPoints(
+            false_positive_rate=right, true_positive_rate=up, step=curve.step, is_left_out=curve.is_left_out
+        )
+    return PrecisionRecallPoints(recall=right, precision=up, step=curve.step, is_left_out=curve.is_left_out)
 
 
 def _competition(result: VisibleResult, evaluation: VisibleEvaluation, decimals: int) -> CompetitionScores:
@@ -105,6 +107,7 @@ def _competition(result: VisibleResult, evaluation: VisibleEvaluation, decimals:
             for name, counts in result.counts.items()
         },
         confusion_matrix=[list(row) for row in result.confusion.shares] if result.confusion else None,
+        confusion_steps=list(result.confusion.steps) if result.confusion and result.confusion.steps else None,
         confusion_counts=[list(row) for row in result.confusion.counts]
         if result.confusion and result.confusion.counts
         else None,

@@ -136,6 +136,7 @@ def _entrant(one: EntrantSequence, decimals: int) -> across.EntrantSequence:
     return across.EntrantSequence(
         user=one.user.id,
         name=one.user.name,
+        method=one.method,
         submissions=one.submissions,
         steps=[
             across.SequenceStep(

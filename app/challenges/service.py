@@ -11,6 +11,8 @@ from sqlalchemy.orm import Session
 from vocboard.app.accounts.models import Role, User
 from vocboard.app.audit import service as audit
 from vocboard.app.challenges import queries
+from vocboard.app.challenges.competition_rows import competition_rows, same_or_new
+from vocboard.app.challenges.deadlines import move_next_phases, with_moved_freeze
 from vocboard.app.challenges.detail_level import set_detail
 from vocboard.app.challenges.edition_versions import source_of_version
 from vocboard.app.challenges.editions import chosen_edition, edition_of
@@ -23,7 +25,7 @@ from vocboard.app.challenges.ground_truth import (
     ground_truth_versions,
     image_sets_json,
 )
-from vocboard.app.challenges.models import MAIN_PHASE, Challenge, ChallengeCompetition, ChallengeOrganiser, Detail
+from vocboard.app.challenges.models import MAIN_PHASE, Challenge, ChallengeOrganiser, Detail
 from vocboard.app.challenges.phase_changes import add_phase, remove_phase, require_not_entered, update_phase
 from vocboard.app.challenges.phases import (
     Phase,
@@ -166,7 +168,7 @@ def create(
         edition=known.name if known else "",
         edition_file=edition_file,
         edition_version=edition_version,
-        competitions=_rows(rules.competitions or ()),
+        competitions=competition_rows(rules.competitions or ()),
         imported_at=imported_at,
         further_phases=[],
         **rules.columns(),
@@ -195,7 +197,8 @@ def update(session: Session, *, challenge: Challenge, user: User, rules: Challen
     """
     queries.lock_challenge(session, challenge.id)
     freezing.freeze_due(session, challenge)
-    before = dict(rules_of(challenge))
+    old = rules_of(challenge)
+    before = dict(old)
     checks = FieldChecks()
     rules = check_rules(checks, rules, edition_of(challenge))
     if any(before[name] != value for name, value in dict(rules).items() if name not in CHANGEABLE_FOR_EVER):
@@ -207,15 +210,17 @@ def update(session: Session, *, challenge: Challenge, user: User, rules: Challen
     if truth is not None and (missing := [key for key in keys if key not in (truth.competitions or ())]):
         checks.fail("competitions", f"The current ground truth cannot score {', '.join(missing)}.")
     checks.finish()
+    rules = rules.model_copy(update=with_moved_freeze(old, rules))
     require_not_entered(session, challenge, MAIN_PHASE, {row.key for row in challenge.competitions} - set(keys))
     for name, value in rules.columns().items():
         setattr(challenge, name, value)
-    challenge.competitions = _same_or_new(challenge, keys)
+    challenge.competitions = same_or_new(challenge.competitions, keys)
     session.flush()
     after = dict(rules)
     changes = {name: {"from": before[name], "to": after[name]} for name in after if before[name] != after[name]}
     if changes:
         audit.record(session, actor=user, action="challenge.update", subject=challenge, details=changes)
+    move_next_phases(session, challenge, user=user, key=MAIN_PHASE, before=old, after=rules)
 
 
 def change_phase(
@@ -272,7 +277,7 @@ def replace_edition_file(session: Session, *, challenge: Challenge, user: User, 
         raise ConflictError("The edition cannot be changed while there are several phases. Remove the others first.")
     before = challenge.edition
     challenge.edition, challenge.edition_file = edition.name if edition else "", edition_file
-    challenge.competitions = _same_or_new(challenge, tuple(edition.competitions) if edition else ())
+    challenge.competitions = same_or_new(challenge.competitions, tuple(edition.competitions) if edition else ())
     session.flush()
     details = {"from": before, "to": challenge.edition, "sha256": sha256(edition_file.encode()).hexdigest()}
     audit.record(session, actor=user, action="challenge.replace_edition", subject=challenge, details=details)
@@ -284,16 +289,3 @@ def _find(session: Session, slug: str, viewer: User | None) -> tuple[Challenge, 
     if found is None:
         raise NotFoundError("This challenge does not exist.")
     return found
-
-
-def _rows(keys: Sequence[str]) -> list[ChallengeCompetition]:
-    return [ChallengeCompetition(key=key, position=position) for position, key in enumerate(keys)]
-
-
-def _same_or_new(challenge: Challenge, keys: Sequence[str]) -> list[ChallengeCompetition]:
-    """Return the rows of these competitions, reusing existing ones."""
-    present = {row.key: row for row in challenge.competitions}
-    rows = [present.get(row.key, row) for row in _rows(keys)]
-    for position, row in enumerate(rows):
-        row.position = position
-    return rows

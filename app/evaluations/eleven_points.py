@@ -4,7 +4,7 @@ The points are not always exact, because exact points of a good method would rev
 correct. See docs/detail-levels.md for the rules and for what the points still reveal.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,6 +21,7 @@ STEPS = (0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0)  # between two displayed values o
 # exactly how many positives there are. A limit for all only takes information away, if it is a multiple of both
 # 0.01 and 0.02: otherwise it tells on which side of 200 the number of positives is.
 HIGHEST = 0.94
+MAX_STEP = 0.1  # what is coarser is not shown: beside scores with two decimals, it would mislead
 STEP_TIMES_POSITIVES = 2
 # One false positive before all others lowers the sum of the eleven points by 10 / positives + 1 / m, where m is the
 # number of true positives before the next one. If the points' mean is a score, rounding has to hide this amount.
@@ -48,7 +49,7 @@ def eleven_points(curve: AnyCurve, positives: int, scores: Iterable[float]) -> l
         scores: the class's scores by all metrics.
 
     Returns:
-        Eleven fractions with two decimals; empty if the curve is undefined.
+        Eleven fractions with two decimals; empty if the curve is undefined, or the step is above `MAX_STEP`.
     """
     if not positives:
         return []
@@ -59,6 +60,8 @@ def eleven_points(curve: AnyCurve, positives: int, scores: Iterable[float]) -> l
     precision[:SHOWN_FROM] = precision[SHOWN_FROM]
     is_mean_score = any(abs(score - exact_mean) < SAME for score in scores)
     width = step(positives, is_mean_score=is_mean_score)
+    if width > MAX_STEP:
+        return []
     return _rounded(np.round(np.minimum(precision, ceilings(positives)) / width) * width)
 
 
@@ -86,6 +89,25 @@ def step(positives: int, *, is_mean_score: bool) -> float:
     """
     least = (STEP_TIMES_POSITIVES_IF_MEAN_IS_SCORE if is_mean_score else STEP_TIMES_POSITIVES) / positives
     return next((width for width in STEPS if width >= least), STEPS[-1])
+
+
+def shown_step(values: Sequence[float], positives: int) -> float | None:
+    """Return the step of the displayed precision of a class, which follows from it and the number of positives.
+
+    Returns:
+        None if it is too coarse to be shown: what earlier versions have stored may be.
+
+    >>> shown_step([0.9, 0.85, 0.0], 200), shown_step([0.93, 0.87, 0.0], 200), shown_step([0.5, 0.0], 4)
+    (0.05, 0.01, None)
+    """
+    widths = [step(positives, is_mean_score=is_mean) for is_mean in (True, False)]
+    # A list that reaches no recall is in any step; its curve is shown if one of the same class could be.
+    width = widths[0] if any(values) and _are_multiples(values, widths[0]) else widths[1]
+    return width if width <= MAX_STEP else None
+
+
+def _are_multiples(values: Sequence[float], width: float) -> bool:
+    return all(abs(value / width - round(value / width)) < SAME for value in values)
 
 
 def _interpolated_precision(curve: Curve) -> NDArray[np.float64]:

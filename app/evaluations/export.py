@@ -53,13 +53,20 @@ def scores_csv(result: VisibleResult, classes: Sequence[str], decimals: int) -> 
 
 
 def curves_csv(curves: Mapping[str, VisibleCurve]) -> str:
-    """Return the points of the curves as RFC 4180 CSV, a row for each point; only a header if there is no curve."""
+    """Return the points of the curves as RFC 4180 CSV, a row for each point; only a header if there is no curve.
+
+    The last column is the step to which the points are rounded, empty if they are exact. A class without points has one
+    row, with dashes.
+    """
     output = io.StringIO()
     writer = csv.writer(output)
     kind = next((curve.kind for curve in curves.values()), CurveKind.PRECISION_RECALL)
-    writer.writerow(["class", *AXES[kind]])
+    writer.writerow(["class", *AXES[kind], "step"])
     for name, curve in curves.items():
-        writer.writerows([name, f"{x:.12g}", f"{y:.12g}"] for x, y in curve.points)
+        width = "" if curve.step is None else f"{curve.step:g}"
+        writer.writerows([name, f"{x:.12g}", f"{y:.12g}", width] for x, y in curve.points)
+        if not curve.points:
+            writer.writerow([name, "-", "-", ""])
     return output.getvalue()
 
 
@@ -99,12 +106,19 @@ def curves_svg(curves: Mapping[str, VisibleCurve], title: str) -> str:
         half = _SIDE / 2
         parts += [
             f'<text x="{x}" y="{y - 6}">{escape(name)}</text>',
+            f'<text class="soft" x="{x + _SIDE}" y="{y - 6}" text-anchor="end">{_step(curve)}</text>',
             f'<rect class="frame" x="{x}" y="{y}" width="{_SIDE}" height="{_SIDE}"/>',
             f'<path class="grid" d="M{x},{y + half}h{_SIDE}M{x + half},{y}v{_SIDE}"/>',
             f'<polyline class="line" points="{points}"/>' if points else "",
         ]
     parts.append(f'<text class="soft" x="{_GAP}" y="{height - 8}">x: {right}, y: {up}, both from 0 to 1</text>')
     return _svg(width, height, title, parts)
+
+
+def _step(curve: VisibleCurve) -> str:
+    if not curve.points:
+        return "–"
+    return "" if curve.step is None else f"steps of {100 * curve.step:g} %"
 
 
 def _counted(result: VisibleResult, name: str, decimals: int) -> list[str]:

@@ -103,6 +103,7 @@ class ConfusionShares(Base):
         ForeignKey("competition_results.id", ondelete="CASCADE"), primary_key=True
     )
     shares: Mapped[list[list[float | None]]] = mapped_column(JSON)
+    steps: Mapped[list[float | None] | None] = mapped_column(JSON(none_as_null=True))  # by row; None if not stored yet
 
 
 class DiagnosisShares(Base):

@@ -3,7 +3,7 @@
 import uuid
 from collections import defaultdict
 from collections.abc import Collection, Mapping, Sequence
-from typing import NamedTuple, TypeVarTuple
+from typing import Any, NamedTuple, TypeVarTuple
 
 from sqlalchemy import Select, and_, func, select
 from sqlalchemy.orm import Session, selectinload
@@ -46,12 +46,13 @@ def current(session: Session, submission: Submission) -> Evaluation | None:
 
 def detail(session: Session, challenge: Challenge, evaluation: Evaluation, curves_of: str | None) -> StoredDetail:
     """Return the curves (of one competition), confusion matrices and diagnoses that the web process can read."""
-    with_curves = [result.id for result in evaluation.results if result.competition == curves_of]
+    with_curves = {result.id: result.details for result in evaluation.results if result.competition == curves_of}
     stored = _curves(session, with_curves)
     rows = session.execute(
         select(
             CompetitionResult.id,
             ConfusionShares.shares.label("shares"),
+            ConfusionShares.steps,
             PublicConfusionMatrix.counts,
             DiagnosisShares.shares.label("diagnosis_shares"),
             PublicDiagnosis.content.label("diagnosis"),
@@ -71,7 +72,9 @@ def detail(session: Session, challenge: Challenge, evaluation: Evaluation, curve
     return StoredDetail(
         eleven_points=stored.eleven_points,
         exact_curves=stored.exact_curves,
+        positives=stored.positives,
         shares={row.id: row.shares for row in rows if row.shares is not None},
+        steps={row.id: row.steps for row in rows},
         exact_matrices={row.id: row.counts for row in rows if row.counts is not None},
         diagnosis_shares={row.id: row.diagnosis_shares for row in rows if row.diagnosis_shares is not None},
         exact_diagnoses={row.id: row.diagnosis for row in rows if row.diagnosis is not None},
@@ -92,7 +95,7 @@ def published_curves(
         The submission of each result, and the curves by result.
     """
     query = _current(
-        select(CompetitionResult.id, Evaluation.submission_id).join(
+        select(CompetitionResult.id, Evaluation.submission_id, CompetitionResult.details).join(
             Evaluation, Evaluation.id == CompetitionResult.evaluation_id
         )
     ).where(
@@ -104,8 +107,9 @@ def published_curves(
         Submission.published_at.is_not(None),
         CompetitionResult.competition == competition,
     )
-    results = {row.id: row.submission_id for row in session.execute(query)}
-    return results, _curves(session, results, class_name)
+    rows = session.execute(query).all()
+    curves = _curves(session, {row.id: row.details for row in rows}, class_name)
+    return {row.id: row.submission_id for row in rows}, curves
 
 
 class Scored(NamedTuple):
@@ -194,10 +198,17 @@ def _current(query: Select[*Columns]) -> Select[*Columns]:
     return query.join(Submission, Submission.current_evaluation_id == Evaluation.id)
 
 
-def _curves(session: Session, result_ids: Collection[uuid.UUID], class_name: str | None = None) -> StoredCurves:
-    """Return eleven points and public copies of exact curves of results, of all classes or one."""
+def _curves(
+    session: Session, details: Mapping[uuid.UUID, Mapping[str, Any]], class_name: str | None = None
+) -> StoredCurves:
+    """Return eleven points and public copies of exact curves, of all classes or one.
+
+    Args:
+        details: of the results, by id.
+    """
+    result_ids = list(details)
     if not result_ids:
-        return StoredCurves({}, {})
+        return StoredCurves({}, {}, {})
     points = select(Curve).where(Curve.result_id.in_(result_ids)).order_by(Curve.position)
     copies = select(PublicCurve).where(PublicCurve.result_id.in_(result_ids)).order_by(PublicCurve.position)
     if class_name is not None:
@@ -211,4 +222,8 @@ def _curves(session: Session, result_ids: Collection[uuid.UUID], class_name: str
     exact: defaultdict[uuid.UUID, dict[str, AnyCurve]] = defaultdict(dict)
     for copy in session.scalars(copies):
         exact[copy.result_id][copy.class_name] = curves.unpack(copy.points, CurveKind(copy.kind))
-    return StoredCurves(eleven, exact)
+    positives = {
+        result_id: {name: counts["positives"] for name, counts in by_class.items()}
+        for result_id, by_class in details.items()
+    }
+    return StoredCurves(eleven, exact, positives)

@@ -15,7 +15,7 @@ from sqlalchemy.orm import Session
 from vocboard.app.challenges.models import Challenge, ChallengePhase, Scoring
 from vocboard.app.database import Base
 from vocboard.app.evaluations import curves, eleven_points, exact_copies
-from vocboard.app.evaluations.confusion_shares import confusion_shares
+from vocboard.app.evaluations.confusion_shares import confusion_shares, step
 from vocboard.app.evaluations.diagnosis_shares import diagnosis_shares
 from vocboard.app.evaluations.models import (
     ClassScore,
@@ -107,8 +107,9 @@ def store(
         if item.confusion_matrix is not None and item.images_by_label is not None:
             counts = np.asarray(item.confusion_matrix).tolist()
             rows[SecretConfusionMatrix].append({"result_id": result["id"], "counts": counts})
-            shares = confusion_shares(counts, item.images_by_label.tolist())
-            rows[ConfusionShares].append({"result_id": result["id"], "shares": shares})
+            images = item.images_by_label.tolist()
+            shares, steps = confusion_shares(counts, images), [step(number) for number in images]
+            rows[ConfusionShares].append({"result_id": result["id"], "shares": shares, "steps": steps})
     for table, values in rows.items():
         if values:
             session.execute(insert(table), values)

@@ -5,10 +5,11 @@ from dataclasses import dataclass
 from typing import Any
 
 from vocboard.app.challenges.models import Detail
+from vocboard.app.evaluations.confusion_shares import steps_of
 from vocboard.app.evaluations.curves import plot_points
 from vocboard.app.evaluations.diagnosis_failures import DiagnosisFailure
 from vocboard.app.evaluations.diagnosis_shares import Shares
-from vocboard.app.evaluations.eleven_points import GRID
+from vocboard.app.evaluations.eleven_points import GRID, MAX_STEP, STEPS, shown_step
 from vocboard.app.evaluations.ladder import Ladder, Release, VisibleLadder
 from vocboard.app.evaluations.models import CompetitionResult, Evaluation, Measure
 from vocboard.app.evaluations.origin import ImportedScores
@@ -58,10 +59,12 @@ class StoredCurves:
     Attributes:
         eleven_points: kind and values by class.
         exact_curves: by class; only for challenges with public ground truth.
+        positives: number by class, from which the steps of the points follow.
     """
 
     eleven_points: Mapping[Any, Mapping[str, tuple[CurveKind, Sequence[float]]]]
     exact_curves: Mapping[Any, Mapping[str, AnyCurve]]
+    positives: Mapping[Any, Mapping[str, int]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,6 +73,7 @@ class StoredDetail(StoredCurves):
 
     Attributes:
         shares: shares of confusion matrices.
+        steps: of each row of these; None if an earlier version has stored them.
         exact_matrices: pixels; only for challenges with public ground truth.
         diagnosis_shares: shares of diagnoses.
         exact_diagnoses: only for challenges with public ground truth.
@@ -81,6 +85,7 @@ class StoredDetail(StoredCurves):
     """
 
     shares: Mapping[Any, Sequence[Sequence[float | None]]]
+    steps: Mapping[Any, Sequence[float | None] | None]
     exact_matrices: Mapping[Any, Sequence[Sequence[int]]]
     diagnosis_shares: Mapping[Any, Shares]
     exact_diagnoses: Mapping[Any, Mapping[str, Any]]
@@ -231,11 +236,16 @@ def _curves(result_id: Any, stored: StoredCurves, permissions: ViewerPermissions
         }
     if not permissions.curves:
         return {}
-    found = stored.eleven_points.get(result_id, {})
-    return {
-        name: VisibleCurve(kind, tuple(zip(GRID, values, strict=True)) if values else ())
-        for name, (kind, values) in found.items()
-    }
+    found, positives = stored.eleven_points.get(result_id, {}), stored.positives.get(result_id, {})
+    return {name: _points(kind, values, positives.get(name, 0)) for name, (kind, values) in found.items()}
+
+
+def _points(kind: CurveKind, values: Sequence[float], positives: int) -> VisibleCurve:
+    is_roc = kind is CurveKind.ROC
+    width = STEPS[0] if is_roc else shown_step(values, positives) if positives else None
+    if not values or width is None:
+        return VisibleCurve(kind, (), is_left_out=bool(positives) and not is_roc)
+    return VisibleCurve(kind, tuple(zip(GRID, values, strict=True)), width)
 
 
 def _confusion(
@@ -244,7 +254,13 @@ def _confusion(
     if permissions.exact and (counts := stored.exact_matrices.get(result.id)):
         return VisibleConfusion(row_shares(counts, decimals), counts)
     shares = stored.shares.get(result.id) if permissions.curves else None
-    return None if shares is None else VisibleConfusion(shares, None)
+    if shares is None:
+        return None
+    steps = stored.steps.get(result.id) or [
+        None if width is None or width > MAX_STEP else width for width in steps_of(shares)
+    ]
+    rows = [[None if width is None else share for share in row] for row, width in zip(shares, steps, strict=True)]
+    return VisibleConfusion(rows, None, steps)
 
 
 def _diagnosis(result_id: Any, stored: StoredDetail, permissions: ViewerPermissions) -> VisibleDiagnosis | None:

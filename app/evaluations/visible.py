@@ -37,10 +37,18 @@ class VisibleCounts:
 
 @dataclass(frozen=True, slots=True)
 class VisibleCurve:
-    """One class's curve: points from left to right, as in `curves.AXES`; empty if undefined."""
+    """One class's curve.
+
+    Attributes:
+        points: from left to right, as in `curves.AXES`; empty if it is undefined or left out.
+        step: to whose multiples the points are rounded; None if they are exact, or there are none.
+        is_left_out: whether the class has too few positives for a step of at most a tenth.
+    """
 
     kind: CurveKind
     points: tuple[tuple[float, float], ...]
+    step: float | None = None
+    is_left_out: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,12 +56,14 @@ class VisibleConfusion:
     """A confusion matrix: rows are the ground truth, columns the result, background first.
 
     Attributes:
-        shares: fractions of each row; None in rows without pixels.
+        shares: fractions of each row; None in rows without pixels, or of classes in too few images.
         counts: pixels; None unless exact data are visible.
+        steps: to whose multiples the shares of each row are rounded; None in rows without shares, or if they are exact.
     """
 
     shares: Sequence[Sequence[float | None]]
     counts: Sequence[Sequence[int]] | None
+    steps: Sequence[float | None] | None = None
 
 
 class DiagnosisState(StrEnum):

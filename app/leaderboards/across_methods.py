@@ -23,7 +23,7 @@ from vocboard.app.statistics import sequences
 from vocboard.app.statistics.agreement import Agreement
 from vocboard.app.statistics.boards import Failure
 from vocboard.app.statistics.models import BoardAgreement, SubmissionSequence
-from vocboard.app.statistics.sequences import Change, Member, SequenceStatistics, Verdict
+from vocboard.app.statistics.sequences import Change, Member, SequenceKey, SequenceStatistics, Verdict
 from vocboard.evaluator.editions import Competition
 from vocboard.evaluator.tasks.registries.definitions import METRICS
 
@@ -79,9 +79,10 @@ class Step:
 
 @dataclass(frozen=True, slots=True)
 class EntrantSequence:
-    """The submissions of one person.
+    """The submissions of one method.
 
     Attributes:
+        user: whose it is.
         submissions: number of all that can be compared, of which `steps` has the latest.
         overall: of the last to the first of `steps`.
         verdict: None while it is being computed, or if it cannot be.
@@ -89,6 +90,8 @@ class EntrantSequence:
     """
 
     user: User
+    method_id: uuid.UUID
+    method: str
     submissions: int
     steps: Sequence[Step]
     difference: float
@@ -109,8 +112,8 @@ class AcrossMethods:
         failure: why the leaderboard has no statistics, and so no agreement.
         not_compared: number of methods on the leaderboard without one.
         image_sets: for each competition that differs from this one in nothing but the image set.
-        entrants: with at least two submissions, those with most first.
-        alone: number of people with one submission that could be compared.
+        entrants: methods with at least two submissions, those with most first.
+        alone: number of methods with one submission that could be compared.
     """
 
     phase: Phase
@@ -219,26 +222,27 @@ def _entrants(
     session: Session,
     challenge: Challenge,
     phase: Phase,
-    found: Mapping[tuple[uuid.UUID, str], Sequence[Member]],
+    found: Mapping[SequenceKey, Sequence[Member]],
     *,
     higher_is_better: bool,
 ) -> list[EntrantSequence]:
-    listed = {user_id: sequence for (user_id, _), sequence in found.items() if len(sequence) > 1}
-    users = {user.id: user for user in session.scalars(select(User).where(User.id.in_(listed)))}
+    listed = {key: sequence for key, sequence in found.items() if len(sequence) > 1}
+    people = {key.user_id for key in listed}
+    users = {user.id: user for user in session.scalars(select(User).where(User.id.in_(people)))}
     stored = session.scalars(
         select(SubmissionSequence).where(
             SubmissionSequence.challenge_id == challenge.id,
             SubmissionSequence.phase_key == phase.key,
-            SubmissionSequence.user_id.in_(listed),
+            SubmissionSequence.user_id.in_(people),
         )
     )
     contents = {row.user_id: row.content for row in stored if row.content is not None}
     entrants = []
-    for user_id, sequence in listed.items():
+    for key, sequence in listed.items():
         compared = sequences.compared(sequence)
-        content = contents.get(user_id, {})
+        content = contents.get(key.user_id, {})
         failure = Failure(content["failure"]) if content.get("failure") else None
-        computed = content.get("competitions", {}).get(sequence[0].competition)
+        computed = content.get("competitions", {}).get(key.stored)
         statistics = None if computed is None else SequenceStatistics.from_json(computed)
         if statistics is not None and list(statistics.results) != [one.result_id for one in compared]:
             statistics = None  # of other submissions than there are now
@@ -251,7 +255,9 @@ def _entrants(
         ]
         entrants.append(
             EntrantSequence(
-                user=users[user_id],
+                user=users[key.user_id],
+                method_id=key.method_id,
+                method=sequence[-1].method,
                 submissions=len(sequence),
                 steps=steps,
                 difference=compared[-1].mean - compared[0].mean,
@@ -262,4 +268,4 @@ def _entrants(
                 failure=failure,
             )
         )
-    return sorted(entrants, key=lambda one: (-one.submissions, one.user.name.casefold(), one.user.email))
+    return sorted(entrants, key=lambda one: (-one.submissions, one.user.name.casefold(), one.user.email, one.method))

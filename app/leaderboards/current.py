@@ -139,6 +139,37 @@ class Boards:
         """Do the same as `get` in this thread, for handlers that run in one."""
         return self._get(_Wanted(slug, competition, phase_key, Part.COUNTING), viewer)
 
+    async def with_results(self, challenge: Challenge, viewer: User | None) -> CurrentBoard:
+        """Return a leaderboard of the phase whose results overviews show.
+
+        That is the phase whose leaderboards are shown first or, as long as it has no results, the one that opened last
+        of those that have some.
+
+        Args:
+            challenge: with its competitions and phases.
+
+        Raises:
+            NotFoundError: the person cannot see the challenge any more, or its phases have changed.
+            HiddenLeaderboardError: leaderboards are not visible yet, and no other phase has results.
+        """
+        at = now()
+        default = challenges.leaderboard_phase(challenge, at)
+        earlier = [each for each in challenges.phases_of(challenge) if each.has_opened(at) and each.key != default.key]
+        found: list[CurrentBoard] = []
+        hidden: list[HiddenLeaderboardError] = []
+        for phase in (default, *reversed(earlier)):
+            try:
+                current = await self.get(challenge.slug, phase.competitions[0], viewer, phase_key=phase.key)
+            except HiddenLeaderboardError as error:
+                hidden.append(error)
+                continue
+            if current.counts:
+                return current
+            found.append(current)
+        if hidden:
+            raise hidden[0]
+        return found[0]
+
     async def first(self, slug: str, viewer: User | None, *, phase_key: str | None = None) -> CurrentBoard:
         """Return the leaderboard of a phase's first competition with entries, or of its first one if none has any.
 

@@ -12,11 +12,12 @@ from sqlalchemy.orm import Session
 from vocboard.app.accounts.models import User
 from vocboard.app.challenges.bans import bans_of
 from vocboard.app.challenges.models import Ban, Challenge
+from vocboard.app.challenges.phases import phases_of
 from vocboard.app.database import now
 from vocboard.app.evaluations.models import CompetitionResult, Evaluation, Measure
 from vocboard.app.evaluations.rounding import rounded
 from vocboard.app.quotas.service import Use, use_of_everyone
-from vocboard.app.submissions.models import State, Submission
+from vocboard.app.submissions.models import Method, State, Submission
 from vocboard.evaluator.tasks.names import Metric
 from vocboard.evaluator.tasks.registries.definitions import METRICS
 
@@ -35,15 +36,19 @@ class Sort(StrEnum):
 
 @dataclass(slots=True)
 class Progress:
-    """One person's scored submissions to one competition; fractions, rounded.
+    """One method's scored submissions to one competition in one phase; fractions, rounded.
 
     Attributes:
+        phase: its key.
+        method: its name.
         scored: how many have a mean.
         first: the mean of the first one.
         best: the best mean, by the direction of the metric.
         higher_is_better: the direction of the competition's metric.
     """
 
+    phase: str
+    method: str
     competition: str
     scored: int
     first: float
@@ -68,7 +73,7 @@ class Entrant:
     Attributes:
         submissions: all of them.
         quota: how much of it the person has used.
-        progress: by competition, in the order of the challenge.
+        progress: by phase, method and competition, in the order of the challenge and of the methods' first submissions.
         ban: from the challenge, if there is one.
     """
 
@@ -84,12 +89,12 @@ class Entrant:
 
     @property
     def best(self) -> float:
-        """The best mean in any competition (see `Progress.quality`); below all others if there is none."""
+        """The best mean with any method (see `Progress.quality`); below all others if there is none."""
         return max((one.quality for one in self.progress), default=-1.0)
 
     @property
     def improvement(self) -> float:
-        """The largest improvement in any competition; below all others if there is none."""
+        """The largest improvement of any method; below all others if there is none."""
         return max((one.improvement for one in self.progress), default=-1.0)
 
 
@@ -130,7 +135,16 @@ def entrants(session: Session, *, challenge: Challenge, sort: Sort = Sort.LATEST
 def _add_progress(session: Session, challenge: Challenge, found: Mapping[uuid.UUID, Entrant]) -> None:
     """Walk through all defined means in the order of submission."""
     query = (
-        select(Submission.user_id, CompetitionResult.competition, Measure.metric, Measure.mean)
+        select(
+            Submission.user_id,
+            Submission.phase_key,
+            Submission.method_id,
+            Method.name,
+            CompetitionResult.competition,
+            Measure.metric,
+            Measure.mean,
+        )
+        .join(Method, Method.id == Submission.method_id)
         .join(Evaluation, Evaluation.id == Submission.current_evaluation_id)
         .join(CompetitionResult, CompetitionResult.evaluation_id == Evaluation.id)
         .join(Measure, and_(Measure.result_id == CompetitionResult.id, Measure.position == 0))
@@ -142,19 +156,27 @@ def _add_progress(session: Session, challenge: Challenge, found: Mapping[uuid.UU
         .order_by(Submission.created_at, Submission.id)
         .execution_options(yield_per=ROWS_AT_ONCE)
     )
-    by_place: dict[tuple[uuid.UUID, str], Progress] = {}
-    for user_id, competition, metric, unrounded in session.execute(query):
+    by_place: dict[tuple[str, uuid.UUID, str], Progress] = {}
+    for user_id, phase, method_id, method, competition, metric, unrounded in session.execute(query):
         mean = rounded(unrounded, challenge.decimals)
         if mean is None:
             continue
-        known = by_place.get((user_id, competition))
+        known = by_place.get((phase, method_id, competition))
         if known is None:
-            known = by_place[user_id, competition] = Progress(
-                competition, 0, mean, mean, METRICS[Metric(metric)].higher_is_better
+            known = by_place[phase, method_id, competition] = Progress(
+                phase, method, competition, 0, mean, mean, METRICS[Metric(metric)].higher_is_better
             )
             found[user_id].progress.append(known)
         known.scored += 1
         known.best = max(known.best, mean) if known.higher_is_better else min(known.best, mean)
     places = {row.key: row.position for row in challenge.competitions}
+    phases = [phase.key for phase in phases_of(challenge)]
     for entrant in found.values():
-        entrant.progress.sort(key=lambda one: (places.get(one.competition, len(places)), one.competition))
+        methods = list(dict.fromkeys(one.method for one in entrant.progress))
+        entrant.progress.sort(
+            key=lambda one, methods=methods: (  # type: ignore[misc]
+                phases.index(one.phase) if one.phase in phases else len(phases),
+                methods.index(one.method),
+                places.get(one.competition, len(places)),
+            )
+        )

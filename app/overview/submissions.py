@@ -12,6 +12,7 @@ from sqlalchemy.orm import Session, aliased, joinedload, selectinload
 from vocboard.app.accounts.models import User
 from vocboard.app.challenges.editions import edition_of
 from vocboard.app.challenges.models import Challenge
+from vocboard.app.challenges.phases import phases_of
 from vocboard.app.evaluations.models import CompetitionResult, Evaluation, Measure
 from vocboard.app.evaluations.results import visible_means
 from vocboard.app.paging import PER_PAGE, Page, paginate
@@ -69,10 +70,16 @@ class Filters:
     q: str = ""
     kind: Kind | None = None
     competition: str = ""
+    phase: str = ""
     person: uuid.UUID | None = None
     flag: Flag | None = None
     sort: Sort = Sort.UPLOADED
     descending: bool | None = None
+
+    @property
+    def is_any(self) -> bool:
+        """Whether they leave anything out."""
+        return bool(self.q or self.kind or self.competition or self.phase or self.person or self.flag)
 
     @property
     def is_descending(self) -> bool:
@@ -160,6 +167,9 @@ def _conditions(challenge: Challenge, filters: Filters) -> list[ColumnElement[bo
         conditions.append(_is_of(filters.kind))
     if filters.competition:
         conditions.append(Submission.entries.any(SubmissionEntry.competition.in_(_keys(challenge, filters))))
+    if filters.phase:  # one that the challenge has: anything else is nothing to ask a database for
+        keys = [phase.key for phase in phases_of(challenge) if phase.key == filters.phase]
+        conditions.append(Submission.phase_key.in_(keys))
     if filters.person is not None:
         conditions.append(Submission.user_id == filters.person)
     match filters.flag:

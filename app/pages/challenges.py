@@ -86,14 +86,17 @@ async def challenge_page(
     challenge, organises, own, imported = await run_in_threadpool(_read, database, slug, identity.user)
     at = now()
     phase = challenges.current_phase(challenge, at)
-    board_phase = challenges.leaderboard_phase(challenge, at)
+    default = board_phase = challenges.leaderboard_phase(challenge, at)
     found, visible_from = {}, None
     try:
-        _, shown = await boards.with_entries(slug, identity.user)
+        board_phase = (await boards.with_results(challenge, identity.user)).phase
+        _, shown = await boards.with_entries(slug, identity.user, phase_key=board_phase.key)
         found = {each.board.competition.key: standings(each.board, own) for each in shown}
     except HiddenLeaderboardError as error:
         visible_from = error.visible_from
     competitions = competitions_of(challenge, phase)
+    known = {each.key for each in competitions}
+    others = [each for each in competitions_of(challenge, board_phase) if each.key in found.keys() - known]
     state = phase.state(at)
     return await run_in_threadpool(
         render,
@@ -102,7 +105,7 @@ async def challenge_page(
         challenge=challenge,
         edition=challenges.edition_of(challenge),
         edition_argument=edition_argument(challenge),
-        matrix=matrix(competitions, found),
+        matrix=matrix([*competitions, *others], found),
         results=[one for one in found.values() if one.leaders] if challenge.archived_at is not None else [],
         imported=imported,
         visible_from=visible_from,
@@ -115,6 +118,7 @@ async def challenge_page(
         state_name=wording.PHASE_STATES[state],
         timeline=timeline(challenge, at),
         board_phase=board_phase,
+        board_query="" if board_phase.key == default.key else f"?phase={board_phase.key}",
         at=at,
     )
 

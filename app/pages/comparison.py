@@ -9,6 +9,7 @@ from starlette.responses import Response
 
 from vocboard.app.database import Database
 from vocboard.app.evaluations.results import published_curves
+from vocboard.app.evaluations.visible import VisibleCurve
 from vocboard.app.leaderboards.board import BoardRow, Cell
 from vocboard.app.leaderboards.current import CurrentBoard, HiddenLeaderboardError
 from vocboard.app.pages import comparison_drawings as drawings
@@ -63,7 +64,7 @@ def _page(request: Request, database: Database, current: CurrentBoard, state: Bo
     name = state.class_name or (board.classes[0] if board.classes else None)
     has_curves = board.has_curves and name is not None
     curves = _curves(database, current, chosen, name) if has_curves and name else {}
-    without = [row.method for series, row in enumerate(chosen) if not curves.get(series)]
+    drawn = {series: curve.points for series, curve in curves.items() if curve.points}
     higher_is_better = METRICS[board.metric].higher_is_better
     means, complete = [row.mean for row in chosen], [row.mean for row in chosen if row.is_complete]
     rows = [_compared("Mean", means, complete, higher_is_better=higher_is_better)]
@@ -87,8 +88,10 @@ def _page(request: Request, database: Database, current: CurrentBoard, state: Bo
         scale=scale,
         class_name=name,
         has_curves=has_curves,
-        lines=drawings.lines({series: points for series, points in curves.items() if points}),
-        without=without,
+        lines=drawings.lines(drawn),
+        without=[row.method for series, row in enumerate(chosen) if series not in drawn],
+        step=next((curve.step for curve in curves.values() if curve.step), None),
+        is_left_out=any(curve.is_left_out for curve in curves.values()),
         grid=drawings.grid(),
         plot=drawings,
         curve_kind=curve_kind(board.competition),
@@ -109,7 +112,7 @@ def _compared(name: str, cells: Sequence[Cell], competing: Sequence[Cell], *, hi
 
 def _curves(
     database: Database, current: CurrentBoard, chosen: Sequence[BoardRow], name: str
-) -> Mapping[int, Sequence[tuple[float, float]]]:
+) -> Mapping[int, VisibleCurve]:
     """Return the curve of one class by the number of the method, for those that have one."""
     numbers = {row.submission_id: number for number, row in enumerate(chosen) if row.submission_id is not None}
     with database.reading() as session:
@@ -121,4 +124,4 @@ def _curves(
             detail=current.phase.rules.detail,
             has_ladder=current.board.ladder_step is not None,
         )
-    return {numbers[submission_id]: curve.points for submission_id, curve in found.items()}
+    return {numbers[submission_id]: curve for submission_id, curve in found.items()}

@@ -13,7 +13,7 @@ from starlette.responses import Response
 from vocboard.app.accounts.models import User
 from vocboard.app.challenges import service as challenges
 from vocboard.app.challenges.models import Challenge
-from vocboard.app.challenges.service import PhaseState
+from vocboard.app.challenges.service import Phase, PhaseState
 from vocboard.app.database import Database, now
 from vocboard.app.errors import NotFoundError
 from vocboard.app.leaderboards import queries
@@ -40,6 +40,7 @@ class Card:
         entries: methods on all of its leaderboards, each counted once for each.
         boards: how many of its leaderboards have methods.
         visible_from: when its leaderboards become visible, if they are not.
+        other_phase: whose results it shows, if the current phase has none yet.
     """
 
     listed: ListedChallenge
@@ -47,6 +48,12 @@ class Card:
     entries: int = 0
     boards: int = 0
     visible_from: datetime | None = None
+    other_phase: Phase | None = None
+
+    @property
+    def phase_query(self) -> str:
+        """Of the addresses of its leaderboards."""
+        return "" if self.other_phase is None else f"?phase={self.other_phase.key}"
 
 
 @router.get("/")
@@ -103,13 +110,14 @@ def _read(database: Database, user: User | None) -> tuple[Sequence[Challenge], C
 
 
 async def _card(boards: Boards, item: ListedChallenge, viewer: User | None, own: Collection[uuid.UUID]) -> Card:
-    slug, phase = item.challenge.slug, challenges.leaderboard_phase(item.challenge, now())
     try:
-        current = await boards.get(slug, phase.competitions[0], viewer)
+        current = await boards.with_results(item.challenge, viewer)
         if (key := fullest(current)) != current.board.competition.key:
-            current = await boards.get(slug, key, viewer)
+            current = await boards.get(item.challenge.slug, key, viewer, phase_key=current.phase.key)
     except HiddenLeaderboardError as error:
         return Card(item, None, visible_from=error.visible_from)
     except NotFoundError:  # it was made a draft, or its phase has changed, since the list was read
         return Card(item, None)
-    return Card(item, standings(current.board, own), sum(current.counts.values()), len(current.counts))
+    other_phase = None if current.phase.key == item.phase.key else current.phase
+    found = standings(current.board, own)
+    return Card(item, found, sum(current.counts.values()), len(current.counts), other_phase=other_phase)

@@ -8,6 +8,7 @@ from vocboard.app.database import Database
 from vocboard.app.leaderboards.board import Board, BoardRow, Cell
 from vocboard.app.leaderboards.shown_statistics import MEAN, differences
 from vocboard.app.pages.formats import signed_interval, signed_percent
+from vocboard.app.statistics.boards import MAX_METHODS_BY_CLASS
 from vocboard.app.statistics.differences import Differences
 
 
@@ -32,10 +33,12 @@ class PairedRow:
 
     Attributes:
         cells: one for each method but the first; None where a score is undefined, or the method was not compared.
+        reason: why no method is compared in it; empty if one is.
     """
 
     name: str
     cells: tuple[PairedCell | None, ...]
+    reason: str
 
 
 def paired_differences(database: Database, board: Board, chosen: Sequence[BoardRow]) -> list[PairedRow]:
@@ -51,10 +54,13 @@ def paired_differences(database: Database, board: Board, chosen: Sequence[BoardR
         known = differences(session, statistics.statistics_id, [MEAN, *board.classes])
     results = {entry.submission_id: entry.result_id for entry in board.rows.entries}
     rows = [_row("Mean", known.get(MEAN), [row.mean for row in chosen], chosen, results, statistics.decimals)]
+    why_not = "fewer than ten test images show the class, or determine the difference"
+    if len(board.rows) > MAX_METHODS_BY_CLASS:
+        why_not = f"not compared by class on leaderboards of more than {MAX_METHODS_BY_CLASS} methods"
     for place, name in enumerate(board.classes):
         cells = [row.cells[place] for row in chosen]
-        rows.append(_row(name, known.get(name), cells, chosen, results, statistics.decimals))
-    return [row for row in rows if any(row.cells)]
+        rows.append(_row(name, known.get(name), cells, chosen, results, statistics.decimals, why_not))
+    return rows if any(any(row.cells) for row in rows) else []
 
 
 def _row(
@@ -64,6 +70,7 @@ def _row(
     chosen: Sequence[BoardRow],
     results: Mapping[uuid.UUID, uuid.UUID | None],
     decimals: int,
+    why_not: str = "not all classes entered, or fewer than ten test images determine the difference",
 ) -> PairedRow:
     def paired(place: int) -> PairedCell | None:
         first, other = (row.submission_id and results.get(row.submission_id) for row in (chosen[0], chosen[place]))
@@ -76,4 +83,9 @@ def _row(
         low, high = signed_interval((found.low, found.high), decimals)
         return PairedCell(signed_percent(ours - theirs, decimals), low, high, found.is_significant)
 
-    return PairedRow(name, tuple(paired(place) for place in range(1, len(chosen))))
+    found = tuple(paired(place) for place in range(1, len(chosen)))
+    if any(found):
+        return PairedRow(name, found, "")
+    values = [cell.value for cell in cells]
+    is_undefined = values[0] is None or all(value is None for value in values[1:])
+    return PairedRow(name, found, "score undefined, or class not entered" if is_undefined else why_not)

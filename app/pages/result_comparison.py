@@ -36,16 +36,10 @@ class Sort(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Previous:
-    """The version that a result is compared with; scores are fractions as shown.
-
-    Attributes:
-        is_same_method: whether it is of the same method, not only of the same person.
-    """
+    """The version that a result is compared with; scores are fractions as shown."""
 
     submission_id: uuid.UUID
-    method: str
     created_at: datetime
-    is_same_method: bool
     mean: float | None
     classes: Mapping[str, float | None]
 
@@ -164,14 +158,7 @@ def _previous(session: Session, submission: Submission, view: ResultView, viewer
     measure = next((one for one in results if one.metric == view.primary.metric), None)
     if measure is None:
         return None
-    return Previous(
-        found.id,
-        found.method.name,
-        found.created_at,
-        is_same_method=found.method_id == submission.method_id,
-        mean=measure.mean,
-        classes=measure.per_class,
-    )
+    return Previous(found.id, found.created_at, measure.mean, measure.per_class)
 
 
 def _compared(score: float | None, before: float | None, published: Published, decimals: int) -> ScoreComparison:

@@ -41,11 +41,13 @@ class ClassRow:
 
 @dataclass(frozen=True, slots=True)
 class SmallCurve:
-    """The drawing of one class's curve."""
+    """The drawing of one class's curve; `step` and `is_left_out` as in `VisibleCurve`."""
 
     name: str
     score: float | None
     points: tuple[tuple[float, float], ...]
+    step: float | None
+    is_left_out: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,19 +79,26 @@ class ConfusionCell:
 
 @dataclass(frozen=True, slots=True)
 class ConfusionRow:
-    """The labels of one class's pixels."""
+    """The labels of one class's pixels; `step` as in `VisibleConfusion`."""
 
     label: str
     cells: tuple[ConfusionCell, ...]
+    step: float | None
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether it has no shares: the class has no pixels, or is in too few images."""
+        return all(cell.share is None for cell in self.cells)
 
 
 @dataclass(frozen=True, slots=True)
 class LargeConfusion:
-    """A class many of whose pixels were labelled as another class; the share is a fraction of its pixels."""
+    """A class many of whose pixels were labelled as another class; the share is a fraction of its pixels, in steps."""
 
     truth: str
     result: str
     share: float
+    step: float | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,10 +109,15 @@ class Confusion:
     rows: tuple[ConfusionRow, ...]
 
     @property
+    def has_steps(self) -> bool:
+        """Whether shares are rounded to steps."""
+        return any(row.step is not None for row in self.rows)
+
+    @property
     def largest(self) -> list[LargeConfusion]:
         """The largest shares beside the diagonal."""
         found = [
-            LargeConfusion(row.label, cell.label, cell.share)
+            LargeConfusion(row.label, cell.label, cell.share, row.step)
             for row in self.rows
             for cell in row.cells
             if not cell.own and cell.share is not None and cell.share >= MIN_CONFUSION
@@ -187,7 +201,8 @@ def _arranged(result: VisibleResult, competition: Competition, decimals: int) ->
         rows=tuple(_row(name, result, measures, decimals) for name in names) if primary else (),
         detail_columns=COUNT_COLUMNS if result.counts else (),
         curves=tuple(
-            SmallCurve(name, primary.get(name), _thinned(curve.points)) for name, curve in result.curves.items()
+            SmallCurve(name, primary.get(name), _thinned(curve.points), curve.step, curve.is_left_out)
+            for name, curve in result.curves.items()
         ),
         curve_kind=curve_kind(competition),
         confusion=_confusion(result.confusion, names) if result.confusion else None,
@@ -230,5 +245,5 @@ def _confusion(matrix: VisibleConfusion, labels: Sequence[str]) -> Confusion:
         cells = tuple(
             ConfusionCell(labels[result], share, pixels[result], truth == result) for result, share in enumerate(shares)
         )
-        rows.append(ConfusionRow(labels[truth], cells))
+        rows.append(ConfusionRow(labels[truth], cells, matrix.steps[truth] if matrix.steps else None))
     return Confusion(tuple(labels), tuple(rows))

@@ -216,7 +216,7 @@ def _page(
         upload_query=wanted.upload_query,
         state=state,
         rehearsal=wanted.is_rehearsal,
-        open_phases=[each for each in challenges.phases_of(challenge) if each.state(at) is PhaseState.OPEN],
+        open_phases=[each for each in challenges.phases_of(challenge) if wanted.accepts(each, at)],
         is_frozen=phase.is_frozen(at),
         obstacle=obstacle,
         state_message="" if wanted.accepts(phase, at) else wording.CANNOT_SUBMIT[state],

@@ -128,7 +128,7 @@ DETAILS = {
     Detail.MEAN: "Results show means only.",
     Detail.CLASSES: "Results show the score of each class.",
     Detail.CURVES: "Results show the score of each class, curves, confusion matrices and errors, all rounded.",
-    Detail.EVERYTHING: "Results show exact curves and counts: the ground truth is public.",
+    Detail.EVERYTHING: "Results show the score of each class, exact curves, confusion matrices, errors and counts.",
 }
 ADMISSION = {
     Admission.EVERYONE: "Everyone with an account can submit.",
@@ -170,6 +170,14 @@ FIELD_LABELS = {
     "note": "Private note",
     "flickr_image_hashes": "List of image hashes",
 }
+
+
+NO_CONFUSION_ROW = "in too few test images for shares in steps of at most 10 %, or in none"
+
+
+def why_no_curve(is_left_out: bool) -> str:
+    """Why a class has no curve."""
+    return "too few positives for steps of at most 10 %" if is_left_out else "undefined: nothing to find"
 
 
 _CAUSES = {

@@ -24,7 +24,7 @@ from vocboard.app.statistics.sequences import COUNTED
 from vocboard.app.submissions.models import Submission
 from vocboard.app.work_queues.leased_queue import LeasedQueue
 
-VERSION = 2  # of the computation: increase it when the same submissions would give other numbers
+VERSION = 3  # of the computation: increase it when the same submissions would give other numbers
 MIN_SUBMISSIONS = 2
 
 

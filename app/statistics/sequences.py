@@ -1,4 +1,4 @@
-"""The submissions of one person to a phase, in the order of time, and which of them differ by more than chance."""
+"""The submissions of one method to a phase, in the order of time, and which of them differ by more than chance."""
 
 import uuid
 from collections import defaultdict
@@ -20,11 +20,25 @@ COUNTED = (State.SCORED, State.DISQUALIFIED)
 MAX_SUBMISSIONS = 300  # of one person to one competition that are compared: the latest
 
 
+class SequenceKey(NamedTuple):
+    """What a sequence is of, in one phase."""
+
+    user_id: uuid.UUID
+    competition: str
+    method_id: uuid.UUID
+
+    @property
+    def stored(self) -> str:
+        """Where the statistics of a person have it."""
+        return f"{self.competition} {self.method_id}"
+
+
 class Member(NamedTuple):
     """One submission of a sequence: one that entered every class, and whose mean is defined."""
 
     user_id: uuid.UUID
     competition: str
+    method_id: uuid.UUID
     submission_id: uuid.UUID
     result_id: uuid.UUID
     method: str
@@ -127,10 +141,10 @@ def members(
     *,
     user_id: uuid.UUID | None = None,
     competition: str | None = None,
-) -> Mapping[tuple[uuid.UUID, str], Sequence[Member]]:
-    """Return the sequences of a phase, by person and competition, in the order of submission.
+) -> Mapping[SequenceKey, Sequence[Member]]:
+    """Return the sequences of a phase, by person, competition and method, in the order of submission.
 
-    Published or not, of whatever method. Rehearsals are left out, and results whose means cannot be compared: over
+    Published or not. Rehearsals are left out, and results whose means cannot be compared: over
     fewer classes, or undefined.
 
     Args:
@@ -141,6 +155,7 @@ def members(
         select(
             Submission.user_id,
             CompetitionResult.competition,
+            Submission.method_id,
             Submission.id,
             CompetitionResult.id,
             Method.name,
@@ -165,11 +180,12 @@ def members(
         query = query.where(Submission.user_id == user_id)
     if competition is not None:
         query = query.where(CompetitionResult.competition == competition)
-    found: defaultdict[tuple[uuid.UUID, str], list[Member]] = defaultdict(list)
+    found: defaultdict[SequenceKey, list[Member]] = defaultdict(list)
     for row in session.execute(query):
-        owner, key, submission_id, result_id, method, submitted_at, mean, not_entered = row
-        if mean is not None and not not_entered:
-            found[owner, key].append(Member(owner, key, submission_id, result_id, method, submitted_at, mean))
+        *_, not_entered = row
+        member = Member._make(row[:-1])
+        if not not_entered:
+            found[SequenceKey(member.user_id, member.competition, member.method_id)].append(member)
     return found
 
 

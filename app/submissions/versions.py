@@ -33,22 +33,18 @@ def published_competitors(
 
 
 def previous_of(session: Session, submission: Submission, competition: str) -> Submission | None:
-    """Return what its owner has to compare a result with: the scored submission to the same competition before it.
-
-    The latest of the same method; if there is none, the latest of any of the owner's methods.
-    """
+    """Return the scored submission of the same method to the same phase and competition before it."""
     query = (
         complete()
         .where(
-            Submission.user_id == submission.user_id,
-            Submission.challenge_id == submission.challenge_id,
+            Submission.method_id == submission.method_id,
             Submission.phase_key == submission.phase_key,
             Submission.state == State.SCORED,
             Submission.id != submission.id,
             Submission.created_at <= submission.created_at,
             Submission.entries.any(SubmissionEntry.competition == competition),
         )
-        .order_by((Submission.method_id == submission.method_id).desc(), Submission.created_at.desc(), Submission.id)
+        .order_by(Submission.created_at.desc(), Submission.id)
     )
     return session.scalars(query.limit(1)).one_or_none()
 

@@ -135,6 +135,8 @@ class PhaseChecks:
                 len(columns(competition))
             }:
                 yield f"evaluation: {result.competition} has a confusion matrix of the wrong size."
+            if result.steps is not None and len(result.steps) != len(result.shares or ()):
+                yield f"evaluation: {result.competition} has steps of another number of rows."
             metrics = [measure.metric for measure in result.measures]
             if len(set(metrics)) != len(metrics):
                 yield f"evaluation: a metric of {result.competition} appears twice."

@@ -261,7 +261,7 @@ def _evaluations(session: Session, ids: Sequence[uuid.UUID]) -> Mapping[uuid.UUI
     for curve in session.scalars(select(Curve).where(Curve.result_id.in_(of_results)).order_by(Curve.position)):
         curves[curve.result_id][curve.class_name] = CurveRecord(kind=CurveKind(curve.kind), values=curve.values)
     rows = session.scalars(select(ConfusionShares).where(ConfusionShares.result_id.in_(of_results)))
-    shares = {row.result_id: row.shares for row in rows}
+    shares = {row.result_id: row for row in rows}
     return {
         evaluation.id: EvaluationRecord(
             created_at=evaluation.created_at,
@@ -278,7 +278,7 @@ def _evaluations(session: Session, ids: Sequence[uuid.UUID]) -> Mapping[uuid.UUI
 
 
 def _result(
-    result: CompetitionResult, curves: Mapping[str, CurveRecord], shares: list[list[float | None]] | None
+    result: CompetitionResult, curves: Mapping[str, CurveRecord], confusion: ConfusionShares | None
 ) -> ResultRecord:
     return ResultRecord(
         competition=result.competition,
@@ -295,5 +295,6 @@ def _result(
             for measure in result.measures
         ],
         curves=dict(curves),
-        shares=shares,
+        shares=None if confusion is None else confusion.shares,
+        steps=None if confusion is None else confusion.steps,
     )

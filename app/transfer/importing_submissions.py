@@ -116,7 +116,7 @@ def _add_evaluation(
                 "id": result_id,
                 "evaluation_id": evaluation_id,
                 "position": position,
-                **result.model_dump(exclude={"measures", "curves", "shares"}, mode="json"),
+                **result.model_dump(exclude={"measures", "curves", "shares", "steps"}, mode="json"),
             }
         )
         for number, measure in enumerate(result.measures):
@@ -132,7 +132,7 @@ def _add_evaluation(
             for place, (name, curve) in enumerate(result.curves.items())
         ]
         if result.shares is not None:
-            rows[ConfusionShares].append({"result_id": result_id, "shares": result.shares})
+            rows[ConfusionShares].append({"result_id": result_id, "shares": result.shares, "steps": result.steps})
     for table, values in rows.items():
         if values:
             session.execute(insert(table), values)

@@ -182,6 +182,7 @@ class ResultRecord(Record):
     measures: list[MeasureRecord] = Field(min_length=1, max_length=50)
     curves: dict[ClassName, CurveRecord] = Field(max_length=10_000)
     shares: list[Annotated[list[Share | None], Field(max_length=MAX_ROWS)]] | None = Field(max_length=MAX_ROWS)
+    steps: list[Share | None] | None = Field(default=None, max_length=MAX_ROWS)  # since format 4
 
 
 class EvaluationRecord(Record):

@@ -15,6 +15,7 @@ from vocboard.app.transfer.records import SubmissionRecord
 _SCHEMA = pa.schema(
     [
         ("submission", pa.string()),
+        ("phase", pa.string()),  # its key
         ("submitted_at", pa.timestamp("us", tz="UTC")),
         ("person", pa.string()),
         ("method", pa.string()),
@@ -69,6 +70,7 @@ def _rows(submission: SubmissionRecord, person: str) -> Iterator[dict[str, Any]]
         return
     common = {
         "submission": str(submission.id),
+        "phase": submission.phase,
         "submitted_at": submission.created_at,
         "person": person,
         "method": submission.method,

@@ -3,7 +3,7 @@
 from vocboard.app.settings import MEBIBYTE
 from vocboard.app.submissions import forms
 from vocboard.app.submissions.forms import SubmissionForm
-from vocboard.app.uploads.multipart import StreamedForm
+from vocboard.app.uploads.multipart import CSRF_FIELD, StreamedForm
 
 ARCHIVE_FIELD = "archive"
 REASON_FIELD = "reason"  # of a re-score with uploaded ground truth
@@ -29,6 +29,7 @@ SUBMITTED_FIELDS = frozenset(  # all but the token of the page, and what is only
         "publish",
     }
 )
+KNOWN_FIELDS = SUBMITTED_FIELDS | {CSRF_FIELD, DIGEST_FIELD, INCOMPLETE_FIELD, WARNINGS_FIELD, IDENTICAL_FIELD}
 FIELD_LIMITS = {
     HASHES_FIELD: 8 * MEBIBYTE,  # about 100,000 images
     CLASSES_FIELD: 16 * 1024,

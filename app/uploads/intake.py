@@ -21,7 +21,7 @@ from vocboard.app.transfer.importing_people import addresses_in
 from vocboard.app.uploads.fields import ARCHIVE_FIELD, REASON_FIELD
 from vocboard.app.uploads.in_progress import off_the_loop, upload_in_progress
 from vocboard.app.uploads.models import UploadKind
-from vocboard.app.uploads.multipart import BeforeFile, StreamedForm, receive_form
+from vocboard.app.uploads.multipart import CSRF_FIELD, BeforeFile, StreamedForm, receive_form
 from vocboard.app.web.viewer import viewer_now
 
 
@@ -101,7 +101,13 @@ class Intake:
             )
             async with off_the_loop(incoming):
                 received = await receive_form(
-                    request, file_field=ARCHIVE_FIELD, sink=incoming, limit=limit, pace=pace, before_file=check_fields
+                    request,
+                    file_field=ARCHIVE_FIELD,
+                    sink=incoming,
+                    limit=limit,
+                    pace=pace,
+                    known_fields=(REASON_FIELD, CSRF_FIELD),
+                    before_file=check_fields,
                 )
 
                 def announce() -> TakenGroundTruth:
@@ -156,7 +162,13 @@ class Intake:
             archive = await to_thread.run_sync(partial(self.store.receive, limit=limit))
             async with off_the_loop(archive):
                 received = await receive_form(
-                    request, file_field=ARCHIVE_FIELD, sink=archive, limit=limit, pace=pace, before_file=before_file
+                    request,
+                    file_field=ARCHIVE_FIELD,
+                    sink=archive,
+                    limit=limit,
+                    pace=pace,
+                    known_fields=("slug", "organisers", CSRF_FIELD),
+                    before_file=before_file,
                 )
 
                 def add() -> str:

@@ -20,6 +20,7 @@ from vocboard.app.web.body_limit import raise_limit
 
 FIELDS_LIMIT_BYTES = 10 * MEBIBYTE  # of all fields except the file
 FIELD_LIMIT_BYTES = 64 * 1024  # of all values of one field: enough for 10,000 characters of any script
+CSRF_FIELD = "csrf_token"  # of forms of pages
 FIELD_COUNT_LIMIT = 200
 
 
@@ -69,6 +70,7 @@ async def receive_form(
     sink: Sink | None,
     limit: int,
     pace: Pace,
+    known_fields: Collection[str],
     before_file: BeforeFile | None = None,
     text_files: Collection[str] = (),
     field_limits: Mapping[str, int] | None = None,
@@ -80,6 +82,7 @@ async def receive_form(
         sink: receives the file.
         limit: maximum size of the file in bytes.
         pace: minimum pace of the body.
+        known_fields: names of the other fields. Any other name is an error: it may be a misspelt wish.
         before_file: called with the fields sent before the file; exceptions from it end the upload. Without a file
             field, it is called with all fields.
         text_files: names of text fields that may also be sent as files.
@@ -88,7 +91,8 @@ async def receive_form(
     Raises:
         UnsupportedFormError: the request is not a multipart form.
         MalformedFormError: the form is damaged or incomplete.
-        InvalidInputError: the file is missing, or there is more than one; a field is too long.
+        InvalidInputError: the file is missing, or there is more than one; a field is unknown or too
+            long.
         TooLargeError: the body is too large.
         TooSlowError: the body arrives too slowly.
         ClientDisconnect: the client disconnected.
@@ -102,6 +106,7 @@ async def receive_form(
         options[b"boundary"],
         file_field,
         sink=sink,
+        known_fields=known_fields,
         before_file=before_file,
         text_files=text_files,
         field_limits=field_limits or {},
@@ -120,6 +125,7 @@ class _FormReader:
         file_field: str | None,
         *,
         sink: Sink | None,
+        known_fields: Collection[str],
         before_file: BeforeFile | None,
         text_files: Collection[str],
         field_limits: Mapping[str, int],
@@ -127,6 +133,7 @@ class _FormReader:
         self._form = StreamedForm()
         self._file_field = file_field
         self._sink = sink
+        self._known_fields = known_fields
         self._before_file = before_file
         self._text_files = text_files
         self._field_limits = field_limits
@@ -198,6 +205,9 @@ class _FormReader:
         self._in_file = self._name == self._file_field
         if self._in_file:
             self._begin_file(self._name, options.get(b"filename"))
+        elif self._name not in self._known_fields:
+            accepted = sorted({*self._known_fields, *([self._file_field] if self._file_field else [])} - {CSRF_FIELD})
+            raise InvalidInputError({self._name: f"There is no such field. Accepted are {', '.join(accepted)}."})
         elif b"filename" in options and self._name not in self._text_files:
             where = f"; send it in {self._file_field!r}" if self._file_field else ""
             raise InvalidInputError({self._name: f"This field does not accept a file{where}."})

@@ -16,11 +16,12 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from vocboard.app.errors import ForbiddenError
 from vocboard.app.settings import Settings
+from vocboard.app.uploads.multipart import CSRF_FIELD
 from vocboard.app.web import cookies
 from vocboard.app.web.dependencies import services_of
 
 SAFE_METHODS = frozenset({"GET", "HEAD", "OPTIONS"})
-FIELD = "csrf_token"
+FIELD = CSRF_FIELD
 HEADER = "X-CSRF-Token"
 VISITOR_TOKEN_BYTES = 32
 _FORGED = "This request did not come from a page of this site. Reload the page and submit the form again."

@@ -35,9 +35,11 @@ def configure(actions: Actions) -> None:
         action = actions.add_parser(name, help=help_text)
         action.add_argument("submission", type=UUID, metavar="ID")
         action.add_argument("--reason", required=needs_reason, default="", help="shown to the owner")
+        _add_organiser(action)
         action.set_defaults(do=moderate, moderate=name)
     action = actions.add_parser("allow-publishing", help="let an unpublished submission be published again")
     action.add_argument("submission", type=UUID, metavar="ID")
+    _add_organiser(action)
     action.set_defaults(do=moderate, moderate="allow-publishing")
 
     action = actions.add_parser("ban", help="ban a person from a challenge, or from the whole server")
@@ -58,10 +60,19 @@ def configure(actions: Actions) -> None:
     action.set_defaults(do=log)
 
 
+def _add_organiser(action: argparse.ArgumentParser) -> None:
+    action.add_argument(
+        "--organiser", metavar="EMAIL", help="organiser of the challenge, named in the audit log; default: the operator"
+    )
+
+
 def moderate(arguments: argparse.Namespace, database: Database, settings: Settings) -> int:
     """Do something about a submission."""
-    given = {"submission_id": arguments.submission, "user": operators_user()}
     with database.writing() as session:
+        user = operators_user()
+        if arguments.organiser is not None:
+            user = administration.get_user(session, arguments.organiser)
+        given = {"submission_id": arguments.submission, "user": user}
         match arguments.moderate:
             case "disqualify":
                 moderation.disqualify(session, **given, reason=arguments.reason, site=settings.public_url)

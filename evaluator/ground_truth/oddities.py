@@ -4,17 +4,22 @@ Each is told once, with counts and a few places: a class whose name is misspelt,
 which there is nothing to find.
 """
 
-from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Mapping
 from difflib import get_close_matches
+
+import numpy as np
 
 from vocboard.evaluator.annotations import AnnotatedObject, Box
 from vocboard.evaluator.editions import Edition
 from vocboard.evaluator.ground_truth.errors import TreeProblems, some
 from vocboard.evaluator.ground_truth.ground_truth import GroundTruth
+from vocboard.evaluator.ground_truth.image_set_files import Listed
 from vocboard.evaluator.ground_truth.material import Material
+from vocboard.evaluator.ground_truth.model import Key
 from vocboard.evaluator.ground_truth.statistics import statistics
 from vocboard.evaluator.problems.problem import counted, quoted
+from vocboard.evaluator.tasks.segmentation.truth import SegmentationTruth
 
 CLASSES_LISTED = 30
 PLACES_LISTED = 5
@@ -64,6 +69,37 @@ def warn_of_classes_without_positives(truth: GroundTruth, edition: Edition, prob
                 f"positives: {some(without, CLASSES_LISTED)}. There is nothing to find, so "
                 f"{'its score means' if len(without) == 1 else 'their scores mean'} nothing.",
             )
+
+
+def warn_of_other_classes_in_masks(listed: Mapping[Key, Listed], truth: GroundTruth, material: Material) -> None:
+    """Warn of images whose boxes and label maps show other classes: a truck in one may be a van in the other.
+
+    Difficult objects are left out, because label maps may have them as void, and so are images without annotation.
+    """
+    names, places = ("background", *material.edition.classes), defaultdict[tuple[str, str], list[str]](list)
+    seen: set[str] = set()
+    for key, items in listed.items():
+        maps = truth.truths.get(key)
+        if not isinstance(maps, SegmentationTruth) or len(maps) != len(items.images):
+            continue
+        for index, image in enumerate(items.images):
+            if image in seen or image not in material.annotations:
+                continue
+            seen.add(image)
+            masked = {names[label] for label in np.unique(maps.runs(index).label).tolist() if 0 < label < len(names)}
+            objects = [item for item in material.objects(image) if item.name in names]
+            for name in sorted(masked - {item.name for item in objects}):
+                places[name, "in label maps, but not among the boxes"].append(image)
+            for name in sorted({item.name for item in objects if not item.difficult} - masked):
+                places[name, "among the boxes, but not in label maps"].append(image)
+    if places:
+        said = (
+            f"{quoted(name)} is {where} of {counted(len(images), 'image')} ({some(images, PLACES_LISTED)})"
+            for (name, where), images in places.items()
+        )
+        material.problems.warn(
+            "boxes_and_masks_differ", f"Boxes and label maps show other classes: {some(said, CLASSES_LISTED)}."
+        )
 
 
 def count_truncated(images: Iterable[str], material: Material) -> dict[str, int]:

@@ -19,6 +19,7 @@ from vocboard.evaluator.ground_truth.oddities import (
     count_truncated,
     warn_of_annotations,
     warn_of_classes_without_positives,
+    warn_of_other_classes_in_masks,
 )
 from vocboard.evaluator.ground_truth.tree import Tree
 from vocboard.evaluator.image_sets import ImageSet, ImageSets
@@ -71,6 +72,7 @@ def import_ground_truth(tree: Path, edition: Edition, *, progress: Callable[[int
     problems = TreeProblems(tolerant=True)
     truth, listed, material = _read(tree, edition, problems, progress)
     warn_of_classes_without_positives(truth, edition, problems)
+    warn_of_other_classes_in_masks(listed, truth, material)
     sets: dict[str, dict[str, None]] = {}
     for key, items in listed.items():
         sets.setdefault(key[1], {}).update(dict.fromkeys(items.images))

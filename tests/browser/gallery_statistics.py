@@ -1,8 +1,10 @@
 """Statistics of a leaderboard of the gallery, as a worker would have stored them."""
 
 import uuid
+from collections import defaultdict
 from collections.abc import Mapping
 from itertools import pairwise
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -77,9 +79,8 @@ def add_across_methods(session: Session, challenge: Challenge, competition: str)
     found = [round(float(value), 2) for value in hits.mean(axis=1)]
     agreement = Agreement(results, found, correlations)
     session.add(BoardAgreement(statistics_id=statistics.id, content=agreement.as_json()))
-    for number, ((user_id, _), sequence) in enumerate(
-        members(session, challenge.id, "main", competition=competition).items()
-    ):
+    by_person: defaultdict[uuid.UUID, dict[str, Any]] = defaultdict(dict)
+    for number, (key, sequence) in enumerate(members(session, challenge.id, "main", competition=competition).items()):
         steps = [
             Change(
                 round(step - HALF_DIFFERENCE, 3),
@@ -95,16 +96,18 @@ def add_across_methods(session: Session, challenge: Challenge, competition: str)
         overall = None if number % 3 == 1 else Change(low, high, abs(gain) > half, gain > 0)
         found_steps = [None if overall is None else step for step in steps]
         compared = SequenceStatistics([one.result_id for one in sequence], found_steps, overall)
+        by_person[key.user_id][key.stored] = compared.as_json()
+    for user_id, content in by_person.items():
         session.add(
             SubmissionSequence(
                 challenge_id=challenge.id,
                 user_id=user_id,
-                submissions=len(sequence),
+                submissions=len(content),
                 latest_at=now(),
                 decimals=challenge.decimals,
                 version=1,
                 is_due=False,
-                content={"competitions": {competition: compared.as_json()}},
+                content={"competitions": content},
             )
         )
 

@@ -1,8 +1,11 @@
 """What importing ground truth warns of, and that one broken file hides nothing."""
 
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
+import numpy as np
 import pytest
+from PIL import Image
 
 from tests.support.trees import write_tree
 from vocboard.evaluator.editions import load
@@ -23,6 +26,18 @@ def edit(tree: Path, image: str, old: str, new: str) -> None:
     text = file.read_text()
     assert old in text
     file.write_text(text.replace(old, new, 1))
+
+
+def write_label_maps(tree: Path, classes: Mapping[str, Sequence[str]]) -> None:
+    """Write label maps with some pixels of these classes, by image."""
+    (tree / "ImageSets" / "Segmentation").mkdir(parents=True, exist_ok=True)
+    (tree / "ImageSets" / "Segmentation" / "test.txt").write_text("".join(f"{image}\n" for image in classes))
+    (tree / "SegmentationClass").mkdir(exist_ok=True)
+    for image, names in classes.items():
+        labels = np.zeros((375, 500), dtype=np.uint8)
+        for number, name in enumerate(names):
+            labels[10 * number : 10 * number + 5] = 1 + EDITION.classes.index(name)
+        Image.fromarray(labels).save(tree / "SegmentationClass" / f"{image}.png")
 
 
 def warnings(tree: Path, code: str) -> list[Problem]:
@@ -75,6 +90,16 @@ def test_boxes_outside_the_image_are_counted(tree: Path, old: str, new: str, is_
     if is_outside:
         assert "1 box in 1 image reaches beyond the image" in found[0].message
         assert "in 500 x 375" in found[0].message
+
+
+def test_boxes_and_label_maps_of_other_classes_are_told_with_their_images(tree: Path) -> None:
+    write_label_maps(tree, {"one": ("car", "person"), "two": ("bus", "person")})
+    [warning] = warnings(tree, "boxes_and_masks_differ")
+    assert "'bus' is in label maps, but not among the boxes of 1 image (two)" in warning.message
+    assert "'car' is among the boxes, but not in label maps of 1 image (two)" in warning.message
+    assert "one" not in warning.message
+    edit(tree, "two", "<name>car</name>", "<name>bus</name>")
+    assert warnings(tree, "boxes_and_masks_differ") == []
 
 
 def test_one_malformed_file_does_not_hide_other_problems(tree: Path) -> None:

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from datetime import timedelta
 
 import numpy as np
-from sqlalchemy import func, select
+from sqlalchemy import func, select, update
 
 from tests.support.backend import Backend
 from tests.support.golden import golden_truth
@@ -19,6 +19,7 @@ from vocboard.app.statistics import sequence_queue
 from vocboard.app.statistics.boards import Failure
 from vocboard.app.statistics.models import SubmissionSequence
 from vocboard.app.statistics.sequences import Verdict
+from vocboard.app.submissions.models import Submission
 from vocboard.evaluator import VERSION
 from vocboard.evaluator.results import Results
 from vocboard.evaluator.statistics.across import agreement
@@ -44,6 +45,13 @@ def seen(backend: Backend, challenge: Challenge, competition: str) -> AcrossMeth
         return across_methods(session, found, phase_of(session, found), competition, at=now())
 
 
+def as_versions(backend: Backend) -> None:
+    """Let all submissions be versions of one method."""
+    with backend.database.writing() as session:
+        one = session.scalars(select(Submission.method_id).limit(1)).one()
+        session.execute(update(Submission).values(method_id=one))
+
+
 def offline_means(submitted: Mapping[uuid.UUID, Results], competition: str) -> dict[uuid.UUID, ReplicatedScore]:
     truth, rules = golden_truth(GOLDEN), EDITION.competitions[competition]
     means = {}
@@ -56,6 +64,8 @@ def offline_means(submitted: Mapping[uuid.UUID, Results], competition: str) -> d
 
 def test_organisers_see_what_a_fresh_offline_computation_gives(backend: Backend) -> None:
     challenge, submitted = submit_golden(backend)
+    assert not seen(backend, challenge, "comp1").entrants  # one person's methods are not compared with each other
+    as_versions(backend)
     compare_all(backend)
     [waiting] = seen(backend, challenge, "comp1").entrants
     assert waiting.verdict is None  # leaderboards go first
@@ -93,6 +103,7 @@ def test_organisers_see_what_a_fresh_offline_computation_gives(backend: Backend)
 
 def test_a_withdrawn_submission_is_never_counted_and_without_the_switch_nothing_is_kept(backend: Backend) -> None:
     challenge, submitted = submit_golden(backend)
+    as_versions(backend)
     update_all(backend)
     compare_all(backend)
     [before] = seen(backend, challenge, "comp1").entrants
@@ -116,6 +127,7 @@ def test_a_withdrawn_submission_is_never_counted_and_without_the_switch_nothing_
 
 def test_what_stops_workers_again_and_again_is_given_up_until_an_organiser_asks(backend: Backend) -> None:
     challenge, _ = submit_golden(backend)
+    as_versions(backend)
     update_all(backend)
     recovery.sweep(backend.database, backend.settings)
     attempts = backend.settings.evaluation_attempts

@@ -32,10 +32,11 @@ class SequenceStep(BaseModel):
 
 
 class EntrantSequence(BaseModel):
-    """One person's submissions that entered every class, oldest first."""
+    """The submissions of one method to one phase that entered every class, oldest first."""
 
     user: uuid.UUID
-    name: str
+    name: str = Field(description="Name of the person.")
+    method: str
     submissions: int = Field(description="Number of these submissions; may be larger than the length of `steps`.")
     steps: list[SequenceStep] = Field(description="The latest submissions, at most 300, oldest first.")
     difference: Fraction = Field(description="Difference between the last and the first of `steps`.")

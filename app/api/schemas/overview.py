@@ -27,8 +27,11 @@ class OrganisersSubmission(SubmissionSummary):
 
 
 class Progress(BaseModel):
-    """One person's scored submissions to one competition."""
+    """The scored submissions of one method to one competition in one phase."""
 
+    phase: str = Field(description="Key of the phase.")
+    method: str
+    competition: str
     scored: int = Field(description="Number of scored submissions.")
     first: Fraction = Field(description="Mean of the first submission, rounded to the challenge's decimals.")
     best: Fraction = Field(description="Best mean, rounded to the challenge's decimals.")
@@ -73,7 +76,7 @@ class Entrant(BaseModel):
     disqualified: int
     latest_at: Instant
     ban: Banned | None = Field(description="The ban of the person from this challenge; null if there is none.")
-    progress: dict[str, Progress] = Field(description="Progress of the person, by competition.")
+    progress: list[Progress] = Field(description="Progress of each of the person's methods, by phase.")
 
 
 class Worker(BaseModel):

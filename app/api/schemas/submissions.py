@@ -90,8 +90,12 @@ class CompetitionScores(BaseModel):
     confusion_matrix: list[list[Fraction]] | None = Field(
         description="Confusion matrix as fractions of the true class's pixels: rows are the ground truth, columns the "
         "result, background first. Only for segmentation, from the detail level `curves` on. Rounded to two decimals "
-        "or coarser for classes in few images, null for very few; exact at `everything`, with the challenge's "
-        "decimals."
+        "or coarser (`confusion_steps`), null for classes in fewer than 40 images; exact at `everything`, with the "
+        "challenge's decimals."
+    )
+    confusion_steps: list[Fraction] | None = Field(
+        description="Steps to whose multiples the rows of `confusion_matrix` are rounded, at most 0.1; null for rows "
+        "without shares. null at `everything`, where shares are exact."
     )
     confusion_counts: list[list[int]] | None = Field(
         description="The confusion matrix in pixels; null below the detail level `everything`."
@@ -233,11 +237,17 @@ class AnonymousLink(BaseModel):
     url: str = Field(description="Shown only once. Creating a new link invalidates the previous one.")
 
 
+_STEP = Field(description="Step to whose multiples the points are rounded; null if they are exact, or there are none.")
+_LEFT_OUT = Field(description="Whether there are no points because the class has too few positives for steps of 0.1.")
+
+
 class PrecisionRecallPoints(BaseModel):
     """Interpolated precision at eleven recalls, below 0.5 that at 0.5; at the level `everything`, the exact curve."""
 
     recall: list[Fraction]
     precision: list[Fraction]
+    step: Fraction = _STEP
+    is_left_out: bool = _LEFT_OUT
 
 
 class RocPoints(BaseModel):
@@ -245,6 +255,8 @@ class RocPoints(BaseModel):
 
     false_positive_rate: list[Fraction]
     true_positive_rate: list[Fraction]
+    step: Fraction = _STEP
+    is_left_out: bool = _LEFT_OUT
 
 
 class Curves(BaseModel):

@@ -24,7 +24,7 @@ from vocboard.app.pages.challenges import listed, timeline
 from vocboard.app.pages.forms import NO_ERRORS, FormErrors, UploadedEdition, go_to
 from vocboard.app.pages.organise import checklist
 from vocboard.app.pages.organise.challenge_form import STATISTICS, VISIBILITIES, ZONES, ChallengeForm
-from vocboard.app.pages.organise.phase_fields import TYPED_AS, choices
+from vocboard.app.pages.organise.phase_fields import TYPED_AS, choices, done_with
 from vocboard.app.pages.organise.truth_tables import truth_tables
 from vocboard.app.pages.organise.truth_versions import changes_by_itself, current_versions, failed_import, state_of
 from vocboard.app.pages.rendering import render
@@ -125,6 +125,7 @@ def edit(
         rules = form.rules()
         with database.writing() as session:
             challenge = challenges.get_organised(session, slug, user)
+            done = done_with(challenges.phase_named(challenge, MAIN_PHASE), rules) or "saved"
             challenges.update(session, challenge=challenge, user=user, rules=rules)
     except (ForbiddenError, NotFoundError):
         raise
@@ -132,7 +133,7 @@ def edit(
         with database.reading() as session:
             challenge = challenges.get_organised(session, slug, user)
         return _form_page(request, form, challenge, FormErrors.of(error))
-    return go_to(f"/organise/{slug}", done="saved")
+    return go_to(f"/organise/{slug}", done=done)
 
 
 @router.post("/{slug}/ground-truth")

@@ -76,7 +76,7 @@ def act_on_submissions(
     refused = [one for one in outcomes if one.refusal is not None]
     if refused:
         return _submissions_page(request, database, user, slug, done=len(outcomes) - len(refused), refused=refused)
-    return go_to(f"/organise/{slug}/submissions", done="bulk")
+    return go_to(address_with(f"/organise/{slug}/submissions", request.query_params, {}), done="bulk")
 
 
 @router.get("/entrants")
@@ -169,7 +169,8 @@ def _submissions_page(
         challenge=challenge,
         page=found,
         filters=filters,
-        is_filtered=bool(filters.q or filters.kind or filters.competition or filters.person or filters.flag),
+        phases=challenges.phases_of(challenge),
+        is_filtered=filters.is_any,
         kinds=wording.KINDS,
         flags=wording.FLAGS,
         actions=wording.BULK_ACTIONS,
@@ -192,6 +193,7 @@ def _filters(request: Request) -> Filters:
         q=given.get("q", ""),
         kind=chosen(Kind, given.get("state", "")),
         competition=given.get("competition", ""),
+        phase=given.get("phase", ""),
         person=person,
         flag=chosen(Flag, given.get("flag", "")),
         sort=chosen(Sort, given.get("sort", "")) or Sort.UPLOADED,
@@ -215,6 +217,7 @@ def _entrants_page(
         challenge=challenge,
         entrants=found,
         phases=phases,
+        titles={phase.key: phase.title for phase in phases},
         extras=extras,
         sort=order,
         sorts=wording.ENTRANT_SORTS,

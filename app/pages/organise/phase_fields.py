@@ -5,8 +5,11 @@ from typing import Any
 
 from pydantic import BaseModel
 
+from vocboard.app.challenges.deadlines import extension
 from vocboard.app.challenges.models import Admission, Detail, Freeze
+from vocboard.app.challenges.phases import Phase
 from vocboard.app.challenges.rules import DATES, PhaseRules
+from vocboard.app.database import now
 from vocboard.app.forms.typed_values import chosen, instant, whole
 from vocboard.app.pages import formats
 from vocboard.evaluator.editions import Edition
@@ -17,7 +20,7 @@ DETAILS = (
     (Detail.CURVES.value, "also curves from recall 0.5 on, confusion matrices and shares of errors, rounded."),
     (
         Detail.EVERYTHING.value,
-        "exact curves and counts, which reveal the ground truth. Choose this only if the ground truth is public.",
+        "exact curves and counts, from which the ground truth can be computed. Choose this only if everybody has it.",
     ),
 )
 ADMISSIONS = (
@@ -95,8 +98,13 @@ class PhaseFields(BaseModel):
             "min_account_days": whole(self.min_account_days, "min_account_days", wrong),
             "freeze": chosen(Freeze, self.freeze, "freeze", wrong),
             "ladder_step": _fraction("ladder_percent", self.ladder_percent, wrong),
-            **{name: instant(getattr(self, name), name, wrong, zone) for name in DATES},
+            **{name: instant(self._date(name), name, wrong, zone) for name in DATES},
         }
+
+    def _date(self, name: str) -> str:
+        """Return a date as it was typed; nothing of one that the choice beside it does not need."""
+        is_unused = name == "freezes_at" and self.freeze in {Freeze.CLOSING, Freeze.NEVER}
+        return "" if is_unused else str(getattr(self, name))
 
 
 def _days(field: str, text: str, wrong: dict[str, str]) -> int:
@@ -117,6 +125,13 @@ def _fraction(field: str, text: str, wrong: dict[str, str]) -> float | None:
     except ValueError:
         wrong[field] = "Give a number of per cent, such as 1, or leave this empty."
         return None
+
+
+def done_with(before: Phase, rules: PhaseRules) -> str | None:
+    """Return the message after a change that has further consequences, or fewer than it seems to; None for others."""
+    if rules.detail is not before.rules.detail and before.is_frozen(now()):
+        return "frozen-detail"
+    return "deadline" if extension(before.rules, rules) else None
 
 
 def choices(edition: Edition) -> dict[str, Any]:

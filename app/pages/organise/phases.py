@@ -13,7 +13,7 @@ from vocboard.app.challenges.service import Phase
 from vocboard.app.database import Database
 from vocboard.app.errors import ForbiddenError, InvalidInputError, NotFoundError, ServiceError
 from vocboard.app.pages.forms import NO_ERRORS, FormErrors, go_to
-from vocboard.app.pages.organise.phase_fields import TYPED_AS, PhaseFields, as_typed, choices
+from vocboard.app.pages.organise.phase_fields import TYPED_AS, PhaseFields, as_typed, choices, done_with
 from vocboard.app.pages.organise.phase_people import phases_overview
 from vocboard.app.pages.organise.zones import zone_name, zone_of
 from vocboard.app.pages.rendering import render
@@ -104,12 +104,13 @@ def change_phase(
         with database.writing() as session:
             challenge = challenges.get_organised(session, slug, user)
             rules = form.rules(challenge)
+            done = done_with(challenges.phase_named(challenge, key), rules) or "phase-saved"
             challenges.update_phase(session, challenge=challenge, user=user, key=key, title=form.title, rules=rules)
     except (ForbiddenError, NotFoundError):
         raise
     except ServiceError as error:
         return _refused_form(request, database, user, slug, key, form, error)
-    return go_to(f"/organise/{slug}/phases", done="phase-saved")
+    return go_to(f"/organise/{slug}/phases", done=done)
 
 
 @router.post("/phases/{key}/remove", dependencies=[Depends(protect_form)])

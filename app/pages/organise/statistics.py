@@ -55,7 +55,7 @@ def across_page(
     competition: str,
     *,
     phase: str = "",
-    person: str = "",
+    method: str = "",
 ) -> Response:
     """How far the methods of a competition agree, and whether entrants improve."""
     with database.reading() as session:
@@ -68,7 +68,7 @@ def across_page(
         "organise/across.html",
         challenge=challenge,
         found=found,
-        chosen=next((one for one in found.entrants if str(one.user.id) == person), None),
+        chosen=next((one for one in found.entrants if str(one.method_id) == method), None),
         decimals=found.decimals,
         interval_decimals=decimals_of(found.decimals),
         has_matrix=len(found.agreement) <= MAX_IN_MATRIX,

@@ -313,3 +313,44 @@ def test_deadlines_around_a_daylight_saving_change_are_met_to_the_second(
 def fresh_token(world: World) -> str:
     with world.site.writing() as session:
         return make_token(session, world.organiser)
+
+
+def test_what_follows_a_deadline_moves_with_it(world: World) -> None:
+    def phase(key: str) -> Any:
+        return next(one for one in world.client.get(PATH).json()["phases"] if one["key"] == key)
+
+    deadline, freeze, opening = later(1), later(3), later(4)
+    given = {"closes_at": deadline, "freeze": "date", "freezes_at": freeze}
+    assert world.client.patch(PATH, json=given).status_code == 200
+    world.add("final", opens_at=opening, closes_at=later(30))
+    assert world.client.patch(PATH, json={"closes_at": later(3)}).status_code == 200
+    assert instant(phase("main")["freezes_at"]) - instant(freeze) == pytest.approx(2 * DAY, abs=timedelta(minutes=1))
+    assert instant(phase("final")["opens_at"]) == instant(opening)  # still after the deadline
+    assert world.client.patch(PATH, json={"closes_at": later(8)}).status_code == 200
+    assert instant(phase("final")["opens_at"]) - instant(opening) == pytest.approx(5 * DAY, abs=timedelta(minutes=1))
+    explicit = {"closes_at": later(8.5), "freezes_at": later(20)}
+    assert world.client.patch(PATH, json=explicit).status_code == 200
+    assert instant(phase("main")["freezes_at"]) == instant(explicit["freezes_at"])
+    refused = world.client.patch(PATH, json={"closes_at": later(40)})
+    assert refused.status_code == 422
+    assert "“final” opens before that" in refused.text
+
+
+def instant(text: str) -> datetime:
+    return datetime.fromisoformat(text)
+
+
+def test_results_stay_on_overviews_until_the_next_phase_has_some(world: World, clock: Clock) -> None:
+    with world.site.writing() as session:
+        make_scored(session, world.challenge(), world.person, "Winner", 0.5)
+    world.add("final", opens_at=later(2))
+    with world.site.client() as visitor:
+        for days in (0, 1.5, 1.5):  # open, closed and frozen, the next phase open
+            clock.advance(days * DAY)
+            assert "Winner" in visitor.get("/").text
+            assert "Winner" in visitor.get("/challenges/harbour").text
+        assert "/challenges/harbour/leaderboards/comp1?phase=main" in visitor.get("/").text
+        with world.site.writing() as session:
+            make_scored(session, world.challenge(), world.person, "Finalist", 0.4, phase_key="final")
+        assert "Finalist" in visitor.get("/").text
+        assert "Winner" not in visitor.get("/").text

@@ -77,6 +77,8 @@ def names(database: Database, challenge: Challenge, **filters: Any) -> list[str]
         ({"competition": "comp1"}, ["Copy", "Third", "Second", "First"]),
         ({"competition": "comp3"}, []),
         ({"competition": "\x00"}, []),
+        ({"phase": "main", "q": "sec"}, ["Second"]),
+        ({"phase": "\x00"}, []),
         ({"person": uuid.uuid4()}, []),
         ({"sort": Sort.MEAN, "kind": Kind.SCORED}, ["Second", "Third", "First"]),
         ({"sort": Sort.MEAN, "kind": Kind.SCORED, "descending": False}, ["First", "Third", "Second"]),
@@ -119,8 +121,9 @@ def test_entrants_have_their_use_of_the_quota_and_their_progress(database: Datab
     with database.reading() as session:
         ada, bob = entrants.entrants(session, challenge=challenge, sort=entrants.Sort.BEST)
     assert (ada.user.name, ada.submissions, ada.quota, ada.published) == ("Ada", 3, Use(3, 2), 1)
-    [progress] = ada.progress
-    assert (progress.scored, progress.first, progress.best, progress.improvement) == (3, 0.25, 0.75, 0.5)
+    assert [(one.phase, one.method, one.competition, one.scored) for one in ada.progress] == [
+        ("main", name, "comp1", 1) for name in ("First", "Second", "Third")
+    ]
     assert (bob.submissions, bob.disqualified, bob.progress) == (1, 1, [])
 
 
@@ -142,12 +145,15 @@ def test_the_best_of_an_error_is_the_lowest(
     monkeypatch.setattr(entrants, "METRICS", {**METRICS, Metric.AVERAGE_PRECISION: as_error})
     with database.writing() as session:
         cleo = make_user(session, name="Cleo")
-        for name, score in (("One", 0.5), ("Two", 0.125), ("Three", 0.75)):
-            scored(session, challenge, cleo, name, score)
+        for score in (0.5, 0.125, 0.75):
+            scored(session, challenge, cleo, "One", score)
+        # Another phase is another test: easier, and not an improvement.
+        scored(session, challenge, cleo, "One", 0.0625, phase_key="practice")
     with database.reading() as session:
         found = entrants.entrants(session, challenge=challenge, sort=entrants.Sort.BEST)
-    [progress] = found[0].progress
-    assert (progress.first, progress.best, progress.improvement) == (0.5, 0.125, 0.375)
+    progress, practice = found[0].progress
+    assert (progress.scored, progress.first, progress.best, progress.improvement) == (3, 0.5, 0.125, 0.375)
+    assert (practice.phase, practice.scored, practice.improvement) == ("practice", 1, 0.0)
     assert [one.user.name for one in found] == ["Cleo", "Ada", "Bob_100%"]
 
 

@@ -21,6 +21,8 @@ from vocboard.app.uploads.pace import Pace
 BOUNDARY = "----here"
 FILE = b"\r\n------her\r\n--\r\n----here-not\x00\xff" * 3  # much like a boundary, but none
 
+KNOWN = ("method_name", "method_description", "contributors", "segmentation_classes", "other")
+
 
 def part(name: str, content: bytes, *, file_name: str | None = None) -> bytes:
     disposition = f'Content-Disposition: form-data; name="{name}"'
@@ -81,6 +83,7 @@ def receive(
             file_field="archive",
             sink=sink,
             limit=limit,
+            known_fields=KNOWN,
             pace=Pace(duration=timedelta(minutes=1), bytes_per_second=1),
             before_file=before_file,  # type: ignore[arg-type]  # one of the functions below
         )
@@ -115,6 +118,7 @@ def test_a_client_that_goes_away_is_not_a_malformed_form() -> None:
     [
         (body(part("method_name", b"x")), "archive"),
         (body(part("archive", b"", file_name="")), "archive"),
+        (body(part("publish_when_scored", b"true")), "publish_when_scored"),
         (body(part("archive", b"just text")), "archive"),
         (body(part("archive", b"1", file_name="a.tar"), part("archive", b"2", file_name="b.tar")), "archive"),
         (body(part("archive", b"1", file_name="a.tar"), part("other", b"2", file_name="b.tar")), "other"),
@@ -124,6 +128,7 @@ def test_a_client_that_goes_away_is_not_a_malformed_form() -> None:
     ids=[
         "no file",
         "none chosen",
+        "unknown field",
         "not a file",
         "two files",
         "file elsewhere",
@@ -143,7 +148,7 @@ def test_names_the_field_that_is_wrong(content: bytes, field: str) -> None:
         b"not a form at all",
         f"--{BOUNDARY}\r\nContent-Type: text/plain\r\n\r\nno name\r\n--{BOUNDARY}--\r\n".encode(),
         body(part("method_name", b"\xff\xfe")),
-        body(*(part(f"field{number}", b"") for number in range(201))),
+        body(*(part("other", b"") for _ in range(201))),
         f"--{BOUNDARY}\r\nContent-Disposition: form-data; name={'n' * 100_000}".encode(),
     ],
     ids=["no form", "no name", "not UTF-8", "too many fields", "endless header"],
