@@ -87,7 +87,6 @@ VISITS = [
     Visit("participant", "/challenges/archived/submit"),
     Visit("participant", "/invitations"),
     Visit("organiser", "/organise"),
-    Visit("organiser", "/organise/registrations"),
     Visit("organiser", "/organise/new"),
     Visit("organiser", "/organise/voc2012"),
     Visit("organiser", "/organise/draft"),
