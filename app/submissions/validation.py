@@ -1,7 +1,7 @@
 """Validates uploads in child processes that can be killed, while the participant waits."""
 
 from collections.abc import Collection
-from functools import partial
+from contextlib import suppress
 from pathlib import Path
 
 import anyio
@@ -25,7 +25,7 @@ from vocboard.evaluator.problems.server import (
 __all__ = ["EnteredCompetition", "Report", "Validator"]
 
 _STOPPED = Report((VALIDATION_STOPPED.at(),))
-PATIENCE = 4  # times the limit of processor time, so that the load of the server does not decide
+PATIENCE = 4  # so many times the limit of processor time by the clock, so that the load of the server does not decide
 QUIET_SECONDS = 1.0  # leave the processor to the first requests after the start
 
 
@@ -39,9 +39,8 @@ class Validator:
     """
 
     def __init__(self, settings: Settings, *, turns: FairTurns | None = None) -> None:
-        self._processor_seconds = settings.validation_time_limit.total_seconds()
-        self._seconds = PATIENCE * self._processor_seconds  # by the clock
-        self._limits = ReadingLimits(settings.validation_memory_limit_bytes, self._processor_seconds)
+        self._seconds = settings.validation_time_limit.total_seconds()
+        self._memory_limit = settings.validation_memory_limit_bytes
         self._small_bytes = settings.small_upload_bytes
         self._turns = turns or FairTurns(settings.validation_processes)
         self._processes = ValidationProcesses()
@@ -93,41 +92,39 @@ class Validator:
         Raises:
             OSError: the disk is full.
         """
-        run = partial(
-            self._processes.run,
-            path,
-            CHECK,
-            edition,
-            image_sets,
-            tuple(competitions),
-            None if segmentation_classes is None else tuple(segmentation_classes),
-            columns.limit,
-            limits=self._limits,
-            sink=columns.write,
-        )
+
+        async def read(seconds: float) -> Report | None:
+            """Return None if it takes longer."""
+            with anyio.move_on_after(PATIENCE * seconds), suppress(TooLongError):
+                return await self._processes.run(
+                    path,
+                    CHECK,
+                    edition,
+                    image_sets,
+                    tuple(competitions),
+                    None if segmentation_classes is None else tuple(segmentation_classes),
+                    columns.limit,
+                    limits=ReadingLimits(self._memory_limit, seconds),
+                    sink=columns.write,
+                )
+            return None
+
         is_small = (await anyio.Path(path).stat()).st_size <= self._small_bytes
         try:
             async with self._turns.turn(uploader, is_small=is_small) as is_express:
-                seconds = min(self._seconds, EXPRESS_SECONDS) if is_express else self._seconds
-                with anyio.move_on_after(seconds) as reading:
-                    report = await run()
-            if reading.cancelled_caught and is_express and seconds < self._seconds:
+                is_limited = is_express and self._seconds > EXPRESS_SECONDS
+                report = await read(EXPRESS_SECONDS if is_limited else self._seconds)
+            if report is None and is_limited:
                 columns.clear()
                 async with self._turns.turn(uploader, is_small=False):
-                    with anyio.move_on_after(self._seconds) as reading:
-                        report = await run()
-            if reading.cancelled_caught:
-                return self._too_long()
+                    report = await read(self._seconds)
+            if report is None:
+                return Report((VALIDATION_TAKES_TOO_LONG.at(seconds=self._seconds),))
             return report if _is_about(report, edition, competitions) else _STOPPED
-        except TooLongError:
-            return self._too_long()
         except MemoryError:
             return Report((VALIDATION_TAKES_TOO_MUCH_MEMORY.at(),))
         except (StoppedProcessError, TooLargeError):  # the reader never sends more than the limit
             return _STOPPED
-
-    def _too_long(self) -> Report:
-        return Report((VALIDATION_TAKES_TOO_LONG.at(seconds=self._processor_seconds),))
 
 
 def _is_about(report: Report, edition: Edition, competitions: Collection[str]) -> bool:

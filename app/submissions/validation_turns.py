@@ -16,7 +16,7 @@ import anyio
 
 REMEMBERED_FOR = timedelta(minutes=10)  # half-life of validation seconds
 LIGHT_SECONDS = 15.0  # recent validation seconds up to which a person may use the express slot
-EXPRESS_SECONDS = 3.0  # after which the express slot is free for others
+EXPRESS_SECONDS = 3.0  # of processor time, after which the express slot is free for others
 # So many people's seconds are allowed to those who share a network, and to all new accounts together.
 NETWORK_SHARE, NEW_ACCOUNTS_SHARE = 4, 8
 _NEW_ACCOUNTS = "new accounts"
