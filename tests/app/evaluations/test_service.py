@@ -93,8 +93,9 @@ def test_exact_curves_and_matrices_come_back_at_the_level_everything_alone(backe
 def test_eleven_points_and_shares_are_stored_with_the_exact_ones(backend: Backend) -> None:
     found = detail_of(backend, stored(backend))
     (points,) = found.eleven_points.values()
-    assert points == {"car": (CurveKind.PRECISION_RECALL, [0.0] * 11)}  # two positives: hardly anything
+    assert points == {"car": (CurveKind.PRECISION_RECALL, [])}  # two positives: no step of at most 10 %
     assert list(found.shares.values()) == [[[1.0, 0.0], [0.35, 0.65]]]
+    assert [steps for steps in found.steps.values() if steps] == [[0.01, 0.05]]
 
 
 def set_level(backend: Backend, submission: Submission, level: Detail) -> None:
