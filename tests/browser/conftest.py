@@ -48,7 +48,9 @@ def exhibition(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Exhibition]
     """Give a running site with everything there is to see; tests only look at it."""
     directory = tmp_path_factory.mktemp("exhibition") / "data"
     shutil.copytree(made_once("exhibition", lambda made: furnish(made, methods=200)), directory)
-    with serving(Settings(data_directory=directory)) as site:
+    settings = Settings(data_directory=directory)
+    settings.archives.mkdir(exist_ok=True)
+    with serving(settings) as site:
         yield Exhibition(site, read_gallery(directory))
 
 

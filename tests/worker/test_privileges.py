@@ -117,7 +117,8 @@ def people_come_and_go(web: Database) -> tuple[User, User]:
     with web.writing() as session:
         person = administration.get_user(session, "ada@lab.example")
         secret = links.create(session, user=person, purpose=LinkPurpose.CONFIRM_ADDRESS)
-        register.confirm(session, user=links.use(session, secret, LinkPurpose.CONFIRM_ADDRESS), site="http://x.example")
+        person = links.use(session, secret, LinkPurpose.CONFIRM_ADDRESS)
+        register.confirm(session, user=person, policy=policy, site="http://x.example")
     eve = new_user(email="eve@lab.example", name="Eve", affiliation="", password=PASSWORD, role=Role.ORGANISER)
     with web.writing() as session:
         organiser = administration.create_user(session, person=eve)
