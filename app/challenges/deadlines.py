@@ -1,4 +1,4 @@
-"""What moves with a deadline that is extended: the freezing date after it, and phases that would open before it."""
+"""What moves with a deadline that is extended: the dates after it, and phases that would open before it."""
 
 from datetime import datetime, timedelta
 from typing import Any
@@ -14,13 +14,22 @@ from vocboard.app.database import now
 from vocboard.app.errors import InvalidInputError
 
 
-def with_moved_freeze(before: PhaseRules, after: PhaseRules) -> dict[str, datetime]:
-    """Return the freezing date that moves with a deadline that is extended, unless it is changed itself, too."""
-    old, new, moved = before.freezes_at, after.freezes_at, extension(before, after)
-    if not moved or old is None or new is None or before.closes_at is None or old < before.closes_at:
-        return {}
-    is_unchanged = abs(new - old) < timedelta(minutes=1)  # forms have minutes
-    return {"freezes_at": new + moved} if is_unchanged else {}
+def with_moved_dates(before: PhaseRules, after: PhaseRules) -> dict[str, datetime]:
+    """Return the dates from a deadline on that move with it if it is extended, unless they are changed themselves, too.
+
+    They are the freezing date, and those until which leaderboards are hidden or anonymous. Leaderboards and names that
+    are shown already stay so.
+    """
+    moved, deadline = extension(before, after), before.closes_at
+    dates = {}
+    for name in ("freezes_at", "leaderboard_from", "anonymous_until"):
+        old, new = getattr(before, name), getattr(after, name)
+        if not moved or deadline is None or old is None or new is None or old < deadline:
+            continue
+        is_over = name != "freezes_at" and old <= now()
+        if not is_over and abs(new - old) < timedelta(minutes=1):  # forms have minutes
+            dates[name] = new + moved
+    return dates
 
 
 def extension(before: PhaseRules, after: PhaseRules) -> timedelta:

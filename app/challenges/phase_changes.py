@@ -9,7 +9,7 @@ from sqlalchemy.orm import Session
 from vocboard.app.accounts.models import User
 from vocboard.app.audit import service as audit
 from vocboard.app.challenges import queries
-from vocboard.app.challenges.deadlines import move_next_phases, with_moved_freeze
+from vocboard.app.challenges.deadlines import move_next_phases, with_moved_dates
 from vocboard.app.challenges.editions import edition_of
 from vocboard.app.challenges.ground_truth import current_truth
 from vocboard.app.challenges.models import MAIN_PHASE, Challenge, ChallengePhase, Detail
@@ -110,7 +110,7 @@ def update_phase(
     )
     title = checks.line("title", title, max_length=MAX_PHASE_TITLE_LENGTH, required=True)
     checks.finish()
-    rules = rules.model_copy(update=with_moved_freeze(before.rules, rules))
+    rules = rules.model_copy(update=with_moved_dates(before.rules, rules))
     require_not_entered(session, challenge, key, set(before.competitions) - set(rules.competitions or ()))
     row.phase_title, row.competition_keys = title, list(rules.competitions or ())
     for name, value in rules.model_dump(exclude={"competitions"}).items():

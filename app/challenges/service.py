@@ -12,7 +12,7 @@ from vocboard.app.accounts.models import Role, User
 from vocboard.app.audit import service as audit
 from vocboard.app.challenges import queries
 from vocboard.app.challenges.competition_rows import competition_rows, same_or_new
-from vocboard.app.challenges.deadlines import move_next_phases, with_moved_freeze
+from vocboard.app.challenges.deadlines import move_next_phases, with_moved_dates
 from vocboard.app.challenges.detail_level import set_detail
 from vocboard.app.challenges.edition_versions import source_of_version
 from vocboard.app.challenges.editions import chosen_edition, edition_of
@@ -210,7 +210,7 @@ def update(session: Session, *, challenge: Challenge, user: User, rules: Challen
     if truth is not None and (missing := [key for key in keys if key not in (truth.competitions or ())]):
         checks.fail("competitions", f"The current ground truth cannot score {', '.join(missing)}.")
     checks.finish()
-    rules = rules.model_copy(update=with_moved_freeze(old, rules))
+    rules = rules.model_copy(update=with_moved_dates(old, rules))
     require_not_entered(session, challenge, MAIN_PHASE, {row.key for row in challenge.competitions} - set(keys))
     for name, value in rules.columns().items():
         setattr(challenge, name, value)

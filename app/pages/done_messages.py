@@ -40,8 +40,8 @@ DONE = {
     "link-revoked": "Anonymous link revoked. It no longer works.",
     "created": "Challenge created as a draft. Upload the ground truth, then change the visibility.",
     "saved": "Changes saved.",
-    "deadline": "Changes saved. With the deadline, a freezing date after it has moved by as much, and so has the "
-    "opening of a phase that would have opened before it.",
+    "deadline": "Changes saved. With the deadline, the dates after it on which leaderboards freeze, appear or show "
+    "names have moved by as much, and so has the opening of a phase that would have opened before it.",
     "frozen-detail": "Changes saved. Frozen leaderboards keep the detail level that they were frozen with; results "
     "show the new one.",
     "edition": "Edition replaced. The challenge runs all of its competitions.",

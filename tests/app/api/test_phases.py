@@ -320,11 +320,13 @@ def test_what_follows_a_deadline_moves_with_it(world: World) -> None:
         return next(one for one in world.client.get(PATH).json()["phases"] if one["key"] == key)
 
     deadline, freeze, opening = later(1), later(3), later(4)
-    given = {"closes_at": deadline, "freeze": "date", "freezes_at": freeze}
-    assert world.client.patch(PATH, json=given).status_code == 200
+    given = {"closes_at": deadline, "freeze": "date", "freezes_at": freeze, "leaderboard_from": later(-1)}
+    assert world.client.patch(PATH, json=given | {"anonymous_until": deadline}).status_code == 200
     world.add("final", opens_at=opening, closes_at=later(30))
     assert world.client.patch(PATH, json={"closes_at": later(3)}).status_code == 200
     assert instant(phase("main")["freezes_at"]) - instant(freeze) == pytest.approx(2 * DAY, abs=timedelta(minutes=1))
+    assert phase("main")["anonymous_until"] == phase("main")["closes_at"]  # nobody is named before the new deadline
+    assert instant(phase("main")["leaderboard_from"]) < instant(deadline)  # it is shown already
     assert instant(phase("final")["opens_at"]) == instant(opening)  # still after the deadline
     assert world.client.patch(PATH, json={"closes_at": later(8)}).status_code == 200
     assert instant(phase("final")["opens_at"]) - instant(opening) == pytest.approx(5 * DAY, abs=timedelta(minutes=1))
