@@ -9,6 +9,7 @@ from vocboard.commands.offline import VALID, MisuseError, reporting_misuse
 from vocboard.commands.progress import Progress
 from vocboard.evaluator.conversion.result_archive import write_results
 from vocboard.evaluator.editions import Edition, EditionFileError, Task, image_sets_of, read_text
+from vocboard.evaluator.editions.column_names import reserved_name
 from vocboard.evaluator.examples.material import read_material
 from vocboard.evaluator.examples.run import example_files
 from vocboard.evaluator.new_edition import QUESTIONS, Answers, edition_text, write_sample_tree
@@ -44,6 +45,8 @@ def run(arguments: argparse.Namespace) -> int:
     except EditionFileError as error:
         what = "this is not" if arguments.edition_file else "these answers do not give"
         raise MisuseError(f"{what} a valid edition\n{error}") from error
+    if not arguments.edition_file and (wrong := reserved_name(edition)):
+        raise MisuseError(wrong)
     try:
         with whole_directory(arguments.output, "new edition") as directory:
             (directory / file).write_text(text)

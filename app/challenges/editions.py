@@ -1,22 +1,13 @@
 """The edition of a challenge: a built-in one, or a custom edition file that is stored with the challenge."""
 
 from functools import lru_cache
-from itertools import chain
 
 from vocboard.app.challenges.models import Challenge
 from vocboard.app.forms.fields import FieldChecks
 from vocboard.evaluator import editions
-from vocboard.evaluator.editions import Declaration, Edition, Metric
+from vocboard.evaluator.editions import Edition
+from vocboard.evaluator.editions.column_names import reserved_name
 
-# Columns of leaderboards and of their CSV beside the classes, which addresses and programs name.
-COLUMNS = frozenset(
-    (
-        *("rank", "method", "contributors", "affiliation", "submitted", "mean", "mean_over", "complete", "unit"),
-        *("mean_low", "mean_high", "rank_best", "rank_worst", "first_group", "imported"),
-        *chain.from_iterable((metric.value, f"mean_{metric.value}") for metric in Metric),
-        *(f"declared_{declaration.value}" for declaration in Declaration),
-    )
-)
 OWN_FILE = "edition file"  # used in messages; the uploaded file's name is not stored
 KEPT = 32  # cached: the content never changes
 
@@ -51,13 +42,6 @@ def own_edition(file: str) -> Edition:
 def source_of(challenge: Challenge) -> str:
     """Return the edition file of a challenge, for offline validation."""
     return challenge.edition_file or editions.source(challenge.edition)
-
-
-def reserved_name(edition: Edition) -> str:
-    """Return what is wrong if a class is called like another column of leaderboards or their CSV; else nothing."""
-    names = dict.fromkeys(name for one in edition.competitions.values() for name in one.classes)
-    found = [name for name in names if name.lower() in COLUMNS]
-    return f"Rename {', '.join(found)}: leaderboards have other columns of this name." if found else ""
 
 
 def chosen_edition(checks: FieldChecks, name: str, file: str | None) -> Edition | None:

@@ -4,13 +4,13 @@ import argparse
 import sys
 from pathlib import Path
 
-from vocboard.app.challenges.editions import reserved_name
 from vocboard.app.database import Database
 from vocboard.app.settings import Settings
 from vocboard.commands.admin.actions import Actions
 from vocboard.commands.tables import Column, render
 from vocboard.evaluator import editions
 from vocboard.evaluator.editions import Edition, EditionFileError
+from vocboard.evaluator.editions.column_names import reserved_name
 
 
 def configure(actions: Actions) -> None:

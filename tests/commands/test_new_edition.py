@@ -107,6 +107,10 @@ def test_wrong_answers_are_reported_and_nothing_is_written(tmp_path: Path, capsy
         (("--tasks", "detection layout"), "'detection layout' is not one of classification,"),
         (("--overlap", "half"), "'half' is not a number from 0 to 1"),
         (("--overlap", "nan"), "'nan' is not a number from 0 to 1"),
+        (
+            ("--classes", "car, Mean", "--image-set", "test"),
+            "Rename Mean: leaderboards have other columns of this name.",
+        ),
     ):
         status, _, err = run(capsys, "new-edition", "--output", tmp_path / "mine", *options, "--by", "none", *answer)
         assert (status, said in err, "TOML" in err) == (2, True, False)
