@@ -37,5 +37,8 @@ def show_board(
 ) -> Board:
     """Return a leaderboard as it is now; one that is due to freeze is frozen before."""
     found = complete(session, challenge.id)
-    freezing.freeze_due(session, found)
-    return service.board(session, found, phase_named(found, phase), competition, part=part)
+    try:
+        return service.board(session, found, phase_named(found, phase), competition, part=part)
+    except service.NotFrozenYetError:
+        freezing.freeze_due(session, found)
+        return service.board(session, found, phase_named(found, phase), competition, part=part)
