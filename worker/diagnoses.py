@@ -42,6 +42,11 @@ def diagnose_next(database: Database, store: ArchiveStore, settings: Settings) -
         try:
             found = _diagnose(database, store, settings, claim)
             noise_key = GroundTruthDirectory(settings).noise_key()
+        except _MissingFileError as error:
+            _log.error("evaluation %s waits: the ground truth cannot be read: %s", claim.evaluation_id, error)
+            with database.writing() as session:
+                queue.hold(session, claim)
+            return True
         except Exception as error:
             if (reason := _reason(error)) is None:
                 raise
@@ -65,6 +70,10 @@ class _NoGroundTruthError(Exception):
     """The ground truth is not on this server."""
 
 
+class _MissingFileError(Exception):
+    """The file of the ground truth is not where it should be; the message is its path."""
+
+
 def _reason(error: Exception) -> DiagnosisFailure | None:
     """Return why an evaluation cannot be diagnosed; None for what may pass by itself."""
     if isinstance(error, _NoGroundTruthError):
@@ -83,6 +92,7 @@ def _diagnose(
 
     Raises:
         _NoGroundTruthError: it is on another server.
+        _MissingFileError: it is away, and can be restored.
         UnscorableError, DamagedArchiveError, StoppedProcessError, MemoryError, OSError: as for `columns.diagnose`.
     """
     with database.reading() as session:
@@ -104,7 +114,7 @@ def _diagnose(
     source = next(iter(sources.values()))
     path = ground_truth_store.path_of(settings, source.truth_sha256)
     if not path.is_file():
-        raise _NoGroundTruthError
+        raise _MissingFileError(path)
     found = columns.diagnose(
         source.uploaded,
         store,

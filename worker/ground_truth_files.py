@@ -25,7 +25,7 @@ class GroundTruthFiles:
         self._settings = settings
         self._heartbeat = Heartbeat(database, kind=GROUND_TRUTH)
         self._next = float("-inf")  # time.monotonic()
-        self._missing: Sequence[str] = ()
+        self._missing: Sequence[str] = []
 
     def check(self, session: Session) -> None:
         """Check them, unless that was done within the last `INTERVAL`, and log what has changed."""
@@ -34,7 +34,10 @@ class GroundTruthFiles:
         self._next = time.monotonic() + INTERVAL.total_seconds()
         _, missing = needed_and_missing(session, self._settings)
         if missing != self._missing:
-            _log.error("; ".join(missing) or "all ground truth can be read again")
+            if missing:
+                _log.error("; ".join(missing))
+            else:
+                _log.info("all ground truth can be read again")
         self._missing = missing
         if not missing:
             self._heartbeat.record()

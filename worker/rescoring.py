@@ -60,13 +60,18 @@ class _Failed:
 
 @dataclass(slots=True)
 class _Outcomes:
-    """The progress of a batch."""
+    """The progress of a batch.
+
+    Attributes:
+        must_wait: the ground truth cannot be read.
+    """
 
     evaluated: list[_Evaluated] = field(default_factory=list)
     failed: list[_Failed] = field(default_factory=list)
     interrupted: list[uuid.UUID] = field(
         default_factory=list
     )  # keep their lease, so that they are not retried immediately
+    must_wait: bool = False
 
 
 def rescore_next(database: Database, store: ArchiveStore, settings: Settings, *, until: float) -> bool:
@@ -138,13 +143,19 @@ def _evaluate_batch(
     ):
         for item in claim.items:
             _evaluate_one(store, settings, claim, item, outcomes)
-            if time.monotonic() > until or (not is_urgent and _is_live_waiting(database)):
+            if outcomes.must_wait or time.monotonic() > until or (not is_urgent and _is_live_waiting(database)):
                 return
 
 
 def _evaluate_one(store: ArchiveStore, settings: Settings, claim: BatchClaim, item: Item, outcomes: _Outcomes) -> None:
     started_at, started = now(), time.monotonic()
     try:
+        try:
+            truth = ground_truth_store.load(ground_truth_store.path_of(settings, claim.truth_sha256))
+        except OSError as error:
+            _log.error("re-score %s waits: the ground truth cannot be read: %s", claim.rescore_id, error)
+            outcomes.must_wait = True
+            return
         evaluation = evaluate(
             Uploaded(
                 item.archive_sha256,
@@ -155,7 +166,7 @@ def _evaluate_one(store: ArchiveStore, settings: Settings, claim: BatchClaim, it
             ),
             store,
             on_image_set(edition_from(claim.edition, claim.edition_file), claim.image_set),
-            ground_truth_store.load(ground_truth_store.path_of(settings, claim.truth_sha256)),
+            truth,
             memory_limit_bytes=settings.evaluation_memory_limit_bytes,
         )
         if unavailable := evaluation.unavailable:
@@ -214,7 +225,10 @@ def _store(database: Database, claim: BatchClaim, outcomes: _Outcomes) -> None:
         batches.finish(session, claim, [one.item.submission_id for one in stored])
         for failed in outcomes.failed:
             batches.fail(session, claim, failed.item.submission_id, failure=failed.failure, detail=failed.detail)
-        batches.release(session, claim, but=outcomes.interrupted)
+        if outcomes.must_wait:
+            batches.hold(session, claim)
+        else:
+            batches.release(session, claim, but=outcomes.interrupted)
 
 
 def _is_live_waiting(database: Database) -> bool:

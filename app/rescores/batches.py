@@ -191,6 +191,11 @@ def release(session: Session, claim: BatchClaim, *, but: Sequence[uuid.UUID] = (
     _queue.give_back(session, claim, only=RescoreItem.submission_id.not_in(but))
 
 
+def hold(session: Session, claim: BatchClaim) -> None:
+    """Leave the remaining submissions claimed until the lease ends, which counts as no attempt."""
+    _queue.hold(session, claim)
+
+
 def _items(session: Session, submission_ids: Sequence[uuid.UUID]) -> tuple[Item, ...]:
     rows = session.execute(
         select(

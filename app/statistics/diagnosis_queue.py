@@ -81,6 +81,11 @@ def renew(session: Session, claim: DiagnosisClaim, *, lease: timedelta) -> bool:
     return _queue.renew(session, claim, lease=lease)
 
 
+def hold(session: Session, claim: DiagnosisClaim) -> None:
+    """Leave an evaluation claimed until the lease ends, which counts as no attempt."""
+    _queue.hold(session, claim)
+
+
 def is_held(session: Session, claim: DiagnosisClaim) -> bool:
     """Whether a diagnosis may be stored; the claim cannot be lost before the end of the transaction."""
     query = select(DiagnosisTask.evaluation_id).where(_queue.is_claimed_by(claim)).with_for_update()

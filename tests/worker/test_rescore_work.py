@@ -24,7 +24,7 @@ from vocboard.app.evaluations.models import Evaluation
 from vocboard.app.rescores import queries, service
 from vocboard.app.rescores.models import Rescore, RescoreItem, RescoreState
 from vocboard.app.submissions.models import State
-from vocboard.worker import rescoring
+from vocboard.worker import ground_truth_store, rescoring
 from vocboard.worker.evaluation import evaluate_next
 
 
@@ -126,6 +126,27 @@ def test_one_that_keeps_killing_workers_is_given_up(backend: Backend) -> None:
     report = rescore(backend, rescore_id).report
     assert report is not None
     assert [one["submission"] for one in report["failures"]] == [str(deadly)]
+
+
+def test_it_waits_for_ground_truth_that_is_away(backend: Backend) -> None:
+    challenge = backend.challenge()
+    submit_scored(backend, challenge, 3)
+    version = add_corrected_truth(backend, challenge)
+    rescore_id = start_rescore(backend, challenge, version)
+    ground_truth_store.load.cache_clear()
+    path = ground_truth_store.path_of(backend.settings, version.sha256)
+    away = path.rename(path.with_suffix(".away"))
+    for _ in range(backend.settings.evaluation_attempts + 1):
+        work(backend)
+        with backend.database.writing() as session:
+            items = session.execute(select(RescoreItem.attempts, RescoreItem.lease_id.is_not(None))).all()
+            assert items == [(0, True)] * 3
+            session.execute(update(RescoreItem).values(lease_expires_at=now()))
+    away.rename(path)
+    work(backend)
+    report = rescore(backend, rescore_id).report
+    assert report is not None
+    assert not report["failures"]
 
 
 def test_a_later_evaluator_restarts(backend: Backend, monkeypatch: pytest.MonkeyPatch) -> None:
