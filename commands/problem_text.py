@@ -30,13 +30,13 @@ def problem_lines(problems: Sequence[Problem], whole: str = "whole archive") -> 
 
 
 def group_lines(
-    groups: "Sequence[ProblemGroup]", page: str | None = None, *, every_place: bool = False
+    groups: "Sequence[ProblemGroup]", page: str | None = None, *, every_place: bool | None = None
 ) -> Iterator[str]:
     """Yield the lines that describe problems by cause: what to do, the first places, and where it is explained.
 
     Args:
         page: address of the page that explains all problems; None to name `vocboard explain`.
-        every_place: whether to name all listed places.
+        every_place: whether to name all listed places, for commands with `--all`.
     """
     from vocboard.evaluator.problems.groups import PLACES  # noqa: PLC0415  # most results have no problems
 
@@ -51,7 +51,8 @@ def group_lines(
             text = place if problem.message == group.headline else f"{place}: {printable(problem.message)}"
             yield textwrap.fill(text, width, initial_indent="  - ", subsequent_indent="    ", break_long_words=False)
         if group.count > len(shown):
-            listed = "" if every_place or len(group.problems) == len(shown) else "; --all shows those that are listed"
+            option = "`vocboard validate --all`" if every_place is None else "--all"
+            listed = "" if len(group.problems) == len(shown) else f"; {option} shows those that are listed"
             yield f"  - and {counted(group.count - len(shown), 'more place')}{listed}"
         yield f"  See {printable(explanation(group.code, page))}"
         yield ""

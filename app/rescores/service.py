@@ -62,7 +62,7 @@ def start(
     lock_to_change(session, challenge)
     challenge = challenge_queries.challenge_as_it_is(session, challenge.id)
     if (ground_truth_version is None) == (edition_file is None):
-        raise InvalidInputError({"ground_truth_version": "Give this or an edition file, not both."})
+        raise InvalidInputError({"ground_truth_version": "Give either this or an edition file."})
     reason = _checked_reason(reason)
     edition = None if edition_file is None else changed_edition(session, challenge, edition_file)
     if confirm_warnings and ground_truth_version is not None:

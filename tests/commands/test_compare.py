@@ -242,8 +242,9 @@ def test_means_over_different_classes_are_not_compared(tmp_path: Path, capsys: p
 
 
 def test_results_with_errors_are_listed(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    wrong = tar(tmp_path / "wrong.tgz", {"results/VOC2012/Main/comp3_det_test_car.txt": "x\n"})
+    wrong = tar(tmp_path / "wrong.tgz", {"results/VOC2012/Main/comp3_det_test_car.txt": "x\n" * 9})
     status, out, _ = run(capsys, CASE.results, wrong, "--competition", "comp3")
     assert status == 1
     assert "wrong.tgz" in out
     assert "comp3_det_test_car.txt" in out
+    assert "`vocboard validate --all` shows" in " ".join(out.split())  # `compare` has no such option

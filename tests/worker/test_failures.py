@@ -21,6 +21,7 @@ from vocboard.app.submissions.models import State, Submission
 from vocboard.app.work_queues.state_queue import Claim
 from vocboard.worker import evaluation
 from vocboard.worker.evaluation import TOOK_TOO_LONG, TOOK_TOO_MUCH_MEMORY, WENT_WRONG, evaluate_next
+from vocboard.worker.ground_truth_files import GroundTruthFiles
 from vocboard.worker.recovery import sweep
 
 MEBIBYTE = 1024 * 1024
@@ -123,6 +124,17 @@ def test_a_disk_that_is_away_leaves_the_submission_to_a_later_attempt(
         queue.release_expired(session, attempts=3)
     assert evaluate(backend)
     assert backend.submission(submission_id).state is State.SCORED
+
+
+def test_a_worker_that_can_read_all_ground_truth_reports_no_recovery(
+    backend: Backend, caplog: pytest.LogCaptureFixture
+) -> None:
+    caplog.set_level("INFO")
+    files = GroundTruthFiles(backend.database, backend.settings)
+    with backend.database.reading_autocommit() as session:
+        files.check(session)
+    files.stop()
+    assert "read again" not in caplog.text
 
 
 def test_nothing_to_do_is_reported(backend: Backend) -> None:
