@@ -197,4 +197,5 @@ def test_an_archived_challenge_offers_nothing_that_it_would_refuse(embedded_site
             assert one not in after[path], (path, one)
     assert "This challenge is archived" in after[""]
     assert "This challenge is archived" in after["/statistics"]
+    assert "Ban" not in after["/entrants"]  # no empty column
     assert "only its title, description and visibility can change" in edit

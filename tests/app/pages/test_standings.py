@@ -48,6 +48,8 @@ def test_pages_hide_what_leaderboards_hide(embedded_site: Site) -> None:
         assert "visible from" in said(embedded_site, "/", reader, slug="hidden")
         assert "2 methods" in said(embedded_site, "/challenges/anonymous", reader)
         assert "Part-based mixture 12.3" in said(embedded_site, "/challenges/frozen", reader)
+        card = said(embedded_site, "/", reader, slug="frozen")
+        assert ("Open" in card, "Later results do not count" in card) == (False, True)
 
 
 def test_challenges_are_in_the_order_of_their_dates(embedded_site: Site) -> None:
