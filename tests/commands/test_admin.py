@@ -161,6 +161,7 @@ CHANGES = {
     "create-challenge": ["voc", "--organiser", "olga@lab.example", "--edition", "VOC2007", "--title", "VOC"],
     "set-detail": ["ready", "everything", "--organiser", "olga@lab.example"],
     "add-phase": ["ready", "later", "--title", "Later", "--own-ground-truth", "--organiser", "olga@lab.example"],
+    "copy-challenge": ["ready", "next", "--title", "Next year", "--organiser", "olga@lab.example"],
     "admit": ["ready", "someone@lab.example", "--organiser", "olga@lab.example"],
     "grant-quota": ["ready", "a@lab.example", "2", "--until", "2100-01-01", "--organiser", "olga@lab.example"],
     "change-phase": ["ready", "first", "--quota", "7", "--organiser", "olga@lab.example"],
