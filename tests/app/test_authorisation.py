@@ -131,10 +131,10 @@ def test_the_owner_sees_what_others_are_searched_for(site: Site, world: World) -
         assert SECRET in ask(site, world, Person.OWNER, route, rule).text
 
 
-# An archived challenge keeps its organisers, who can reopen and export it. Of its rules only texts and visibility can
-# change, as in the table's example. Names are those of whole routes, so that others below `/people`, say, are tried.
+# An archived challenge keeps its organisers, who can reopen, export and copy it. Of its rules only texts and visibility
+# can change, as in the table's example. Names are those of whole routes, so that others below `/people`, say, are tried.
 CHANGEABLE_WHEN_ARCHIVED = re.compile(
-    r"POST .*/{slug}/(reopen|export|people|invitations)"
+    r"POST .*/{slug}/(reopen|export|copy|people|invitations)"
     r"|POST /organise/{slug}/people/(invitations/{invitation_id}/withdraw|{user_id}/(remove|hand-over))"
     r"|(PUT|DELETE) .*/{slug}/(owner|organisers/{user_id}|invitations/{invitation_id})"
     r"|POST .*/invitations/{invitation_id}/(accept|decline)"

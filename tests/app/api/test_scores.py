@@ -19,15 +19,28 @@ def test_a_receiver_operating_characteristic_has_rates_of_positives() -> None:
     assert curves_of("comp1", evaluation_with({"cars": curve})).model_dump() == {
         "competition": "comp1",
         "kind": "roc",
-        "curves": {"cars": {"false_positive_rate": [0.0, 0.5, 1.0], "true_positive_rate": [0.0, 0.67, 1.0]}},
+        "curves": {
+            "cars": {
+                "false_positive_rate": [0.0, 0.5, 1.0],
+                "true_positive_rate": [0.0, 0.67, 1.0],
+                "step": None,
+                "is_left_out": False,
+            }
+        },
     }
 
 
 def test_other_competitions_have_recall_and_precision() -> None:
-    curve = VisibleCurve(CurveKind.PRECISION_RECALL, ((0.5, 1.0), (1.0, 0.67)))
-    curves = curves_of("comp1", evaluation_with({"car": curve})).model_dump()
+    found = {
+        "car": VisibleCurve(CurveKind.PRECISION_RECALL, ((0.5, 1.0), (1.0, 0.67)), step=0.01),
+        "dog": VisibleCurve(CurveKind.PRECISION_RECALL, (), is_left_out=True),
+    }
+    curves = curves_of("comp1", evaluation_with(found)).model_dump()
     assert curves["kind"] == "precision_recall"
-    assert curves["curves"] == {"car": {"recall": [0.5, 1.0], "precision": [1.0, 0.67]}}
+    assert curves["curves"] == {
+        "car": {"recall": [0.5, 1.0], "precision": [1.0, 0.67], "step": 0.01, "is_left_out": False},
+        "dog": {"recall": [], "precision": [], "step": None, "is_left_out": True},
+    }
 
 
 def test_there_are_none_without_an_evaluation_and_of_other_competitions() -> None:

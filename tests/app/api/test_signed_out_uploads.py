@@ -21,10 +21,10 @@ from vocboard.app.uploads.models import Upload
 from vocboard.worker.ground_truth_directory import GroundTruthDirectory
 
 RESULTS = results_of({"Main/comp1_cls_test_car.txt": ["000001 0.5", "000002 0.25", "000003 0.75"]})
-BODY = (
-    b'--b\r\nContent-Disposition: form-data; name="method_name"\r\n\r\nM\r\n'
+ARCHIVE = (
     b'--b\r\nContent-Disposition: form-data; name="archive"; filename="x.tar.gz"\r\n\r\n' + RESULTS + b"\r\n--b--\r\n"
 )
+BODY = b'--b\r\nContent-Disposition: form-data; name="method_name"\r\n\r\nM\r\n' + ARCHIVE
 
 
 @contextlib.contextmanager
@@ -111,9 +111,9 @@ def test_ground_truth(embedded_site: Site, how: str, status: bytes) -> None:
         user = make_user(session, role=Role.ORGANISER)
         slug = make_challenge(session, organiser=user, ready=False).slug
         token = make_token(session, user)
-    with half_sent(embedded_site, f"/api/v1/challenges/{slug}/ground-truth", token) as connection:
+    with half_sent(embedded_site, f"/api/v1/challenges/{slug}/ground-truth", token, ARCHIVE) as connection:
         end(embedded_site, user, how)
-        connection.sendall(BODY[-10:])
+        connection.sendall(ARCHIVE[-10:])
         assert b" %s " % status in connection.recv(1000)
     assert _count(embedded_site, GroundTruthVersion) == 0
 

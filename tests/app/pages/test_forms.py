@@ -49,7 +49,7 @@ def test_every_handler_of_a_form_verifies_the_token() -> None:
 
 
 def test_every_message_after_a_form_exists_and_is_used() -> None:
-    """Wherever the name `done` gets a value, as an argument or a variable."""
+    """Wherever the name `done` gets a value, as an argument or a variable, and what `done_with` returns."""
     used: set[str] = set()
     for file in PAGES.rglob("*.py"):
         for node in ast.walk(ast.parse(file.read_text())):
@@ -57,6 +57,9 @@ def test_every_message_after_a_form_exists_and_is_used() -> None:
             is_variable = isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) == "done"
             if (is_argument or is_variable) and not isinstance(node.value, ast.Call):
                 used.update(strings_of(node.value))
+            elif isinstance(node, ast.FunctionDef) and node.name == "done_with":
+                returned = (each.value for each in ast.walk(node) if isinstance(each, ast.Return) and each.value)
+                used.update(text for value in returned for text in strings_of(value))
     assert used == set(DONE)
 
 
