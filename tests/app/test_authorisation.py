@@ -132,7 +132,7 @@ def test_the_owner_sees_what_others_are_searched_for(site: Site, world: World) -
 
 
 # An archived challenge keeps its organisers, who can reopen, export and copy it. Of its rules only texts and visibility
-# can change, as in the table's example. Names are those of whole routes, so that others below `/people`, say, are tried.
+# can change, as in the table's example. Names are those of whole routes, so that others below `/people` are tried, say.
 CHANGEABLE_WHEN_ARCHIVED = re.compile(
     r"POST .*/{slug}/(reopen|export|copy|people|invitations)"
     r"|POST /organise/{slug}/people/(invitations/{invitation_id}/withdraw|{user_id}/(remove|hand-over))"

@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from vocboard.app.accounts.models import User
@@ -31,9 +32,13 @@ def make_scored(
     Args:
         given: columns of the submission.
     """
-    method = Method(challenge_id=challenge.id, user_id=user.id, name=name)
-    session.add(method)
-    session.flush()
+    method = session.scalar(
+        select(Method).where(Method.challenge_id == challenge.id, Method.user_id == user.id, Method.name == name)
+    )
+    if method is None:
+        method = Method(challenge_id=challenge.id, user_id=user.id, name=name)
+        session.add(method)
+        session.flush()
     submission = Submission(
         **{
             "challenge_id": challenge.id,

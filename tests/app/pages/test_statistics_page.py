@@ -68,19 +68,19 @@ def test_the_comparison_of_an_entrants_submissions_is_never_of_other_submissions
     with embedded_site.writing() as session:
         organiser, entrant = make_organiser(session), make_user(session)
         challenge = make_challenge(session, organiser=organiser, slug="few", statistics=True)
-        for number, score in enumerate((0.5, 0.51, 0.6)):
-            make_scored(session, challenge, entrant, f"Method {number}", score, published=False)
-        [sequence] = members(session, challenge.id, "main", competition="comp1").values()
+        for score in (0.5, 0.51, 0.6):
+            make_scored(session, challenge, entrant, "Method", score, published=False)
+        [(sequence_key, sequence)] = members(session, challenge.id, "main", competition="comp1").items()
         steps = [Change(-0.01, 0.03, False, True), Change(-0.02, 0.2, False, True)]
         results = [one.result_id for one in sequence]
         found = SequenceStatistics(results, steps, Change(0.01, 0.19, True, True))
         key = {"challenge_id": challenge.id, "user_id": entrant.id, "submissions": 3, "latest_at": now()}
-        content = {"competitions": {"comp1": found.as_json()}}
+        content = {"competitions": {sequence_key.stored: found.as_json()}}
         session.add(SubmissionSequence(**key, decimals=4, version=1, is_due=False, content=content))
-        challenge_id, entrant_id, email = challenge.id, entrant.id, entrant.email
+        challenge_id, email = challenge.id, entrant.email
     with embedded_site.client() as client:
         sign_in(client, organiser.email)
-        page = client.get(address, params={"person": str(entrant_id)}).text
+        page = client.get(address, params={"method": str(sequence_key.method_id)}).text
         assert "no single step up does" in page
         assert email in page
         assert "+9.00" in page  # the last step
@@ -88,7 +88,7 @@ def test_the_comparison_of_an_entrants_submissions_is_never_of_other_submissions
         assert (answer["verdict"], answer["change"]["is_significant"]) == ("gradual", True)
         assert [step["difference"] for step in answer["steps"]] == [None, 0.01, 0.09]
         with embedded_site.writing() as session:
-            make_scored(session, session.get_one(Challenge, challenge_id), entrant, "Method 3", 0.7, published=False)
+            make_scored(session, session.get_one(Challenge, challenge_id), entrant, "Method", 0.7, published=False)
         assert "Being computed" in client.get(address).text
         [answer] = client.get(f"/api/v1{CHALLENGE}/statistics/comp1").json()["entrants"]
         assert (answer["verdict"], answer["change"], len(answer["steps"])) == (None, None, 4)
