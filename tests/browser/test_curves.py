@@ -13,7 +13,7 @@ READ_OUT = f"""() => {{
   return {{ shown: tooltip.opacity, font: tooltip.options.bodyFont.family, left: tooltip.caretX - chartArea.left,
     bottom: chartArea.bottom - tooltip.caretY }};
 }}"""
-# The first two points of all curves are at the highest precision shown: counts pixels of each line's colour between them.
+# The first two points of all curves are at the highest precision shown: counts each line's pixels between them.
 LINES_SEEN = f"""() => {{
   const chart = {CHART};
   const [from, to] = chart.getDatasetMeta(0).data.map((point) => point.getProps(["x", "y"], true));
