@@ -9,6 +9,7 @@ from pathlib import Path
 
 import httpx
 import pytest
+from sqlalchemy import update
 from sqlalchemy.orm import Session
 
 from tests.commands.board import COMPETITIONS, EDITION, Board
@@ -17,7 +18,7 @@ from tests.support.processes import listening, temporary_directory
 from tests.support.services import make_tables
 from tests.support.site import UNVERIFIED
 from vocboard.app.accounts.models import User
-from vocboard.app.challenges.models import Challenge, Detail
+from vocboard.app.challenges.models import Challenge, Detail, GroundTruthVersion
 from vocboard.app.challenges.rules import PhaseRules
 from vocboard.app.challenges.service import add_phase
 from vocboard.app.database import Database, now
@@ -51,6 +52,8 @@ def board(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Board]:
         make_challenge(session, organiser=organiser, slug="over", title="Last year", closes_at=over)
         soon = now() + timedelta(days=1)
         make_challenge(session, organiser=organiser, slug="soon", title="Next year", opens_at=soon)
+        # They have no files; without any file that it needs, a worker does not start.
+        session.execute(update(GroundTruthVersion).values(sha256=None))
     with serving(settings) as url:
         with closing(Api(url, secret)) as api:
             upload_ground_truth(api, "voc", tree)

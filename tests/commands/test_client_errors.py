@@ -53,7 +53,8 @@ def test_a_wrong_archive_gets_the_report_that_validating_gives(
 
     assert "[unknown_image]" in uploaded
     assert "line 3" in uploaded
-    assert uploaded == validated
+    # Offline, missing classes are named even if there are errors: the server asks about them once there are none.
+    assert uploaded == re.sub(r"^.* have no result file\. The server asks .*\n", "", validated, flags=re.M)
 
     assert submit(wrong_archive, "--json") == 1
     problems = json.loads(capsys.readouterr().out)["problems"]

@@ -176,7 +176,7 @@ def test_an_edition_file_of_your_own_is_read(tmp_path: Path) -> None:
         ('task = "detection"', 'task = "action"', r"competitions\[1\].task must be a task that has its own table"),
         ('training = "any"', 'training = "some"', r"competitions\[1\].training must be one of trainval, any"),
         ("[tasks.detection]", "[limits]\nlines = 5\n[tasks.detection]", "limits.lines: no such key"),
-        ("[tasks.detection]", "[overlap]\nthreshold = 0.5\n[tasks.detection]", "overlap.strict must be true or false"),
+        ("[tasks.detection]", "[overlap]\nstrict = 1\n[tasks.detection]", "overlap.strict must be true or false"),
         ("[[competitions]]", "[competitions]", "competitions must be a list of tables"),
         ("name =", "name", "not a TOML file"),
     ],
