@@ -26,6 +26,7 @@ def make_scored(
     *,
     score: float = SCORE,
     competitions: Sequence[str] = ("comp1",),
+    positives: int = 2,
     **given: Any,
 ) -> Submission:
     """Make a submission, in the class car, that the challenge's current scoring has evaluated."""
@@ -63,7 +64,7 @@ def make_scored(
         session,
         submission_id=submission.id,
         scoring_id=challenge.current_scoring_id,
-        scores={key: _scores(score, key) for key in competitions},
+        scores={key: _scores(score, key, positives) for key in competitions},
         ground_truth_sha256="1" * 64,
         archive_sha256=submission.archive_sha256,
         started_at=now(),
@@ -72,12 +73,12 @@ def make_scored(
     return submission
 
 
-def _scores(score: float, competition: str) -> CompetitionScores:
+def _scores(score: float, competition: str, positives: int) -> CompetitionScores:
     return CompetitionScores(
         competition=competition,
         task=Task.CLASSIFICATION if competition == "comp1" else Task.DETECTION,
         primary=Measure(Metric.AVERAGE_PRECISION, {"car": score}),
-        details={"car": ClassDetails(2, 3, 0, 1.0, 0.666666666)},
+        details={"car": ClassDetails(positives, 3, 0, 1.0, 0.666666666)},
         curves={"car": Curve(np.array([0.5, 0.5, 1.0]), np.array([1.0, 0.5, 0.666666666]))},
         not_entered=("bird",),
     )

@@ -8,7 +8,10 @@ import httpx
 import pytest
 
 from tests.app.authorisation_world import build
+from tests.support.factories import make_challenge, make_user
+from tests.support.scored import make_scored
 from tests.support.site import Site
+from vocboard.app.database import now
 
 BOARD = "/api/v1/challenges/public-challenge/leaderboards/comp1"
 UNROUNDED = "0.12345"  # of the one published score, 0.123456789
@@ -70,7 +73,11 @@ def test_exports_are_files_with_a_name(visitor: httpx.Client) -> None:
     assert disposition == 'attachment; filename="public-challenge-comp1.csv"'
 
 
-def test_scores_and_curves_of_a_submission_are_rounded_too(visitor: httpx.Client) -> None:
+def test_scores_and_curves_of_a_submission_are_rounded_too(embedded_site: Site, visitor: httpx.Client) -> None:
+    with embedded_site.writing() as session:
+        challenge = make_challenge(session, slug="many-cars")
+        given = {"positives": 200, "published_at": now()}
+        of_many = make_scored(session, challenge, make_user(session), "Method", **given).id
     [row] = visitor.get(BOARD).json()["rows"]
     submission = visitor.get(f"/api/v1/submissions/{row['submission']}")
     scores = submission.json()["competitions"]["comp1"]
@@ -78,5 +85,11 @@ def test_scores_and_curves_of_a_submission_are_rounded_too(visitor: httpx.Client
     assert scores["details"] == {}, "counts are for organisers"
     assert UNROUNDED not in submission.text
     curves = visitor.get(f"/api/v1/submissions/{row['submission']}/curves/comp1").json()["curves"]
-    assert len(curves["car"]["recall"]) == 11
-    assert all(value is None or value == round(value, 2) for points in curves["car"].values() for value in points)
+    assert curves["car"] == {"recall": [], "precision": [], "step": None, "is_left_out": True}, "two positives"
+    curves = visitor.get(f"/api/v1/submissions/{of_many}/curves/comp1").json()["curves"]
+    assert curves["car"] == {
+        "recall": [0.0, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0],
+        "precision": [0.94] * 6 + [0.67] * 5,  # exactly 1, above the highest that is displayed, and 0.666666666
+        "step": 0.01,
+        "is_left_out": False,
+    }
