@@ -127,7 +127,10 @@ def inside(upload: Path, processes: ValidationProcesses, monkeypatch: pytest.Mon
 def server(inside: Callable[..., str]) -> psutil.Process:
     """Give what the processes are forked from."""
     inside(inside_upload)
-    (found,) = [each for each in psutil.Process().children() if "validation_process" in " ".join(each.cmdline())]
+    # Other tests of this process may have left theirs, which are older, or have ended.
+    running = [each for each in psutil.Process().children() if each.status() != psutil.STATUS_ZOMBIE]
+    servers = [each for each in running if "validation_process" in " ".join(each.cmdline())]
+    found = max(servers, key=psutil.Process.create_time)
     while found.children():  # until it has noticed that the last one has ended
         time.sleep(0.01)
     return found
