@@ -13,7 +13,6 @@ from vocboard.evaluator.editions import Task
 
 ROOT = Path(__file__).parents[1]
 PACKAGES = ("app", "client", "commands", "evaluator", "migrations", "worker")
-MAX_LINES = 300
 
 # The only modules that know HTTP; `api` and `pages` handle requests, the others are what requests meet before.
 WEB = (
@@ -229,14 +228,6 @@ def test_no_package_uses_another_ones_private_names() -> None:
 def is_private(name: str) -> bool:
     """Tell whether a name is meant for its own package alone."""
     return name.startswith("_") and not name.startswith("__")
-
-
-@pytest.mark.parametrize("package", [package for package in PACKAGES if package != "migrations"])
-def test_modules_have_one_subject(package: str) -> None:
-    """Past so many lines a module is split by subject. Migrations are a log, which only grows."""
-    lengths = {module: len(modules()[module].read_text(encoding="utf-8").splitlines()) for module in ours(package)}
-    long = {module: length for module, length in lengths.items() if length > MAX_LINES}
-    assert long == {}, f"over {MAX_LINES} lines: {long}"
 
 
 @pytest.mark.parametrize("module", [name for name in modules() if name.startswith(("app.api", "app.pages"))])
