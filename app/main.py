@@ -21,6 +21,8 @@ from vocboard.app.accounts.password_work import PasswordWork
 from vocboard.app.accounts.signing_in import SignInService
 from vocboard.app.api import documentation, uploads
 from vocboard.app.database import Database
+from vocboard.app.intake.expiry import remove_expired
+from vocboard.app.intake.validation import Validator
 from vocboard.app.leaderboards.current import Boards
 from vocboard.app.messaging.notifier import WorkerNotifier
 from vocboard.app.pages.rendering import error_page
@@ -29,8 +31,6 @@ from vocboard.app.storage.ground_truth_inbox import GroundTruthInbox
 from vocboard.app.storage.stores import archive_store
 from vocboard.app.submissions import queries as submissions
 from vocboard.app.submissions.pruning import prune
-from vocboard.app.submissions.validation import Validator
-from vocboard.app.uploads.expiry import remove_expired
 from vocboard.app.web import health, problem_details, security_txt
 from vocboard.app.web.access_log import AccessLog
 from vocboard.app.web.body_limit import BodyLimit

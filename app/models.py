@@ -5,12 +5,12 @@ from vocboard.app.audit import models as audit
 from vocboard.app.challenges import models as challenges
 from vocboard.app.database import Base
 from vocboard.app.evaluations import models as evaluations
+from vocboard.app.intake import models as uploads
 from vocboard.app.leaderboards import models as leaderboards
 from vocboard.app.messaging.mail import models as mail
 from vocboard.app.rescores import models as rescores
 from vocboard.app.statistics import models as statistics
 from vocboard.app.submissions import models as submissions
-from vocboard.app.uploads import models as uploads
 from vocboard.app.workers import models as workers
 
 __all__ = [

@@ -34,10 +34,10 @@ from tests.support.installation import HOST
 from tests.support.proxy import in_front_of
 from vocboard.app.challenges.ground_truth import pack_image_sets
 from vocboard.app.database import Database
+from vocboard.app.intake.models import ResumableUpload, Upload
+from vocboard.app.intake.parts import RECORDED_EVERY_BYTES
 from vocboard.app.storage.stores import archive_store
 from vocboard.app.submissions.models import Submission
-from vocboard.app.uploads.models import ResumableUpload, Upload
-from vocboard.app.uploads.resumable_intake import RECORDED_EVERY_BYTES
 from vocboard.client.archive import OutgoingArchive
 from vocboard.evaluator.editions import Task, load
 from vocboard.evaluator.image_sets import ImageSet, ImageSets

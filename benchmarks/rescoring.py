@@ -38,12 +38,12 @@ from vocboard.app.challenges.models import MAIN_PHASE
 from vocboard.app.challenges.phases import phase_named
 from vocboard.app.database import Database, now
 from vocboard.app.evaluations.models import ClassScore, CompetitionResult, Measure
+from vocboard.app.intake.report import EnteredCompetition, Report
 from vocboard.app.storage.archives import columns_limit
 from vocboard.app.storage.stores import archive_store
 from vocboard.app.submissions import queue, service
 from vocboard.app.submissions.forms import SubmissionForm
 from vocboard.app.submissions.models import State, Submission
-from vocboard.app.submissions.report import EnteredCompetition, Report
 from vocboard.evaluator.editions import load
 from vocboard.evaluator.evaluation import evaluate
 from vocboard.evaluator.ground_truth.reader import read_ground_truth

@@ -18,6 +18,7 @@ from sqlalchemy.orm import Session
 from vocboard.app.challenges import queries as challenge_queries
 from vocboard.app.challenges.phases import Phase, phases_of
 from vocboard.app.database import Database, now
+from vocboard.app.intake.reading_process import StoppedProcessError
 from vocboard.app.leaderboards.entries import Entry
 from vocboard.app.leaderboards.service import StatisticsBasis, statistics_basis
 from vocboard.app.rescores.queue import revision as revision_of
@@ -27,7 +28,6 @@ from vocboard.app.statistics.boards import Failure, Statistics
 from vocboard.app.statistics.models import BoardAgreement, BoardDifferences, BoardStatistics
 from vocboard.app.statistics.queue import StatisticsClaim
 from vocboard.app.storage.archives import ArchiveStore, DamagedArchiveError
-from vocboard.app.submissions.reading_process import StoppedProcessError
 from vocboard.evaluator import VERSION
 from vocboard.evaluator.statistics.evidence import Evidence
 from vocboard.worker import image_sets, leases, replicates

@@ -13,9 +13,9 @@ from dataclasses import dataclass
 from typing import BinaryIO, TypeVar, cast
 
 from vocboard.app.evaluations.service import Diagnosis
-from vocboard.app.isolation.process_limits import ReadingLimits
+from vocboard.app.intake.process_limits import ReadingLimits
+from vocboard.app.intake.reading_process import CHECK, ReadingProcess, reading_server
 from vocboard.app.storage.archives import ArchiveStore, DamagedArchiveError
-from vocboard.app.submissions.reading_process import CHECK, ReadingProcess, reading_server
 from vocboard.evaluator.diagnosis.summary import summarise
 from vocboard.evaluator.editions import Edition
 from vocboard.evaluator.ground_truth import GroundTruth

@@ -14,12 +14,12 @@ from vocboard.app.evaluations import service as evaluations
 from vocboard.app.evaluations.diagnosis_failures import DiagnosisFailure
 from vocboard.app.evaluations.models import CompetitionResult, Evaluation
 from vocboard.app.evaluations.service import Diagnosis
+from vocboard.app.intake.reading_process import StoppedProcessError
 from vocboard.app.settings import Settings
 from vocboard.app.statistics import diagnosis_queue as queue
 from vocboard.app.statistics.diagnosis_queue import DiagnosisClaim
 from vocboard.app.storage.archives import ArchiveStore, DamagedArchiveError
 from vocboard.app.submissions.models import Submission
-from vocboard.app.submissions.reading_process import StoppedProcessError
 from vocboard.worker import columns, ground_truth_store, leases, replicates
 from vocboard.worker.columns import UnscorableError
 from vocboard.worker.failure_reasons import technical_reason

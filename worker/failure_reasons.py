@@ -10,8 +10,8 @@ from pathlib import Path
 
 from celery.exceptions import SoftTimeLimitExceeded
 
+from vocboard.app.intake.reading_process import StoppedProcessError
 from vocboard.app.storage.archives import DamagedArchiveError
-from vocboard.app.submissions.reading_process import StoppedProcessError
 from vocboard.worker.columns import UnscorableError
 
 _PACKAGE = Path(__file__).resolve().parents[1]

@@ -11,6 +11,7 @@ from sqlalchemy.exc import SQLAlchemyError
 from vocboard.app.challenges import queries as challenge_queries
 from vocboard.app.challenges.editions import edition_of
 from vocboard.app.database import Database
+from vocboard.app.intake.reading_process import StoppedProcessError
 from vocboard.app.settings import Settings
 from vocboard.app.statistics import sequence_queue as queue
 from vocboard.app.statistics import sequences
@@ -18,7 +19,6 @@ from vocboard.app.statistics.boards import Failure, decimals_of
 from vocboard.app.statistics.sequence_queue import SequenceClaim
 from vocboard.app.statistics.sequences import Member, SequenceStatistics
 from vocboard.app.storage.archives import ArchiveStore, DamagedArchiveError
-from vocboard.app.submissions.reading_process import StoppedProcessError
 from vocboard.evaluator import VERSION
 from vocboard.evaluator.statistics import sequence as comparison
 from vocboard.evaluator.statistics.influence import influences

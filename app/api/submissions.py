@@ -11,13 +11,13 @@ from vocboard.app.api.phase_views import PhaseKey
 from vocboard.app.api.problems import problem_responses
 from vocboard.app.api.schemas.submissions import Changes, SubmissionDetails, SubmissionSummary
 from vocboard.app.api.submission_views import accepted, changed, details, summary
+from vocboard.app.intake.accepting import SubmissionRequest
+from vocboard.app.intake.idempotency import MAX_KEY_LENGTH
+from vocboard.app.intake.targets import Destination
 from vocboard.app.submissions import declaring, describing, queries
 from vocboard.app.submissions.downloading import download
 from vocboard.app.submissions.forms import read_listed_images
-from vocboard.app.submissions.idempotency import MAX_KEY_LENGTH
 from vocboard.app.submissions.models import FlickrImages, TrainingAnnotation
-from vocboard.app.uploads.accepting import SubmissionRequest
-from vocboard.app.uploads.targets import Destination
 from vocboard.app.web.attachments import attachment
 from vocboard.app.web.dependencies import DatabaseDep, StoreDep, SubmissionIntakeDep
 from vocboard.app.web.identity import ApiIdentity, ReadingUser, SubmittingUser, Viewer

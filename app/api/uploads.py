@@ -18,11 +18,11 @@ from vocboard.app.api.schemas.values import Instant
 from vocboard.app.api.submissions import Rehearsal
 from vocboard.app.errors import ServiceError
 from vocboard.app.guides.documents import explained
-from vocboard.app.submissions.confirmations import classes_not_entered
+from vocboard.app.intake import resumable
+from vocboard.app.intake.confirmations import classes_not_entered
+from vocboard.app.intake.models import ResumableUpload
+from vocboard.app.intake.targets import Destination
 from vocboard.app.submissions.declarations import needed_by
-from vocboard.app.uploads import resumable
-from vocboard.app.uploads.models import ResumableUpload
-from vocboard.app.uploads.targets import Destination
 from vocboard.app.web import tus
 from vocboard.app.web.dependencies import DatabaseDep, ResumableIntakeDep, SettingsDep, UploadChecksDep
 from vocboard.app.web.identity import ReadingUser, SubmittingUser

@@ -29,6 +29,12 @@ from vocboard.app.errors import (
     ServiceError,
     WarningsNotAcceptedError,
 )
+from vocboard.app.intake.accepting import SubmissionRequest
+from vocboard.app.intake.confirmations import classes_not_entered, incomplete_sentence
+from vocboard.app.intake.fields import CONFIRMATIONS
+from vocboard.app.intake.idempotency import MAX_KEY_LENGTH, ReusedKeyError
+from vocboard.app.intake.multipart import StreamedForm
+from vocboard.app.intake.targets import Destination
 from vocboard.app.pages import wording
 from vocboard.app.pages.challenges import competitions_of, edition_argument
 from vocboard.app.pages.forms import FormErrors, go_to
@@ -37,14 +43,8 @@ from vocboard.app.pages.reports import report_view
 from vocboard.app.pages.submit_questions import Checked, question
 from vocboard.app.quotas.service import Quota, check_any_quota_left, quotas
 from vocboard.app.settings import Settings
-from vocboard.app.submissions.confirmations import classes_not_entered, incomplete_sentence
 from vocboard.app.submissions.declarations import needed_by
-from vocboard.app.submissions.idempotency import MAX_KEY_LENGTH, ReusedKeyError
 from vocboard.app.submissions.previous_answers import previous_answers
-from vocboard.app.uploads.accepting import SubmissionRequest
-from vocboard.app.uploads.fields import CONFIRMATIONS
-from vocboard.app.uploads.multipart import StreamedForm
-from vocboard.app.uploads.targets import Destination
 from vocboard.app.web.csrf import FIELD, ForgedRequestError, protect_form, verify_csrf
 from vocboard.app.web.dependencies import DatabaseDep, SettingsDep, SubmissionIntakeDep, UploadChecksDep
 from vocboard.app.web.identity import SignedIn

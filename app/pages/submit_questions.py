@@ -4,11 +4,11 @@ import uuid
 from dataclasses import dataclass
 
 from vocboard.app.errors import IncompleteEntryError, LimitedError, ServiceError, WarningsNotAcceptedError
+from vocboard.app.intake.checking import CheckedUpload
+from vocboard.app.intake.confirmations import classes_not_entered, doubtful_sentence, incomplete_sentence
+from vocboard.app.intake.fields import IDENTICAL_FIELD, INCOMPLETE_FIELD, WARNINGS_FIELD
 from vocboard.app.pages.reports import ReportView, report_view
-from vocboard.app.submissions.confirmations import classes_not_entered, doubtful_sentence, incomplete_sentence
 from vocboard.app.submissions.queries import IdenticalArchiveError
-from vocboard.app.uploads.checking import CheckedUpload
-from vocboard.app.uploads.fields import IDENTICAL_FIELD, INCOMPLETE_FIELD, WARNINGS_FIELD
 
 
 @dataclass(frozen=True, slots=True)

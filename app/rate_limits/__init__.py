@@ -1,1 +1,1 @@
-"""Rate limits of sign-in, registration, mail and invitations. Those of uploads are in `app.uploads.limits`."""
+"""Rate limits of sign-in, registration, mail and invitations. Those of uploads are in `app.intake.limits`."""

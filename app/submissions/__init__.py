@@ -1,4 +1,4 @@
 """Submissions: validation, queue, publishing.
 
-`app.uploads` receives them, `app.quotas` says how many a person may make.
+`app.intake` receives them, `app.quotas` says how many a person may make.
 """

@@ -24,6 +24,7 @@ from vocboard.app.challenges.service import is_organiser
 from vocboard.app.database import now
 from vocboard.app.errors import ConflictError, ForbiddenError, InvalidArchiveError
 from vocboard.app.forms.fields import FieldChecks
+from vocboard.app.intake.report import Report
 from vocboard.app.quotas.service import check_quota
 from vocboard.app.storage.archives import IncomingArchive
 from vocboard.app.submissions import queries
@@ -33,7 +34,6 @@ from vocboard.app.submissions.locking import locked_own
 from vocboard.app.submissions.models import Method, State, Submission, SubmissionEntry
 from vocboard.app.submissions.previous_answers import previous_names
 from vocboard.app.submissions.pruning import lock_archive
-from vocboard.app.submissions.report import Report
 from vocboard.evaluator.stored_results.reader_version import READER_VERSION
 
 ANONYMOUS_TOKEN_BYTES = 32

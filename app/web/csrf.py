@@ -15,8 +15,8 @@ from starlette.requests import HTTPConnection, Request
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from vocboard.app.errors import ForbiddenError
+from vocboard.app.intake.multipart import CSRF_FIELD
 from vocboard.app.settings import Settings
-from vocboard.app.uploads.multipart import CSRF_FIELD
 from vocboard.app.web import cookies
 from vocboard.app.web.dependencies import services_of
 

@@ -14,17 +14,17 @@ from vocboard.app.accounts.account_service import AccountService
 from vocboard.app.accounts.password_work import PasswordWork
 from vocboard.app.accounts.signing_in import SignInService
 from vocboard.app.database import Database
+from vocboard.app.intake.accepting import Acceptance
+from vocboard.app.intake.checking import UploadChecks
+from vocboard.app.intake.organisers import Intake
+from vocboard.app.intake.parts import ResumableIntake
+from vocboard.app.intake.service import SubmissionIntake
+from vocboard.app.intake.validation import Validator
 from vocboard.app.leaderboards.current import Boards
 from vocboard.app.messaging.notifier import WorkerNotifier
 from vocboard.app.settings import Settings
 from vocboard.app.storage.archives import ArchiveStore
 from vocboard.app.storage.ground_truth_inbox import GroundTruthInbox
-from vocboard.app.submissions.validation import Validator
-from vocboard.app.uploads.accepting import Acceptance
-from vocboard.app.uploads.checking import UploadChecks
-from vocboard.app.uploads.intake import Intake
-from vocboard.app.uploads.resumable_intake import ResumableIntake
-from vocboard.app.uploads.submission_intake import SubmissionIntake
 from vocboard.app.web.open_streams import OpenStreams
 
 

@@ -3,10 +3,10 @@
 import argparse
 
 from vocboard.app.database import Database
+from vocboard.app.intake.expiry import remove_expired
 from vocboard.app.settings import Settings
 from vocboard.app.storage.stores import archive_store
 from vocboard.app.submissions.pruning import prune as prune_archives
-from vocboard.app.uploads.expiry import remove_expired
 from vocboard.commands.admin.actions import Actions
 
 

@@ -26,9 +26,9 @@ from vocboard.app.challenges.models import (
 )
 from vocboard.app.challenges.rules import PhaseRules
 from vocboard.app.database import now
+from vocboard.app.intake.models import ResumableUpload, Upload, UploadKind
 from vocboard.app.rescores.models import Rescore, RescoreState
 from vocboard.app.submissions.queries import hash_of
-from vocboard.app.uploads.models import ResumableUpload, Upload, UploadKind
 
 ROLES = {
     Person.OTHER_ORGANISER: Role.ORGANISER,

@@ -23,8 +23,8 @@ from tests.support.site import Site, serving
 from vocboard.app.accounts.models import Role, Scope, User
 from vocboard.app.challenges.models import Challenge
 from vocboard.app.database import Base, Database, now
+from vocboard.app.intake.models import Upload
 from vocboard.app.settings import Settings
-from vocboard.app.uploads.models import Upload
 from vocboard.app.web import cookies
 
 MOUNTED = {"/static"}  # files of ours, the same for everyone

@@ -17,9 +17,9 @@ from tests.support.factories import make_user
 from tests.support.processes import free_port
 from tests.support.services import make_tables
 from tests.support.site import Site, serving
+from vocboard.app.intake.models import Upload
 from vocboard.app.settings import Settings
 from vocboard.app.submissions.models import Submission
-from vocboard.app.uploads.models import Upload
 
 pytestmark = pytest.mark.browser
 

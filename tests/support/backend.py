@@ -30,12 +30,12 @@ from vocboard.app.accounts.models import User
 from vocboard.app.challenges.models import Challenge
 from vocboard.app.challenges.queries import truth_of_scoring
 from vocboard.app.database import Database
+from vocboard.app.intake.report import EnteredCompetition, Report
 from vocboard.app.settings import Settings
 from vocboard.app.storage.directory_store import DirectoryStore
 from vocboard.app.submissions import service
 from vocboard.app.submissions.forms import SubmissionForm
 from vocboard.app.submissions.models import State, Submission
-from vocboard.app.submissions.report import EnteredCompetition, Report
 from vocboard.evaluator.editions import Task, load
 from vocboard.evaluator.ground_truth import DetectionTruth, GroundTruth, Key, Labels, LabelTruth, Truth
 from vocboard.evaluator.results import Confidences, Entry

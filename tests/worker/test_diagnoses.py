@@ -30,13 +30,13 @@ from vocboard.app.evaluations.models import (
 )
 from vocboard.app.evaluations.results import visible_evaluation
 from vocboard.app.evaluations.visible import DiagnosisState, VisibleDiagnosis
+from vocboard.app.intake.report import EnteredCompetition
 from vocboard.app.leaderboards import statistics_states
 from vocboard.app.rescores import service as rescores
 from vocboard.app.statistics import diagnosis_queue
 from vocboard.app.submissions import queries
 from vocboard.app.submissions import service as submissions
 from vocboard.app.submissions.models import Submission
-from vocboard.app.submissions.report import EnteredCompetition
 from vocboard.evaluator import VERSION
 from vocboard.evaluator.diagnosis.report import diagnosis
 from vocboard.evaluator.diagnosis.summary import summarise

@@ -46,6 +46,7 @@ from vocboard.app.evaluations.models import (
     SecretDiagnosis,
     SecretEvidence,
 )
+from vocboard.app.intake.report import EnteredCompetition, Report
 from vocboard.app.leaderboards.export import as_csv
 from vocboard.app.leaderboards.shown_statistics import differences
 from vocboard.app.moderation import bans
@@ -74,7 +75,6 @@ from vocboard.app.submissions import publishing, queries, queue
 from vocboard.app.submissions import service as submissions
 from vocboard.app.submissions.forms import SubmissionForm
 from vocboard.app.submissions.models import State, Submission
-from vocboard.app.submissions.report import EnteredCompetition, Report
 from vocboard.app.transfer import importing
 from vocboard.app.transfer.service import begin_export
 from vocboard.evaluator import VERSION

@@ -24,6 +24,7 @@ from vocboard.app.accounts.models import User
 from vocboard.app.challenges.models import Challenge, Detail
 from vocboard.app.database import now
 from vocboard.app.evaluations.models import CompetitionResult, Evaluation, SecretEvidence
+from vocboard.app.intake.report import EnteredCompetition
 from vocboard.app.leaderboards import statistics_states
 from vocboard.app.leaderboards.board import Board
 from vocboard.app.leaderboards.shown_statistics import MEAN, differences
@@ -33,7 +34,6 @@ from vocboard.app.statistics.boards import Failure
 from vocboard.app.statistics.models import BoardStatistics, SecretReplicates, StatisticsUpdate
 from vocboard.app.submissions import publishing, service
 from vocboard.app.submissions.models import Submission
-from vocboard.app.submissions.report import EnteredCompetition
 from vocboard.evaluator import VERSION
 from vocboard.evaluator.editions import Competition, load
 from vocboard.evaluator.evaluation import read_for_scoring

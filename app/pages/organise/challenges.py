@@ -18,6 +18,7 @@ from vocboard.app.challenges.models import MAIN_PHASE, Challenge, TruthState
 from vocboard.app.challenges.organisers import invitations_of
 from vocboard.app.database import Database, now
 from vocboard.app.errors import ForbiddenError, InvalidInputError, NotFoundError, ServiceError
+from vocboard.app.intake.multipart import StreamedForm
 from vocboard.app.overview import submissions as overview
 from vocboard.app.pages import wording
 from vocboard.app.pages.challenges import listed, timeline
@@ -33,7 +34,6 @@ from vocboard.app.rescores import queries as rescores
 from vocboard.app.rescores.models import OPEN
 from vocboard.app.rescores.usable import awaits_confirmation
 from vocboard.app.settings import Settings
-from vocboard.app.uploads.multipart import StreamedForm
 from vocboard.app.web.csrf import FIELD, ForgedRequestError, protect_form, verify_csrf
 from vocboard.app.web.dependencies import DatabaseDep, IntakeDep, SettingsDep
 from vocboard.app.web.identity import Creator, Organiser

@@ -13,11 +13,11 @@ from vocboard.app.challenges import archiving, copying, organisers
 from vocboard.app.challenges import service as challenges
 from vocboard.app.database import Database
 from vocboard.app.errors import ConflictError, InvalidArchiveError, InvalidInputError, ServiceError
+from vocboard.app.intake.multipart import StreamedForm
 from vocboard.app.pages.forms import NO_ERRORS, FormErrors, go_to
 from vocboard.app.pages.rendering import render
 from vocboard.app.pages.reports import by_file
 from vocboard.app.transfer.service import begin_export
-from vocboard.app.uploads.multipart import StreamedForm
 from vocboard.app.web.csrf import FIELD, ForgedRequestError, protect_form, verify_csrf
 from vocboard.app.web.dependencies import DatabaseDep, IntakeDep, SettingsDep, StoreDep
 from vocboard.app.web.identity import Creator, Organiser

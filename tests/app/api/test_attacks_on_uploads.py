@@ -26,11 +26,11 @@ from vocboard.app.accounts import administration
 from vocboard.app.accounts import service as accounts
 from vocboard.app.challenges.models import Ban, Challenge
 from vocboard.app.database import now
+from vocboard.app.intake import resumable
+from vocboard.app.intake.accepting import Acceptance
+from vocboard.app.intake.models import ResumableUpload, Upload
 from vocboard.app.settings import Settings
 from vocboard.app.submissions.models import Submission
-from vocboard.app.uploads import resumable
-from vocboard.app.uploads.accepting import Acceptance
-from vocboard.app.uploads.models import ResumableUpload, Upload
 
 HALF = len(RESULTS) // 2
 MIB = 1 << 20

@@ -14,8 +14,8 @@ from tests.support.backend import wait_until
 from tests.support.factories import make_challenge, make_token, make_user
 from tests.support.site import Site, serving
 from tests.support.small_world import results_of
+from vocboard.app.intake.models import Upload
 from vocboard.app.settings import Settings
-from vocboard.app.uploads.models import Upload
 
 RESULTS = results_of({"Main/comp1_cls_test_car.txt": ["000001 0.5", "000002 0.25", "000003 0.75"]})
 BODY = (

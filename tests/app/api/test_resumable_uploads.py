@@ -20,12 +20,12 @@ from tests.support.factories import make_challenge, make_token, make_user
 from tests.support.site import Site, serving
 from tests.support.tus import NAME, RESULTS, Entrant, entering
 from vocboard.app.database import now
+from vocboard.app.intake import parts as resumable_intake
+from vocboard.app.intake.expiry import remove_expired
+from vocboard.app.intake.models import ResumableUpload, Upload, UploadKind
 from vocboard.app.settings import Settings
 from vocboard.app.storage import unfinished_files
 from vocboard.app.submissions.models import Submission
-from vocboard.app.uploads import resumable_intake
-from vocboard.app.uploads.expiry import remove_expired
-from vocboard.app.uploads.models import ResumableUpload, Upload, UploadKind
 
 HALF = len(RESULTS) // 2
 LIMIT = 1 << 20

@@ -16,8 +16,8 @@ from vocboard.app.accounts import administration
 from vocboard.app.accounts import service as accounts
 from vocboard.app.accounts.models import Role, User
 from vocboard.app.challenges.models import Challenge, GroundTruthVersion
+from vocboard.app.intake.models import Upload
 from vocboard.app.submissions.models import Submission
-from vocboard.app.uploads.models import Upload
 from vocboard.worker.ground_truth_directory import GroundTruthDirectory
 
 RESULTS = results_of({"Main/comp1_cls_test_car.txt": ["000001 0.5", "000002 0.25", "000003 0.75"]})

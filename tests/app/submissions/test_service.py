@@ -24,11 +24,11 @@ from vocboard.app.errors import (
     NotFoundError,
     ServiceError,
 )
+from vocboard.app.intake.report import EnteredCompetition, Report
 from vocboard.app.quotas.service import quotas
 from vocboard.app.submissions import publishing, queries, queue, service
 from vocboard.app.submissions.forms import SubmissionForm
 from vocboard.app.submissions.models import Method, State, Submission
-from vocboard.app.submissions.report import EnteredCompetition, Report
 from vocboard.evaluator.problems import Problem, Severity
 
 CLASSIFICATION = EnteredCompetition("comp1", ("car",))

@@ -1,0 +1,205 @@
+"""Begins and ends uploads. An attempt is recorded before its body is read."""
+
+import uuid
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
+from typing import NamedTuple
+
+from sqlalchemy import ColumnElement, and_, delete, or_, select, update
+from sqlalchemy.orm import Session
+
+from vocboard.app.accounts.models import User
+from vocboard.app.database import lock_for_transaction, now
+from vocboard.app.errors import LimitedError, TooLargeError
+from vocboard.app.intake.limits import ATTEMPTS_PERIOD, BYTES_PERIOD, LEASE, PersonLimits, ServerLimits, is_new
+from vocboard.app.intake.models import Upload, UploadKind
+from vocboard.app.intake.places import Place, kinds_with, minimum_rate, refusal
+
+_BUSY_RETRY = timedelta(seconds=10)  # suggested retry time, since the duration of other uploads is unknown
+
+
+@dataclass(frozen=True, slots=True)
+class Attempt:
+    """A new upload attempt.
+
+    Attributes:
+        address: network of the client, from `app.rate_limits.attempts.network`.
+        byte_count: size of the body; the maximum if it is not announced.
+    """
+
+    user_id: uuid.UUID
+    address: str
+    kind: UploadKind
+    byte_count: int
+
+
+class _EarlierUpload(NamedTuple):
+    created_at: datetime
+    byte_count: int
+
+
+def begin(session: Session, attempt: Attempt, *, person: PersonLimits, server: ServerLimits) -> uuid.UUID:
+    """Record an attempt, which is in progress until `end` or until its lease expires; a resumable one, in its parts.
+
+    Transactions are serialised, so that parallel uploads cannot exceed a limit. Attempts that are rejected here are not
+    recorded, because they are as cheap as any other request.
+
+    Returns:
+        The upload's id.
+
+    Raises:
+        LimitedError: a limit is reached; `allowed_at` is when the next attempt is allowed.
+        TooLargeError: the body is larger than the daily limit.
+    """
+    lock_for_transaction(session, "uploads")
+    instant = now()
+    _forget_old(session, instant)
+    earlier = _earlier_uploads(session, attempt, instant)
+    _check_attempts(earlier, person, instant)
+    _check_bytes(earlier, attempt, person)
+    if attempt.kind is not UploadKind.RESUMABLE:
+        _check_places(session, attempt, person, server, instant)
+    upload = Upload(
+        created_at=instant,
+        kind=attempt.kind,
+        user_id=attempt.user_id,
+        address=attempt.address,
+        byte_count=attempt.byte_count,
+        # Between the parts of a resumable upload, nothing is in progress.
+        lease_expires_at=None if attempt.kind is UploadKind.RESUMABLE else instant + LEASE,
+    )
+    session.add(upload)
+    session.flush()
+    return upload.id
+
+
+def begin_part(
+    session: Session, upload_id: uuid.UUID, attempt: Attempt, *, person: PersonLimits, server: ServerLimits
+) -> None:
+    """Let the next part of a resumable upload arrive, or let the upload be validated.
+
+    It is in progress until `end_part`, or until its lease expires.
+
+    Raises:
+        LimitedError: too many other uploads are in progress.
+    """
+    lock_for_transaction(session, "uploads")
+    instant = now()
+    # A part that broke off with its process may still have its lease.
+    session.execute(update(Upload).where(Upload.id == upload_id).values(lease_expires_at=None))
+    size = session.scalars(select(Upload.byte_count).where(Upload.id == upload_id)).one()
+    _check_places(session, replace(attempt, byte_count=size), person, server, instant)
+    session.execute(
+        update(Upload).where(Upload.id == upload_id).values(lease_expires_at=instant + LEASE, address=attempt.address)
+    )
+
+
+def end_part(session: Session, upload_id: uuid.UUID, *, more_bytes: int = 0) -> None:
+    """End what `begin_part` has begun; the announced bytes of the upload still count.
+
+    Args:
+        more_bytes: received beyond those that were announced.
+    """
+    session.execute(
+        update(Upload)
+        .where(Upload.id == upload_id)
+        .values(lease_expires_at=None, byte_count=Upload.byte_count + more_bytes)
+    )
+
+
+def return_bytes(session: Session, upload_id: uuid.UUID, byte_count: int) -> None:
+    """Count fewer bytes against the daily limit: those that were announced and will not arrive."""
+    session.execute(update(Upload).where(Upload.id == upload_id).values(byte_count=Upload.byte_count - byte_count))
+
+
+def is_in_progress(session: Session, upload_id: uuid.UUID) -> bool:
+    """Whether something is being done with an upload."""
+    expires_at = session.scalar(select(Upload.lease_expires_at).where(Upload.id == upload_id))
+    return expires_at is not None and expires_at > now()
+
+
+def renew(session: Session, upload_id: uuid.UUID, *, person: PersonLimits, server: ServerLimits) -> int:
+    """Renew the lease of an upload in progress.
+
+    Returns:
+        How many bytes per second it has to bring from now on.
+    """
+    session.execute(update(Upload).where(Upload.id == upload_id).values(lease_expires_at=now() + LEASE))
+    in_progress = _in_progress(session, now())
+    own = in_progress.pop(upload_id, None)
+    return person.bytes_per_second if own is None else minimum_rate(own, in_progress.values(), person, server)
+
+
+def end(session: Session, upload_id: uuid.UUID, *, received_bytes: int) -> None:
+    """End an upload; its received bytes still count against the daily limit."""
+    session.execute(
+        update(Upload).where(Upload.id == upload_id).values(lease_expires_at=None, byte_count=received_bytes)
+    )
+
+
+def _forget_old(session: Session, instant: datetime) -> None:
+    is_over = or_(Upload.lease_expires_at.is_(None), Upload.lease_expires_at <= instant)
+    session.execute(delete(Upload).where(Upload.created_at <= instant - BYTES_PERIOD, is_over))
+
+
+def _earlier_uploads(session: Session, attempt: Attempt, instant: datetime) -> Sequence[_EarlierUpload]:
+    """Return the uploads of the person that can count, oldest first."""
+    query = select(Upload.created_at, Upload.byte_count).where(
+        _of_person(attempt), Upload.created_at > instant - BYTES_PERIOD
+    )
+    return [_EarlierUpload(*row) for row in session.execute(query.order_by(Upload.created_at))]
+
+
+def _check_attempts(earlier: Sequence[_EarlierUpload], person: PersonLimits, instant: datetime) -> None:
+    counted = [upload.created_at for upload in earlier if upload.created_at > instant - ATTEMPTS_PERIOD]
+    if len(counted) >= person.attempts:
+        raise LimitedError(
+            f"You have tried to upload {person.attempts} times within an hour. Rejected and cancelled uploads also "
+            f"count.",
+            allowed_at=counted[-person.attempts] + ATTEMPTS_PERIOD,
+        )
+
+
+def _check_bytes(earlier: Sequence[_EarlierUpload], attempt: Attempt, person: PersonLimits) -> None:
+    if attempt.byte_count > person.bytes_per_day:
+        raise TooLargeError(f"You may upload {person.bytes_per_day:,} bytes in any 24 hours.")
+    excess = sum(upload.byte_count for upload in earlier) + attempt.byte_count - person.bytes_per_day
+    allowed_at = None
+    for upload in earlier:  # the oldest stop counting first
+        if excess <= 0:
+            break
+        excess -= upload.byte_count
+        allowed_at = upload.created_at + BYTES_PERIOD
+    if allowed_at is not None:
+        raise LimitedError(
+            f"You may upload {person.bytes_per_day:,} bytes in any 24 hours. Rejected, cancelled and withdrawn "
+            f"uploads also count.",
+            allowed_at=allowed_at,
+        )
+
+
+def _check_places(
+    session: Session, attempt: Attempt, person: PersonLimits, server: ServerLimits, instant: datetime
+) -> None:
+    created_at = session.scalars(select(User.created_at).where(User.id == attempt.user_id)).one()
+    wanted = Place(attempt.user_id, attempt.address, attempt.kind, attempt.byte_count, is_new(created_at))
+    message = refusal(wanted, _in_progress(session, instant).values(), person, server)
+    if message is not None:
+        raise LimitedError(message, allowed_at=instant + _BUSY_RETRY)
+
+
+def _in_progress(session: Session, instant: datetime) -> dict[uuid.UUID, Place]:
+    query = (
+        select(Upload.id, Upload.user_id, Upload.address, Upload.kind, Upload.byte_count, User.created_at)
+        .join(User, User.id == Upload.user_id)
+        .where(Upload.lease_expires_at > instant)
+    )
+    return {
+        upload_id: Place(user_id, address, kind, byte_count, is_new(created_at))
+        for upload_id, user_id, address, kind, byte_count, created_at in session.execute(query)
+    }
+
+
+def _of_person(attempt: Attempt) -> ColumnElement[bool]:
+    return and_(Upload.user_id == attempt.user_id, Upload.kind.in_(kinds_with(attempt.kind)))

@@ -1,1 +1,0 @@
-"""Confinement of processes that read untrusted input."""

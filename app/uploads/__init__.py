@@ -1,1 +1,0 @@
-"""Uploads: limits, and how a body is streamed, validated and stored."""

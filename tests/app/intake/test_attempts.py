@@ -1,0 +1,157 @@
+"""Limits on uploads hold from the first byte on, for people, addresses and the whole server."""
+
+import uuid
+from concurrent.futures import ThreadPoolExecutor
+from datetime import timedelta
+
+import pytest
+from sqlalchemy import func, select, update
+
+from tests.support.backend import Backend
+from vocboard.app.accounts.models import User
+from vocboard.app.database import now
+from vocboard.app.errors import LimitedError, TooLargeError
+from vocboard.app.intake import attempts as service
+from vocboard.app.intake.attempts import Attempt
+from vocboard.app.intake.limits import BYTES_PERIOD, LEASE, NEW_ACCOUNT, PersonLimits, ServerLimits
+from vocboard.app.intake.models import Upload, UploadKind
+
+HERE = "192.0.2.7"
+DAY = timedelta(days=1)
+SERVER = ServerLimits(concurrent_from_address=100, concurrent=100)
+
+
+def person(*, attempts: int = 100, concurrent: int = 100, bytes_per_day: int = 1000) -> PersonLimits:
+    return PersonLimits(attempts, concurrent, bytes_per_day, 100, DAY, 1)
+
+
+def begin(
+    backend: Backend,
+    user: User,
+    limits: PersonLimits,
+    *,
+    address: str = HERE,
+    kind: UploadKind = UploadKind.SUBMISSION,
+    byte_count: int = 10,
+    server: ServerLimits = SERVER,
+) -> uuid.UUID:
+    with backend.database.writing() as session:
+        return service.begin(session, Attempt(user.id, address, kind, byte_count), person=limits, server=server)
+
+
+def end(backend: Backend, upload_id: uuid.UUID, received_bytes: int = 10) -> None:
+    with backend.database.writing() as session:
+        service.end(session, upload_id, received_bytes=received_bytes)
+
+
+def make_older(backend: Backend, age: timedelta) -> None:
+    with backend.database.writing() as session:
+        session.execute(update(Upload).values(created_at=now() - age))
+
+
+def test_an_attempt_counts_for_an_hour_whatever_became_of_it(backend: Backend) -> None:
+    user, limits = backend.user(), person(attempts=2)
+    end(backend, begin(backend, user, limits), received_bytes=0)
+    end(backend, begin(backend, user, limits))
+    with pytest.raises(LimitedError) as refused:
+        begin(backend, user, limits)
+    assert timedelta(minutes=59) < refused.value.allowed_at - now() <= timedelta(hours=1)
+    begin(backend, backend.user(), limits)
+    begin(backend, user, limits, kind=UploadKind.GROUND_TRUTH)
+    make_older(backend, timedelta(minutes=61))
+    begin(backend, user, limits)
+
+
+def test_of_parallel_uploads_only_so_many_are_in_progress(backend: Backend) -> None:
+    user, limits = backend.user(), person(concurrent=2)
+
+    def attempt(_: int) -> bool:
+        try:
+            begin(backend, user, limits)
+        except LimitedError:
+            return False
+        return True
+
+    with ThreadPoolExecutor(20) as pool:
+        assert sum(pool.map(attempt, range(20))) == 2
+
+
+def test_an_upload_that_has_ended_makes_room(backend: Backend) -> None:
+    user, limits = backend.user(), person(concurrent=1)
+    first = begin(backend, user, limits)
+    with pytest.raises(LimitedError, match="in progress"):
+        begin(backend, user, limits)
+    end(backend, first)
+    begin(backend, user, limits)
+
+
+def test_a_killed_process_holds_its_places_for_its_lease_alone(backend: Backend) -> None:
+    user, limits = backend.user(), person(concurrent=1)
+    upload_id = begin(backend, user, limits)
+    with backend.database.writing() as session:
+        assert service.renew(session, upload_id, person=limits, server=SERVER) == limits.bytes_per_second
+    with pytest.raises(LimitedError):
+        begin(backend, user, limits)
+    with backend.database.writing() as session:
+        [expires_at] = session.scalars(select(Upload.lease_expires_at))
+        assert expires_at is not None
+        assert expires_at - now() <= LEASE
+        session.execute(update(Upload).values(lease_expires_at=now() - timedelta(seconds=1)))
+    begin(backend, user, limits)
+
+
+def test_bytes_count_for_a_day_as_announced_then_as_received(backend: Backend) -> None:
+    user, limits = backend.user(), person(bytes_per_day=100)
+    first = begin(backend, user, limits, byte_count=80)
+    with pytest.raises(LimitedError, match="24 hours"):
+        begin(backend, user, limits, byte_count=30)
+    end(backend, first, received_bytes=60)
+    end(backend, begin(backend, user, limits, byte_count=40), received_bytes=40)
+    with pytest.raises(LimitedError, match="24 hours") as refused:
+        begin(backend, user, limits, byte_count=1)
+    assert timedelta(hours=23) < refused.value.allowed_at - now() <= DAY
+    make_older(backend, BYTES_PERIOD)
+    begin(backend, user, limits, byte_count=100)
+
+
+def test_what_exceeds_a_whole_day_is_too_large(backend: Backend) -> None:
+    with pytest.raises(TooLargeError):
+        begin(backend, backend.user(), person(bytes_per_day=100), byte_count=101)
+
+
+def test_the_accounts_of_one_address_share_its_places(backend: Backend) -> None:
+    limits, server = person(), ServerLimits(concurrent_from_address=2, concurrent=100)
+    for _ in range(2):
+        begin(backend, backend.user(), limits, server=server)
+    with pytest.raises(LimitedError, match="your network"):
+        begin(backend, backend.user(), limits, server=server)
+    begin(backend, backend.user(), limits, server=server, address="198.51.100.1")
+
+
+def test_places_are_shared_as_the_policy_says(backend: Backend) -> None:
+    """`test_places` has the rest: here two of four places are for accounts that are new, as these are."""
+    limits, server = person(), ServerLimits(concurrent_from_address=100, concurrent=4)
+    users = [backend.user() for _ in range(4)]
+    first = begin(backend, users[0], limits, server=server)
+    with pytest.raises(LimitedError, match="busy with other uploads"):
+        begin(backend, users[0], limits, server=server)
+    begin(backend, users[1], limits, server=server)
+    with pytest.raises(LimitedError, match="busy with other uploads"):
+        begin(backend, users[2], limits, server=server)
+    with backend.database.writing() as session:
+        assert service.renew(session, first, person=limits, server=server) == 2 * limits.bytes_per_second
+        session.get_one(User, users[2].id).created_at -= NEW_ACCOUNT
+    begin(backend, users[2], limits, server=server)
+    end(backend, first)
+    begin(backend, users[3], limits, server=server)
+
+
+def test_what_no_limit_counts_any_more_is_forgotten(backend: Backend) -> None:
+    user, limits = backend.user(), person()
+    end(backend, begin(backend, user, limits))
+    in_progress = begin(backend, user, limits)
+    make_older(backend, BYTES_PERIOD)
+    begin(backend, user, limits)
+    with backend.database.reading() as session:
+        assert session.scalar(select(func.count()).select_from(Upload)) == 2
+        assert session.get(Upload, in_progress) is not None
