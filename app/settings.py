@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Self
 from urllib.parse import urlsplit
 
-from pydantic import AwareDatetime, Field, SecretStr, field_validator, model_validator
+from pydantic import AwareDatetime, Field, SecretStr, ValidationError, field_validator, model_validator
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
 from vocboard.app.registration_policy import RegistrationPolicy
@@ -26,7 +26,8 @@ class UnsafeSettingsError(ValueError):
     """The settings of a production process are incomplete or unsafe; the message lists all errors."""
 
     def __init__(self, wrong: Iterable[str]) -> None:
-        super().__init__("refusing to start in production: " + "; ".join(wrong))
+        self.wrong = tuple(wrong)
+        super().__init__("refusing to start in production: " + "; ".join(self.wrong))
 
 
 class Environment(StrEnum):
@@ -130,15 +131,18 @@ class Settings(BaseSettings):
             return self
         wrong = []
         if self.debug:
-            wrong.append("VOCBOARD_DEBUG is on")
+            wrong.append("VOCBOARD_DEBUG is on: remove it")
         for name in _GENERATED_SECRETS:
             secret = getattr(self, name).get_secret_value()
             if secret and (len(secret) < MIN_SECRET_LENGTH or len(set(secret)) < MIN_DIFFERENT_CHARACTERS):
-                wrong.append(f"{_variable(name)} needs at least {MIN_SECRET_LENGTH} random characters")
+                wrong.append(
+                    f"{_variable(name)} is not random, or too short: it needs at least {MIN_SECRET_LENGTH} random "
+                    "characters, such as those of `openssl rand -hex 32`"
+                )
         if self.database_url and not self.database_url.startswith("postgresql"):
-            wrong.append("VOCBOARD_DATABASE_URL is not a PostgreSQL address")
+            wrong.append("VOCBOARD_DATABASE_URL is not of PostgreSQL: use postgresql+psycopg://user:password@host/name")
         if not self.public_url.startswith("https://"):
-            wrong.append("VOCBOARD_PUBLIC_URL is not an https address")
+            wrong.append("VOCBOARD_PUBLIC_URL is not an https address: use that of the site, https://...")
         if wrong:
             raise UnsafeSettingsError(wrong)
         return self
@@ -152,7 +156,7 @@ class Settings(BaseSettings):
         if self.environment is Environment.PRODUCTION:
             missing = [name for name in names if not _plain(getattr(self, name))]
             if missing:
-                raise UnsafeSettingsError(f"{_variable(name)} is missing" for name in missing)
+                raise UnsafeSettingsError(f"{_variable(name)} is missing: set it for this process" for name in missing)
 
     @cached_property
     def database(self) -> str:
@@ -208,6 +212,22 @@ class Settings(BaseSettings):
     def secure_cookies(self) -> bool:
         """Whether the site uses https."""
         return self.public_url.startswith("https://")
+
+
+def wrong_settings(error: ValueError) -> list[str]:
+    """Return which settings are wrong and how to fix them, without their values; empty for any other error."""
+    if isinstance(error, UnsafeSettingsError):
+        return list(error.wrong)
+    if not isinstance(error, ValidationError) or error.title != Settings.__name__:
+        return []
+    found: list[str] = []
+    for one in error.errors(include_input=False, include_url=False):
+        cause = one.get("ctx", {}).get("error")
+        if isinstance(cause, UnsafeSettingsError):
+            found += cause.wrong
+        else:
+            found.append(f"{_variable(str(one['loc'][0]))}: {one['msg'].removeprefix('Value error, ')}")
+    return found
 
 
 def _variable(name: str) -> str:

@@ -76,6 +76,14 @@ def main(argv: Sequence[str] | None = None) -> int:
     except KeyboardInterrupt:
         print("\nInterrupted.", file=sys.stderr)
         return STATUS_OF_INTERRUPT
+    except ValueError as error:
+        if called not in {*SERVER_COMMANDS, "demo"}:
+            raise
+        if not (wrong := importlib.import_module("vocboard.app.settings").wrong_settings(error)):
+            raise
+        print(f"vocboard {called}: settings are wrong or missing:", *wrong, sep="\n  ", file=sys.stderr)
+        print("Settings are environment variables; docs/operators.md lists them.", file=sys.stderr)
+        return USAGE_ERROR
     except ModuleNotFoundError as error:
         if (error.name or "").partition(".")[0] == "vocboard":
             raise

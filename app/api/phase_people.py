@@ -49,7 +49,9 @@ def admit_several(database: DatabaseDep, user: OrganisingUser, slug: str, given:
     with database.writing() as session:
         challenge = challenges.get_organised(session, slug, user)
         phase = challenges.phase_named(challenge, given.phase)
-        admitted = phase_people.admit(session, challenge=challenge, phase=phase, organiser=user, emails=given.emails)
+        admitted = phase_people.admit(
+            session, challenge=challenge, phase=phase, organiser=user, emails=given.emails, field="emails"
+        )
         return [_admission(one) for one in admitted]
 
 

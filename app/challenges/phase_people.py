@@ -84,7 +84,13 @@ def admissions(session: Session, challenge: Challenge) -> Sequence[PhaseAdmissio
 
 
 def admit(
-    session: Session, *, challenge: Challenge, phase: Phase, organiser: User, emails: Sequence[str]
+    session: Session,
+    *,
+    challenge: Challenge,
+    phase: Phase,
+    organiser: User,
+    emails: Sequence[str],
+    field: str = "email",
 ) -> list[PhaseAdmission]:
     """Let people submit to a phase that is not open to everyone, or not to new accounts. Idempotent.
 
@@ -92,11 +98,11 @@ def admit(
         One for each address, in their order.
 
     Raises:
-        InvalidInputError: on `email`, with everything that is not an email address, or that there are too many.
+        InvalidInputError: on `field`, with everything that is not an email address, or that there are too many.
         ConflictError: the challenge is archived.
     """
     lock_to_change(session, challenge)
-    addresses = _addresses(emails)
+    addresses = _addresses(emails, field)
     query = select(PhaseAdmission).where(
         PhaseAdmission.challenge_id == challenge.id, PhaseAdmission.phase_key == phase.key
     )
@@ -262,13 +268,13 @@ def _checked_grant(checks: FieldChecks, *, count: int, until: datetime, reason: 
     return checks.line("reason", reason, max_length=MAX_REASON_LENGTH)
 
 
-def _addresses(emails: Sequence[str]) -> list[str]:
+def _addresses(emails: Sequence[str], field: str) -> list[str]:
     if not 1 <= len(emails) <= MAX_ADMITTED:
-        raise InvalidInputError({"email": f"Give between 1 and {MAX_ADMITTED} addresses at a time."})
+        raise InvalidInputError({field: f"Give between 1 and {MAX_ADMITTED} addresses at a time."})
     found = {email: normalised_email(email) for email in emails}
     if wrong := [email[:100] for email, address in found.items() if address is None]:
         known = "This is not an email address" if len(emails) == 1 else "These are not email addresses"
-        raise InvalidInputError({"email": f"{known}: {', '.join(wrong[:MAX_LISTED])}."})
+        raise InvalidInputError({field: f"{known}: {', '.join(wrong[:MAX_LISTED])}."})
     return list(dict.fromkeys(address for address in found.values() if address is not None))
 
 

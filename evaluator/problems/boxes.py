@@ -28,8 +28,7 @@ BOXES_FROM_CENTRE = warning(
 CONFIDENCE_AFTER_BOX = warning(
     "confidence_after_box",
     "The confidence seems to be in the last column",
-    "{count} of {competition} have a last number of at most 1, and fit their images if it is the confidence and the "
-    "four numbers before it are the box.",
+    "In {count} of {competition}, the last number looks like a confidence, and the four numbers before it like a box.",
     f"Write <image> <confidence> <left> <top> <right> <bottom>. {_CONVERT}",
     example="2008_000001 200 150 280 210 0.9 in every line",
 )

@@ -14,9 +14,11 @@ from numpy.typing import NDArray
 
 ENOUGH = 5  # boxes; fewer do not show a convention
 _MOST = 0.9  # of the boxes must fit a convention
-_MISFITS = 0.25  # of the boxes: with fewer, the stated convention is the right one
+_MISFITS = 0.25  # of the boxes: with fewer, the stated convention is the right one ...
+_FEW_MISFITS, _FEWER = 0.05, 10  # ... unless more than this share, and ten times those of another convention
 _LARGEST_FRACTION = 1.5  # boxes may reach beyond the edge
 _TOLERANCE, _TOLERANCE_PIXELS = 0.05, 2.0  # beyond the edge: a share of the image, and pixels
+_LARGEST_SCORE, _SCORE_SHARE = 30.0, 0.1  # scores, and logits: at most this, and this share of the image's height
 
 
 class BoxConvention(StrEnum):
@@ -55,10 +57,12 @@ class BoxEvidence:
             return None
         if fitting[BoxConvention.FRACTIONS] >= _MOST * self.boxes:
             return BoxConvention.FRACTIONS
-        if self.boxes - fitting[stated] <= _MISFITS * self.boxes:
-            return None
         order = (BoxConvention.SCORE_LAST, BoxConvention.SIZES, BoxConvention.CENTRES, BoxConvention.CORNERS)
         best = max(order, key=lambda convention: fitting[convention])  # the first of equals
+        misfits, fewest = self.boxes - fitting[stated], self.boxes - fitting[best]
+        if misfits <= _MISFITS * self.boxes:  # small boxes fit as sizes and as centres
+            is_clear = misfits >= ENOUGH and misfits > _FEW_MISFITS * self.boxes and misfits > _FEWER * fewest
+            return best if is_clear else None
         return best if best is not stated and fitting[best] >= _MOST * self.boxes else None
 
 
@@ -69,21 +73,25 @@ def evidence_of(
 
     Args:
         box: (n, 4) numbers as they were written, whatever they mean.
-        size: (n, 2) width and height of each box's image in pixels; None if unknown, when only fractions are evident.
+        size: (n, 2) width and height of each box's image in pixels; None if unknown, when only
+            fractions, and a confidence of at most 1 in the last column, are evident.
         confidence: (n,) of each box, before the box in a line; None if there is none.
     """
     fractions = (box <= _LARGEST_FRACTION).all(axis=1) & (box >= 1 - _LARGEST_FRACTION).all(axis=1)
     found = {BoxConvention.FRACTIONS: fractions}
+    first, second = box[:, :2], box[:, 2:]
     if size is not None:
         found[BoxConvention.FRACTIONS] = fractions & (size > 2 * _LARGEST_FRACTION).all(axis=1)
-        first, second = box[:, :2], box[:, 2:]
         found[BoxConvention.CORNERS] = _fit(first, second, size)
         found[BoxConvention.SIZES] = _fit(first, first + second, size)
         found[BoxConvention.CENTRES] = _fit(first - second / 2, first + second / 2, size)
-        if confidence is not None:
+    if confidence is not None:
+        largest = 1 if size is None else np.clip(_SCORE_SHARE * size[:, 1], 1, _LARGEST_SCORE)
+        is_score = (np.abs(box[:, 3]) <= largest) & (box[:, 1:3] > _LARGEST_FRACTION).all(axis=1)
+        if size is not None:
             first = np.stack([confidence, box[:, 0]], axis=1)
-            is_score = (box[:, 3] <= 1) & (box[:, 1:3] > _LARGEST_FRACTION).all(axis=1)
-            found[BoxConvention.SCORE_LAST] = is_score & (_fit(first, box[:, 1:3], size) | _fit(first, first, size))
+            is_score &= _fit(first, box[:, 1:3], size) | _fit(first, first, size)
+        found[BoxConvention.SCORE_LAST] = is_score
     return BoxEvidence(len(box), {convention: int(np.count_nonzero(fit)) for convention, fit in found.items()})
 
 

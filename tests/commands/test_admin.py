@@ -69,6 +69,30 @@ def test_a_password_is_made_up_and_shown_unless_given(
     sign_in(embedded, "eve@lab.example", "a password of my own")
 
 
+@pytest.mark.parametrize(
+    "command", [["serve"], ["worker"], ["worker", "--only", "mail"], ["beat"], ["migrate"], ["admin", "list-users"]]
+)
+def test_wrong_settings_are_named_with_how_to_fix_them(
+    command: list[str], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("VOCBOARD_ENVIRONMENT", "production")
+    monkeypatch.setenv("VOCBOARD_SECRET_KEY", "hunter2")
+    monkeypatch.setenv("VOCBOARD_PUBLIC_URL", "http://board.example")
+    monkeypatch.setenv("VOCBOARD_LEASE", "soon")
+    assert main(command) == 2
+    assert "VOCBOARD_LEASE: Input should be a valid timedelta" in capsys.readouterr().err
+    monkeypatch.delenv("VOCBOARD_LEASE")
+    assert main(command) == 2
+    printed = capsys.readouterr().err.splitlines()
+    assert printed[0] == f"vocboard {command[0]}: settings are wrong or missing:"
+    assert [line.split()[0] for line in printed[1:-1]] == ["VOCBOARD_SECRET_KEY", "VOCBOARD_PUBLIC_URL"]
+    assert "hunter2" not in "".join(printed)
+    monkeypatch.delenv("VOCBOARD_SECRET_KEY")
+    monkeypatch.setenv("VOCBOARD_PUBLIC_URL", "https://board.example")
+    assert main(command) == 2
+    assert "_URL is missing: set it for this process" in capsys.readouterr().err
+
+
 def test_errors_are_reported_on_standard_error(embedded: Database, capsys: pytest.CaptureFixture[str]) -> None:
     assert admin("create-user", "nobody", "--name", "") == 1
     assert "email: This is not an email address." in capsys.readouterr().err

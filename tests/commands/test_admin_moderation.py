@@ -75,7 +75,13 @@ def test_what_an_operator_disqualifies_cannot_be_published_until_it_is_reinstate
             row = session.get_one(Submission, submission.id)
             return row.state, row.published_at is not None
 
-    assert admin("disqualify", str(submission.id), "--reason", "Trained on the test set.") == 0
+    command = ["disqualify", str(submission.id), "--reason", "Trained on the test set.", "--organiser"]
+    assert admin(*command, "stranger@lab.example") == 1
+    assert admin(*command, "olga@lab.example") == 0
+    with database.reading() as session:
+        olga = session.scalars(select(User).where(User.email == "olga@lab.example")).one()
+        logged = session.scalars(select(AuditEvent).where(AuditEvent.action == "submission.disqualify")).one()
+        assert logged.details["on_behalf_of"] == str(olga.id)
     assert state() == (State.DISQUALIFIED, False)
     assert admin("allow-publishing", str(submission.id)) == 1
     assert "disqualified" in capsys.readouterr().err

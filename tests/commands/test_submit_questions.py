@@ -80,6 +80,20 @@ def test_a_terminal_asks_for_what_is_missing_before_the_upload(site: Site, slug:
     )
 
 
+def test_a_terminal_asks_whether_to_submit_results_that_seem_wrong(site: Site, slug: str, tmp_path: Path) -> None:
+    archive = tmp_path / "results.tar.gz"
+    archive.write_bytes(
+        tar({name: text.replace(b" 3.5 4.5 20 25", b" 0.1 0.1 0.6 0.8") for name, text in detections().items()})
+    )
+    command = ["submit", slug, str(archive), "--method", "Mine", "--training-data", "Ours.", "--flickr-images", "no"]
+    for said, outcome, number in (("n", "Nothing was submitted", 0), ("y", "Accepted as submission", 1)):
+        with pseudo_terminal(*command) as (terminal, shown):
+            answer(terminal, shown, "Submit them with these warnings? [y/N]", said)
+            shown.until(outcome)
+        assert "[boxes_as_fractions]" in shown.text
+        assert len(submissions(site)) == number
+
+
 def test_without_a_terminal_everything_missing_is_one_error_and_nothing_is_asked(site: Site, slug: str) -> None:
     began = time.monotonic()
     done = piped(slug, tar(WITHOUT_BIRD))

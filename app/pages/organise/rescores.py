@@ -117,7 +117,7 @@ def _act(
             _check_challenge(queries.get_organised(session, rescore_id, user), slug)
             action(session, rescore_id=rescore_id, user=user)
     except ConflictError as error:
-        return _page(request, database, user, slug, rescore_id, message=str(error), status=error.status)
+        return _page(request, database, user, slug, rescore_id, message=str(error), status=error.status, reason=reason)
     except InvalidInputError as error:
         message = wording.fields_in_words(error)
         return _page(request, database, user, slug, rescore_id, message=message, status=error.status, reason=reason)

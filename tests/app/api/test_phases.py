@@ -6,6 +6,7 @@ from typing import Any
 
 import httpx
 import pytest
+from lxml import html
 
 from tests.support.browsing import from_here, sign_in, token_of
 from tests.support.clock import Clock, clock
@@ -15,7 +16,7 @@ from tests.support.scored import make_scored as make_again  # of one method seve
 from tests.support.site import Site
 from vocboard.app.accounts.models import User
 from vocboard.app.challenges import service
-from vocboard.app.challenges.models import Admission, Challenge
+from vocboard.app.challenges.models import Admission, Challenge, Visibility
 from vocboard.app.challenges.phase_people import check_admitted
 from vocboard.app.database import now
 from vocboard.app.errors import ForbiddenError
@@ -164,7 +165,7 @@ def test_many_people_are_admitted_at_once_or_none_of_them(world: World) -> None:
     assert world.client.post(path, json=given).json() == admitted.json()
     wrong = world.client.post(path, json={**given, "emails": ["new@class.example", "nobody", "@", "a@b"]})
     assert wrong.status_code == 422
-    assert wrong.json()["fields"]["email"].startswith("These are not email addresses: nobody, @")
+    assert wrong.json()["fields"]["emails"].startswith("These are not email addresses: nobody, @")
     assert len(world.client.get(f"{PATH}/admissions").json()) == len(emails)
     with world.site.client() as browser:
         sign_in(browser, world.organiser.email)
@@ -252,6 +253,23 @@ def test_the_page_of_a_rehearsal_does_not_offer_to_publish_it(world: World) -> N
     assert f"/submissions/{one.id}/publish" not in page
     assert "A rehearsal: only you and the other organisers see the result." in page
     assert ">rehearsal<" in listed
+
+
+def test_a_draft_is_rehearsed_in_a_phase_that_is_chosen(world: World) -> None:
+    for key in ("spring", "autumn"):
+        world.add(key, opens_at=later(2))
+    with world.site.writing() as session:
+        service.get_visible(session, "harbour", None).visibility = Visibility.DRAFT
+    with world.site.client() as browser:
+        sign_in(browser, world.organiser.email)
+        address = "/challenges/harbour/submit?rehearsal=true"
+        pages = {key: browser.get(f"{address}&phase={key}").text for key in ("main", "spring", "autumn")}
+    for here, page in pages.items():
+        document = html.fromstring(page)
+        (action,) = document.xpath("//form[@enctype='multipart/form-data']/@action")
+        assert ("rehearsal=true" in action, f"phase={here}" in action) == (True, True)
+        offered = {link for link in document.xpath("//a/@href") if "/submit?" in link}
+        assert offered == {f"/challenges/harbour/submit?phase={key}&rehearsal=true" for key in pages if key != here}
 
 
 def test_a_hidden_leaderboard_and_its_results_appear_on_their_date(world: World, clock: Clock) -> None:

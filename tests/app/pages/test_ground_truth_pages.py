@@ -13,7 +13,7 @@ from sqlalchemy import func, select
 
 from tests.support.browsing import from_here, sign_in, token_of
 from tests.support.entrants import make_scored
-from tests.support.factories import make_challenge, make_organiser, make_truth
+from tests.support.factories import make_challenge, make_organiser, make_token, make_truth
 from tests.support.phases import main_truth
 from tests.support.site import Site
 from vocboard.app.accounts.models import User
@@ -134,6 +134,38 @@ def test_the_reason_can_be_changed_when_a_rescore_is_applied(
         assert "<p>Eleven boxes &lt;corrected&gt;</p>" in client.get(page).text
         log = client.get(f"/organise/{world.challenge.slug}/log").text
     assert "asked for a re-score to be applied: “Eleven boxes &lt;corrected&gt;”" in log
+
+
+def test_what_needs_attention_is_applied_only_with_the_name_of_the_challenge(
+    embedded_site: Site, world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Over REST as on the page, whose form keeps the reason that was typed."""
+    monkeypatch.setattr(service, "MAX_WAIT", timedelta(0))
+    with embedded_site.writing() as session:
+        token = make_token(session, session.query(User).filter_by(email=world.email).one())
+    pages = [
+        add_rescore(embedded_site, world, RescoreState.READY, report={**REPORT, "lost_published": 1}) for _ in range(2)
+    ]
+    with embedded_site.client() as client:
+        sign_in(client, world.email)
+        assert "Needs attention" in client.get(pages[0]).text
+        for wrong in ({}, {"confirm": "another-challenge"}):
+            refused = send(client, pages[0], f"{pages[0]}/apply", reason="Typed", **wrong)
+            assert refused.status_code == 409
+            assert "1 published submission would lose results" in refused.text
+            assert '<input id="reason" name="reason"' in refused.text
+            assert 'value="Typed"' in refused.text
+        applied = send(client, pages[0], f"{pages[0]}/apply", reason="Typed", confirm=f" {world.challenge.slug} ")
+        assert applied.status_code == 303
+    address = pages[1].rpartition("/")[2]
+    with embedded_site.client(token) as client:
+        found = client.get(f"/api/v1/rescores/{address}").json()
+        assert found["attention"] == ["1 published submission would lose results, and leave the leaderboards."]
+        for body in (None, {}, {"confirm": "another-challenge"}):
+            refused = client.post(f"/api/v1/rescores/{address}/apply", json=body)
+            assert (refused.status_code, refused.json()["code"]) == (409, "confirmation_required")
+        confirmed = client.post(f"/api/v1/rescores/{address}/apply", json={"confirm": world.challenge.slug})
+    assert (confirmed.status_code, confirmed.json()["apply_requested"]) == (200, True), confirmed.text
 
 
 @pytest.mark.parametrize("state", list(RescoreState))

@@ -3,6 +3,7 @@
 import uuid
 
 import httpx
+from lxml import html
 from sqlalchemy import select
 
 from tests.browser.gallery import Gallery
@@ -48,15 +49,18 @@ def test_several_submissions_are_disqualified_at_once(gallery_site: Site, galler
         sign_in(client, gallery.organiser)
         without_reason = send_action(client, LIST, f"{LIST}/actions", **chosen)
         done = send_action(client, LIST, f"{LIST}/actions", **chosen, reason="Two accounts.")
+        filtered = f"{LIST}?state=disqualified&q=own"
+        (form,) = html.fromstring(client.get(filtered).text).xpath("//form[contains(@action, '/submissions/actions')]")
+        chosen = {"submission": str(scored), "action": "reinstate"}
+        kept = send_action(client, LIST, form.get("action"), **chosen)
+    assert kept.headers["location"] == f"{filtered}&done=bulk"
     assert without_reason.status_code == 422
     assert "Reason: Required." in without_reason.text
     assert f'value="{scored}" aria-label="Choose Own method, scored, Paula Participant" checked' in without_reason.text
     assert "Done for 1 submission; 1 was left as it is:" in done.text
     assert "The submission is already withdrawn." in done.text
-    assert (state_of(gallery_site, scored), state_of(gallery_site, withdrawn)) == (
-        State.DISQUALIFIED,
-        State.WITHDRAWN,
-    )
+    states = (State.SCORED, State.WITHDRAWN)
+    assert tuple(state_of(gallery_site, each) for each in (scored, withdrawn)) == states, "it was put back"
 
 
 def test_the_owner_sees_why_a_submission_is_disqualified_and_no_button_to_publish(

@@ -7,7 +7,7 @@ import httpx
 import pytest
 from lxml import html
 
-from tests.support.browsing import from_here, sign_in, token_of
+from tests.support.browsing import from_here, send_form, sign_in, token_of
 from tests.support.factories import make_challenge, make_token, make_user
 from tests.support.site import Site
 from tests.support.small_world import packed
@@ -211,6 +211,15 @@ def test_the_next_form_is_filled_in_with_the_previous_answers(embedded_site: Sit
     assert 'name="flickr_images" value="no" checked' in again
     assert 'value="Ada, Bob"' in elsewhere
     assert "Finds things." not in elsewhere
+    with embedded_site.client() as client:
+        sign_in(client, user.email)
+        (made,) = re.findall(r"/submissions/[0-9a-f-]{36}", sent.headers["location"])
+        assert send_form(client, f"{made}/withdraw", f"{made}/withdraw").status_code == 303
+        withdrawn = client.get(path).text
+    assert "Filled in from" not in withdrawn
+    assert 'value="Mine"' not in withdrawn
+    for page in (again, elsewhere, withdrawn):
+        assert not [text for text in html.fromstring(page).xpath("//p/text()[1]") if text.strip().startswith(".")]
     assert again.count('class="pip used"') == 2, "comp3 and comp4 share their quota"
     assert again.count('class="pip"') == 2 * 3 - 2
     assert "2 of 3 left" in again
@@ -268,6 +277,31 @@ def test_missing_classes_are_confirmed_before_quota_is_used(embedded_site: Site)
     assert "19 of the 20 classes of comp3 (aeroplane, bicycle, bird, boat, bottle and 14 more) have no" in asked.text
     assert 'name="submit_incomplete"' in asked.text
     assert accepted.status_code == 303, accepted.text
+
+
+def test_results_that_seem_wrong_are_refused_without_their_tick_and_the_form_is_kept(embedded_site: Site) -> None:
+    with embedded_site.writing() as session:
+        challenge, email = make_challenge(session, competitions=["comp3"]), make_user(session).email
+    path = f"/challenges/{challenge.slug}/submit"
+    archive = packed([("comp3_det_test_car.txt", b"000001 0.5 0.1 0.1 0.9 0.9\n" * 5)])
+    with embedded_site.client() as client:
+        sign_in(client, email)
+        given = {"csrf_token": token_of(client.get(path)), "method_name": "Mine", "submit_incomplete": "true"}
+        asked, accepted = (
+            client.post(
+                path,
+                data={**given, **more},
+                files={"archive": ("results.tar.gz", archive)},
+                headers=from_here(client),
+            )
+            for more in ({}, {"accept_warnings": "true"})
+        )
+        assert client.get(accepted.headers["location"]).status_code == 200
+    form = html.fromstring(asked.text)
+    assert (asked.status_code, accepted.status_code) == (422, 303), asked.text
+    assert "5 of 5 results of comp3" in form.text_content()
+    assert form.xpath("//input[@name='accept_warnings'][@type='checkbox'][not(@checked)]")
+    assert form.xpath("//input[@name='method_name']/@value") == ["Mine"]
 
 
 def test_who_submits_after_the_freezing_date_is_not_told_that_publishing_at_once_counts(embedded_site: Site) -> None:

@@ -34,6 +34,7 @@ from vocboard.app.database import Database, now
 from vocboard.app.errors import ConflictError, ForbiddenError, InvalidArchiveError
 from vocboard.app.leaderboards.board import Board
 from vocboard.app.leaderboards.export import as_csv, as_latex
+from vocboard.app.moderation import bans
 from vocboard.app.moderation import submissions as moderation
 from vocboard.app.submissions import publishing
 from vocboard.app.submissions.downloading import ArchiveGoneError, download
@@ -474,6 +475,16 @@ def test_an_archived_challenge_can_be_read_but_not_changed(backend: Backend, cha
         with pytest.raises(ConflictError, match="archived"):
             moderation.disqualify(session, submission_id=published.id, user=organiser, reason="x", site="https://x")
         found = challenges.get_organised(session, "spring", organiser)
+        with pytest.raises(ConflictError, match="archived"):
+            bans.ban(
+                session,
+                challenge=found,
+                person=owner,
+                user=organiser,
+                reason="x",
+                results=bans.Results.KEEP,
+                site="https://x",
+            )
         rules = challenges.rules_of(found)
         challenges.update(
             session, challenge=found, user=organiser, rules=rules.model_copy(update={"title": "Spring 2026"})

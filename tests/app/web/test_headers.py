@@ -80,6 +80,10 @@ def test_fonts_are_asked_for_once(embedded_site: Site) -> None:
     assert {f"/static/{font}{version}" for font, version in named} == {asset(font) for font, _ in named}
     with embedded_site.client() as client:
         assert asset(named[0][0]) in client.get("/").text
+        for path in ("/", "/docs", "/docs/api", "/sign-in", "/no-such-page"):
+            found = re.findall(r'(?:href|src)="(/static/[^"]+)"', client.get(path).text)
+            assert found
+            assert [address for address in found if not re.search(r"\?v=\w+$", address)] == []
 
 
 def test_behind_tls_browsers_stay_there_and_cookies_are_this_hosts_alone(sqlite_url: str, tmp_path: Path) -> None:

@@ -47,6 +47,8 @@ def written(box: Boxes, size: NDArray[np.int32], confidence: NDArray[np.float64]
             return np.concatenate([centre, lengths], axis=1) / np.tile(size, 2), confidence
         case "score last":
             return np.column_stack([box[:, 1:], confidence]), box[:, 0]
+        case "logit last":
+            return np.column_stack([box[:, 1:], 8 * confidence - 2]), box[:, 0]
         case "sizes, score last":
             return np.column_stack([start[:, 1], lengths, confidence]), start[:, 0]
         case "rows before columns":
@@ -63,6 +65,7 @@ WRITTEN = (
     ("fractions", BoxConvention.FRACTIONS, "boxes_as_fractions"),
     ("fractional centres", BoxConvention.FRACTIONS, "boxes_as_fractions"),
     ("score last", BoxConvention.SCORE_LAST, "confidence_after_box"),
+    ("logit last", BoxConvention.SCORE_LAST, "confidence_after_box"),
     ("sizes, score last", BoxConvention.SCORE_LAST, "confidence_after_box"),
     ("rows before columns", None, None),
     ("anything", None, None),
@@ -88,11 +91,27 @@ def test_corners_are_recognised_where_another_convention_is_stated() -> None:
     assert evidence_of(fractions, size).likely(BoxConvention.SIZES) is BoxConvention.FRACTIONS
 
 
-def test_without_sizes_only_fractions_are_evident() -> None:
+def test_sizes_and_centres_are_told_apart_where_most_boxes_fit_as_both() -> None:
+    """Small boxes do; those near edges tell. Boxes that are cut off nowhere, or hardly any boxes, do not tell."""
+    chance = np.random.default_rng(0)
+    size = np.tile(np.int32([[500, 375]]), (COUNT, 1))
+    for largest, is_clear in ((0.3, True), (0.05, False)):
+        length = size * chance.uniform(0.02, largest, (COUNT, 2))
+        start = (size - length) * chance.random((COUNT, 2))
+        box = np.concatenate([start + 1, start + length], axis=1) + chance.normal(0, 5, (COUNT, 1))
+        for real, convention in (("sizes", BoxConvention.SIZES), ("centres", BoxConvention.CENTRES)):
+            other = next(each for each in (BoxConvention.CENTRES, BoxConvention.SIZES) if each is not convention)
+            evidence = evidence_of(written(box, size, box[:, 0], real)[0], size)
+            assert evidence.likely(other) is (convention if is_clear else None)
+            assert evidence.likely(convention) is None
+
+
+def test_without_sizes_only_fractions_and_scores_are_evident() -> None:
     box, size, confidence = world()
     for how, expected, _ in WRITTEN:
-        found = evidence_of(written(box, size, confidence, how)[0], None).likely()
-        assert found is (expected if expected is BoxConvention.FRACTIONS else None)
+        boxes, scores = written(box, size, confidence, how)
+        is_evident = expected is BoxConvention.FRACTIONS or "score" in how
+        assert evidence_of(boxes, None, scores).likely() is (expected if is_evident else None)
 
 
 def read(tmp_path: Path, box: Boxes, size: NDArray[np.int32], confidence: Boxes, *competitions: str) -> ReadResults:
@@ -116,7 +135,7 @@ def world_of_files() -> tuple[Boxes, NDArray[np.int32], NDArray[np.float64]]:
     return np.clip(box, 1, np.tile(size, 2)), size, confidence
 
 
-@pytest.mark.parametrize(("how", "_expected", "code"), WRITTEN[2:7])
+@pytest.mark.parametrize(("how", "_expected", "code"), WRITTEN[2:8])
 def test_the_likely_cause_comes_first_with_shares(tmp_path: Path, how: str, _expected: object, code: str) -> None:
     box, size, confidence = world_of_files()
     box, confidence = written(box, size, confidence, how)
