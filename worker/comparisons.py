@@ -197,7 +197,7 @@ def shown_change(change: simultaneous.Change, decimals: int, *, classes: int) ->
     is_coarse = np.array(change.counting_images < MANY_IMAGES or classes < MANY_CLASSES)
     low, high = (np.array(end).clip(-1.0, 1.0) for end in (change.low, change.high))
     low, high = _rounded_ends(low, high, decimals, is_coarse)
-    return Change(float(low), float(high), change.is_significant, change.difference > 0)
+    return Change(float(low), float(high), change.is_significant)
 
 
 def _by_class(

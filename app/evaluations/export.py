@@ -11,6 +11,7 @@ from html import escape
 from vocboard.app.evaluations.rounding import format_fraction
 from vocboard.app.evaluations.visible import VisibleCurve, VisibleResult
 from vocboard.evaluator.metrics.shared_metrics import CurveKind
+from vocboard.evaluator.plots import BAR_ROW, BARS_WIDTH, TINY, Line, bars, plot, svg_file
 
 AXES: Mapping[CurveKind, tuple[str, str]] = {
     CurveKind.PRECISION_RECALL: ("recall", "precision"),
@@ -19,13 +20,8 @@ AXES: Mapping[CurveKind, tuple[str, str]] = {
 _COUNTS = ("positives", "results", "difficult", "final_recall", "final_precision")
 
 # Pixels of drawings.
-_ROW, _NAME, _BAR, _VALUE = 22, 150, 400, 70
-_SIDE, _GAP, _CAPTION, _COLUMNS = 150, 24, 22, 5
-_STYLE = (
-    "text{font:13px sans-serif;fill:#14211f}.soft{fill:#4d5c58}.bar{fill:#0a5f63}"
-    ".line{fill:none;stroke:#0a5f63;stroke-width:2;stroke-linejoin:round}.frame{fill:#fff;stroke:#9fada8}"
-    ".grid{stroke:#d3dbd7;fill:none}.back{fill:#fff}"
-)
+_LINE, _BARS = 22, 620
+_SIDE, _GAP, _COLUMNS = 150, 24, 5
 
 
 def scores_csv(result: VisibleResult, classes: Sequence[str], decimals: int) -> str:
@@ -73,46 +69,40 @@ def curves_csv(curves: Mapping[str, VisibleCurve]) -> str:
 def scores_svg(result: VisibleResult, classes: Sequence[str], decimals: int, title: str) -> str:
     """Return a drawing of the scores as bars: of the classes, if the viewer may see them, and of the mean."""
     measure = result.measures[0]
-    rows = [(name, measure.per_class[name]) for name in classes if name in measure.per_class]
-    rows.append((f"mean over {measure.mean_over}", measure.mean))
-    width, height = _NAME + _BAR + _VALUE, (len(rows) + 2) * _ROW
-    parts = [f'<text x="8" y="{_ROW - 6}">{escape(title)}</text>']
-    for number, (name, score) in enumerate(rows, 1):
-        top = number * _ROW + 4
-        length = _BAR * min(max(score or 0.0, 0.0), 1.0)
-        value = "n/a" if score is None else f"{100 * score:.{max(decimals - 2, 0)}f}"
-        parts += [
-            f'<text x="{_NAME - 8}" y="{top + 14}" text-anchor="end">{escape(name)}</text>',
-            f'<rect class="grid" x="{_NAME}" y="{top + 3}" width="{_BAR}" height="14"/>',
-            f'<rect class="bar" x="{_NAME}" y="{top + 3}" width="{length:.1f}" height="14"/>',
-            f'<text x="{_NAME + _BAR + 8}" y="{top + 14}">{value}</text>',
-        ]
-    parts.append(f'<text class="soft" x="{_NAME}" y="{height - 6}">0 to 100 %</text>')
-    return _svg(width, height, title, parts)
+    scores = {name: measure.per_class[name] for name in classes if name in measure.per_class}
+    scores[f"mean over {measure.mean_over}"] = measure.mean
+    values = {name: None if score is None else 100 * score for name, score in scores.items()}
+    height = round(_BARS * BAR_ROW * len(values) / BARS_WIDTH)
+    size = f'y="{_LINE}" width="{_BARS}" height="{height}"'
+    parts = [
+        f'<text x="8" y="{_LINE - 6}">{escape(title)}</text>',
+        bars(values, title, full=100, decimals=max(decimals - 2, 0), attributes=size),
+        f'<text class="soft" x="8" y="{height + 2 * _LINE - 6}">0 to 100 %</text>',
+    ]
+    return svg_file(_BARS, height + 2 * _LINE, title, parts)
 
 
 def curves_svg(curves: Mapping[str, VisibleCurve], title: str) -> str:
-    """Return a drawing of the curves, each in a frame of its own with both axes from 0 to 1."""
+    """Return a drawing of the curves, each in its own frame with both axes from 0 to 1."""
     kind = next((curve.kind for curve in curves.values()), CurveKind.PRECISION_RECALL)
     right, up = (name.replace("_", " ") for name in AXES[kind])
-    lines = max(-(-len(curves) // _COLUMNS), 1)
+    rows = max(-(-len(curves) // _COLUMNS), 1)
     width = _COLUMNS * (_SIDE + _GAP) + _GAP
-    height = _CAPTION + lines * (_SIDE + _CAPTION + _GAP) + _GAP
-    parts = [f'<text x="{_GAP}" y="{_CAPTION - 6}">{escape(title)}</text>']
+    height = _LINE + rows * (_SIDE + _LINE + _GAP) + _GAP
+    parts = [f'<text x="{_GAP}" y="{_LINE - 6}">{escape(title)}</text>']
     for number, (name, curve) in enumerate(curves.items()):
-        line, column = divmod(number, _COLUMNS)
-        x, y = _GAP + column * (_SIDE + _GAP), _CAPTION + line * (_SIDE + _CAPTION + _GAP) + _CAPTION
-        points = " ".join(f"{x + _SIDE * a:.1f},{y + _SIDE * (1 - b):.1f}" for a, b in curve.points)
-        half = _SIDE / 2
+        row, column = divmod(number, _COLUMNS)
+        x, y = _GAP + column * (_SIDE + _GAP), _LINE + row * (_SIDE + _LINE + _GAP) + _LINE
+        lines = [Line.through(name, curve.points)] if curve.points else []
+        size = f'x="{x}" y="{y}" width="{_SIDE}" height="{_SIDE}"'
         parts += [
             f'<text x="{x}" y="{y - 6}">{escape(name)}</text>',
             f'<text class="soft" x="{x + _SIDE}" y="{y - 6}" text-anchor="end">{_step(curve)}</text>',
-            f'<rect class="frame" x="{x}" y="{y}" width="{_SIDE}" height="{_SIDE}"/>',
-            f'<path class="grid" d="M{x},{y + half}h{_SIDE}M{x + half},{y}v{_SIDE}"/>',
-            f'<polyline class="line" points="{points}"/>' if points else "",
+            f'<rect class="frame" {size}/>',
+            plot(lines, name, (right, up), TINY, attributes=size),
         ]
     parts.append(f'<text class="soft" x="{_GAP}" y="{height - 8}">x: {right}, y: {up}, both from 0 to 1</text>')
-    return _svg(width, height, title, parts)
+    return svg_file(width, height, title, parts)
 
 
 def _step(curve: VisibleCurve) -> str:
@@ -130,11 +120,3 @@ def _counted(result: VisibleResult, name: str, decimals: int) -> list[str]:
         format_fraction(counts.final_recall, decimals),
         format_fraction(counts.final_precision, decimals),
     ]
-
-
-def _svg(width: int, height: int, title: str, parts: Sequence[str]) -> str:
-    return (
-        f'<svg xmlns="http://www.w3.org/2000/svg" width="{width}" height="{height}" viewBox="0 0 {width} {height}" '
-        f'role="img" aria-label="{escape(title)}"><style>{_STYLE}</style>'
-        f'<rect class="back" width="{width}" height="{height}"/>{"".join(parts)}</svg>\n'
-    )

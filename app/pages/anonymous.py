@@ -1,6 +1,8 @@
 """A result without names, for double-blind review."""
 
-from fastapi import APIRouter, Request
+from typing import Annotated
+
+from fastapi import APIRouter, Query, Request
 from starlette.responses import Response
 
 from vocboard.app.challenges import service as challenges
@@ -13,12 +15,20 @@ router = APIRouter()
 
 
 @router.get("/anonymous/{token}")
-def anonymous_page(request: Request, database: DatabaseDep, token: str, competition: str | None = None) -> Response:
+def anonymous_page(
+    request: Request,
+    database: DatabaseDep,
+    token: str,
+    competition: str | None = None,
+    curve: Annotated[tuple[str, ...], Query()] = (),
+) -> Response:
     """Show the scores of an anonymous link, regardless of who is signed in."""
     with database.reading() as session:
         submission = queries.by_anonymous_token(session, token)
         competitions = challenges.edition_of(submission.challenge).competitions
-        evaluation, view = result_view(session, submission, competitions, competition, viewer=None, is_by_link=True)
+        evaluation, view = result_view(
+            session, submission, competitions, competition, viewer=None, curves=curve, is_by_link=True
+        )
     response = render(
         request,
         "anonymous.html",

@@ -12,8 +12,9 @@ from vocboard.app.evaluations.results import published_curves
 from vocboard.app.evaluations.visible import VisibleCurve
 from vocboard.app.leaderboards.board import BoardRow, Cell
 from vocboard.app.leaderboards.current import CurrentBoard, HiddenLeaderboardError
-from vocboard.app.pages import comparison_drawings as drawings
+from vocboard.app.pages import wording
 from vocboard.app.pages.board_state import MAX_COMPARED, Asked, BoardState
+from vocboard.app.pages.charts import Dot, Scale, curve_plot, dots
 from vocboard.app.pages.leaderboards import hidden_page
 from vocboard.app.pages.paired_differences import paired_differences
 from vocboard.app.pages.rendering import render
@@ -36,7 +37,7 @@ class ComparedClass:
 
     name: str
     cells: tuple[Cell, ...]
-    dots: tuple[drawings.Dot, ...]
+    dots: tuple[Dot, ...]
     best: float | None
 
 
@@ -64,14 +65,17 @@ def _page(request: Request, database: Database, current: CurrentBoard, state: Bo
     name = state.class_name or (board.classes[0] if board.classes else None)
     has_curves = board.has_curves and name is not None
     curves = _curves(database, current, chosen, name) if has_curves and name else {}
-    drawn = {series: curve.points for series, curve in curves.items() if curve.points}
+    kind, named = (
+        curve_kind(board.competition),
+        {series: (chosen[series].method, each) for series, each in curves.items()},
+    )
     higher_is_better = METRICS[board.metric].higher_is_better
     means, complete = [row.mean for row in chosen], [row.mean for row in chosen if row.is_complete]
     rows = [_compared("Mean", means, complete, higher_is_better=higher_is_better)]
     for place, each in enumerate(board.classes):
         cells = [row.cells[place] for row in chosen]
         rows.append(_compared(each, cells, cells, higher_is_better=higher_is_better))
-    scale = drawings.Scale.over([cell.value for row in rows for cell in row.cells if cell.value is not None])
+    scale = Scale.over([cell.value for row in rows for cell in row.cells if cell.value is not None])
     return render(
         request,
         "compare.html",
@@ -83,18 +87,16 @@ def _page(request: Request, database: Database, current: CurrentBoard, state: Bo
         others={str(row.submission_id): _without(state, row) for row in chosen},
         board_path=request.url.path.removesuffix("/compare"),
         chosen=chosen,
-        rows=[replace(row, dots=tuple(drawings.dots(row.cells, scale))) for row in rows],
+        rows=[replace(row, dots=tuple(dots(row.cells, scale))) for row in rows],
         paired=paired_differences(database, board, chosen),
         scale=scale,
         class_name=name,
         has_curves=has_curves,
-        lines=drawings.lines(drawn),
-        without=[row.method for series, row in enumerate(chosen) if series not in drawn],
+        plot=curve_plot(named, kind, f"{wording.CURVES[kind]}: {name}"),
+        without=[row.method for series, row in enumerate(chosen) if series not in curves or not curves[series].points],
         step=next((curve.step for curve in curves.values() if curve.step), None),
         is_left_out=any(curve.is_left_out for curve in curves.values()),
-        grid=drawings.grid(),
-        plot=drawings,
-        curve_kind=curve_kind(board.competition),
+        curve_kind=kind,
         max_compared=MAX_COMPARED,
     )
 

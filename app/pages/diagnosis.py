@@ -7,7 +7,7 @@ from typing import Any
 from vocboard.app.evaluations.diagnosis_failures import EXPLANATIONS
 from vocboard.app.evaluations.diagnosis_shares import MIN_IMAGES
 from vocboard.app.evaluations.visible import DiagnosisState, VisibleDiagnosis
-from vocboard.app.pages.divided_bars import DividedBars, counted_bars, divided_bar
+from vocboard.app.pages.charts import DividedBars, counted_bars, divided_bar
 
 MAX_CONFUSIONS = 10  # that are listed
 MIN_LENGTH = 0.02  # of the longest bar of gains, fractions: below it, bars have their true length

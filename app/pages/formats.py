@@ -2,7 +2,6 @@
 
 import math
 import re
-from collections.abc import Iterable
 from datetime import UTC, datetime, timedelta, timezone, tzinfo
 
 from markupsafe import Markup, escape
@@ -249,12 +248,3 @@ def browser_name(user_agent: str) -> str:
 def heat(share: float | None) -> int:
     """Return the step (0 to 7) of a cell's colour for its share of the row."""
     return 0 if share is None else sum(share >= bound for bound in HEAT_BOUNDS)
-
-
-def svg_points(points: Iterable[tuple[float, float]]) -> str:
-    """Format recall and precision as points of a polyline in a 100 by 100 drawing, with the origin at the lower left.
-
-    >>> svg_points([(0.0, 1.0), (0.5, 0.25)])
-    '0,0 50,75'
-    """
-    return " ".join(f"{100 * recall:.4g},{100 - 100 * precision:.4g}" for recall, precision in points)

@@ -22,7 +22,7 @@ from vocboard.app.pages.board_rows import RepeatedTexts, RowsPage, marked, rende
 from vocboard.app.pages.board_state import MAX_COMPARED, PER_PAGE, Asked, BoardState
 from vocboard.app.pages.board_switch import switch
 from vocboard.app.pages.challenges import competitions_of
-from vocboard.app.pages.progress_chart import chart
+from vocboard.app.pages.charts import progress_chart
 from vocboard.app.pages.rendering import environment, render, theme_of
 from vocboard.app.statistics.boards import MAX_METHODS
 from vocboard.app.web.cached_responses import KEPT_BUT_ASKED_FOR, Rendering, answer
@@ -82,7 +82,7 @@ async def leaderboard_page(
 
 
 def _progress(board: Board, state: BoardState) -> Markup:
-    drawn = chart(progress(board))
+    drawn = progress_chart(progress(board))
     if drawn is None:
         return Markup("")
     template = environment().get_template("progress.html")

@@ -11,10 +11,10 @@ from starlette.responses import Response
 from vocboard.app.leaderboards.board import Board, BoardRow
 from vocboard.app.leaderboards.current import CurrentBoard, HiddenLeaderboardError
 from vocboard.app.leaderboards.participation import Participant, SetComparison, compare_test_sets, participants
-from vocboard.app.pages import comparison_drawings as drawings
 from vocboard.app.pages.board_rows import title_of
 from vocboard.app.pages.board_state import PER_PAGE
 from vocboard.app.pages.challenges import competitions_of
+from vocboard.app.pages.charts import Dot, Scale, dots
 from vocboard.app.pages.leaderboards import hidden_page
 from vocboard.app.pages.rendering import environment, render
 from vocboard.app.web.dependencies import BoardsDep
@@ -29,8 +29,8 @@ class ComparedSets:
     """What is shown of two test sets: for each method its row on both leaderboards, and the dots of both means."""
 
     sets: SetComparison
-    scale: drawings.Scale
-    rows: tuple[tuple[BoardRow, BoardRow, tuple[drawings.Dot, ...]], ...]
+    scale: Scale
+    rows: tuple[tuple[BoardRow, BoardRow, tuple[Dot, ...]], ...]
 
 
 @router.get("/challenges/{slug}/leaderboards")
@@ -92,9 +92,9 @@ def _row(board: Board, method: Participant) -> BoardRow | None:
 
 def _compared(sets: SetComparison) -> ComparedSets:
     rows = sets.rows[:MAX_COMPARED]
-    scale = drawings.Scale.over([row.mean.value for pair in rows for row in pair if row.mean.value is not None])
+    scale = Scale.over([row.mean.value for pair in rows for row in pair if row.mean.value is not None])
     return ComparedSets(
         sets,
         scale,
-        tuple((one, other, tuple(drawings.dots((one.mean, other.mean), scale))) for one, other in rows),
+        tuple((one, other, tuple(dots((one.mean, other.mean), scale))) for one, other in rows),
     )

@@ -145,7 +145,6 @@ def environment() -> Environment:
         paragraphs=formats.paragraphs,
         browser_name=formats.browser_name,
         heat=formats.heat,
-        svg_points=formats.svg_points,
         metric_title=wording.metric_title,
         short_metric=wording.short_metric,
         competition_title=wording.competition_title,

@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from markupsafe import Markup
 from sqlalchemy.orm import Session
 
 from vocboard.app.accounts.models import User
@@ -15,7 +16,8 @@ from vocboard.app.evaluations.visible import (
     VisibleResult,
 )
 from vocboard.app.leaderboards.service import columns
-from vocboard.app.pages import formats
+from vocboard.app.pages import formats, wording
+from vocboard.app.pages.charts import CurvePlot, curve_plot, tiny_curve
 from vocboard.app.pages.diagnosis import DiagnosisView, diagnosis_view
 from vocboard.app.submissions.models import Submission
 from vocboard.app.submissions.queries import visible_competitions
@@ -23,7 +25,7 @@ from vocboard.evaluator.editions import Competition
 from vocboard.evaluator.metrics.shared_metrics import CurveKind
 from vocboard.evaluator.tasks.registries.definitions import METRICS
 
-SMALL_CURVE_DECIMALS = 2  # enough for a drawing of 140 pixels
+MAX_PLOTTED = 12  # curves in one plot
 MAX_CONFUSIONS = 6  # that are listed
 MIN_CONFUSION = 0.05  # share of a class's pixels
 COUNT_COLUMNS = ("Positives", "Results", "Difficult", "Final recall, %", "Final precision, %")
@@ -41,11 +43,17 @@ class ClassRow:
 
 @dataclass(frozen=True, slots=True)
 class SmallCurve:
-    """The drawing of one class's curve; `step` and `is_left_out` as in `VisibleCurve`."""
+    """The drawing of one class's curve; `step` and `is_left_out` as in `VisibleCurve`.
+
+    Attributes:
+        drawing: empty if there are no points.
+        is_plotted: whether it is in the large plot.
+    """
 
     name: str
     score: float | None
-    points: tuple[tuple[float, float], ...]
+    drawing: Markup
+    is_plotted: bool
     step: float | None
     is_left_out: bool
 
@@ -133,6 +141,7 @@ class ResultView:
         rows: the classes; empty if only means are visible.
         measures: metrics of the rows' classes; the first ranks the leaderboard.
         curve_kind: kind of the curves.
+        plot: of the chosen curves; None if there is none.
         others: other metrics, for example of whole people; only their mean is shown.
         diagnosis: None if it is hidden, or there is nothing to show.
     """
@@ -144,6 +153,7 @@ class ResultView:
     detail_columns: tuple[str, ...]
     curves: tuple[SmallCurve, ...]
     curve_kind: CurveKind
+    plot: CurvePlot | None
     confusion: Confusion | None
     diagnosis: DiagnosisView | None
     decimals: int
@@ -161,6 +171,7 @@ def result_view(
     chosen: str | None,
     viewer: User | None,
     *,
+    curves: Sequence[str] = (),
     is_by_link: bool = False,
 ) -> tuple[VisibleEvaluation | None, ResultView | None]:
     """Return a submission's current evaluation, and one of its competitions for a page.
@@ -168,6 +179,7 @@ def result_view(
     Args:
         chosen: key of a competition; the first entered one if it has no result.
         viewer: None for visitors and for anonymous links.
+        curves: classes whose curves are in the large plot; the first that has one if none is named.
         is_by_link: whether the viewer has its anonymous link.
     """
     everything = [entry.competition for entry in submission.entries]
@@ -179,7 +191,7 @@ def result_view(
     result = next((one for one in evaluation.results if one.competition == key), None) if evaluation else None
     if result is None:
         return evaluation, None
-    return evaluation, _arranged(result, competitions[key], submission.challenge.decimals)
+    return evaluation, _arranged(result, competitions[key], submission.challenge.decimals, curves)
 
 
 def curve_kind(competition: Competition) -> CurveKind:
@@ -187,13 +199,16 @@ def curve_kind(competition: Competition) -> CurveKind:
     return METRICS[competition.rules.metric].curve
 
 
-def _arranged(result: VisibleResult, competition: Competition, decimals: int) -> ResultView:
+def _arranged(result: VisibleResult, competition: Competition, decimals: int, curves: Sequence[str]) -> ResultView:
     names = columns(competition)
     primary = result.measures[0].per_class
     scored = set(primary) | set(names)
     # Only means are visible, so there are no scores by class.
     measures = tuple(each for each in result.measures if set(each.per_class) <= scored and (each.per_class or primary))
     measures = measures or result.measures[:1]
+    kind = curve_kind(competition)
+    drawn = [name for name, curve in result.curves.items() if curve.points]
+    plotted = [name for name in drawn if name in curves][:MAX_PLOTTED] or drawn[:1]
     return ResultView(
         result=result,
         measures=measures,
@@ -201,10 +216,20 @@ def _arranged(result: VisibleResult, competition: Competition, decimals: int) ->
         rows=tuple(_row(name, result, measures, decimals) for name in names) if primary else (),
         detail_columns=COUNT_COLUMNS if result.counts else (),
         curves=tuple(
-            SmallCurve(name, primary.get(name), _thinned(curve.points), curve.step, curve.is_left_out)
+            SmallCurve(
+                name,
+                primary.get(name),
+                tiny_curve(name, curve, kind),
+                name in plotted,
+                curve.step,
+                curve.is_left_out,
+            )
             for name, curve in result.curves.items()
         ),
-        curve_kind=curve_kind(competition),
+        curve_kind=kind,
+        plot=curve_plot(
+            {series: (name, result.curves[name]) for series, name in enumerate(plotted)}, kind, wording.CURVES[kind]
+        ),
         confusion=_confusion(result.confusion, names) if result.confusion else None,
         diagnosis=_diagnosis(result, competition),
         decimals=decimals,
@@ -216,11 +241,6 @@ def _diagnosis(result: VisibleResult, competition: Competition) -> DiagnosisView
         return None
     view = diagnosis_view(result.diagnosis, competition.classes)
     return None if view.is_empty else view
-
-
-def _thinned(points: Sequence[tuple[float, float]]) -> tuple[tuple[float, float], ...]:
-    rounded = ((round(x, SMALL_CURVE_DECIMALS), round(y, SMALL_CURVE_DECIMALS)) for x, y in points)
-    return tuple(dict.fromkeys(rounded))
 
 
 def _row(name: str, result: VisibleResult, measures: Sequence[VisibleMeasure], decimals: int) -> ClassRow:

@@ -1,11 +1,11 @@
 """Pages of submissions: the user's list, and details with actions."""
 
 import uuid
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Annotated, Any
 
-from fastapi import APIRouter, Depends, Form, Request
+from fastapi import APIRouter, Depends, Form, Query, Request
 from sqlalchemy.orm import Session
 from starlette.responses import Response
 
@@ -67,11 +67,19 @@ def submission_page(
     submission_id: uuid.UUID,
     competition: str | None = None,
     sort: str = Sort.CLASS,
+    curve: Annotated[tuple[str, ...], Query()] = (),
 ) -> Response:
     """One submission."""
     address = shown_once(request, settings)
     response = show(
-        request, database, identity.user, submission_id, competition=competition, sort=sort, anonymous_address=address
+        request,
+        database,
+        identity.user,
+        submission_id,
+        competition=competition,
+        sort=sort,
+        curves=curve,
+        anonymous_address=address,
     )
     if address is not None:
         forget(response, settings)
@@ -191,6 +199,7 @@ def show(
     *,
     competition: str | None = None,
     sort: str = Sort.CLASS,
+    curves: Sequence[str] = (),
     message: str | None = None,
     anonymous_address: str | None = None,
     status: int = 200,
@@ -200,6 +209,7 @@ def show(
     Args:
         competition: whose result is shown; by default the first.
         sort: how its classes are sorted; what is unknown is ignored.
+        curves: classes whose curves are in one plot.
         message: why something that was asked for was not done.
         anonymous_address: a link that was just created, and is shown only now.
     """
@@ -225,7 +235,7 @@ def show(
                 submission.declared, needed(submission, queries.visible_competitions(session, submission, user))
             ),
             "warning_groups": stored(submission.warnings),
-            **_results(session, submission, competition, user),
+            **_results(session, submission, competition, user, curves),
         }
     if context["view"] is not None:
         context["view"], context["comparison"] = compare(
@@ -248,10 +258,12 @@ def show(
     )
 
 
-def _results(session: Session, submission: Submission, competition: str | None, viewer: User | None) -> dict[str, Any]:
+def _results(
+    session: Session, submission: Submission, competition: str | None, viewer: User | None, curves: Sequence[str]
+) -> dict[str, Any]:
     competitions = challenges.edition_of(submission.challenge).competitions
     evaluation, view = (
-        result_view(session, submission, competitions, competition, viewer)
+        result_view(session, submission, competitions, competition, viewer, curves=curves)
         if submission.state in {State.SCORED, State.DISQUALIFIED}
         else (None, None)
     )

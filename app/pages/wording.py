@@ -175,6 +175,14 @@ FIELD_LABELS = {
 NO_CONFUSION_ROW = "in too few test images for shares in steps of at most 10 %, or in none"
 
 
+FLAT = "Below recall 0.5, curves are flat: at the height of recall 0.5."
+
+
+def is_flat(kind: CurveKind) -> bool:
+    """Whether rounded curves of a kind are flat at their beginning (`eleven_points.SHOWN_FROM`)."""
+    return kind is CurveKind.PRECISION_RECALL
+
+
 def why_no_curve(is_left_out: bool) -> str:
     """Why a class has no curve."""
     return "too few positives for steps of at most 10 %" if is_left_out else "undefined: nothing to find"

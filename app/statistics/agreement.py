@@ -64,7 +64,7 @@ class Agreement:
             for one in range(number)
         ]
         combinations = [
-            Combination(methods, score, None if change is None else Change(*change))
+            Combination(methods, score, None if change is None else Change.from_json(change))
             for methods, score, change in stored.get("combinations", ())  # frozen leaderboards may have none
         ]
         return cls([uuid.UUID(result) for result in stored["results"]], stored["found"], rows, combinations)

@@ -48,7 +48,7 @@ class ImageSetStatistics:
     @classmethod
     def from_json(cls, stored: Mapping[str, Any]) -> "ImageSetStatistics":
         """Return what `as_json` has written."""
-        changes = [None if change is None else Change(*change) for change in stored["changes"]]
+        changes = [None if change is None else Change.from_json(change) for change in stored["changes"]]
         return cls(changes, stored["same"], stored["reversed"])
 
 

@@ -53,25 +53,33 @@ class Change:
     Attributes:
         low, high: ends of the simultaneous 95 % interval: fractions, rounded.
         is_significant: whether the unrounded interval does not contain 0.
-        is_positive: whether the unrounded difference is more than 0.
     """
 
     low: float
     high: float
     is_significant: bool
-    is_positive: bool
 
     def as_json(self) -> list[Any]:
         """Return the fields."""
-        return [self.low, self.high, self.is_significant, self.is_positive]
+        return [self.low, self.high, self.is_significant]
+
+    @classmethod
+    def from_json(cls, stored: Sequence[Any]) -> "Change":
+        """Return what `as_json` has written; earlier versions also stored the sign of the unrounded difference."""
+        return cls(*stored[:3])
 
     def is_better(self, *, higher_is_better: bool) -> bool:
-        """Whether the later submission is better by more than chance."""
-        return self.is_significant and self.is_positive is higher_is_better
+        """Whether the later submission is better by more than chance, as the rounded interval shows it."""
+        return self.is_significant and self._upwards * (1 if higher_is_better else -1) > 0
 
     def is_worse(self, *, higher_is_better: bool) -> bool:
-        """Whether the later submission is worse by more than chance."""
-        return self.is_significant and self.is_positive is not higher_is_better
+        """Whether the later submission is worse by more than chance, as the rounded interval shows it."""
+        return self.is_significant and self._upwards * (1 if higher_is_better else -1) < 0
+
+    @property
+    def _upwards(self) -> float:
+        """Above 0 for a higher score, below 0 for a lower one; 0 if both ends are rounded to 0."""
+        return self.low + self.high
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,8 +112,8 @@ class SequenceStatistics:
         """Return what `as_json` has written."""
         return cls(
             [uuid.UUID(result) for result in stored["results"]],
-            [None if step is None else Change(*step) for step in stored["steps"]],
-            None if stored["overall"] is None else Change(*stored["overall"]),
+            [None if step is None else Change.from_json(step) for step in stored["steps"]],
+            None if stored["overall"] is None else Change.from_json(stored["overall"]),
             None if stored["failure"] is None else Failure(stored["failure"]),
         )
 

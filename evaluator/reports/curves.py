@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from vocboard.evaluator.evaluation import Evaluation
-from vocboard.evaluator.reports.plots import plot_file
+from vocboard.evaluator.plots import Line, plot_file
 from vocboard.evaluator.scores import AnyCurve, Curve
 from vocboard.evaluator.whole_output import whole_directory
 
@@ -75,7 +75,7 @@ def write_curves(evaluations: Mapping[str, Evaluation], output: Path) -> int:
 def _plot(curve: AnyCurve, title: str, score: float) -> str:
     (x_name, x), (y_name, y) = axes_of(curve)
     shown = "" if math.isnan(score) else f": {100 * score:.2f} %"
-    return plot_file(x, y, f"{title}{shown}", x_name.replace("_", " "), y_name.replace("_", " "))
+    return plot_file([Line(title, x, y)], f"{title}{shown}", (x_name.replace("_", " "), y_name.replace("_", " ")))
 
 
 def _columns(curve: AnyCurve) -> Iterator[tuple[str, list[float | None]]]:

@@ -8,8 +8,8 @@ import numpy as np
 
 from vocboard.evaluator.diagnosis.what_if import FALSE_NEGATIVES, FALSE_POSITIVES, MISSED
 from vocboard.evaluator.diagnosis.worst import NEGATIVE, WRONG_PIXELS
+from vocboard.evaluator.plots import Line, bars, plot, shares
 from vocboard.evaluator.reports.crops import LEGEND
-from vocboard.evaluator.reports.plots import bars, plot, shares
 
 # Kinds of errors, in the words of the page.
 KINDS: Mapping[str, str] = {
@@ -91,7 +91,7 @@ def _overlaps(means: Mapping[str, float | None]) -> str:
     if not known:
         return ""
     x, y = (np.array(axis) for axis in zip(*known, strict=True))
-    drawn = plot(x, y, "mean", "required overlap", "average precision")
+    drawn = plot([Line("mean", x, y)], "mean", ("required overlap", "average precision"))
     caption = f"average over overlaps of 0.5 to 0.95: <b>{_per_cent(means['mean'])}</b>"
     figure = f"<figure>{drawn}<figcaption>{caption}</figcaption></figure>"
     return f'<h4>Mean average precision by required overlap</h4><div class="plots">{figure}</div>'

@@ -13,12 +13,12 @@ import numpy as np
 
 from vocboard.evaluator.editions import BACKGROUND, Edition, Task
 from vocboard.evaluator.evaluation import Evaluation
+from vocboard.evaluator.plots import Line, plot
 from vocboard.evaluator.problems import Problem
 from vocboard.evaluator.reports.crops import gallery
 from vocboard.evaluator.reports.curves import axes_of, f_measure
 from vocboard.evaluator.reports.diagnosis import diagnosis_sections
 from vocboard.evaluator.reports.findings import Findings, MethodReport
-from vocboard.evaluator.reports.plots import plot
 from vocboard.evaluator.scores import CompetitionScores, Curve
 from vocboard.evaluator.statistics.bootstrap import Bootstrap
 from vocboard.evaluator.statistics.intervals import Interval
@@ -157,15 +157,15 @@ def _plots(scores: CompetitionScores) -> str:
     figures = []
     for name, curve in scores.curves.items():
         (x_name, x), (y_name, y) = axes_of(curve)
-        drawn = [plot(x, y, name, _words(x_name), _words(y_name))]
+        drawn = plot([Line(name, x, y)], name, (_words(x_name), _words(y_name)))
         caption = f"{escape(name)} <b>{per_cent(scores.primary.per_class[name])}</b>"
-        figures.append(f"<figure>{''.join(drawn)}<figcaption>{caption}</figcaption></figure>")
+        figures.append(f"<figure>{drawn}<figcaption>{caption}</figcaption></figure>")
     axes = axes_of(next(iter(scores.curves.values())))
     what = f"{_words(axes[1][0])} over {_words(axes[0][0])}".capitalize()
     text = f'<h3>{what}</h3><div class="plots">{"".join(figures)}</div>'
     if scores.task is Task.LAYOUT:
         f_plots = [
-            f"<figure>{plot(curve.recall, f_measure(curve), name, 'recall', 'F-measure')}"
+            f"<figure>{plot([Line(name, curve.recall, f_measure(curve))], name, ('recall', 'F-measure'))}"
             f"<figcaption>{escape(name)} <b>{_best(f_measure(curve))}</b></figcaption></figure>"
             for name, curve in scores.curves.items()
             if isinstance(curve, Curve)

@@ -82,18 +82,13 @@ def add_across_methods(session: Session, challenge: Challenge, competition: str)
     by_person: defaultdict[uuid.UUID, dict[str, Any]] = defaultdict(dict)
     for number, (key, sequence) in enumerate(members(session, challenge.id, "main", competition=competition).items()):
         steps = [
-            Change(
-                round(step - HALF_DIFFERENCE, 3),
-                round(step + HALF_DIFFERENCE, 3),
-                abs(step) > HALF_DIFFERENCE,
-                step > 0,
-            )
+            Change(round(step - HALF_DIFFERENCE, 3), round(step + HALF_DIFFERENCE, 3), abs(step) > HALF_DIFFERENCE)
             for step in (after.mean - before.mean for before, after in pairwise(sequence))
         ]
         gain = sequence[-1].mean - sequence[0].mean
         half = HALF_DIFFERENCE if number % 3 else 1.0
         low, high = round(gain - half, 3), round(gain + half, 3)
-        overall = None if number % 3 == 1 else Change(low, high, abs(gain) > half, gain > 0)
+        overall = None if number % 3 == 1 else Change(low, high, abs(gain) > half)
         found_steps = [None if overall is None else step for step in steps]
         compared = SequenceStatistics([one.result_id for one in sequence], found_steps, overall)
         by_person[key.user_id][key.stored] = compared.as_json()

@@ -230,7 +230,7 @@ def test_chosen_methods_keep_their_colour_and_are_compared(board: Page) -> None:
     assert [names[number] in compared.nth(number).inner_text() for number in (0, 1)] == [True, True]
     mean_of_dots = board.locator("tr.means circle")
     assert [mean_of_dots.nth(number).evaluate("dot => getComputedStyle(dot).fill") for number in (0, 1)] == colours
-    expect(board.locator(".plot-of-lines g")).to_have_count(2)
+    expect(board.locator(".curve-plot g[class^=s]")).to_have_count(2)
     board.get_by_role("link", name="Choose other methods").click()
     expect(bar.locator(".chips li")).to_have_text(names)
     bar.get_by_role("link", name="Clear").click()
@@ -303,7 +303,7 @@ def test_sorts_filters_and_compares_without_scripts(plain: Page) -> None:
     for name in names:
         expect(plain.locator(".compared")).to_contain_text(name)
     expect(plain.locator(".compare circle").first).to_be_visible()
-    expect(plain.locator(".plot-of-lines g")).to_have_count(2)
+    expect(plain.locator(".curve-plot g[class^=s]")).to_have_count(2)
     plain.get_by_role("link", name="Choose other methods").click()
     expect(plain.locator(".chips li")).to_have_count(2)
     plain.get_by_role("link", name="Clear").click()

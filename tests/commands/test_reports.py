@@ -56,7 +56,7 @@ def test_curves_are_exact(case: GoldenCase, tmp_path: Path, capsys: pytest.Captu
             assert curve["precision"][-1] == details[name]["final_precision"]
         svg = etree.fromstring((tmp_path / "curves" / "test" / "comp3" / f"{name}.svg").read_bytes())
         labels = [text.text for text in svg.iter("{http://www.w3.org/2000/svg}text")]
-        assert {"recall", "precision"} < set(labels)
+        assert {"recall, %", "precision, %"} < set(labels)
         assert str(labels[0]).startswith(f"{name}, comp3")
         text = (tmp_path / "curves" / "test" / "comp3" / f"{name}.csv").read_text()
         lines = list(csv.DictReader(io.StringIO(text)))

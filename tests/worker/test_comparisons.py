@@ -9,6 +9,7 @@ import pytest
 
 from vocboard.app.leaderboards.entries import Entry
 from vocboard.app.leaderboards.shown_statistics import MEAN
+from vocboard.app.statistics.sequences import Change as ShownChange
 from vocboard.app.submissions.models import Declared
 from vocboard.evaluator.editions import load
 from vocboard.evaluator.statistics.bootstrap import replicate
@@ -143,3 +144,17 @@ def test_a_coarse_interval_contains_its_difference() -> None:
     fine = comparisons.shown_change(replace(change, counting_images=100), 3, classes=20)
     assert fine is not None
     assert (fine.low, fine.high) == (-0.005, -0.001)
+
+
+@pytest.mark.parametrize(
+    ("ends", "better", "worse"),
+    [((0.0, 0.01), True, False), ((-0.01, 0.0), False, True), ((0.0, 0.0), False, False)],
+)
+def test_whether_a_submission_is_better_follows_from_the_interval_that_is_shown(
+    ends: tuple[float, float], better: bool, worse: bool
+) -> None:
+    shown = ShownChange(*ends, is_significant=True)
+    assert (shown.is_better(higher_is_better=True), shown.is_worse(higher_is_better=True)) == (better, worse)
+    assert (shown.is_better(higher_is_better=False), shown.is_worse(higher_is_better=False)) == (worse, better)
+    assert ShownChange.from_json([*ends, True, True]) == shown  # as an earlier version stored it
+    assert not ShownChange(*ends, is_significant=False).is_better(higher_is_better=True)

@@ -101,7 +101,9 @@ def test_a_comparison_shows_what_the_detail_level_allows(
     assert answer.status_code == 200
     page = html.fromstring(answer.text)
     assert len(page.xpath("//table[@class='compare']/tbody/tr")) == (21 if classes else 1)
-    assert len(page.xpath("//*[@class='plot-of-lines']/*[local-name()='g']")) == (3 if curves else 0)
+    assert len(page.xpath("//figure[@class='curve-plot']//*[local-name()='g'][starts-with(@class, 's')]")) == (
+        3 if curves else 0
+    )
     assert ("dog" in answer.text) is classes
 
 

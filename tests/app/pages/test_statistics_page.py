@@ -71,9 +71,9 @@ def test_the_comparison_of_an_entrants_submissions_is_never_of_other_submissions
         for score in (0.5, 0.51, 0.6):
             make_scored(session, challenge, entrant, "Method", score, published=False)
         [(sequence_key, sequence)] = members(session, challenge.id, "main", competition="comp1").items()
-        steps = [Change(-0.01, 0.03, False, True), Change(-0.02, 0.2, False, True)]
+        steps = [Change(-0.01, 0.03, False), Change(-0.02, 0.2, False)]
         results = [one.result_id for one in sequence]
-        found = SequenceStatistics(results, steps, Change(0.01, 0.19, True, True))
+        found = SequenceStatistics(results, steps, Change(0.01, 0.19, True))
         key = {"challenge_id": challenge.id, "user_id": entrant.id, "submissions": 3, "latest_at": now()}
         content = {"competitions": {sequence_key.stored: found.as_json()}}
         session.add(SubmissionSequence(**key, decimals=4, version=1, is_due=False, content=content))
