@@ -95,7 +95,7 @@ class Frame:
         return round(self.height - self.bottom - (self.height - self.top - self.bottom) * value, 1)
 
 
-LARGE = Frame(640, 440, 52, 12, 20, 44, ticks=(0, 0.2, 0.4, 0.6, 0.8, 1), has_labels=True, line=16)
+LARGE = Frame(640, 440, 60, 12, 20, 44, ticks=(0, 0.2, 0.4, 0.6, 0.8, 1), has_labels=True, line=16)
 SMALL = Frame(204, 190, 44, 8, 10, 32, ticks=(0, 0.5, 1), has_labels=True)
 TINY = Frame(100, 100)  # of one of many, beside its name
 
