@@ -1,14 +1,19 @@
 """Databases in use of every earlier revision can be migrated, on SQLite and PostgreSQL; leaderboards stay equal."""
 
-from collections.abc import Iterable
+import shutil
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import closing
+from pathlib import Path
+from uuid import uuid4
 
 import pytest
 from alembic import command
 from alembic.script import ScriptDirectory
-from sqlalchemy import update
+from sqlalchemy import URL, make_url, update
 
 from tests.support.old_databases import CLASSES, COMPETITION, MEANS, Filled, fill, install_triggers
+from tests.support.postgres import PostgresServer
+from tests.support.services import in_full
 from vocboard.app.challenges.models import MAIN_PHASE
 from vocboard.app.database import Database
 from vocboard.app.leaderboards.current import Boards
@@ -56,8 +61,33 @@ def test_a_database_in_use_since_the_first_revision_is_migrated_step_by_step(emp
     check_leaderboards(empty_url, expected)
 
 
-def test_a_database_of_the_first_revision_is_migrated_in_one_transaction(empty_url: str) -> None:
-    command.upgrade(config(empty_url), REVISIONS[0])
-    expected = [filled(empty_url, REVISIONS[0]), filled(empty_url, REVISIONS[0])]
-    upgrade(empty_url)
-    check_leaderboards(empty_url, expected)
+@pytest.fixture(params=["sqlite", pytest.param("postgres", marks=pytest.mark.services)])
+def copies(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[tuple[str, Callable[[], str]]]:
+    """Yield the URL of an empty database, and a function that copies it and returns the copy's URL."""
+    url = str(request.getfixturevalue(f"empty_{request.param}_url"))
+    if request.param == "sqlite":
+        source = Path(url.removeprefix("sqlite:///"))
+        yield url, lambda: f"sqlite:///{shutil.copy(source, tmp_path / f'{uuid4()}.sqlite')}"
+        return
+    server: PostgresServer = request.getfixturevalue("postgres")
+    made: list[URL] = []
+
+    def copy() -> str:
+        made.append(server.create_database(template=make_url(url).database))
+        return in_full(made[-1])
+
+    yield url, copy
+    for each in made:
+        server.drop_database(each)
+
+
+def test_a_filled_database_of_each_revision_is_migrated_in_one_transaction(
+    copies: tuple[str, Callable[[], str]],
+) -> None:
+    empty, copy = copies
+    for revision in REVISIONS:
+        command.upgrade(config(empty), revision)
+        url = copy()
+        expected = filled(url, revision)
+        upgrade(url)
+        check_leaderboards(url, [expected])

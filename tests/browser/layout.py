@@ -26,6 +26,24 @@ NAMELESS = """() => [...document.querySelectorAll("input:not([type=hidden]), sel
   .filter((element) => element.checkVisibility())
   .filter((element) => !(element.labels?.length || element.ariaLabel || element.title || element.textContent.trim()))
   .map((element) => element.outerHTML)"""
+# Links and buttons of less than 24 px that are not within running text (WCAG 2.2, 2.5.8). The dots of a drawing are
+# links of a table, too.
+SMALL_TARGETS = """() => {
+  const isText = (node) => /\\w{2}/.test(node.textContent) && (node.nodeType === Node.TEXT_NODE
+    || node.nodeType === Node.ELEMENT_NODE && !node.matches("a, button, .utc")
+    && getComputedStyle(node).display === "inline");
+  const isWithinText = (element) => {
+    if (getComputedStyle(element).display !== "inline") return false;
+    let block = element.parentElement;
+    while (getComputedStyle(block).display === "inline") block = block.parentElement;
+    return [...block.childNodes].some((node) => !node.contains(element) && isText(node));
+  };
+  return [...document.querySelectorAll("a[href], button, summary")].filter((element) => {
+    const { width, height } = element.getBoundingClientRect();
+    return width > 1 && height > 1 && Math.min(width, height) < 23.5 && element.checkVisibility()
+      && !element.closest("svg") && !isWithinText(element);
+  }).map((element) => element.outerHTML.slice(0, 150));
+}"""
 OUTLINE = """() => [...document.querySelectorAll("h1, h2, h3, h4")]
   .filter((heading) => heading.checkVisibility()).map((heading) => Number(heading.tagName[1]))"""
 SIZE = "() => performance.getEntriesByType('navigation')[0].decodedBodySize"
@@ -95,6 +113,7 @@ def _check(page: Page, visit: Visit) -> None:
     for size in (DESK, ENLARGED, TELEPHONE):
         page.set_viewport_size(size)
         assert page.evaluate(TOO_WIDE) == [], f"wider than {size['width']} pixels"
+        assert page.evaluate(SMALL_TARGETS) == [], f"too small at {size['width']} pixels"
     assert page.evaluate(NAMELESS) == []
     if visit.path.startswith("/api/"):
         return
