@@ -21,7 +21,7 @@ from vocboard.app.accounts.password_work import PasswordWork
 from vocboard.app.accounts.signing_in import SignInService
 from vocboard.app.api import documentation, uploads
 from vocboard.app.database import Database
-from vocboard.app.intake.expiry import remove_expired
+from vocboard.app.intake.resumable import remove_expired
 from vocboard.app.intake.validation import Validator
 from vocboard.app.leaderboards.current import Boards
 from vocboard.app.messaging.notifier import WorkerNotifier
@@ -128,6 +128,7 @@ async def _lifespan(application: FastAPI) -> AsyncIterator[None]:
         tasks.start_soon(_keep_pruned, services)
         yield
         tasks.cancel_scope.cancel()
+    await anyio.to_thread.run_sync(services.validator.close)
     services.password_work.close()
     services.database.close()
 

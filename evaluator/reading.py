@@ -75,7 +75,8 @@ def read_results(
         competitions: keys of the challenge's competitions. Default: all competitions of the edition.
         segmentation_classes: classes that the participant declared. Default: all classes of the edition.
         segmentation_sink: called for each valid label map, from several threads, with its competition, the position of
-            its image, and (height, width) uint8 class indices, 0 for background.
+            its image, and (height, width) uint8 class indices, 0 for background. What it returns is called in the order
+            of the files.
         limits: limits of the archive.
         other_editions: the same edition for other image sets, whose files are ignored, because they are read
             separately.

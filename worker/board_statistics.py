@@ -18,7 +18,7 @@ from sqlalchemy.orm import Session
 from vocboard.app.challenges import queries as challenge_queries
 from vocboard.app.challenges.phases import Phase, phases_of
 from vocboard.app.database import Database, now
-from vocboard.app.intake.reading_process import StoppedProcessError
+from vocboard.app.intake.reading import StoppedProcessError
 from vocboard.app.leaderboards.entries import Entry
 from vocboard.app.leaderboards.service import StatisticsBasis, statistics_basis
 from vocboard.app.rescores.queue import revision as revision_of

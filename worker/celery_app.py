@@ -6,7 +6,7 @@ from celery import Celery
 from celery.signals import worker_process_init, worker_ready, worker_shutting_down
 from kombu.entity import Queue
 
-from vocboard.app.intake.process_limits import limit_memory
+from vocboard.app.intake.confinement import limit_memory
 from vocboard.app.messaging.broker import MAIL, SCORING, create_celery
 from vocboard.app.settings import Environment, Settings
 from vocboard.worker import due_work, tasks

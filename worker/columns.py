@@ -13,8 +13,8 @@ from dataclasses import dataclass
 from typing import BinaryIO, TypeVar, cast
 
 from vocboard.app.evaluations.service import Diagnosis
-from vocboard.app.intake.process_limits import ReadingLimits
-from vocboard.app.intake.reading_process import CHECK, ReadingProcess, reading_server
+from vocboard.app.intake.confinement import ReadingLimits
+from vocboard.app.intake.reading import CHECK, ReadingProcess, reading_server
 from vocboard.app.storage.archives import ArchiveStore, DamagedArchiveError
 from vocboard.evaluator.diagnosis.summary import summarise
 from vocboard.evaluator.editions import Edition

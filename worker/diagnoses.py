@@ -14,7 +14,7 @@ from vocboard.app.evaluations import service as evaluations
 from vocboard.app.evaluations.diagnosis_failures import DiagnosisFailure
 from vocboard.app.evaluations.models import CompetitionResult, Evaluation
 from vocboard.app.evaluations.service import Diagnosis
-from vocboard.app.intake.reading_process import StoppedProcessError
+from vocboard.app.intake.reading import StoppedProcessError
 from vocboard.app.settings import Settings
 from vocboard.app.statistics import diagnosis_queue as queue
 from vocboard.app.statistics.diagnosis_queue import DiagnosisClaim

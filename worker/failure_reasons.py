@@ -10,7 +10,7 @@ from pathlib import Path
 
 from celery.exceptions import SoftTimeLimitExceeded
 
-from vocboard.app.intake.reading_process import StoppedProcessError
+from vocboard.app.intake.reading import StoppedProcessError
 from vocboard.app.storage.archives import DamagedArchiveError
 from vocboard.worker.columns import UnscorableError
 

@@ -11,7 +11,7 @@ from sqlalchemy.exc import SQLAlchemyError
 from vocboard.app.challenges import queries as challenge_queries
 from vocboard.app.challenges.editions import edition_of
 from vocboard.app.database import Database
-from vocboard.app.intake.reading_process import StoppedProcessError
+from vocboard.app.intake.reading import StoppedProcessError
 from vocboard.app.settings import Settings
 from vocboard.app.statistics import sequence_queue as queue
 from vocboard.app.statistics import sequences

@@ -17,6 +17,7 @@ from vocboard.app.challenges import models
 from vocboard.app.challenges import service as challenges
 from vocboard.app.challenges.ground_truth import needs_confirmation
 from vocboard.app.challenges.models import MAIN_PHASE
+from vocboard.app.intake.organisers import take_ground_truth
 from vocboard.app.rescores.queries import latest_by_version
 from vocboard.app.rescores.service import MAX_REASON_LENGTH
 from vocboard.app.web.dependencies import DatabaseDep, IntakeDep, NotifierDep
@@ -90,7 +91,7 @@ async def upload_ground_truth(
     With a reason, `rescore` is the id of the re-score to follow and to apply. The re-score fails if the version cannot
     be imported, or has warnings to confirm.
     """
-    taken = await intake.take_ground_truth(request, slug=slug, user=user, phase_key=phase)
+    taken = await take_ground_truth(intake, request, slug=slug, user=user, phase_key=phase)
 
     def described() -> GroundTruthVersion:
         with database.reading() as session:

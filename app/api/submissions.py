@@ -11,15 +11,15 @@ from vocboard.app.api.phase_views import PhaseKey
 from vocboard.app.api.problems import problem_responses
 from vocboard.app.api.schemas.submissions import Changes, SubmissionDetails, SubmissionSummary
 from vocboard.app.api.submission_views import accepted, changed, details, summary
-from vocboard.app.intake.accepting import SubmissionRequest
+from vocboard.app.intake.accepting import Destination
 from vocboard.app.intake.idempotency import MAX_KEY_LENGTH
-from vocboard.app.intake.targets import Destination
+from vocboard.app.intake.service import SubmissionRequest
 from vocboard.app.submissions import declaring, describing, queries
 from vocboard.app.submissions.downloading import download
 from vocboard.app.submissions.forms import read_listed_images
 from vocboard.app.submissions.models import FlickrImages, TrainingAnnotation
 from vocboard.app.web.attachments import attachment
-from vocboard.app.web.dependencies import DatabaseDep, StoreDep, SubmissionIntakeDep
+from vocboard.app.web.dependencies import DatabaseDep, IntakeDep, StoreDep
 from vocboard.app.web.identity import ApiIdentity, ReadingUser, SubmittingUser, Viewer
 
 router = APIRouter(tags=["submissions"])
@@ -135,7 +135,7 @@ UPLOAD_FORM: dict[str, Any] = {
 )
 async def create_submission(
     request: Request,
-    intake: SubmissionIntakeDep,
+    intake: IntakeDep,
     database: DatabaseDep,
     response: Response,
     user: SubmittingUser,
@@ -158,9 +158,9 @@ async def create_submission(
         idempotency_key,
         refuses_incomplete=require_all_classes,
     )
-    taken = await intake.take(sent, upload_id=upload)
-    submission_id = taken.submission_id
-    if taken.is_repeated:
+    outcome = await intake.submit(sent, upload_id=upload)
+    submission_id = outcome.submission_id
+    if outcome.is_repeated:
         response.headers["Idempotent-Replayed"] = "true"
     response.headers["Location"] = request.app.url_path_for("get_submission", submission_id=str(submission_id))
 

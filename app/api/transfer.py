@@ -12,6 +12,7 @@ from vocboard.app.api.schemas.challenges import ChallengeDetails
 from vocboard.app.api.schemas.transfer import ImportedChallenge, OrganiserElsewhere
 from vocboard.app.challenges import archiving
 from vocboard.app.challenges import service as challenges
+from vocboard.app.intake.organisers import take_challenge
 from vocboard.app.transfer.importing_people import report_of
 from vocboard.app.transfer.service import begin_export
 from vocboard.app.web.dependencies import DatabaseDep, IntakeDep, StoreDep
@@ -103,7 +104,7 @@ async def import_challenge(
     identity: ApiIdentity,
 ) -> ImportedChallenge:
     """Import an exported challenge, with its bans, as an archived draft."""
-    slug = await intake.take_challenge(request, user=user)
+    slug = await take_challenge(intake, request, user=user)
     await to_thread.run_sync(intake.notifier.mail_queued)
     response.headers["Location"] = request.app.url_path_for("get_challenge", slug=slug)
 

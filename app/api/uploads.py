@@ -18,13 +18,12 @@ from vocboard.app.api.schemas.values import Instant
 from vocboard.app.api.submissions import Rehearsal
 from vocboard.app.errors import ServiceError
 from vocboard.app.guides.documents import explained
-from vocboard.app.intake import resumable
-from vocboard.app.intake.confirmations import classes_not_entered
+from vocboard.app.intake import parts, resumable
+from vocboard.app.intake.accepting import Destination, classes_not_entered
 from vocboard.app.intake.models import ResumableUpload
-from vocboard.app.intake.targets import Destination
 from vocboard.app.submissions.declarations import needed_by
 from vocboard.app.web import tus
-from vocboard.app.web.dependencies import DatabaseDep, ResumableIntakeDep, SettingsDep, UploadChecksDep
+from vocboard.app.web.dependencies import DatabaseDep, IntakeDep, SettingsDep
 from vocboard.app.web.identity import ReadingUser, SubmittingUser
 
 PATH = "/api/v1/uploads"
@@ -87,7 +86,7 @@ def describe_protocol(settings: SettingsDep) -> Response:
 def create_upload(
     request: Request,
     response: Response,
-    intake: ResumableIntakeDep,
+    intake: IntakeDep,
     user: SubmittingUser,
     challenge: Annotated[str, Query(description="Short name of the challenge to submit to.")],
     upload_length: Annotated[
@@ -110,7 +109,8 @@ def create_upload(
     /challenges/{slug}/submissions?upload=ID`.
     """
     resumable.file_name(upload_metadata)
-    created = intake.create(
+    created = parts.create(
+        intake,
         request,
         Destination(challenge, phase, rehearsal),
         user=user,
@@ -130,7 +130,7 @@ def list_uploads(database: DatabaseDep, user: ReadingUser) -> list[Upload]:
 
 
 @router.get("/uploads/{upload_id}", dependencies=SPEAKING_TUS, responses=problem_responses(401, 403, 404, 412))
-def get_upload(intake: ResumableIntakeDep, user: SubmittingUser, upload_id: uuid.UUID, response: Response) -> Upload:
+def get_upload(intake: IntakeDep, user: SubmittingUser, upload_id: uuid.UUID, response: Response) -> Upload:
     """Return how much of a resumable upload has arrived. `HEAD` returns it in the headers of the tus protocol."""
     upload = intake.find(upload_id, user)
     response.headers.update(_progress(upload))
@@ -150,7 +150,7 @@ def get_upload(intake: ResumableIntakeDep, user: SubmittingUser, upload_id: uuid
 )
 async def send_part(
     request: Request,
-    intake: ResumableIntakeDep,
+    intake: IntakeDep,
     user: SubmittingUser,
     upload_id: uuid.UUID,
     upload_offset: Annotated[
@@ -169,7 +169,7 @@ async def send_part(
     """
     if request.headers.get("content-type", "").partition(";")[0].strip() != PART_MEDIA_TYPE:
         raise UnsupportedPartError(f"Send the part with the media type {PART_MEDIA_TYPE}.")
-    upload = await intake.append(request, upload_id, user=user, offset=upload_offset)
+    upload = await parts.append(intake, request, upload_id, user=user, offset=upload_offset)
     return Response(status_code=204, headers=_progress(upload))
 
 
@@ -209,15 +209,13 @@ class UploadReport(BaseModel):
 
 
 @router.post("/uploads/{upload_id}/check", responses=problem_responses(401, 403, 404, 409, 422, 423, 429))
-async def check_upload(
-    request: Request, checks: UploadChecksDep, user: SubmittingUser, upload_id: uuid.UUID
-) -> UploadReport:
+async def check_upload(request: Request, intake: IntakeDep, user: SubmittingUser, upload_id: uuid.UUID) -> UploadReport:
     """Check a finished upload without submitting it. This uses no quota.
 
     Beginning an upload counts as one attempt, which includes one check and the submission. Each further check counts as
     another attempt.
     """
-    checked = await checks.check(request, upload_id, user=user)
+    checked = await intake.check(request, upload_id, user=user)
     report, edition = checked.report, checked.edition
     missing = classes_not_entered(report, edition)
     needed = needed_by(edition.competitions[entry.competition] for entry in report.entries)
@@ -245,9 +243,9 @@ async def check_upload(
     dependencies=SPEAKING_TUS,
     responses=problem_responses(401, 403, 404, 412),
 )
-def cancel_upload(intake: ResumableIntakeDep, user: SubmittingUser, upload_id: uuid.UUID) -> Response:
+def cancel_upload(intake: IntakeDep, user: SubmittingUser, upload_id: uuid.UUID) -> Response:
     """Remove a resumable upload. Bytes that have arrived still count towards the limit of bytes in 24 hours."""
-    intake.remove(upload_id, user)
+    parts.remove(intake, upload_id, user)
     return Response(status_code=204)
 
 

@@ -27,7 +27,7 @@ KEPT = 4  # editions whose samples are cached, each of about a megabyte
 FILE, TREE, RESULTS = "edition.toml", "ground-truth.tar.gz", "results.tar.gz"
 _ENVIRONMENT = {"LANG": "C.UTF-8", "OPENBLAS_NUM_THREADS": "1", "PYTHONDONTWRITEBYTECODE": "1"}
 _START = (
-    "import sys; sys.path[:] = {path!r}; from vocboard.app.intake import process_limits as limits; "
+    "import sys; sys.path[:] = {path!r}; from vocboard.app.intake import confinement as limits; "
     "limits.end_with_parent(); limits.lower_priority(); limits.limit_memory({memory}); "
     "from vocboard.commands.main import main; sys.exit(main({arguments!r}))"
 )

@@ -12,9 +12,19 @@ from sqlalchemy.orm import Session
 from vocboard.app.accounts.models import User
 from vocboard.app.database import lock_for_transaction, now
 from vocboard.app.errors import LimitedError, TooLargeError
-from vocboard.app.intake.limits import ATTEMPTS_PERIOD, BYTES_PERIOD, LEASE, PersonLimits, ServerLimits, is_new
+from vocboard.app.intake.limits import (
+    ATTEMPTS_PERIOD,
+    BYTES_PERIOD,
+    LEASE,
+    PersonLimits,
+    Place,
+    ServerLimits,
+    is_new,
+    kinds_with,
+    minimum_rate,
+    refusal,
+)
 from vocboard.app.intake.models import Upload, UploadKind
-from vocboard.app.intake.places import Place, kinds_with, minimum_rate, refusal
 
 _BUSY_RETRY = timedelta(seconds=10)  # suggested retry time, since the duration of other uploads is unknown
 

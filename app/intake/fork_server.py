@@ -2,7 +2,8 @@
 
 `ForkServer` is the side that wants processes. It starts a program, which confines itself and calls `serve`. For each
 process, it passes open files over a Unix socket, the first of which is the reading end of a pipe: when its writing end
-is closed, the process is killed. So nothing outlives the one that wanted it, not even if that is killed.
+is closed, the process is killed. The program ends when `ForkServer` is closed or its process has ended. So nothing
+outlives the process that wanted it, not even if that is killed.
 """
 
 import json
@@ -15,8 +16,9 @@ import sys
 import threading
 import weakref
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 
-from vocboard.app.intake.process_limits import end_with_parent
+from vocboard.app.intake.confinement import end_with_parent
 
 # One thread for all libraries: others would not survive the fork.
 ENVIRONMENT = {
@@ -26,6 +28,7 @@ ENVIRONMENT = {
     "PYTHONDONTWRITEBYTECODE": "1",
 }
 SECONDS_TO_START = 60.0
+_SECONDS_TO_NOTICE = 2.0  # that the parent has ended, if another process has inherited its end of the socket
 _FORK = b"f"
 _MAX_FILES = 8
 _MAX_READY_BYTES = 4096
@@ -38,6 +41,8 @@ class ForkServerError(Exception):
 class ForkServer:
     """A program that forks processes; it is started when it is needed, and again if it has ended. Thread-safe.
 
+    Its owner closes it.
+
     Args of the constructor:
         program: Python code, which calls `serve` with the socket of the descriptor 0.
 
@@ -49,6 +54,7 @@ class ForkServer:
         self._program = program
         self._lock = threading.Lock()
         self._running: list[tuple[subprocess.Popen[bytes], socket.socket]] = []  # at most one
+        self._is_closed = False
         self.confinement: frozenset[str] = frozenset()
         weakref.finalize(self, _end, self._running)
 
@@ -82,9 +88,9 @@ class ForkServer:
         raise ForkServerError("the program that forks reading processes ends")
 
     def close(self) -> None:
-        """End the program, and all processes that it has forked."""
-        with self._lock:
-            _end(self._running)
+        """End the program, even while it starts, and all processes that it has forked. It does not start again."""
+        self._is_closed = True
+        _end(self._running)
 
     def _started(self) -> socket.socket:
         if self._running:
@@ -105,6 +111,8 @@ class ForkServer:
             )
         self._running.append((process, control))
         try:
+            if self._is_closed:
+                raise ValueError("closed")
             control.settimeout(SECONDS_TO_START)
             self.confinement = frozenset(map(str, json.loads(control.recv(_MAX_READY_BYTES))["confined"]))
             control.settimeout(None)
@@ -115,15 +123,16 @@ class ForkServer:
 
 
 def _end(running: list[tuple[subprocess.Popen[bytes], socket.socket]]) -> None:
-    while running:
-        process, control = running.pop()
-        control.close()
-        process.kill()  # and with it, on Linux, its children
-        process.wait()
+    with suppress(IndexError):  # another thread has ended it
+        while True:
+            process, control = running.pop()
+            process.kill()  # and with it, on Linux, its children
+            process.wait()
+            control.close()
 
 
 def serve(control: socket.socket, confined: frozenset[str], run: Callable[[list[int]], object]) -> None:
-    """Fork a process for each request, until the other end of the socket is closed.
+    """Fork a process for each request, until the other end of the socket is closed, or the parent process has ended.
 
     Args:
         confined: mechanisms that are in effect, in this process or in those that it forks.
@@ -133,8 +142,9 @@ def serve(control: socket.socket, confined: frozenset[str], run: Callable[[list[
     children: dict[int, int] = {}  # ids by the descriptor whose closing kills them
     poller = select.poll()
     poller.register(control, select.POLLIN)
-    while True:
-        for ready, _ in poller.poll():
+    parent, server = os.getppid(), os.getpid()
+    while os.getppid() == parent:
+        for ready, _ in poller.poll(_SECONDS_TO_NOTICE * 1000):
             if ready != control.fileno():
                 poller.unregister(ready)
                 _kill(children.pop(ready))
@@ -142,11 +152,9 @@ def serve(control: socket.socket, confined: frozenset[str], run: Callable[[list[
                 continue
             content, descriptors, _, _ = socket.recv_fds(control, 1, _MAX_FILES)
             if not content:
-                for child in children.values():
-                    _kill(child)
-                return
+                parent = 0
+                break
             alive, *files = descriptors
-            server = os.getpid()
             try:
                 child = os.fork()
             except OSError:  # too many processes; the one that asked notices that its files are closed
@@ -168,6 +176,8 @@ def serve(control: socket.socket, confined: frozenset[str], run: Callable[[list[
             poller.register(alive, 0)  # only its end
             for file in files:
                 os.close(file)
+    for child in children.values():
+        _kill(child)
 
 
 def _kill(child: int) -> None:

@@ -1,9 +1,14 @@
-"""Upload limits, from the settings: attempts, bytes and concurrency of each person, and concurrency of all.
+"""Upload limits, from the settings, and who gets a place for an upload. Pure functions of the uploads in progress.
 
-`app.intake.attempts` and `places` decide, before a body is read. How many valid submissions a person may make is the
-quota: `app.quotas`.
+`attempts` applies them before a body is read. How many valid submissions a person may make is the quota: `app.quotas`.
+
+Small and large uploads have separate places, so that large ones cannot keep small ones out. The fuller the places, the
+less a person and a network may hold, and the faster an upload must be: uploads that only hold places end. New accounts
+get half of the places together, so that any number of them leaves the rest to others.
 """
 
+import uuid
+from collections.abc import Collection
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
@@ -27,7 +32,7 @@ class PersonLimits:
         bytes_per_day: total of all bodies in any `BYTES_PERIOD`, including rejected ones.
         file_bytes: maximum size of a file.
         duration: maximum duration of an upload.
-        bytes_per_second: minimum rate of an upload; more while many places are in use (`app.intake.places`).
+        bytes_per_second: minimum rate of an upload; more while many places are in use (`app.intake.limits`).
     """
 
     attempts: int
@@ -85,3 +90,77 @@ def server_limits(settings: Settings) -> ServerLimits:
 def is_new(account_created_at: datetime) -> bool:
     """Whether an account shares what new accounts get together."""
     return now() - account_created_at < NEW_ACCOUNT
+
+
+SMALL_PER_LARGE = 4  # places for small uploads, for each place for a large one
+# Kinds that share all limits of a person.
+_TOGETHER = (frozenset({UploadKind.SUBMISSION, UploadKind.RESUMABLE}),)
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """An upload that is in progress, or wants to be.
+
+    Attributes:
+        network: of the client, from `app.rate_limits.attempts.network`.
+        byte_count: announced size; the maximum if it was not announced.
+        is_new: whether the account is.
+    """
+
+    user_id: uuid.UUID
+    network: str
+    kind: UploadKind
+    byte_count: int
+    is_new: bool
+
+
+def kinds_with(kind: UploadKind) -> frozenset[UploadKind]:
+    """Return the kinds that share the limits of a person with this one."""
+    return next((kinds for kinds in _TOGETHER if kind in kinds), frozenset({kind}))
+
+
+def refusal(wanted: Place, others: Collection[Place], person: PersonLimits, server: ServerLimits) -> str | None:
+    """Return why an upload gets no place now; None if it gets one.
+
+    Args:
+        others: all that are in progress.
+    """
+    own = [place for place in others if place.user_id == wanted.user_id]
+    own_of_kind = sum(place.kind in kinds_with(wanted.kind) for place in own)
+    if own_of_kind >= person.concurrent:
+        return f"You have {own_of_kind} uploads in progress; {person.concurrent} are allowed at once."
+    level = pressure(wanted, others, server)
+    from_network = sum(place.network == wanted.network for place in others)
+    if from_network >= max(1, server.concurrent_from_address >> (level or 0)):
+        return (
+            f"There are {from_network} uploads in progress from your network. Try again when one of them has finished."
+        )
+    if level is None or (level and own):
+        return "The server is busy with other uploads. Try again in a moment."
+    return None
+
+
+def pressure(wanted: Place, others: Collection[Place], server: ServerLimits) -> int | None:
+    """Return how full the places are that an upload shares: 0 up to a half, 1 up to 3/4, 2 up to 7/8, then 3.
+
+    Of a new account, the places of all and those of new accounts count, whichever are fuller. None if there is no place
+    left.
+    """
+    is_small = wanted.byte_count <= server.small_bytes
+    places = server.concurrent * (SMALL_PER_LARGE if is_small else 1)
+    sharing = [place for place in others if (place.byte_count <= server.small_bytes) == is_small]
+    levels = [_level(len(sharing), places)]
+    if wanted.is_new:
+        levels.append(_level(sum(place.is_new for place in sharing), max(1, places // 2)))
+    return None if None in levels else max(level for level in levels if level is not None)
+
+
+def _level(taken: int, places: int) -> int | None:
+    free = places - taken
+    return None if free <= 0 else sum(free <= places >> halvings for halvings in (1, 2, 3))
+
+
+def minimum_rate(own: Place, others: Collection[Place], person: PersonLimits, server: ServerLimits) -> int:
+    """Return how many bytes per second an upload in progress has to bring now: twice as many at each level."""
+    level = pressure(own, others, server)
+    return person.bytes_per_second << (3 if level is None else level)

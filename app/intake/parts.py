@@ -1,37 +1,28 @@
-"""Receives the parts of resumable uploads: streams them to disk, and records how much is there.
+"""Resumable uploads over HTTP: begun, received in parts, and removed. `Intake` checks and submits them."""
 
-A part is recorded every `RECORDED_EVERY_BYTES` and at its end, however it ends: its client hangs up, it arrives too
-slowly, the disk is full. Only what the process has received since then is lost if the process is killed.
-"""
-
-import asyncio
 import logging
 import uuid
 from collections.abc import AsyncIterator, Iterable
-from dataclasses import dataclass
 from functools import partial
 
-import anyio
 from anyio import to_thread
 from sqlalchemy.exc import SQLAlchemyError
 from starlette.requests import ClientDisconnect, Request
 
 from vocboard.app.accounts.models import User
 from vocboard.app.database import Database, now
-from vocboard.app.errors import ConflictError, NotFoundError, ServiceError, TooLargeError, too_large
+from vocboard.app.errors import ConflictError, NotFoundError, TooLargeError, too_large
 from vocboard.app.intake import resumable
+from vocboard.app.intake.accepting import Destination, find_target
 from vocboard.app.intake.attempts import Attempt
-from vocboard.app.intake.disk_errors import disk_is_full, reporting_disk_errors
-from vocboard.app.intake.in_progress import keep_lease
+from vocboard.app.intake.body import Pace, stream_to_thread
 from vocboard.app.intake.limits import person_limits, server_limits
 from vocboard.app.intake.models import ResumableUpload, UploadKind
-from vocboard.app.intake.pace import Pace
+from vocboard.app.intake.receiving import disk_is_full, lease_renewed
 from vocboard.app.intake.resumable import Retention
-from vocboard.app.intake.stream_to_thread import stream_to_thread
-from vocboard.app.intake.targets import Destination, find_target
+from vocboard.app.intake.service import Intake, UploadInUseError, lost
 from vocboard.app.rate_limits.attempts import network
-from vocboard.app.settings import MEBIBYTE, Settings
-from vocboard.app.storage.archives import ArchiveStore
+from vocboard.app.settings import MEBIBYTE
 from vocboard.app.storage.unfinished_files import InUseError, LostFileError, UnfinishedFile
 from vocboard.app.web.body_limit import raise_limit
 from vocboard.app.web.client import client_address
@@ -42,166 +33,138 @@ RECORDED_EVERY_BYTES = 16 * MEBIBYTE
 _log = logging.getLogger(__name__)
 
 
-class UploadInUseError(ServiceError):
-    """Another request writes to the upload, or it is being checked."""
-
-    status, code, title = 423, "locked", "The upload is in use"
-
-
 class WrongOffsetError(ConflictError):
     """The part does not begin where the upload ends."""
 
     code, title = "wrong_offset", "Wrong offset"
 
 
-@dataclass(frozen=True, slots=True)
-class ResumableIntake:
-    """Takes the parts of resumable uploads in one web process."""
+def create(
+    intake: Intake, request: Request, destination: Destination, *, user: User, client_metadata: str, byte_count: int
+) -> ResumableUpload:
+    """Begin a resumable upload, before any of its bytes.
 
-    settings: Settings
-    database: Database
-    store: ArchiveStore
+    Raises:
+        NotFoundError, ForbiddenError, ConflictError, LimitedError: as `find_target`.
+        LimitedError: a limit of attempts or bytes is reached.
+        TooLargeError: it is larger than allowed.
+        StorageFullError: the disk has no room for it.
+    """
+    limit = intake.settings.upload_limit_bytes
+    if byte_count > limit:
+        raise too_large(limit)
+    target = find_target(intake.database, destination, user, at=now())
+    if intake.store.unfinished.free_bytes() < byte_count:
+        raise disk_is_full()
+    settings = intake.settings
+    with intake.database.writing() as session:
+        upload_id, removed = resumable.create(
+            session,
+            Attempt(user.id, network(client_address(request)), UploadKind.RESUMABLE, byte_count),
+            challenge_id=target.challenge.id,
+            phase_key=target.phase.key,
+            is_rehearsal=destination.is_rehearsal,
+            client_metadata=client_metadata,
+            person=person_limits(settings, UploadKind.RESUMABLE),
+            server=server_limits(settings),
+            retention=Retention(settings.unfinished_uploads, settings.unfinished_uploads_kept_for),
+        )
+        created = resumable.get_own(session, upload_id, user)
+    for other in removed:
+        intake.store.unfinished.remove(other)
+    return created
 
-    def create(
-        self, request: Request, destination: Destination, *, user: User, client_metadata: str, byte_count: int
-    ) -> ResumableUpload:
-        """Begin an upload, before any of its bytes.
 
-        Raises:
-            NotFoundError, ForbiddenError, ConflictError, LimitedError: as `find_target`.
-            LimitedError: a limit of attempts or bytes is reached.
-            TooLargeError: it is larger than allowed.
-            StorageFullError: the disk has no room for it.
-        """
-        limit = self.settings.upload_limit_bytes
-        if byte_count > limit:
-            raise too_large(limit)
-        target = find_target(self.database, destination, user, at=now())
-        if self.store.unfinished.free_bytes() < byte_count:
-            raise disk_is_full()
-        settings = self.settings
-        with self.database.writing() as session:
-            upload_id, removed = resumable.create(
-                session,
-                Attempt(user.id, network(client_address(request)), UploadKind.RESUMABLE, byte_count),
-                challenge_id=target.challenge.id,
-                phase_key=target.phase.key,
-                is_rehearsal=destination.is_rehearsal,
-                client_metadata=client_metadata,
-                person=person_limits(settings, UploadKind.RESUMABLE),
-                server=server_limits(settings),
-                retention=Retention(settings.unfinished_uploads, settings.unfinished_uploads_kept_for),
-            )
-            created = resumable.get_own(session, upload_id, user)
-        for other in removed:
-            self.store.unfinished.remove(other)
-        return created
+def remove(intake: Intake, upload_id: uuid.UUID, user: User) -> None:
+    """Remove a resumable upload with its file.
 
-    def find(self, upload_id: uuid.UUID, user: User) -> ResumableUpload:
-        """Return an upload of the person, whose received bytes are on disk.
+    Raises:
+        NotFoundError: there is none, or it is another person's.
+    """
+    with intake.database.writing() as session:
+        resumable.remove(session, resumable.get_own(session, upload_id, user).id)
+    intake.store.unfinished.remove(upload_id)
 
-        Raises:
-            NotFoundError: there is none, it is somebody else's, it has expired, or its file was lost.
-        """
-        with self.database.reading() as session:
+
+async def append(intake: Intake, request: Request, upload_id: uuid.UUID, *, user: User, offset: int) -> ResumableUpload:
+    """Receive the next part of a resumable upload: the body of the request.
+
+    Returns:
+        The upload with what has been received of it.
+
+    Raises:
+        NotFoundError: as `find`.
+        UploadInUseError: another request writes to it, or it is being checked.
+        WrongOffsetError: the part does not begin where the upload ends.
+        UploadTooSlowError: its parts have taken too long.
+        TooLargeError: the part is larger than what is missing.
+        TooSlowError: the body arrives too slowly.
+        LimitedError: too many other uploads are in progress.
+        StorageFullError: the disk is full.
+        ClientDisconnect: the client disconnected.
+    """
+    kind = UploadKind.RESUMABLE
+    limits = person_limits(intake.settings, kind)
+    upload, file = await to_thread.run_sync(partial(_begin, intake, request, upload_id, user=user, offset=offset))
+    pace = Pace(
+        duration=limits.duration,
+        bytes_per_second=limits.bytes_per_second,
+        spent_seconds=upload.receiving_seconds,
+    )
+    part = Part(intake.database, upload, file, pace)
+    async with lease_renewed(intake.database, intake.settings, upload.id, kind, pace, end=part.end):
+        raise_limit(request, file=upload.byte_count - offset, fields=0)
+        async with pace.enforced():
+            body = pace.stream(part.until_disconnect(request.stream()))
+            await stream_to_thread(body, part.feed, batch_bytes=WRITTEN_FROM_BYTES)
+        if part.was_disconnected:
+            raise ClientDisconnect
+    return await to_thread.run_sync(intake.find, upload_id, user)
+
+
+def _begin(
+    intake: Intake, request: Request, upload_id: uuid.UUID, *, user: User, offset: int
+) -> tuple[ResumableUpload, UnfinishedFile]:
+    """Lock the upload's file, then check the offset, which no other request changes from now on."""
+    upload = intake.find(upload_id, user)
+    _check_offset(upload, offset)
+    try:
+        file = intake.store.unfinished.open(upload_id, may_create=offset == 0)
+    except InUseError as error:
+        raise UploadInUseError(
+            "Another request is sending this upload. If its connection was lost, try again in half a minute."
+        ) from error
+    except LostFileError as error:
+        raise lost(upload) from error
+    try:
+        with intake.database.writing() as session:
             upload = resumable.get_own(session, upload_id, user)
-        if not self.store.unfinished.has(upload.id, upload.received_bytes):
-            raise self._lost(upload)
-        return upload
-
-    def remove(self, upload_id: uuid.UUID, user: User) -> None:
-        """Remove an upload with its file.
-
-        Raises:
-            NotFoundError: there is none, or it is somebody else's.
-        """
-        with self.database.writing() as session:
-            resumable.remove(session, resumable.get_own(session, upload_id, user).id)
-        self.store.unfinished.remove(upload_id)
-
-    async def append(self, request: Request, upload_id: uuid.UUID, *, user: User, offset: int) -> ResumableUpload:
-        """Receive the next part of an upload: the body of the request.
-
-        Returns:
-            The upload with what has been received of it.
-
-        Raises:
-            NotFoundError: as `find`.
-            UploadInUseError: another request writes to it, or it is being checked.
-            WrongOffsetError: the part does not begin where the upload ends.
-            UploadTooSlowError: its parts have taken too long.
-            TooLargeError: the part is larger than what is missing.
-            TooSlowError: the body arrives too slowly.
-            LimitedError: too many other uploads are in progress.
-            StorageFullError: the disk is full.
-            ClientDisconnect: the client disconnected.
-        """
-        limits = person_limits(self.settings, UploadKind.RESUMABLE)
-        begin = partial(self._begin, request, upload_id, user=user, offset=offset)
-        upload, file = await to_thread.run_sync(begin)
-        pace = Pace(
-            duration=limits.duration,
-            bytes_per_second=limits.bytes_per_second,
-            spent_seconds=upload.receiving_seconds,
-        )
-        part = _Part(self.database, upload, file, pace)
-        renewing = asyncio.create_task(
-            keep_lease(self.database, upload.id, pace, person=limits, server=server_limits(self.settings))
-        )
-        with reporting_disk_errors():
-            try:
-                raise_limit(request, file=upload.byte_count - offset, fields=0)
-                async with pace.enforced():
-                    body = pace.stream(part.until_disconnect(request.stream()))
-                    await stream_to_thread(body, part.feed, batch_bytes=WRITTEN_FROM_BYTES)
-                if part.was_disconnected:
-                    raise ClientDisconnect
-            finally:
-                renewing.cancel()
-                with anyio.CancelScope(shield=True):
-                    await to_thread.run_sync(part.end)
-        return await to_thread.run_sync(self.find, upload_id, user)
-
-    def _begin(
-        self, request: Request, upload_id: uuid.UUID, *, user: User, offset: int
-    ) -> tuple[ResumableUpload, UnfinishedFile]:
-        """Lock the upload's file, then check the offset, which nobody else changes from now on."""
-        upload = self.find(upload_id, user)
-        _check_offset(upload, offset)
-        try:
-            file = self.store.unfinished.open(upload_id, may_create=offset == 0)
-        except InUseError as error:
-            raise UploadInUseError(
-                "Another request is sending this upload. If its connection was lost, try again in half a minute."
-            ) from error
-        except LostFileError as error:
-            raise self._lost(upload) from error
-        try:
-            with self.database.writing() as session:
-                upload = resumable.get_own(session, upload_id, user)
-                _check_offset(upload, offset)
-                file.begin_at(offset)
-                resumable.begin_part(
-                    session,
-                    upload,
-                    Attempt(user.id, network(client_address(request)), UploadKind.RESUMABLE, 0),
-                    person=person_limits(self.settings, UploadKind.RESUMABLE),
-                    server=server_limits(self.settings),
-                )
-        except BaseException as error:
-            file.close()
-            if isinstance(error, LostFileError):
-                raise self._lost(upload) from error
-            raise
-        return upload, file
-
-    def _lost(self, upload: ResumableUpload) -> NotFoundError:
-        _log.warning("the file of upload %s has less than the %d bytes received", upload.id, upload.received_bytes)
-        return NotFoundError(resumable.LOST_UPLOAD)
+            _check_offset(upload, offset)
+            file.begin_at(offset)
+            resumable.begin_part(
+                session,
+                upload,
+                Attempt(user.id, network(client_address(request)), UploadKind.RESUMABLE, 0),
+                person=person_limits(intake.settings, UploadKind.RESUMABLE),
+                server=server_limits(intake.settings),
+            )
+    except BaseException as error:
+        file.close()
+        if isinstance(error, LostFileError):
+            raise lost(upload) from error
+        raise
+    return upload, file
 
 
-class _Part:
-    """Writes a part, in threads, one at a time."""
+class Part:
+    """Writes a part of a resumable upload, in threads, one at a time.
+
+    It is recorded every `RECORDED_EVERY_BYTES` and at its end, however it ends: its client disconnects, it arrives too
+    slowly, the disk is full. Only what the process has received since then is lost if the process is killed.
+
+    Attributes:
+        was_disconnected: whether the client disconnected before the end of the part.
+    """
 
     def __init__(self, database: Database, upload: ResumableUpload, file: UnfinishedFile, pace: Pace) -> None:
         self._database = database

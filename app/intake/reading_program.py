@@ -1,6 +1,6 @@
-"""The program that reads uploads: one process for each, forked from one that never reads any.
+"""The program that reads uploads: one process for each, forked from one that never reads any. No other imports it.
 
-`reading_process` starts it. It has no secrets in its environment, and one socket as its only open file. It imports what
+`reading` starts it. It has no secrets in its environment, and one socket as its only open file. It imports what
 reading can need, and gives up all files but Python's own. Each process that it forks gets one upload and two pipes, for
 the request and the response. It limits itself, and gives up the system calls that it does not need, before it reads
 (`confinement`). Requests are pickled, because these processes trust their parent. Responses are JSON, preceded by
@@ -12,33 +12,31 @@ import json
 import os
 import pickle
 import pkgutil
+import signal
 import socket
-import struct
 import sys
-import threading
 import traceback
-from collections.abc import Callable
+from collections.abc import Callable, Collection, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from functools import partial
 from importlib import import_module
 from pathlib import Path
 from typing import BinaryIO
 
 import vocboard
 from vocboard import app, evaluator
-from vocboard.app.intake.confinement import restrict_files, restrict_system_calls
+from vocboard.app.intake.confinement import ProcessorTimeUsedUp, restrict_files, restrict_system_calls
 from vocboard.app.intake.fork_server import serve
-from vocboard.app.intake.process_limits import ProcessorTimeUsedUp, ReadingLimits
-from vocboard.app.intake.report import Report
+from vocboard.app.intake.report import ANSWER, HEAD, PIECE, PIECE_BYTES, EnteredCompetition, Report, Request
+from vocboard.evaluator.editions import Edition
+from vocboard.evaluator.image_sets import ImageSets
+from vocboard.evaluator.reading import read_results
+from vocboard.evaluator.stored_results.stored_results import ResultsWriter
 
-HEAD = struct.Struct("!cI")  # before every message from a process: its kind and its length
-ANSWER, PIECE = b"A", b"P"
-PIECE_BYTES = 1024 * 1024  # at most
 _SYSTEM = ("/usr", "/lib", "/lib64", "/etc/ld.so.cache", "/etc/localtime", "/dev/null", "/dev/urandom", "/proc/cpuinfo")
 _BEFORE_OTHERS = Path("/proc/self/oom_score_adj")  # the kernel ends these processes first where memory runs out
 # Modules that others import when they are needed, because short commands seldom need them.
 _IMPORTED_LATE = (
-    "vocboard.app.intake.reader",
     "concurrent.futures.thread",
     "pyarrow.compute",
     "pyarrow.csv",
@@ -47,40 +45,6 @@ _IMPORTED_LATE = (
     "vocboard.evaluator.result_files.upload_facts",
     "vocboard.evaluator.problems.groups",
 )
-
-
-@dataclass(frozen=True, slots=True)
-class Request:
-    """What a process is to do with its upload.
-
-    Attributes:
-        function: a function that takes the upload and the arguments, or its module and name.
-        sends_columns: whether it is also passed `send_columns`.
-    """
-
-    function: str | Callable[..., Report]
-    arguments: tuple[object, ...]
-    limits: ReadingLimits
-    sends_columns: bool
-
-
-class _Pieces:
-    """Sends chunks of a file, from any thread, until the response is sent."""
-
-    def __init__(self, target: BinaryIO) -> None:
-        self._target: BinaryIO | None = target
-        self._sending = threading.Lock()
-
-    def send(self, content: bytes) -> None:
-        with self._sending:
-            for start in range(0, len(content), PIECE_BYTES):
-                if self._target is not None:
-                    _send(self._target, PIECE, memoryview(content)[start : start + PIECE_BYTES])
-
-    def end(self) -> None:
-        """Stop sending, even if threads are still reading: the response must be the last message."""
-        with self._sending:
-            self._target = None
 
 
 def main() -> None:
@@ -115,9 +79,8 @@ def _read_one(files: list[int]) -> None:
     target, upload = os.fdopen(answers, "wb"), os.fdopen(opened, "rb")
     request.limits.apply()
     _answer(target, {"confined": sorted(restrict_system_calls())})
-    pieces = _Pieces(target)
     try:
-        named = {"send_columns": pieces.send} if request.sends_columns else {}
+        named = {"send_columns": partial(_send_columns, target)} if request.sends_columns else {}
         report: Report = function(upload, *request.arguments, **named)
     except MemoryError:
         answer: object = {"memory": "too much"}
@@ -127,8 +90,15 @@ def _read_one(files: list[int]) -> None:
         answer = {"failure": traceback.format_exc()}
     else:
         answer = {"report": report.as_json()}
-    pieces.end()
     _answer(target, answer)
+
+
+def _send_columns(target: BinaryIO, content: bytes) -> None:
+    # The signal that the processor time is used up comes again every second, and must not cut a message short.
+    handler = signal.signal(signal.SIGXCPU, signal.SIG_IGN)
+    for start in range(0, len(content), PIECE_BYTES):
+        _send(target, PIECE, memoryview(content)[start : start + PIECE_BYTES])
+    signal.signal(signal.SIGXCPU, handler)
 
 
 def _answer(target: BinaryIO, answer: object) -> None:
@@ -139,3 +109,39 @@ def _answer(target: BinaryIO, answer: object) -> None:
 def _send(target: BinaryIO, kind: bytes, content: bytes | memoryview) -> None:
     target.write(HEAD.pack(kind, len(content)))
     target.write(content)
+
+
+def check(  # noqa: PLR0917  # requests pass arguments by position
+    upload: BinaryIO,
+    edition: Edition,
+    image_sets: ImageSets,
+    competitions: Collection[str],
+    segmentation_classes: Sequence[str] | None,
+    columns_limit_bytes: int,
+    send_columns: Callable[[bytes], object],
+) -> Report:
+    """Read an upload completely, report its problems, and send the results as a columns file.
+
+    Args:
+        upload: open at its start.
+        competitions: keys of the challenge's competitions.
+        segmentation_classes: classes declared by the participant; None for all.
+        columns_limit_bytes: maximum size of the columns file; sending stops at this size.
+        send_columns: called with each chunk of the file.
+
+    Raises:
+        MemoryError: reading needs more memory.
+    """
+    writer = ResultsWriter(send_columns, edition, image_sets, limit=columns_limit_bytes)
+    read = read_results(
+        upload,
+        edition,
+        image_sets,
+        competitions=competitions,
+        segmentation_classes=segmentation_classes,
+        segmentation_sink=writer.add_label_map,
+    )
+    entered = {key: tuple(entry.classes) for key, entry in read.results.items()} if read.is_valid else read.entered
+    entries = tuple(EnteredCompetition(key, classes) for key, classes in entered.items())
+    has_columns = read.is_valid and writer.finish(read.results)
+    return Report(read.problems, entries, has_columns=has_columns, groups=read.groups, doubtful=read.doubtful)

@@ -1,11 +1,17 @@
-"""The validation report of an upload, as sent by the process that read it."""
+"""The messages between the web process or a worker and the process that reads an upload; its report."""
 
-from collections.abc import Mapping, Sequence
+import struct
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Self
 
+from vocboard.app.intake.confinement import ReadingLimits
 from vocboard.evaluator.problems import Problem, Severity, Share, has_errors
 from vocboard.evaluator.problems.groups import ProblemGroup, groups_of
+
+HEAD = struct.Struct("!cI")  # before every message from a process: its kind and its length
+ANSWER, PIECE = b"A", b"P"
+PIECE_BYTES = 1024 * 1024  # at most
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,6 +87,21 @@ class Report:
             for key, (number, total) in content["doubtful"].items()
         }
         return cls(problems, entries, content["columns"] is True, groups, doubtful)
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """What a process is to do with its upload.
+
+    Attributes:
+        function: a function that takes the upload and the arguments, or its module and name.
+        sends_columns: whether it is also passed `send_columns`.
+    """
+
+    function: str | Callable[..., Report]
+    arguments: tuple[object, ...]
+    limits: ReadingLimits
+    sends_columns: bool
 
 
 def _group(one: Any, problems: Sequence[Problem]) -> ProblemGroup:

@@ -1,10 +1,11 @@
 """Resumable uploads in the database: who has which, how much of each is on disk, and until when.
 
-The number of received bytes is only set after they were brought to disk, so it is also right after a crash. A request
+The number of received bytes is only set after they were flushed to disk, so it is also right after a crash. A request
 that writes to an upload holds the lock of its file (`app.storage.unfinished_files`).
 """
 
 import base64
+import logging
 import uuid
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -14,13 +15,14 @@ from sqlalchemy import Select, delete, select, update
 from sqlalchemy.orm import Session, joinedload
 
 from vocboard.app.accounts.models import User
-from vocboard.app.database import lock_for_transaction, now
+from vocboard.app.database import Database, lock_for_transaction, now
 from vocboard.app.errors import ConflictError, InvalidInputError, NotFoundError, ServiceError
 from vocboard.app.forms.characters import cleaned
 from vocboard.app.intake import attempts as uploads
 from vocboard.app.intake.attempts import Attempt
 from vocboard.app.intake.limits import PersonLimits, ServerLimits
 from vocboard.app.intake.models import ResumableUpload, Upload
+from vocboard.app.storage.archives import ArchiveStore
 
 MAX_PARTS = 2_000  # of an upload: each costs a request and a flush to disk
 # How long all parts of an upload may be idle together before it counts as slower than the minimum rate.
@@ -29,6 +31,8 @@ VALIDATIONS = 2  # that the attempt to upload includes: a check, and the submiss
 MAX_FILE_NAME_LENGTH = 255
 NO_UPLOAD = "This upload does not exist. It may have expired, or been submitted already."
 LOST_UPLOAD = "The server has lost what was sent of this upload. Send the file again."
+
+_log = logging.getLogger(__name__)
 
 
 class UploadTooSlowError(ServiceError):
@@ -238,12 +242,6 @@ def remove(session: Session, upload_id: uuid.UUID) -> bool:
     return True
 
 
-def remove_expired(session: Session) -> None:
-    """Remove the expired uploads of all people."""
-    for upload_id in session.scalars(select(ResumableUpload.id).where(ResumableUpload.expires_at <= now())).all():
-        remove(session, upload_id)
-
-
 def _check_pace(upload: ResumableUpload, person: PersonLimits) -> None:
     """Check that an upload has not used up its time: of many short parts, none is too slow or too long by itself.
 
@@ -260,12 +258,27 @@ def _check_pace(upload: ResumableUpload, person: PersonLimits) -> None:
         )
 
 
-def existing(session: Session, ids: Sequence[uuid.UUID]) -> set[uuid.UUID]:
-    """Return those of the ids that uploads have."""
-    return set(session.scalars(select(ResumableUpload.id).where(ResumableUpload.id.in_(ids))))
-
-
 def _present() -> Select[ResumableUpload]:
     return (
         select(ResumableUpload).options(joinedload(ResumableUpload.challenge)).where(ResumableUpload.expires_at > now())
     )
+
+
+def remove_expired(database: Database, store: ArchiveStore) -> int:
+    """Remove what can no longer be continued or submitted; return the number of removed files.
+
+    Safe during uploads, and in several processes at the same time: a file is only created for an upload that is there.
+    """
+    with database.writing() as session:
+        expired = select(ResumableUpload.id).where(ResumableUpload.expires_at <= now())
+        for upload_id in session.scalars(expired).all():
+            remove(session, upload_id)
+    ids = list(store.unfinished.ids())
+    with database.reading() as session:
+        existing = set(session.scalars(select(ResumableUpload.id).where(ResumableUpload.id.in_(ids))))
+    unused = [upload_id for upload_id in ids if upload_id not in existing]
+    for upload_id in unused:
+        store.unfinished.remove(upload_id)
+    if unused:
+        _log.info("removed the files of %d resumable uploads", len(unused))
+    return len(unused)

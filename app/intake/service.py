@@ -1,28 +1,49 @@
-"""Receives submissions for the API and the pages: checks permissions, streams, validates, stores, notifies workers.
+"""Every upload is a resource: it is begun, its bytes arrive, its archive is read and checked, and it is submitted.
 
-The archive is in the request, or was sent before as a resumable upload (`app.intake.parts`). What follows
-is the same.
+By the protocol of resumable uploads, each of these is a request. A multipart POST is all of them in one, by the same
+steps; nothing is kept of it if it is rejected.
 """
 
 import hashlib
+import logging
 import uuid
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Collection
+from contextlib import AbstractAsyncContextManager
 from dataclasses import asdict, dataclass, replace
 from datetime import datetime
 from functools import partial
 
 from anyio import to_thread
+from sqlalchemy.exc import DBAPIError
+from sqlalchemy.orm import Session
 from starlette.requests import Request
 
 from vocboard.app.accounts.models import User
 from vocboard.app.challenges import service as challenges
 from vocboard.app.challenges.phases import MAX_UPLOAD_DURATION
-from vocboard.app.database import Database, now
-from vocboard.app.errors import ConflictError, InvalidArchiveError, InvalidInputError, NotFoundError
+from vocboard.app.database import Database, is_conflict, now
+from vocboard.app.errors import (
+    ConflictError,
+    InvalidArchiveError,
+    InvalidInputError,
+    LimitedError,
+    NotFoundError,
+    ServiceError,
+)
 from vocboard.app.intake import idempotency, resumable
-from vocboard.app.intake.accepting import Acceptance, AcceptedSubmission, ReceivedSubmission, SubmissionRequest
-from vocboard.app.intake.checking import adopted, check_submittable
-from vocboard.app.intake.fields import (
+from vocboard.app.intake.accepting import (
+    Destination,
+    Target,
+    classes_not_entered,
+    find_target,
+    refuse_doubtful,
+    refuse_incomplete,
+)
+from vocboard.app.intake.body import Pace
+from vocboard.app.intake.idempotency import RepeatableRequest
+from vocboard.app.intake.limits import is_new
+from vocboard.app.intake.models import ResumableUpload, UploadKind
+from vocboard.app.intake.multipart import (
     ARCHIVE_FIELD,
     DIGEST_FIELD,
     FIELD_LIMITS,
@@ -33,25 +54,45 @@ from vocboard.app.intake.fields import (
     SUBMITTED_FIELDS,
     WARNINGS_FIELD,
     YES,
+    BeforeFile,
+    Sink,
+    StreamedForm,
+    receive_form,
     submission_form,
 )
-from vocboard.app.intake.idempotency import RepeatableRequest
-from vocboard.app.intake.in_progress import off_the_loop, upload_in_progress
-from vocboard.app.intake.models import ResumableUpload, UploadKind
-from vocboard.app.intake.multipart import BeforeFile, Sink, StreamedForm, receive_form
-from vocboard.app.intake.pace import Pace
+from vocboard.app.intake.receiving import (
+    cancelled_by_disconnect,
+    fsynced_at_end,
+    removed_at_end,
+    upload_in_progress,
+)
+from vocboard.app.intake.report import Report
 from vocboard.app.intake.resumable import file_name
-from vocboard.app.intake.targets import Destination, Target, find_target
-from vocboard.app.intake.validation import Validator
+from vocboard.app.intake.validation import Uploader, Validator
 from vocboard.app.messaging.notifier import WorkerNotifier
+from vocboard.app.quotas.service import check_quota
+from vocboard.app.rate_limits.attempts import network
 from vocboard.app.settings import Settings
 from vocboard.app.storage.archives import ArchiveStore, IncomingArchive
-from vocboard.app.submissions import forms
-from vocboard.app.submissions.declarations import needed_by_each
-from vocboard.app.submissions.forms import SubmissionForm
+from vocboard.app.storage.ground_truth_inbox import GroundTruthInbox
+from vocboard.app.submissions import queries, service
+from vocboard.app.submissions.declarations import missing_from, needed_by, needed_by_each
+from vocboard.app.submissions.forms import read_form
+from vocboard.app.submissions.queries import IdenticalArchiveError
+from vocboard.app.web.access_log import note_refusal
+from vocboard.app.web.client import client_address
 from vocboard.app.web.viewer import viewer_now
+from vocboard.evaluator.editions import Edition
 
 _Receive = Callable[[Sink | None], Awaitable[StreamedForm]]  # passes the form's file to a sink; None: there is no file
+
+_log = logging.getLogger(__name__)
+
+
+class UploadInUseError(ServiceError):
+    """Another request writes to the upload, or it is being checked."""
+
+    status, code, title = 423, "locked", "The upload is in use"
 
 
 class WrongDigestError(ConflictError):
@@ -61,16 +102,130 @@ class WrongDigestError(ConflictError):
 
 
 @dataclass(frozen=True, slots=True)
-class SubmissionIntake:
-    """Takes the submissions of one web process."""
+class SubmissionRequest:
+    """A request to submit.
+
+    Attributes:
+        idempotency_key: if a submission of the user was accepted with this key, it is returned, and nothing else
+            happens.
+        refuses_identical: whether an archive that the user has submitted to the phase before is refused unless the form
+            has the field `submit_identical`.
+        refuses_incomplete: whether an archive that leaves out classes is refused unless the form has the field
+            `submit_incomplete`.
+
+    Warnings about too many of the results are always refused unless the form has the field `accept_warnings`.
+    """
+
+    request: Request
+    destination: Destination
+    user: User
+    idempotency_key: str | None = None
+    refuses_identical: bool = False
+    refuses_incomplete: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class AcceptedSubmission:
+    """An accepted submission.
+
+    Attributes:
+        is_repeated: whether an earlier request with the same idempotency key has made it.
+    """
+
+    submission_id: uuid.UUID
+    is_repeated: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class CheckedUpload:
+    """The result of a check.
+
+    Attributes:
+        report: of the validation.
+        edition: that it was checked against.
+        identical: why the archive needs a confirmation, if the user has submitted it to the phase before.
+        limit: the quota that is used up, if there is any; None as well for archives that are refused anyway.
+    """
+
+    report: Report
+    edition: Edition
+    identical: IdenticalArchiveError | None = None
+    limit: LimitedError | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class _Opened:
+    """An upload that is to be submitted.
+
+    Attributes:
+        key: the idempotency key, if there is one.
+        upload_id: of the resumable upload that has the archive; None if it is in the request.
+        upload: the resumable upload; None if another request has submitted it.
+        target: None if a submission was accepted with the key.
+        began_at: when the upload began.
+    """
+
+    key: str | None
+    upload_id: uuid.UUID | None
+    upload: ResumableUpload | None
+    target: Target | None
+    began_at: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class Intake:
+    """Takes the uploads of one web process; see also `app.intake.organisers`."""
 
     settings: Settings
     database: Database
     store: ArchiveStore
+    ground_truth_inbox: GroundTruthInbox
     validator: Validator
     notifier: WorkerNotifier
 
-    async def take(
+    def find(self, upload_id: uuid.UUID, user: User) -> ResumableUpload:
+        """Return a resumable upload of the person, whose received bytes are on disk.
+
+        Raises:
+            NotFoundError: there is none, it is another person's, it has expired, or its file was lost.
+        """
+        with self.database.reading() as session:
+            upload = resumable.get_own(session, upload_id, user)
+        if not self.store.unfinished.has(upload.id, upload.received_bytes):
+            raise lost(upload)
+        return upload
+
+    async def check(self, request: Request, upload_id: uuid.UUID, *, user: User) -> CheckedUpload:
+        """Validate a finished resumable upload without submitting it. It uses no quota.
+
+        The first validations belong to the attempt that has begun the upload, further ones count as attempts.
+
+        Raises:
+            NotFoundError: there is no such upload, or it is another person's.
+            ForbiddenError, LimitedError: as `find_target`; an upload limit is reached.
+            ConflictError: the phase does not accept submissions, or the upload is not finished.
+            UploadInUseError: the upload still arrives.
+            ClientDisconnect: the client disconnected.
+        """
+        async with self._in_progress(request, user, upload_id):
+            upload = await to_thread.run_sync(self.find, upload_id, user)
+            destination = Destination(upload.challenge.slug, upload.phase_key, upload.is_rehearsal)
+            target = await to_thread.run_sync(self._target_of, upload, destination, user)
+            try:
+                archive = await to_thread.run_sync(self._adopted, upload)
+            except FileNotFoundError as error:
+                raise NotFoundError(resumable.NO_UPLOAD) from error
+            async with removed_at_end(archive):
+                columns = await to_thread.run_sync(self.store.receive_columns, archive)
+                async with removed_at_end(columns):
+                    report = await self._validate(request, user, target, archive, columns=columns)
+                sha256 = archive.sha256
+        checked = CheckedUpload(report, challenges.edition_of_phase(target.challenge, target.phase))
+        if report.refuses:
+            return checked
+        return await to_thread.run_sync(self._foreseen, checked, user, destination, target, sha256)
+
+    async def submit(
         self, sent: SubmissionRequest, *, upload_id: uuid.UUID | None = None, before_file: BeforeFile | None = None
     ) -> AcceptedSubmission:
         """Receive, validate and queue the submission in a request's multipart form.
@@ -82,14 +237,14 @@ class SubmissionIntake:
             upload_id: a finished resumable upload, which has the archive instead of the form. It is kept until the
                 archive is accepted or rejected, so that an error of the form does not cost a second upload. Without an
                 idempotency key, it is the key.
-            before_file: is given the fields that came before the file; what it raises ends the upload at once.
+            before_file: is given the fields that came before the file; what it raises ends the upload immediately.
 
         Raises:
             NotFoundError: the user can see no such challenge, or it has no such phase; there is no such upload.
             ForbiddenError: the email address is not confirmed, the registration is not approved, or the user is banned
                 from the challenge or not admitted to the phase.
             ConflictError: the phase does not accept submissions; the upload is for another one, or is not finished.
-            IdenticalArchiveError: see `SubmissionRequest`.
+            IdenticalArchiveError, IncompleteEntryError: see `SubmissionRequest`.
             InvalidInputError: fields of the form are invalid.
             InvalidArchiveError: the archive has problems.
             WarningsNotAcceptedError: see `SubmissionRequest`.
@@ -100,148 +255,276 @@ class SubmissionIntake:
             LimitedError: the quota or an upload limit is reached.
             StorageFullError: the disk is full.
             UploadInUseError: the upload still arrives.
-            NotSignedInError: the token or browser session ended while the upload went on.
+            NotSignedInError: the token or browser session ended during the upload.
             ClientDisconnect: the client disconnected.
         """
-        async with upload_in_progress(
-            sent.request,
-            user=sent.user,
+        async with self._in_progress(sent.request, sent.user, upload_id) as pace:
+            opened = await to_thread.run_sync(self._open, sent, upload_id)
+
+            async def receive(sink: Sink | None) -> StreamedForm:
+                return await receive_form(
+                    sent.request,
+                    file_field=None if sink is None else ARCHIVE_FIELD,
+                    sink=sink,
+                    limit=self.settings.upload_limit_bytes,
+                    pace=pace,
+                    known_fields=KNOWN_FIELDS,
+                    before_file=before_file,
+                    text_files=(HASHES_FIELD,),
+                    field_limits=FIELD_LIMITS,
+                )
+
+            if opened.target is None:
+                return await self._repeated(sent, opened, receive)
+            accepted = await self._submit(sent, opened, opened.target, receive)
+            await to_thread.run_sync(self.notifier.submission_queued)  # before the upload ends: a worker can begin
+            return accepted
+
+    def _in_progress(
+        self, request: Request, user: User, upload_id: uuid.UUID | None
+    ) -> AbstractAsyncContextManager[Pace]:
+        return upload_in_progress(
+            request,
+            user=user,
             kind=UploadKind.SUBMISSION,
             database=self.database,
             settings=self.settings,
             resumable_id=upload_id,
-        ) as pace:
-            receive = partial(self._receive, sent.request, pace, before_file)
-            if upload_id is None:
-                accepted = await self._take_sent(sent, receive)
-            else:
-                accepted = await self._take_uploaded(sent, receive, upload_id)
-            await to_thread.run_sync(self.notifier.submission_queued)  # before the upload ends: a worker can begin
-            return accepted
-
-    @property
-    def _acceptance(self) -> Acceptance:
-        return Acceptance(self.database, self.store, self.validator)
-
-    async def _receive(
-        self, request: Request, pace: Pace, before_file: BeforeFile | None, sink: Sink | None
-    ) -> StreamedForm:
-        return await receive_form(
-            request,
-            file_field=None if sink is None else ARCHIVE_FIELD,
-            sink=sink,
-            limit=self.settings.upload_limit_bytes,
-            pace=pace,
-            known_fields=KNOWN_FIELDS,
-            before_file=before_file,
-            text_files=(HASHES_FIELD,),
-            field_limits=FIELD_LIMITS,
         )
 
-    async def _take_sent(self, sent: SubmissionRequest, receive: _Receive) -> AcceptedSubmission:
-        """Take a submission whose archive is in the form."""
-        began_at, key = now(), sent.idempotency_key
-        if key is not None and await to_thread.run_sync(self._is_known, sent.user, key):
-            digest = _Digest()
-            received = await receive(digest)
-            return await self._repeated(sent, _repeatable(key, sent.destination, received, digest.sha256))
-        target = await to_thread.run_sync(self._target, sent, sent.destination, began_at)
-        self.validator.expect_upload()
-        archive = await to_thread.run_sync(partial(self.store.receive, limit=self.settings.upload_limit_bytes))
-        async with off_the_loop(archive):
-            received = await receive(archive)
-            await to_thread.run_sync(archive.flush)
-            _check_digest(received, archive)
-            form, wrong = await to_thread.run_sync(_form, received, target)
-            submission = ReceivedSubmission(
-                form,
-                wrong,
-                archive,
-                began_at,
-                None if key is None else _repeatable(key, sent.destination, received, archive.sha256),
-                _says_yes(received, IDENTICAL_FIELD),
-                _says_yes(received, INCOMPLETE_FIELD),
-                _says_yes(received, WARNINGS_FIELD),
-            )
-            return await self._acceptance.accept(sent, target, submission)
-
-    async def _take_uploaded(
-        self, sent: SubmissionRequest, receive: _Receive, upload_id: uuid.UUID
-    ) -> AcceptedSubmission:
-        """Take a submission whose archive was sent before."""
-        key = sent.idempotency_key or f"upload {upload_id}"
-        archive_id = f"upload {upload_id}"
-        # In this order: another request that submits the upload removes it, and leaves its key.
-        upload = await to_thread.run_sync(self._find, upload_id, sent.user)
-        if await to_thread.run_sync(self._is_known, sent.user, key):
-            received = await receive(None)
-            return await self._repeated(sent, _repeatable(key, sent.destination, received, archive_id))
+    def _open(self, sent: SubmissionRequest, upload_id: uuid.UUID | None) -> _Opened:
+        """Find out what is to be submitted, before the body is read."""
+        key, upload = sent.idempotency_key, None
+        if upload_id is not None:
+            key = key or f"upload {upload_id}"
+        with self.database.reading() as session:
+            # In this order: another request that submits the upload removes it, and leaves its key.
+            if upload_id is not None:
+                upload = resumable.find_own(session, upload_id, sent.user.id)
+            is_known = key is not None and idempotency.is_known(session, sent.user, key)
+        if is_known or upload_id is None:
+            began_at = now()
+            target = None if is_known else find_target(self.database, sent.destination, sent.user, at=began_at)
+            return _Opened(key, upload_id, upload, target, began_at)
         if upload is None:
             raise NotFoundError(resumable.NO_UPLOAD)
-        began_at = max(upload.created_at, now() - MAX_UPLOAD_DURATION)
         destination = replace(sent.destination, phase_key=sent.destination.phase_key or upload.phase_key)
-        target = await to_thread.run_sync(self._target, sent, destination, began_at)
-        check_submittable(upload, destination, target)
+        target = self._target_of(upload, destination, sent.user)
+        return _Opened(key, upload_id, upload, target, _began_at(upload))
+
+    async def _submit(
+        self, sent: SubmissionRequest, opened: _Opened, target: Target, receive: _Receive
+    ) -> AcceptedSubmission:
+        upload = opened.upload
         self.validator.expect_upload()
-        received = await receive(None)
-        received.file_name = file_name(upload.client_metadata)
-        repeatable = _repeatable(key, sent.destination, received, archive_id)
-        form, wrong = await to_thread.run_sync(_form, received, target)
-        try:
-            archive = await to_thread.run_sync(adopted, self.store, upload)
-        except FileNotFoundError:  # submitted by another request just now, or lost
-            return await self._repeated(sent, repeatable)
-        async with off_the_loop(archive):
+        if upload is None:
+            archive = await to_thread.run_sync(partial(self.store.receive, limit=self.settings.upload_limit_bytes))
+        else:
             try:
-                _check_digest(received, archive)
-            except WrongDigestError:
-                await to_thread.run_sync(self._discard, upload)
-                raise
-            submission = ReceivedSubmission(
-                form,
-                wrong,
-                archive,
-                began_at,
-                repeatable,
-                _says_yes(received, IDENTICAL_FIELD),
-                _says_yes(received, INCOMPLETE_FIELD),
-                _says_yes(received, WARNINGS_FIELD),
-                upload,
-            )
+                archive = await to_thread.run_sync(self._adopted, upload)
+            except FileNotFoundError:  # submitted by another request just now, or lost
+                return await self._repeated(sent, opened, receive)
+        async with removed_at_end(archive):
+            received = await receive(archive if upload is None else None)
+            await to_thread.run_sync(archive.flush)
+            if upload is not None:
+                received.file_name = file_name(upload.client_metadata)
             try:
-                accepted = await self._acceptance.accept(sent, target, submission)
-            except InvalidArchiveError:
-                await to_thread.run_sync(self._discard, upload)
+                accepted = await self._accept(sent, opened, target, received, archive)
+            except (InvalidArchiveError, WrongDigestError):
+                if upload is not None:
+                    await to_thread.run_sync(self._discard, upload)
                 raise
-        await to_thread.run_sync(self.store.unfinished.remove, upload_id)
+        if upload is not None:
+            await to_thread.run_sync(self.store.unfinished.remove, upload.id)
         return accepted
 
-    def _is_known(self, user: User, key: str) -> bool:
-        with self.database.reading() as session:
-            return idempotency.is_known(session, user, key)
+    async def _accept(
+        self,
+        sent: SubmissionRequest,
+        opened: _Opened,
+        target: Target,
+        received: StreamedForm,
+        archive: IncomingArchive,
+    ) -> AcceptedSubmission:
+        """Validate an archive that has arrived completely, and queue the submission.
 
-    async def _repeated(self, sent: SubmissionRequest, repeatable: RepeatableRequest) -> AcceptedSubmission:
+        The form is checked before the archive, as far as it does not depend on it, so that all errors are reported
+        together.
+        """
+        _check_digest(received, archive)
+        edition = challenges.edition_of_phase(target.challenge, target.phase)
+        form, declared, wrong = await to_thread.run_sync(lambda: read_form(submission_form(received), edition))
+        if sent.refuses_identical and not _says_yes(received, IDENTICAL_FIELD):
+            await to_thread.run_sync(self._refuse_identical, sent, target, archive.sha256)
+        columns = await to_thread.run_sync(self.store.receive_columns, archive)
+        async with removed_at_end(columns):
+            classes = None if "segmentation_classes" in wrong else form.segmentation_classes
+            async with fsynced_at_end(archive):
+                report = await self._validate(
+                    sent.request, sent.user, target, archive, columns=columns, segmentation_classes=classes
+                )
+            if report.refuses:
+                offered = [edition.competitions[key] for key in target.phase.competitions]
+                wrong = {**missing_from(declared, needed_by_each(offered)), **wrong}
+                missing = classes_not_entered(report, edition) if sent.refuses_incomplete else None
+                raise InvalidArchiveError(report.problems, report.groups, wrong, missing)
+            entered = [edition.competitions[entry.competition] for entry in report.entries]
+            wrong = {**missing_from(declared, needed_by(entered)), **wrong}
+            if wrong:
+                raise InvalidInputError(wrong)
+            if sent.refuses_incomplete and not _says_yes(received, INCOMPLETE_FIELD):
+                refuse_incomplete(report, edition)
+            if not _says_yes(received, WARNINGS_FIELD):
+                refuse_doubtful(report)
+            repeatable = _repeatable(sent, opened, received, archive.sha256)
+
+            def queue() -> AcceptedSubmission:
+                if report.has_columns:
+                    columns.finish()
+                with self.database.writing() as session:
+                    viewer_now(session, sent.request.state.identity)  # rejected if signed out during the upload
+                    if repeatable is not None:
+                        service.lock_submitter(session, sent.user)
+                        # Another request with the same key may have been faster.
+                        earlier = idempotency.earlier_submission(session, sent.user, repeatable)
+                        if earlier is not None:
+                            return AcceptedSubmission(earlier, is_repeated=True)
+                    submission = service.submit(
+                        session,
+                        user=sent.user,
+                        challenge=target.challenge,
+                        form=form,
+                        archive=archive,
+                        report=report,
+                        columns=columns,
+                        began_at=opened.began_at,
+                        phase_key=target.phase.key,
+                        is_rehearsal=sent.destination.is_rehearsal,
+                    )
+                    if repeatable is not None:
+                        idempotency.remember(session, sent.user, repeatable, submission)
+                    # Another request with another key may have submitted it, or its owner removed it.
+                    if opened.upload is not None and not resumable.remove(session, opened.upload.id):
+                        raise NotFoundError(resumable.NO_UPLOAD)
+                    return AcceptedSubmission(submission.id)
+
+            try:
+                return await to_thread.run_sync(queue)
+            except DBAPIError as error:  # `RetryConflicts` repeats no request with a large body
+                if not is_conflict(error):
+                    raise
+                return await to_thread.run_sync(queue)
+
+    async def _validate(
+        self,
+        request: Request,
+        user: User,
+        target: Target,
+        archive: IncomingArchive,
+        *,
+        columns: IncomingArchive,
+        segmentation_classes: Collection[str] | None = None,
+    ) -> Report:
+        """Read an archive completely; stop if the client disconnects.
+
+        Args:
+            columns: receives what is read.
+            segmentation_classes: declared classes; None for all.
+
+        Raises:
+            ClientDisconnect: the client disconnected.
+        """
+        with cancelled_by_disconnect(request):
+            report = await self.validator.validate(
+                archive.path,
+                uploader=Uploader(user.id, network(client_address(request)), is_new(user.created_at)),
+                edition=challenges.edition_of_phase(target.challenge, target.phase),
+                image_sets=target.image_sets,
+                competitions=target.phase.competitions,
+                columns=columns,
+                segmentation_classes=segmentation_classes,
+            )
+        if report.refuses:
+            note_refusal(request, (problem.code for problem in report.problems))
+        return report
+
+    async def _repeated(self, sent: SubmissionRequest, opened: _Opened, receive: _Receive) -> AcceptedSubmission:
+        """Return the submission that was accepted with the key, if this request repeats the one that made it."""
+        digest = _Digest() if opened.upload_id is None else None
+        received = await receive(digest)
+        repeatable = _repeatable(sent, opened, received, "" if digest is None else digest.sha256)
+
         def find() -> uuid.UUID | None:
             with self.database.reading() as session:
                 viewer_now(session, sent.request.state.identity)
-                return idempotency.earlier_submission(session, sent.user, repeatable)
+                return None if repeatable is None else idempotency.earlier_submission(session, sent.user, repeatable)
 
         earlier = await to_thread.run_sync(find)
         if earlier is None:
             raise NotFoundError("The original request is too old or no longer available. Check your submissions.")
         return AcceptedSubmission(earlier, is_repeated=True)
 
-    def _target(self, sent: SubmissionRequest, destination: Destination, at: datetime) -> Target:
-        return find_target(self.database, destination, sent.user, at=at)
+    def _target_of(self, upload: ResumableUpload, destination: Destination, user: User) -> Target:
+        """Return what a resumable upload is submitted to.
 
-    def _find(self, upload_id: uuid.UUID, user: User) -> ResumableUpload | None:
-        with self.database.reading() as session:
-            return resumable.find_own(session, upload_id, user.id)
+        Raises:
+            ConflictError: it is for something else, or it is not finished.
+        """
+        target = find_target(self.database, destination, user, at=_began_at(upload))
+        wanted = (target.challenge.id, target.phase.key, destination.is_rehearsal)
+        if (upload.challenge_id, upload.phase_key, upload.is_rehearsal) != wanted:
+            raise ConflictError("This upload is for another challenge or phase. Upload the archive for this one.")
+        if not upload.is_finished:
+            raise ConflictError(
+                f"Only {upload.received_bytes:,} of the {upload.byte_count:,} bytes of the upload have arrived. Send "
+                f"the rest first."
+            )
+        return target
+
+    def _adopted(self, upload: ResumableUpload) -> IncomingArchive:
+        """Return a finished resumable upload as an archive.
+
+        Raises:
+            UploadInUseError: it still arrives.
+            FileNotFoundError: it was submitted by another request just now, or lost.
+            NotFoundError: a part of it was lost.
+        """
+        try:
+            archive = self.store.adopt(self.store.unfinished.path(upload.id))
+        except BlockingIOError as error:
+            raise UploadInUseError("The upload is still in progress. Try again in half a minute.") from error
+        if archive.size != upload.byte_count:
+            archive.remove()
+            raise NotFoundError(resumable.LOST_UPLOAD)
+        return archive
 
     def _discard(self, upload: ResumableUpload) -> None:
         with self.database.writing() as session:
             resumable.remove(session, upload.id)
         self.store.unfinished.remove(upload.id)
+
+    def _foreseen(
+        self, checked: CheckedUpload, user: User, destination: Destination, target: Target, sha256: str
+    ) -> CheckedUpload:
+        """Add what a submission of the archive would be refused for now."""
+        with self.database.reading() as session:
+            limit, identical = None, _identical(session, user, target, sha256)
+            if not destination.is_rehearsal:
+                keys = [entry.competition for entry in checked.report.entries]
+                try:
+                    check_quota(
+                        session, user=user, challenge=target.challenge, phase=target.phase, competitions=keys, now=now()
+                    )
+                except LimitedError as error:
+                    limit = error
+        return replace(checked, identical=identical, limit=limit)
+
+    def _refuse_identical(self, sent: SubmissionRequest, target: Target, sha256: str) -> None:
+        with self.database.reading() as session:
+            error = _identical(session, sent.user, target, sha256)
+        if error is not None:
+            raise error
 
 
 class _Digest:
@@ -259,20 +542,36 @@ class _Digest:
         return self._hash.hexdigest()
 
 
-def _repeatable(key: str, destination: Destination, received: StreamedForm, archive: str) -> RepeatableRequest:
+def _identical(session: Session, user: User, target: Target, sha256: str) -> IdenticalArchiveError | None:
+    earlier = queries.identical_to(
+        session, user=user, challenge=target.challenge, phase_key=target.phase.key, sha256=sha256
+    )
+    return None if earlier is None else IdenticalArchiveError(earlier)
+
+
+def _began_at(upload: ResumableUpload) -> datetime:
+    return max(upload.created_at, now() - MAX_UPLOAD_DURATION)
+
+
+def lost(upload: ResumableUpload) -> NotFoundError:
+    """Log that the file of a resumable upload is shorter than what was received; return the error."""
+    _log.warning("the file of upload %s has less than the %d bytes received", upload.id, upload.received_bytes)
+    return NotFoundError(resumable.LOST_UPLOAD)
+
+
+def _repeatable(
+    sent: SubmissionRequest, opened: _Opened, received: StreamedForm, sha256: str
+) -> RepeatableRequest | None:
+    """Return how a repetition of the request is recognised; None if it has no key.
+
+    Args:
+        sha256: of the archive, which identifies it if it is in the request.
+    """
+    if opened.key is None:
+        return None
     fields = {name: values for name, values in received.fields.items() if name in SUBMITTED_FIELDS}
-    return RepeatableRequest(key, idempotency.request_sha256(asdict(destination), fields, archive))
-
-
-def _form(received: StreamedForm, target: Target) -> tuple[SubmissionForm, dict[str, str]]:
-    """Return the form, and its errors as far as they do not depend on the archive, to report both at once."""
-    edition = challenges.edition_of_phase(target.challenge, target.phase)
-    offered = [edition.competitions[key] for key in target.phase.competitions]
-    form = submission_form(received)
-    try:
-        return forms.checked(form, edition=edition, needed=needed_by_each(offered)), {}
-    except InvalidInputError as error:
-        return form, error.fields
+    archive = sha256 if opened.upload_id is None else f"upload {opened.upload_id}"
+    return RepeatableRequest(opened.key, idempotency.request_sha256(asdict(sent.destination), fields, archive))
 
 
 def _says_yes(received: StreamedForm, field: str) -> bool:

@@ -29,12 +29,10 @@ from vocboard.app.errors import (
     ServiceError,
     WarningsNotAcceptedError,
 )
-from vocboard.app.intake.accepting import SubmissionRequest
-from vocboard.app.intake.confirmations import classes_not_entered, incomplete_sentence
-from vocboard.app.intake.fields import CONFIRMATIONS
+from vocboard.app.intake.accepting import Destination, classes_not_entered, incomplete_sentence
 from vocboard.app.intake.idempotency import MAX_KEY_LENGTH, ReusedKeyError
-from vocboard.app.intake.multipart import StreamedForm
-from vocboard.app.intake.targets import Destination
+from vocboard.app.intake.multipart import CONFIRMATIONS, StreamedForm
+from vocboard.app.intake.service import SubmissionRequest
 from vocboard.app.pages import wording
 from vocboard.app.pages.challenges import competitions_of, edition_argument
 from vocboard.app.pages.forms import FormErrors, go_to
@@ -46,7 +44,7 @@ from vocboard.app.settings import Settings
 from vocboard.app.submissions.declarations import needed_by
 from vocboard.app.submissions.previous_answers import previous_answers
 from vocboard.app.web.csrf import FIELD, ForgedRequestError, protect_form, verify_csrf
-from vocboard.app.web.dependencies import DatabaseDep, SettingsDep, SubmissionIntakeDep, UploadChecksDep
+from vocboard.app.web.dependencies import DatabaseDep, IntakeDep, SettingsDep
 from vocboard.app.web.identity import SignedIn
 from vocboard.evaluator.editions import Competition
 from vocboard.evaluator.tasks.registries.definitions import TASKS
@@ -112,7 +110,7 @@ async def submit(
     request: Request,
     database: DatabaseDep,
     settings: SettingsDep,
-    intake: SubmissionIntakeDep,
+    intake: IntakeDep,
     user: SignedIn,
     slug: str,
     phase: str | None = None,
@@ -133,7 +131,7 @@ async def submit(
         sent = SubmissionRequest(
             request, destination, user, idempotency_key or None, refuses_identical=True, refuses_incomplete=True
         )
-        taken = await intake.take(sent, upload_id=upload, before_file=before_file)
+        outcome = await intake.submit(sent, upload_id=upload, before_file=before_file)
     except (NotFoundError, ForgedRequestError):
         raise
     except ServiceError as error:
@@ -142,7 +140,7 @@ async def submit(
         return await to_thread.run_sync(
             partial(_page, request, database, settings, user, wanted, form=form, error=error)
         )
-    return go_to(f"/submissions/{taken.submission_id}")
+    return go_to(f"/submissions/{outcome.submission_id}")
 
 
 @router.post("/challenges/{slug}/submit/check", dependencies=[Depends(protect_form)])
@@ -150,7 +148,7 @@ async def check(
     request: Request,
     database: DatabaseDep,
     settings: SettingsDep,
-    checks: UploadChecksDep,
+    intake: IntakeDep,
     user: SignedIn,
     slug: str,
     upload: uuid.UUID,
@@ -160,7 +158,7 @@ async def check(
     """Check an archive that was uploaded, and return the form as far as its competitions need it."""
     show = partial(_page, request, database, settings, user, _Wanted(slug, phase, rehearsal))
     try:
-        found = await checks.check(request, upload, user=user)
+        found = await intake.check(request, upload, user=user)
     except NotFoundError:
         raise
     except ServiceError as error:

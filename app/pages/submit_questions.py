@@ -4,9 +4,9 @@ import uuid
 from dataclasses import dataclass
 
 from vocboard.app.errors import IncompleteEntryError, LimitedError, ServiceError, WarningsNotAcceptedError
-from vocboard.app.intake.checking import CheckedUpload
-from vocboard.app.intake.confirmations import classes_not_entered, doubtful_sentence, incomplete_sentence
-from vocboard.app.intake.fields import IDENTICAL_FIELD, INCOMPLETE_FIELD, WARNINGS_FIELD
+from vocboard.app.intake.accepting import classes_not_entered, doubtful_sentence, incomplete_sentence
+from vocboard.app.intake.multipart import IDENTICAL_FIELD, INCOMPLETE_FIELD, WARNINGS_FIELD
+from vocboard.app.intake.service import CheckedUpload
 from vocboard.app.pages.reports import ReportView, report_view
 from vocboard.app.submissions.queries import IdenticalArchiveError
 

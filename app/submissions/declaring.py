@@ -11,7 +11,6 @@ from vocboard.app.accounts.models import User
 from vocboard.app.audit import service as audit
 from vocboard.app.challenges.phases import require_not_archived
 from vocboard.app.errors import ConflictError, ForbiddenError
-from vocboard.app.forms.fields import FieldChecks
 from vocboard.app.submissions import queries
 from vocboard.app.submissions.declarations import needed_by, statements
 from vocboard.app.submissions.forms import (
@@ -19,7 +18,6 @@ from vocboard.app.submissions.forms import (
     ListedImages,
     SubmissionForm,
     checked,
-    checked_declarations,
     unpack_hashes,
 )
 from vocboard.app.submissions.locking import locked_own
@@ -65,9 +63,8 @@ def declare(session: Session, *, submission_id: uuid.UUID, user: User, changes: 
         form = replace(form, flickr_image_hashes=ListedImages(submission.flickr_count, submission.flickr_hashes))
     known = queries.edition_of_submission(submission)
     needed = needed_by(known.competitions[entry.competition] for entry in submission.entries)
-    form = checked(form, edition=known, needed=needed)
+    form, after = checked(form, edition=known, needed=needed)
     before = submission.declared
-    after = checked_declarations(FieldChecks(), form)
     submission.training_data = after.training_data
     submission.training_annotation = after.training_annotation
     submission.flickr_images = after.flickr_images

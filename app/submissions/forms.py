@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import TypeVar
 
+from vocboard.app.errors import InvalidInputError
 from vocboard.app.forms.characters import cleaned
 from vocboard.app.forms.fields import FieldChecks
 from vocboard.app.submissions.declarations import missing_from
@@ -81,16 +82,10 @@ class SubmissionForm:
     publish: bool = False
 
 
-def checked(
-    form: SubmissionForm, *, edition: Edition, needed: Mapping[Declaration, Sequence[str]] | None = None
-) -> SubmissionForm:
-    """Validate the form, and return it with normalised white space.
+def read_form(form: SubmissionForm, edition: Edition) -> tuple[SubmissionForm, Declared, dict[str, str]]:
+    """Return the form with normalised white space, its declarations, and the errors by field.
 
-    Args:
-        needed: required declarations, and the competitions that require them.
-
-    Raises:
-        InvalidInputError: with a message for every invalid field.
+    Whether the competitions require more declarations is not checked: see `missing_from`.
     """
     checks = FieldChecks()
     tidied = replace(
@@ -106,19 +101,6 @@ def checked(
         training_data=checks.text("training_data", form.training_data, max_length=MAX_TRAINING_STATEMENT_LENGTH),
         archive_name=_shortened(form.archive_name),
     )
-    declared = checked_declarations(checks, tidied)
-    for field, message in missing_from(declared, needed or {}).items():
-        checks.fail(field, message)
-    if form.segmentation_classes is not None:
-        unknown = set(form.segmentation_classes) - set(edition.classes)
-        if unknown or not form.segmentation_classes:
-            checks.fail("segmentation_classes", f"Choose at least one of {', '.join(edition.classes)}.")
-    checks.finish()
-    return tidied
-
-
-def checked_declarations(checks: FieldChecks, form: SubmissionForm) -> Declared:
-    """Return the form's declarations, and record errors."""
     annotation = _choice(checks, "training_annotation", form.training_annotation, TrainingAnnotation)
     flickr = _choice(checks, "flickr_images", form.flickr_images, FlickrImages)
     count, error = form.flickr_image_hashes.count, form.flickr_image_hashes.error
@@ -130,7 +112,29 @@ def checked_declarations(checks: FieldChecks, form: SubmissionForm) -> Declared:
         )
     if flickr is not FlickrImages.YES and count:
         checks.fail("flickr_images", "You added a list of flickr images. Choose “yes” here, or remove the list.")
-    return Declared(form.training_data, annotation, flickr, count)
+    if form.segmentation_classes is not None:
+        unknown = set(form.segmentation_classes) - set(edition.classes)
+        if unknown or not form.segmentation_classes:
+            checks.fail("segmentation_classes", f"Choose at least one of {', '.join(edition.classes)}.")
+    return tidied, Declared(tidied.training_data, annotation, flickr, count), checks.messages
+
+
+def checked(
+    form: SubmissionForm, *, edition: Edition, needed: Mapping[Declaration, Sequence[str]] | None = None
+) -> tuple[SubmissionForm, Declared]:
+    """Validate the form; return it with normalised white space, and its declarations.
+
+    Args:
+        needed: required declarations, and the competitions that require them.
+
+    Raises:
+        InvalidInputError: with a message for every invalid field.
+    """
+    tidied, declared, wrong = read_form(form, edition)
+    wrong = {**missing_from(declared, needed or {}), **wrong}
+    if wrong:
+        raise InvalidInputError(wrong)
+    return tidied, declared
 
 
 def unpack_hashes(packed: bytes | None) -> str:

@@ -17,21 +17,18 @@ from vocboard.app.challenges.phases import (
     Phase,
     check_accepting,
     check_can_be_scored,
-    edition_of_phase,
     require_not_archived,
 )
 from vocboard.app.challenges.service import is_organiser
 from vocboard.app.database import now
 from vocboard.app.errors import ConflictError, ForbiddenError, InvalidArchiveError
-from vocboard.app.forms.fields import FieldChecks
 from vocboard.app.intake.report import Report
 from vocboard.app.quotas.service import check_quota
 from vocboard.app.storage.archives import IncomingArchive
 from vocboard.app.submissions import queries
-from vocboard.app.submissions.declarations import needed_by
-from vocboard.app.submissions.forms import SubmissionForm, checked, checked_declarations
+from vocboard.app.submissions.forms import SubmissionForm
 from vocboard.app.submissions.locking import locked_own
-from vocboard.app.submissions.models import Method, State, Submission, SubmissionEntry
+from vocboard.app.submissions.models import FlickrImages, Method, State, Submission, SubmissionEntry, TrainingAnnotation
 from vocboard.app.submissions.previous_answers import previous_names
 from vocboard.app.submissions.pruning import lock_archive
 from vocboard.evaluator.stored_results.reader_version import READER_VERSION
@@ -57,6 +54,7 @@ def submit(
     After the commit, the caller notifies the `WorkerNotifier`.
 
     Args:
+        form: checked, see `forms.checked`.
         archive: completely received, not yet kept.
         report: what validation found in it.
         columns: what validation has read, kept if the report says that it is complete.
@@ -70,7 +68,6 @@ def submit(
         ForbiddenError: the person may not submit to the phase; or rehearses without organising the challenge.
         NotFoundError: there is no such phase.
         InvalidArchiveError: the report has errors.
-        InvalidInputError: fields of the form are invalid.
         ForbiddenError: the person is banned from the challenge, or disabled.
         ConflictError: the phase does not accept submissions.
         LimitedError: the quota is used up; `allowed_at` is when the next submission is allowed.
@@ -85,9 +82,6 @@ def submit(
     )
     columns = columns if report.has_columns else None
     keys = [entry.competition for entry in report.entries]
-    edition = edition_of_phase(challenge, phase)
-    form = checked(form, edition=edition, needed=needed_by(edition.competitions[key] for key in keys))
-    declared = checked_declarations(FieldChecks(), form)
     require_not_banned(session, user_id=user.id, challenge_id=challenge.id)
     if not is_rehearsal:
         check_quota(session, user=user, challenge=challenge, phase=phase, competitions=keys, now=instant)
@@ -105,10 +99,10 @@ def submit(
         description=form.description,
         contributors=names.contributors if form.contributors is None else form.contributors,
         affiliation=names.affiliation if form.affiliation is None else form.affiliation,
-        training_data=declared.training_data,
-        training_annotation=declared.training_annotation,
-        flickr_images=declared.flickr_images,
-        flickr_count=declared.flickr_count,
+        training_data=form.training_data,
+        training_annotation=TrainingAnnotation(form.training_annotation) if form.training_annotation else None,
+        flickr_images=FlickrImages(form.flickr_images) if form.flickr_images else None,
+        flickr_count=form.flickr_image_hashes.count,
         flickr_hashes=form.flickr_image_hashes.packed,
         segmentation_classes=list(form.segmentation_classes) if form.segmentation_classes is not None else None,
         archive_sha256=archive.sha256,

@@ -10,7 +10,7 @@ from vocboard.app.errors import TooLargeError, TooSlowError
 from vocboard.app.settings import MEBIBYTE
 
 FORM_LIMIT_BYTES = 1 * MEBIBYTE
-FORM_SECONDS = 60.0  # from when it is first read; uploads have a pace of their own (app.intake.pace)
+FORM_SECONDS = 60.0  # from when it is first read; uploads have a pace of their own (app.intake.body)
 _KEY = "vocboard.body_limit"
 
 

@@ -14,11 +14,7 @@ from vocboard.app.accounts.account_service import AccountService
 from vocboard.app.accounts.password_work import PasswordWork
 from vocboard.app.accounts.signing_in import SignInService
 from vocboard.app.database import Database
-from vocboard.app.intake.accepting import Acceptance
-from vocboard.app.intake.checking import UploadChecks
-from vocboard.app.intake.organisers import Intake
-from vocboard.app.intake.parts import ResumableIntake
-from vocboard.app.intake.service import SubmissionIntake
+from vocboard.app.intake.service import Intake
 from vocboard.app.intake.validation import Validator
 from vocboard.app.leaderboards.current import Boards
 from vocboard.app.messaging.notifier import WorkerNotifier
@@ -110,30 +106,9 @@ async def _intake(request: Request) -> Intake:
         database=services.database,
         store=services.store,
         ground_truth_inbox=services.ground_truth_inbox,
-        notifier=services.notifier,
-    )
-
-
-async def _submission_intake(request: Request) -> SubmissionIntake:
-    services = services_of(request)
-    return SubmissionIntake(
-        settings=services.settings,
-        database=services.database,
-        store=services.store,
         validator=services.validator,
         notifier=services.notifier,
     )
-
-
-async def _resumable_intake(request: Request) -> ResumableIntake:
-    services = services_of(request)
-    return ResumableIntake(services.settings, services.database, services.store)
-
-
-async def _upload_checks(request: Request) -> UploadChecks:
-    services = services_of(request)
-    acceptance = Acceptance(services.database, services.store, services.validator)
-    return UploadChecks(ResumableIntake(services.settings, services.database, services.store), acceptance)
 
 
 ServicesDep = Annotated[Services, Depends(_services)]  # for handlers that are called often and need several
@@ -146,6 +121,3 @@ OpenStreamsDep = Annotated[OpenStreams, Depends(_open_streams)]
 AccountServiceDep = Annotated[AccountService, Depends(_account_service)]
 SignInServiceDep = Annotated[SignInService, Depends(_sign_in_service)]
 IntakeDep = Annotated[Intake, Depends(_intake)]
-ResumableIntakeDep = Annotated[ResumableIntake, Depends(_resumable_intake)]
-UploadChecksDep = Annotated[UploadChecks, Depends(_upload_checks)]
-SubmissionIntakeDep = Annotated[SubmissionIntake, Depends(_submission_intake)]

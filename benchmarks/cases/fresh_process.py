@@ -9,8 +9,8 @@ import psutil
 
 from benchmarks.benchmark import Case, Goal, Implementation, Kind, Measurement, Run
 from benchmarks.datasets.voc2007 import COMPETITIONS, EDITION, make_voc2007
-from vocboard.app.intake.process_limits import ReadingLimits
-from vocboard.app.intake.reading_process import CHECK, ReadingProcess, reading_server
+from vocboard.app.intake.confinement import ReadingLimits
+from vocboard.app.intake.reading import CHECK, ReadingProcess, reading_server
 from vocboard.evaluator.editions import load
 from vocboard.evaluator.ground_truth import GroundTruth
 
@@ -69,7 +69,7 @@ def _forked(directory: Path) -> Run:
 
 
 def _in_process(directory: Path) -> Run:
-    from vocboard.app.intake.reader import check  # noqa: PLC0415
+    from vocboard.app.intake.reading_program import check  # noqa: PLC0415
 
     edition, image_sets = load(EDITION), GroundTruth.load(directory / "truth.npz").image_sets
 

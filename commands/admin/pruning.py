@@ -3,7 +3,7 @@
 import argparse
 
 from vocboard.app.database import Database
-from vocboard.app.intake.expiry import remove_expired
+from vocboard.app.intake.resumable import remove_expired
 from vocboard.app.settings import Settings
 from vocboard.app.storage.stores import archive_store
 from vocboard.app.submissions.pruning import prune as prune_archives

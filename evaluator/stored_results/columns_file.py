@@ -9,9 +9,9 @@ before anything is allocated, and an array has to be exactly as long as it says.
 import json
 import math
 import struct
-import threading
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, BinaryIO
 
 import numpy as np
@@ -32,7 +32,7 @@ class ColumnsError(Exception):
 
 
 class ColumnsWriter:
-    """Writes arrays one after another, from as many threads as there are.
+    """Writes arrays one after another. The same arrays in the same order make the same file.
 
     Args of the constructor:
         write: takes bytes, in the order of the file.
@@ -46,22 +46,29 @@ class ColumnsWriter:
         self._write, self._left = write, limit
         self._arrays: list[tuple[str, str, tuple[int, ...], int]] = []
         self._codec = pa.Codec(COMPRESSION)
-        self._writing = threading.Lock()
         self.is_complete = True
         self._put(MAGIC)
 
-    def add(self, name: str, array: NDArray[Any]) -> None:
-        """Write an array of one of `TYPES`."""
+    def prepare(self, name: str, array: NDArray[Any]) -> Callable[[], None]:
+        """Compress an array of one of `TYPES`, in any thread; return what writes it, to be called in one thread."""
         kind = array.dtype.newbyteorder("<").str
         if kind not in TYPES:
             raise ValueError(f"{name} is of type {array.dtype}")
-        if not self.is_complete:
-            return
         content = np.ascontiguousarray(array, dtype=TYPES[kind])
-        stored = self._codec.compress(content.reshape(-1).view(np.uint8), asbytes=True) if content.size else b""
-        with self._writing:
-            self._put(stored)
-            self._arrays.append((name, kind, array.shape, len(stored)))
+        stored = (
+            self._codec.compress(content.reshape(-1).view(np.uint8), asbytes=True)
+            if content.size and self.is_complete
+            else b""
+        )
+        return partial(self._add, (name, kind, array.shape, len(stored)), stored)
+
+    def add(self, name: str, array: NDArray[Any]) -> None:
+        """Write an array of one of `TYPES`."""
+        self.prepare(name, array)()
+
+    def _add(self, row: tuple[str, str, tuple[int, ...], int], stored: bytes) -> None:
+        self._put(stored)
+        self._arrays.append(row)
 
     def finish(self, header: Mapping[str, Any]) -> None:
         """Write the index."""

@@ -36,9 +36,12 @@ class ResultsWriter:
         self._columns = ColumnsWriter(write, limit=limit)
         self._edition, self._image_sets = edition, image_sets
 
-    def add_label_map(self, competition: Competition, image: int, label_map: NDArray[np.uint8]) -> None:
-        """Store a label map; a `SegmentationSink` for reading."""
-        self._columns.add(_map_name(competition, image), label_map)
+    def add_label_map(self, competition: Competition, image: int, label_map: NDArray[np.uint8]) -> Callable[[], object]:
+        """Compress a label map, in any thread, and return what stores it: a `SegmentationSink` for reading.
+
+        Reading calls it in the order of the files, so that an archive always has the same columns.
+        """
+        return self._columns.prepare(_map_name(competition, image), label_map)
 
     def finish(self, results: Results) -> bool:
         """Store everything else; whether the file is complete, because it is within its limit."""

@@ -18,7 +18,8 @@ from vocboard.evaluator.rules import Competition, Edition
 
 Content = TypeVar("Content")
 
-SegmentationSink = Callable[[Competition, int, NDArray[np.uint8]], None]
+# Called in several threads; what it returns is called in the order of the files, in one thread.
+SegmentationSink = Callable[[Competition, int, NDArray[np.uint8]], Callable[[], object] | None]
 
 
 @dataclass(frozen=True, eq=False, slots=True)

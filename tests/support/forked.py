@@ -22,7 +22,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import IO, Any, NoReturn
 
-from vocboard.app.intake.process_limits import end_with_parent
+from vocboard.app.intake.confinement import end_with_parent
 from vocboard.commands.main import main
 
 ROOT = Path(__file__).parents[2]

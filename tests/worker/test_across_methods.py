@@ -211,7 +211,7 @@ def test_agreement_of_segmentations_is_the_correlation_of_the_shares_of_right_pi
     def writing(labels: np.ndarray) -> Callable[[ResultsWriter], bool]:
         def write(writer: ResultsWriter) -> bool:
             for image in range(images):
-                writer.add_label_map(competition, image, labels[image])
+                writer.add_label_map(competition, image, labels[image])()
             return writer.finish(
                 {"comp5": Entry(competition, edition.classes, Segmented(np.arange(images, dtype=np.int32)))}
             )

@@ -11,7 +11,7 @@ import pytest
 
 from tests.support.backend import ROOT, Backend, make_archive, make_columns, make_ground_truth
 from vocboard.app.evaluations import queries as evaluations
-from vocboard.app.intake.reading_process import ReadingProcess
+from vocboard.app.intake.reading import ReadingProcess
 from vocboard.app.submissions.models import State, Submission
 from vocboard.evaluator.ground_truth import GroundTruth
 from vocboard.evaluator.image_sets import ImageSet, ImageSets

@@ -19,6 +19,7 @@ from vocboard.app.challenges.organisers import invitations_of
 from vocboard.app.database import Database, now
 from vocboard.app.errors import ForbiddenError, InvalidInputError, NotFoundError, ServiceError
 from vocboard.app.intake.multipart import StreamedForm
+from vocboard.app.intake.organisers import take_ground_truth
 from vocboard.app.overview import submissions as overview
 from vocboard.app.pages import wording
 from vocboard.app.pages.challenges import listed, timeline
@@ -152,7 +153,7 @@ async def upload_ground_truth(
         verify_csrf(request, form.value(FIELD))
 
     try:
-        taken = await intake.take_ground_truth(request, slug=slug, user=user, phase_key=phase, before_file=before_file)
+        taken = await take_ground_truth(intake, request, slug=slug, user=user, phase_key=phase, before_file=before_file)
     except (ForbiddenError, NotFoundError, ForgedRequestError):
         raise
     except ServiceError as error:

@@ -14,6 +14,7 @@ from vocboard.app.challenges import service as challenges
 from vocboard.app.database import Database
 from vocboard.app.errors import ConflictError, InvalidArchiveError, InvalidInputError, ServiceError
 from vocboard.app.intake.multipart import StreamedForm
+from vocboard.app.intake.organisers import take_challenge
 from vocboard.app.pages.forms import NO_ERRORS, FormErrors, go_to
 from vocboard.app.pages.rendering import render
 from vocboard.app.pages.reports import by_file
@@ -40,7 +41,7 @@ async def import_challenge(request: Request, settings: SettingsDep, intake: Inta
         verify_csrf(request, form.value(FIELD))
 
     try:
-        slug = await intake.take_challenge(request, user=user, before_file=before_file)
+        slug = await take_challenge(intake, request, user=user, before_file=before_file)
     except ForgedRequestError:
         raise
     except ServiceError as error:

@@ -36,7 +36,9 @@ class SegmentationArrays(ArrayReader):
             given.append(position)
             label_map = _checked(value, arrays, arrays.values(key), position)
             if label_map is not None and arrays.segmentation_sink is not None:
-                arrays.segmentation_sink(arrays.competition, position, label_map)
+                take = arrays.segmentation_sink(arrays.competition, position, label_map)
+                if take is not None:
+                    take()
         _check_missing(given, arrays, values)
         if values.report.has_errors:
             return None

@@ -3,8 +3,8 @@
 Source: VOC2010 document section 5.2.
 """
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
@@ -38,12 +38,17 @@ _CERTAIN = 3  # so many different values besides 0, all the brightness of colour
 
 @dataclass(frozen=True, slots=True)
 class _Seen:
-    """The findings about one map: its problem, if any, or unusual colours, and the values of one in greyscale."""
+    """The findings about one map: its problem, if any, or unusual colours, and the values of one in greyscale.
+
+    Attributes:
+        take: returned by the sink.
+    """
 
     file: str
     problem: tuple[Kind, Mapping[str, Any]] | None = None
     unusual: Kind | None = None
     grey_values: frozenset[int] = frozenset()
+    take: Callable[[], object] | None = None
 
 
 class LabelMaps:
@@ -103,10 +108,9 @@ class LabelMaps:
         except PngError as error:
             return _Seen(file, (error.kind, error.found))
         problem = self._problem_of_labels(indexed.labels)
-        if problem is None and self._sink is not None:
-            self._sink(self._competition, position, indexed.labels)
+        take = self._sink(self._competition, position, indexed.labels) if problem is None and self._sink else None
         grey_values = frozenset(np.unique(indexed.labels).tolist()) if indexed.palette is None else frozenset()
-        return _Seen(file, problem, self._unusual_colours(indexed.palette), grey_values)
+        return _Seen(file, problem, self._unusual_colours(indexed.palette), grey_values, take)
 
     def _unusual_colours(self, palette: bytes | None) -> Kind | None:
         if palette is None:
@@ -141,8 +145,10 @@ class LabelMaps:
             self._add(seen)
 
     def _note(self, seen: _Seen) -> None:
+        if seen.take is not None:
+            seen.take()
         if seen.grey_values:
-            self._grey.append(seen)
+            self._grey.append(replace(seen, take=None))  # it holds the map
         else:
             self._add(seen)
 

@@ -27,8 +27,8 @@ from vocboard.app.accounts import service as accounts
 from vocboard.app.challenges.models import Ban, Challenge
 from vocboard.app.database import now
 from vocboard.app.intake import resumable
-from vocboard.app.intake.accepting import Acceptance
 from vocboard.app.intake.models import ResumableUpload, Upload
+from vocboard.app.intake.service import Intake
 from vocboard.app.settings import Settings
 from vocboard.app.submissions.models import Submission
 
@@ -292,16 +292,16 @@ def test_an_upload_that_is_being_checked_cannot_be_written_to(
 ) -> None:
     path = entrant.finished()
     statuses: list[int] = []
-    validate = Acceptance.validate
+    validate = Intake._validate
 
-    async def write_first(self: Acceptance, *given: Any, **named: Any) -> Any:
+    async def write_first(self: Intake, *given: Any, **named: Any) -> Any:
         part = {**entrant.client.headers, "Upload-Offset": str(len(RESULTS))}
         part["Content-Type"] = "application/offset+octet-stream"
         async with httpx.AsyncClient(base_url=entrant.site.url, headers=part, timeout=60) as client:
             statuses.append((await client.patch(path, content=b"")).status_code)
         return await validate(self, *given, **named)
 
-    monkeypatch.setattr(Acceptance, "validate", write_first)
+    monkeypatch.setattr(Intake, "_validate", write_first)
     assert entrant.submit(path).status_code == 201
     assert statuses == [423]
 
@@ -315,14 +315,14 @@ def test_an_upload_whose_file_was_shortened_is_not_submitted(entrant: Entrant) -
 
 
 def test_one_upload_is_one_submission_whatever_the_keys(entrant: Entrant, monkeypatch: pytest.MonkeyPatch) -> None:
-    path, both_checked, validate = entrant.finished(), threading.Barrier(2), Acceptance.validate
+    path, both_checked, validate = entrant.finished(), threading.Barrier(2), Intake._validate
 
-    async def wait_for_the_other(self: Acceptance, *given: Any, **named: Any) -> Any:
+    async def wait_for_the_other(self: Intake, *given: Any, **named: Any) -> Any:
         report = await validate(self, *given, **named)
         await to_thread.run_sync(both_checked.wait)
         return report
 
-    monkeypatch.setattr(Acceptance, "validate", wait_for_the_other)
+    monkeypatch.setattr(Intake, "_validate", wait_for_the_other)
     with ThreadPoolExecutor(2) as pool:
         answers = list(pool.map(lambda key: entrant.submit(path, key=key), ["one", "another"]))
     assert sorted(answer.status_code for answer in answers) == [201, 404], [answer.text for answer in answers]

@@ -20,9 +20,9 @@ from tests.support.factories import make_challenge, make_token, make_user
 from tests.support.site import Site, serving
 from tests.support.tus import NAME, RESULTS, Entrant, entering
 from vocboard.app.database import now
-from vocboard.app.intake import parts as resumable_intake
-from vocboard.app.intake.expiry import remove_expired
+from vocboard.app.intake import parts
 from vocboard.app.intake.models import ResumableUpload, Upload, UploadKind
+from vocboard.app.intake.resumable import remove_expired
 from vocboard.app.settings import Settings
 from vocboard.app.storage import unfinished_files
 from vocboard.app.submissions.models import Submission
@@ -203,7 +203,7 @@ def test_an_upload_whose_file_is_lost_is_begun_again(embedded: Entrant, how: str
 
 
 def test_parts_are_recorded_while_they_arrive(embedded: Entrant, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(resumable_intake, "RECORDED_EVERY_BYTES", 1)
+    monkeypatch.setattr(parts, "RECORDED_EVERY_BYTES", 1)
     size = 3 << 20
     path = embedded.begun(LIMIT * 100 if size > LIMIT * 512 else size)
     with embedded.sending(path, bytes(size - 1), length=size):

@@ -6,9 +6,12 @@ import platform
 import signal
 import socket
 import sqlite3
+import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing, suppress
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -52,12 +55,10 @@ from tests.app.intake.inside import (
 )
 from vocboard.app.errors import TooLargeError
 from vocboard.app.intake import system_calls
-from vocboard.app.intake.confinement import ALL_MECHANISMS
-from vocboard.app.intake.fork_server import ENVIRONMENT
-from vocboard.app.intake.process_limits import ReadingLimits
-from vocboard.app.intake.reading_process import TooLongError
+from vocboard.app.intake.confinement import ALL_MECHANISMS, ReadingLimits
+from vocboard.app.intake.fork_server import ENVIRONMENT, ForkServerError
+from vocboard.app.intake.reading import StoppedProcessError, TooLongError, ValidationProcesses, reading_server
 from vocboard.app.intake.report import Report
-from vocboard.app.intake.validation_processes import StoppedProcessError, ValidationProcesses
 from vocboard.app.storage.directory_store import DirectoryStore
 
 linux = pytest.mark.skipif(not sys.platform.startswith("linux"), reason="only Linux confines without privileges")
@@ -92,8 +93,10 @@ class _Evaluated:
 
 
 @pytest.fixture(scope="module")
-def processes() -> ValidationProcesses:
-    return ValidationProcesses()
+def processes() -> Iterator[ValidationProcesses]:
+    made = ValidationProcesses()
+    yield made
+    made.close()
 
 
 @pytest.fixture
@@ -123,14 +126,17 @@ def inside(upload: Path, processes: ValidationProcesses, monkeypatch: pytest.Mon
     return run
 
 
+def own_servers() -> list[psutil.Process]:
+    """Return what this process's reading processes are forked from."""
+    running = [each for each in psutil.Process().children() if each.status() != psutil.STATUS_ZOMBIE]
+    return [each for each in running if "reading_program" in " ".join(each.cmdline())]
+
+
 @pytest.fixture
 def server(inside: Callable[..., str]) -> psutil.Process:
     """Give what the processes are forked from."""
     inside(inside_upload)
-    # Other tests of this process may have left theirs, which are older, or have ended.
-    running = [each for each in psutil.Process().children() if each.status() != psutil.STATUS_ZOMBIE]
-    servers = [each for each in running if "reading_program" in " ".join(each.cmdline())]
-    found = max(servers, key=psutil.Process.create_time)
+    (found,) = own_servers()
     while found.children():  # until it has noticed that the last one has ended
         time.sleep(0.01)
     return found
@@ -190,6 +196,37 @@ def test_processes_end_with_what_they_are_forked_from_which_is_started_again(
     with pytest.raises(ExceptionGroup):
         anyio.run(ask)
     assert inside(inside_upload) == "done: b'content'"
+
+
+def test_a_closed_server_ends_even_while_it_starts_and_forks_nothing_more() -> None:
+    before, server = own_servers(), reading_server()
+    with ThreadPoolExecutor() as pool:
+        starting = pool.submit(server.start)
+        while not (running := [each for each in own_servers() if each not in before]):
+            time.sleep(0.001)
+        server.close()
+        with pytest.raises(ForkServerError):
+            starting.result()
+    assert not any(each.is_running() for each in running)
+    with pytest.raises(ForkServerError):
+        server.fork([])
+
+
+def test_a_server_ends_with_its_parent_even_if_another_process_has_the_socket() -> None:
+    program = (
+        "import os, time; from vocboard.app.intake.reading import reading_server\n"
+        "server = reading_server(); server.start()\n"
+        "if (holder := os.fork()) == 0: os.close(1); time.sleep(60)\n"
+        "print(server._running[0][0].pid, holder, flush=True); os.kill(os.getpid(), 9)"
+    )
+    parent = subprocess.run([sys.executable, "-c", program], stdout=subprocess.PIPE, check=False)
+    server, holder = map(int, parent.stdout.split())
+    try:
+        with suppress(psutil.NoSuchProcess):
+            psutil.Process(server).wait(timeout=10)
+        assert psutil.pid_exists(holder)
+    finally:
+        os.kill(holder, signal.SIGKILL)
 
 
 @linux
@@ -338,12 +375,12 @@ def test_more_columns_than_there_may_be_end_it(uploads: Path, upload: Path, proc
 def test_a_system_that_cannot_confine_is_reported_once(
     upload: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
-    monkeypatch.setattr("vocboard.app.intake.validation_processes.ALL_MECHANISMS", ALL_MECHANISMS | {"walls"})
+    monkeypatch.setattr("vocboard.app.intake.reading.ALL_MECHANISMS", ALL_MECHANISMS | {"walls"})
 
     async def ask() -> None:
-        processes = ValidationProcesses()
-        for _ in range(2):
-            await processes.run(upload, *call(inside_environment), limits=LIMITS)
+        with closing(ValidationProcesses()) as processes:
+            for _ in range(2):
+                await processes.run(upload, *call(inside_environment), limits=LIMITS)
 
     anyio.run(ask)
     assert [record.getMessage() for record in caplog.records if "walls" in record.getMessage()] == [

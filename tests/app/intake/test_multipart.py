@@ -9,6 +9,7 @@ from starlette.requests import ClientDisconnect, Request
 from starlette.types import Message
 
 from vocboard.app.errors import ForbiddenError, InvalidInputError, TooLargeError
+from vocboard.app.intake.body import Pace
 from vocboard.app.intake.multipart import (
     FIELD_LIMIT_BYTES,
     MalformedFormError,
@@ -16,7 +17,6 @@ from vocboard.app.intake.multipart import (
     UnsupportedFormError,
     receive_form,
 )
-from vocboard.app.intake.pace import Pace
 
 BOUNDARY = "----here"
 FILE = b"\r\n------her\r\n--\r\n----here-not\x00\xff" * 3  # much like a boundary, but none

@@ -8,7 +8,7 @@ import anyio
 import pytest
 
 from vocboard.app.errors import TooSlowError
-from vocboard.app.intake.pace import Pace
+from vocboard.app.intake.body import Pace
 
 WINDOW = timedelta(seconds=0.2)
 

@@ -4,9 +4,8 @@ import uuid
 from dataclasses import replace
 from datetime import timedelta
 
-from vocboard.app.intake.limits import PersonLimits, ServerLimits
+from vocboard.app.intake.limits import PersonLimits, Place, ServerLimits, minimum_rate, pressure, refusal
 from vocboard.app.intake.models import UploadKind
-from vocboard.app.intake.places import Place, minimum_rate, pressure, refusal
 
 RATE = 32 * 1024
 PERSON = PersonLimits(30, 2, 10**10, 10**9, timedelta(hours=1), RATE)

@@ -6,7 +6,7 @@ from collections.abc import AsyncIterator, Callable, Iterable, Sequence
 import anyio
 import pytest
 
-from vocboard.app.intake.stream_to_thread import BACKLOG_BYTES, BATCH_BYTES, stream_to_thread
+from vocboard.app.intake.body import BACKLOG_BYTES, BATCH_BYTES, stream_to_thread
 
 PIECE = BATCH_BYTES // 4
 PIECES = [bytes([number]) * PIECE for number in range(18)]

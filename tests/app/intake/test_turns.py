@@ -6,7 +6,7 @@ from functools import partial
 
 import anyio
 
-from vocboard.app.intake.turns import (
+from vocboard.app.intake.validation import (
     LIGHT_SECONDS,
     NETWORK_SHARE,
     NEW_ACCOUNTS_SHARE,

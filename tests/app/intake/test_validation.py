@@ -14,8 +14,7 @@ from tests.support.backend import EDITION, make_archive
 from tests.support.factories import make_image_sets
 from vocboard.app.intake import validation
 from vocboard.app.intake.report import Report
-from vocboard.app.intake.turns import FairTurns, Uploader
-from vocboard.app.intake.validation import Validator
+from vocboard.app.intake.validation import FairTurns, Uploader, Validator
 from vocboard.app.settings import Settings
 from vocboard.app.storage.directory_store import DirectoryStore
 from vocboard.evaluator.stored_results.stored_results import StoredResults
@@ -27,9 +26,25 @@ def someone() -> Uploader:
     return Uploader(uuid.uuid4(), "192.0.2.1")
 
 
+_made: list[Validator] = []
+
+
+def validator_with(settings: Settings, *, turns: FairTurns | None = None) -> Validator:
+    """Make a validator that is closed after the test."""
+    _made.append(Validator(settings, turns=turns))
+    return _made[-1]
+
+
+@pytest.fixture(autouse=True)
+def closed() -> Iterator[None]:
+    yield
+    while _made:
+        _made.pop().close()
+
+
 def validate(path: Path, **settings: object) -> Report:
     async def run() -> Report:
-        return await start(Validator(Settings(**settings)), path)  # type: ignore[arg-type]
+        return await start(validator_with(Settings(**settings)), path)  # type: ignore[arg-type]
 
     return anyio.run(run)
 
@@ -85,7 +100,7 @@ def test_says_what_a_valid_archive_enters(archive: Path) -> None:
 
 
 def test_gives_what_was_read_as_columns(archive: Path, tmp_path: Path) -> None:
-    report = anyio.run(lambda: start(Validator(Settings()), archive, kept=tmp_path / "columns"))
+    report = anyio.run(lambda: start(validator_with(Settings()), archive, kept=tmp_path / "columns"))
     assert report.has_columns
     with (tmp_path / "columns").open("rb") as file:
         stored = StoredResults(file, EDITION, make_image_sets(EDITION))
@@ -95,7 +110,7 @@ def test_gives_what_was_read_as_columns(archive: Path, tmp_path: Path) -> None:
 
 
 def test_accepts_an_upload_whose_columns_are_too_large_without_them(archive: Path) -> None:
-    report = anyio.run(lambda: start(Validator(Settings()), archive, limit=100))
+    report = anyio.run(lambda: start(validator_with(Settings()), archive, limit=100))
     assert not report.refuses
     assert not report.has_columns
 
@@ -154,7 +169,7 @@ async def some_readers(before: set[psutil.Process]) -> list[psutil.Process]:
 
 def test_what_processes_are_forked_from_is_started_before_an_upload_is_there(archive: Path) -> None:
     async def run() -> Report:
-        validator, before = Validator(Settings()), children()
+        validator, before = validator_with(Settings()), children()
         async with anyio.create_task_group() as tasks:
             tasks.start_soon(validator.keep_ready)
             validator.expect_upload()
@@ -173,7 +188,7 @@ def test_a_killed_process_is_a_problem_that_is_reported_and_the_next_upload_is_r
     endless: Path, archive: Path
 ) -> None:
     async def run() -> tuple[Report, Report]:
-        validator, before = Validator(Settings()), children()
+        validator, before = validator_with(Settings()), children()
         reports = []
 
         async def read() -> None:
@@ -192,7 +207,7 @@ def test_a_killed_process_is_a_problem_that_is_reported_and_the_next_upload_is_r
 
 def test_no_process_is_left_when_a_client_gives_up(endless: Path) -> None:
     async def run() -> None:
-        validator, before = Validator(Settings()), children()
+        validator, before = validator_with(Settings()), children()
         async with anyio.create_task_group() as tasks:
             tasks.start_soon(start, validator, endless)
             await some_readers(before)
@@ -208,7 +223,7 @@ def test_waiting_for_a_turn_does_not_count_as_reading(archive: Path) -> None:
     async def run() -> list[Report]:
         limit = timedelta(seconds=1)
         turns = FairTurns(1)
-        validator = Validator(Settings(validation_time_limit=limit), turns=turns)
+        validator = validator_with(Settings(validation_time_limit=limit), turns=turns)
         reports: list[Report] = []
 
         async def read() -> None:
@@ -232,7 +247,7 @@ def test_a_small_upload_that_takes_long_leaves_the_express_slot_and_is_read_agai
     monkeypatch.setattr(validation, "EXPRESS_SECONDS", 0.001)
 
     async def run() -> Report:
-        validator, before = Validator(Settings(validation_processes=2)), children()
+        validator, before = validator_with(Settings(validation_processes=2)), children()
         async with anyio.create_task_group() as tasks:
             slow = anyio.CancelScope()
 
@@ -257,7 +272,7 @@ def test_a_small_upload_that_takes_long_leaves_the_express_slot_and_is_read_agai
 
 def test_nobody_waits_behind_all_the_uploads_of_another(archive: Path, endless: Path) -> None:
     async def run() -> Report:
-        validator, many = Validator(Settings(validation_processes=2)), someone()
+        validator, many = validator_with(Settings(validation_processes=2)), someone()
         async with anyio.create_task_group() as tasks:
             for _ in range(3):
                 tasks.start_soon(start, validator, endless, many)

@@ -3,12 +3,10 @@
 import pytest
 
 from vocboard.app.errors import InvalidInputError
-from vocboard.app.forms.fields import FieldChecks
 from vocboard.app.submissions.declarations import needed_by, needed_by_each, statements
 from vocboard.app.submissions.forms import (
     SubmissionForm,
     checked,
-    checked_declarations,
     read_listed_images,
     unpack_hashes,
 )
@@ -40,7 +38,7 @@ def test_names_the_fields_as_the_form_does() -> None:
 
 
 def test_tidies_white_space_and_keeps_paragraphs() -> None:
-    form = checked(SubmissionForm(" Fast\tR-CNN ", description=" a\r\n\r\nb "), edition=EDITION)
+    form, _ = checked(SubmissionForm(" Fast\tR-CNN ", description=" a\r\n\r\nb "), edition=EDITION)
     assert (form.method_name, form.description) == ("Fast R-CNN", "a\n\nb")
 
 
@@ -94,7 +92,7 @@ def test_what_is_left_open_is_shown_as_such() -> None:
     form = SubmissionForm(
         "Method", training_data="COCO.", flickr_images="yes", flickr_image_hashes=read_listed_images(HASHES)
     )
-    shown = statements(checked_declarations(FieldChecks(), form), Declaration)
+    shown = statements(checked(form, edition=EDITION)[1], Declaration)
     assert [one.text for one in shown] == ["COCO.", None, "2, listed for the organisers"]
 
 
@@ -105,6 +103,6 @@ def test_the_list_of_hashes_comes_back_as_it_was_given() -> None:
 
 
 def test_a_long_file_name_keeps_its_end() -> None:
-    form = checked(SubmissionForm("Method", archive_name="x" * 300 + "\n.tar.gz"), edition=EDITION)
+    form, _ = checked(SubmissionForm("Method", archive_name="x" * 300 + "\n.tar.gz"), edition=EDITION)
     assert len(form.archive_name) == 255
     assert form.archive_name.endswith("x.tar.gz")

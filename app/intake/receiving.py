@@ -1,6 +1,7 @@
-"""Tracks an upload in progress: renews its lease, and ends it for any outcome."""
+"""Receiving: attempts in progress and their leases, files that end with a block, and errors of the disk."""
 
 import asyncio
+import errno
 import logging
 import uuid
 from collections.abc import AsyncIterator, Callable, Iterator
@@ -13,22 +14,43 @@ from starlette.requests import ClientDisconnect, Request
 
 from vocboard.app.accounts.models import User
 from vocboard.app.database import Database
-from vocboard.app.intake import attempts as uploads
-from vocboard.app.intake import resumable
+from vocboard.app.errors import StorageFullError
+from vocboard.app.intake import attempts, resumable
 from vocboard.app.intake.attempts import Attempt
-from vocboard.app.intake.disk_errors import reporting_disk_errors
-from vocboard.app.intake.limits import LEASE, PersonLimits, ServerLimits, person_limits, server_limits
+from vocboard.app.intake.body import Pace
+from vocboard.app.intake.limits import LEASE, PersonLimits, person_limits, server_limits
 from vocboard.app.intake.models import UploadKind
-from vocboard.app.intake.pace import Pace
 from vocboard.app.rate_limits.attempts import network
 from vocboard.app.settings import Settings
+from vocboard.app.storage.availability import reporting_unavailable
 from vocboard.app.storage.incoming_file import IncomingFile
 from vocboard.app.web.client import client_address
 
 END_RETRY_SECONDS = 1.0
+_FULL = frozenset({errno.ENOSPC, errno.EDQUOT})
 
 _log = logging.getLogger(__name__)
 _ending: set[asyncio.Task[None]] = set()  # the event loop only keeps weak references
+
+
+def disk_is_full() -> StorageFullError:
+    """Return the error."""
+    return StorageFullError(
+        "The server has no disk space left for this upload. Nothing is wrong with your archive, and no quota was used. "
+        "Try again later, or tell the operators of this server."
+    )
+
+
+@contextmanager
+def reporting_disk_errors() -> Iterator[None]:
+    """Raise `StorageFullError` if the disk is full when the block fails, `StoreUnavailableError` if it is damaged."""
+    try:
+        with reporting_unavailable():
+            yield
+    except OSError as error:
+        if error.errno in _FULL:
+            raise disk_is_full() from error
+        raise
 
 
 @asynccontextmanager
@@ -51,13 +73,12 @@ async def upload_in_progress(
         The minimum pace of the body.
 
     Raises:
-        LimitedError, TooLargeError: as `uploads.begin`.
+        LimitedError, TooLargeError: as `attempts.begin`.
         StorageFullError: the block fails because the disk is full.
     """
-    limits = person_limits(settings, kind)
+    limits, server = person_limits(settings, kind), server_limits(settings)
     attempt = Attempt(user.id, network(client_address(request)), kind, _announced_bytes(request, limits))
-
-    server = server_limits(settings)
+    pace = Pace(duration=limits.duration, bytes_per_second=limits.bytes_per_second)
 
     def begin() -> uuid.UUID:
         with database.writing(durable=False) as session:
@@ -65,21 +86,56 @@ async def upload_in_progress(
                 session, resumable_id, attempt, person=limits, server=server
             ):
                 return resumable_id
-            return uploads.begin(session, attempt, person=limits, server=server)
+            return attempts.begin(session, attempt, person=limits, server=server)
 
     def end() -> None:
         with database.writing(durable=False) as session:
             if upload_id == resumable_id:
-                uploads.end_part(session, upload_id, more_bytes=pace.received)
+                attempts.end_part(session, upload_id, more_bytes=pace.received)
             else:
-                uploads.end(session, upload_id, received_bytes=pace.received)
+                attempts.end(session, upload_id, received_bytes=pace.received)
 
     upload_id = await to_thread.run_sync(begin)
-    pace = Pace(duration=limits.duration, bytes_per_second=limits.bytes_per_second)
-    renewing = asyncio.create_task(keep_lease(database, upload_id, pace, person=limits, server=server))
+    async with lease_renewed(database, settings, upload_id, kind, pace, end=end):
+        yield pace
+
+
+@asynccontextmanager
+async def lease_renewed(
+    database: Database,
+    settings: Settings,
+    upload_id: uuid.UUID,
+    kind: UploadKind,
+    pace: Pace,
+    *,
+    end: Callable[[], None],
+) -> AsyncIterator[None]:
+    """Renew the lease of an upload and its minimum rate, and end it with the block, for any outcome.
+
+    Args:
+        end: called in a thread. If the database fails, it is tried again until the lease has expired.
+
+    Raises:
+        StorageFullError: the block fails because the disk is full.
+    """
+    person, server = person_limits(settings, kind), server_limits(settings)
+
+    def renew() -> None:
+        with database.writing(durable=False) as session:
+            pace.bytes_per_second = attempts.renew(session, upload_id, person=person, server=server)
+
+    async def keep_renewing() -> None:
+        while True:
+            await asyncio.sleep(LEASE.total_seconds() / 3)
+            try:
+                await to_thread.run_sync(renew)
+            except SQLAlchemyError:
+                _log.warning("could not renew the lease of upload %s", upload_id, exc_info=True)
+
+    renewing = asyncio.create_task(keep_renewing())
     try:
         with reporting_disk_errors():
-            yield pace
+            yield
     finally:
         renewing.cancel()
         with anyio.CancelScope(shield=True):
@@ -91,7 +147,7 @@ async def upload_in_progress(
 
 
 @asynccontextmanager
-async def off_the_loop(incoming: IncomingFile) -> AsyncIterator[None]:
+async def removed_at_end(incoming: IncomingFile) -> AsyncIterator[None]:
     """Remove an incoming file at the end of the block, in a thread because removing a large file takes time."""
     try:
         yield
@@ -101,8 +157,8 @@ async def off_the_loop(incoming: IncomingFile) -> AsyncIterator[None]:
 
 
 @asynccontextmanager
-async def brought_to_disk(incoming: IncomingFile) -> AsyncIterator[None]:
-    """Bring a complete file to disk while the block reads it. The block ends when both are done."""
+async def fsynced_at_end(incoming: IncomingFile) -> AsyncIterator[None]:
+    """Flush a complete file to disk while the block reads it. The block ends when both are done."""
     finishing = asyncio.create_task(to_thread.run_sync(incoming.finish))
     try:
         yield
@@ -135,23 +191,6 @@ def cancelled_by_disconnect(request: Request) -> Iterator[None]:
             watcher.cancel()
     if scope.cancelled_caught:
         raise ClientDisconnect
-
-
-async def keep_lease(
-    database: Database, upload_id: uuid.UUID, pace: Pace, *, person: PersonLimits, server: ServerLimits
-) -> None:
-    """Renew the lease of an upload in progress, and its minimum rate. Never returns; cancel it to stop."""
-
-    def renew() -> None:
-        with database.writing(durable=False) as session:
-            pace.bytes_per_second = uploads.renew(session, upload_id, person=person, server=server)
-
-    while True:
-        await asyncio.sleep(LEASE.total_seconds() / 3)
-        try:
-            await to_thread.run_sync(renew)
-        except SQLAlchemyError:
-            _log.warning("could not renew the lease of upload %s", upload_id, exc_info=True)
 
 
 def _end_in_background(end: Callable[[], None], upload_id: uuid.UUID) -> None:
