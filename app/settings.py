@@ -76,6 +76,7 @@ class Settings(BaseSettings):
     # No longer than a day, for which the bytes of an upload count.
     unfinished_uploads_kept_for: timedelta = Field(default=timedelta(days=1), gt=timedelta(), le=timedelta(days=1))
     withdrawn_archives_kept_for: timedelta = Field(default=timedelta(days=30), ge=timedelta())
+    rejected_uploads_kept_for: timedelta = Field(default=timedelta(days=90), ge=timedelta())  # their codes
 
     validation_processes: int = Field(default=2, gt=0)
     validation_time_limit: timedelta = timedelta(minutes=2)

@@ -1,7 +1,8 @@
 """Begins and ends uploads. An attempt is recorded before its body is read."""
 
 import uuid
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import NamedTuple
@@ -44,6 +45,21 @@ class Attempt:
     byte_count: int
 
 
+@dataclass(frozen=True, slots=True)
+class Rejected:
+    """Uploads to a challenge whose archives were rejected.
+
+    Attributes:
+        uploads: their number.
+        people: who sent them.
+        codes: of each error, the most frequent first: the code, and the numbers of uploads and people that had it.
+    """
+
+    uploads: int
+    people: int
+    codes: tuple[tuple[str, int, int], ...]
+
+
 class _EarlierUpload(NamedTuple):
     created_at: datetime
     byte_count: int
@@ -64,7 +80,7 @@ def begin(session: Session, attempt: Attempt, *, person: PersonLimits, server: S
     """
     lock_for_transaction(session, "uploads")
     instant = now()
-    _forget_old(session, instant)
+    _forget_old(session, instant, server)
     earlier = _earlier_uploads(session, attempt, instant)
     _check_attempts(earlier, person, instant)
     _check_bytes(earlier, attempt, person)
@@ -148,9 +164,40 @@ def end(session: Session, upload_id: uuid.UUID, *, received_bytes: int) -> None:
     )
 
 
-def _forget_old(session: Session, instant: datetime) -> None:
+def reject(session: Session, upload_id: uuid.UUID, challenge_id: uuid.UUID, codes: Collection[str]) -> None:
+    """Store why the archive of an upload was rejected, for organisers to count. The address is no longer needed."""
+    session.execute(
+        update(Upload)
+        .where(Upload.id == upload_id)
+        .values(challenge_id=challenge_id, rejected_for=sorted(set(codes)), address="")
+    )
+
+
+def rejected(session: Session, challenge_id: uuid.UUID, *, kept_for: timedelta) -> Rejected:
+    """Count the rejected uploads to a challenge that the viewer organises (the caller checks).
+
+    Args:
+        kept_for: how long rejected uploads are kept; older ones do not count, even if they are not deleted yet.
+    """
+    query = select(Upload.user_id, Upload.rejected_for).where(
+        Upload.challenge_id == challenge_id, Upload.created_at > now() - kept_for, Upload.rejected_for.is_not(None)
+    )
+    rows = session.execute(query).all()
+    uploads = Counter(code for row in rows for code in row.rejected_for or ())
+    people = Counter(code for _, code in {(row.user_id, code) for row in rows for code in row.rejected_for or ()})
+    return Rejected(
+        len(rows),
+        len({row.user_id for row in rows}),
+        tuple(
+            (code, count, people[code]) for code, count in sorted(uploads.items(), key=lambda item: (-item[1], item[0]))
+        ),
+    )
+
+
+def _forget_old(session: Session, instant: datetime, server: ServerLimits) -> None:
     is_over = or_(Upload.lease_expires_at.is_(None), Upload.lease_expires_at <= instant)
-    session.execute(delete(Upload).where(Upload.created_at <= instant - BYTES_PERIOD, is_over))
+    is_not_counted = or_(Upload.rejected_for.is_(None), Upload.created_at <= instant - server.rejected_kept_for)
+    session.execute(delete(Upload).where(Upload.created_at <= instant - BYTES_PERIOD, is_over, is_not_counted))
 
 
 def _earlier_uploads(session: Session, attempt: Attempt, instant: datetime) -> Sequence[_EarlierUpload]:

@@ -44,7 +44,8 @@ class ForkServer:
     Its owner closes it.
 
     Args of the constructor:
-        program: Python code, which calls `serve` with the socket of the descriptor 0.
+        program: Python code, which calls `serve` with the socket of the descriptor 0. Its argument is this process's
+            id.
 
     Attributes:
         confinement: the mechanisms that the program says are in effect; known once it has started.
@@ -101,7 +102,7 @@ class ForkServer:
         control, theirs = socket.socketpair()
         with theirs:
             process = subprocess.Popen(  # noqa: S603  # our own program
-                [sys.executable, "-c", self._program],
+                [sys.executable, "-c", self._program, str(os.getpid())],
                 stdin=theirs.fileno(),
                 stdout=subprocess.DEVNULL,
                 env=ENVIRONMENT,
@@ -131,18 +132,19 @@ def _end(running: list[tuple[subprocess.Popen[bytes], socket.socket]]) -> None:
             control.close()
 
 
-def serve(control: socket.socket, confined: frozenset[str], run: Callable[[list[int]], object]) -> None:
+def serve(control: socket.socket, confined: frozenset[str], run: Callable[[list[int]], object], *, parent: int) -> None:
     """Fork a process for each request, until the other end of the socket is closed, or the parent process has ended.
 
     Args:
         confined: mechanisms that are in effect, in this process or in those that it forks.
         run: called in each process with the files that were passed, except for the first one; it has no others.
+        parent: the id of the parent process, which is the program's argument.
     """
     control.sendall(json.dumps({"confined": sorted(confined)}).encode())
     children: dict[int, int] = {}  # ids by the descriptor whose closing kills them
     poller = select.poll()
     poller.register(control, select.POLLIN)
-    parent, server = os.getppid(), os.getpid()
+    server = os.getpid()
     while os.getppid() == parent:
         for ready, _ in poller.poll(_SECONDS_TO_NOTICE * 1000):
             if ready != control.fileno():

@@ -51,11 +51,13 @@ class ServerLimits:
         concurrent_from_address: concurrent uploads from one address.
         concurrent: concurrent uploads in total, of those that are not small.
         small_bytes: up to this size, an upload is small.
+        rejected_kept_for: how long rejected uploads are kept, for organisers to count.
     """
 
     concurrent_from_address: int
     concurrent: int
     small_bytes: int = 0
+    rejected_kept_for: timedelta = timedelta()
 
 
 def person_limits(settings: Settings, kind: UploadKind) -> PersonLimits:
@@ -83,7 +85,10 @@ def person_limits(settings: Settings, kind: UploadKind) -> PersonLimits:
 def server_limits(settings: Settings) -> ServerLimits:
     """Return the limits shared by all kinds of upload."""
     return ServerLimits(
-        settings.concurrent_uploads_per_address, settings.concurrent_uploads_in_all, settings.small_upload_bytes
+        settings.concurrent_uploads_per_address,
+        settings.concurrent_uploads_in_all,
+        settings.small_upload_bytes,
+        settings.rejected_uploads_kept_for,
     )
 
 

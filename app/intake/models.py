@@ -4,7 +4,7 @@ import uuid
 from datetime import datetime
 from enum import StrEnum
 
-from sqlalchemy import BigInteger, ForeignKey, Index, String, text
+from sqlalchemy import JSON, BigInteger, ForeignKey, Index, String, text
 from sqlalchemy.orm import Mapped, mapped_column, relationship
 
 from vocboard.app.challenges.models import Challenge, PhaseKey
@@ -25,6 +25,8 @@ class Upload(Base):
 
     It is in progress while its lease has not expired. The web process that receives it renews the lease, and ends it;
     if that process is killed, the lease expires.
+
+    Organisers can count the uploads to their challenge that were rejected, which are kept for longer than others.
     """
 
     __tablename__ = "uploads"
@@ -37,9 +39,12 @@ class Upload(Base):
     created_at: Mapped[CreatedAt] = mapped_column(index=True)
     kind: Mapped[UploadKind] = mapped_column(text_enum(UploadKind))
     user_id: Mapped[uuid.UUID] = mapped_column(ForeignKey("users.id", ondelete="CASCADE"))
-    address: Mapped[str] = mapped_column(String(254))  # network of the address, as used by limits
+    address: Mapped[str] = mapped_column(String(254))  # network of the address, as used by limits; empty once rejected
     byte_count: Mapped[int] = mapped_column(BigInteger)  # announced size while in progress, received size afterwards
     lease_expires_at: Mapped[datetime | None]
+    # The challenge that the archive was rejected for, and the codes of its errors.
+    challenge_id: Mapped[uuid.UUID | None] = mapped_column(ForeignKey("challenges.id", ondelete="CASCADE"), index=True)
+    rejected_for: Mapped[list[str] | None] = mapped_column(JSON(none_as_null=True))
 
 
 class ResumableUpload(Base):

@@ -87,7 +87,7 @@ async def take_ground_truth(
     limit = intake.settings.ground_truth_limit_bytes
     async with upload_in_progress(
         request, user=user, kind=UploadKind.GROUND_TRUTH, database=intake.database, settings=intake.settings
-    ) as pace:
+    ) as upload:
         incoming = await to_thread.run_sync(
             partial(intake.ground_truth_inbox.receive, challenge_id=challenge_id, limit=limit)
         )
@@ -97,7 +97,7 @@ async def take_ground_truth(
                 file_field=ARCHIVE_FIELD,
                 sink=incoming,
                 limit=limit,
-                pace=pace,
+                pace=upload.pace,
                 known_fields=(REASON_FIELD, CSRF_FIELD),
                 before_file=check_fields,
             )
@@ -151,7 +151,7 @@ async def take_challenge(intake: Intake, request: Request, *, user: User, before
     limit = intake.settings.ground_truth_limit_bytes
     async with upload_in_progress(
         request, user=user, kind=UploadKind.CHALLENGE, database=intake.database, settings=intake.settings
-    ) as pace:
+    ) as upload:
         archive = await to_thread.run_sync(partial(intake.store.receive, limit=limit))
         async with removed_at_end(archive):
             received = await receive_form(
@@ -159,7 +159,7 @@ async def take_challenge(intake: Intake, request: Request, *, user: User, before
                 file_field=ARCHIVE_FIELD,
                 sink=archive,
                 limit=limit,
-                pace=pace,
+                pace=upload.pace,
                 known_fields=("slug", "organisers", CSRF_FIELD),
                 before_file=before_file,
             )

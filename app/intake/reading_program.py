@@ -62,7 +62,7 @@ def main() -> None:
     confined = restrict_files([*python, *ours, *map(Path, _SYSTEM)])
     for descriptor in (0, 1, 2):  # output of libraries would be that of the web process
         os.dup2(nothing, descriptor)
-    serve(control, confined, _read_one)
+    serve(control, confined, _read_one, parent=int(sys.argv[1]))
 
 
 def _read_one(files: list[int]) -> None:

@@ -4,8 +4,9 @@ import asyncio
 import errno
 import logging
 import uuid
-from collections.abc import AsyncIterator, Callable, Iterator
+from collections.abc import AsyncIterator, Callable, Collection, Iterator
 from contextlib import asynccontextmanager, contextmanager
+from dataclasses import dataclass
 
 import anyio
 from anyio import to_thread
@@ -53,6 +54,22 @@ def reporting_disk_errors() -> Iterator[None]:
         raise
 
 
+@dataclass(slots=True)
+class InProgress:
+    """An upload attempt in progress.
+
+    Attributes:
+        user: who uploads.
+        pace: the minimum pace of the body.
+        rejected: the challenge that the archive was rejected for, and the codes of its errors.
+    """
+
+    request: Request
+    user: User
+    pace: Pace
+    rejected: tuple[uuid.UUID, Collection[str]] | None = None
+
+
 @asynccontextmanager
 async def upload_in_progress(
     request: Request,
@@ -62,15 +79,12 @@ async def upload_in_progress(
     database: Database,
     settings: Settings,
     resumable_id: uuid.UUID | None = None,
-) -> AsyncIterator[Pace]:
+) -> AsyncIterator[InProgress]:
     """Record an upload attempt before its body is read, and end it with the block.
 
     Args:
         resumable_id: the finished resumable upload that is validated. Its first validations belong to the attempt that
             has begun it.
-
-    Yields:
-        The minimum pace of the body.
 
     Raises:
         LimitedError, TooLargeError: as `attempts.begin`.
@@ -94,10 +108,13 @@ async def upload_in_progress(
                 attempts.end_part(session, upload_id, more_bytes=pace.received)
             else:
                 attempts.end(session, upload_id, received_bytes=pace.received)
+            if upload.rejected is not None:
+                attempts.reject(session, upload_id, *upload.rejected)
 
+    upload = InProgress(request, user, pace)
     upload_id = await to_thread.run_sync(begin)
     async with lease_renewed(database, settings, upload_id, kind, pace, end=end):
-        yield pace
+        yield upload
 
 
 @asynccontextmanager

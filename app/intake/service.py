@@ -39,7 +39,6 @@ from vocboard.app.intake.accepting import (
     refuse_doubtful,
     refuse_incomplete,
 )
-from vocboard.app.intake.body import Pace
 from vocboard.app.intake.idempotency import RepeatableRequest
 from vocboard.app.intake.limits import is_new
 from vocboard.app.intake.models import ResumableUpload, UploadKind
@@ -61,6 +60,7 @@ from vocboard.app.intake.multipart import (
     submission_form,
 )
 from vocboard.app.intake.receiving import (
+    InProgress,
     cancelled_by_disconnect,
     fsynced_at_end,
     removed_at_end,
@@ -83,6 +83,7 @@ from vocboard.app.web.access_log import note_refusal
 from vocboard.app.web.client import client_address
 from vocboard.app.web.viewer import viewer_now
 from vocboard.evaluator.editions import Edition
+from vocboard.evaluator.problems import Severity
 
 _Receive = Callable[[Sink | None], Awaitable[StreamedForm]]  # passes the form's file to a sink; None: there is no file
 
@@ -158,6 +159,7 @@ class _Opened:
     """An upload that is to be submitted.
 
     Attributes:
+        progress: its attempt.
         key: the idempotency key, if there is one.
         upload_id: of the resumable upload that has the archive; None if it is in the request.
         upload: the resumable upload; None if another request has submitted it.
@@ -165,6 +167,8 @@ class _Opened:
         began_at: when the upload began.
     """
 
+    sent: SubmissionRequest
+    progress: InProgress
     key: str | None
     upload_id: uuid.UUID | None
     upload: ResumableUpload | None
@@ -207,7 +211,7 @@ class Intake:
             UploadInUseError: the upload still arrives.
             ClientDisconnect: the client disconnected.
         """
-        async with self._in_progress(request, user, upload_id):
+        async with self._in_progress(request, user, upload_id) as progress:
             upload = await to_thread.run_sync(self.find, upload_id, user)
             destination = Destination(upload.challenge.slug, upload.phase_key, upload.is_rehearsal)
             target = await to_thread.run_sync(self._target_of, upload, destination, user)
@@ -218,7 +222,7 @@ class Intake:
             async with removed_at_end(archive):
                 columns = await to_thread.run_sync(self.store.receive_columns, archive)
                 async with removed_at_end(columns):
-                    report = await self._validate(request, user, target, archive, columns=columns)
+                    report = await self._validate(progress, target, archive, columns)
                 sha256 = archive.sha256
         checked = CheckedUpload(report, challenges.edition_of_phase(target.challenge, target.phase))
         if report.refuses:
@@ -258,8 +262,8 @@ class Intake:
             NotSignedInError: the token or browser session ended during the upload.
             ClientDisconnect: the client disconnected.
         """
-        async with self._in_progress(sent.request, sent.user, upload_id) as pace:
-            opened = await to_thread.run_sync(self._open, sent, upload_id)
+        async with self._in_progress(sent.request, sent.user, upload_id) as progress:
+            opened = await to_thread.run_sync(self._open, sent, progress, upload_id)
 
             async def receive(sink: Sink | None) -> StreamedForm:
                 return await receive_form(
@@ -267,7 +271,7 @@ class Intake:
                     file_field=None if sink is None else ARCHIVE_FIELD,
                     sink=sink,
                     limit=self.settings.upload_limit_bytes,
-                    pace=pace,
+                    pace=progress.pace,
                     known_fields=KNOWN_FIELDS,
                     before_file=before_file,
                     text_files=(HASHES_FIELD,),
@@ -275,14 +279,14 @@ class Intake:
                 )
 
             if opened.target is None:
-                return await self._repeated(sent, opened, receive)
-            accepted = await self._submit(sent, opened, opened.target, receive)
+                return await self._repeated(opened, receive)
+            accepted = await self._submit(opened, opened.target, receive)
             await to_thread.run_sync(self.notifier.submission_queued)  # before the upload ends: a worker can begin
             return accepted
 
     def _in_progress(
         self, request: Request, user: User, upload_id: uuid.UUID | None
-    ) -> AbstractAsyncContextManager[Pace]:
+    ) -> AbstractAsyncContextManager[InProgress]:
         return upload_in_progress(
             request,
             user=user,
@@ -292,7 +296,7 @@ class Intake:
             resumable_id=upload_id,
         )
 
-    def _open(self, sent: SubmissionRequest, upload_id: uuid.UUID | None) -> _Opened:
+    def _open(self, sent: SubmissionRequest, progress: InProgress, upload_id: uuid.UUID | None) -> _Opened:
         """Find out what is to be submitted, before the body is read."""
         key, upload = sent.idempotency_key, None
         if upload_id is not None:
@@ -305,16 +309,14 @@ class Intake:
         if is_known or upload_id is None:
             began_at = now()
             target = None if is_known else find_target(self.database, sent.destination, sent.user, at=began_at)
-            return _Opened(key, upload_id, upload, target, began_at)
+            return _Opened(sent, progress, key, upload_id, upload, target, began_at)
         if upload is None:
             raise NotFoundError(resumable.NO_UPLOAD)
         destination = replace(sent.destination, phase_key=sent.destination.phase_key or upload.phase_key)
         target = self._target_of(upload, destination, sent.user)
-        return _Opened(key, upload_id, upload, target, _began_at(upload))
+        return _Opened(sent, progress, key, upload_id, upload, target, _began_at(upload))
 
-    async def _submit(
-        self, sent: SubmissionRequest, opened: _Opened, target: Target, receive: _Receive
-    ) -> AcceptedSubmission:
+    async def _submit(self, opened: _Opened, target: Target, receive: _Receive) -> AcceptedSubmission:
         upload = opened.upload
         self.validator.expect_upload()
         if upload is None:
@@ -323,14 +325,14 @@ class Intake:
             try:
                 archive = await to_thread.run_sync(self._adopted, upload)
             except FileNotFoundError:  # submitted by another request just now, or lost
-                return await self._repeated(sent, opened, receive)
+                return await self._repeated(opened, receive)
         async with removed_at_end(archive):
             received = await receive(archive if upload is None else None)
             await to_thread.run_sync(archive.flush)
             if upload is not None:
                 received.file_name = file_name(upload.client_metadata)
             try:
-                accepted = await self._accept(sent, opened, target, received, archive)
+                accepted = await self._accept(opened, target, received, archive)
             except (InvalidArchiveError, WrongDigestError):
                 if upload is not None:
                     await to_thread.run_sync(self._discard, upload)
@@ -340,12 +342,7 @@ class Intake:
         return accepted
 
     async def _accept(
-        self,
-        sent: SubmissionRequest,
-        opened: _Opened,
-        target: Target,
-        received: StreamedForm,
-        archive: IncomingArchive,
+        self, opened: _Opened, target: Target, received: StreamedForm, archive: IncomingArchive
     ) -> AcceptedSubmission:
         """Validate an archive that has arrived completely, and queue the submission.
 
@@ -353,6 +350,7 @@ class Intake:
         together.
         """
         _check_digest(received, archive)
+        sent = opened.sent
         edition = challenges.edition_of_phase(target.challenge, target.phase)
         form, declared, wrong = await to_thread.run_sync(lambda: read_form(submission_form(received), edition))
         if sent.refuses_identical and not _says_yes(received, IDENTICAL_FIELD):
@@ -361,9 +359,7 @@ class Intake:
         async with removed_at_end(columns):
             classes = None if "segmentation_classes" in wrong else form.segmentation_classes
             async with fsynced_at_end(archive):
-                report = await self._validate(
-                    sent.request, sent.user, target, archive, columns=columns, segmentation_classes=classes
-                )
+                report = await self._validate(opened.progress, target, archive, columns, classes=classes)
             if report.refuses:
                 offered = [edition.competitions[key] for key in target.phase.competitions]
                 wrong = {**missing_from(declared, needed_by_each(offered)), **wrong}
@@ -377,7 +373,7 @@ class Intake:
                 refuse_incomplete(report, edition)
             if not _says_yes(received, WARNINGS_FIELD):
                 refuse_doubtful(report)
-            repeatable = _repeatable(sent, opened, received, archive.sha256)
+            repeatable = _repeatable(opened, received, archive.sha256)
 
             def queue() -> AcceptedSubmission:
                 if report.has_columns:
@@ -418,23 +414,23 @@ class Intake:
 
     async def _validate(
         self,
-        request: Request,
-        user: User,
+        progress: InProgress,
         target: Target,
         archive: IncomingArchive,
-        *,
         columns: IncomingArchive,
-        segmentation_classes: Collection[str] | None = None,
+        *,
+        classes: Collection[str] | None = None,
     ) -> Report:
         """Read an archive completely; stop if the client disconnects.
 
         Args:
             columns: receives what is read.
-            segmentation_classes: declared classes; None for all.
+            classes: declared classes for segmentation; None for all.
 
         Raises:
             ClientDisconnect: the client disconnected.
         """
+        request, user = progress.request, progress.user
         with cancelled_by_disconnect(request):
             report = await self.validator.validate(
                 archive.path,
@@ -443,22 +439,28 @@ class Intake:
                 image_sets=target.image_sets,
                 competitions=target.phase.competitions,
                 columns=columns,
-                segmentation_classes=segmentation_classes,
+                segmentation_classes=classes,
             )
         if report.refuses:
+            codes = [problem.code for problem in report.problems if problem.severity is Severity.ERROR]
+            progress.rejected = (target.challenge.id, codes)
             note_refusal(request, (problem.code for problem in report.problems))
         return report
 
-    async def _repeated(self, sent: SubmissionRequest, opened: _Opened, receive: _Receive) -> AcceptedSubmission:
+    async def _repeated(self, opened: _Opened, receive: _Receive) -> AcceptedSubmission:
         """Return the submission that was accepted with the key, if this request repeats the one that made it."""
         digest = _Digest() if opened.upload_id is None else None
         received = await receive(digest)
-        repeatable = _repeatable(sent, opened, received, "" if digest is None else digest.sha256)
+        repeatable = _repeatable(opened, received, "" if digest is None else digest.sha256)
 
         def find() -> uuid.UUID | None:
             with self.database.reading() as session:
-                viewer_now(session, sent.request.state.identity)
-                return None if repeatable is None else idempotency.earlier_submission(session, sent.user, repeatable)
+                viewer_now(session, opened.progress.request.state.identity)
+                return (
+                    None
+                    if repeatable is None
+                    else idempotency.earlier_submission(session, opened.sent.user, repeatable)
+                )
 
         earlier = await to_thread.run_sync(find)
         if earlier is None:
@@ -559,9 +561,7 @@ def lost(upload: ResumableUpload) -> NotFoundError:
     return NotFoundError(resumable.LOST_UPLOAD)
 
 
-def _repeatable(
-    sent: SubmissionRequest, opened: _Opened, received: StreamedForm, sha256: str
-) -> RepeatableRequest | None:
+def _repeatable(opened: _Opened, received: StreamedForm, sha256: str) -> RepeatableRequest | None:
     """Return how a repetition of the request is recognised; None if it has no key.
 
     Args:
@@ -571,7 +571,7 @@ def _repeatable(
         return None
     fields = {name: values for name, values in received.fields.items() if name in SUBMITTED_FIELDS}
     archive = sha256 if opened.upload_id is None else f"upload {opened.upload_id}"
-    return RepeatableRequest(opened.key, idempotency.request_sha256(asdict(sent.destination), fields, archive))
+    return RepeatableRequest(opened.key, idempotency.request_sha256(asdict(opened.sent.destination), fields, archive))
 
 
 def _says_yes(received: StreamedForm, field: str) -> bool:

@@ -8,6 +8,7 @@ import math
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC
+from difflib import get_close_matches
 from functools import singledispatch
 from http import HTTPStatus
 from typing import Any
@@ -157,15 +158,6 @@ def _(error: BusyError) -> ProblemDetails:
 
 
 @details_of.register
-def _(error: RequestValidationError) -> ProblemDetails:
-    problems = error.errors()
-    if any(problem["loc"][0] == "path" for problem in problems):  # a malformed identifier
-        return details_of(HTTPException(404))
-    fields = {".".join(map(str, problem["loc"][1:])) or "body": problem["msg"] for problem in problems}
-    return details_of(InvalidInputError(fields))
-
-
-@details_of.register
 def _(error: HTTPException) -> ProblemDetails:
     status = HTTPStatus(error.status_code)
     detail = error.detail if error.detail != status.phrase else _DETAILS.get(status, status.description)
@@ -208,6 +200,8 @@ async def render(request: Request, error: Exception, error_page: ErrorPage) -> R
     """Return an error as a response."""
     if isinstance(error.__cause__, ServiceError):  # the framework wraps exceptions raised while reading a body
         error = error.__cause__
+    if isinstance(error, RequestValidationError):
+        error = _of_request(error, request)
     details = details_of(error)
     note_refusal(request, [details.code])
     if wants_json(request):
@@ -218,6 +212,24 @@ async def render(request: Request, error: Exception, error_page: ErrorPage) -> R
             wanted += f"?{request.url.query}"
         return RedirectResponse(f"{SIGN_IN_PATH}?{urlencode({'next': wanted})}", 303)
     return await error_page(request, details)
+
+
+def _of_request(error: RequestValidationError, request: Request) -> Exception:
+    """Return what a request that is not as its route declares gets; names the nearest known field of an unknown one."""
+    problems = error.errors()
+    if any(problem["loc"][0] == "path" for problem in problems):  # a malformed identifier
+        return HTTPException(404)
+    body = getattr(getattr(request.scope.get("route"), "body_field", None), "field_info", None)
+    known = list(getattr(getattr(body, "annotation", None), "model_fields", ()))
+    fields = {}
+    for problem in problems:
+        *_, name = problem["loc"]
+        message = problem["msg"]
+        if problem["type"] == "extra_forbidden":
+            near = get_close_matches(str(name), known, n=1) if len(problem["loc"]) == 2 else []
+            message = "There is no such field." + (f" Do you mean {near[0]!r}?" if near else "")
+        fields[".".join(map(str, problem["loc"][1:])) or "body"] = message
+    return InvalidInputError(fields)
 
 
 class ErrorResponses:

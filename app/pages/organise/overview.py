@@ -13,6 +13,7 @@ from vocboard.app.challenges import phase_people
 from vocboard.app.challenges import service as challenges
 from vocboard.app.database import Database, now
 from vocboard.app.errors import ConflictError, InvalidInputError
+from vocboard.app.intake import attempts
 from vocboard.app.moderation import bans, bulk
 from vocboard.app.moderation.bans import Results
 from vocboard.app.moderation.bulk import Action, Outcome
@@ -24,6 +25,7 @@ from vocboard.app.pages import wording
 from vocboard.app.pages.filters import address_with, chosen
 from vocboard.app.pages.forms import NO_ERRORS, FormErrors, go_to
 from vocboard.app.pages.rendering import render
+from vocboard.app.settings import Settings
 from vocboard.app.submissions.declarations import TITLES
 from vocboard.app.web.csrf import protect_form
 from vocboard.app.web.dependencies import DatabaseDep, NotifierDep, SettingsDep
@@ -33,9 +35,11 @@ router = APIRouter(prefix="/organise/{slug}")
 
 
 @router.get("/submissions")
-def submissions_page(request: Request, database: DatabaseDep, user: Organiser, slug: str) -> Response:
+def submissions_page(
+    request: Request, database: DatabaseDep, settings: SettingsDep, user: Organiser, slug: str
+) -> Response:
     """Everyone's submissions."""
-    return _submissions_page(request, database, user, slug)
+    return _submissions_page(request, database, settings, user, slug)
 
 
 @router.post("/submissions/actions", dependencies=[Depends(protect_form)])
@@ -70,12 +74,16 @@ def act_on_submissions(
                 site=settings.public_url,
             )
     except InvalidInputError as error:
-        return _submissions_page(request, database, user, slug, errors=FormErrors.of(error), ticked=submission)
+        return _submissions_page(
+            request, database, settings, user, slug, errors=FormErrors.of(error), ticked=submission
+        )
     notifier.submission_queued()  # what is reinstated may wait for a worker
     notifier.mail_queued()
     refused = [one for one in outcomes if one.refusal is not None]
     if refused:
-        return _submissions_page(request, database, user, slug, done=len(outcomes) - len(refused), refused=refused)
+        return _submissions_page(
+            request, database, settings, user, slug, done=len(outcomes) - len(refused), refused=refused
+        )
     return go_to(address_with(f"/organise/{slug}/submissions", request.query_params, {}), done="bulk")
 
 
@@ -146,6 +154,7 @@ def queue_page(request: Request, database: DatabaseDep, user: Organiser, slug: s
 def _submissions_page(
     request: Request,
     database: Database,
+    settings: Settings,
     user: User,
     slug: str,
     *,
@@ -161,6 +170,7 @@ def _submissions_page(
         found = overview.page_of_submissions(
             session, challenge=challenge, filters=filters, page=int(number) if number.isdecimal() else 1
         )
+        rejected = attempts.rejected(session, challenge.id, kept_for=settings.rejected_uploads_kept_for)
     methods = {row.submission.id: row.submission.method.name for row in found.items}
     return render(
         request,
@@ -168,6 +178,8 @@ def _submissions_page(
         errors=errors,
         challenge=challenge,
         page=found,
+        rejected=rejected,
+        rejected_days=settings.rejected_uploads_kept_for.days,
         filters=filters,
         phases=challenges.phases_of(challenge),
         is_filtered=filters.is_any,

@@ -54,6 +54,7 @@ def test_only_what_is_given_changes(organiser: httpx.Client) -> None:
         ({"opens_at": "tomorrow"}, "opens_at"),
         ({"visibility": "secret"}, "visibility"),
         ({"slug": "another"}, "slug"),
+        ({"quota_cuont": 1}, "quota_cuont"),
     ],
 )
 def test_errors_are_reported_by_field(organiser: httpx.Client, change: dict[str, Any], field: str) -> None:
@@ -64,6 +65,8 @@ def test_errors_are_reported_by_field(organiser: httpx.Client, change: dict[str,
     assert response.headers["content-type"] == "application/problem+json"
     assert response.json()["code"] == "invalid_input"
     assert set(response.json()["fields"]) == {field}
+    if field == "quota_cuont":
+        assert response.json()["fields"][field] == "There is no such field. Do you mean 'quota_count'?"
     assert organiser.get(path).json() == before
 
 

@@ -1,15 +1,19 @@
 """Checking before submitting: an upload without submitting it, and refusing entries that leave out classes."""
 
+from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
 import httpx
 import pytest
+from sqlalchemy import select
 
 from tests.support.factories import make_token, make_user
 from tests.support.site import Site
 from tests.support.wrong_archives import TRAINING_DATA, challenge, detections, tar
 from vocboard.app.challenges.models import Challenge
+from vocboard.app.intake import attempts
+from vocboard.app.intake.models import Upload
 from vocboard.client.client import Client
 from vocboard.client.errors import WarningsNotAcceptedError
 from vocboard.commands.main import main
@@ -71,7 +75,12 @@ def test_a_check_of_a_wrong_archive_has_its_problems(embedded_site: Site, target
         upload = uploaded(client, target.slug, tar(detections(comma=True)))
         report = client.post(f"/api/v1/uploads/{upload}/check").json()
         nothing = client.get("/api/v1/submissions").json()
+    with embedded_site.database.reading() as session:
+        rejected = attempts.rejected(session, target.id, kept_for=timedelta(days=1))
+        assert session.scalars(select(Upload.address)).all() == [""]
     assert not report["valid"]
+    assert (rejected.uploads, rejected.people) == (1, 1)
+    assert [code for code, _, _ in rejected.codes] == sorted({problem["code"] for problem in report["problems"]})
     assert report["groups"][0]["count"] == 1_200
     assert report["groups"][0]["documentation"] == f"/docs/problems#{report['groups'][0]['code']}"
     assert nothing["total"] == 0

@@ -12,7 +12,7 @@ from vocboard.app.accounts.models import User
 from vocboard.app.database import now
 from vocboard.app.errors import LimitedError, TooLargeError
 from vocboard.app.intake import attempts as service
-from vocboard.app.intake.attempts import Attempt
+from vocboard.app.intake.attempts import Attempt, Rejected
 from vocboard.app.intake.limits import BYTES_PERIOD, LEASE, NEW_ACCOUNT, PersonLimits, ServerLimits
 from vocboard.app.intake.models import Upload, UploadKind
 
@@ -155,3 +155,25 @@ def test_what_no_limit_counts_any_more_is_forgotten(backend: Backend) -> None:
     with backend.database.reading() as session:
         assert session.scalar(select(func.count()).select_from(Upload)) == 2
         assert session.get(Upload, in_progress) is not None
+
+
+def test_organisers_count_rejected_uploads_for_as_long_as_the_settings_say(backend: Backend) -> None:
+    challenge, (one, other), limits = backend.challenge(), (backend.user(), backend.user()), person()
+    server = ServerLimits(concurrent_from_address=100, concurrent=100, rejected_kept_for=timedelta(days=30))
+    for user, codes in ((one, ["b", "a", "a"]), (one, ["a"]), (other, ["a"])):
+        upload = begin(backend, user, limits, server=server)
+        end(backend, upload)
+        with backend.database.writing() as session:
+            service.reject(session, upload, challenge.id, codes)
+
+    def rejected(days: int = 30) -> Rejected:
+        with backend.database.reading() as session:
+            return service.rejected(session, challenge.id, kept_for=timedelta(days=days))
+
+    make_older(backend, timedelta(days=20))
+    begin(backend, one, limits, server=server)
+    assert rejected() == Rejected(uploads=3, people=2, codes=(("a", 3, 2), ("b", 1, 1)))
+    assert rejected(days=10) == Rejected(0, 0, ())
+    make_older(backend, timedelta(days=30))
+    begin(backend, one, limits, server=server)
+    assert rejected(days=100).uploads == 0

@@ -57,7 +57,7 @@ def stored_files(backend: Backend) -> int:
 
 def test_an_accepted_upload_is_queued_with_its_archive(backend: Backend) -> None:
     user = backend.user()
-    submission_id = backend.submit(user, backend.challenge(), method_name="  R-CNN  ", archive_name="r.tar")
+    submission_id = backend.submit(user, backend.challenge(), method_name="R-CNN", archive_name="r.tar")
     with backend.database.reading() as session:
         submission = queries.get_for(session, submission_id, user)
         assert (submission.state, submission.method.name, submission.archive_name) == (State.QUEUED, "R-CNN", "r.tar")

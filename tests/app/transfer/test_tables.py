@@ -26,6 +26,7 @@ LEFT_OUT = {
     "image_set_comparisons": "computed from the ground truth, which is not exported",
     "leaderboard_revisions": "triggers count them",
     "resumable_uploads": "not finished",
+    "uploads": "attempts, which are only kept for a while",
     "statistics_updates": "work for this server's workers",
     "submission_sequences": "computed from the ground truth, which is not exported",
 }
