@@ -12,6 +12,7 @@ from datetime import datetime
 from vocboard.app.evaluations.origin import ImportedScores
 from vocboard.app.leaderboards.board import Board, BoardRow
 from vocboard.app.leaderboards.current import CurrentBoard
+from vocboard.app.leaderboards.removals import Removal
 from vocboard.evaluator.editions import Competition
 
 LEADERS = 3  # methods
@@ -46,6 +47,7 @@ class Standings:
         leaders: the first three that have a rank.
         latest: when the latest of them was submitted; None if there is none.
         imported: where its scores came from; None if they were computed on this server.
+        removals: results that organisers removed after it was frozen, the latest first.
         own: the reader's; None without one, and on an anonymous leaderboard.
     """
 
@@ -57,6 +59,7 @@ class Standings:
     latest: datetime | None
     own: OwnPlace | None
     imported: ImportedScores | None = None
+    removals: tuple[Removal, ...] = ()
 
     @property
     def leader(self) -> BoardRow | None:
@@ -80,6 +83,7 @@ def standings(board: Board, own: Collection[uuid.UUID]) -> Standings:
         latest=max((entry.submitted_at for entry in rows.entries), default=None),
         own=_own(board, own),
         imported=board.imported,
+        removals=board.removals,
     )
 
 

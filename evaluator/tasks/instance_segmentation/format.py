@@ -41,40 +41,43 @@ class InstanceSegmentationFiles(FilesByClass[Regions]):
         blocks = read_lines(data, self.upload.edition.limits, report)
         if blocks is None:
             return None
-        found = _Found()
+        found, in_image, limit = _Found(), Counter[int](), self.upload.edition.limits.detections_per_image
+        position = self.upload.items.images.position
         for block in blocks:
             for number, text in zip(block.numbers, block.texts, strict=True):
-                self._line(text, number, found, report)
+                fields = text.split()
+                image = position(fields[0]) if len(fields) == len(_LINE.fields) else None
+                if image is not None:
+                    in_image[image] += 1
+                    if in_image[image] > limit:
+                        continue  # refused, and only counted
+                self._line(fields, image, number, found, report)
                 if found.count > MAX_RUNS:
                     report.add(TOO_MANY_RUNS, number, limit=MAX_RUNS)
                     return None
                 if report.has_enough:
                     report.stop(number)
                     return None
-        self._refuse_too_many(found.in_image, report)
+        self._refuse_too_many(in_image, report)
         if report.has_errors:
             report.lines = line_count(data)
             return None
         _warn(found, report)
         return found.regions()
 
-    def _line(self, text: str, number: int, found: "_Found", report: FileReport) -> None:
+    def _line(self, fields: list[str], image: int | None, number: int, found: "_Found", report: FileReport) -> None:
         """Take the region of a line, unless anything is wrong with it or with a line before."""
-        fields = text.split()
         if len(fields) != len(_LINE.fields):
             kind, wrong = field_count_problem([field[:MAX_CHARACTERS] for field in fields], _LINE)
             report.add(kind, number, **wrong)
             return
         upload = self.upload
-        image = find_image(fields[0], number, upload.items, report)
+        if image is None:
+            find_image(fields[0], number, upload.items, report)
         confidence = read_number(fields[1], CONFIDENCE, number, upload.edition.limits, report)
         allowed = upload.competition.rules.confidence_range
         if confidence is not None and allowed is not None:
             check_confidence(fields[1], confidence, allowed, number, report)
-        if image is not None:
-            found.in_image[image] += 1
-            if found.in_image[image] > upload.edition.limits.detections_per_image:
-                return  # they are refused, and only counted from here on
         runs = self._runs(fields[2], image, number, report)
         if image is not None and confidence is not None and runs is not None and not report.has_errors:
             found.add(image, confidence, runs, number)
@@ -109,14 +112,13 @@ class InstanceSegmentationFiles(FilesByClass[Regions]):
 
 @dataclass(slots=True)
 class _Found:
-    """The regions of a file so far, and how many lines each image has."""
+    """The regions of a file so far."""
 
     image: list[int] = field(default_factory=list)
     confidence: list[float] = field(default_factory=list)
     runs: list[NDArray[np.int64]] = field(default_factory=list)
     line: list[int] = field(default_factory=list)
     count: int = 0
-    in_image: Counter[int] = field(default_factory=Counter)
 
     def add(self, image: int, confidence: float, runs: NDArray[np.int64], line: int) -> None:
         """Add a region."""

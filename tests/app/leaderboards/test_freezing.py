@@ -368,6 +368,10 @@ def test_what_organisers_remove_leaves_a_frozen_leaderboard_until_they_undo_it(
             found = client.get(board).json()
             return [(row["rank"], row["method"]) for row in found["rows"]]
 
+        def archive(at: datetime | None) -> None:
+            with site.writing() as session:
+                session.get_one(Challenge, world.challenge.id).archived_at = at
+
         clock.advance(2 * DAY)
         assert methods() == IN_ORDER
         untouched = [client.get(address).content for address in (board, f"{board}.csv", f"{board}.tex", embedded)]
@@ -386,12 +390,14 @@ def test_what_organisers_remove_leaves_a_frozen_leaderboard_until_they_undo_it(
         assert header.endswith(",corrected_at")
         assert {row.rpartition(",")[2][:10] for row in rows} == {f"{now():%Y-%m-%d}"}
         on_that_day = f"{now():%-d %b %Y}"
-        for address in (BOARD, embedded, BOARD.rpartition("/")[0]):
+        archive(now())
+        for address in (BOARD, embedded, BOARD.rpartition("/")[0], BOARD.partition("/leaderboards")[0]):
             page = client.get(address).text
             assert "Corrected after it was frozen: 1 result" in page
             assert on_that_day in page
             assert "Method 1" not in page
             assert str(world.ids[1]) not in page
+        archive(None)
         assert "% Corrected after it was frozen: 1 result" in client.get(f"{board}.tex").text
         assert "2 methods" in client.get("/challenges/frozen").text
         if undo is not None:
