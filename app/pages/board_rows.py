@@ -1,13 +1,11 @@
 """The rows of a leaderboard's page. They are most of it, so they are rendered once for everybody and kept.
 
 Rows that differ for a reader (their own, and those chosen for a comparison) are rendered again and put in their place.
-After a leaderboard has changed, most rows are as they were, and are not rendered again either.
 """
 
 import uuid
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass, field
-from functools import lru_cache
+from dataclasses import dataclass
 
 from markupsafe import Markup
 
@@ -20,7 +18,6 @@ from vocboard.app.pages.rendering import environment
 from vocboard.evaluator.editions import Declaration, Metric
 
 MAX_TITLE_LENGTH = 200  # characters of the text that appears over a name
-KEPT_ROWS = 5 * PER_PAGE  # of all leaderboards
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +54,7 @@ class RepeatedTexts:
     """
 
     affiliation: str
-    declared: dict[str, str] = field(hash=False)
+    declared: dict[str, str]
 
     @classmethod
     def of(cls, board: Board) -> "RepeatedTexts":
@@ -154,7 +151,6 @@ class _Table:
         )
 
 
-@lru_cache(KEPT_ROWS)
 def _render(row: BoardRow, table: _Table, *, is_own: bool = False, series: int | None = None) -> str:
     macro = environment().get_template("leaderboard_row.html").module.row  # type: ignore[attr-defined]
     cells = _cells(row.cells if table.metric is None else row.other_cells[table.metric], table)

@@ -2,14 +2,15 @@
 
 import argparse
 import re
+import shutil
 import signal
 import sys
+import threading
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from functools import cache
 from pathlib import Path
 from types import FrameType
-
-import httpx
 
 from vocboard import migrations
 from vocboard.app.accounts.models import Role
@@ -17,19 +18,19 @@ from vocboard.app.database import Database
 from vocboard.app.settings import Settings
 from vocboard.commands.demo.accounts import Account, DemoFile, ensure_account
 from vocboard.commands.demo.cast import EXAMPLE
-from vocboard.commands.demo.examples import fill_examples
+from vocboard.commands.demo.examples import EXAMPLES, SLUGS
 from vocboard.commands.demo.methods import Method, results_archive
 from vocboard.commands.demo.seeding import (
     WEEK_SECONDS,
     Api,
+    DemoChallenge,
     Rules,
     SeedingError,
-    ensure_challenge,
-    has_ground_truth,
+    Stage,
     upload_ground_truth,
 )
 from vocboard.commands.demo.server import DemoServer, ServerError, check_port, only_demo_in
-from vocboard.commands.demo.synthetic import fill_with_synthetic, open_competitions
+from vocboard.commands.demo.synthetic import draw_test_set, fill_with_synthetic, open_competitions, slug_of
 from vocboard.evaluator import editions
 from vocboard.evaluator.editions import Edition, UnknownEditionError
 
@@ -38,7 +39,7 @@ DIRECTORY = Path("demo-data")
 READY_FILE = "demo.json"  # exists while the demo runs
 STOPPED_FILE = "demo-stopped.json"  # the same file while the demo is stopped, so that accounts persist
 EXAMPLE_ARCHIVE = "example-results.tar.gz"  # results that visitors can upload
-EXAMPLES_FILLED = "examples.filled"  # exists once the example challenges are complete
+INCOMPLETE_FILE = "demo.incomplete"  # exists in a new directory until everything is there
 DOMAIN = "demo.vocboard.example"  # of the accounts' addresses; a reserved domain, so that no mail is ever delivered
 PARTICIPANT, ORGANISER = f"participant@{DOMAIN}", f"organiser@{DOMAIN}"
 PARTICIPANT_NAME = "Demo Participant"
@@ -46,10 +47,10 @@ PARTICIPANT_NAME = "Demo Participant"
 NOTICE = (
     "This is a demo, with synthetic test sets and methods. Its challenges are in different states: open, open with two "
     "phases (Harbour 2026), scored again after a correction (Orchard 2026), with a frozen leaderboard (Harbour 2025), "
-    "closed (Orchard 2025) and archived (Harbour 2024). They appear within a minute after the first start.\n\n"
-    "Open test sets show scores in whole per cent, so that uploads reveal little of the ground truth. Curves, "
-    "confusion matrices and kinds of errors are in two phases: Practice of Synthetic objects, which is closed, and "
-    "Validation of Harbour 2026, which is open.\n\n"
+    "closed (Orchard 2025) and archived (Harbour 2024).\n\n"
+    "Open test sets show scores in whole per cent, so that uploads reveal little of the ground truth; Synthetic "
+    "objects also shows curves. Everything about a result is in two phases: Practice of Synthetic objects, which is "
+    "closed, and Validation of Harbour 2026, which is open.\n\n"
     "To try an upload to Synthetic objects, register, or sign in as {participant}, who has submissions already, and "
     "upload {archive}. Sign in as {organiser} to see what organisers see, under Organise, and a draft (Harbour 2027). "
     "The passwords are in the terminal, and in {ready_file}."
@@ -116,6 +117,7 @@ def _serve(arguments: argparse.Namespace, edition: Edition) -> None:
 
 def _serve_from(arguments: argparse.Namespace, edition: Edition) -> None:
     check_port(arguments.host, arguments.port)
+    remove_incomplete(arguments.data)
     ready_file, stopped_file = arguments.data / READY_FILE, arguments.data / STOPPED_FILE
     settings = _settings(arguments, ready_file)
     if ready_file.exists():  # it was killed
@@ -142,39 +144,56 @@ def _serve_from(arguments: argparse.Namespace, edition: Edition) -> None:
     print(f"Starting the server on port {arguments.port} ...", flush=True)
     with DemoServer(settings, host=arguments.host, port=arguments.port) as server:
         filled = arguments.data / f"{edition.name.lower()}.filled"
-        own, organising = Api(server.url, participant.token), Api(server.url, organiser.token)
         if not filled.exists():
+            own, organising = Api(server.url, participant.token), Api(server.url, organiser.token)
+            stage = Stage(database, organising, _authors(server.url, database, own), PARTICIPANT)
             if arguments.devkit is None:
-                _fill_with_synthetic(edition, arguments.data, server.url, database, own=own, organiser=organising)
+                _fill_with_synthetic(stage, edition, arguments.data)
             else:
-                _fill_with_real(edition, arguments.devkit, organising)
+                _fill_with_real(stage, edition, arguments.devkit)
             filled.touch()
+            (arguments.data / INCOMPLETE_FILE).unlink(missing_ok=True)
         demo = DemoFile(server.url, participant, organiser)
         demo.write(ready_file)
         _tell(demo, ready_file)
         try:
-            if arguments.devkit is None:
-                _add_examples(arguments.data / EXAMPLES_FILLED, database, own=own, organiser=organising, url=server.url)
             server.wait()
         finally:
             ready_file.replace(stopped_file)
 
 
-def _fill_with_real(edition: Edition, tree: Path, organiser: Api) -> None:
+def remove_incomplete(data: Path) -> None:
+    """Remove what an interrupted first start has left in a directory that was empty before it."""
+    incomplete = data / INCOMPLETE_FILE
+    if incomplete.exists():
+        for path in data.iterdir():
+            if path.is_dir():
+                shutil.rmtree(path)
+            elif path != incomplete:
+                path.unlink()
+    elif not any(data.iterdir()):
+        incomplete.touch()
+
+
+def _fill_with_real(stage: Stage, edition: Edition, tree: Path) -> None:
+    challenge = DemoChallenge(stage, slug_of(edition), edition)
     description = REAL_DESCRIPTION.format(tree=tree.name, title=edition.title)
-    slug = ensure_challenge(organiser, edition, title=edition.title, description=description, rules=REAL_RULES)
-    if not has_ground_truth(organiser, slug):
-        print(f"Importing {tree} ...", flush=True)
-        upload_ground_truth(organiser, slug, tree)
+    challenge.create(0, title=edition.title, description=description, visibility="public", **REAL_RULES)
+    print(f"Importing {tree} ...", flush=True)
+    upload_ground_truth(stage.organiser, challenge.slug, tree)
 
 
-def _fill_with_synthetic(
-    edition: Edition, data: Path, url: str, database: Database, *, own: Api, organiser: Api
-) -> None:
-    print("Generating a synthetic test set and the results of synthetic methods ...", flush=True)
-    authors = _authors(url, database, own)
-    world = fill_with_synthetic(edition, database, author_of=authors, own=own, organiser=organiser)
+def _fill_with_synthetic(stage: Stage, edition: Edition, data: Path) -> None:
+    """Create the main challenge, and the examples if there are none; all of them concurrently."""
+    print("Generating synthetic test sets and the results of synthetic methods ...", flush=True)
+    world = draw_test_set(edition)
     (data / EXAMPLE_ARCHIVE).write_bytes(results_archive(EXAMPLE, world, edition, open_competitions(edition)))
+    examples = () if stage.organiser.get(f"/challenges/{SLUGS[-1]}") else EXAMPLES
+    with ThreadPoolExecutor() as pool:
+        begun = [pool.submit(fill_with_synthetic, stage, edition, world)]
+        begun += [pool.submit(example, stage) for example in examples]
+    for one in begun:
+        one.result()
 
 
 def _settings(arguments: argparse.Namespace, ready_file: Path) -> Settings:
@@ -191,24 +210,10 @@ def _settings(arguments: argparse.Namespace, ready_file: Path) -> Settings:
     return Settings(data_directory=arguments.data, notice=notice)
 
 
-def _add_examples(filled: Path, database: Database, *, own: Api, organiser: Api, url: str) -> None:
-    """Add the example challenges while the server already serves; an interrupted start is continued by the next."""
-    if filled.exists():
-        return
-    print("\nAdding example challenges in other states. You can already use the server.", flush=True)
-    try:
-        fill_examples(database, organiser, _authors(url, database, own), PARTICIPANT)
-    except httpx.TransportError:
-        return  # the server has exited, as the caller finds out
-    except SeedingError as error:
-        print(f"vocboard demo: not all example challenges could be added: {error}", file=sys.stderr)
-        return
-    filled.touch()
-    print("The example challenges are complete.", flush=True)
-
-
 def _authors(url: str, database: Database, own: Api) -> Callable[[Method], Api]:
     """Return the API as the author of a method: one account per first contributor, among them the participant's own."""
+
+    lock = threading.Lock()  # challenges are filled concurrently
 
     @cache
     def api(affiliation: str, name: str) -> Api:
@@ -218,7 +223,8 @@ def _authors(url: str, database: Database, own: Api) -> Callable[[Method], Api]:
 
     def author(method: Method) -> Api:
         name = method.contributors.partition(",")[0]
-        return own if name == PARTICIPANT_NAME else api(method.affiliation, name)
+        with lock:
+            return own if name == PARTICIPANT_NAME else api(method.affiliation, name)
 
     return author
 

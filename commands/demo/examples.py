@@ -5,15 +5,12 @@ sets are small, and curves would reveal more (docs/detail-levels.md). Only the v
 shown in full; they are other scenes than its test images.
 """
 
-from collections.abc import Callable
 from dataclasses import replace
+from pathlib import Path
 
-from vocboard.app.database import Database
-from vocboard.commands.demo import example_methods as methods
-from vocboard.commands.demo.example_seeding import ExampleChallenge, in_days
-from vocboard.commands.demo.methods import Method
+from vocboard.commands.demo import cast as methods
 from vocboard.commands.demo.scenes import Scene, World, draw_world
-from vocboard.commands.demo.seeding import OPEN_RULES, WEEK_SECONDS, Api
+from vocboard.commands.demo.seeding import OPEN_RULES, WEEK_SECONDS, DemoChallenge, Stage, in_days
 from vocboard.evaluator.editions import Edition, for_image_set
 
 IMAGES = 240  # of each test set: about 300 objects of each class, see `scenes.MAIN_IMAGES`
@@ -23,26 +20,6 @@ VALIDATION = "val"  # image set
 MISLABELLED_IMAGES = 12
 SLUGS = ("harbour-2024", "orchard-2025", "harbour-2025", "orchard-2026", "harbour-2026", "harbour-2027")
 DAY_SECONDS = 24 * 3600
-
-Opener = Callable[[str, str], ExampleChallenge]  # given a slug and the name of an edition
-
-
-def fill_examples(database: Database, organiser: Api, author_of: Callable[[Method], Api], participant: str) -> None:
-    """Create the example challenges that an earlier start has not created.
-
-    Args:
-        participant: email address of the demo's participant.
-    """
-
-    def opened(slug: str, edition: str) -> ExampleChallenge:
-        return ExampleChallenge(slug, edition, database=database, organiser=organiser, author_of=author_of)
-
-    open_with_phases(opened, participant)
-    corrected(opened)
-    frozen(opened)
-    draft(opened)
-    closed(opened)
-    archived(opened)
 
 
 def draw_test_set(slug: str, edition: Edition) -> World:
@@ -56,9 +33,9 @@ def draw_validation_set(slug: str, edition: Edition) -> World:
     return draw_world(drawn_on, seed=100 + SLUGS.index(slug), main=VALIDATION_IMAGES, first=FIRST_VALIDATION_IMAGE)
 
 
-def open_with_phases(opened: Opener, participant: str) -> None:
+def open_with_phases(stage: Stage) -> None:
     """Two phases are open: validation, which shows everything, and test, which shows means without names."""
-    challenge = opened("harbour-2026", "harbour")
+    challenge = DemoChallenge(stage, "harbour-2026", "harbour")
     world, validation = (draw(challenge.slug, challenge.edition) for draw in (draw_test_set, draw_validation_set))
     drawn_on = for_image_set(challenge.edition, VALIDATION)
     challenge.create(
@@ -91,7 +68,7 @@ def open_with_phases(opened: Opener, participant: str) -> None:
         freeze="never",
     )
     challenge.upload_truth(74, world)
-    challenge.upload_truth(74, validation, drawn_on, phase="validation", number=2)
+    challenge.upload_truth(74, validation, drawn_on, phase="validation")
     for days, method in ((52.1, methods.MOORING), (47.35, methods.QUAYSIDE), (33.6, methods.TIDELINE)):
         challenge.submit(days, method, validation, drawn_on, phase="validation")
     challenge.submit(9.2, methods.FIRST_TRY, validation, drawn_on, phase="validation", publish=False)
@@ -104,14 +81,12 @@ def open_with_phases(opened: Opener, participant: str) -> None:
     for days, method in submitted:
         challenge.submit(days, method, world)
     challenge.submit(2.35, methods.FIRST_TRY, world, publish=False)
-    challenge.give_extra_quota(
-        1, email=participant, count=1, until_days=14, reason="Lost two days to the power cut on campus."
-    )
+    challenge.give_extra_quota(1, count=1, until_days=14, reason="Lost two days to the power cut on campus.")
 
 
-def corrected(opened: Opener) -> None:
+def corrected(stage: Stage) -> None:
     """It is open, and everything was scored again after mistakes in the ground truth had been found."""
-    challenge = opened("orchard-2026", "orchard")
+    challenge = DemoChallenge(stage, "orchard-2026", "orchard")
     world = draw_test_set(challenge.slug, challenge.edition)
     challenge.create(
         64,
@@ -132,14 +107,14 @@ def corrected(opened: Opener) -> None:
     )
     for days, method in submitted:
         challenge.submit(days, method, world)
-    challenge.upload_truth(10, world, number=2)
+    challenge.upload_truth(10, world, becomes_current=False)
     reason = f"Pears in {MISLABELLED_IMAGES} images had been labelled as apples. Thanks to H. Nakamura for the report."
     challenge.rescore(9.3, 2, reason)
 
 
-def frozen(opened: Opener) -> None:
+def frozen(stage: Stage) -> None:
     """Its leaderboard was frozen for a workshop; submissions go on, and are shown separately."""
-    challenge = opened("harbour-2025", "harbour")
+    challenge = DemoChallenge(stage, "harbour-2025", "harbour")
     world = draw_test_set(challenge.slug, challenge.edition)
     challenge.create(
         400,
@@ -165,9 +140,9 @@ def frozen(opened: Opener) -> None:
     challenge.invite(15.35, "ines.kaya@coastal-perception.example")
 
 
-def closed(opened: Opener) -> None:
+def closed(stage: Stage) -> None:
     """It has closed, which froze its leaderboard; one submission was disqualified."""
-    challenge = opened("orchard-2025", "orchard")
+    challenge = DemoChallenge(stage, "orchard-2025", "orchard")
     world = draw_test_set(challenge.slug, challenge.edition)
     challenge.create(
         460,
@@ -187,9 +162,9 @@ def closed(opened: Opener) -> None:
     challenge.change(388.6, closes_at=in_days(-380))
 
 
-def archived(opened: Opener) -> None:
+def archived(stage: Stage) -> None:
     """It is closed and archived: read-only."""
-    challenge = opened("harbour-2024", "harbour")
+    challenge = DemoChallenge(stage, "harbour-2024", "harbour")
     world = draw_test_set(challenge.slug, challenge.edition)
     challenge.create(
         800,
@@ -208,9 +183,9 @@ def archived(opened: Opener) -> None:
     challenge.archive(560.4)
 
 
-def draft(opened: Opener) -> None:
+def draft(stage: Stage) -> None:
     """Only its organisers see it: it has a checklist, and ground truth that could not be read."""
-    challenge = opened("harbour-2027", "harbour")
+    challenge = DemoChallenge(stage, "harbour-2027", "harbour")
     challenge.create(
         6,
         title="Harbour 2027",
@@ -219,7 +194,14 @@ def draft(opened: Opener) -> None:
         closes_at=in_days(180),
         detail="mean",
     )
-    challenge.upload_broken_truth(2, draw_test_set(challenge.slug, challenge.edition))
+    challenge.upload_truth(2, draw_test_set(challenge.slug, challenge.edition), spoil=malformed)
+
+
+def malformed(tree: Path) -> None:
+    """Make two annotations of a tree unreadable."""
+    first, second, *_ = sorted((tree / "Annotations").iterdir())
+    first.write_text(first.read_text().replace("<xmin>", "<xmin>left of ", 1))
+    second.write_text(second.read_text().removesuffix("</annotation>\n"))
 
 
 def mislabelled(world: World, wrong: str, right: str) -> World:
@@ -235,3 +217,6 @@ def mislabelled(world: World, wrong: str, right: str) -> World:
 def _relabelled(scene: Scene, old: str, new: str) -> Scene:
     objects = (replace(thing, class_name=new) if thing.class_name == old else thing for thing in scene.objects)
     return replace(scene, objects=tuple(objects))
+
+
+EXAMPLES = (open_with_phases, corrected, frozen, closed, archived, draft)  # each creates a challenge

@@ -1,11 +1,15 @@
-"""Fill a new server through its REST API: a challenge, its ground truth, methods and their results."""
+"""Fill a new server through its REST API: challenges, ground truth and results, each on a day of the past."""
 
+import contextlib
 import ssl
 import tarfile
 import tempfile
+import threading
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
+from datetime import timedelta
 from functools import cache, partial
 from pathlib import Path
 from typing import Any
@@ -13,12 +17,16 @@ from typing import Any
 import httpx
 
 from vocboard.app.challenges.models import MAIN_PHASE
-from vocboard.commands.demo.cast import DECLARATIONS, PRIVATE, PUBLISHED, WITHDRAWN
+from vocboard.app.database import Database, now
+from vocboard.commands.demo.backdating import days_ago
+from vocboard.commands.demo.cast import DECLARATIONS
+from vocboard.commands.demo.development_kit import write_development_kit
 from vocboard.commands.demo.methods import Method, enters, results_archive
 from vocboard.commands.demo.scenes import World
-from vocboard.evaluator.editions import Edition
+from vocboard.evaluator.editions import Edition, read_text
 
-POLL_SECONDS = 0.2
+EDITIONS = Path(__file__).parent / "editions"
+POLL_SECONDS = 0.3
 WEEK_SECONDS = 7 * 24 * 3600
 
 WAIT_SECONDS = 600  # for one import or one evaluation, on a slow machine
@@ -43,6 +51,7 @@ class Api:
         self._client = httpx.Client(
             base_url=f"{url}/api/v1", headers=headers, timeout=UPLOAD_SECONDS, trust_env=False, verify=_certificates()
         )
+        self._uploading = threading.Lock()  # challenges are filled concurrently; a person may upload two files at once
 
     def close(self) -> None:
         """Close the connections."""
@@ -55,7 +64,8 @@ class Api:
 
     def post(self, path: str, **body: Any) -> Any:
         """Post JSON or a form."""
-        return _content(self._client.post(path, **body))
+        with self._uploading if "files" in body else contextlib.nullcontext():
+            return _content(self._client.post(path, **body))
 
     def patch(self, path: str, **body: Any) -> Any:
         """Send a PATCH request."""
@@ -74,31 +84,160 @@ def _content(response: httpx.Response) -> Any:
     return response.json()
 
 
-def slug_of(edition: Edition) -> str:
-    """Return the short name of the demo's challenge."""
-    return edition.name.lower()
+@dataclass(frozen=True, slots=True)
+class Stage:
+    """The server that is filled.
+
+    Attributes:
+        organiser: the API as the organiser of all challenges.
+        author_of: gives the API as the author of a method.
+        participant: email address of the demo's participant.
+    """
+
+    database: Database
+    organiser: Api
+    author_of: Callable[[Method], Api]
+    participant: str
 
 
-def ensure_challenge(organiser: Api, edition: Edition, *, title: str, description: str, rules: Rules) -> str:
-    """Create the demo's challenge if it does not exist; return its slug."""
-    slug = slug_of(edition)
-    if organiser.get(f"/challenges/{slug}") is None:
-        given = {"slug": slug, "title": title, "description": description, "edition": edition.name}
-        organiser.post("/challenges", json={**given, "visibility": "public", **rules})
-    return slug
+class DemoChallenge:
+    """A challenge of the demo. Each step takes so many `days` before now: what it stores is moved there.
+
+    Args:
+        slug: its short name.
+        edition: an edition of this server, or the name of a file in `EDITIONS`.
+    """
+
+    def __init__(self, stage: Stage, slug: str, edition: Edition | str) -> None:
+        self.slug, self._stage, self._path = slug, stage, f"/challenges/{slug}"
+        self._ids: dict[tuple[str, str], str] = {}  # of submissions, by phase and method
+        if isinstance(edition, Edition):
+            self.edition, self._given = edition, {"edition": edition.name}
+        else:
+            text = (EDITIONS / f"{edition}.toml").read_text(encoding="utf-8")
+            self.edition, self._given = read_text(text, f"{edition}.toml"), {"edition_file": text}
+
+    def create(self, days: float, **rules: Any) -> None:
+        """Create the challenge."""
+        self._post(days, "/challenges", {"slug": self.slug, **self._given, **rules})
+
+    def change(self, days: float, phase: str = MAIN_PHASE, **rules: Any) -> None:
+        """Change rules of a phase."""
+        with self._days_ago(days):
+            self._stage.organiser.patch(f"{self._path}/phases/{phase}", json=rules)
+
+    def add_phase(self, days: float, key: str, **rules: Any) -> None:
+        """Add a phase."""
+        self._post(days, f"{self._path}/phases", {"key": key, **rules})
+
+    def upload_truth(
+        self,
+        days: float,
+        world: World,
+        edition: Edition | None = None,
+        *,
+        phase: str = MAIN_PHASE,
+        becomes_current: bool = True,
+        spoil: Callable[[Path], None] | None = None,
+    ) -> None:
+        """Upload the ground truth of a world, and wait until it is imported.
+
+        Args:
+            becomes_current: wait until it is in use. Once there are submissions, only a re-score does that.
+            spoil: changes the tree so that it cannot be imported.
+        """
+        with self._days_ago(days), tempfile.TemporaryDirectory(prefix="vocboard-") as directory:
+            tree = write_development_kit(world, edition or self.edition, Path(directory))
+            if spoil is not None:
+                spoil(tree)
+            upload_ground_truth(
+                self._stage.organiser,
+                self.slug,
+                tree,
+                phase=phase,
+                becomes_current=becomes_current,
+                must_be_valid=spoil is None,
+            )
+
+    def submit(
+        self,
+        days: float,
+        methods: Method | Sequence[Method],
+        world: World,
+        edition: Edition | None = None,
+        *,
+        phase: str = MAIN_PHASE,
+        publish: bool = True,
+    ) -> None:
+        """Submit the results of methods in a world, and wait for the scores.
+
+        Raises:
+            SeedingError: one cannot be scored.
+        """
+        edition = edition or self.edition
+        methods = (methods,) if isinstance(methods, Method) else methods
+        offered = next(
+            one["competitions"] for one in self._stage.organiser.get(f"{self._path}/phases") if one["key"] == phase
+        )
+        with self._days_ago(days):
+            for method in methods:
+                if enters(method, edition, offered):
+                    archive = results_archive(method, world, edition, offered)
+                    api = self._stage.author_of(method)
+                    found = submit(api, self.slug, method, archive, edition, phase=phase, publish=publish)
+                    self._ids[phase, method.name] = found
+            for method in methods:
+                if (phase, method.name) in self._ids:
+                    path = f"/submissions/{self._ids[phase, method.name]}"
+                    api = self._stage.author_of(method)
+                    result = wait_for(f"the scores of {method.name}", partial(api.get, path), is_final)
+                    if result["state"] != "scored":
+                        raise SeedingError(f"{method.name}: {result['failure']}")
+
+    def withdraw(self, days: float, method: Method) -> None:
+        """Withdraw the submission of a method."""
+        with self._days_ago(days):
+            self._stage.author_of(method).post(f"/submissions/{self._ids[MAIN_PHASE, method.name]}/withdraw")
+
+    def disqualify(self, days: float, method: Method, reason: str) -> None:
+        """Disqualify the submission of a method."""
+        self._post(days, f"/submissions/{self._ids[MAIN_PHASE, method.name]}/disqualify", {"reason": reason})
+
+    def rescore(self, days: float, version: int, reason: str) -> None:
+        """Score with a version of the ground truth, and apply the new results."""
+        organiser = self._stage.organiser
+        with self._days_ago(days):
+            wanted = {"ground_truth_version": version, "reason": reason}
+            path = f"/rescores/{organiser.post(f'{self._path}/rescores', json=wanted)['id']}"
+            wait_for("the re-score", partial(organiser.get, path), lambda found: found["state"] != "running")
+            organiser.post(f"{path}/apply")
+            wait_for("the new scores", partial(organiser.get, path), lambda found: found["state"] == "applied")
+
+    def give_extra_quota(self, days: float, *, count: int, until_days: int, reason: str) -> None:
+        """Give the demo's participant extra quota."""
+        given = {"email": self._stage.participant, "count": count, "until": in_days(until_days), "reason": reason}
+        self._post(days, f"{self._path}/extra-quotas", given)
+
+    def invite(self, days: float, email: str) -> None:
+        """Invite a co-organiser."""
+        self._post(days, f"{self._path}/invitations", {"email": email})
+
+    def archive(self, days: float) -> None:
+        """Archive the challenge."""
+        self._post(days, f"{self._path}/archive", None)
+
+    def _post(self, days: float, path: str, given: Mapping[str, Any] | None) -> None:
+        with self._days_ago(days):
+            self._stage.organiser.post(path, json=given)
+
+    def _days_ago(self, days: float) -> Any:
+        return days_ago(self._stage.database, self.slug, days)
 
 
-def ensure_phase(organiser: Api, slug: str, key: str, *, title: str, rules: Rules) -> None:
-    """Add a phase to the demo's challenge if it does not exist."""
-    path = f"/challenges/{slug}/phases"
-    if key not in {phase["key"] for phase in organiser.get(path)}:
-        organiser.post(path, json={"key": key, "title": title, **rules})
-
-
-def has_ground_truth(organiser: Api, slug: str, phase: str = MAIN_PHASE) -> bool:
-    """Whether a phase of the challenge has ground truth, from an earlier start."""
-    versions = organiser.get(f"/challenges/{slug}/ground-truth")["items"]
-    return any(version["is_current"] and version["phase"] == phase for version in versions)
+def in_days(days: int) -> str:
+    """Return noon (UTC) of the day in so many days, or before as many, for the API."""
+    noon = now().replace(hour=12, minute=0, second=0, microsecond=0)
+    return (noon + timedelta(days=days)).isoformat(timespec="minutes")
 
 
 def upload_ground_truth(
@@ -150,65 +289,21 @@ def upload_ground_truth(
     wait_for("the first scoring", state, lambda found: found["is_current"])
 
 
-def submit_cast(
-    slug: str, edition: Edition, world: World, api_of: Callable[[Method], Api], own: Api, *, phase: str = MAIN_PHASE
-) -> None:
-    """Submit every method of the demo, wait for the scores, and publish all but the participant's own.
-
-    Args:
-        phase: where; the participant's own are only in the main one.
-    """
-    phases = {each["key"]: each for each in own.get(f"/challenges/{slug}/phases")}
-    offered = phases[phase]["competitions"]
-    cast = [(api_of(method), method) for method in PUBLISHED]
-    if phase == MAIN_PHASE:
-        cast += [(own, PRIVATE), (own, WITHDRAWN)]
-    submitted = [(api, method) for api, method in cast if enters(method, edition, offered)]
-    ids = {
-        method.name: submit(
-            api, slug, method, partial(results_archive, method, world, edition, offered), edition, phase=phase
-        )
-        for api, method in submitted
-    }
-    if WITHDRAWN.name in ids:
-        own.post(f"/submissions/{ids[WITHDRAWN.name]}/withdraw")
-    for api, method in submitted:
-        if method is WITHDRAWN:
-            continue
-        path = f"/submissions/{ids[method.name]}"
-        result = wait_for(f"the scores of {method.name}", partial(api.get, path), is_final)
-        if result["state"] != "scored":
-            raise SeedingError(f"{method.name}: {result['failure']}")
-        if method is not PRIVATE and result["published_at"] is None:
-            api.post(f"{path}/publish")
-
-
-def submission_named(api: Api, slug: str, method: str, phase: str = MAIN_PHASE) -> dict[str, Any] | None:
-    """Return a user's submission of a method, if an earlier start has made it."""
-    for submission in api.get("/submissions?per_page=100")["items"]:
-        if (submission["method_name"], submission["challenge"], submission["phase"]) == (method, slug, phase):
-            found: dict[str, Any] = submission
-            return found
-    return None
-
-
 def submit(
     api: Api,
     slug: str,
     method: Method,
-    archive: Callable[[], bytes],
+    archive: bytes,
     edition: Edition,
     *,
     phase: str = MAIN_PHASE,
     publish: bool = False,
 ) -> str:
-    """Upload a method's results if an earlier start has not; return the submission's id.
+    """Upload a method's results; return the submission's id.
 
     Args:
         publish: publish the result as soon as it is scored.
     """
-    if (known := submission_named(api, slug, method.name, phase)) is not None:
-        return str(known["id"])
     fields = {
         "method_name": method.name,
         "method_description": method.description,
@@ -219,7 +314,7 @@ def submit(
         "segmentation_classes": [name for name in edition.classes if name in method.only_classes],
     }
     name = f"{method.name.lower().replace(' ', '-')}.tar.gz"
-    path, files = f"/challenges/{slug}/submissions", {"archive": (name, archive())}
+    path, files = f"/challenges/{slug}/submissions", {"archive": (name, archive)}
     return str(api.post(path, params={"phase": phase}, data=fields, files=files)["id"])
 
 

@@ -9,8 +9,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from vocboard.app.evaluations.eleven_points import SHOWN_FROM, ceilings, step
-from vocboard.evaluator.metrics.precision_recall import ELEVEN_RECALLS
+from vocboard.app.evaluations.eleven_points import SHOWN_FROM, ceilings, eleven_points, step
+from vocboard.evaluator.metrics.precision_recall import ELEVEN_RECALLS, Judgement
 
 Labels = NDArray[np.int8]
 SPANS = (1, 3, 10, 40, 200)  # of the exchange of two labels, in ranks
@@ -56,11 +56,14 @@ class Ranking:
         return max(abs(value - shown) - 0.499 * 10.0**-self.decimals, 0.0)
 
 
-def shown_without_points(labels: Labels, order: NDArray[np.intp], decimals: int) -> Ranking:
-    """Return what the detail level `classes` shows of a list of all items."""
+def shown(labels: Labels, order: NDArray[np.intp], decimals: int, *, with_points: bool) -> Ranking:
+    """Return what the detail levels `curves` and `classes` show of a list of all items, the latter without points."""
     by_rank = labels[order]
     area, second = (profile(which)[1] for which in (by_rank, np.where(by_rank >= 0, 1, -1)))
-    return Ranking(order, round(area, decimals), round(second, decimals), None, decimals)
+    positives = int(np.count_nonzero(by_rank == 1))
+    curve = Judgement(true=by_rank == 1, false=by_rank == -1, positives=positives).curve()
+    points = np.array(eleven_points(curve, positives, [])) if with_points else None
+    return Ranking(order, round(area, decimals), round(second, decimals), points, decimals)
 
 
 def profile(by_rank: NDArray[np.generic]) -> tuple[NDArray[np.float64], float]:

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from vocboard.commands.demo import READY_FILE
+from vocboard.commands.demo import INCOMPLETE_FILE, READY_FILE, remove_incomplete
 from vocboard.commands.main import main
 
 
@@ -41,3 +41,19 @@ def test_a_demo_with_the_data_of_a_running_one_says_so_and_keeps_the_file(
     assert "is running already" in message
     assert "--data" in message
     assert [file.name for file in tmp_path.iterdir()] == [READY_FILE]
+
+
+def test_a_first_start_that_was_interrupted_begins_again_and_other_directories_stay(tmp_path: Path) -> None:
+    def started(data: Path) -> list[str]:
+        remove_incomplete(data)
+        return sorted(file.name for file in data.iterdir())
+
+    new, others = tmp_path / "new", tmp_path / "others"
+    new.mkdir()
+    assert started(new) == [INCOMPLETE_FILE]
+    (new / "vocboard.sqlite3").touch()
+    (new / "archives" / "ab").mkdir(parents=True)
+    assert started(new) == [INCOMPLETE_FILE]
+    others.mkdir()
+    (others / "thesis.tex").touch()
+    assert started(others) == ["thesis.tex"]

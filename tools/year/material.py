@@ -4,12 +4,12 @@ import tarfile
 from dataclasses import dataclass
 from pathlib import Path
 
-from vocboard.commands.demo import example_methods as methods
+from vocboard.commands.demo import cast as methods
 from vocboard.commands.demo.development_kit import write_development_kit
-from vocboard.commands.demo.example_seeding import EDITIONS
 from vocboard.commands.demo.examples import mislabelled
 from vocboard.commands.demo.methods import Method, results_archive
 from vocboard.commands.demo.scenes import World, draw_world
+from vocboard.commands.demo.seeding import EDITIONS
 from vocboard.evaluator.editions import Edition, for_image_set, read_text
 
 EDITION_FILE = EDITIONS / "harbour.toml"

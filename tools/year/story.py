@@ -15,7 +15,7 @@ from vocboard import migrations
 from vocboard.app.accounts.models import Role
 from vocboard.app.database import Database
 from vocboard.app.settings import Settings
-from vocboard.commands.demo import example_methods as methods
+from vocboard.commands.demo import cast as methods
 from vocboard.commands.demo.accounts import Account, ensure_account
 from vocboard.commands.demo.backdating import days_ago
 from vocboard.commands.demo.methods import Method
@@ -233,7 +233,7 @@ class Year:
         """Submit the results of a method under the name of another, and wait until they are published."""
         author = entered.contributors.partition(",")[0] if entered is method else "V. Quick"
         account = _account(self.database, author, Role.PARTICIPANT, entered.affiliation)
-        archive = self.material.results(method, self.directory).read_bytes
+        archive = self.material.results(method, self.directory).read_bytes()
         with closing(Api(self.url, account.token)) as api:
             found = submit(api, SLUG, entered, archive, self.material.edition, publish=True)
             wait_for("the scores", partial(api.get, f"/submissions/{found}"), is_final)
