@@ -6,6 +6,7 @@ from vocboard.app.challenges import models as challenges
 from vocboard.app.database import Base
 from vocboard.app.evaluations import models as evaluations
 from vocboard.app.intake import models as uploads
+from vocboard.app.jobs import models as jobs
 from vocboard.app.leaderboards import models as leaderboards
 from vocboard.app.messaging.mail import models as mail
 from vocboard.app.rescores import models as rescores
@@ -19,6 +20,7 @@ __all__ = [
     "audit",
     "challenges",
     "evaluations",
+    "jobs",
     "leaderboards",
     "mail",
     "rescores",

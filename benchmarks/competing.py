@@ -82,7 +82,7 @@ class Competition:
     def unfinished(self) -> int:
         """How many submissions wait or are being evaluated."""
         with self.database.reading() as session:
-            return queue.waiting(session) + queue.running(session)
+            return sum(queue.count(session, state) for state in queue.UNFINISHED)
 
     def upload(self, archive: Path) -> tuple[int, dict[str, Any]]:
         """Send a file to the challenge; return the answer's status and JSON. The system sends it, next to no Python."""

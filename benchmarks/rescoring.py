@@ -220,7 +220,7 @@ class Trial:
 
     def _unfinished(self) -> int:
         with self.database.reading() as session:
-            return queue.waiting(session) + queue.running(session)
+            return sum(queue.count(session, state) for state in queue.UNFINISHED)
 
     def start(self, number: int) -> str:
         """Start a re-score; return its path."""

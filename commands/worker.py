@@ -27,7 +27,6 @@ def run(arguments: argparse.Namespace) -> int:
     from sqlalchemy.exc import OperationalError  # noqa: PLC0415
 
     from vocboard.app.database import Database  # noqa: PLC0415
-    from vocboard.app.messaging.broker import SCORING  # noqa: PLC0415
     from vocboard.worker import ground_truth_files  # noqa: PLC0415
     from vocboard.worker.celery_app import create_worker  # noqa: PLC0415
     from vocboard.worker.ground_truth_directory import GroundTruthDirectory, LostKeyError  # noqa: PLC0415
@@ -39,7 +38,7 @@ def run(arguments: argparse.Namespace) -> int:
         raise SystemExit(f"vocboard worker: {error}") from error
     with suppress(OperationalError), closing(Database(settings.database)) as database, database.reading() as session:
         ground_truth_files.require(session, settings)
-    worker = create_worker(settings, kind=SCORING).Worker(
+    worker = create_worker(settings).Worker(
         pool="prefork",
         loglevel="INFO",
         # Workers do not need to communicate: they share the database.

@@ -111,12 +111,9 @@ WEB_GUARDS: Mapping[str, Guard] = {
     "ground_truth_versions": Guard(
         adding=(
             f"(NEW.state = 'uploaded' OR (NEW.state = 'elsewhere' AND {_imported('NEW.challenge_id')}))",
-            "NEW.attempts = 0",
             *(
                 f"NEW.{column} IS NULL"
                 for column in (
-                    "lease_id",
-                    "claimed_at",
                     "sha256",
                     "summary",
                     "competitions",
@@ -129,6 +126,20 @@ WEB_GUARDS: Mapping[str, Guard] = {
         ),
         changing=("OLD.state = 'ready'", "OLD.confirmed_at IS NULL"),
         deleting=("OLD.state = 'failed'",),
+    ),
+    # It adds and cancels work; only workers claim jobs, and say what became of them.
+    "jobs": Guard(
+        adding=(
+            "NEW.kind IN ('import', 'evaluation', 'rescore', 'diagnosis')",
+            "NEW.attempts = 0",
+            *(f"NEW.{column} IS NULL" for column in ("lease_id", "claimed_at", "finished_at", "failure", "detail")),
+        ),
+        unchanged=("id", "created_at", "kind", "key", "owner", "claimed_at"),
+        changing=(
+            "NEW.attempts = 0",
+            *(f"NEW.{column} IS NULL" for column in ("lease_id", "finished_at", "failure", "detail")),
+        ),
+        deleting=("OLD.kind = 'evaluation'", "OLD.finished_at IS NULL"),
     ),
     # An organiser starts a re-score, and says what becomes of it. The worker evaluates, and carries out the switch.
     "rescores": Guard(
@@ -152,8 +163,6 @@ WEB_GUARDS: Mapping[str, Guard] = {
     "confusion_shares": _OF_A_RESULT,
     "submissions": Guard(
         adding=(
-            "NEW.attempts = 0",
-            "NEW.lease_id IS NULL",
             "NEW.current_evaluation_id IS NULL",
             "((NEW.state = 'queued' AND NEW.finished_at IS NULL)"
             f" OR (NEW.state <> 'evaluating' AND NEW.columns_sha256 IS NULL AND {_imported('NEW.challenge_id')}))",
@@ -182,10 +191,6 @@ WEB_GUARDS: Mapping[str, Guard] = {
             "(NEW.current_evaluation_id IS NOT DISTINCT FROM OLD.current_evaluation_id"
             f" OR (OLD.current_evaluation_id IS NULL AND {_imported('NEW.challenge_id')} AND EXISTS"
             " (SELECT FROM evaluations WHERE id = NEW.current_evaluation_id AND submission_id = NEW.id)))",
-            # What an organiser puts back into the queue has no attempts yet.
-            "(NEW.attempts = OLD.attempts OR (NEW.attempts = 0 AND OLD.state IN ('failed', 'disqualified')"
-            " AND NEW.state <> OLD.state))",
-            "(NEW.lease_id IS NULL OR NEW.lease_id IS NOT DISTINCT FROM OLD.lease_id)",
             "(OLD.quota_returned_at IS NULL OR NEW.quota_returned_at IS NOT NULL)",
         ),
         deleting=(

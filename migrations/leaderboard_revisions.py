@@ -10,7 +10,10 @@ Installed after each migration: SQLite loses a table's triggers when Alembic rec
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
-from sqlalchemy import Connection, text
+from sqlalchemy import Connection, inspect, text
+
+from vocboard.app.jobs.models import Kind
+from vocboard.app.jobs.service import PRIORITY
 
 INSERT, UPDATE, DELETE = "INSERT", "UPDATE", "DELETE"
 EVENTS = (INSERT, UPDATE, DELETE)
@@ -55,6 +58,13 @@ CHANGES: Mapping[str, Change] = {
     ),
 }
 _CREATE = "INSERT INTO leaderboard_revisions (challenge_id, revision) VALUES (NEW.id, 1);"
+# The statistics of a challenge are out of date when its revision changes: see `app.statistics.queue`.
+_ADD_JOB = (
+    "INSERT INTO jobs (id, created_at, kind, key, priority, not_before, attempts)"  # noqa: S608  # our own constants
+    f" VALUES ({{id}}, {{now}}, '{Kind.STATISTICS}', NEW.challenge_id, {PRIORITY[Kind.STATISTICS]}, {{now}}, 0)"
+    " ON CONFLICT DO NOTHING;"  # our own constants
+)
+_OF_REVISIONS = "leaderboard_revision_jobs"
 
 
 def install(connection: Connection, changes: Mapping[str, Change] = CHANGES) -> None:
@@ -62,6 +72,7 @@ def install(connection: Connection, changes: Mapping[str, Change] = CHANGES) -> 
     create = _create_on_sqlite if connection.dialect.name == "sqlite" else _create_on_postgresql
     for table, change in changes.items():
         create(connection, table, change)
+    _install_jobs(connection)
 
 
 def drop(connection: Connection) -> None:
@@ -93,6 +104,28 @@ def _create_on_sqlite(connection: Connection, table: str, change: Change) -> Non
         connection.execute(text(f"CREATE TRIGGER {name} AFTER {event} ON {table} BEGIN {statement} END"))
 
 
+def _install_jobs(connection: Connection) -> None:
+    """Add a job in the transaction that changes a revision."""
+    if not inspect(connection).has_table("jobs"):  # in databases of earlier revisions
+        return
+    if connection.dialect.name == "sqlite":
+        # As SQLAlchemy stores identifiers and times.
+        job = _ADD_JOB.format(id="lower(hex(randomblob(16)))", now="strftime('%Y-%m-%d %H:%M:%f000', 'now')")
+        for event in (INSERT, UPDATE):
+            name = f"{_OF_REVISIONS}_{event.lower()}"
+            connection.exec_driver_sql(f"DROP TRIGGER IF EXISTS {name}")
+            connection.exec_driver_sql(f"CREATE TRIGGER {name} AFTER {event} ON leaderboard_revisions BEGIN {job} END")
+        return
+    _replace_function(connection, _OF_REVISIONS, _ADD_JOB.format(id="gen_random_uuid()", now="now()"))
+    if not _has_trigger(connection, _OF_REVISIONS, "leaderboard_revisions"):
+        connection.execute(
+            text(
+                f"CREATE TRIGGER {_OF_REVISIONS} AFTER INSERT OR UPDATE ON leaderboard_revisions "
+                f"FOR EACH ROW EXECUTE FUNCTION {_OF_REVISIONS}()"
+            )
+        )
+
+
 def _create_on_postgresql(connection: Connection, table: str, change: Change) -> None:
     """Create a deferred trigger and its function.
 
@@ -104,21 +137,26 @@ def _create_on_postgresql(connection: Connection, table: str, change: Change) ->
     branches = "".join(
         f"IF TG_OP = '{event}' THEN {statement} END IF; " for event, statement in _statements(table, change)
     )
-    connection.execute(
-        text(
-            f"CREATE OR REPLACE FUNCTION {name}() RETURNS trigger LANGUAGE plpgsql SECURITY DEFINER "
-            f"SET search_path = public, pg_temp AS $revision$ BEGIN {branches} RETURN NULL; END $revision$"
-        )
-    )
-    # Replacing a trigger locks its table, which is not needed: what may change is the function.
-    exists = connection.scalar(
-        text("SELECT count(*) FROM pg_trigger WHERE tgname = :name AND tgrelid = to_regclass(:table)"),
-        {"name": name, "table": f"public.{table}"},
-    )
-    if not exists:
+    _replace_function(connection, name, branches)
+    if not _has_trigger(connection, name, table):
         connection.execute(
             text(
                 f"CREATE CONSTRAINT TRIGGER {name} AFTER INSERT OR UPDATE OR DELETE ON {table} "
                 f"DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION {name}()"
             )
         )
+
+
+def _replace_function(connection: Connection, name: str, body: str) -> None:
+    connection.execute(
+        text(
+            f"CREATE OR REPLACE FUNCTION {name}() RETURNS trigger LANGUAGE plpgsql SECURITY DEFINER "
+            f"SET search_path = public, pg_temp AS $revision$ BEGIN {body} RETURN NULL; END $revision$"
+        )
+    )
+
+
+def _has_trigger(connection: Connection, name: str, table: str) -> bool:
+    """Whether a table has a trigger. Replacing one locks its table, which is not needed: its function changes."""
+    query = "SELECT count(*) FROM pg_trigger WHERE tgname = :name AND tgrelid = to_regclass(:table)"
+    return bool(connection.scalar(text(query), {"name": name, "table": f"public.{table}"}))

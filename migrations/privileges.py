@@ -63,7 +63,14 @@ WEB: Mapping[str, tuple[str, ...]] = {
     "secret_curves": NONE,
     "secret_confusion_matrices": NONE,
     "secret_diagnoses": NONE,
-    "diagnosis_tasks": ("SELECT (evaluation_id, failure, failed_at)",),  # all but the error, which is the operator's
+    # Within its guard, and without errors, which are the operator's.
+    "jobs": (
+        "SELECT (id, created_at, kind, key, priority, owner, not_before, lease_id, claimed_at, attempts, finished_at,"
+        " failure)",
+        "INSERT",
+        "UPDATE (priority, not_before, lease_id, attempts, finished_at, failure, detail)",
+        "DELETE",
+    ),
     "secret_evidence": NONE,
     "secret_replicates": NONE,
     "statistics_updates": NONE,
@@ -106,7 +113,7 @@ WORKER: Mapping[str, tuple[str, ...]] = {
     "secret_curves": ADD,
     "secret_confusion_matrices": ADD,
     "secret_diagnoses": ADD,
-    "diagnosis_tasks": ALL,
+    "jobs": ALL,
     "secret_evidence": ALL,
     "secret_replicates": ALL,
     "statistics_updates": CHANGE,

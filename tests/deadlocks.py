@@ -6,6 +6,7 @@
 """
 
 import argparse
+import contextlib
 import random
 import sys
 import tempfile
@@ -24,6 +25,7 @@ from sqlalchemy import Select, select, update
 from sqlalchemy.orm import Session
 
 from tests.support.factories import make_challenge, make_organiser, make_user
+from tests.support.jobs import claim_next, sweep
 from tests.support.postgres import postgres_server
 from tests.support.scored import make_scored
 from tests.support.services import in_full
@@ -34,6 +36,8 @@ from vocboard.app.challenges.phases import check_accepting, lock_to_change
 from vocboard.app.challenges.queries import challenge_as_it_is, challenge_by_slug, challenge_with_phases, lock_challenge
 from vocboard.app.database import Database, now
 from vocboard.app.errors import ConflictError, ServiceError
+from vocboard.app.jobs.models import Kind
+from vocboard.app.jobs.service import LostClaimError
 from vocboard.app.leaderboards import freezing
 from vocboard.app.moderation import bans, bulk
 from vocboard.app.rescores.service import evaluate_again
@@ -43,7 +47,7 @@ from vocboard.app.submissions.models import State, Submission
 from vocboard.app.submissions.service import lock_submitter, withdraw
 from vocboard.evaluator.editions import load
 from vocboard.migrations import upgrade
-from vocboard.worker import evaluation, recovery
+from vocboard.worker import evaluation
 from vocboard.worker.columns import Uploaded
 
 SITE = "https://voc.example.org"
@@ -179,24 +183,23 @@ class World:
 
     def work(self, chance: random.Random) -> None:
         """Claim a submission as a worker does, and finish it, fail it or die."""
-        with self.database.writing(durable=False) as session:
-            claim = queue.claim(session, lease=timedelta(seconds=chance.choice([-1, 60])))
+        claim = claim_next(self.database, Kind.EVALUATION, lease=timedelta(seconds=chance.choice([-1, 60])))
         ending = chance.random()
         if claim is None or ending < 0.3:
             return
-        with self.database.writing() as session:
+        with contextlib.suppress(LostClaimError), self.database.writing() as session:
             if ending < 0.5:
                 queue.fail(session, claim, failure="Failed", detail="At random")
                 return
             scoring_id = session.get_one(Challenge, self.challenge_id).current_scoring_id
             assert scoring_id is not None
             uploaded = Uploaded("0" * 64, None, None, None, True)
-            work = evaluation.Work(claim.id, uploaded, load("VOC2012"), scoring_id, "1" * 64)
+            work = evaluation.Work(claim.key, uploaded, load("VOC2012"), scoring_id, "1" * 64)
             if evaluation._still_counts(session, claim, work):
-                publishing.publish_if_promised(session, claim.id)
+                publishing.publish_if_promised(session, claim.key)
 
     def sweep(self, _chance: random.Random) -> None:
-        recovery.sweep(self.database, Settings(data_directory=self.directory))
+        sweep(self.database, Settings(data_directory=self.directory))
 
 
 WEIGHTS: Mapping[Callable[[World, random.Random], None], int] = {

@@ -9,6 +9,7 @@ import time
 import uuid
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from datetime import timedelta
 
 from celery.exceptions import SoftTimeLimitExceeded
 from sqlalchemy import delete
@@ -19,23 +20,25 @@ from vocboard.app.challenges import queries as challenge_queries
 from vocboard.app.challenges.phases import Phase, phases_of
 from vocboard.app.database import Database, now
 from vocboard.app.intake.reading import StoppedProcessError
+from vocboard.app.jobs import service as jobs
+from vocboard.app.jobs.service import Claim
 from vocboard.app.leaderboards.entries import Entry
 from vocboard.app.leaderboards.service import StatisticsBasis, statistics_basis
 from vocboard.app.rescores.queue import revision as revision_of
-from vocboard.app.settings import Settings
 from vocboard.app.statistics import boards, queue
 from vocboard.app.statistics.boards import Failure, Statistics
 from vocboard.app.statistics.models import BoardAgreement, BoardDifferences, BoardStatistics
-from vocboard.app.statistics.queue import StatisticsClaim
-from vocboard.app.storage.archives import ArchiveStore, DamagedArchiveError
-from vocboard.evaluator import VERSION
+from vocboard.app.storage.archives import DamagedArchiveError
 from vocboard.evaluator.statistics.evidence import Evidence
-from vocboard.worker import image_sets, leases, replicates
+from vocboard.worker import image_sets, replicates
 from vocboard.worker.columns import UnscorableError
 from vocboard.worker.combinations import with_combinations
 from vocboard.worker.comparisons import Computed, statistics_of
 from vocboard.worker.failure_reasons import technical_reason
+from vocboard.worker.process import MoreUrgentError, Process
 from vocboard.worker.replicates import NoReplicatesError, Source
+
+TURN = timedelta(seconds=3)  # what is computed between turns has to be read again
 
 _log = logging.getLogger(__name__)
 
@@ -55,12 +58,27 @@ class _Board:
     failure: Failure | None = None
 
 
+@dataclass(frozen=True, slots=True)
+class _Turn:
+    """Work on a leaderboard for some seconds.
+
+    Attributes:
+        until: `time.monotonic` at which to stop after the current result.
+    """
+
+    process: Process
+    claim: Claim
+    board: _Board
+    until: float
+
+    def give_way(self) -> None:
+        """Raise `MoreUrgentError` if a more urgent job is due."""
+        if self.process.must_give_way(self.claim):
+            raise MoreUrgentError
+
+
 # What another change of the challenge may have removed; to find out costs next to nothing.
 _MAY_PASS = frozenset({Failure.GROUND_TRUTH_ELSEWHERE, Failure.SEVERAL_GROUND_TRUTHS})
-
-
-class _MoreUrgentError(Exception):
-    """New submissions or a re-score are waiting, or the turn is over."""
 
 
 class _NoStatisticsError(Exception):
@@ -75,42 +93,37 @@ class _NoStatisticsError(Exception):
         self.reason = reason
 
 
-def update_next(database: Database, store: ArchiveStore, settings: Settings, *, until: float) -> bool:
-    """Do some work on the statistics of a challenge; return whether there was any.
-
-    Args:
-        until: `time.monotonic` at which to stop after the current result.
+def run(process: Process, claim: Claim) -> None:
+    """Bring the statistics of a challenge up to date.
 
     Raises:
-        OSError, SQLAlchemyError: files or the database are unavailable. The challenge is claimed again when its lease
-            has expired.
+        MoreUrgentError: a more urgent job is due, or the turn is over.
+        OSError, SQLAlchemyError: files or the database are unavailable.
     """
-    with leases.claimed(database, queue, settings, name=_name) as claim:
-        if claim is None:
-            return False
-        with database.snapshot() as session:
-            revision = revision_of(session, claim.challenge_id)
-            found = _outdated(session, claim.challenge_id)
-        failures = []
-        try:
-            for board in found:
-                if (reason := _update(database, store, settings, claim, board, until=until)) is not None:
-                    failures.append(f"{board.phase.key} {board.basis.competition.key}: {reason}")
-            if not claim.is_given_up:
-                image_sets.update(database, claim)
-        except _MoreUrgentError:
-            with database.writing() as session:
-                queue.give_back(session, claim)
-            return True
-        with database.writing() as session:
-            failure = "\n".join(failures) or None
-            has_computed = failure is not None or any(board.failure is None for board in found)
-            queue.finish(session, claim, revision=revision, has_computed=has_computed, failure=failure)
-    return True
+    _run(process, claim, is_given_up=False)
 
 
-def _name(claim: StatisticsClaim) -> str:
-    return f"statistics of challenge {claim.challenge_id}"
+def give_up(process: Process, claim: Claim) -> None:
+    """Record that computing what is out of date has stopped workers too often."""
+    _run(process, claim, is_given_up=True)
+
+
+def _run(process: Process, claim: Claim, *, is_given_up: bool) -> None:
+    until = time.monotonic() + TURN.total_seconds()
+    with process.database.snapshot() as session:
+        revision = revision_of(session, claim.key)
+        found = _outdated(session, claim.key) if revision else []
+    failures = []
+    for board in found:
+        turn = _Turn(process, claim, board, until)
+        if (reason := _update(turn, is_given_up=is_given_up)) is not None:
+            failures.append(f"{board.phase.key} {board.basis.competition.key}: {reason}")
+    if revision and not is_given_up:
+        image_sets.update(process.database, claim)
+    with process.database.writing() as session:
+        failure = "\n".join(failures) or None
+        has_computed = failure is not None or any(board.failure is None for board in found)
+        queue.finish(session, claim, revision=revision, has_computed=has_computed, failure=failure)
 
 
 def _outdated(session: Session, challenge_id: uuid.UUID) -> list[_Board]:
@@ -142,35 +155,33 @@ def _outdated(session: Session, challenge_id: uuid.UUID) -> list[_Board]:
     return found
 
 
-def _update(
-    database: Database, store: ArchiveStore, settings: Settings, claim: StatisticsClaim, board: _Board, *, until: float
-) -> str | None:
+def _update(turn: _Turn, *, is_given_up: bool) -> str | None:
     """Compute the statistics of one leaderboard and store them, or why there are none.
 
     Returns:
         For the operator: the error that prevented it, if it was not expected.
 
     Raises:
-        _MoreUrgentError: something else has to be done first; the replicates computed so far are stored.
+        MoreUrgentError: something else has to be done first; the replicates computed so far are stored.
         OSError, SQLAlchemyError: as for `update_next`.
     """
-    computed, unexpected = None, None
+    board, computed, unexpected = turn.board, None, None
     decimals = boards.decimals_of(board.basis.decimals)
     if board.digest is not None:
         started = time.monotonic()
         try:
-            if claim.is_given_up:
+            if is_given_up:
                 raise _NoStatisticsError(board.failure or Failure.INTERRUPTED)
-            by_result = _sources(database, board.basis.entries)
-            _compute_replicates(database, store, settings, by_result, until=until)
-            computed = _compute(database, store, settings, board, by_result)
+            by_result = _sources(turn.process.database, board.basis.entries)
+            _compute_replicates(turn, by_result)
+            computed = _compute(turn, by_result)
         except (_NoStatisticsError, NoReplicatesError) as error:
             _log.info("no statistics of %s: %s", board.basis.competition.key, error.reason)
             computed = Computed.none(decimals, error.reason)
         except (DamagedArchiveError, FileNotFoundError, UnscorableError, StoppedProcessError) as error:
             _log.exception("no statistics of %s", board.basis.competition.key)
             computed, unexpected = Computed.none(decimals, Failure.UNREADABLE), technical_reason(error)
-        except (OSError, SQLAlchemyError, _MoreUrgentError):
+        except (OSError, SQLAlchemyError, MoreUrgentError):
             raise
         except Exception as error:
             _log.exception("no statistics of %s", board.basis.competition.key)
@@ -185,9 +196,9 @@ def _update(
         )
         if board.failure is not None and computed.statistics.failure is board.failure:
             return unexpected  # storing it again would be a change, after which it would be tried again
-    with database.writing() as session:
-        if queue.is_held(session, claim):
-            _store(session, claim.challenge_id, board, computed)
+    with turn.process.database.writing() as session:
+        jobs.require_held(session, turn.claim)
+        _store(session, turn.claim.key, board, computed)
     return unexpected
 
 
@@ -206,51 +217,45 @@ def _sources(database: Database, entries: Sequence[Entry]) -> Mapping[uuid.UUID,
     return found
 
 
-def _compute_replicates(
-    database: Database,
-    store: ArchiveStore,
-    settings: Settings,
-    by_result: Mapping[uuid.UUID, Source],
-    *,
-    until: float,
-) -> None:
+def _compute_replicates(turn: _Turn, by_result: Mapping[uuid.UUID, Source]) -> None:
     """Compute missing replicates.
 
     Raises:
-        _MoreUrgentError: some are still missing.
+        MoreUrgentError: some are still missing.
         NoReplicatesError: there cannot be any.
     """
+    process = turn.process
     for source in by_result.values():
-        with database.reading() as session:
+        with process.database.reading() as session:
             is_known = replicates.load(session, source) is not None
         if is_known:
             continue
-        if time.monotonic() > until or _must_wait(database):
-            raise _MoreUrgentError
-        replicates.compute(database, store, settings, source)
+        if time.monotonic() > turn.until:
+            raise MoreUrgentError
+        turn.give_way()
+        replicates.compute(process.database, process.store, process.settings, source)
 
 
-def _compute(
-    database: Database, store: ArchiveStore, settings: Settings, board: _Board, by_result: Mapping[uuid.UUID, Source]
-) -> Computed:
+def _compute(turn: _Turn, by_result: Mapping[uuid.UUID, Source]) -> Computed:
+    process = turn.process
+
     def source_of(entry: Entry) -> Source:
         assert entry.result_id is not None  # noqa: S101  # the digest was computed from all of them
-        if _must_wait(database):
-            raise _MoreUrgentError
+        turn.give_way()
         return by_result[entry.result_id]
 
     def load(entry: Entry) -> replicates.StoredReplicates:
         source = source_of(entry)
-        with database.reading() as session:
+        with process.database.reading() as session:
             found = replicates.load(session, source)
         if found is None:
             raise RuntimeError(f"the replicates of result {entry.result_id} have disappeared")
         return found
 
     def load_evidence(entry: Entry) -> Evidence:
-        return replicates.evidence_of(database, store, settings, source_of(entry))
+        return replicates.evidence_of(process.database, process.store, process.settings, source_of(entry))
 
-    basis = board.basis
+    basis = turn.board.basis
     computed = statistics_of(basis.entries, basis.competition, load, decimals=basis.decimals)
     edition = next(iter(by_result.values())).edition
     return with_combinations(computed, basis, edition, load, load_evidence)
@@ -281,8 +286,3 @@ def _store(session: Session, challenge_id: uuid.UUID, board: _Board, computed: C
         session.add(BoardDifferences(statistics_id=stored.id, class_name=name, content=differences.packed()))
     if computed.agreement is not None:
         session.add(BoardAgreement(statistics_id=stored.id, content=computed.agreement.as_json()))
-
-
-def _must_wait(database: Database) -> bool:
-    with database.reading_autocommit() as session:
-        return queue.must_wait(session, VERSION)

@@ -1,5 +1,6 @@
 """The worker's Celery application."""
 
+import signal
 from typing import Any
 
 from celery import Celery
@@ -7,9 +8,9 @@ from celery.signals import worker_process_init, worker_ready, worker_shutting_do
 from kombu.entity import Queue
 
 from vocboard.app.intake.confinement import limit_memory
-from vocboard.app.messaging.broker import MAIL, SCORING, create_celery
+from vocboard.app.messaging.broker import MAIL, SCORING, SEND_MAIL, WORK, create_celery
 from vocboard.app.settings import Environment, Settings
-from vocboard.worker import due_work, tasks
+from vocboard.worker import tasks
 from vocboard.worker.dispatcher import Dispatcher
 from vocboard.worker.wake_ups import WakeUps
 
@@ -17,19 +18,20 @@ KILLED_AFTER_SECONDS = 30  # after the soft time limit, for code that ignores it
 POLLING_SECONDS = 0.01  # of the in-process queue
 
 
-def create_worker(settings: Settings, *, kind: str) -> Celery:
-    """Return the Celery application of a kind of worker, with its tasks and limits.
+def create_worker(settings: Settings) -> Celery:
+    """Return the Celery application of a scoring worker, with its tasks and limits.
 
     Its messages do not leave the process; see `worker.dispatcher`.
     """
     application = create_celery(settings, name="vocboard")
-    work = due_work.KINDS[kind](settings)
+    queues = (SCORING, MAIL) if settings.environment is Environment.EMBEDDED else (SCORING,)  # no separate mail worker
+    task_names = [WORK, SEND_MAIL][: len(queues)]
     seconds = settings.evaluation_time_limit.total_seconds()
     application.conf.update(
         broker_url="memory://",
         broker_transport_options={"polling_interval": POLLING_SECONDS},
-        task_queues=[Queue(one.task, routing_key=one.task) for one in work],  # type: ignore[no-untyped-call]  # kombu's
-        task_routes={one.task: {"queue": one.task} for one in work},
+        task_queues=[Queue(task, routing_key=task) for task in task_names],  # type: ignore[no-untyped-call]  # kombu's
+        task_routes={task: {"queue": task} for task in task_names},
         task_soft_time_limit=seconds,
         task_time_limit=seconds + KILLED_AFTER_SECONDS,
         task_acks_late=False,
@@ -39,11 +41,13 @@ def create_worker(settings: Settings, *, kind: str) -> Celery:
         worker_send_task_events=False,
     )
     tasks.register(application, settings)
-    dispatcher = Dispatcher(application, settings, kind=kind, work=work)
-    queues = (SCORING, MAIL) if settings.environment is Environment.EMBEDDED else (kind,)
+    dispatcher = Dispatcher(application, settings, tasks=task_names)
     wake_ups = WakeUps(settings, queues=queues, wake=dispatcher.wake, is_busy=lambda: dispatcher.is_busy)
 
     def prepare(**_signal: Any) -> None:
+        # The first process stops them. A supervisor may send SIGTERM to the whole group: the pool would wait for ever
+        # for a process that has ended in the middle of a task.
+        signal.signal(signal.SIGTERM, signal.SIG_IGN)
         limit_memory(settings.evaluation_memory_limit_bytes)
 
     def start(sender: Any, **_signal: Any) -> None:

@@ -2,6 +2,7 @@
 
 import logging
 import time
+import uuid
 
 from celery.exceptions import SoftTimeLimitExceeded
 from sqlalchemy import select
@@ -9,61 +10,60 @@ from sqlalchemy.exc import SQLAlchemyError
 
 from vocboard.app.challenges.models import Challenge, ChallengePhase, Detail
 from vocboard.app.challenges.queries import is_phase_of_submission, rule_of_submissions_phase
-from vocboard.app.database import Database
+from vocboard.app.evaluations import diagnosis_tasks
 from vocboard.app.evaluations import service as evaluations
 from vocboard.app.evaluations.diagnosis_failures import DiagnosisFailure
 from vocboard.app.evaluations.models import CompetitionResult, Evaluation
 from vocboard.app.evaluations.service import Diagnosis
 from vocboard.app.intake.reading import StoppedProcessError
-from vocboard.app.settings import Settings
-from vocboard.app.statistics import diagnosis_queue as queue
-from vocboard.app.statistics.diagnosis_queue import DiagnosisClaim
-from vocboard.app.storage.archives import ArchiveStore, DamagedArchiveError
+from vocboard.app.jobs import service as jobs
+from vocboard.app.jobs.service import Claim
+from vocboard.app.storage.archives import DamagedArchiveError
 from vocboard.app.submissions.models import Submission
-from vocboard.worker import columns, ground_truth_store, leases, replicates
+from vocboard.worker import columns, ground_truth_store, replicates
 from vocboard.worker.columns import UnscorableError
 from vocboard.worker.failure_reasons import technical_reason
 from vocboard.worker.ground_truth_directory import GroundTruthDirectory
+from vocboard.worker.process import Process
 
 _log = logging.getLogger(__name__)
 
 
-def diagnose_next(database: Database, store: ArchiveStore, settings: Settings) -> bool:
-    """Diagnose the next evaluation; return whether there was one.
+def run(process: Process, claim: Claim) -> None:
+    """Diagnose an evaluation.
 
     Raises:
-        OSError, SQLAlchemyError: files or the database are unavailable. The evaluation is claimed again when its lease
-            has expired.
+        OSError, SQLAlchemyError: files or the database are unavailable.
     """
-    with leases.claimed(database, queue, settings, name=_name) as claim:
-        if claim is None:
-            return False
-        started = time.monotonic()
-        try:
-            found = _diagnose(database, store, settings, claim)
-            noise_key = GroundTruthDirectory(settings).noise_key()
-        except _MissingFileError as error:
-            _log.error("evaluation %s waits: the ground truth cannot be read: %s", claim.evaluation_id, error)
-            with database.writing() as session:
-                queue.hold(session, claim)
-            return True
-        except Exception as error:
-            if (reason := _reason(error)) is None:
-                raise
-            _log.exception("evaluation %s cannot be diagnosed", claim.evaluation_id)
-            with database.writing() as session:
-                queue.fail(session, claim, reason, detail=technical_reason(error))
-            return True
-        with database.writing() as session:
-            if queue.is_held(session, claim):
-                evaluations.store_diagnoses(session, claim.evaluation_id, found, noise_key=noise_key)
-                queue.finish(session, claim)
-    _log.info("evaluation %s: diagnosed in %.1f s", claim.evaluation_id, time.monotonic() - started)
-    return True
+    started = time.monotonic()
+    with process.database.reading() as session:
+        is_wanted = diagnosis_tasks.is_wanted(session, claim.key)
+    try:
+        found = _diagnose(process, claim.key) if is_wanted else {}
+        noise_key = GroundTruthDirectory(process.settings).noise_key()
+    except _MissingFileError as error:
+        _log.error("evaluation %s waits: the ground truth cannot be read: %s", claim.key, error)
+        with process.database.writing() as session:
+            jobs.release(session, claim, after=process.settings.lease)
+        return
+    except Exception as error:
+        if (reason := _reason(error)) is None:
+            raise
+        _log.exception("evaluation %s cannot be diagnosed", claim.key)
+        with process.database.writing() as session:
+            jobs.finish(session, claim, failure=reason, detail=technical_reason(error))
+        return
+    with process.database.writing() as session:
+        jobs.require_held(session, claim)
+        evaluations.store_diagnoses(session, claim.key, found, noise_key=noise_key)
+        jobs.finish(session, claim)
+    _log.info("evaluation %s: diagnosed in %.1f s", claim.key, time.monotonic() - started)
 
 
-def _name(claim: DiagnosisClaim) -> str:
-    return f"diagnosis of evaluation {claim.evaluation_id}"
+def give_up(process: Process, claim: Claim) -> None:
+    """Record that diagnosing an evaluation has stopped workers too often."""
+    with process.database.writing() as session:
+        jobs.finish(session, claim, failure=DiagnosisFailure.INTERRUPTED)
 
 
 class _NoGroundTruthError(Exception):
@@ -85,9 +85,7 @@ def _reason(error: Exception) -> DiagnosisFailure | None:
     return None if isinstance(error, OSError | SQLAlchemyError) else DiagnosisFailure.ERROR
 
 
-def _diagnose(
-    database: Database, store: ArchiveStore, settings: Settings, claim: DiagnosisClaim
-) -> dict[str, Diagnosis]:
+def _diagnose(process: Process, evaluation_id: uuid.UUID) -> dict[str, Diagnosis]:
     """Return the diagnosis of each competition.
 
     Raises:
@@ -95,8 +93,8 @@ def _diagnose(
         _MissingFileError: it is away, and can be restored.
         UnscorableError, DamagedArchiveError, StoppedProcessError, MemoryError, OSError: as for `columns.diagnose`.
     """
-    with database.reading() as session:
-        of_this = CompetitionResult.evaluation_id == claim.evaluation_id
+    with process.database.reading() as session:
+        of_this = CompetitionResult.evaluation_id == evaluation_id
         results = list(session.scalars(select(CompetitionResult.id).where(of_this)))
         sources = replicates.sources(session, results)
         level = session.scalar(
@@ -105,23 +103,23 @@ def _diagnose(
             .join(Submission, Submission.id == Evaluation.submission_id)
             .join(Challenge, Challenge.id == Submission.challenge_id)
             .outerjoin(ChallengePhase, is_phase_of_submission())
-            .where(Evaluation.id == claim.evaluation_id)
+            .where(Evaluation.id == evaluation_id)
         )
     if not results:
         return {}
     if not sources:
         raise _NoGroundTruthError
     source = next(iter(sources.values()))
-    path = ground_truth_store.path_of(settings, source.truth_sha256)
+    path = ground_truth_store.path_of(process.settings, source.truth_sha256)
     if not path.is_file():
         raise _MissingFileError(path)
     found = columns.diagnose(
         source.uploaded,
-        store,
+        process.store,
         source.edition,
         ground_truth_store.load(path),
         with_boundaries=level is Detail.EVERYTHING,
-        memory_limit_bytes=settings.evaluation_memory_limit_bytes,
+        memory_limit_bytes=process.settings.evaluation_memory_limit_bytes,
     )
     competitions = {each.competition for each in sources.values()}
     return {key: diagnosis for key, diagnosis in found.items() if key in competitions}

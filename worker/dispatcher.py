@@ -21,11 +21,14 @@ from celery import Celery
 from celery.worker import WorkController, state
 from kombu.transport.memory import Channel
 from sqlalchemy.exc import DBAPIError
+from sqlalchemy.orm import Session
 
 from vocboard.app.database import Database
-from vocboard.app.messaging.broker import SCORING
+from vocboard.app.jobs import service as jobs
+from vocboard.app.jobs.models import Kind
+from vocboard.app.messaging.broker import SCORING, SEND_MAIL
+from vocboard.app.messaging.mail import outbox
 from vocboard.app.settings import Settings
-from vocboard.worker.due_work import DueWork
 from vocboard.worker.ground_truth_files import GroundTruthFiles
 from vocboard.worker.heartbeat import Heartbeat
 
@@ -45,16 +48,16 @@ class Dispatcher:
 
     Args:
         application: the worker's Celery application, on the in-process transport; each task has a queue of its name.
-        work: kinds of work to look for.
+        tasks: those to send: `WORK`, and `SEND_MAIL` if this worker sends email.
     """
 
-    def __init__(self, application: Celery, settings: Settings, *, kind: str, work: Sequence[DueWork]) -> None:
+    def __init__(self, application: Celery, settings: Settings, *, tasks: Sequence[str]) -> None:
         self._application = application
         self._settings = settings
-        self._kind = kind
-        self._work = work
+        self._tasks = tasks
         self._woken, self._stopped = threading.Event(), threading.Event()
         self._thread = threading.Thread(target=self._run, name="dispatcher", daemon=True)
+        self._has_sweep = False  # which comes again by itself
         self._stalled_polls, self._last_counted, self._started_before = 0, 0.0, 0
 
     def start(self, worker: WorkController) -> None:
@@ -78,7 +81,7 @@ class Dispatcher:
 
     def _run(self) -> None:
         database = Database(self._settings.database)
-        heartbeat = Heartbeat(database, kind=self._kind)
+        heartbeat = Heartbeat(database, kind=SCORING)
         ground_truth = GroundTruthFiles(database, self._settings)
         with self._application.connection_for_write() as local:
             channel = local.default_channel
@@ -87,9 +90,8 @@ class Dispatcher:
                 is_work_due = True
                 try:
                     is_work_due = self._poll(database, channel, heartbeat)
-                    if self._kind == SCORING:
-                        with database.reading_autocommit() as session:
-                            ground_truth.check(session)
+                    with database.reading_autocommit() as session:
+                        ground_truth.check(session)
                 except DBAPIError as error:
                     _log.warning("could not poll the database for work; retrying: %s", error.orig)
                 except Exception:
@@ -108,20 +110,29 @@ class Dispatcher:
 
     def _poll(self, database: Database, channel: Channel, heartbeat: Heartbeat) -> bool:
         """Dispatch due work; return whether there was any."""
-        tasks = [work.task for work in self._work]
-        handed_out = {task: channel._size(task) for task in tasks}  # type: ignore[no-untyped-call]  # kombu's
+        handed_out = {task: channel._size(task) for task in self._tasks}  # type: ignore[no-untyped-call]  # kombu's
         self._check_progress(any(handed_out.values()))
         is_work_due = False
+        if not self._has_sweep:
+            with database.writing() as session:
+                jobs.add(session, Kind.SWEEP, jobs.SWEEP_KEY)
+            self._has_sweep = True
         with database.reading_autocommit() as session:
-            for work in self._work:
-                count = work.count(session)
+            for task in self._tasks:
+                count = self._count_due(session, task)
                 is_work_due = is_work_due or count > 0
-                # Count tasks that are still queued: each of them processes several items.
-                for _ in range(min(count, self._settings.worker_processes) - handed_out[work.task]):
-                    self._application.send_task(work.task)
+                # Count tasks that are still queued: each of them does several jobs.
+                for _ in range(count - handed_out[task]):
+                    self._application.send_task(task)
         if not self._stalled_polls:
             heartbeat.record()
         return is_work_due
+
+    def _count_due(self, session: Session, task: str) -> int:
+        """Return how many of these tasks have work now, at most the number of processes."""
+        if task == SEND_MAIL:
+            return int(outbox.is_due(session))
+        return jobs.count_due(session, tuple(Kind), limit=self._settings.worker_processes)
 
     def _check_progress(self, is_handed_out: bool) -> None:
         """Replace this process if dispatched tasks have not been started for a long time and nothing is running."""

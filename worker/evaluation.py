@@ -4,7 +4,6 @@ import logging
 import time
 import uuid
 from dataclasses import dataclass
-from datetime import timedelta
 from functools import partial
 from typing import Any
 
@@ -17,20 +16,20 @@ from vocboard.app.challenges.editions import edition_from
 from vocboard.app.challenges.models import Challenge, ChallengePhase, GroundTruthVersion, Scoring
 from vocboard.app.challenges.phases import on_image_set
 from vocboard.app.challenges.queries import current_scoring_of_submission, is_phase_of_submission
-from vocboard.app.database import Database, now
+from vocboard.app.database import now
 from vocboard.app.evaluations import service as evaluations
+from vocboard.app.jobs import service as jobs
+from vocboard.app.jobs.service import Claim, LostClaimError
 from vocboard.app.leaderboards import freezing
-from vocboard.app.settings import Settings
-from vocboard.app.storage.archives import ArchiveStore
 from vocboard.app.submissions import queue
 from vocboard.app.submissions.models import Submission
 from vocboard.app.submissions.publishing import publish_if_promised
-from vocboard.app.work_queues.state_queue import Claim
 from vocboard.evaluator.editions import Edition
-from vocboard.worker import ground_truth_store, leases
+from vocboard.worker import ground_truth_store
 from vocboard.worker.columns import OutdatedArchiveError, UnscorableError, Uploaded, evaluate
 from vocboard.worker.failure_reasons import technical_reason
 from vocboard.worker.persistence import persistently
+from vocboard.worker.process import Process
 
 RETURNED = "This submission does not count against your quota."
 GIVEN_BACK = "Your submission was not the cause and does not count against your quota. The error has been logged."
@@ -57,49 +56,54 @@ class Work:
     truth_sha256: str
 
 
-def evaluate_next(database: Database, store: ArchiveStore, settings: Settings) -> bool:
-    """Evaluate the next submission; return whether there was one.
+def run(process: Process, claim: Claim) -> None:
+    """Evaluate a submission.
 
-    If the worker dies, or loses its disk or database, the sweep recovers the submission. Any other error would happen
+    If the worker dies, or loses its disk or database, another one evaluates it later. Any other error would happen
     again: the submission fails and does not count against the quota.
 
     Raises:
         OSError, SQLAlchemyError: files or the database are unavailable.
+        LostClaimError: it was withdrawn, or claimed by another worker.
     """
-    with database.writing(durable=False) as session:
-        claim = queue.claim(session, lease=settings.lease)
-        found = None if claim is None else _find_work(session, claim)
-    if claim is None:
-        return False
-    renew = partial(queue.renew, claim=claim, lease=settings.lease)
-    with leases.renewing_lease(database, renew, lease=settings.lease, of=f"submission {claim.id}"):
-        try:
-            _evaluate(database, store, settings, claim, _work(found))
-        except (OSError, SQLAlchemyError):
-            raise
-        except SoftTimeLimitExceeded as error:
-            _fail(database, claim, TOOK_TOO_LONG, error, lease=settings.lease)
-        except MemoryError as error:
-            _fail(database, claim, TOOK_TOO_MUCH_MEMORY, error, lease=settings.lease)
-        except OutdatedArchiveError as error:
-            _fail(database, claim, f"{error.for_owner} {RETURNED}", error, lease=settings.lease)
-        except Exception as error:
-            _fail(database, claim, WENT_WRONG, error, lease=settings.lease)
-    return True
+    with process.database.writing(durable=False) as session:
+        if not queue.begin(session, claim):
+            jobs.finish(session, claim)
+            return
+        found = _find_work(session, claim)
+    fail = partial(_fail, process, claim)
+    try:
+        _evaluate(process, claim, _work(found))
+    except (OSError, SQLAlchemyError, LostClaimError):
+        raise
+    except SoftTimeLimitExceeded as error:
+        fail(TOOK_TOO_LONG, error)
+    except MemoryError as error:
+        fail(TOOK_TOO_MUCH_MEMORY, error)
+    except OutdatedArchiveError as error:
+        fail(f"{error.for_owner} {RETURNED}", error)
+    except Exception as error:
+        fail(WENT_WRONG, error)
 
 
-def _evaluate(database: Database, store: ArchiveStore, settings: Settings, claim: Claim, work: Work) -> None:
-    started_at, started = now(), time.monotonic()
+def give_up(process: Process, claim: Claim) -> None:
+    """Fail a submission whose evaluation has stopped workers too often."""
+    with process.database.writing() as session:
+        queue.give_up(session, claim)
+
+
+def _evaluate(process: Process, claim: Claim, work: Work) -> None:
+    settings, started_at, started = process.settings, now(), time.monotonic()
     try:
         truth = ground_truth_store.load(ground_truth_store.path_of(settings, work.truth_sha256))
     except OSError as error:
-        _log.error("submission %s waits: the ground truth cannot be read: %s", claim.id, error)  # no traceback
-        with database.writing() as session:
-            queue.hold(session, claim)
+        _log.error("submission %s waits: the ground truth cannot be read: %s", claim.key, error)  # no traceback
+        with process.database.writing() as session:
+            queue.put_back(session, claim, after=settings.lease)
         return
     evaluation = evaluate(
         work.uploaded,
-        store,
+        process.store,
         work.edition,
         truth,
         memory_limit_bytes=settings.evaluation_memory_limit_bytes,
@@ -109,7 +113,7 @@ def _evaluate(database: Database, store: ArchiveStore, settings: Settings, claim
     seconds = time.monotonic() - started
 
     def store_result() -> None:
-        with database.writing() as session:
+        with process.database.writing() as session:
             if _still_counts(session, claim, work):
                 evaluations.store(
                     session,
@@ -147,7 +151,7 @@ def _find_work(session: Session, claim: Claim) -> Row[*tuple[Any, ...]] | None:
         .outerjoin(ChallengePhase, is_phase_of_submission())
         .join(Scoring, Scoring.id == current_scoring_of_submission())
         .join(GroundTruthVersion, GroundTruthVersion.id == Scoring.ground_truth_version_id)
-        .where(Submission.id == claim.id)
+        .where(Submission.id == claim.key)
     )
     return session.execute(query).one_or_none()
 
@@ -166,7 +170,7 @@ def _work(found: Row[*tuple[Any, ...]] | None) -> Work:
 
 
 def _still_counts(session: Session, claim: Claim, work: Work) -> bool:
-    """Make the submission scored, unless what was computed no longer counts."""
+    """Make the submission scored; False if the challenge has another ground truth now."""
     query = (
         select(current_scoring_of_submission(), Submission.challenge_id, Submission.publish_when_scored)
         .select_from(Submission)
@@ -181,18 +185,16 @@ def _still_counts(session: Session, claim: Claim, work: Work) -> bool:
     if scoring_id != work.scoring_id:
         queue.put_back(session, claim)  # the challenge was switched to another ground truth in the meantime
         return False
-    if not queue.finish(session, claim):
-        _log.info("submission %s: withdrawn or claimed by another worker; nothing is stored", work.submission_id)
-        return False
+    queue.finish(session, claim)
     return True
 
 
-def _fail(database: Database, claim: Claim, failure: str, error: BaseException, *, lease: timedelta) -> None:
-    _log.exception("submission %s: attempt %d failed", claim.id, claim.attempt)
+def _fail(process: Process, claim: Claim, failure: str, error: BaseException) -> None:
+    _log.exception("submission %s: attempt %d failed", claim.key, claim.attempt)
     detail = technical_reason(error)
 
     def store_failure() -> None:
-        with database.writing() as session:
+        with process.database.writing() as session:
             queue.fail(session, claim, failure=failure, detail=detail)
 
-    persistently(store_failure, for_at_most=lease)
+    persistently(store_failure, for_at_most=process.settings.lease)

@@ -1,71 +1,81 @@
 """Imports uploaded ground truth: claim, decrypt, read, save for workers, store the public part."""
 
 import logging
-from functools import partial
+import uuid
 from pathlib import Path
 
 from nacl.public import PrivateKey
 
-from vocboard.app.challenges import ground_truth_queue
+from vocboard.app.challenges import ground_truth_queue as queue
 from vocboard.app.challenges.ground_truth import pack_image_sets
-from vocboard.app.challenges.ground_truth_queue import ImportedTruth, TruthClaim
-from vocboard.app.database import Database
+from vocboard.app.challenges.ground_truth_queue import ImportedTruth
+from vocboard.app.challenges.models import GroundTruthVersion
+from vocboard.app.evaluations import diagnosis_tasks
+from vocboard.app.evaluations.models import Evaluation
+from vocboard.app.jobs import service as jobs
+from vocboard.app.jobs.service import Claim
+from vocboard.app.rescores import queue as rescores
 from vocboard.app.settings import Settings
-from vocboard.app.statistics import diagnosis_queue
 from vocboard.app.storage.ground_truth_inbox import GroundTruthInbox, purpose_of
 from vocboard.app.storage.sealed_files import SealError, unseal
+from vocboard.app.submissions.models import Submission
+from vocboard.evaluator.editions import Edition
 from vocboard.evaluator.ground_truth import GroundTruthError
 from vocboard.evaluator.problems import Problem, Severity
-from vocboard.worker import ground_truth_store, leases
+from vocboard.worker import ground_truth_store
 from vocboard.worker.ground_truth_directory import GroundTruthDirectory
+from vocboard.worker.process import Process
 
 _log = logging.getLogger(__name__)
 
 
-def import_next(database: Database, settings: Settings) -> bool:
-    """Import the oldest uploaded ground truth; False if none is waiting.
-
-    Versions that can become current without a re-score do so, also if nothing is waiting.
+def run(process: Process, claim: Claim) -> None:
+    """Import an uploaded version of ground truth, and let versions become current that need no re-score.
 
     Problems of the tree are stored for the organiser. Other errors are raised; the import is retried when its lease has
-    expired.
+    ended.
     """
+    settings, database = process.settings, process.database
     with database.writing() as session:
-        claimed = ground_truth_queue.claim(session, lease=settings.lease, attempts=settings.evaluation_attempts)
-        if claimed is None:
-            return ground_truth_queue.start_scorings(session) > 0
+        edition = queue.begin(session, claim)
+        version = session.get(GroundTruthVersion, claim.key)
+        if edition is None or version is None:
+            queue.start_scorings(session)
+            jobs.finish(session, claim)
+            return
     inbox = GroundTruthInbox(settings.ground_truth_inbox)
-    renew = partial(ground_truth_queue.renew, claimed=claimed, lease=settings.lease)
-    with leases.renewing_lease(database, renew, lease=settings.lease, of=f"ground truth {claimed.version_id}"):
-        try:
-            imported = _import(claimed, inbox.path(claimed.version_id), settings)
-        except (GroundTruthError, _UnusableUploadError) as error:
-            with database.writing() as session:
-                done = ground_truth_queue.refuse(session, claimed, error.problems)
-        else:
-            with database.writing() as session:
-                done = ground_truth_queue.finish(session, claimed, imported)
-                if done:
-                    diagnosis_queue.add_imported(session, claimed.challenge_id, imported.sha256)
-                ground_truth_queue.start_scorings(session)
-    if done:
-        inbox.discard(claimed.version_id)
+    try:
+        imported = _import(claim, version.challenge_id, edition, inbox.path(claim.key), settings)
+    except (GroundTruthError, _UnusableUploadError) as error:
+        with database.writing() as session:
+            queue.refuse(session, claim, error.problems)
+            rescores.add_waiting(session, claim.key)
     else:
-        _log.warning("ground truth %s was taken over by another worker", claimed.version_id)
-    return True
+        with database.writing() as session:
+            queue.finish(session, claim, imported)
+            rescores.add_waiting(session, claim.key)
+            # An import may say anything about what its results were scored with. So what counts is that this
+            # challenge's own ground truth has the hash, not that any on this server has.
+            of_challenge = Submission.challenge_id == version.challenge_id
+            diagnosis_tasks.add(session, of_challenge, Evaluation.ground_truth_sha256 == imported.sha256)
+            queue.start_scorings(session)
+    inbox.discard(claim.key)
 
 
-def sweep(database: Database, settings: Settings) -> None:
-    """Do periodic work on ground truth.
+def give_up(process: Process, claim: Claim) -> None:
+    """Refuse a version whose import has stopped workers too often."""
+    with process.database.writing() as session:
+        queue.give_up(session, claim)
+        rescores.add_waiting(session, claim.key)
 
-    Publish the public key, let versions become current, and remove files of dead processes.
-    """
-    directory = GroundTruthDirectory(settings)
+
+def clean_up(process: Process) -> None:
+    """Publish the public key, and remove files of dead processes."""
+    directory = GroundTruthDirectory(process.settings)
     directory.private_key()
-    with database.writing() as session:
-        ground_truth_queue.start_scorings(session)
-        waiting = ground_truth_queue.waiting_versions(session)
-    GroundTruthInbox(settings.ground_truth_inbox).remove_abandoned(waiting=waiting)
+    with process.database.reading() as session:
+        waiting = queue.waiting_versions(session)
+    GroundTruthInbox(process.settings.ground_truth_inbox).remove_abandoned(waiting=waiting)
     directory.remove_scratch(but=waiting)
 
 
@@ -77,16 +87,16 @@ class _UnusableUploadError(Exception):
         self.problems = (Problem("unusable_upload", Severity.ERROR, message),)
 
 
-def _import(claimed: TruthClaim, sealed: Path, settings: Settings) -> ImportedTruth:
+def _import(claim: Claim, challenge_id: uuid.UUID, edition: Edition, sealed: Path, settings: Settings) -> ImportedTruth:
     # Imported here, because processes that evaluate must not import code that opens archives.
     from vocboard.evaluator.ground_truth.reader import import_ground_truth  # noqa: PLC0415
     from vocboard.evaluator.new_edition.sample import is_sample  # noqa: PLC0415
     from vocboard.worker.ground_truth_numbers import in_numbers, numbers_of_other_sets  # noqa: PLC0415
 
-    directory, edition = GroundTruthDirectory(settings), claimed.edition
-    scratch = directory.scratch(claimed.version_id, claimed.claim.lease_id)
+    directory = GroundTruthDirectory(settings)
+    scratch = directory.scratch(claim.key, claim.lease_id)
     try:
-        _unseal(sealed, directory.private_key(), purpose_of(claimed.challenge_id, claimed.version_id), scratch)
+        _unseal(sealed, directory.private_key(), purpose_of(challenge_id, claim.key), scratch)
         read = import_ground_truth(scratch, edition)
         of_others = numbers_of_other_sets(scratch, edition)
     finally:

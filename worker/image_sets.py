@@ -9,9 +9,10 @@ from sqlalchemy.orm import Session
 from vocboard.app.challenges import queries as challenge_queries
 from vocboard.app.challenges.phases import edition_of_phase, phases_of
 from vocboard.app.database import Database, now
+from vocboard.app.jobs import service as jobs
+from vocboard.app.jobs.service import Claim
 from vocboard.app.leaderboards.entries import Entry
 from vocboard.app.leaderboards.service import statistics_basis
-from vocboard.app.statistics import queue
 from vocboard.app.statistics.boards import decimals_of, digest_of
 from vocboard.app.statistics.image_sets import (
     VERSION,
@@ -22,7 +23,6 @@ from vocboard.app.statistics.image_sets import (
     on_both,
 )
 from vocboard.app.statistics.models import ImageSetComparison
-from vocboard.app.statistics.queue import StatisticsClaim
 from vocboard.evaluator.editions import Competition
 from vocboard.evaluator.statistics.intervals import ReplicatedScore
 from vocboard.evaluator.statistics.simultaneous import changes, minus_independent
@@ -47,19 +47,19 @@ class _Outdated:
     decimals: int
 
 
-def update(database: Database, claim: StatisticsClaim) -> None:
+def update(database: Database, claim: Claim) -> None:
     """Compare the image sets of a challenge, where what is stored is of other results than the leaderboards show.
 
     It needs the replicates of all results, which the leaderboards' statistics have left behind; without them, there is
     no comparison.
     """
     with database.snapshot() as session:
-        outdated = _outdated(session, claim.challenge_id)
+        outdated = _outdated(session, claim.key)
     for one in outdated:
         found = _statistics(database, one) if one.digest is not None else None
         with database.writing() as session:
-            if queue.is_held(session, claim):
-                _store(session, claim.challenge_id, one, found)
+            jobs.require_held(session, claim)
+            _store(session, claim.key, one, found)
 
 
 def _outdated(session: Session, challenge_id: uuid.UUID) -> list[_Outdated]:

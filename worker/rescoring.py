@@ -6,28 +6,29 @@ import uuid
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from datetime import datetime
+from datetime import datetime, timedelta
 from functools import partial
 
 from celery.exceptions import SoftTimeLimitExceeded
 
 from vocboard.app.challenges.editions import edition_from
 from vocboard.app.challenges.phases import on_image_set
-from vocboard.app.database import Database, now
+from vocboard.app.database import now
 from vocboard.app.evaluations import service as evaluations
+from vocboard.app.jobs import service as jobs
+from vocboard.app.jobs.service import Claim
 from vocboard.app.rescores import batches, queue, switch
-from vocboard.app.rescores.batches import BatchClaim, Item
-from vocboard.app.rescores.models import Rescore, RescoreState
-from vocboard.app.settings import Settings
-from vocboard.app.storage.archives import ArchiveStore
-from vocboard.app.submissions import queue as live_queue
+from vocboard.app.rescores.batches import Batch, Item
+from vocboard.app.rescores.models import OPEN, Rescore, RescoreState
 from vocboard.evaluator import VERSION
 from vocboard.evaluator.scoring import Evaluation
-from vocboard.worker import ground_truth_store, leases
+from vocboard.worker import ground_truth_store
 from vocboard.worker.columns import OutdatedArchiveError, UnscorableError, Uploaded, evaluate
 from vocboard.worker.failure_reasons import technical_reason
 from vocboard.worker.persistence import persistently
+from vocboard.worker.process import Process
 
+TURN = timedelta(seconds=1)
 TOOK_TOO_LONG = "The evaluation took longer than the server allows."
 TOOK_TOO_MUCH_MEMORY = "The evaluation needed more memory than the server allows."
 WENT_WRONG = "The archive could not be evaluated with this ground truth."
@@ -63,53 +64,25 @@ class _Outcomes:
     """The progress of a batch.
 
     Attributes:
+        interrupted: the submission whose evaluation was; it is not tried again immediately.
         must_wait: the ground truth cannot be read.
     """
 
     evaluated: list[_Evaluated] = field(default_factory=list)
     failed: list[_Failed] = field(default_factory=list)
-    interrupted: list[uuid.UUID] = field(
-        default_factory=list
-    )  # keep their lease, so that they are not retried immediately
+    interrupted: uuid.UUID | None = None
     must_wait: bool = False
 
 
-def rescore_next(database: Database, store: ArchiveStore, settings: Settings, *, until: float) -> bool:
-    """Do some work of re-scores; return whether there was any.
-
-    Args:
-        until: `time.monotonic` at which to stop after the current submission.
-
-    Raises:
-        OSError, SQLAlchemyError: files or the database are unavailable. Claimed submissions are claimed again when
-        their lease has expired.
-    """
-    with database.reading_autocommit() as session:
-        found = [(one.id, queue.needs_step(session, one, VERSION)) for one in queue.workable(session, VERSION)]
-    for rescore_id, needs_step in found:
-        if needs_step and _step(database, rescore_id):
-            return True
-        with database.writing() as session:
-            rescore = session.get_one(Rescore, rescore_id)
-            if rescore.scoring_id is None or rescore.evaluator_version != VERSION:
-                continue
-            if given_up := batches.give_up(session, rescore_id, attempts=settings.evaluation_attempts):
-                _log.warning("re-score %s: leases expired, %d submissions failed", rescore_id, given_up)
-                return True
-            claim = batches.claim(session, rescore, rescore.scoring_id, lease=settings.lease)
-            is_urgent = rescore.apply_requested_at is not None
-        if claim is not None:
-            _evaluate_batch(database, store, settings, claim, until=until, is_urgent=is_urgent)
-            return True
-    return False
-
-
-def _step(database: Database, rescore_id: uuid.UUID) -> bool:
-    """Execute the next step (start, add late submissions, report or apply); return whether there was one."""
-    with database.writing() as session:
-        rescore = queue.lock_open(session, rescore_id)
+def step(process: Process, claim: Claim) -> None:
+    """Take the next step of a re-score: start, add late submissions, report or apply."""
+    with process.database.writing() as session:
+        rescore = queue.lock_open(session, claim.key)
+        if rescore is not None and not queue.is_workable(session, rescore, VERSION):
+            rescore = None  # its import adds a job, or the sweep of a later version
         if rescore is None or not queue.needs_step(session, rescore, VERSION):
-            return False
+            jobs.finish(session, claim)
+            return
         if rescore.scoring_id is None and switch.fail_if_unusable(session, rescore):
             done = _state_of(rescore)
         elif rescore.scoring_id is None or rescore.evaluator_version != VERSION:
@@ -119,41 +92,70 @@ def _step(database: Database, rescore_id: uuid.UUID) -> bool:
             queue.add_late(session, rescore)
             done = "extended by new submissions"
         elif rescore.apply_requested_at is not None and rescore.state is RescoreState.READY:
-            if not switch.apply(session, rescore):
-                return True
-            done = _state_of(rescore)
+            done = _state_of(rescore) if switch.apply(session, rescore) else "to be applied later"
         else:
             switch.make_ready(session, rescore)
             done = "reported"
-    _log.info("re-score %s: %s", rescore_id, done)
-    return True
+        session.flush()
+        if rescore.state in OPEN and queue.needs_step(session, rescore, VERSION):
+            jobs.release(session, claim)
+        else:
+            jobs.finish(session, claim)
+    _log.info("re-score %s: %s", claim.key, done)
 
 
 def _state_of(rescore: Rescore) -> str:
     return rescore.state.value
 
 
-def _evaluate_batch(
-    database: Database, store: ArchiveStore, settings: Settings, claim: BatchClaim, *, until: float, is_urgent: bool
-) -> None:
-    renew = partial(batches.renew, claim=claim, lease=settings.lease)
-    with (
-        leases.renewing_lease(database, renew, lease=settings.lease, of=f"a batch of re-score {claim.rescore_id}"),
-        _stored_at_the_end(database, settings, claim) as outcomes,
-    ):
-        for item in claim.items:
-            _evaluate_one(store, settings, claim, item, outcomes)
-            if outcomes.must_wait or time.monotonic() > until or (not is_urgent and _is_live_waiting(database)):
-                return
+def evaluate_batch(process: Process, claim: Claim) -> None:
+    """Evaluate some submissions of a re-score, until a more urgent job is due or the turn is over.
+
+    Raises:
+        OSError, SQLAlchemyError: files or the database are unavailable.
+    """
+    until = time.monotonic() + TURN.total_seconds()
+    with process.database.writing(durable=False) as session:
+        batch = batches.load(session, claim.key)
+        if batch is None:
+            batches.dissolve(session, claim.key)
+            jobs.finish(session, claim)
+            return
+        if batch.evaluator_version != VERSION:  # another version has started it, or starts it again
+            jobs.release(session, claim, after=process.settings.lease)
+            return
+        if claim.attempt > 1 and len(batch.items) > 1:  # one of them may have stopped a worker
+            ids = [item.submission_id for item in batch.items]
+            batches.split(session, batch, ids, attempts=claim.attempt - 1)
+            jobs.finish(session, claim)
+            return
+    with _stored_at_the_end(process, claim, batch) as outcomes:
+        for item in batch.items:
+            _evaluate_one(process, batch, item, outcomes)
+            if outcomes.must_wait or time.monotonic() > until or process.must_give_way(claim):
+                break
+    with process.database.writing() as session:
+        queue.add_if_evaluated(session, batch.rescore_id)
 
 
-def _evaluate_one(store: ArchiveStore, settings: Settings, claim: BatchClaim, item: Item, outcomes: _Outcomes) -> None:
-    started_at, started = now(), time.monotonic()
+def give_up(process: Process, claim: Claim) -> None:
+    """Record that a submission cannot be evaluated, because that has stopped workers too often."""
+    with process.database.writing() as session:
+        if (batch := batches.load(session, claim.key)) is not None:
+            batches.finish(session, batch, [item.submission_id for item in batch.items], failure=batches.GIVEN_UP)
+        jobs.finish(session, claim)
+    if batch is not None:
+        with process.database.writing() as session:
+            queue.add_if_evaluated(session, batch.rescore_id)
+
+
+def _evaluate_one(process: Process, batch: Batch, item: Item, outcomes: _Outcomes) -> None:
+    settings, started_at, started = process.settings, now(), time.monotonic()
     try:
         try:
-            truth = ground_truth_store.load(ground_truth_store.path_of(settings, claim.truth_sha256))
+            truth = ground_truth_store.load(ground_truth_store.path_of(settings, batch.truth_sha256))
         except OSError as error:
-            _log.error("re-score %s waits: the ground truth cannot be read: %s", claim.rescore_id, error)
+            _log.error("re-score %s waits: the ground truth cannot be read: %s", batch.rescore_id, error)
             outcomes.must_wait = True
             return
         evaluation = evaluate(
@@ -164,15 +166,15 @@ def _evaluate_one(store: ArchiveStore, settings: Settings, claim: BatchClaim, it
                 item.segmentation_classes,
                 item.has_archive,
             ),
-            store,
-            on_image_set(edition_from(claim.edition, claim.edition_file), claim.image_set),
+            process.store,
+            on_image_set(edition_from(batch.edition, batch.edition_file), batch.image_set),
             truth,
             memory_limit_bytes=settings.evaluation_memory_limit_bytes,
         )
         if unavailable := evaluation.unavailable:
             raise UnscorableError(f"the ground truth has nothing on {', '.join(unavailable)}")
     except OSError:
-        outcomes.interrupted.append(item.submission_id)
+        outcomes.interrupted = item.submission_id
         raise
     except SoftTimeLimitExceeded as error:
         outcomes.failed.append(_failed(item, TOOK_TOO_LONG, error))
@@ -193,44 +195,41 @@ def _failed(item: Item, failure: str, error: BaseException) -> _Failed:
 
 
 @contextmanager
-def _stored_at_the_end(database: Database, settings: Settings, claim: BatchClaim) -> Iterator[_Outcomes]:
+def _stored_at_the_end(process: Process, claim: Claim, batch: Batch) -> Iterator[_Outcomes]:
     """Store finished evaluations, even if an error stops the batch; the rest can be claimed again."""
     outcomes = _Outcomes()
     try:
         yield outcomes
     except SoftTimeLimitExceeded:
-        _log.warning("re-score %s: a submission took too long", claim.rescore_id)
+        _log.warning("re-score %s: a submission took too long", batch.rescore_id)
     finally:
-        persistently(partial(_store, database, claim, outcomes), for_at_most=settings.lease)
+        persistently(partial(_store, process, claim, batch, outcomes), for_at_most=process.settings.lease)
 
 
-def _store(database: Database, claim: BatchClaim, outcomes: _Outcomes) -> None:
-    with database.writing() as session:
-        held = batches.still_held(session, claim)
-        if not held:
-            _log.info("re-score %s: discarded or claimed by another worker; nothing is stored", claim.rescore_id)
-            return
+def _store(process: Process, claim: Claim, batch: Batch, outcomes: _Outcomes) -> None:
+    lease = process.settings.lease
+    with process.database.writing() as session:
+        held = batches.lock(session, batch)
         stored = [one for one in outcomes.evaluated if one.item.submission_id in held]
         for one in stored:
             evaluations.store(
                 session,
                 submission_id=one.item.submission_id,
-                scoring_id=claim.scoring_id,
+                scoring_id=batch.scoring_id,
                 scores=one.evaluation.scores,
-                ground_truth_sha256=claim.truth_sha256,
+                ground_truth_sha256=batch.truth_sha256,
                 archive_sha256=one.item.archive_sha256,
                 started_at=one.started_at,
                 seconds=one.seconds,
             )
-        batches.finish(session, claim, [one.item.submission_id for one in stored])
+        batches.finish(session, batch, [one.item.submission_id for one in stored])
         for failed in outcomes.failed:
-            batches.fail(session, claim, failed.item.submission_id, failure=failed.failure, detail=failed.detail)
-        if outcomes.must_wait:
-            batches.hold(session, claim)
+            detail = {"failure": failed.failure, "failure_detail": failed.detail}
+            batches.finish(session, batch, held & {failed.item.submission_id}, **detail)
+        if outcomes.interrupted in held and outcomes.interrupted is not None:
+            batches.split(session, batch, [outcomes.interrupted], attempts=claim.attempt, after=lease)
+        if batches.has_left(session, batch.id):
+            jobs.release(session, claim, after=lease if outcomes.must_wait else timedelta())
         else:
-            batches.release(session, claim, but=outcomes.interrupted)
-
-
-def _is_live_waiting(database: Database) -> bool:
-    with database.reading_autocommit() as session:
-        return live_queue.waiting(session) > 0
+            batches.dissolve(session, batch.id)
+            jobs.finish(session, claim)

@@ -111,7 +111,7 @@ def confirm_ground_truth(
         challenge = challenges.get_organised(session, slug, user)
         version = versions.confirm(session, challenge=challenge, user=user, number=number)
         answer = _View.of(session, challenge).version(version)
-    notifier.ground_truth_uploaded()
+    notifier.jobs_added()
     return answer
 
 

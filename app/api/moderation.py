@@ -101,7 +101,7 @@ def act_on_submissions(
             reason=given.reason,
             site=settings.public_url,
         )
-    notifier.submission_queued()
+    notifier.jobs_added()
     notifier.mail_queued()
     return BulkOutcomes(outcomes=[BulkOutcome(submission=one.submission_id, refusal=one.refusal) for one in outcomes])
 
@@ -118,5 +118,5 @@ def _changed(
     with database.writing() as session:
         change(session, submission_id=submission_id, user=user, **given)
         answer = changed(session, queries.get_for(session, submission_id, user), identity)
-    notifier.submission_queued()  # one that is reinstated may wait for a worker
+    notifier.jobs_added()  # one that is reinstated may wait for a worker
     return answer

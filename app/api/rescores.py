@@ -83,7 +83,7 @@ def start_rescore(
             edition_file=wanted.edition_file,
             confirm_warnings=wanted.confirm_warnings,
         )
-    notifier.rescore_changed()
+    notifier.jobs_added()
     response.headers["Location"] = _path(request, started.id)
     return _read(database, user, started.id)
 
@@ -110,7 +110,7 @@ def apply_rescore(
     with database.writing() as session:
         reason, confirm = (wanted.reason, wanted.confirm) if wanted else (None, None)
         service.request_apply(session, rescore_id=rescore_id, user=user, reason=reason, confirm=confirm)
-    notifier.rescore_changed()
+    notifier.jobs_added()
     service.wait_until_applied(database, rescore_id)
     return _read(database, user, rescore_id)
 
@@ -164,10 +164,10 @@ def evaluate_again(
         )
         answer = changed(session, submissions.get_for(session, submission.id, user), identity)
     if rescore is None:
-        notifier.submission_queued()
+        notifier.jobs_added()
         response.headers["Location"] = request.app.url_path_for("get_submission", submission_id=submission_id)
     else:
-        notifier.rescore_changed()
+        notifier.jobs_added()
         response.headers["Location"] = _path(request, rescore.id)
     return answer
 

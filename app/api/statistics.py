@@ -45,7 +45,7 @@ def compute_statistics(
         challenge = challenges.get_organised(session, slug, user)
         statistics_states.request_computation(session, challenge=challenge, user=user)
         found = _states(session, challenge)
-    notifier.statistics_requested()
+    notifier.jobs_added()
     return found
 
 

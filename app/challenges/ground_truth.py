@@ -22,8 +22,11 @@ from vocboard.app.challenges.models import (
 )
 from vocboard.app.challenges.phases import Phase, lock_to_change, phase_named, phases_of
 from vocboard.app.errors import ConflictError
+from vocboard.app.evaluations import diagnosis_tasks
 from vocboard.app.evaluations.models import Evaluation
 from vocboard.app.forms.characters import cleaned
+from vocboard.app.jobs import service as jobs
+from vocboard.app.jobs.models import Kind
 from vocboard.app.submissions.models import Submission
 from vocboard.evaluator.image_sets import ImageSets
 
@@ -66,6 +69,7 @@ def add_ground_truth_version(
         file_name=cleaned(name),
     )
     session.add(version)
+    jobs.add(session, Kind.IMPORT, version_id, owner=user.id)
     details = {
         "challenge": str(challenge.id),
         "number": version.number,
@@ -168,6 +172,7 @@ def make_current(
         .values(current_evaluation_id=evaluation.scalar_subquery())
         .execution_options(synchronize_session=False)
     )
+    diagnosis_tasks.add(session, Evaluation.scoring_id == scoring.id)
     details = {
         "from": str(before) if before else None,
         "to": str(scoring.id),

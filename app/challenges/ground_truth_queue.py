@@ -1,18 +1,16 @@
-"""The queue of uploaded ground truth. Workers claim a version with a lease, and need it to store results.
+"""Uploaded ground truth in the queue: what becomes of a version when it is imported, and when it becomes current.
 
 One version is imported at a time, however many workers there are: a large one takes a process for minutes, and the
-others are for evaluations. The next is from the organiser whose last import began longest ago, so that nobody who
-uploads many keeps others waiting for more than one.
+others are for evaluations.
 """
 
 import uuid
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from datetime import timedelta
 from typing import Any
 
-from sqlalchemy import ScalarSelect, func, select
-from sqlalchemy.orm import Session, aliased
+from sqlalchemy import select, update
+from sqlalchemy.orm import Session
 
 from vocboard.app.challenges import queries
 from vocboard.app.challenges.editions import edition_from
@@ -20,8 +18,8 @@ from vocboard.app.challenges.ground_truth import UNFINISHED, make_current, needs
 from vocboard.app.challenges.models import Challenge, ChallengePhase, GroundTruthVersion, TruthState
 from vocboard.app.challenges.other_images import images_in, objection
 from vocboard.app.challenges.phases import Phase, competitions_scored_with, on_image_set, phases_of
-from vocboard.app.database import lock_for_transaction, now
-from vocboard.app.work_queues.state_queue import Claim, StateQueue
+from vocboard.app.jobs import service as jobs
+from vocboard.app.jobs.service import Claim
 from vocboard.evaluator.editions import Edition
 from vocboard.evaluator.problems import Problem, Severity
 
@@ -31,22 +29,6 @@ _STOPPED = Problem(
     Severity.ERROR,
     "The import repeatedly stopped the worker. Ask the operator to check the worker's log.",
 )
-
-_queue = StateQueue(GroundTruthVersion, waiting=TruthState.UPLOADED, running=TruthState.IMPORTING)
-
-
-@dataclass(frozen=True, slots=True)
-class TruthClaim:
-    """A worker's claim on a version, until the lease expires."""
-
-    claim: Claim
-    challenge_id: uuid.UUID
-    edition: Edition
-
-    @property
-    def version_id(self) -> uuid.UUID:
-        """The id of the version."""
-        return self.claim.id
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,82 +53,61 @@ class ImportedTruth:
     is_example: bool = False
 
 
-def claim(session: Session, *, lease: timedelta, attempts: int) -> TruthClaim | None:
-    """Claim the next waiting version: an uploaded one, or one whose lease has expired.
-
-    None if none is waiting, or another one is being imported. Those that have been tried `attempts` times in vain are
-    given up.
-    """
-    lock_for_transaction(session, "ground truth imports")  # else two workers would both see that none is being imported
-    given_up = {"state": TruthState.FAILED, "problems": _as_stored([_STOPPED])}
-    _queue.release_expired(session, attempts=attempts, given_up=given_up)
-    if _queue.running(session):
+def begin(session: Session, claim: Claim) -> Edition | None:
+    """Mark a version as being imported, and return the edition to read it by; None if it has been read already."""
+    version = session.get(GroundTruthVersion, claim.key, with_for_update=True)
+    if version is None or version.state not in UNFINISHED:
         return None
-    claimed = _queue.claim(session, chosen=_next(), lease=lease, claimed_at=now())
-    if claimed is None:
-        return None
+    version.state = TruthState.IMPORTING
     row = session.execute(
-        select(Challenge.id, Challenge.edition, Challenge.edition_file, ChallengePhase.image_set)
+        select(Challenge.edition, Challenge.edition_file, ChallengePhase.image_set)
         .join(GroundTruthVersion, GroundTruthVersion.challenge_id == Challenge.id)
         .outerjoin(ChallengePhase, queries.is_phase_of_version())
-        .where(GroundTruthVersion.id == claimed.id)
+        .where(GroundTruthVersion.id == claim.key)
     ).one()
-    edition = on_image_set(edition_from(row.edition, row.edition_file), row.image_set)
-    return TruthClaim(claimed, row.id, edition)
+    return on_image_set(edition_from(row.edition, row.edition_file), row.image_set)
 
 
-def _next() -> ScalarSelect[uuid.UUID]:
-    of_same = aliased(GroundTruthVersion)
-    served_at = (
-        select(func.max(of_same.claimed_at))
-        .where(of_same.uploaded_by_id == GroundTruthVersion.uploaded_by_id)
-        .scalar_subquery()
-    )
-    return (
-        select(GroundTruthVersion.id)
-        .where(_queue.is_waiting)
-        .order_by(served_at.asc().nulls_first(), GroundTruthVersion.created_at, GroundTruthVersion.id)
-        .limit(1)
-        .with_for_update(skip_locked=True)
-        .scalar_subquery()
-    )
+def finish(session: Session, claim: Claim, imported: ImportedTruth) -> None:
+    """Store the result of an import.
 
-
-def is_due(session: Session) -> bool:
-    """Whether `claim` would return a version, or `start_scorings` would start one."""
-    if _queue.has_expired(session) or any(_startable(session)):
-        return True
-    return _queue.waiting(session) > 0 and not _queue.running(session)
-
-
-def renew(session: Session, claimed: TruthClaim, *, lease: timedelta) -> bool:
-    """Renew a lease; False if it is no longer held."""
-    return _queue.renew(session, claimed.claim, lease=lease)
-
-
-def finish(session: Session, claimed: TruthClaim, imported: ImportedTruth) -> bool:
-    """Store the result of an import; False, without storing, if the lease is no longer held."""
+    Raises:
+        LostClaimError: nothing may be stored.
+    """
     warnings = [problem.as_json() for problem in imported.warnings[:MAX_PROBLEMS]]
-    found = objection(session, claimed.version_id, images_in(imported.image_sets), is_example=imported.is_example)
+    found = objection(session, claim.key, images_in(imported.image_sets), is_example=imported.is_example)
     if found is not None and found.severity is Severity.ERROR:
-        return refuse(session, claimed, (found,))
-    return _queue.finish(
-        session,
-        claimed.claim,
-        {
-            "state": TruthState.READY,
-            "sha256": imported.sha256,
-            "summary": imported.summary,
-            "competitions": list(imported.competitions),
-            "image_sets": imported.image_sets,
-            "warnings": warnings if found is None else [found.as_json(), *warnings],
-        },
-    )
+        return refuse(session, claim, (found,))
+    values = {
+        "state": TruthState.READY,
+        "sha256": imported.sha256,
+        "summary": imported.summary,
+        "competitions": list(imported.competitions),
+        "image_sets": imported.image_sets,
+        "warnings": warnings if found is None else [found.as_json(), *warnings],
+    }
+    return _end(session, claim, values)
 
 
-def refuse(session: Session, claimed: TruthClaim, problems: Sequence[Problem]) -> bool:
-    """Store why a version cannot be imported; False, without storing, if the lease is no longer held."""
-    return _queue.finish(session, claimed.claim, {"state": TruthState.FAILED, "problems": _as_stored(problems)})
+def refuse(session: Session, claim: Claim, problems: Sequence[Problem]) -> None:
+    """Store why a version cannot be imported.
+
+    Raises:
+        LostClaimError: nothing may be stored.
+    """
+    _end(session, claim, {"state": TruthState.FAILED, "problems": _as_stored(problems)})
+
+
+def give_up(session: Session, claim: Claim) -> None:
+    """Refuse a version whose import has repeatedly stopped workers."""
+    refuse(session, claim, (_STOPPED,))
+
+
+def _end(session: Session, claim: Claim, values: dict[str, Any]) -> None:
+    of_version = GroundTruthVersion.id == claim.key, GroundTruthVersion.state.in_(UNFINISHED)
+    ending = update(GroundTruthVersion).where(*of_version).values(**values)
+    session.execute(ending.execution_options(synchronize_session=False))
+    jobs.finish(session, claim)
 
 
 def start_scorings(session: Session) -> int:

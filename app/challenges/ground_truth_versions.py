@@ -20,6 +20,8 @@ from vocboard.app.challenges.phases import (
 )
 from vocboard.app.database import now
 from vocboard.app.errors import ConflictError, NotFoundError
+from vocboard.app.jobs import service as jobs
+from vocboard.app.jobs.models import Kind
 
 NOT_THERE = "the tree has no ground truth for it"
 
@@ -55,6 +57,7 @@ def confirm(session: Session, *, challenge: Challenge, user: User, number: int) 
         version.confirmed_at, version.confirmed_by_id = now(), user.id
         details = {"challenge": str(challenge.id), "number": number, "warnings": len(version.warnings or ())}
         audit.record(session, actor=user, action="ground_truth.confirm", subject=version, details=details)
+        jobs.add(session, Kind.IMPORT, version.id, owner=user.id)
     return version
 
 
@@ -125,6 +128,7 @@ def remove_unscorable(session: Session, *, challenge: Challenge, user: User, num
         require_not_entered(session, challenge, phase.key, set(removed) & set(phase.competitions))
     for phase in concerned:
         _remove_competitions(session, challenge, phase, removed, user)
+    jobs.add(session, Kind.IMPORT, version.id, owner=user.id)
     return removed
 
 

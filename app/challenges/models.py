@@ -11,7 +11,6 @@ from sqlalchemy.orm import Mapped, deferred, mapped_column, relationship
 
 from vocboard.app.accounts.models import User
 from vocboard.app.database import Base, CreatedAt, Identifier, text_enum
-from vocboard.app.work_queues.models import LeasedWithState
 
 MAIN_PHASE = "main"
 PhaseKey = Annotated[str, mapped_column(String(30), default=MAIN_PHASE)]  # the phase that a row belongs to
@@ -254,7 +253,7 @@ class ChallengeCompetition(Base):
     position: Mapped[int]
 
 
-class GroundTruthVersion(LeasedWithState, Base):
+class GroundTruthVersion(Base):
     """One uploaded ground truth, which a worker imports. The row holds what is public of it, never the truth."""
 
     __tablename__ = "ground_truth_versions"
@@ -267,7 +266,6 @@ class GroundTruthVersion(LeasedWithState, Base):
     number: Mapped[int]  # 1, 2, ... within the challenge
     uploaded_by_id: Mapped[uuid.UUID | None] = mapped_column(ForeignKey("users.id", ondelete="SET NULL"))
     file_name: Mapped[str] = mapped_column(String(255))
-    claimed_at: Mapped[datetime | None]  # when an import last began
     state: Mapped[TruthState] = mapped_column(text_enum(TruthState), default=TruthState.UPLOADED, index=True)
     sha256: Mapped[str | None] = mapped_column(String(64))  # of the canonical content
     summary: Mapped[dict[str, Any] | None] = mapped_column(JSON)  # counts, for organisers only

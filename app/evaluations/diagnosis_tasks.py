@@ -1,15 +1,19 @@
-"""What becomes of diagnoses that are not known yet. The web process reads no more of the tasks than this."""
+"""Jobs that diagnose evaluations, and the diagnoses that are not known yet.
+
+Only the current evaluation of a submission is diagnosed, so a re-score that is discarded costs nothing.
+"""
 
 import uuid
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from sqlalchemy import ColumnElement, and_, func, or_, select
+from sqlalchemy import ColumnElement, and_, exists, func, select
 from sqlalchemy.orm import Session
 
-from vocboard.app.challenges.models import Challenge
 from vocboard.app.evaluations.diagnosis_failures import DiagnosisFailure
-from vocboard.app.evaluations.models import DiagnosisTask, Evaluation
+from vocboard.app.evaluations.models import CompetitionResult, DiagnosisShares, Evaluation
+from vocboard.app.jobs import service as jobs
+from vocboard.app.jobs.models import Job, Kind
 from vocboard.app.submissions.models import State, Submission
 
 
@@ -26,48 +30,75 @@ class UnknownDiagnoses:
     failed: Mapping[DiagnosisFailure, int]
 
 
-def has_failed() -> ColumnElement[bool]:
-    """Condition on tasks, joined with their challenges: they failed, and no organiser has asked for them since."""
-    requested = Challenge.statistics_requested_at
-    return and_(DiagnosisTask.failure.is_not(None), or_(requested.is_(None), DiagnosisTask.failed_at >= requested))
-
-
 def is_to_be_diagnosed() -> ColumnElement[bool]:
-    """Condition on tasks, joined with evaluations and submissions: the evaluation counts."""
+    """Condition on evaluations, joined with submissions: the evaluation counts."""
     return and_(
         Submission.current_evaluation_id == Evaluation.id,
         Submission.state.in_((State.SCORED, State.DISQUALIFIED)),
     )
 
 
+def add(session: Session, *conditions: ColumnElement[bool]) -> None:
+    """Add the jobs of current evaluations without a diagnosis; see `is_wanted`.
+
+    Args:
+        conditions: on evaluations, joined with submissions.
+    """
+    is_known = exists().where(
+        CompetitionResult.evaluation_id == Evaluation.id, DiagnosisShares.result_id == CompetitionResult.id
+    )
+    missing = (
+        select(Evaluation.id, Submission.user_id)
+        .join(Submission, Submission.id == Evaluation.submission_id)
+        .where(is_to_be_diagnosed(), ~is_known, *conditions)
+        .order_by(Evaluation.created_at.desc(), Evaluation.id)
+    )
+    jobs.add_all(session, Kind.DIAGNOSIS, [(row[0], row[1]) for row in session.execute(missing)])
+
+
+def is_wanted(session: Session, evaluation_id: uuid.UUID) -> bool:
+    """Whether an evaluation still counts."""
+    query = select(Evaluation.id).join(Submission, Submission.id == Evaluation.submission_id)
+    return session.scalar(query.where(Evaluation.id == evaluation_id, is_to_be_diagnosed())) is not None
+
+
 def outcome(session: Session, evaluation_id: uuid.UUID) -> tuple[bool, DiagnosisFailure | None]:
     """Return whether an evaluation will be diagnosed, and why it could not be."""
-    row = session.execute(
-        select(DiagnosisTask.failure, has_failed())
-        .join(Evaluation, Evaluation.id == DiagnosisTask.evaluation_id)
-        .join(Submission, Submission.id == Evaluation.submission_id)
-        .join(Challenge, Challenge.id == Submission.challenge_id)
-        .where(DiagnosisTask.evaluation_id == evaluation_id)
-    ).one_or_none()
-    if row is None:
-        return False, None
-    failure, is_final = row
-    return (False, DiagnosisFailure(failure)) if failure is not None and is_final else (True, None)
+    query = select(Job.finished_at, Job.failure).where(Job.kind == Kind.DIAGNOSIS, Job.key == evaluation_id)
+    found = session.execute(query.order_by(Job.finished_at.desc())).all()
+    if any(row.finished_at is None for row in found):
+        return True, None
+    return False, next((DiagnosisFailure(row.failure) for row in found if row.failure is not None), None)
 
 
 def unknown(session: Session, challenge_id: uuid.UUID) -> UnknownDiagnoses:
     """Count the submissions of a challenge whose errors are not known."""
-    failed = has_failed()
+    is_pending = Job.finished_at.is_(None)
     rows = session.execute(
-        select(failed, DiagnosisTask.failure, func.count(DiagnosisTask.evaluation_id))
-        .join(Evaluation, Evaluation.id == DiagnosisTask.evaluation_id)
+        select(Job.failure, func.count())
+        .join(Evaluation, Evaluation.id == Job.key)
         .join(Submission, Submission.id == Evaluation.submission_id)
-        .join(Challenge, Challenge.id == Submission.challenge_id)
-        .where(Submission.challenge_id == challenge_id, is_to_be_diagnosed())
-        .group_by(failed, DiagnosisTask.failure)
+        .where(
+            Job.kind == Kind.DIAGNOSIS,
+            is_pending | Job.failure.is_not(None),
+            Submission.challenge_id == challenge_id,
+            is_to_be_diagnosed(),
+        )
+        .group_by(Job.failure)
     ).all()
-    numbers = {reason: number for is_final, reason, number in rows if is_final}
+    numbers = {row[0]: row[1] for row in rows}
     return UnknownDiagnoses(
-        waiting=sum(number for is_final, _, number in rows if not is_final),
+        waiting=numbers.get(None, 0),
         failed={reason: numbers[reason] for reason in DiagnosisFailure if reason in numbers},
     )
+
+
+def retry_failed(session: Session, challenge_id: uuid.UUID) -> None:
+    """Let the failed diagnoses of a challenge be computed again."""
+    failed = (
+        select(Job.key)
+        .join(Evaluation, Evaluation.id == Job.key)
+        .join(Submission, Submission.id == Evaluation.submission_id)
+        .where(Job.kind == Kind.DIAGNOSIS, Job.failure.is_not(None), Submission.challenge_id == challenge_id)
+    )
+    jobs.retry_failed(session, Kind.DIAGNOSIS, session.scalars(failed).all())

@@ -4,11 +4,10 @@ import uuid
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import JSON, ForeignKey, LargeBinary, String, Text, UniqueConstraint
+from sqlalchemy import JSON, ForeignKey, LargeBinary, String, UniqueConstraint
 from sqlalchemy.orm import Mapped, mapped_column, relationship
 
 from vocboard.app.database import Base, CreatedAt, Identifier
-from vocboard.app.work_queues.models import Leased
 
 
 class Evaluation(Base):
@@ -172,22 +171,6 @@ class SecretDiagnosis(_ExactDiagnosis, Base):
     """The exact diagnosis, which the web process's database role cannot read."""
 
     __tablename__ = "secret_diagnoses"
-
-
-class DiagnosisTask(Leased, Base):
-    """An evaluation whose errors are not diagnosed yet.
-
-    Attributes:
-        failure: why it could not be, see `app.evaluations.diagnosis_failures`. Organisers can have it tried again.
-        failure_detail: for the operator: the error.
-    """
-
-    __tablename__ = "diagnosis_tasks"
-
-    evaluation_id: Mapped[uuid.UUID] = mapped_column(ForeignKey("evaluations.id", ondelete="CASCADE"), primary_key=True)
-    failure: Mapped[str | None] = mapped_column(String(20))
-    failed_at: Mapped[datetime | None]
-    failure_detail: Mapped[str | None] = mapped_column(Text)
 
 
 class SecretEvidence(Base):

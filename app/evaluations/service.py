@@ -14,7 +14,7 @@ from sqlalchemy.orm import Session
 
 from vocboard.app.challenges.models import Challenge, ChallengePhase, Scoring
 from vocboard.app.database import Base
-from vocboard.app.evaluations import curves, eleven_points, exact_copies
+from vocboard.app.evaluations import curves, diagnosis_tasks, eleven_points, exact_copies
 from vocboard.app.evaluations.confusion_shares import confusion_shares, step
 from vocboard.app.evaluations.diagnosis_shares import diagnosis_shares
 from vocboard.app.evaluations.models import (
@@ -23,7 +23,6 @@ from vocboard.app.evaluations.models import (
     ConfusionShares,
     Curve,
     DiagnosisShares,
-    DiagnosisTask,
     Evaluation,
     Measure,
     SecretConfusionMatrix,
@@ -75,7 +74,6 @@ def store(
     """
     known = select(Evaluation.id).where(Evaluation.submission_id == submission_id, Evaluation.scoring_id == scoring_id)
     if (evaluation_id := session.scalar(known)) is not None:
-        _queue_diagnosis_again(session, evaluation_id)
         _make_current(session, submission_id, scoring_id, evaluation_id)
         return
     evaluation_id = uuid.uuid4()
@@ -93,7 +91,6 @@ def store(
             "seconds": seconds,
         }
     )
-    rows[DiagnosisTask].append({"evaluation_id": evaluation_id})
     for position, item in enumerate(scores.values()):
         result = _result(evaluation_id, position, item)
         rows[CompetitionResult].append(result)
@@ -144,16 +141,6 @@ def store_diagnoses(
     exact_copies.add_missing(session, Evaluation.id == evaluation_id)
 
 
-def _queue_diagnosis_again(session: Session, evaluation_id: uuid.UUID) -> None:
-    """Queue the diagnosis of an evaluation that counts again, if it was taken from the queue meanwhile."""
-    of_this = DiagnosisShares.result_id.in_(
-        select(CompetitionResult.id).where(CompetitionResult.evaluation_id == evaluation_id)
-    )
-    is_known = session.scalar(select(DiagnosisShares.result_id).where(of_this).limit(1)) is not None
-    if not is_known and session.get(DiagnosisTask, evaluation_id) is None:
-        session.add(DiagnosisTask(evaluation_id=evaluation_id))
-
-
 def _make_current(session: Session, submission_id: uuid.UUID, scoring_id: uuid.UUID, evaluation_id: uuid.UUID) -> None:
     is_current = or_(
         exists().where(Challenge.current_scoring_id == scoring_id),
@@ -165,6 +152,7 @@ def _make_current(session: Session, submission_id: uuid.UUID, scoring_id: uuid.U
         .values(current_evaluation_id=evaluation_id)
         .execution_options(synchronize_session=False)
     )
+    diagnosis_tasks.add(session, Evaluation.id == evaluation_id)
 
 
 def _result(evaluation_id: uuid.UUID, position: int, scores: CompetitionScores) -> _Row:

@@ -125,7 +125,7 @@ async def take_ground_truth(
                     return TakenGroundTruth(version.id, None if rescore is None else rescore.id)
 
             taken = await to_thread.run_sync(announce)
-    await to_thread.run_sync(intake.notifier.ground_truth_uploaded)
+    await to_thread.run_sync(intake.notifier.jobs_added)
     return taken
 
 

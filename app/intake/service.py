@@ -281,7 +281,7 @@ class Intake:
             if opened.target is None:
                 return await self._repeated(opened, receive)
             accepted = await self._submit(opened, opened.target, receive)
-            await to_thread.run_sync(self.notifier.submission_queued)  # before the upload ends: a worker can begin
+            await to_thread.run_sync(self.notifier.jobs_added)  # before the upload ends: a worker can begin
             return accepted
 
     def _in_progress(

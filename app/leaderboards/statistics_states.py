@@ -75,6 +75,7 @@ def request_computation(session: Session, *, challenge: Challenge, user: User) -
             "This challenge shows scores and ranks only. To have statistics, change it under “How certain scores are”."
         )
     challenge.statistics_requested_at = now()
+    diagnosis_tasks.retry_failed(session, challenge.id)
     audit.record(session, actor=user, action="challenge.request_statistics", subject=challenge)
 
 

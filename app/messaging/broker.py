@@ -14,13 +14,7 @@ from vocboard.app.messaging import directory_transport
 from vocboard.app.settings import Settings
 
 SCORING, MAIL = "scoring", "mail"  # kinds of workers, and queues of their wake-ups
-EVALUATE_NEXT = "worker.evaluate_next"
-IMPORT_GROUND_TRUTH = "worker.import_ground_truth"
-RESCORE = "worker.rescore"
-UPDATE_STATISTICS = "worker.update_statistics"
-DIAGNOSE_NEXT = "worker.diagnose_next"
-COMPARE_SUBMISSIONS = "worker.compare_submissions"
-SWEEP = "worker.sweep"
+WORK = "worker.work"
 SEND_MAIL = "worker.send_mail"
 
 POLLING_SECONDS = (

@@ -3,15 +3,7 @@
 import logging
 import time
 
-from vocboard.app.messaging.broker import (
-    DIAGNOSE_NEXT,
-    EVALUATE_NEXT,
-    IMPORT_GROUND_TRUTH,
-    RESCORE,
-    SEND_MAIL,
-    UPDATE_STATISTICS,
-    create_publisher,
-)
+from vocboard.app.messaging.broker import SEND_MAIL, WORK, create_publisher
 from vocboard.app.settings import Settings
 
 PAUSE_SECONDS = 5.0  # pause after a failure, so that a broker that is down does not delay every request
@@ -29,22 +21,9 @@ class WorkerNotifier:
         self._publisher = create_publisher(settings)
         self._silent_until = 0.0  # time.monotonic()
 
-    def submission_queued(self) -> None:
-        """Notify workers that a submission is queued."""
-        self._send(EVALUATE_NEXT)
-
-    def ground_truth_uploaded(self) -> None:
-        """Notify workers that ground truth has been uploaded."""
-        self._send(IMPORT_GROUND_TRUTH)
-
-    def rescore_changed(self) -> None:
-        """Say that a re-score has been started, or is to be applied."""
-        self._send(RESCORE)
-
-    def statistics_requested(self) -> None:
-        """Notify workers that statistics and diagnoses have to be computed."""
-        self._send(UPDATE_STATISTICS)
-        self._send(DIAGNOSE_NEXT)
+    def jobs_added(self) -> None:
+        """Notify workers that a job was added."""
+        self._send(WORK)
 
     def mail_queued(self) -> None:
         """Notify workers that there is email in the outbox."""

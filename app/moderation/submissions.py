@@ -14,7 +14,7 @@ from vocboard.app.evaluations import queries as evaluations
 from vocboard.app.forms.fields import FieldChecks
 from vocboard.app.leaderboards import freezing
 from vocboard.app.moderation import notices
-from vocboard.app.submissions import publishing, queries
+from vocboard.app.submissions import publishing, queries, queue
 from vocboard.app.submissions.locking import locked_as_organiser
 from vocboard.app.submissions.models import State, Submission
 from vocboard.app.submissions.publishing import publish_as_before
@@ -65,7 +65,7 @@ def disqualify_quietly(session: Session, *, submission_id: uuid.UUID, user: User
     submission.moderation_reason = reason
     submission.published_before = submission.published_at or submission.published_before
     submission.published_at = None
-    submission.lease_id = submission.lease_expires_at = None  # a worker that is evaluating it can no longer store
+    queue.remove(session, submission)
     _record(session, user, "submission.disqualify", submission, reason=reason, state=before)
     return submission
 
@@ -97,7 +97,8 @@ def reinstate_quietly(session: Session, *, submission_id: uuid.UUID, user: User,
     # What the current scoring has not evaluated waits for a worker.
     is_scored = evaluations.current(session, submission) is not None
     submission.state = State.SCORED if is_scored else State.QUEUED
-    submission.attempts = 0
+    if not is_scored:
+        queue.add(session, submission)
     submission.moderation_reason = submission.disqualified_at = None
     published = submission.held_back_at is None and publish_as_before(session, submission)
     _record(session, user, "submission.reinstate", submission, reason=reason, published=published)
@@ -185,7 +186,7 @@ def fail(session: Session, *, submission_id: uuid.UUID, user: User, reason: str)
     submission.finished_at = submission.quota_returned_at = instant
     submission.published_at = submission.published_before = None
     submission.held_back_at = submission.moderation_reason = None
-    submission.lease_id = submission.lease_expires_at = None  # a worker that is evaluating it can no longer store
+    queue.remove(session, submission)
     _record(session, user, "submission.fail", submission, reason=reason, state=before)
     return submission
 

@@ -87,8 +87,8 @@ def health(session: Session, challenge: Challenge) -> QueueHealth:
     ).one()
     silent_before = instant - heartbeats.SILENT_AFTER
     return QueueHealth(
-        waiting=queue.waiting(session),
-        running=queue.running(session),
+        waiting=queue.count(session, State.QUEUED),
+        running=queue.count(session, State.EVALUATING),
         own_waiting=own_waiting,
         own_running=own_running,
         waiting_since=waiting_since,

@@ -53,7 +53,7 @@ def reinstate(
     change = partial(submissions.reinstate, site=settings.public_url)
     answer = act(request, database, user, submission_id, change, done="reinstated", reason=reason)
     notifier.mail_queued()
-    notifier.submission_queued()  # what the current scoring has not evaluated waits for a worker
+    notifier.jobs_added()  # what the current scoring has not evaluated waits for a worker
     return answer
 
 
@@ -91,7 +91,7 @@ def evaluate_again(
     except ConflictError as error:
         return show(request, database, user, submission_id, message=str(error), status=error.status)
     if rescore is None:
-        notifier.submission_queued()
+        notifier.jobs_added()
         return go_to(f"/submissions/{submission_id}", done="queued-again")
-    notifier.rescore_changed()
+    notifier.jobs_added()
     return go_to(f"/organise/{submission.challenge.slug}/rescores/{rescore.id}")

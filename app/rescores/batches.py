@@ -1,24 +1,22 @@
-"""The queue of submissions in re-scores, which are leased to workers in batches.
-
-`work_queues.LeasedQueue` is for queues that are claimed row by row. Here one lease holds several rows, which are
-stored in one transaction.
-"""
+"""Batches of submissions in a re-score. One job evaluates a batch, which is stored in one transaction."""
 
 import uuid
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
+from itertools import groupby
 
-from sqlalchemy import and_, func, or_, select
+from sqlalchemy import ColumnElement, and_, func, select, update
 from sqlalchemy.orm import Session
 
 from vocboard.app.challenges.models import Challenge, ChallengePhase, EditionVersion, GroundTruthVersion
 from vocboard.app.challenges.queries import is_phase_of_version, truth_phase_of_submission
 from vocboard.app.database import now
+from vocboard.app.jobs import service as jobs
+from vocboard.app.jobs.models import Kind
 from vocboard.app.rescores import rounds
 from vocboard.app.rescores.models import OPEN, Rescore, RescoreItem
 from vocboard.app.submissions.models import State, Submission
-from vocboard.app.work_queues.leased_queue import LeasedQueue
 
 SIZE = 16  # submissions per batch; those of a killed worker are evaluated again
 GIVEN_UP = "The evaluation was interrupted several times."
@@ -42,90 +40,89 @@ class Item:
 
 
 @dataclass(frozen=True, slots=True)
-class BatchClaim:
-    """A worker's claim on some submissions of a re-score.
+class Batch:
+    """Some submissions of a re-score that are still to be evaluated, against the same ground truth.
 
     Attributes:
-        round_id: the first scoring of the re-score, which changes when it is restarted.
         scoring_id: that the evaluations belong to.
         edition: its name.
         edition_file: the text of the organiser's own.
         image_set: which the phase of the ground truth is scored on; None for those of the edition.
         truth_sha256: of the ground truth to score against.
+        evaluator_version: that the re-score began with.
     """
 
+    id: uuid.UUID
     rescore_id: uuid.UUID
-    round_id: uuid.UUID
     scoring_id: uuid.UUID
-    lease_id: uuid.UUID
     edition: str
     edition_file: str | None
     image_set: str | None
     truth_sha256: str
+    evaluator_version: str | None
     items: tuple[Item, ...]
 
 
-_queue: LeasedQueue[BatchClaim] = LeasedQueue(
-    RescoreItem,
-    is_waiting=and_(RescoreItem.finished_at.is_(None), RescoreItem.lease_id.is_(None)),
-    is_claimed=and_(RescoreItem.finished_at.is_(None), RescoreItem.lease_id.is_not(None)),
-    rows_of=lambda claim: RescoreItem.rescore_id == claim.rescore_id,
-)
-
-
-def count_waiting(session: Session, rescore_id: uuid.UUID) -> int:
-    """Return the number of submissions of a re-score that can be claimed now."""
-    query = (
-        select(func.count())
-        .select_from(RescoreItem)
+def add(session: Session, rescore: Rescore) -> None:
+    """Divide the submissions that are in no batch into batches, and add a job for each."""
+    rows = session.execute(
+        select(RescoreItem.submission_id, truth_phase_of_submission().label("truth_phase"))
         .join(Submission, Submission.id == RescoreItem.submission_id)
-        .where(
-            RescoreItem.rescore_id == rescore_id,
-            or_(_queue.is_waiting, _queue.is_expired()),
-            Submission.state == State.SCORED,
-        )
-    )
-    return session.scalar(query) or 0
+        .where(RescoreItem.rescore_id == rescore.id, is_in_none())
+        .order_by("truth_phase", Submission.challenge_id, Submission.created_at, Submission.id)
+    ).all()
+    for _, of_phase in groupby(rows, key=lambda row: row.truth_phase):
+        ids = [row.submission_id for row in of_phase]
+        for start in range(0, len(ids), SIZE):
+            _add(session, rescore, ids[start : start + SIZE])
 
 
-def give_up(session: Session, rescore_id: uuid.UUID, *, attempts: int) -> int:
-    """Return submissions of dead workers to the queue, or fail them after too many attempts; return how many failed."""
-    released = _queue.release_expired(
-        session,
-        attempts=attempts,
-        given_up={"finished_at": now(), "failure": GIVEN_UP},
-        among=RescoreItem.rescore_id == rescore_id,
-    )
-    return released.given_up
-
-
-def claim(session: Session, rescore: Rescore, round_id: uuid.UUID, *, lease: timedelta) -> BatchClaim | None:
-    """Claim some submissions of a re-score for the duration `lease`; None if none is waiting. Call `give_up` before.
-
-    All are scored against the same ground truth. A submission whose evaluation was interrupted before is claimed alone,
-    so that it cannot affect others.
+def split(
+    session: Session,
+    batch: Batch,
+    submission_ids: Sequence[uuid.UUID],
+    *,
+    attempts: int,
+    after: timedelta = timedelta(),
+) -> None:
+    """Give each of some submissions a batch for itself, so that it cannot affect others.
 
     Args:
-        round_id: the first scoring of the re-score, which has begun.
+        attempts: number of times that their evaluation was interrupted.
+        after: when they are due.
     """
-    waiting = session.execute(
-        select(RescoreItem.submission_id, RescoreItem.attempts, truth_phase_of_submission().label("truth_phase"))
-        .join(Submission, Submission.id == RescoreItem.submission_id)
-        .where(RescoreItem.rescore_id == rescore.id, _queue.is_waiting, Submission.state == State.SCORED)
-        .order_by(RescoreItem.attempts, Submission.challenge_id, Submission.created_at, Submission.id)
-        .limit(SIZE)
-        .with_for_update(of=RescoreItem, skip_locked=True)
+    rescore = session.get_one(Rescore, batch.rescore_id)
+    for submission_id in submission_ids:
+        _add(session, rescore, [submission_id], attempts=attempts, after=after)
+
+
+def load(session: Session, batch_id: uuid.UUID) -> Batch | None:
+    """Return what is left of a batch; None if that is nothing, or its re-score has ended."""
+    rescore = session.scalar(
+        select(Rescore)
+        .join(RescoreItem, RescoreItem.rescore_id == Rescore.id)
+        .where(RescoreItem.batch_id == batch_id, Rescore.state.in_(OPEN))
+        .limit(1)
+    )
+    if rescore is None:
+        return None
+    rows = session.execute(
+        select(
+            Submission.id,
+            Submission.archive_sha256,
+            Submission.columns_sha256,
+            Submission.columns_reader,
+            Submission.segmentation_classes,
+            Submission.has_archive,
+            truth_phase_of_submission(),
+        )
+        .join(RescoreItem, RescoreItem.submission_id == Submission.id)
+        .where(_is_left(batch_id))
+        .order_by(Submission.created_at, Submission.id)
     ).all()
-    if not waiting:
+    if not rows:
         return None
-    first = waiting[0]
-    chosen = [row.submission_id for row in waiting if not row.attempts and row.truth_phase == first.truth_phase]
-    chosen = chosen or [first.submission_id]
-    scoring = rounds.by_phase(session, rescore)[first.truth_phase]
-    of_these = and_(RescoreItem.rescore_id == rescore.id, RescoreItem.submission_id.in_(chosen))
-    lease_id = _queue.claim_rows(session, of_these, lease=lease)
-    if lease_id is None:
-        return None
+    scoring = rounds.by_phase(session, rescore)[rows[0][6]]
     name, file, image_set, truth = session.execute(
         select(
             Challenge.edition,
@@ -141,77 +138,77 @@ def claim(session: Session, rescore: Rescore, round_id: uuid.UUID, *, lease: tim
         )
         .where(GroundTruthVersion.id == scoring.ground_truth_version_id)
     ).one()
-    items = _items(session, chosen)
-    return BatchClaim(rescore.id, round_id, scoring.id, lease_id, name, file, image_set, truth or "", items)
+    items = tuple(Item(*row[:4], None if row[4] is None else tuple(row[4]), row[5]) for row in rows)
+    return Batch(batch_id, rescore.id, scoring.id, name, file, image_set, truth or "", rescore.evaluator_version, items)
 
 
-def renew(session: Session, claim: BatchClaim, *, lease: timedelta) -> bool:
-    """Renew the lease of a batch; False if the claim has been lost."""
-    return _queue.renew(session, claim, lease=lease)
+def lock(session: Session, batch: Batch) -> frozenset[uuid.UUID]:
+    """Return the submissions whose results may be stored, locked for this transaction.
 
-
-def still_held(session: Session, claim: BatchClaim) -> frozenset[uuid.UUID]:
-    """Return the submissions of a batch whose results may be stored, locked for this transaction.
-
-    There are none if the re-score was discarded or restarted in the meantime.
+    There are none if the re-score was discarded or restarted meanwhile.
     """
-    round_id = session.scalar(
-        select(Rescore.scoring_id)
-        .where(Rescore.id == claim.rescore_id, Rescore.state.in_(OPEN))
-        .with_for_update(read=True)
-    )
-    if round_id != claim.round_id:
+    is_open = Rescore.id == batch.rescore_id, Rescore.state.in_(OPEN)
+    if session.scalar(select(Rescore.id).where(*is_open).with_for_update(read=True)) is None:
         return frozenset()
-    return frozenset(
-        session.scalars(select(RescoreItem.submission_id).where(_queue.is_claimed_by(claim)).with_for_update())
-    )
+    left = select(RescoreItem.submission_id).where(RescoreItem.batch_id == batch.id, RescoreItem.finished_at.is_(None))
+    return frozenset(session.scalars(left.with_for_update()))
 
 
-def finish(session: Session, claim: BatchClaim, submission_ids: Sequence[uuid.UUID]) -> None:
-    """Record that the evaluations of some submissions are stored."""
-    _finish(session, claim, submission_ids)
-
-
-def fail(session: Session, claim: BatchClaim, submission_id: uuid.UUID, *, failure: str, detail: str) -> None:
-    """Record that a submission cannot be evaluated.
+def finish(session: Session, batch: Batch, submission_ids: Collection[uuid.UUID], **failure: str) -> None:
+    """Record that the evaluations of some submissions are stored, or that they cannot be evaluated.
 
     Args:
-        failure: message for the organisers.
-        detail: details for the operator.
+        failure: `failure`, the message for organisers, and `failure_detail` for the operator.
     """
-    _finish(session, claim, [submission_id], failure=failure, failure_detail=detail)
+    of_these = RescoreItem.rescore_id == batch.rescore_id, RescoreItem.submission_id.in_(submission_ids)
+    _update(session, *of_these, finished_at=now(), **failure)
 
 
-def release(session: Session, claim: BatchClaim, *, but: Sequence[uuid.UUID] = ()) -> None:
-    """Return the remaining submissions to the queue, as if they had not been claimed.
-
-    Args:
-        but: submissions that stay claimed until the lease expires, which counts as an attempt.
-    """
-    _queue.give_back(session, claim, only=RescoreItem.submission_id.not_in(but))
+def has_left(session: Session, batch_id: uuid.UUID) -> bool:
+    """Whether submissions of a batch are still to be evaluated."""
+    query = select(RescoreItem.submission_id).join(Submission, Submission.id == RescoreItem.submission_id)
+    return session.scalar(query.where(_is_left(batch_id)).limit(1)) is not None
 
 
-def hold(session: Session, claim: BatchClaim) -> None:
-    """Leave the remaining submissions claimed until the lease ends, which counts as no attempt."""
-    _queue.hold(session, claim)
+def dissolve(session: Session, batch_id: uuid.UUID) -> None:
+    """Let submissions that are not scored at present, such as disqualified ones, be in no batch."""
+    _update(session, RescoreItem.batch_id == batch_id, RescoreItem.finished_at.is_(None), batch_id=None)
 
 
-def _items(session: Session, submission_ids: Sequence[uuid.UUID]) -> tuple[Item, ...]:
-    rows = session.execute(
-        select(
-            Submission.id,
-            Submission.archive_sha256,
-            Submission.columns_sha256,
-            Submission.columns_reader,
-            Submission.segmentation_classes,
-            Submission.has_archive,
-        )
-        .where(Submission.id.in_(submission_ids))
-        .order_by(Submission.created_at, Submission.id)
+def remove(session: Session, rescore_id: uuid.UUID) -> None:
+    """Remove the batches of a re-score that starts again; workers that evaluate them can store nothing."""
+    query = select(RescoreItem.batch_id).where(RescoreItem.rescore_id == rescore_id, RescoreItem.batch_id.is_not(None))
+    jobs.cancel(session, Kind.BATCH, [batch_id for batch_id in session.scalars(query.distinct()) if batch_id])
+
+
+def is_in_none() -> ColumnElement[bool]:
+    """Condition on items, joined with submissions: they are to be evaluated, and in no batch."""
+    return and_(RescoreItem.batch_id.is_(None), RescoreItem.finished_at.is_(None), Submission.state == State.SCORED)
+
+
+def _is_left(batch_id: uuid.UUID) -> ColumnElement[bool]:
+    return and_(RescoreItem.batch_id == batch_id, RescoreItem.finished_at.is_(None), Submission.state == State.SCORED)
+
+
+def _add(
+    session: Session,
+    rescore: Rescore,
+    submission_ids: Sequence[uuid.UUID],
+    *,
+    attempts: int = 0,
+    after: timedelta = timedelta(),
+) -> None:
+    batch_id = uuid.uuid4()
+    _update(
+        session,
+        RescoreItem.rescore_id == rescore.id,
+        RescoreItem.submission_id.in_(submission_ids),
+        batch_id=batch_id,
     )
-    return tuple(Item(*row[:4], None if row[4] is None else tuple(row[4]), row[5]) for row in rows)
+    priority = None if rescore.apply_requested_at is None else jobs.URGENT
+    jobs.add_all(session, Kind.BATCH, [(batch_id, None)], priority=priority, after=after, attempts=attempts)
 
 
-def _finish(session: Session, claim: BatchClaim, submission_ids: Sequence[uuid.UUID], **values: object) -> None:
-    final = {"finished_at": now(), **values}
-    _queue.finish(session, claim, final, only=RescoreItem.submission_id.in_(submission_ids))
+def _update(session: Session, *conditions: ColumnElement[bool], **values: object) -> None:
+    changing = update(RescoreItem).where(*conditions).values(**values)
+    session.execute(changing.execution_options(synchronize_session=False))

@@ -12,7 +12,6 @@ from vocboard.app.accounts.models import User
 from vocboard.app.challenges.models import Challenge, GroundTruthVersion
 from vocboard.app.database import Base, CreatedAt, Identifier, text_enum
 from vocboard.app.submissions.models import Submission
-from vocboard.app.work_queues.models import Leased
 
 
 class RescoreState(StrEnum):
@@ -75,14 +74,19 @@ class Rescore(Base):
     started_by: Mapped[User | None] = relationship(lazy="raise", foreign_keys=[started_by_id])
 
 
-class RescoreItem(Leased, Base):
-    """A submission of a re-score, leased to a worker during its evaluation."""
+class RescoreItem(Base):
+    """A submission of a re-score.
+
+    Attributes:
+        batch_id: submissions that are evaluated by the same job; None before one has been added.
+    """
 
     __tablename__ = "rescore_items"
     __table_args__ = (Index("ix_rescore_items_waiting", "rescore_id", "finished_at"),)
 
     rescore_id: Mapped[uuid.UUID] = mapped_column(ForeignKey("rescores.id", ondelete="CASCADE"), primary_key=True)
     submission_id: Mapped[uuid.UUID] = mapped_column(ForeignKey("submissions.id", ondelete="CASCADE"), primary_key=True)
+    batch_id: Mapped[uuid.UUID | None] = mapped_column(index=True)
     finished_at: Mapped[datetime | None]
     failure: Mapped[str | None] = mapped_column(Text)  # why there is no evaluation, for organisers
     failure_detail: Mapped[str | None] = mapped_column(Text)  # for the operator

@@ -1,55 +1,57 @@
-"""The work queue of re-scores: batches of submissions (`app.rescores.batches`), then a report, then the switch.
-
-All state is in the database, so dead workers and lost messages only cause delays.
-"""
+"""The steps of re-scores: batches of submissions (`app.rescores.batches`), then a report, then the switch."""
 
 import uuid
-from collections.abc import Sequence
 
 from sqlalchemy import Select, exists, select, update
 from sqlalchemy.orm import Session
 
 from vocboard.app.challenges.ground_truth import UNFINISHED
 from vocboard.app.challenges.models import GroundTruthVersion
+from vocboard.app.jobs import service as jobs
+from vocboard.app.jobs.models import Kind
 from vocboard.app.leaderboards.models import LeaderboardRevision
 from vocboard.app.rescores import batches, rounds
 from vocboard.app.rescores.models import OPEN, Rescore, RescoreItem, RescoreState
 from vocboard.app.rescores.queries import is_concerned
-from vocboard.app.submissions import queue as live_queue
 from vocboard.app.submissions.models import State, Submission
 
 
-def due(session: Session, evaluator_version: str) -> int:
-    """Return the number of tasks that have work."""
-    tasks = 0
-    for rescore in workable(session, evaluator_version):
-        tasks += -(-batches.count_waiting(session, rescore.id) // batches.SIZE)
-        tasks += needs_step(session, rescore, evaluator_version)
-    return tasks
+def add_missing(session: Session, evaluator_version: str) -> None:
+    """Add the jobs of open re-scores that need a step: for what no job was added, such as a changed leaderboard."""
+    for rescore in session.scalars(select(Rescore).where(Rescore.state.in_(OPEN)).order_by(Rescore.created_at)):
+        if is_workable(session, rescore, evaluator_version) and needs_step(session, rescore, evaluator_version):
+            jobs.add(session, Kind.RESCORE, rescore.id)
 
 
-def workable(session: Session, evaluator_version: str) -> Sequence[Rescore]:
-    """Return the re-scores to work on now, oldest first.
+def add_waiting(session: Session, version_id: uuid.UUID) -> None:
+    """Add the jobs of re-scores that have waited for the import of a version of the ground truth."""
+    waiting = select(Rescore.id).where(Rescore.state.in_(OPEN), Rescore.ground_truth_version_id == version_id)
+    for rescore_id in session.scalars(waiting).all():
+        jobs.add(session, Kind.RESCORE, rescore_id)
 
-    While new submissions are queued, these are only re-scores to apply. Re-scores started by a later version of the
-    evaluator are left to it. Those that were started with an upload wait for its import.
+
+def add_if_evaluated(session: Session, rescore_id: uuid.UUID) -> None:
+    """Add the job that reports, if all submissions of a re-score are evaluated. Call it after their transaction."""
+    rescore = session.get(Rescore, rescore_id)
+    if rescore is not None and rescore.state in OPEN and not _unfinished(session, rescore):
+        jobs.add_again(session, Kind.RESCORE, rescore_id, urgent=rescore.apply_requested_at is not None)
+
+
+def is_workable(session: Session, rescore: Rescore, evaluator_version: str) -> bool:
+    """Whether workers of this version can work on a re-score.
+
+    Those started by a later version of the evaluator are left to it; those that were started with an upload wait for
+    its import.
     """
-    found = session.scalars(
-        select(Rescore)
-        .join(GroundTruthVersion, GroundTruthVersion.id == Rescore.ground_truth_version_id)
-        .where(Rescore.state.in_(OPEN), GroundTruthVersion.state.not_in(UNFINISHED))
-        .order_by(Rescore.created_at, Rescore.id)
-    )
-    mine = _comparable(evaluator_version)
-    known = [one for one in found if one.evaluator_version is None or _comparable(one.evaluator_version) <= mine]
-    if known and live_queue.waiting(session):
-        return [one for one in known if one.apply_requested_at is not None]
-    return known
+    version = session.get_one(GroundTruthVersion, rescore.ground_truth_version_id)
+    if version.state in UNFINISHED:
+        return False
+    return rescore.evaluator_version is None or _comparable(rescore.evaluator_version) <= _comparable(evaluator_version)
 
 
 def lock_open(session: Session, rescore_id: uuid.UUID) -> Rescore | None:
-    """Return an unfinished re-score, locked until the end of the transaction; None if another process has it."""
-    query = select(Rescore).where(Rescore.id == rescore_id, Rescore.state.in_(OPEN)).with_for_update(skip_locked=True)
+    """Return an unfinished re-score, locked until the end of the transaction."""
+    query = select(Rescore).where(Rescore.id == rescore_id, Rescore.state.in_(OPEN)).with_for_update()
     return session.scalar(query.execution_options(populate_existing=True))
 
 
@@ -74,17 +76,23 @@ def begin(session: Session, rescore: Rescore, evaluator_version: str) -> None:
     rescore.evaluator_version = evaluator_version
     rescore.state, rescore.report_revision = RescoreState.RUNNING, None
     rescore.apply_requested_at = rescore.apply_requested_by_id = None  # it refers to other results
+    batches.remove(session, rescore.id)
     session.execute(
         update(RescoreItem)
         .where(RescoreItem.rescore_id == rescore.id)
-        .values(lease_id=None, lease_expires_at=None, attempts=0, finished_at=None, failure=None, failure_detail=None)
+        .values(batch_id=None, finished_at=None, failure=None, failure_detail=None)
     )
     add_late(session, rescore)
 
 
 def has_late(session: Session, rescore: Rescore) -> bool:
-    """Whether submissions were scored after the re-score began, which it does not contain yet."""
-    return session.scalar(_late(rescore).limit(1)) is not None
+    """Whether submissions were scored after the re-score began, which are in none of its batches yet."""
+    unbatched = (
+        select(RescoreItem.submission_id)
+        .join(Submission, Submission.id == RescoreItem.submission_id)
+        .where(RescoreItem.rescore_id == rescore.id, batches.is_in_none())
+    )
+    return any(session.scalar(query.limit(1)) is not None for query in (_late(rescore), unbatched))
 
 
 def add_late(session: Session, rescore: Rescore) -> None:
@@ -94,6 +102,7 @@ def add_late(session: Session, rescore: Rescore) -> None:
     for submission_id in session.scalars(_late(rescore)).all():
         session.add(RescoreItem(rescore_id=rescore.id, submission_id=submission_id))
     session.flush()
+    batches.add(session, rescore)
 
 
 def revision(session: Session, challenge_id: uuid.UUID) -> int:

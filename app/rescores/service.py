@@ -18,12 +18,15 @@ from vocboard.app.challenges.phases import lock_to_change, require_not_archived
 from vocboard.app.database import Database, now
 from vocboard.app.errors import ConfirmationRequiredError, ConflictError, ForbiddenError, InvalidInputError
 from vocboard.app.forms.fields import FieldChecks
+from vocboard.app.jobs import service as jobs
+from vocboard.app.jobs.models import Kind
 from vocboard.app.rescores import queries
 from vocboard.app.rescores.attention import attention
 from vocboard.app.rescores.changed_edition import ChangedEdition, changed_edition, reason_to_wait
 from vocboard.app.rescores.models import OPEN, Rescore, RescoreState
 from vocboard.app.rescores.usable import why_unusable
 from vocboard.app.submissions import queries as submission_queries
+from vocboard.app.submissions import queue as live_queue
 from vocboard.app.submissions.models import State, Submission
 
 MAX_REASON_LENGTH = 2000
@@ -138,8 +141,9 @@ def evaluate_again(
     if version is None:
         raise ConflictError("This challenge has no ground truth yet.")
     if submission.state is State.FAILED:
-        submission.state, submission.queued_at, submission.attempts = State.QUEUED, now(), 0
+        submission.state, submission.queued_at = State.QUEUED, now()
         submission.failure = submission.failure_detail = submission.finished_at = None
+        live_queue.add(session, submission)
         details = {"reason": reason}
         audit.record(session, actor=user, action="submission.evaluate_again", subject=submission, details=details)
         return submission, None
@@ -185,6 +189,8 @@ def request_apply(
     rescore.apply_requested_at, rescore.apply_requested_by_id = now(), user.id
     details = {"reason": rescore.reason} if rescore.reason != before else {}
     audit.record(session, actor=user, action="rescore.apply", subject=rescore, details=details)
+    session.flush()
+    jobs.add_again(session, Kind.RESCORE, rescore.id, urgent=True)
     return rescore
 
 
@@ -240,6 +246,8 @@ def _add(
         started_by_id=user.id,
     )
     session.add(rescore)
+    session.flush()
+    jobs.add(session, Kind.RESCORE, rescore.id)
     details: dict[str, Any] = {
         "challenge": str(challenge.id),
         "ground_truth_version": version.number,

@@ -9,7 +9,6 @@ from sqlalchemy.orm import Mapped, mapped_column
 
 from vocboard.app.challenges.models import PhaseKey
 from vocboard.app.database import Base, CreatedAt, Identifier
-from vocboard.app.work_queues.models import Leased
 
 
 class SecretReplicates(Base):
@@ -27,8 +26,8 @@ class SecretReplicates(Base):
     content: Mapped[bytes] = mapped_column(LargeBinary)
 
 
-class StatisticsUpdate(Leased, Base):
-    """Up to which revision of its leaderboards the statistics of a challenge have been computed: a queue of challenges.
+class StatisticsUpdate(Base):
+    """Up to which revision of its leaderboards the statistics of a challenge have been computed.
 
     Attributes:
         revision: of `LeaderboardRevision`; 0 for none.
@@ -124,10 +123,10 @@ class ImageSetComparison(Base):
     content: Mapped[dict[str, Any]] = mapped_column(JSON)
 
 
-class SubmissionSequence(Leased, Base):
+class SubmissionSequence(Base):
     """Which of a person's scored submissions to a phase differ by more than chance; only organisers see it.
 
-    The row is also its place in the queue: the sweep marks what is out of date (`app.statistics.sequence_queue`).
+    The sweep marks what is out of date (`app.statistics.sequence_queue`).
 
     Attributes:
         submissions: number of evaluated submissions that it was computed from.

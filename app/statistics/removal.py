@@ -1,13 +1,13 @@
-"""Removes what nobody needs any more: evidence, replicates, and tasks to diagnose.
+"""Removes evidence and replicates that are not needed any more.
 
-All can be had again from the archives.
+Both can be had again from the archives.
 """
 
 from sqlalchemy import delete, exists, or_, select
 from sqlalchemy.orm import Session
 
 from vocboard.app.challenges.models import Scoring
-from vocboard.app.evaluations.models import CompetitionResult, DiagnosisTask, Evaluation, SecretEvidence
+from vocboard.app.evaluations.models import CompetitionResult, Evaluation, SecretEvidence
 from vocboard.app.rescores.models import OPEN, Rescore
 from vocboard.app.statistics.models import SecretReplicates
 from vocboard.app.submissions.models import State, Submission
@@ -30,12 +30,3 @@ def remove_unneeded(session: Session) -> None:
             .where(or_(Submission.state == State.WITHDRAWN, is_replaced))
         )
         session.execute(delete(table).where(table.result_id.in_(unneeded)).execution_options(synchronize_session=False))
-    unneeded = (
-        select(DiagnosisTask.evaluation_id)
-        .join(Evaluation, Evaluation.id == DiagnosisTask.evaluation_id)
-        .join(Scoring, Scoring.id == Evaluation.scoring_id)
-        .join(Submission, Submission.id == Evaluation.submission_id)
-        .where(DiagnosisTask.lease_id.is_(None), or_(Submission.state == State.WITHDRAWN, is_replaced))
-    )
-    leftover = delete(DiagnosisTask).where(DiagnosisTask.evaluation_id.in_(unneeded))
-    session.execute(leftover.execution_options(synchronize_session=False))

@@ -30,8 +30,6 @@ _CHANGING = (
     "moderation_reason",
     "published_before",
     "current_evaluation_id",
-    "lease_id",
-    "lease_expires_at",
 )
 
 

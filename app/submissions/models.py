@@ -12,7 +12,6 @@ from sqlalchemy.orm import Mapped, deferred, mapped_column, relationship
 from vocboard.app.accounts.models import User
 from vocboard.app.challenges.models import Challenge, PhaseKey
 from vocboard.app.database import Base, CreatedAt, Identifier, now, text_enum
-from vocboard.app.work_queues.models import LeasedWithState
 
 
 class State(StrEnum):
@@ -72,11 +71,8 @@ class Method(Base):
     challenge: Mapped[Challenge] = relationship(lazy="raise")
 
 
-class Submission(LeasedWithState, Base):
-    """An accepted upload, and its state in the queue.
-
-    The database is the queue: see `app.submissions.queue`. The sweep returns rows with an expired lease.
-    """
+class Submission(Base):
+    """An accepted upload, and its state in the queue; see `app.submissions.queue`."""
 
     __tablename__ = "submissions"
     __table_args__ = (

@@ -1,25 +1,24 @@
-"""The queue of submissions, which are leased to workers.
+"""Submissions in the queue: their jobs, and the states that people see.
 
-The next submission is from the person with the fewest running submissions; among these, from the one who was served
-least recently (never counts as longest ago); and of that person, the earliest. So one person's fifty uploads do not
-block others, with any number of workers.
+`queued` and `evaluating` follow the job of a submission; `app.jobs.service` says which is next.
 """
 
 import uuid
 from collections.abc import Mapping
 from datetime import timedelta
-from typing import Any
+from typing import Any, cast
 
-from sqlalchemy import CTE, ColumnElement, func, select
+from sqlalchemy import Select, exists, func, select, update
+from sqlalchemy.engine import CursorResult
 from sqlalchemy.orm import Session
 
 from vocboard.app.database import now
+from vocboard.app.jobs import service as jobs
+from vocboard.app.jobs.models import Job, Kind
+from vocboard.app.jobs.service import Claim, LostClaimError
 from vocboard.app.submissions.models import State, Submission
-from vocboard.app.work_queues.leased_queue import Released
-from vocboard.app.work_queues.state_queue import Claim, StateQueue
 
-_CLAIMED_AT_ONCE = 100  # more workers do not claim within the same few milliseconds
-
+UNFINISHED = (State.QUEUED, State.EVALUATING)
 GIVEN_UP = (
     "The evaluation was interrupted several times. Your submission was not the cause and does not count against your "
     "quota."
@@ -29,67 +28,99 @@ WENT_SILENT = (
     "finds more in the workers' logs."
 )
 
-_queue = StateQueue(Submission, waiting=State.QUEUED, running=State.EVALUATING)
-renew, put_back, hold, has_expired = _queue.renew, _queue.give_back, _queue.hold, _queue.has_expired
-waiting, running = _queue.waiting, _queue.running
+
+def add(session: Session, submission: Submission) -> None:
+    """Add the job of a queued submission."""
+    jobs.add(session, Kind.EVALUATION, submission.id, owner=submission.user_id)
 
 
-def claim(session: Session, *, lease: timedelta) -> Claim | None:
-    """Take the next submission for as long as `lease`; None if nobody waits."""
-    # Only the first few: locking these rows is fast, but locking hundreds of queued rows takes tens of ms.
-    order = _fair_order()
-    first = order.select().order_by(*_by_turn(order)).limit(_CLAIMED_AT_ONCE).cte("first")
-    chosen = (
-        select(Submission.id)
-        .join(first, first.c.id == Submission.id)
-        .where(_queue.is_waiting)
-        .order_by(*_by_turn(first))
-        .limit(1)
-        .with_for_update(of=Submission, skip_locked=True)
-        .scalar_subquery()
-    )
-    return _queue.claim(session, chosen=chosen, lease=lease, claimed_at=now())
+def remove(session: Session, submission: Submission) -> None:
+    """Remove the job of a locked submission; a worker that is evaluating it can no longer store anything."""
+    jobs.cancel(session, Kind.EVALUATION, [submission.id])
 
 
-def finish(session: Session, claim: Claim) -> bool:
-    """Mark the submission as scored; False if the claim has been lost and nothing may be stored."""
-    return _queue.finish(session, claim, {"state": State.SCORED, "finished_at": now()})
+def begin(session: Session, claim: Claim) -> bool:
+    """Mark the submission of a claimed job as being evaluated; False if it was withdrawn or disqualified."""
+    return _change(session, claim, {"state": State.EVALUATING, "claimed_at": now()})
 
 
-def fail(session: Session, claim: Claim, *, failure: str, detail: str) -> bool:
-    """Mark the submission as failed, so that it does not count against the quota; False if the claim has been lost.
+def finish(session: Session, claim: Claim) -> None:
+    """Mark the submission as scored.
+
+    Raises:
+        LostClaimError: nothing may be stored.
+    """
+    _end(session, claim, {"state": State.SCORED, "finished_at": now()})
+
+
+def fail(session: Session, claim: Claim, *, failure: str, detail: str) -> None:
+    """Mark the submission as failed, so that it does not count against the quota.
 
     Args:
         failure: message for the participant.
         detail: the technical reason, for organisers and the operator; never a hint of the ground truth.
+
+    Raises:
+        LostClaimError: nothing may be stored.
     """
-    return _queue.finish(session, claim, {"failure_detail": detail, **_failed(failure)})
+    instant = now()
+    failed = {"state": State.FAILED, "finished_at": instant, "quota_returned_at": instant}
+    _end(session, claim, {**failed, "failure": failure, "failure_detail": detail})
 
 
-def release_expired(session: Session, *, attempts: int) -> Released:
-    """Return submissions with expired leases to the queue, or fail them after too many attempts."""
-    given_up = {"failure_detail": WENT_SILENT, **_failed(GIVEN_UP)}
-    return _queue.release_expired(session, attempts=attempts, given_up=given_up)
+def give_up(session: Session, claim: Claim) -> None:
+    """Mark a submission as failed that has been interrupted too often."""
+    fail(session, claim, failure=GIVEN_UP, detail=WENT_SILENT)
+
+
+def put_back(session: Session, claim: Claim, *, after: timedelta = timedelta()) -> None:
+    """Return the submission to the queue, as if it had not been claimed.
+
+    Args:
+        after: when it is due.
+
+    Raises:
+        LostClaimError: the claim has been lost.
+    """
+    _change(session, claim, {"state": State.QUEUED})
+    jobs.release(session, claim, after=after)
+
+
+def repair(session: Session) -> None:
+    """Return submissions of dead workers to the queue, and add jobs that are missing."""
+    is_running = exists().where(jobs.running(Kind.EVALUATION), Job.key == Submission.id)
+    silent = (
+        select(Submission.id)
+        .where(Submission.state == State.EVALUATING, ~is_running)
+        # One that is being changed now can wait for the next time; waiting for it could end in a deadlock.
+        .with_for_update(skip_locked=True)
+    )
+    session.execute(
+        update(Submission)
+        .where(Submission.id.in_(silent))
+        .values(state=State.QUEUED)
+        .execution_options(synchronize_session=False)
+    )
+    has_job = exists().where(Job.kind == Kind.EVALUATION, Job.key == Submission.id, Job.finished_at.is_(None))
+    missing = select(Submission.id, Submission.user_id).where(Submission.state == State.QUEUED, ~has_job)
+    rows = session.execute(missing.order_by(Submission.queued_at)).all()
+    jobs.add_all(session, Kind.EVALUATION, [(row[0], row[1]) for row in rows])
 
 
 def queue_position(session: Session, submission: Submission) -> int | None:
     """Return the submission's position in the queue, 1 for the next; None if it is not queued."""
     if submission.state != State.QUEUED:
         return None
-    order = _fair_order()
-    place = func.row_number().over(order_by=_by_turn(order)).label("place")
-    places = select(order.c.id, place).subquery()
-    return session.scalar(select(places.c.place).where(places.c.id == submission.id))
+    places = _places().subquery()
+    return session.scalar(select(places.c.place).where(places.c.key == submission.id))
 
 
 def places(session: Session, challenge_id: uuid.UUID, *, limit: int) -> Mapping[uuid.UUID, int]:
     """Return the positions in the queue of a challenge's queued submissions: the first `limit` of them."""
-    order = _fair_order()
-    place = func.row_number().over(order_by=_by_turn(order)).label("place")
-    ranked = select(order.c.id, place).subquery()
+    ranked = _places().subquery()
     query = (
-        select(ranked.c.id, ranked.c.place)
-        .join(Submission, Submission.id == ranked.c.id)
+        select(ranked.c.key, ranked.c.place)
+        .join(Submission, Submission.id == ranked.c.key)
         .where(Submission.challenge_id == challenge_id)
         .order_by(ranked.c.place)
         .limit(limit)
@@ -97,34 +128,23 @@ def places(session: Session, challenge_id: uuid.UUID, *, limit: int) -> Mapping[
     return {row[0]: row[1] for row in session.execute(query)}
 
 
-def _failed(failure: str) -> Mapping[str, object]:
-    instant = now()
-    return {"state": State.FAILED, "failure": failure, "finished_at": instant, "quota_returned_at": instant}
+def count(session: Session, state: State) -> int:
+    """Return the number of submissions in a state."""
+    return session.scalar(select(func.count()).select_from(Submission).where(Submission.state == state)) or 0
 
 
-def _fair_order() -> CTE:
-    """Return a query of queued submissions with the values that determine their order."""
-    is_waiting = Submission.state == State.QUEUED
-    people = (
-        select(
-            Submission.user_id,
-            func.count().filter(Submission.state == State.EVALUATING).label("running"),
-            func.max(Submission.claimed_at).label("served_at"),
-        )
-        .where(Submission.user_id.in_(select(Submission.user_id).where(is_waiting)))
-        .group_by(Submission.user_id)
-        .cte("people")
-    )
-    place_of_own = func.row_number().over(
-        partition_by=Submission.user_id, order_by=(Submission.queued_at, Submission.id)
-    )
-    return (
-        select(Submission.id, Submission.queued_at, people.c.served_at, (people.c.running + place_of_own).label("turn"))
-        .join(people, people.c.user_id == Submission.user_id)
-        .where(is_waiting)
-        .cte("fair_order")
-    )
+def _places() -> Select[uuid.UUID, int]:
+    order = jobs.fair_order(Kind.EVALUATION, now())
+    return select(order.c.key, func.row_number().over(order_by=jobs.by_turn(order)).label("place"))
 
 
-def _by_turn(order: CTE) -> tuple[ColumnElement[Any], ...]:
-    return order.c.turn, order.c.served_at.asc().nulls_first(), order.c.queued_at, order.c.id
+def _end(session: Session, claim: Claim, values: Mapping[str, object]) -> None:
+    if not _change(session, claim, values):
+        raise LostClaimError
+    jobs.finish(session, claim)
+
+
+def _change(session: Session, claim: Claim, values: Mapping[str, Any]) -> bool:
+    changing = update(Submission).where(Submission.id == claim.key, Submission.state.in_(UNFINISHED)).values(**values)
+    result = session.execute(changing.execution_options(synchronize_session=False))
+    return cast(CursorResult[Any], result).rowcount > 0

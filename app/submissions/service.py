@@ -25,7 +25,7 @@ from vocboard.app.errors import ConflictError, ForbiddenError, InvalidArchiveErr
 from vocboard.app.intake.report import Report
 from vocboard.app.quotas.service import check_quota
 from vocboard.app.storage.archives import IncomingArchive
-from vocboard.app.submissions import queries
+from vocboard.app.submissions import queries, queue
 from vocboard.app.submissions.forms import SubmissionForm
 from vocboard.app.submissions.locking import locked_own
 from vocboard.app.submissions.models import FlickrImages, Method, State, Submission, SubmissionEntry, TrainingAnnotation
@@ -118,6 +118,7 @@ def submit(
     )
     session.add(submission)
     session.flush()
+    queue.add(session, submission)
     files = [archive] if columns is None else [archive, columns]
     for sha256 in sorted(file.sha256 for file in files):  # always in the same order, to avoid deadlocks
         lock_archive(session, sha256)
@@ -186,7 +187,7 @@ def withdraw(session: Session, *, submission_id: uuid.UUID, user: User) -> Submi
     submission.finished_at = submission.finished_at or now()
     submission.published_at = submission.published_before = None
     submission.anonymous_token_hash = None
-    submission.lease_id = submission.lease_expires_at = None  # a running evaluation cannot be stored
+    queue.remove(session, submission)
     audit.record(session, actor=user, action="submission.withdraw", subject=submission, details={"state": before})
     return submission
 

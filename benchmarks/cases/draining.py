@@ -32,7 +32,7 @@ def drain(directory: Path, *, processes: int, submissions: int = SUBMISSIONS) ->
         competition.queue(directory / "results.tar.gz", submissions)
         notifier = WorkerNotifier(installation.settings)
         for _ in range(processes):
-            notifier.submission_queued()
+            notifier.jobs_added()
         while competition.unfinished():
             time.sleep(POLLING_SECONDS)
         processor_seconds = installation.processor_seconds() - processor_before

@@ -196,7 +196,7 @@ def import_truth(arguments: argparse.Namespace, database: Database, settings: Se
             rescore = start_with_upload(
                 session, challenge=challenge, user=user, version=version, reason=arguments.reason
             )
-    WorkerNotifier(settings).ground_truth_uploaded()
+    WorkerNotifier(settings).jobs_added()
     if rescore is not None:
         print(f"re-score {rescore.id}")
     if not (arguments.wait or arguments.confirm):
@@ -222,7 +222,7 @@ def _confirm(database: Database, settings: Settings, slug: str, number: int, ema
         user = administration.get_user(session, email)
         challenge = service.get_organised(session, slug, user)
         ground_truth_versions.confirm(session, challenge=challenge, user=user, number=number)
-    WorkerNotifier(settings).ground_truth_uploaded()
+    WorkerNotifier(settings).jobs_added()
 
 
 def _write(tree: Path, incoming: IncomingTruth) -> None:

@@ -85,7 +85,7 @@ def moderate(arguments: argparse.Namespace, database: Database, settings: Settin
             case "allow-publishing":
                 moderation.allow_publishing(session, **given)
     notifier = WorkerNotifier(settings)
-    notifier.submission_queued()  # one that is reinstated may have to be evaluated
+    notifier.jobs_added()  # one that is reinstated may have to be evaluated
     notifier.mail_queued()
     return 0
 

@@ -83,7 +83,7 @@ def rescore(arguments: argparse.Namespace, database: Database, settings: Setting
             confirm_warnings=arguments.confirm,
             reason=arguments.reason,
         )
-    WorkerNotifier(settings).rescore_changed()
+    WorkerNotifier(settings).jobs_added()
     print(f"re-score {started.id}")
     for change in started.edition_changes or ():
         print(f"  {change['what']}: {change['before']} -> {change['after']}")
@@ -98,10 +98,10 @@ def evaluate_again(arguments: argparse.Namespace, database: Database, settings: 
             session, submission_id=arguments.submission, user=user, reason=arguments.reason
         )
     if started is None:
-        WorkerNotifier(settings).submission_queued()
+        WorkerNotifier(settings).jobs_added()
         print("queued")
         return 0
-    WorkerNotifier(settings).rescore_changed()
+    WorkerNotifier(settings).jobs_added()
     print(f"re-score {started.id}")
     return _finish(arguments, database, settings, started.id)
 
@@ -181,7 +181,7 @@ def _apply(  # noqa: PLR0917  # as the command has them
     with database.writing() as session:
         user = administration.get_user(session, email)
         service.request_apply(session, rescore_id=rescore_id, user=user, reason=reason, confirm=confirm)
-    WorkerNotifier(settings).rescore_changed()
+    WorkerNotifier(settings).jobs_added()
     service.wait_until_applied(database, rescore_id)
     found = _read(database, rescore_id)
     if found.state is RescoreState.FAILED:

@@ -16,6 +16,7 @@ from sqlalchemy import delete, select, update
 from tests.app.authorisation_table import TABLE
 from tests.support.browsing import sign_in
 from tests.support.factories import make_challenge, make_organiser, make_token, make_user
+from tests.support.jobs import sweep
 from tests.support.other_truths import answers, certain
 from tests.support.phases import show_board
 from tests.support.site import Site
@@ -26,8 +27,9 @@ from vocboard.app.challenges.service import set_detail
 from vocboard.app.database import now
 from vocboard.app.evaluations import service as evaluations
 from vocboard.app.evaluations.diagnosis_failures import EXPLANATIONS, DiagnosisFailure
-from vocboard.app.evaluations.models import DiagnosisTask, Evaluation
+from vocboard.app.evaluations.models import Evaluation
 from vocboard.app.evaluations.service import Diagnosis
+from vocboard.app.jobs.models import Job, Kind
 from vocboard.app.statistics.boards import Interval, MethodStatistics, Statistics, digest_of
 from vocboard.app.statistics.models import BoardStatistics
 from vocboard.app.submissions import service as submissions
@@ -36,7 +38,6 @@ from vocboard.evaluator import editions
 from vocboard.evaluator.editions import Interpolation, Metric, Task
 from vocboard.evaluator.metrics.precision_recall import Judgement
 from vocboard.evaluator.scores import ClassDetails, CompetitionScores, Curve, Measure
-from vocboard.worker.recovery import sweep
 
 IMAGES, POSITIVES = 4952, 200
 TRUTH_HASH = "7" * 64
@@ -435,10 +436,10 @@ def test_an_evaluation_without_a_diagnosis_says_why(embedded_site: Site) -> None
             assert ("Compute again" in page) == (reader is not None and failure is not None)
 
     check("waiting", "errors of this result are not known yet")
-    reason = DiagnosisFailure.TOO_LARGE
+    reason, of_diagnosis = DiagnosisFailure.TOO_LARGE, Job.kind == Kind.DIAGNOSIS
     with embedded_site.writing() as session:
-        session.execute(update(DiagnosisTask).values(failure=reason, failed_at=now()))
+        session.execute(update(Job).where(of_diagnosis).values(failure=reason, finished_at=now()))
     check("failed", "could not be computed. It took more memory", reason.value, EXPLANATIONS[reason])
     with embedded_site.writing() as session:
-        session.execute(delete(DiagnosisTask))
+        session.execute(delete(Job).where(of_diagnosis))
     check("none", "came with a challenge from another server")

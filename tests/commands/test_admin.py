@@ -15,6 +15,7 @@ from sqlalchemy import select, update
 
 from tests.support import own_rules
 from tests.support.factories import make_challenge, make_truth, make_user
+from tests.support.jobs import import_next
 from tests.support.phases import main_truth
 from tests.support.scored import make_scored
 from tests.support.signing_in import sign_in
@@ -32,7 +33,6 @@ from vocboard.app.storage.directory_store import DirectoryStore
 from vocboard.app.submissions.models import State
 from vocboard.commands.main import main
 from vocboard.evaluator.problems import Problem, Severity
-from vocboard.worker import ground_truth_import
 from vocboard.worker.ground_truth_directory import GroundTruthDirectory
 
 
@@ -151,11 +151,11 @@ def test_a_challenge_and_its_ground_truth_from_a_directory(
     assert "No worker has started" in capsys.readouterr().err
     GroundTruthDirectory(settings).private_key()
     assert admin(*hand_in) == 0
-    assert ground_truth_import.import_next(embedded, settings)
+    assert import_next(embedded, settings)
     with embedded.reading() as session:
         assert phase_state(get_visible(session, "cars", None), now()) is PhaseState.NOT_READY  # classes lack positives
     assert admin("confirm-truth", "cars", "1", "--organiser", "ada@lab.example") == 0
-    assert ground_truth_import.import_next(embedded, settings)
+    assert import_next(embedded, settings)
     with embedded.reading() as session:
         assert phase_state(get_visible(session, "cars", None), now()) is PhaseState.OPEN
 

@@ -1,7 +1,6 @@
 """Challenges whose ground truth has been corrected, on `backend`."""
 
 import itertools
-import time
 import uuid
 
 import numpy as np
@@ -10,6 +9,7 @@ from sqlalchemy.orm import selectinload
 
 from tests.support.backend import EDITION, Backend, make_archive, make_columns, make_ground_truth
 from tests.support.factories import IMAGES, make_image_sets, make_truth
+from tests.support.jobs import evaluate_next, rescore_next
 from tests.support.phases import show_board
 from vocboard.app.accounts.models import Role, User
 from vocboard.app.challenges.models import Challenge, GroundTruthVersion
@@ -20,8 +20,6 @@ from vocboard.app.submissions import publishing
 from vocboard.evaluator.editions import Task
 from vocboard.evaluator.ground_truth import GroundTruth, Key, Labels, LabelTruth, Truth
 from vocboard.worker import ground_truth_store
-from vocboard.worker.evaluation import evaluate_next
-from vocboard.worker.rescoring import rescore_next
 
 _confidences = itertools.cycle(itertools.permutations((0.9, 0.5, 0.1)))
 
@@ -90,7 +88,7 @@ def start_rescore(backend: Backend, challenge: Challenge, version: GroundTruthVe
 
 def work(backend: Backend) -> None:
     """Do all that re-scores wait for, in this process."""
-    while rescore_next(backend.database, backend.store, backend.settings, until=time.monotonic() + 60):
+    while rescore_next(backend.database, backend.store, backend.settings):
         pass
 
 

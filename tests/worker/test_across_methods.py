@@ -11,6 +11,7 @@ from sqlalchemy import select
 
 from tests.support.backend import Backend
 from tests.support.browsing import sign_in
+from tests.support.jobs import evaluate_next
 from tests.support.phases import main_truth
 from tests.support.site import serving
 from tests.worker.test_sequences import seen
@@ -33,7 +34,6 @@ from vocboard.evaluator.statistics.simultaneous import changes, minus, minus_ind
 from vocboard.evaluator.statistics.weights import draw_weights
 from vocboard.evaluator.stored_results.stored_results import ResultsWriter
 from vocboard.worker import ground_truth_store
-from vocboard.worker.evaluation import evaluate_next
 
 RANDOM = np.random.default_rng(5)
 

@@ -42,11 +42,11 @@ def test_both_workers_still_consume_after_redis_was_killed_and_restarted(
     def upload() -> None:
         while not done.wait(SECONDS_BETWEEN_UPLOADS):
             queued.append(backend.submit(people[len(queued) % len(people)], challenge, columns=make_columns()))
-            WorkerNotifier(backend.settings).submission_queued()  # a new one: it does not pause after a failure
+            WorkerNotifier(backend.settings).jobs_added()  # a new one: it does not pause after a failure
 
     def left() -> int:
         with backend.database.reading() as session:
-            return queue.waiting(session) + queue.running(session)
+            return sum(queue.count(session, state) for state in queue.UNFINISHED)
 
     started = [backend.running("worker", worker_processes=2, sweep_interval="PT2S") for _ in range(2)]
     with started[0] as first, started[1] as second, backend.running("beat", sweep_interval="PT2S"):
@@ -77,14 +77,14 @@ def test_wake_ups_arrive_again_after_a_restart(redis: tuple[Backend, CrashingSer
     notifier = WorkerNotifier(backend.settings)
     with backend.running("worker", poll_interval="PT1H", sweep_interval="PT1H"):
         first = backend.submit(user, challenge)
-        notifier.submission_queued()
+        notifier.jobs_added()
         backend.wait_for(first, State.SCORED)
         server.kill()
         server.start()
         second = backend.submit(user, challenge)
 
         def is_scored() -> bool:
-            notifier.submission_queued()
+            notifier.jobs_added()
             return backend.submission(second).state is State.SCORED
 
         wait_until(is_scored)

@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from tests.support.backend import ROOT, Backend, make_archive, make_columns, make_ground_truth
+from tests.support.jobs import evaluate_next
 from vocboard.app.evaluations import queries as evaluations
 from vocboard.app.intake.reading import ReadingProcess
 from vocboard.app.submissions.models import State, Submission
@@ -17,7 +18,6 @@ from vocboard.evaluator.ground_truth import GroundTruth
 from vocboard.evaluator.image_sets import ImageSet, ImageSets
 from vocboard.worker import columns as worker_columns
 from vocboard.worker import ground_truth_store
-from vocboard.worker.evaluation import evaluate_next
 
 WRONG = (0.1, 0.9, 0.2)  # the image without a car comes first
 AVERAGE_PRECISION = {True: 1.0, False: 2 / 3}  # of the right order, and of the wrong one
@@ -151,10 +151,10 @@ EVALUATE = """
 import sys
 from vocboard.app.settings import Settings
 from vocboard.worker.celery_app import create_worker
-from vocboard.app.messaging.broker import EVALUATE_NEXT
-application = create_worker(Settings(), kind="scoring")
+from vocboard.app.messaging.broker import WORK
+application = create_worker(Settings())
 for _ in range(2):  # each evaluates one at least, if one waits
-    application.tasks[EVALUATE_NEXT]()
+    application.tasks[WORK]()
 print("\\n".join(sys.modules))
 """
 

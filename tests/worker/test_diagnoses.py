@@ -1,22 +1,20 @@
 """What the server stores and shows of errors is what `vocboard evaluate --diagnose --json` prints."""
 
-import contextlib
 import json
 import uuid
 from datetime import timedelta
-from typing import Any
 from unittest.mock import Mock
 
 import pytest
-from sqlalchemy import event, func, select, update
+from sqlalchemy import select
 
 from tests.support.backend import Backend
 from tests.support.golden import golden, golden_truth
+from tests.support.jobs import claim_next, diagnose_next, evaluate_next, let_leases_end, sweep
 from tests.support.phases import main_truth
 from tests.support.rescoring import add_corrected_truth, administrator, start_rescore, submit_scored, work
 from vocboard.app.accounts.models import User
 from vocboard.app.challenges.models import Challenge, Detail
-from vocboard.app.database import Database, now
 from vocboard.app.errors import ConflictError
 from vocboard.app.evaluations import diagnosis_shares, diagnosis_tasks
 from vocboard.app.evaluations.diagnosis_failures import DiagnosisFailure
@@ -24,28 +22,24 @@ from vocboard.app.evaluations.diagnosis_tasks import UnknownDiagnoses
 from vocboard.app.evaluations.models import (
     CompetitionResult,
     DiagnosisShares,
-    DiagnosisTask,
     PublicDiagnosis,
     SecretDiagnosis,
 )
 from vocboard.app.evaluations.results import visible_evaluation
 from vocboard.app.evaluations.visible import DiagnosisState, VisibleDiagnosis
 from vocboard.app.intake.report import EnteredCompetition
+from vocboard.app.jobs.models import Job, Kind
 from vocboard.app.leaderboards import statistics_states
 from vocboard.app.rescores import service as rescores
-from vocboard.app.statistics import diagnosis_queue
 from vocboard.app.submissions import queries
 from vocboard.app.submissions import service as submissions
 from vocboard.app.submissions.models import Submission
-from vocboard.evaluator import VERSION
 from vocboard.evaluator.diagnosis.report import diagnosis
 from vocboard.evaluator.diagnosis.summary import summarise
 from vocboard.evaluator.editions import load
 from vocboard.evaluator.evaluation import read_for_scoring
 from vocboard.evaluator.statistics.collect import collect_evidence
-from vocboard.worker import diagnoses, ground_truth_store, recovery
-from vocboard.worker.diagnoses import diagnose_next
-from vocboard.worker.evaluation import evaluate_next
+from vocboard.worker import diagnoses, ground_truth_store
 from vocboard.worker.ground_truth_directory import GroundTruthDirectory
 
 GOLDEN, EDITION = "voc2012-synthetic", load("VOC2012")
@@ -111,7 +105,7 @@ def test_diagnoses_of_all_tasks_are_those_of_the_command_line(
 
     with backend.database.writing() as session:
         session.get_one(Challenge, challenge.id).detail = Detail.CURVES
-    recovery.sweep(backend.database, backend.settings)
+    sweep(backend.database, backend.settings)
     with backend.database.reading() as session:
         assert session.scalars(select(PublicDiagnosis)).all() == []
 
@@ -142,8 +136,7 @@ def test_a_failed_diagnosis_says_why_and_is_tried_again_when_an_organiser_asks(
     for _ in range(backend.settings.evaluation_attempts + 1):  # it waits for a file that is away, however often
         assert diagnose_all(backend) == 1
         assert seen_by(backend, user, submission_id).state is DiagnosisState.WAITING
-        with backend.database.writing() as session:
-            session.execute(update(DiagnosisTask).values(lease_expires_at=now()))
+        let_leases_end(backend.database)
     away.rename(backend.truth_file)
     with backend.database.writing() as session:
         version = main_truth(session, challenge)
@@ -170,7 +163,7 @@ def test_a_failed_diagnosis_says_why_and_is_tried_again_when_an_organiser_asks(
         assert diagnose_all(backend) == 1
     with backend.database.reading() as session:
         assert diagnosis_tasks.unknown(session, challenge.id) == UnknownDiagnoses(0, {DiagnosisFailure.ERROR: 1})
-        detail = session.scalars(select(DiagnosisTask.failure_detail)).one() or ""
+        detail = session.scalars(select(Job.detail).where(Job.kind == Kind.DIAGNOSIS)).one() or ""
     assert "RuntimeError" in detail
     assert "000123" not in detail
     ask()
@@ -184,34 +177,29 @@ def test_a_worker_that_dies_again_and_again_leaves_a_reason_and_can_be_asked_aga
     user, challenge = backend.user(), backend.challenge()
     submission_id = backend.submit(user, challenge)
     assert evaluate_next(backend.database, backend.store, backend.settings)
-    with backend.database.writing() as session:
-        claims = [diagnosis_queue.claim(session, lease=timedelta(seconds=-1), attempts=2) for _ in range(3)]
-    assert [claim is None for claim in claims] == [False, False, True]
+    for _ in range(backend.settings.evaluation_attempts):
+        assert claim_next(backend.database, Kind.DIAGNOSIS, lease=timedelta(0)) is not None
+    assert diagnose_all(backend) == 1
     assert seen_by(backend, user, submission_id).failure is DiagnosisFailure.INTERRUPTED
+    admin = administrator(backend)
     with backend.database.writing() as session:
-        session.get_one(Challenge, challenge.id).statistics_requested_at = now()
+        organised = session.get_one(Challenge, challenge.id)
+        statistics_states.request_computation(session, challenge=organised, user=admin)
     assert diagnose_all(backend) == 1
     assert seen_by(backend, user, submission_id).state is DiagnosisState.KNOWN
 
 
-def test_the_sweep_removes_what_will_never_be_diagnosed(backend: Backend) -> None:
+def test_what_no_longer_counts_is_not_diagnosed(backend: Backend) -> None:
     challenge, admin = backend.challenge(), administrator(backend)
     ids = submit_scored(backend, challenge, 3)
     rescore_id = start_rescore(backend, challenge, add_corrected_truth(backend, challenge))
     work(backend)
     withdraw(backend, ids[0])
-
-    def tasks() -> int:
-        recovery.sweep(backend.database, backend.settings)
-        with backend.database.reading() as session:
-            return session.scalar(select(func.count()).select_from(DiagnosisTask)) or 0
-
-    assert tasks() == 2 + 2  # those of an open re-score may still count
+    assert diagnose_all(backend) == 3  # those of a re-score do not count yet
     with backend.database.writing() as session:
+        assert len(session.scalars(select(DiagnosisShares)).all()) == 2
         rescores.discard(session, rescore_id=rescore_id, user=admin)
-    assert tasks() == 2
-    assert diagnose_all(backend) == 2
-    assert tasks() == 0
+    assert diagnose_all(backend) == 0
 
 
 def withdraw(backend: Backend, submission_id: uuid.UUID) -> None:
@@ -219,20 +207,3 @@ def withdraw(backend: Backend, submission_id: uuid.UUID) -> None:
         submission = session.get_one(Submission, submission_id)
         owner = session.get_one(User, submission.user_id)
         submissions.withdraw(session, submission_id=submission_id, user=owner)
-
-
-def test_workers_look_for_work_by_keys(sqlite_url: str) -> None:
-    """They look every few seconds: with thousands of tasks, searching all submissions for each would take a second."""
-    executed: list[tuple[str, Any]] = []
-    with contextlib.closing(Database(sqlite_url)) as database:
-
-        @event.listens_for(database.engine, "before_cursor_execute")
-        def note(_connection: Any, _cursor: Any, statement: str, parameters: Any, *_more: Any) -> None:
-            executed.append((statement, parameters))
-
-        with database.reading() as session:
-            diagnosis_queue.due(session, VERSION)
-            [(statement, parameters)] = [each for each in executed if "diagnosis_tasks" in each[0]]
-            plan = session.connection().exec_driver_sql(f"EXPLAIN QUERY PLAN {statement}", parameters).all()
-    steps = [step.detail for step in plan]
-    assert {step.partition("(")[2] for step in steps if "submissions" in step} == {"id=?)"}, steps

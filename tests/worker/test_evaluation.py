@@ -1,24 +1,24 @@
 """Real workers, as child processes, score what is queued; each task evaluates for a while."""
 
-from collections.abc import Callable
 from datetime import timedelta
 
 import pytest
 
 from tests.support.backend import Backend, make_ground_truth
+from tests.support.jobs import process
 from vocboard.app.evaluations import queries as evaluations
-from vocboard.app.messaging.broker import EVALUATE_NEXT
+from vocboard.app.jobs.models import Kind
 from vocboard.app.messaging.notifier import WorkerNotifier
 from vocboard.app.submissions.models import State
 from vocboard.evaluator import VERSION
-from vocboard.worker import tasks
+from vocboard.worker import work
 
 
 def test_scores_a_submission_that_it_was_woken_for(backend: Backend) -> None:
     challenge, user = backend.challenge(), backend.user()
     with backend.running("worker", poll_interval="PT1H"):
         submission_id = backend.submit(user, challenge)
-        WorkerNotifier(backend.settings).submission_queued()
+        WorkerNotifier(backend.settings).jobs_added()
         submission = backend.wait_for(submission_id, State.SCORED)
     with backend.database.reading() as session:
         evaluation = evaluations.current(session, submission)
@@ -31,28 +31,15 @@ def test_scores_a_submission_that_it_was_woken_for(backend: Backend) -> None:
         assert evaluation.archive_sha256 == submission.archive_sha256
 
 
-class Tasks:
-    """What stands in for a Celery application: keeps tasks."""
-
-    def __init__(self) -> None:
-        self.tasks: dict[str, Callable[[], None]] = {}
-
-    def task(self, function: Callable[[], None], *, name: str) -> None:
-        self.tasks[name] = function
-
-
 @pytest.mark.parametrize(
     ("turn", "scored"), [(timedelta(hours=1), 3), (timedelta(0), 1)], ids=["in its turn", "turn over"]
 )
 def test_a_task_evaluates_until_none_waits_or_its_turn_is_over(
     backend: Backend, monkeypatch: pytest.MonkeyPatch, turn: timedelta, scored: int
 ) -> None:
-    monkeypatch.setattr(tasks, "TURN", turn)
-    monkeypatch.setattr(tasks, "Database", lambda _: backend.database)  # which is closed in the end
-    application = Tasks()
-    tasks.register(application, backend.settings)  # type: ignore[arg-type]
+    monkeypatch.setattr(work, "TURN", turn)
     challenge, user = backend.challenge(), backend.user()
     submissions = [backend.submit(user, challenge) for _ in range(3)]
-    application.tasks[EVALUATE_NEXT]()
+    work.work(process(backend.database, backend.store, backend.settings, Kind.EVALUATION))
     states = [backend.submission(submission).state for submission in submissions]
     assert states == [State.SCORED] * scored + [State.QUEUED] * (3 - scored)

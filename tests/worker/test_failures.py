@@ -3,26 +3,21 @@
 import os
 import sys
 import uuid
-from datetime import timedelta
 
 import psutil
 import pytest
-from sqlalchemy import update
 
 from tests.support.backend import Backend, make_archive
 from tests.support.factories import IMAGES
+from tests.support.jobs import evaluate_next, job_of, let_leases_end
 from tests.support.phases import main_truth
 from vocboard.app.challenges.ground_truth import make_current, start_scoring
 from vocboard.app.challenges.models import Challenge
-from vocboard.app.database import now
 from vocboard.app.evaluations import queries as evaluations
-from vocboard.app.submissions import queue
 from vocboard.app.submissions.models import State, Submission
-from vocboard.app.work_queues.state_queue import Claim
 from vocboard.worker import evaluation
-from vocboard.worker.evaluation import TOOK_TOO_LONG, TOOK_TOO_MUCH_MEMORY, WENT_WRONG, evaluate_next
+from vocboard.worker.evaluation import TOOK_TOO_LONG, TOOK_TOO_MUCH_MEMORY, WENT_WRONG
 from vocboard.worker.ground_truth_files import GroundTruthFiles
-from vocboard.worker.recovery import sweep
 
 MEBIBYTE = 1024 * 1024
 
@@ -110,18 +105,10 @@ def test_a_disk_that_is_away_leaves_the_submission_to_a_later_attempt(
         assert evaluate(backend)
         assert str(backend.truth_file) in caplog.text
         waiting = backend.submission(submission_id)
-        assert (waiting.state, waiting.attempts) == (State.EVALUATING, 0)
-        with backend.database.writing() as session:
-            session.execute(update(Submission).values(lease_expires_at=now()))
-        sweep(backend.database, backend.settings)
-        assert backend.submission(submission_id).state is State.QUEUED
-    assert evaluate(backend)
+        assert (waiting.state, job_of(backend.database, submission_id).attempts) == (State.QUEUED, 0)
+        assert not evaluate(backend), "not before the lease would have ended"
+        let_leases_end(backend.database)
     away.rename(backend.truth_file)
-    with backend.database.writing() as session:
-        held = backend.submission(submission_id)
-        assert held.lease_id is not None
-        queue.renew(session, Claim(held.id, held.lease_id, held.attempts), lease=timedelta(0))
-        queue.release_expired(session, attempts=3)
     assert evaluate(backend)
     assert backend.submission(submission_id).state is State.SCORED
 
@@ -148,7 +135,7 @@ def test_an_evaluation_that_takes_too_long_is_stopped(backend: Backend, submissi
     with backend.running("worker", evaluation_time_limit="PT1S"):
         failed = backend.wait_for(submission_id, State.FAILED)
     expect_failure(failed, TOOK_TOO_LONG)
-    assert failed.attempts == 1
+    assert job_of(backend.database, submission_id).attempts == 1
 
 
 def test_an_evaluation_that_takes_too_much_memory_fails(
@@ -190,6 +177,6 @@ def test_a_switch_of_the_ground_truth_in_the_meantime_evaluates_again(
     assert backend.submission(submission_id).state is State.QUEUED
     assert evaluate(backend)
     scored = backend.submission(submission_id)
-    assert (scored.state, scored.attempts) == (State.SCORED, 1)
+    assert (scored.state, job_of(backend.database, submission_id).attempts) == (State.SCORED, 1)
     with backend.database.reading() as session:
         assert evaluations.current(session, scored) is not None

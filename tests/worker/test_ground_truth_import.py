@@ -16,6 +16,7 @@ from sqlalchemy import delete, select, update
 
 from tests.support.entrants import make_scored
 from tests.support.factories import make_challenge, make_organiser, make_user
+from tests.support.jobs import import_next, sweep
 from tests.support.phases import phase_of
 from tests.support.trees import write_tree
 from vocboard.app.challenges import ground_truth_versions as versions
@@ -23,14 +24,15 @@ from vocboard.app.challenges import service
 from vocboard.app.challenges.ground_truth import needs_confirmation
 from vocboard.app.challenges.models import Challenge, GroundTruthVersion, TruthState
 from vocboard.app.database import Database, now
-from vocboard.app.evaluations.models import DiagnosisTask, Evaluation
+from vocboard.app.evaluations.models import Evaluation
+from vocboard.app.jobs.models import Job, Kind
 from vocboard.app.settings import Settings
 from vocboard.app.storage.ground_truth_inbox import UNANNOUNCED_FOR, GroundTruthInbox
 from vocboard.app.submissions.models import Submission
 from vocboard.evaluator.editions import Task, load
 from vocboard.evaluator.ground_truth import GroundTruth, reader
 from vocboard.evaluator.new_edition import write_sample_tree
-from vocboard.worker import ground_truth_import, ground_truth_store, leases
+from vocboard.worker import ground_truth_store, work
 from vocboard.worker.ground_truth_directory import GroundTruthDirectory, LostKeyError
 
 CHUNK = 1000
@@ -100,12 +102,12 @@ def plain_files(settings: Settings) -> list[Path]:
 def test_an_uploaded_tree_opens_the_challenge(database: Database, settings: Settings, tree: Path) -> None:
     challenge = challenge_to_import(database)
     version_id = upload(database, settings, challenge, packed(tree))
-    assert ground_truth_import.import_next(database, settings)
+    assert import_next(database, settings)
     with database.reading() as session:
         found = service.get_visible(session, challenge.slug, None)
         assert service.phase_state(found, now()) is service.PhaseState.NOT_READY  # most classes have no positives
     confirm(database, version_id)
-    assert ground_truth_import.import_next(database, settings)
+    assert import_next(database, settings)
     with database.reading() as session:
         found = service.get_visible(session, challenge.slug, None)
         assert service.phase_state(found, now()) is service.PhaseState.OPEN
@@ -129,7 +131,7 @@ def test_an_uploaded_tree_opens_the_challenge(database: Database, settings: Sett
     assert [warning["code"] for warning in imported.warnings or ()] == ["class_without_positives"] * 2
     assert "missing" in imported.summary["segmentation/test"]
     assert plain_files(settings) == []
-    assert not ground_truth_import.import_next(database, settings)
+    assert not import_next(database, settings)
 
 
 def test_results_of_another_server_are_diagnosed_with_this_challenges_own_ground_truth(
@@ -143,14 +145,14 @@ def test_results_of_another_server_are_diagnosed_with_this_challenges_own_ground
         for each in (challenge, claiming):
             session.get_one(Challenge, each.id).imported_at = now()
             make_scored(session, each, make_organiser(session), "Method", 0.5)
-        session.execute(delete(DiagnosisTask))  # an import adds none
+        session.execute(delete(Job).where(Job.kind == Kind.DIAGNOSIS))  # an import adds none
         session.execute(update(Evaluation).values(ground_truth_sha256=sha256))
     upload(database, settings, challenge, archive)
-    assert ground_truth_import.import_next(database, settings)
+    assert import_next(database, settings)
     with database.reading() as session:
-        of_tasks = Evaluation.id == DiagnosisTask.evaluation_id
+        is_job = (Job.key == Evaluation.id) & (Job.kind == Kind.DIAGNOSIS)
         queued = select(Submission.challenge_id).join(Evaluation, Evaluation.submission_id == Submission.id)
-        assert session.scalars(queued.join(DiagnosisTask, of_tasks)).all() == [challenge.id]
+        assert session.scalars(queued.join(Job, is_job)).all() == [challenge.id]
 
 
 def test_images_and_objects_of_the_other_sets_are_counted_too(
@@ -163,7 +165,7 @@ def test_images_and_objects_of_the_other_sets_are_counted_too(
     (lists / "train.txt").write_text("three\n")  # with an annotation that cannot be read
     (tree / "Annotations" / "three.xml").write_text("<annotation>")
     version_id = upload(database, settings, challenge_to_import(database), packed(tree))
-    assert ground_truth_import.import_next(database, settings)
+    assert import_next(database, settings)
     imported = version(database, version_id)
     assert imported.state is TruthState.READY
     summary = imported.summary or {}
@@ -188,7 +190,7 @@ def test_a_tree_with_errors_is_refused_with_all_of_them(database: Database, sett
     (tree / "Annotations" / "two.xml").write_text("no XML")
     challenge = challenge_to_import(database)
     version_id = upload(database, settings, challenge, packed(tree))
-    assert ground_truth_import.import_next(database, settings)
+    assert import_next(database, settings)
     refused = version(database, version_id)
     assert refused.state is TruthState.FAILED
     assert refused.problems is not None
@@ -200,7 +202,7 @@ def test_what_is_not_a_archive_is_refused(database: Database, settings: Settings
     text = tmp_path / "kit.tar.gz"
     text.write_text("not an archive")
     version_id = upload(database, settings, challenge_to_import(database), text)
-    assert ground_truth_import.import_next(database, settings)
+    assert import_next(database, settings)
     assert version(database, version_id).state is TruthState.FAILED
 
 
@@ -224,7 +226,7 @@ def test_an_upload_that_cannot_be_opened_is_refused(
             sealed.unlink()
         case "key replaced":
             (settings.truth / "worker.private-key").write_bytes(bytes(PrivateKey.generate()))
-    assert ground_truth_import.import_next(database, settings)
+    assert import_next(database, settings)
     refused = version(database, version_id)
     assert refused.state is TruthState.FAILED
     assert refused.problems is not None
@@ -236,14 +238,13 @@ def test_a_worker_killed_while_it_imports_is_replaced(database: Database, settin
     script = """
 import os, signal, sys
 from vocboard.app.database import Database
-from vocboard.app.evaluations.models import DiagnosisTask, Evaluation
+from tests.support.jobs import import_next
 from vocboard.app.settings import Settings
 from vocboard.evaluator.ground_truth import reader
-from vocboard.worker import ground_truth_import
 
 reader.import_ground_truth = lambda *_: os.kill(os.getpid(), signal.SIGKILL)
 settings = Settings()
-ground_truth_import.import_next(Database(settings.database), settings)
+import_next(Database(settings.database), settings)
 """
     environment = {
         "VOCBOARD_DATABASE_URL": settings.database,
@@ -254,9 +255,9 @@ ground_truth_import.import_next(Database(settings.database), settings)
     assert killed.returncode == -9
     assert version(database, version_id).state is TruthState.IMPORTING
     time.sleep(0.2)
-    assert ground_truth_import.import_next(database, settings)
+    assert import_next(database, settings)
     assert version(database, version_id).state is TruthState.READY
-    ground_truth_import.sweep(database, settings)
+    sweep(database, settings)
     assert plain_files(settings) == []
 
 
@@ -265,7 +266,7 @@ def test_a_failure_of_ours_is_tried_again_and_then_given_up(
 ) -> None:
     impatient = settings.model_copy(update={"lease": settings.lease * 0})
     version_id = upload(database, settings, challenge_to_import(database), packed(tree))
-    monkeypatch.setattr(leases, "renewing_lease", lambda *_, **__: contextlib.nullcontext())
+    monkeypatch.setattr(work, "_renewing", lambda *_, **__: contextlib.nullcontext())
 
     def fails(*_: object) -> None:
         raise OSError("no space left on device")
@@ -273,8 +274,8 @@ def test_a_failure_of_ours_is_tried_again_and_then_given_up(
     monkeypatch.setattr(reader, "import_ground_truth", fails)
     for _ in range(settings.evaluation_attempts):
         with pytest.raises(OSError, match="no space"):
-            ground_truth_import.import_next(database, impatient)
-    assert not ground_truth_import.import_next(database, impatient)
+            import_next(database, impatient)
+    assert import_next(database, impatient)
     assert version(database, version_id).state is TruthState.FAILED
 
 
@@ -283,13 +284,13 @@ def test_the_sweep_takes_a_truth_that_fits_once_the_challenge_asks_for_less(
 ) -> None:
     challenge = challenge_to_import(database, competitions=["comp3", "comp5"])
     version_id = upload(database, settings, challenge, packed(tree))
-    assert ground_truth_import.import_next(database, settings)
+    assert import_next(database, settings)
     confirm(database, version_id)
     with database.writing() as session:
         found = service.get_visible(session, challenge.slug, None)
         assert service.phase_state(found, now()) is service.PhaseState.NOT_READY
         found.competitions = [row for row in found.competitions if row.key == "comp3"]
-    ground_truth_import.sweep(database, settings)
+    sweep(database, settings)
     with database.reading() as session:
         assert service.phase_state(service.get_visible(session, challenge.slug, None), now()) is service.PhaseState.OPEN
 
@@ -306,7 +307,7 @@ def test_the_sweep_removes_what_was_abandoned_and_nothing_that_is_needed(
     old = time.time() - 2 * UNANNOUNCED_FOR.total_seconds()
     for path in (orphan, inbox.path(waiting)):
         os.utime(path, (old, old))
-    ground_truth_import.sweep(database, settings)
+    sweep(database, settings)
     assert not orphan.exists()
     assert fresh.exists()
     assert inbox.path(waiting).exists()
@@ -343,7 +344,7 @@ def test_identical_truth_is_stored_once(database: Database, settings: Settings, 
     challenge = challenge_to_import(database)
     for _ in range(2):
         upload(database, settings, challenge, packed(tree))
-        assert ground_truth_import.import_next(database, settings)
+        assert import_next(database, settings)
     assert len(list(settings.truth.glob("*.npz"))) == 1
     with database.reading() as session:
         states = session.scalars(select(GroundTruthVersion.state)).all()
@@ -357,7 +358,7 @@ def test_the_sample_tree_is_refused_and_other_images_have_to_be_confirmed(
 
     def imported(challenge: Challenge, archive: Path) -> GroundTruthVersion:
         version_id = upload(database, settings, challenge, archive)
-        assert ground_truth_import.import_next(database, settings)
+        assert import_next(database, settings)
         return version(database, version_id)
 
     with database.writing() as session:

@@ -4,7 +4,6 @@ import asyncio
 import contextlib
 import io
 import tarfile
-import time
 import uuid
 from collections.abc import Callable, Iterator
 from dataclasses import replace
@@ -19,6 +18,7 @@ from sqlalchemy.exc import ProgrammingError
 from sqlalchemy.orm import Session
 
 from tests.support.factories import PASSWORD, make_challenge, make_user
+from tests.support.jobs import diagnose_next, evaluate_next, import_next, rescore_next, sweep, update_next
 from tests.support.phases import show_board
 from tests.support.scored import make_scored
 from tests.support.services import in_full
@@ -30,7 +30,7 @@ from vocboard.app.accounts.password_work import PasswordWork
 from vocboard.app.accounts.passwords import hashed
 from vocboard.app.accounts.people import new_user
 from vocboard.app.accounts.signing_in import Attempt, SignInService
-from vocboard.app.challenges import archiving, ground_truth_queue, organisers
+from vocboard.app.challenges import archiving, organisers
 from vocboard.app.challenges import ground_truth_versions as versions
 from vocboard.app.challenges import service as challenges
 from vocboard.app.challenges.models import Challenge, Scoring, Visibility
@@ -41,12 +41,13 @@ from vocboard.app.evaluations.diagnosis_tasks import UnknownDiagnoses
 from vocboard.app.evaluations.models import (
     CompetitionResult,
     DiagnosisShares,
-    DiagnosisTask,
     Evaluation,
     SecretDiagnosis,
     SecretEvidence,
 )
 from vocboard.app.intake.report import EnteredCompetition, Report
+from vocboard.app.jobs import service as jobs
+from vocboard.app.jobs.models import Job, Kind
 from vocboard.app.leaderboards.export import as_csv
 from vocboard.app.leaderboards.shown_statistics import differences
 from vocboard.app.moderation import bans
@@ -54,11 +55,9 @@ from vocboard.app.moderation import submissions as moderation
 from vocboard.app.moderation.bans import Results
 from vocboard.app.registration_policy import RegistrationPolicy
 from vocboard.app.rescores import queries as rescore_queries
-from vocboard.app.rescores import queue as rescore_queue
 from vocboard.app.rescores import service as rescores
 from vocboard.app.rescores.models import RescoreState
 from vocboard.app.settings import Settings
-from vocboard.app.statistics import queue as statistics_queue
 from vocboard.app.statistics import sequence_queue
 from vocboard.app.statistics.models import (
     BoardAgreement,
@@ -77,9 +76,7 @@ from vocboard.app.submissions.forms import SubmissionForm
 from vocboard.app.submissions.models import State, Submission
 from vocboard.app.transfer import importing
 from vocboard.app.transfer.service import begin_export
-from vocboard.evaluator import VERSION
 from vocboard.migrations import privileges, upgrade
-from vocboard.worker import board_statistics, diagnoses, evaluation, ground_truth_import, recovery, rescoring
 from vocboard.worker.ground_truth_directory import GroundTruthDirectory
 
 pytestmark = pytest.mark.services
@@ -162,24 +159,24 @@ def hand_in_truth(web: Database, settings: Settings, organiser: User, tree: Path
     return challenge
 
 
-def has_work(worker: Database, count: Callable[[Session], int]) -> bool:
+def has_work(worker: Database, kind: Kind) -> bool:
     """Ask as the worker's dispatcher does."""
     with worker.reading() as session:
-        return bool(count(session))
+        return jobs.count_due(session, [kind], limit=1) == 1
 
 
 def test_each_process_may_do_its_part(web: Database, worker: Database, settings: Settings, tmp_path: Path) -> None:
     ada, organiser = people_come_and_go(web)
     GroundTruthDirectory(settings).private_key()
     challenge = hand_in_truth(web, settings, organiser, write_tree(tmp_path))
-    recovery.sweep(worker, settings)
-    assert has_work(worker, ground_truth_queue.is_due)
-    assert ground_truth_import.import_next(worker, settings)
+    sweep(worker, settings)
+    assert has_work(worker, Kind.IMPORT)
+    assert import_next(worker, settings)
     with web.writing() as session:
         organised = challenges.get_organised(session, challenge.slug, organiser)
         versions.confirm(session, challenge=organised, user=organiser, number=1)
-    assert has_work(worker, ground_truth_queue.is_due)
-    assert ground_truth_import.import_next(worker, settings)
+    assert has_work(worker, Kind.IMPORT)
+    assert import_next(worker, settings)
 
     store = DirectoryStore(settings.archives)
     store.set_up()
@@ -197,9 +194,9 @@ def test_each_process_may_do_its_part(web: Database, worker: Database, settings:
             ).id
     with web.reading() as session:
         assert queue.queue_position(session, queries.get_for(session, submission_id, ada)) == 1
-    recovery.sweep(worker, settings)
-    assert has_work(worker, queue.waiting)
-    assert evaluation.evaluate_next(worker, store, settings)
+    sweep(worker, settings)
+    assert has_work(worker, Kind.EVALUATION)
+    assert evaluate_next(worker, store, settings)
     with web.writing() as session:
         assert queries.get_for(session, submission_id, ada).state is State.SCORED
         publishing.publish(session, submission_id=submission_id, user=ada)
@@ -218,9 +215,9 @@ def test_each_process_may_do_its_part(web: Database, worker: Database, settings:
 
 def keep_statistics(web: Database, worker: Database, settings: Settings, challenge: Challenge, ada: User) -> None:
     """Statistics from evidence, and again from the archive; the web process sees the results, and nothing secret."""
-    store, until = DirectoryStore(settings.archives), time.monotonic() + 60
-    assert has_work(worker, partial(statistics_queue.due, evaluator_version=VERSION))
-    while board_statistics.update_next(worker, store, settings, until=until):
+    store = DirectoryStore(settings.archives)
+    assert has_work(worker, Kind.STATISTICS)
+    while update_next(worker, store, settings):
         pass
     with web.reading() as session:
         shown = show_board(session, challenges.get_visible(session, challenge.slug, None), "comp3").statistics
@@ -228,13 +225,13 @@ def keep_statistics(web: Database, worker: Database, settings: Settings, challen
         assert shown.is_current
         assert shown.statistics_id is not None
         differences(session, shown.statistics_id, ["car"])  # which may be read; so few images have none
-    assert diagnoses.diagnose_next(worker, store, settings)
+    assert diagnose_next(worker, store, settings)
     with web.reading() as session:
         assert session.scalars(select(DiagnosisShares)).one().shares == {"first_results": None, "objects": None}
     with web.reading() as session:
         assert diagnosis_tasks.unknown(session, challenge.id) == UnknownDiagnoses(0, {})
     with pytest.raises(ProgrammingError, match="permission denied"), web.reading() as session:
-        session.scalars(select(DiagnosisTask.failure_detail)).all()
+        session.scalars(select(Job.detail)).all()
     for table in (SecretEvidence, SecretReplicates, StatisticsUpdate, SecretDiagnosis):
         with worker.reading() as session:
             assert session.scalars(select(table)).all()
@@ -254,7 +251,7 @@ def keep_statistics(web: Database, worker: Database, settings: Settings, challen
         for secret in (SecretEvidence, SecretReplicates):
             session.execute(delete(secret))
         session.execute(delete(BoardStatistics))
-    while board_statistics.update_next(worker, store, settings, until=until):
+    while update_next(worker, store, settings):
         pass
     with web.reading() as session:
         again = show_board(session, challenges.get_visible(session, challenge.slug, None), "comp3").statistics
@@ -363,13 +360,13 @@ def score_again(web: Database, worker: Database, settings: Settings, challenge: 
         started = rescores.start(
             session, challenge=organised, user=organiser, ground_truth_version=1, reason="Labels corrected"
         )
-    assert has_work(worker, partial(rescore_queue.due, evaluator_version=VERSION))
-    store, until = DirectoryStore(settings.archives), time.monotonic() + 60
-    while rescoring.rescore_next(worker, store, settings, until=until):
+    assert has_work(worker, Kind.RESCORE)
+    store = DirectoryStore(settings.archives)
+    while rescore_next(worker, store, settings):
         pass
     with web.writing() as session:
         rescores.request_apply(session, rescore_id=started.id, user=organiser, reason="Another reason.")
-    while rescoring.rescore_next(worker, store, settings, until=until):
+    while rescore_next(worker, store, settings):
         pass
     with web.reading() as session:
         done = rescore_queries.get_organised(session, started.id, organiser)

@@ -2,8 +2,10 @@
 
 import contextlib
 import os
+import signal
 import subprocess
 import uuid
+from collections.abc import Callable
 from datetime import timedelta
 from pathlib import Path
 from urllib.parse import urlsplit
@@ -14,11 +16,12 @@ import redis
 from sqlalchemy import func, select
 
 from tests.support.backend import Backend, kill_group, wait_until
+from tests.support.jobs import claim_next, evaluate_next, job_of, sweep
 from vocboard.app.evaluations.models import Evaluation
+from vocboard.app.jobs.models import Kind
 from vocboard.app.messaging.notifier import WorkerNotifier
 from vocboard.app.submissions import queue
 from vocboard.app.submissions.models import State
-from vocboard.worker.recovery import sweep
 
 
 def empty_broker(backend: Backend) -> None:
@@ -71,7 +74,7 @@ def test_a_submission_whose_worker_was_killed_is_scored_by_another(backend: Back
         if victim == "the whole worker":
             stack.enter_context(backend.running("worker"))
         scored = backend.wait_for(submission_id, State.SCORED)
-    assert scored.attempts == 2
+    assert job_of(backend.database, submission_id).attempts == 2
     assert scored.quota_returned_at is None
     with backend.database.reading() as session:
         assert session.scalar(select(func.count()).select_from(Evaluation)) == 1
@@ -81,18 +84,12 @@ def test_a_long_evaluation_keeps_its_lease(backend: Backend) -> None:
     submission_id = backend.submit(backend.user(), backend.challenge())
     blocked = BlockedArchive(backend, submission_id)
     with backend.running("worker", lease="PT3S", sweep_interval="PT0.2S"):
-        claimed = backend.wait_for(submission_id, State.EVALUATING)
-        assert claimed.lease_expires_at is not None
-        two_renewals_later = claimed.lease_expires_at + timedelta(seconds=1.5)
-
-        def is_renewed() -> bool:
-            expires_at = backend.submission(submission_id).lease_expires_at
-            return expires_at is not None and expires_at > two_renewals_later
-
-        wait_until(is_renewed)
+        backend.wait_for(submission_id, State.EVALUATING)
+        two_renewals_later = job_of(backend.database, submission_id).not_before + timedelta(seconds=1.5)
+        wait_until(lambda: job_of(backend.database, submission_id).not_before > two_renewals_later)
         blocked.unblock()
-        scored = backend.wait_for(submission_id, State.SCORED)
-    assert scored.attempts == 1
+        backend.wait_for(submission_id, State.SCORED)
+    assert job_of(backend.database, submission_id).attempts == 1
 
 
 def test_ten_submissions_whose_messages_were_lost_are_scored(backend: Backend) -> None:
@@ -100,32 +97,36 @@ def test_ten_submissions_whose_messages_were_lost_are_scored(backend: Backend) -
     submissions = []
     for _ in range(10):
         submissions.append(backend.submit(user, challenge))
-        notifier.submission_queued()
+        notifier.jobs_added()
     empty_broker(backend)
     with backend.running("worker"):
         for submission_id in submissions:
-            assert backend.wait_for(submission_id, State.SCORED).attempts == 1
+            backend.wait_for(submission_id, State.SCORED)
+            assert job_of(backend.database, submission_id).attempts == 1
 
 
 def test_a_running_worker_survives_that_its_broker_is_emptied(backend: Backend) -> None:
     challenge, user, notifier = backend.challenge(), backend.user(), WorkerNotifier(backend.settings)
     with backend.running("worker", poll_interval="PT1H", sweep_interval="PT1H") as worker:
         before = backend.submit(user, challenge)
-        notifier.submission_queued()
+        notifier.jobs_added()
         backend.wait_for(before, State.SCORED)
         empty_broker(backend)
         after = backend.submit(user, challenge)
-        notifier.submission_queued()
+        notifier.jobs_added()
         backend.wait_for(after, State.SCORED)
         assert worker.poll() is None
 
 
-def test_a_worker_that_is_asked_to_stop_finishes_its_evaluation(backend: Backend) -> None:
+@pytest.mark.parametrize("stop", [os.kill, os.killpg], ids=["its first process", "its process group"])
+def test_a_worker_that_is_asked_to_stop_finishes_its_evaluation(
+    backend: Backend, stop: Callable[[int, int], None]
+) -> None:
     submission_id = backend.submit(backend.user(), backend.challenge())
     blocked = BlockedArchive(backend, submission_id)
     with backend.running("worker") as worker:
         backend.wait_for(submission_id, State.EVALUATING)
-        worker.terminate()
+        stop(worker.pid, signal.SIGTERM)
         with pytest.raises(subprocess.TimeoutExpired):
             worker.wait(timeout=0.5)
         blocked.unblock()
@@ -133,15 +134,16 @@ def test_a_worker_that_is_asked_to_stop_finishes_its_evaluation(backend: Backend
     assert backend.submission(submission_id).state is State.SCORED
 
 
-def test_the_sweep_gives_up_after_so_many_attempts_and_gives_the_quota_back(backend: Backend) -> None:
+def test_after_so_many_attempts_a_submission_is_given_up_and_its_quota_given_back(backend: Backend) -> None:
     submission_id = backend.submit(backend.user(), backend.challenge())
     for attempt in range(1, 4):
-        assert backend.submission(submission_id).state is State.QUEUED
-        with backend.database.writing() as session:
-            claim = queue.claim(session, lease=timedelta(0))
+        claim = claim_next(backend.database, Kind.EVALUATION, lease=timedelta(0))
         assert claim is not None
         assert claim.attempt == attempt
+        assert backend.submission(submission_id).state is State.EVALUATING
         sweep(backend.database, backend.settings)
+        assert backend.submission(submission_id).state is State.QUEUED
+    assert evaluate_next(backend.database, backend.store, backend.settings)
     failed = backend.submission(submission_id)
     assert failed.state is State.FAILED
     assert failed.quota_returned_at is not None

@@ -5,9 +5,10 @@ from datetime import timedelta
 from typing import Any
 
 import pytest
-from sqlalchemy import func, select, update
+from sqlalchemy import func, select
 
 from tests.support.backend import Backend, make_columns, wait_until
+from tests.support.jobs import claim_next, let_leases_end, process, rescore_next
 from tests.support.rescoring import (
     add_corrected_truth,
     administrator,
@@ -18,14 +19,14 @@ from tests.support.rescoring import (
     submit_scored,
     work,
 )
-from vocboard.app.database import now
 from vocboard.app.errors import ConflictError
 from vocboard.app.evaluations.models import Evaluation
+from vocboard.app.jobs.models import Job, Kind
 from vocboard.app.rescores import queries, service
-from vocboard.app.rescores.models import Rescore, RescoreItem, RescoreState
+from vocboard.app.rescores.models import Rescore, RescoreState
 from vocboard.app.submissions.models import State
 from vocboard.worker import ground_truth_store, rescoring
-from vocboard.worker.evaluation import evaluate_next
+from vocboard.worker.work import work_next
 
 
 def test_with_workers_killed_and_the_broker_emptied_it_ends_with_the_same_report(backend: Backend) -> None:
@@ -59,10 +60,10 @@ def test_gives_way_to_live_submissions(backend: Backend) -> None:
     submit_scored(backend, challenge, 4)
     rescore_id = start_rescore(backend, challenge, add_corrected_truth(backend, challenge))
     live = backend.submit(backend.user(), challenge, columns=make_columns())
-    work(backend)
-    assert _done(backend, rescore_id) == 0
-    assert evaluate_next(backend.database, backend.store, backend.settings)
+    everything = process(backend.database, backend.store, backend.settings)
+    assert work_next(everything)
     assert backend.submission(live).state is State.SCORED
+    assert _done(backend, rescore_id) == 0
     work(backend)
     assert _done(backend, rescore_id) == 5
 
@@ -80,11 +81,12 @@ def test_a_batch_ends_when_a_live_submission_arrives(backend: Backend, monkeypat
         return evaluate(*arguments, **options)
 
     monkeypatch.setattr(rescoring, "evaluate", interrupted)
-    work(backend)
+    everything = process(backend.database, backend.store, backend.settings)
+    assert work_next(everything)  # it begins
+    assert work_next(everything)
     assert _done(backend, rescore_id) == 2
     with backend.database.reading() as session:
-        attempts = session.scalars(select(RescoreItem.attempts).order_by(RescoreItem.attempts)).all()
-    assert attempts == [0, 0, 0, 0, 1, 1]
+        assert session.scalars(select(Job.attempts).where(Job.kind == Kind.BATCH)).all() == [0]
 
 
 def test_a_cancelled_one_stores_nothing_more(backend: Backend, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -115,13 +117,9 @@ def test_one_that_keeps_killing_workers_is_given_up(backend: Backend) -> None:
     challenge = backend.challenge()
     (deadly,) = submit_scored(backend, challenge, 1)
     rescore_id = start_rescore(backend, challenge, add_corrected_truth(backend, challenge))
-    with backend.database.reading_autocommit() as session:
-        assert session.scalar(select(RescoreItem.attempts)) is None
-    rescoring.rescore_next(backend.database, backend.store, backend.settings, until=0)  # it begins
-    long_ago = now() - timedelta(hours=1)
-    with backend.database.writing() as session:
-        silent = {"lease_id": uuid.uuid4(), "lease_expires_at": long_ago, "attempts": 3}
-        session.execute(update(RescoreItem).values(**silent))
+    rescore_next(backend.database, backend.store, backend.settings)  # it begins
+    for _ in range(backend.settings.evaluation_attempts):  # claimed by workers that died
+        assert claim_next(backend.database, Kind.BATCH, lease=timedelta()) is not None
     work(backend)
     report = rescore(backend, rescore_id).report
     assert report is not None
@@ -138,10 +136,9 @@ def test_it_waits_for_ground_truth_that_is_away(backend: Backend) -> None:
     away = path.rename(path.with_suffix(".away"))
     for _ in range(backend.settings.evaluation_attempts + 1):
         work(backend)
-        with backend.database.writing() as session:
-            items = session.execute(select(RescoreItem.attempts, RescoreItem.lease_id.is_not(None))).all()
-            assert items == [(0, True)] * 3
-            session.execute(update(RescoreItem).values(lease_expires_at=now()))
+        with backend.database.reading() as session:
+            assert session.scalars(select(Job.attempts).where(Job.kind == Kind.BATCH)).all() == [0]
+        let_leases_end(backend.database)
     away.rename(path)
     work(backend)
     report = rescore(backend, rescore_id).report

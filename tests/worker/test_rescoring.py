@@ -10,6 +10,7 @@ from sqlalchemy import select, update
 from sqlalchemy.orm import Session
 
 from tests.support.backend import Backend, make_archive, make_columns, wait_until
+from tests.support.jobs import evaluate_next
 from tests.support.phases import complete, main_truth
 from tests.support.rescoring import (
     add_corrected_truth,
@@ -27,16 +28,14 @@ from vocboard.app.errors import ConfirmationRequiredError, ConflictError
 from vocboard.app.evaluations import service as evaluations
 from vocboard.app.evaluations.models import Evaluation
 from vocboard.app.leaderboards.board import Board
-from vocboard.app.rescores import queries, queue, service
+from vocboard.app.rescores import queries, service
 from vocboard.app.rescores.models import Rescore, RescoreState
 from vocboard.app.submissions import publishing
 from vocboard.app.submissions.models import State, Submission
-from vocboard.evaluator import VERSION
 from vocboard.evaluator.editions import Metric
 from vocboard.evaluator.problems import Problem, Severity
 from vocboard.evaluator.tasks.registries.definitions import METRICS
 from vocboard.worker import rescoring
-from vocboard.worker.evaluation import evaluate_next
 
 
 def means(found: Board) -> list[float | None]:
@@ -320,8 +319,6 @@ def test_a_rescore_that_an_upload_started_begins_once_the_import_is_good(
     assert started is not None
     with pytest.raises(ConflictError, match="Another re-score of this challenge is running"):
         upload("Ten boxes")
-    with backend.database.reading() as session:
-        assert queue.due(session, VERSION) == 0
     work(backend)
     assert rescore(backend, started.id).scoring_id is None
     with backend.database.writing() as session:

@@ -3,6 +3,7 @@
 import pytest
 
 from tests.support.backend import Backend
+from tests.support.jobs import evaluate_next
 from tests.support.phases import complete
 from tests.support.rescoring import (
     add_corrected_truth,
@@ -21,7 +22,6 @@ from vocboard.app.moderation import submissions as moderation
 from vocboard.app.rescores import service
 from vocboard.app.rescores.models import RescoreState
 from vocboard.app.submissions.models import State
-from vocboard.worker.evaluation import evaluate_next
 
 
 def test_one_submission_is_evaluated_again(backend: Backend) -> None:

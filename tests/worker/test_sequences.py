@@ -1,6 +1,5 @@
 """Across methods: what organisers see is what a fresh offline computation gives, and never of other submissions."""
 
-import time
 import uuid
 from collections.abc import Mapping
 from datetime import timedelta
@@ -10,17 +9,17 @@ from sqlalchemy import func, select, update
 
 from tests.support.backend import Backend
 from tests.support.golden import golden_truth
+from tests.support.jobs import claim_next, compare_next, sweep
 from tests.support.phases import complete, phase_of
 from tests.worker.test_statistics import EDITION, GOLDEN, rounded_ends, submit_golden, update_all, withdraw
 from vocboard.app.challenges.models import Challenge
 from vocboard.app.database import now
+from vocboard.app.jobs.models import Kind
 from vocboard.app.leaderboards.across_methods import AcrossMethods, across_methods
-from vocboard.app.statistics import sequence_queue
 from vocboard.app.statistics.boards import Failure
 from vocboard.app.statistics.models import SubmissionSequence
 from vocboard.app.statistics.sequences import Verdict
 from vocboard.app.submissions.models import Submission
-from vocboard.evaluator import VERSION
 from vocboard.evaluator.results import Results
 from vocboard.evaluator.statistics.across import agreement
 from vocboard.evaluator.statistics.bootstrap import replicate
@@ -29,13 +28,12 @@ from vocboard.evaluator.statistics.found import found as found_by
 from vocboard.evaluator.statistics.intervals import ReplicatedScore
 from vocboard.evaluator.statistics.sequence import compare_sequence
 from vocboard.evaluator.statistics.weights import draw_weights
-from vocboard.worker import recovery, sequences
 
 
 def compare_all(backend: Backend) -> None:
     """Do everything that a worker would about sequences."""
-    recovery.sweep(backend.database, backend.settings)
-    while sequences.compare_next(backend.database, backend.store, backend.settings, until=time.monotonic() + 60):
+    sweep(backend.database, backend.settings)
+    while compare_next(backend.database, backend.store, backend.settings):
         pass
 
 
@@ -66,9 +64,8 @@ def test_organisers_see_what_a_fresh_offline_computation_gives(backend: Backend)
     challenge, submitted = submit_golden(backend)
     assert not seen(backend, challenge, "comp1").entrants  # one person's methods are not compared with each other
     as_versions(backend)
-    compare_all(backend)
     [waiting] = seen(backend, challenge, "comp1").entrants
-    assert waiting.verdict is None  # leaderboards go first
+    assert waiting.verdict is None
     update_all(backend)
     compare_all(backend)
     truth = golden_truth(GOLDEN)
@@ -116,11 +113,11 @@ def test_a_withdrawn_submission_is_never_counted_and_without_the_switch_nothing_
     [after] = seen(backend, challenge, "comp1").entrants
     assert after.verdict is not None
     with backend.database.reading() as session:
-        assert sequence_queue.due(session, VERSION) == 0
+        assert not session.scalars(select(SubmissionSequence).where(SubmissionSequence.is_due)).all()
     with backend.database.writing() as session:
         session.get_one(Challenge, challenge.id).statistics = False
     assert not seen(backend, challenge, "comp1").entrants
-    recovery.sweep(backend.database, backend.settings)
+    sweep(backend.database, backend.settings)
     with backend.database.reading() as session:
         assert session.scalar(select(func.count()).select_from(SubmissionSequence)) == 0
 
@@ -129,11 +126,10 @@ def test_what_stops_workers_again_and_again_is_given_up_until_an_organiser_asks(
     challenge, _ = submit_golden(backend)
     as_versions(backend)
     update_all(backend)
-    recovery.sweep(backend.database, backend.settings)
+    sweep(backend.database, backend.settings)
     attempts = backend.settings.evaluation_attempts
     for _ in range(attempts):  # claimed by workers that died
-        with backend.database.writing() as session:
-            assert sequence_queue.claim(session, lease=timedelta(), attempts=attempts) is not None
+        assert claim_next(backend.database, Kind.SEQUENCES, lease=timedelta()) is not None
     compare_all(backend)
     assert [one.failure for one in seen(backend, challenge, "comp1").entrants] == [Failure.INTERRUPTED]
     with backend.database.writing() as session:

@@ -8,6 +8,7 @@ from sqlalchemy import func, select
 
 from tests.support.backend import Backend, wait_until
 from tests.support.forked import Forked
+from tests.support.jobs import job_of
 from tests.worker.test_recovery import BlockedArchive
 from vocboard.app.evaluations.models import Evaluation
 from vocboard.app.submissions.models import State
@@ -49,7 +50,8 @@ def test_a_result_that_comes_after_its_lease_is_not_stored(backend: Backend) -> 
         backend.pause(paused)
         blocked.unblock_later_evaluations()  # the system opens the file again, by name, when the process continues
         with backend.running("worker"):
-            assert backend.wait_for(submission_id, State.SCORED).attempts == 2
+            backend.wait_for(submission_id, State.SCORED)
+            assert job_of(backend.database, submission_id).attempts == 2
         os.killpg(paused.pid, signal.SIGCONT)
         logs = sorted(backend.settings.data_directory.glob("worker-*.log"))
         wait_until(lambda: any("nothing is stored" in log.read_text() for log in logs))

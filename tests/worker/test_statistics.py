@@ -3,7 +3,6 @@
 import io
 import json
 import math
-import time
 import uuid
 from collections import Counter
 from collections.abc import Callable, Mapping
@@ -18,6 +17,7 @@ from sqlalchemy.orm import Session
 
 from tests.support.backend import Backend, wait_until
 from tests.support.golden import golden, golden_truth
+from tests.support.jobs import claim_next, evaluate_next, sweep, update_next
 from tests.support.phases import complete, main_truth, show_board
 from tests.support.rescoring import add_corrected_truth, administrator, apply, start_rescore, submit_scored, work
 from vocboard.app.accounts.models import User
@@ -25,16 +25,16 @@ from vocboard.app.challenges.models import Challenge, Detail
 from vocboard.app.database import now
 from vocboard.app.evaluations.models import CompetitionResult, Evaluation, SecretEvidence
 from vocboard.app.intake.report import EnteredCompetition
+from vocboard.app.jobs import service as jobs
+from vocboard.app.jobs.models import Kind
 from vocboard.app.leaderboards import statistics_states
 from vocboard.app.leaderboards.board import Board
 from vocboard.app.leaderboards.shown_statistics import MEAN, differences
 from vocboard.app.leaderboards.statistics_states import StatisticsState
-from vocboard.app.statistics import queue
 from vocboard.app.statistics.boards import Failure
 from vocboard.app.statistics.models import BoardStatistics, SecretReplicates, StatisticsUpdate
 from vocboard.app.submissions import publishing, service
 from vocboard.app.submissions.models import Submission
-from vocboard.evaluator import VERSION
 from vocboard.evaluator.editions import Competition, load
 from vocboard.evaluator.evaluation import read_for_scoring
 from vocboard.evaluator.ground_truth import DetectionTruth, GroundTruth
@@ -48,8 +48,7 @@ from vocboard.evaluator.statistics.simultaneous import Change
 from vocboard.evaluator.statistics.weights import draw_weights
 from vocboard.evaluator.stored_results.stored_results import ResultsWriter
 from vocboard.evaluator.tasks.classification.truth import LabelTruth
-from vocboard.worker import board_statistics, ground_truth_store, recovery, replicates
-from vocboard.worker.evaluation import evaluate_next
+from vocboard.worker import board_statistics, ground_truth_store, replicates
 
 GOLDEN = "voc2012-synthetic"
 EDITION = load("VOC2012")
@@ -57,7 +56,7 @@ EDITION = load("VOC2012")
 
 def update_all(backend: Backend) -> None:
     """Do everything that a worker would."""
-    while board_statistics.update_next(backend.database, backend.store, backend.settings, until=time.monotonic() + 60):
+    while update_next(backend.database, backend.store, backend.settings):
         pass
 
 
@@ -330,8 +329,7 @@ def test_a_change_during_the_computation_never_leads_to_mixed_statistics(
         return compute(*given, **named)
 
     monkeypatch.setattr(board_statistics, "statistics_of", interrupted)
-    until = time.monotonic() + 60
-    while board_statistics.update_next(backend.database, backend.store, backend.settings, until=until):
+    while update_next(backend.database, backend.store, backend.settings):
         assert_statistics_are_of_what_is_shown(shown(backend, challenge))
     assert is_changed
     board = shown(backend, challenge)
@@ -363,7 +361,7 @@ def test_frozen_statistics_stay_as_they_are(backend: Backend) -> None:
     ids = submit_scored(backend, challenge, 3)
     with backend.database.writing() as session:
         session.get_one(Challenge, challenge.id).closes_at = now()
-    recovery.sweep(backend.database, backend.settings)  # which freezes it
+    sweep(backend.database, backend.settings)  # which freezes it
     assert shown(backend, challenge).frozen_at is not None
     update_all(backend)
     frozen = shown(backend, challenge).statistics
@@ -376,7 +374,7 @@ def test_frozen_statistics_stay_as_they_are(backend: Backend) -> None:
         session.execute(update(StatisticsUpdate).values(version=0))  # another version computes again
     withdraw(backend, challenge, ids)
     score_again(backend, challenge, ids)
-    recovery.sweep(backend.database, backend.settings)
+    sweep(backend.database, backend.settings)
     update_all(backend)
     assert shown(backend, challenge).statistics == frozen
     with backend.database.reading() as session:
@@ -392,7 +390,6 @@ def test_without_the_switch_nothing_is_kept_and_nothing_shown(backend: Backend) 
     tables = (SecretEvidence, SecretReplicates, BoardStatistics)
     with backend.database.reading() as session:
         assert [session.scalar(select(func.count()).select_from(table)) for table in tables] == [0, 0, 0]
-        assert queue.due(session, VERSION) == 0
 
 
 def test_the_sweep_removes_evidence_of_withdrawn_submissions_and_of_replaced_evaluations(backend: Backend) -> None:
@@ -401,7 +398,7 @@ def test_the_sweep_removes_evidence_of_withdrawn_submissions_and_of_replaced_eva
     score_again(backend, challenge, ids)
     update_all(backend)
     withdraw(backend, challenge, ids)
-    recovery.sweep(backend.database, backend.settings)
+    sweep(backend.database, backend.settings)
     with backend.database.reading() as session:
         for table in (SecretEvidence, SecretReplicates):
             assert session.scalar(select(func.count()).select_from(table)) == 2
@@ -464,12 +461,8 @@ def test_a_failure_concerns_one_leaderboard_and_is_tried_again_when_an_organiser
 def test_what_stops_workers_again_and_again_is_given_up_and_says_so(backend: Backend) -> None:
     challenge = backend.challenge()
     submit_scored(backend, challenge, 2)
-    attempts = backend.settings.evaluation_attempts
-    for _ in range(attempts):  # claimed by workers that died
-        with backend.database.writing() as session:
-            claim = queue.claim(session, lease=timedelta(), attempts=attempts)
-            assert claim is not None
-            assert not claim.is_given_up
+    for _ in range(backend.settings.evaluation_attempts):  # claimed by workers that died
+        assert claim_next(backend.database, Kind.STATISTICS, lease=timedelta()) is not None
     update_all(backend)
     assert states(backend, challenge)["comp1"] == (StatisticsState.FAILED, Failure.INTERRUPTED)
     request_again(backend, challenge)
@@ -500,11 +493,15 @@ def score_all_again(backend: Backend, challenge: Challenge) -> None:
 def test_submissions_and_rescores_go_first(backend: Backend, add_work: Callable[[Backend, Challenge], object]) -> None:
     challenge = backend.challenge()
     submit_scored(backend, challenge, 2)
+    claim = claim_next(backend.database, Kind.STATISTICS)
+    assert claim is not None
     with backend.database.reading() as session:
-        assert queue.due(session, VERSION) == 1
+        assert not jobs.must_give_way(session, claim, tuple(Kind))
     add_work(backend, challenge)
     with backend.database.reading() as session:
-        assert queue.due(session, VERSION) == 0
-    assert not board_statistics.update_next(
-        backend.database, backend.store, backend.settings, until=time.monotonic() + 60
-    )
+        assert jobs.must_give_way(session, claim, tuple(Kind))
+    with backend.database.writing() as session:
+        jobs.release(session, claim)
+        first = jobs.claim(session, tuple(Kind), lease=timedelta(minutes=1))
+    assert first is not None
+    assert first.kind in {Kind.EVALUATION, Kind.RESCORE}

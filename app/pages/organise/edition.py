@@ -48,5 +48,5 @@ def change_edition(
         return challenge_page(request, database, settings, user, slug, errors=FormErrors.of(error), reason=reason)
     if rescore is None:
         return go_to(f"/organise/{slug}", done="edition")
-    notifier.rescore_changed()
+    notifier.jobs_added()
     return go_to(f"/organise/{slug}/rescores/{rescore.id}")

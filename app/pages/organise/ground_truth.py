@@ -44,7 +44,7 @@ class Actions:
                 change(session, challenge=challenge, user=self._user, number=number)
         except ConflictError as error:
             return challenge_page(self._request, self._database, self._settings, self._user, slug, refusal=error)
-        self._notifier.ground_truth_uploaded()
+        self._notifier.jobs_added()
         return go_to(f"/organise/{slug}", done=done)
 
 

@@ -77,7 +77,7 @@ def act_on_submissions(
         return _submissions_page(
             request, database, settings, user, slug, errors=FormErrors.of(error), ticked=submission
         )
-    notifier.submission_queued()  # what is reinstated may wait for a worker
+    notifier.jobs_added()  # what is reinstated may wait for a worker
     notifier.mail_queued()
     refused = [one for one in outcomes if one.refusal is not None]
     if refused:

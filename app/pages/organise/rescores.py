@@ -67,7 +67,7 @@ def start_rescore(
             )
     except (ConflictError, InvalidInputError) as error:
         return challenge_page(request, database, settings, user, slug, refusal=error)
-    notifier.rescore_changed()
+    notifier.jobs_added()
     return go_to(f"/organise/{slug}/rescores/{rescore.id}")
 
 
@@ -87,7 +87,7 @@ def apply_rescore(
     response = _act(request, database, user, slug, rescore_id, apply, done="applying", reason=reason)
     if response.status_code != HTTPStatus.SEE_OTHER:  # refused
         return response
-    notifier.rescore_changed()
+    notifier.jobs_added()
     if service.wait_until_applied(database, rescore_id):
         return go_to(f"/organise/{slug}/rescores/{rescore_id}", done="applied")
     return response

@@ -42,7 +42,7 @@ def compute_statistics(
             statistics_states.request_computation(session, challenge=challenge, user=user)
     except ConflictError as error:
         return _page(request, database, user, slug, errors=FormErrors.of(error))
-    notifier.statistics_requested()
+    notifier.jobs_added()
     return go_to(f"/organise/{slug}/statistics", done="statistics-requested")
 
 

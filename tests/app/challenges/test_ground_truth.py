@@ -16,6 +16,7 @@ from tests.support.factories import (
     make_organiser,
     make_truth,
 )
+from tests.support.jobs import claim_next, import_next, stores
 from tests.support.phases import main_truth, phase_of
 from vocboard.app.audit.models import AuditEvent
 from vocboard.app.challenges import ground_truth_queue, service
@@ -28,6 +29,10 @@ from vocboard.app.challenges.phases import phase_named, phases_of
 from vocboard.app.challenges.rules import PhaseRules
 from vocboard.app.database import Database, now
 from vocboard.app.errors import ConflictError, NotFoundError
+from vocboard.app.jobs import service as jobs
+from vocboard.app.jobs.models import Job, Kind
+from vocboard.app.jobs.service import Claim
+from vocboard.app.settings import Settings
 from vocboard.evaluator.editions import Task, load
 from vocboard.evaluator.problems import Problem, Severity
 
@@ -44,9 +49,8 @@ def upload(database: Database, challenge: Challenge | None = None) -> GroundTrut
         )
 
 
-def claim(database: Database, *, lease: timedelta = LEASE, attempts: int = 3) -> ground_truth_queue.TruthClaim | None:
-    with database.writing() as session:
-        return ground_truth_queue.claim(session, lease=lease, attempts=attempts)
+def claim(database: Database, *, lease: timedelta = LEASE) -> Claim | None:
+    return claim_next(database, Kind.IMPORT, lease=lease)
 
 
 def state_of(database: Database, version: GroundTruthVersion) -> TruthState:
@@ -102,16 +106,16 @@ def test_one_upload_is_claimed_at_a_time_the_first_one_first(database: Database)
     first, second = upload(database), upload(database)
     with ThreadPoolExecutor(4) as workers:
         claims = [found for found in workers.map(lambda _: claim(database), range(8)) if found is not None]
-    assert [found.version_id for found in claims] == [first.id]
-    assert claims[0].edition.name == "VOC2012"
+    assert [found.key for found in claims] == [first.id]
     assert state_of(database, first) is TruthState.IMPORTING
-    with database.writing() as session:
-        assert not ground_truth_queue.is_due(session)
-        assert ground_truth_queue.refuse(session, claims[0], [])
-        assert ground_truth_queue.is_due(session)
+    with database.reading() as session:
+        assert not jobs.count_due(session, [Kind.IMPORT], limit=1)
+    assert stores(database, ground_truth_queue.refuse, claims[0], [])
+    with database.reading() as session:
+        assert jobs.count_due(session, [Kind.IMPORT], limit=1)
     found = claim(database)
     assert found is not None
-    assert found.version_id == second.id
+    assert found.key == second.id
 
 
 def test_organisers_take_turns(database: Database) -> None:
@@ -119,14 +123,11 @@ def test_organisers_take_turns(database: Database) -> None:
     first, second, third = upload(database), upload(database), upload(database)
     of_another = upload(database)
     with database.writing() as session:  # the first three from one organiser, before that of another
-        uploader = session.scalars(select(GroundTruthVersion.uploaded_by_id).filter_by(id=first.id)).one()
-        of_one = GroundTruthVersion.id.in_((second.id, third.id))
-        session.execute(update(GroundTruthVersion).where(of_one).values(uploaded_by_id=uploader))
+        session.execute(update(Job).where(Job.key.in_((second.id, third.id))).values(owner=first.uploaded_by_id))
     order = []
     while (found := claim(database)) is not None:
-        order.append(found.version_id)
-        with database.writing() as session:
-            ground_truth_queue.refuse(session, found, [])
+        order.append(found.key)
+        assert stores(database, ground_truth_queue.refuse, found, [])
     assert order == [first.id, of_another.id, second.id, third.id]
 
 
@@ -136,28 +137,26 @@ def test_one_whose_worker_lease_expired_is_claimed_again_and_the_expired_one_sto
     taker = claim(database)
     assert silent is not None
     assert taker is not None
-    assert taker.version_id == version.id
-    with database.writing() as session:
-        assert not ground_truth_queue.renew(session, silent, lease=LEASE)
-        assert not ground_truth_queue.finish(session, silent, IMPORTED)
-        assert not ground_truth_queue.refuse(session, silent, [])
+    assert taker.key == version.id
+    assert not stores(database, ground_truth_queue.finish, silent, IMPORTED)
+    assert not stores(database, ground_truth_queue.refuse, silent, [])
     assert state_of(database, version) is TruthState.IMPORTING
-    with database.writing() as session:
-        assert ground_truth_queue.renew(session, taker, lease=LEASE)
-        assert ground_truth_queue.finish(session, taker, IMPORTED)
+    assert stores(database, ground_truth_queue.finish, taker, IMPORTED)
     assert state_of(database, version) is TruthState.READY
 
 
 def test_one_that_kills_every_worker_is_given_up_and_the_next_has_its_turn(database: Database) -> None:
     deadly = upload(database)
     for _ in range(2):
-        found = claim(database, lease=timedelta(), attempts=2)
+        found = claim(database, lease=timedelta())
         assert found is not None
-        assert found.version_id == deadly.id
+        assert found.key == deadly.id
     good = upload(database)
-    found = claim(database, attempts=2)
+    found = claim(database)
     assert found is not None
-    assert found.version_id == good.id
+    assert found.key == good.id
+    assert stores(database, ground_truth_queue.refuse, found, [])
+    assert import_next(database, Settings(evaluation_attempts=2))
     with database.reading() as session:
         given_up = session.get_one(GroundTruthVersion, deadly.id)
         assert given_up.state is TruthState.FAILED
@@ -170,8 +169,7 @@ def test_what_is_wrong_is_kept_for_the_organiser_within_bounds(database: Databas
     found = claim(database)
     assert found is not None
     problems = [Problem("bad", Severity.ERROR, "wrong", "file", line) for line in range(1000)]
-    with database.writing() as session:
-        assert ground_truth_queue.refuse(session, found, problems)
+    assert stores(database, ground_truth_queue.refuse, found, problems)
     with database.reading() as session:
         stored = session.get_one(GroundTruthVersion, version.id)
     assert stored.state is TruthState.FAILED
@@ -221,12 +219,10 @@ def test_while_nobody_has_submitted_a_later_truth_becomes_current_by_itself(data
     with database.writing() as session:
         challenge = make_challenge(session)
         later = make_truth(session, challenge, current=False)
-        assert ground_truth_queue.is_due(session)
         assert ground_truth_queue.start_scorings(session) == 1
         current = main_truth(session, challenge)
         assert current is not None
         assert current.id == later.id
-        assert not ground_truth_queue.is_due(session)
 
 
 def test_a_truth_with_warnings_waits_until_they_are_confirmed(database: Database) -> None:
@@ -236,10 +232,8 @@ def test_a_truth_with_warnings_waits_until_they_are_confirmed(database: Database
         version = make_truth(session, challenge, current=False)
         version.warnings = [Problem("unknown_class", Severity.WARNING, "'Plum' is not a class").as_json()]
         session.flush()
-        assert not ground_truth_queue.is_due(session)
         assert ground_truth_queue.start_scorings(session) == 0
         versions.confirm(session, challenge=challenge, user=organiser, number=version.number)
-        assert ground_truth_queue.is_due(session)
         assert ground_truth_queue.start_scorings(session) == 1
         events = session.scalars(select(AuditEvent.action).where(AuditEvent.object_id == version.id)).all()
         assert events == ["ground_truth.confirm"]

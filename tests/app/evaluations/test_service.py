@@ -3,6 +3,7 @@
 import numpy as np
 
 from tests.support.backend import Backend
+from tests.support.jobs import sweep
 from vocboard.app.challenges.models import Challenge, Detail
 from vocboard.app.database import now
 from vocboard.app.evaluations import queries, service
@@ -10,7 +11,6 @@ from vocboard.app.evaluations.visibility import StoredDetail
 from vocboard.app.submissions.models import Submission
 from vocboard.evaluator.editions import Metric, Task
 from vocboard.evaluator.scores import ClassDetails, CompetitionScores, Curve, CurveKind, Measure
-from vocboard.worker.recovery import sweep
 
 NAN = float("nan")
 THIRD = 1 / 3

@@ -19,9 +19,9 @@ def settings(tmp_path: Path, broker_url: str = "") -> Settings:
 
 def test_a_message_in_the_directory_is_json_and_complete(tmp_path: Path) -> None:
     embedded = settings(tmp_path)
-    WorkerNotifier(embedded).submission_queued()
+    WorkerNotifier(embedded).jobs_added()
     (message,) = (Path(urlsplit(embedded.broker).path) / "messages").iterdir()
-    assert json.loads(message.read_text())["headers"]["task"] == "worker.evaluate_next"
+    assert json.loads(message.read_text())["headers"]["task"] == "worker.work"
 
 
 def test_a_broker_that_refuses_connections_is_logged(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
@@ -29,7 +29,7 @@ def test_a_broker_that_refuses_connections_is_logged(tmp_path: Path, caplog: pyt
         closed.bind(("127.0.0.1", 0))
         address = f"redis://127.0.0.1:{closed.getsockname()[1]}/0"
     with caplog.at_level(logging.WARNING):
-        WorkerNotifier(settings(tmp_path, address)).submission_queued()
+        WorkerNotifier(settings(tmp_path, address)).jobs_added()
     assert "could not send a wake-up" in caplog.text
 
 
@@ -39,9 +39,9 @@ def test_a_broker_that_says_nothing_delays_one_notification_briefly_and_the_next
         silent.listen()
         notifier = WorkerNotifier(settings(tmp_path, f"redis://127.0.0.1:{silent.getsockname()[1]}/0"))
         started = time.monotonic()
-        notifier.submission_queued()
+        notifier.jobs_added()
         first = time.monotonic()
-        notifier.submission_queued()
+        notifier.jobs_added()
         second = time.monotonic()
     assert first - started < 2
     assert second - first < 0.1
@@ -58,5 +58,5 @@ def test_a_reader_never_sees_half_a_message(tmp_path: Path, monkeypatch: pytest.
         return written
 
     monkeypatch.setattr(Path, "write_text", watched)
-    WorkerNotifier(settings(tmp_path)).submission_queued()
+    WorkerNotifier(settings(tmp_path)).jobs_added()
     assert seen == [[]]

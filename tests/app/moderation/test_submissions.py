@@ -11,15 +11,16 @@ from sqlalchemy import select
 
 from tests.app.moderation.case import Case
 from tests.support.backend import Backend
+from tests.support.jobs import claim_next, evaluate_next, stores
 from vocboard.app.accounts.models import Role
 from vocboard.app.audit.models import AuditEvent
 from vocboard.app.errors import ConflictError, ForbiddenError, InvalidInputError
+from vocboard.app.jobs.models import Kind
 from vocboard.app.moderation import bulk, submissions
 from vocboard.app.moderation.bulk import Action
 from vocboard.app.overview import submissions as overview
 from vocboard.app.submissions import publishing, queries, queue, service
 from vocboard.app.submissions.models import State, Submission
-from vocboard.worker.evaluation import evaluate_next
 
 REASON = "Trained on the test set."
 SITE = "https://voc.example"
@@ -102,22 +103,17 @@ def test_publishing_while_being_disqualified_publishes_nothing(case: Case) -> No
 @pytest.mark.parametrize("action", [disqualify, submissions.fail])
 def test_a_running_evaluation_stores_nothing_afterwards(case: Case, action: Callable[..., Submission]) -> None:
     waiting = case.backend.submit(case.owner, case.challenge)
-    with case.backend.database.writing() as session:
-        claim = queue.claim(session, lease=case.backend.settings.lease)
+    claim = claim_next(case.backend.database, Kind.EVALUATION)
     assert claim is not None
     case.do(action, submission_id=waiting, reason=REASON)
-    with case.backend.database.writing() as session:
-        assert not queue.finish(session, claim)
+    assert not stores(case.backend.database, queue.finish, claim)
 
 
 def test_what_was_not_evaluated_yet_waits_again_when_it_is_reinstated(case: Case) -> None:
     waiting = case.backend.submit(case.owner, case.challenge)
     case.do(disqualify, submission_id=waiting, reason=REASON)
     assert not evaluate_next(case.backend.database, case.backend.store, case.backend.settings)
-    with case.backend.database.writing() as session:
-        session.get_one(Submission, waiting).attempts = 3  # a worker stopped each time
     case.do(reinstate, submission_id=waiting)
-    assert case.backend.submission(waiting).attempts == 0
     assert evaluate_next(case.backend.database, case.backend.store, case.backend.settings)
     assert case.backend.submission(waiting).state is State.SCORED
 

@@ -7,25 +7,25 @@ from datetime import timedelta
 import pytest
 
 from tests.support.backend import Backend
+from tests.support.jobs import claim_next, stores
+from vocboard.app.jobs import service as jobs
+from vocboard.app.jobs.models import Kind
+from vocboard.app.jobs.service import Claim
 from vocboard.app.submissions import queue
 from vocboard.app.submissions.models import State
-from vocboard.app.work_queues.leased_queue import Released
-from vocboard.app.work_queues.state_queue import Claim
 
 LEASE = timedelta(minutes=1)
 EXPIRED = timedelta(0)
 
 
 def claim(backend: Backend, lease: timedelta = LEASE) -> Claim:
-    with backend.database.writing() as session:
-        claimed = queue.claim(session, lease=lease)
+    claimed = claim_next(backend.database, Kind.EVALUATION, lease=lease)
     assert claimed is not None
     return claimed
 
 
 def finish(backend: Backend, claimed: Claim) -> bool:
-    with backend.database.writing() as session:
-        return queue.finish(session, claimed)
+    return stores(backend.database, queue.finish, claimed)
 
 
 def position(backend: Backend, submission_id: uuid.UUID) -> int | None:
@@ -36,7 +36,7 @@ def position(backend: Backend, submission_id: uuid.UUID) -> int | None:
 def test_serves_one_person_in_the_order_of_submission(backend: Backend) -> None:
     challenge, user = backend.challenge(), backend.user()
     submissions = [backend.submit(user, challenge) for _ in range(3)]
-    assert [claim(backend).id for _ in range(3)] == submissions
+    assert [claim(backend).key for _ in range(3)] == submissions
 
 
 @pytest.mark.parametrize("workers", [1, 3])
@@ -48,7 +48,7 @@ def test_nobody_waits_behind_one_persons_many_uploads(backend: Backend, workers:
     assert position(backend, one) == 1
     assert position(backend, many[workers]) == 2
     finish(backend, running[0])
-    assert claim(backend).id == one
+    assert claim(backend).key == one
 
 
 def test_people_who_all_have_many_take_turns(backend: Backend) -> None:
@@ -59,7 +59,7 @@ def test_people_who_all_have_many_take_turns(backend: Backend) -> None:
     for _ in range(9):
         claimed = claim(backend)
         finish(backend, claimed)
-        served.append(owner[claimed.id])
+        served.append(owner[claimed.key])
     ids = [person.id for person in people]
     assert served == ids * 3
 
@@ -73,7 +73,7 @@ def test_positions_are_the_order_in_which_submissions_are_claimed(backend: Backe
     for _ in submissions:
         now_served = claim(backend)
         finish(backend, now_served)
-        claimed.append(now_served.id)
+        claimed.append(now_served.key)
     assert claimed == by_position
     assert position(backend, claimed[0]) is None
 
@@ -83,38 +83,33 @@ def test_parallel_workers_never_get_the_same_submission(backend: Backend) -> Non
     submissions = {backend.submit(users[number % 4], challenge) for number in range(12)}
     with ThreadPoolExecutor(6) as workers:
         claimed = [done.result() for done in [workers.submit(claim, backend) for _ in range(12)]]
-    assert {one.id for one in claimed} == submissions
-    with backend.database.writing() as session:
-        assert queue.claim(session, lease=LEASE) is None
+    assert {one.key for one in claimed} == submissions
+    assert claim_next(backend.database, Kind.EVALUATION) is None
 
 
 def test_a_worker_that_lost_its_claim_can_store_nothing(backend: Backend) -> None:
     submission_id = backend.submit(backend.user(), backend.challenge())
     slow = claim(backend, EXPIRED)
-    with backend.database.writing() as session:
-        assert queue.release_expired(session, attempts=3).returned == 1
     fresh = claim(backend)
-    assert fresh.id == slow.id == submission_id
+    assert fresh.key == slow.key == submission_id
     with backend.database.writing() as session:
-        assert not queue.renew(session, slow, lease=LEASE)
-        assert not queue.fail(session, slow, failure="", detail="")
-        assert not queue.finish(session, slow)
+        assert not jobs.renew(session, slow, lease=LEASE)
+    assert not stores(backend.database, queue.fail, slow, failure="", detail="")
+    assert not finish(backend, slow)
     assert backend.submission(submission_id).state is State.EVALUATING
     assert finish(backend, fresh)
 
 
 def test_a_renewed_lease_does_not_expire(backend: Backend) -> None:
-    submission_id = backend.submit(backend.user(), backend.challenge())
+    backend.submit(backend.user(), backend.challenge())
     claimed = claim(backend, EXPIRED)
     with backend.database.writing() as session:
-        assert queue.renew(session, claimed, lease=LEASE)
-        assert queue.release_expired(session, attempts=3) == Released(returned=0, given_up=0)
-    assert backend.submission(submission_id).lease_id == claimed.lease_id
+        assert jobs.renew(session, claimed, lease=LEASE)
+    assert claim_next(backend.database, Kind.EVALUATION) is None
 
 
 def test_putting_back_does_not_count_as_an_attempt(backend: Backend) -> None:
     backend.submit(backend.user(), backend.challenge())
     claimed = claim(backend)
-    with backend.database.writing() as session:
-        assert queue.put_back(session, claimed)
+    assert stores(backend.database, queue.put_back, claimed)
     assert claim(backend).attempt == 1

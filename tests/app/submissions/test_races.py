@@ -6,14 +6,14 @@ import threading
 import uuid
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from datetime import timedelta
 
 import pytest
 from sqlalchemy import update
 
 from tests.support.backend import Backend
-from vocboard.app.database import now
+from tests.support.jobs import claim_next, stores
 from vocboard.app.errors import ServiceError
+from vocboard.app.jobs.models import Kind
 from vocboard.app.submissions import publishing, queue, service
 from vocboard.app.submissions.models import State, Submission
 
@@ -26,12 +26,9 @@ def test_nothing_withdrawn_is_published_and_nothing_scored_gives_its_quota_back(
     scored: set[uuid.UUID] = set()
 
     def evaluate() -> None:
-        with backend.database.writing() as session:
-            claim = queue.claim(session, lease=timedelta(seconds=60))
-        if claim is not None:
-            with backend.database.writing() as session:
-                if queue.finish(session, claim):
-                    scored.add(claim.id)
+        claim = claim_next(backend.database, Kind.EVALUATION)
+        if claim is not None and stores(backend.database, queue.finish, claim):
+            scored.add(claim.key)
 
     def changing(change: Callable[..., object], submission_id: uuid.UUID) -> Callable[[], None]:
         def run() -> None:
@@ -68,7 +65,6 @@ def test_nothing_withdrawn_is_published_and_nothing_scored_gives_its_quota_back(
         assert row.state is State.WITHDRAWN
         assert row.published_at is None
         assert row.anonymous_token_hash is None
-        assert row.lease_id is None
         assert (row.quota_returned_at is None) or submission_id not in scored
 
 
@@ -116,13 +112,11 @@ def test_replacing_at_once_leaves_one_result_on_the_board(backend: Backend) -> N
 def test_a_withdrawn_submission_stays_so(backend: Backend, action: Callable[..., object]) -> None:
     user, challenge = backend.user(), backend.challenge()
     submission_id = backend.submit(user, challenge)
-    with backend.database.writing() as session:
-        claim = queue.claim(session, lease=timedelta(seconds=60))
-        assert claim is not None
+    claim = claim_next(backend.database, Kind.EVALUATION)
+    assert claim is not None
     with backend.database.writing() as session:
         service.withdraw(session, submission_id=submission_id, user=user)
-    with backend.database.writing() as session:
-        assert not queue.finish(session, claim)
+    assert not stores(backend.database, queue.finish, claim)
     with pytest.raises(ServiceError), backend.database.writing() as session:
         action(session, submission_id=submission_id, user=user)
     assert backend.submission(submission_id).quota_returned_at is None
@@ -132,14 +126,14 @@ def test_withdrawing_ends_the_lease_of_an_evaluation_that_begins_at_the_same_tim
     """What withdrawing reads before it locks the submission may be from before a worker claimed it."""
     user, challenge = backend.user(), backend.challenge()
     submission_id = backend.submit(user, challenge)
-    claimed = {"state": State.EVALUATING, "lease_id": uuid.uuid4(), "lease_expires_at": now() + timedelta(seconds=60)}
+    claimed = {"state": State.EVALUATING}
     with backend.database.writing() as session:
         read_before = session.get_one(Submission, submission_id)
         # As another transaction does: the object that was read stays as it is.
         claim = update(Submission).where(Submission.id == submission_id).values(claimed)
         session.execute(claim, execution_options={"synchronize_session": False})
-        assert read_before.lease_id is None
+        assert read_before.state is State.QUEUED
         service.withdraw(session, submission_id=submission_id, user=user)
     row = backend.submission(submission_id)
-    assert (row.state, row.lease_id, row.lease_expires_at) == (State.WITHDRAWN, None, None)
+    assert row.state is State.WITHDRAWN
     assert row.quota_returned_at is None

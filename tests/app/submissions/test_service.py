@@ -10,6 +10,7 @@ from sqlalchemy import func, select, update
 from sqlalchemy.orm import Session
 
 from tests.support.backend import Backend, make_archive
+from tests.support.jobs import claim_next, stores
 from tests.support.phases import phase_of
 from vocboard.app.accounts.models import Role, User
 from vocboard.app.audit.models import AuditEvent
@@ -24,6 +25,7 @@ from vocboard.app.errors import (
     ServiceError,
 )
 from vocboard.app.intake.report import EnteredCompetition, Report
+from vocboard.app.jobs.models import Kind
 from vocboard.app.quotas.service import quotas
 from vocboard.app.submissions import publishing, queries, queue, service
 from vocboard.app.submissions.forms import SubmissionForm
@@ -192,10 +194,8 @@ def test_the_quota_opens_again_after_its_period(backend: Backend) -> None:
 def test_a_failure_of_ours_gives_the_quota_back(backend: Backend) -> None:
     challenge, user = backend.challenge(quota_count=1), backend.user()
     backend.submit(user, challenge)
-    with backend.database.writing() as session:
-        claimed = queue.claim(session, lease=timedelta(minutes=1))
-        assert claimed is not None
-        queue.fail(session, claimed, failure="We are sorry.", detail="")
+    claimed = claim_next(backend.database, Kind.EVALUATION)
+    assert stores(backend.database, queue.fail, claimed, failure="We are sorry.", detail="")
     backend.submit(user, challenge)
 
 
@@ -213,12 +213,9 @@ def test_withdrawing_gives_the_quota_back_only_while_the_submission_waits(backen
 def test_what_is_withdrawn_while_it_is_evaluated_is_not_stored(backend: Backend) -> None:
     user = backend.user()
     submission_id = backend.submit(user, backend.challenge())
-    with backend.database.writing() as session:
-        claimed = queue.claim(session, lease=timedelta(minutes=1))
+    claimed = claim_next(backend.database, Kind.EVALUATION)
     do(backend, service.withdraw, submission_id, user)
-    with backend.database.writing() as session:
-        assert claimed is not None
-        assert not queue.finish(session, claimed)
+    assert not stores(backend.database, queue.finish, claimed)
     assert backend.submission(submission_id).state is State.WITHDRAWN
 
 

@@ -11,6 +11,7 @@ from sqlalchemy.orm import Session
 from tests.support.archives import edited
 from tests.support.backend import Backend
 from tests.support.factories import make_user
+from tests.support.jobs import evaluate_next
 from tests.support.other_server import Server, write_export
 from tests.support.phases import show_board
 from vocboard.app.accounts.models import Role, User
@@ -23,7 +24,6 @@ from vocboard.app.moderation import bans
 from vocboard.app.moderation.bans import Results
 from vocboard.app.submissions import publishing
 from vocboard.app.transfer.importing_people import addresses_in, report_of
-from vocboard.worker.evaluation import evaluate_next
 
 CARL, EVE, OLGA = "carl@lab.example", "eve@lab.example", "olga@lab.example"
 

@@ -2,7 +2,6 @@
 
 import json
 import shutil
-import time
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from datetime import timedelta
@@ -15,6 +14,7 @@ from sqlalchemy import select, update
 from tests.support.archives import edited
 from tests.support.backend import Backend, make_archive, make_columns
 from tests.support.clock import Clock
+from tests.support.jobs import evaluate_next, update_next
 from tests.support.other_server import Server, write_export
 from tests.support.phases import complete, show_board
 from tests.support.rescoring import add_corrected_truth, apply, start_rescore, work
@@ -38,8 +38,6 @@ from vocboard.app.settings import Settings
 from vocboard.app.statistics.boards import Failure
 from vocboard.app.storage.archives import ArchiveStore
 from vocboard.app.submissions import publishing
-from vocboard.worker.board_statistics import update_next
-from vocboard.worker.evaluation import evaluate_next
 
 DAY = timedelta(days=1)
 # What is refused does not depend on the set-up of the server that exported it.
@@ -184,7 +182,7 @@ def test_statistics_are_computed_once_the_ground_truth_is_on_the_new_server(
     """From the archives: an export has neither columns nor evidence."""
 
     def computed(database: Database, store: ArchiveStore, settings: Settings, slug: str) -> list[object]:
-        while update_next(database, store, settings, until=time.monotonic() + 60):
+        while update_next(database, store, settings):
             pass
         with database.reading() as session:
             challenge = complete(session, session.scalars(select(Challenge.id).where(Challenge.slug == slug)).one())

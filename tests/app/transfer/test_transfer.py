@@ -20,6 +20,7 @@ from sqlalchemy import select, update
 
 from tests.support.archives import Change, edited
 from tests.support.backend import Backend, make_archive, make_columns
+from tests.support.jobs import evaluate_next
 from tests.support.other_server import Server, write_export
 from tests.support.phases import show_board
 from tests.support.run_files import made_once
@@ -42,7 +43,6 @@ from vocboard.app.submissions.models import State, Submission
 from vocboard.app.submissions.pruning import prune
 from vocboard.app.transfer import reading, records
 from vocboard.app.transfer.service import begin_export
-from vocboard.worker.evaluation import evaluate_next
 
 
 @pytest.fixture

@@ -1,0 +1,65 @@
+"""Model of the jobs of workers."""
+
+import uuid
+from datetime import datetime
+from enum import StrEnum
+
+from sqlalchemy import Index, String, Text, text
+from sqlalchemy.orm import Mapped, mapped_column
+
+from vocboard.app.database import Base, CreatedAt, Identifier, now, text_enum
+
+
+class Kind(StrEnum):
+    """Kinds of jobs, the most urgent first; the comment says what `Job.key` is."""
+
+    SWEEP = "sweep"  # `service.SWEEP_KEY`
+    IMPORT = "import"  # a version of ground truth
+    EVALUATION = "evaluation"  # a submission
+    RESCORE = "rescore"  # a re-score: its next step
+    BATCH = "batch"  # `RescoreItem.batch_id`
+    STATISTICS = "statistics"  # a challenge, like the last one
+    DIAGNOSIS = "diagnosis"  # an evaluation
+    SEQUENCES = "sequences"
+
+
+class Job(Base):
+    """Something that a worker has to do. It is added in the transaction that makes the work due.
+
+    A job is pending while `finished_at` is None; then (kind, key) is unique. It is due from `not_before` on, and a
+    claim sets `not_before` to the end of its lease. Jobs that are done are kept for a day, since the order of the queue
+    depends on when an owner was last served; failed ones are kept.
+
+    Attributes:
+        key: id of what the job is about.
+        priority: lower is sooner; jobs with a higher number wait.
+        owner: the person that it is done for, for fairness; None if there is no such person.
+        lease_id: the claim; a worker whose claim has been taken over cannot store anything.
+        claimed_at: when it was last claimed.
+        attempts: number of claims so far, without those that were given back.
+        failure: short name of why it failed; None unless it has.
+        detail: the error, for the operator; the web process cannot read it.
+    """
+
+    __tablename__ = "jobs"
+    _PENDING = text("finished_at IS NULL")
+    __table_args__ = (
+        Index("uq_jobs_pending", "kind", "key", unique=True, postgresql_where=_PENDING, sqlite_where=_PENDING),
+        Index("ix_jobs_due", "priority", "not_before", postgresql_where=_PENDING, sqlite_where=_PENDING),
+        Index("ix_jobs_key", "key"),
+        Index("ix_jobs_owner", "kind", "owner"),
+    )
+
+    id: Mapped[Identifier]
+    created_at: Mapped[CreatedAt]
+    kind: Mapped[Kind] = mapped_column(text_enum(Kind))
+    key: Mapped[uuid.UUID]
+    priority: Mapped[int]
+    owner: Mapped[uuid.UUID | None]
+    not_before: Mapped[datetime] = mapped_column(default=now)
+    lease_id: Mapped[uuid.UUID | None]
+    claimed_at: Mapped[datetime | None]
+    attempts: Mapped[int] = mapped_column(default=0)
+    finished_at: Mapped[datetime | None] = mapped_column(index=True)
+    failure: Mapped[str | None] = mapped_column(String(20))
+    detail: Mapped[str | None] = mapped_column(Text)

@@ -1,0 +1,275 @@
+"""Adding, claiming and finishing jobs.
+
+The next job is one of the highest priority that is due. Among these, it is from the owner with the fewest running jobs
+of that kind; then from the one who was served least recently (never counts as longest ago); and of that owner, the
+earliest. So the fifty uploads of one person do not block others, with any number of workers.
+
+If a worker dies, its lease ends, and the job is due again. Every change checks that the claim is still held, so a slow
+worker cannot store anything after another one has taken over. Transactions lock the job last, after what it is about.
+"""
+
+import uuid
+from collections.abc import Collection, Iterable
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Any, cast
+
+from sqlalchemy import CTE, ColumnElement, Delete, Update, and_, delete, exists, func, select, update
+from sqlalchemy.dialects import postgresql, sqlite
+from sqlalchemy.engine import CursorResult
+from sqlalchemy.orm import Session
+
+from vocboard.app.database import lock_for_transaction, now
+from vocboard.app.jobs.models import Job, Kind
+
+PRIORITY = {kind: 10 * (position + 1) for position, kind in enumerate(Kind)}
+URGENT = PRIORITY[Kind.EVALUATION] - 5  # before submissions: what an organiser waits for
+# One job of these runs at a time, however many workers there are.
+_ALONE = frozenset({Kind.SWEEP, Kind.IMPORT})
+# What long jobs of lower priority give way to; the others take no process for long, or have their own limit.
+_GIVEN_WAY_TO = frozenset(Kind) - _ALONE
+SWEEP_KEY = uuid.UUID(int=0)
+KEPT = timedelta(days=1)  # for jobs that are done
+_CLAIMED_TOGETHER = 100  # more workers do not claim within the same few milliseconds
+_IS_PENDING = Job.finished_at.is_(None)
+
+
+class LostClaimError(Exception):
+    """The job was cancelled or claimed by another worker; the transaction must be rolled back."""
+
+
+@dataclass(frozen=True, slots=True)
+class Claim:
+    """A worker's claim on a job, until the lease ends.
+
+    Attributes:
+        id: of the job.
+        attempt: 1 for the first claim.
+    """
+
+    id: uuid.UUID
+    kind: Kind
+    key: uuid.UUID
+    priority: int
+    lease_id: uuid.UUID
+    attempt: int
+
+
+def add(session: Session, kind: Kind, key: uuid.UUID, *, owner: uuid.UUID | None = None) -> None:
+    """Add a job, unless one is pending."""
+    add_all(session, kind, [(key, owner)])
+
+
+def add_all(
+    session: Session,
+    kind: Kind,
+    jobs: Iterable[tuple[uuid.UUID, uuid.UUID | None]],
+    *,
+    priority: int | None = None,
+    after: timedelta = timedelta(),
+    attempts: int = 0,
+) -> None:
+    """Add jobs, except those that are pending.
+
+    Args:
+        jobs: keys and owners.
+        priority: if it is not that of the kind.
+        after: when they are due.
+        attempts: number of attempts that count.
+    """
+    if rows := _rows(kind, jobs, priority, after, attempts):
+        session.execute(_insert(session).on_conflict_do_nothing(**_PENDING_INDEX), rows)
+
+
+def add_again(session: Session, kind: Kind, key: uuid.UUID, *, urgent: bool = False) -> None:
+    """Add a job; one that is pending is due now, and a worker that has claimed it loses its claim."""
+    rows = _rows(kind, [(key, None)], URGENT if urgent else None, timedelta(), 0)
+    changed = {"lease_id": None, "attempts": 0, "not_before": rows[0]["not_before"], "priority": rows[0]["priority"]}
+    session.execute(_insert(session).values(rows).on_conflict_do_update(set_=changed, **_PENDING_INDEX))
+
+
+def cancel(session: Session, kind: Kind, keys: Collection[uuid.UUID]) -> None:
+    """Remove pending jobs; a worker that runs one can no longer store anything."""
+    _changed(session, delete(Job).where(_IS_PENDING, Job.kind == kind, Job.key.in_(keys)))
+
+
+def retry_failed(session: Session, kind: Kind, keys: Collection[uuid.UUID]) -> None:
+    """Let failed jobs wait again."""
+    again = {"finished_at": None, "failure": None, "detail": None, "attempts": 0, "not_before": now()}
+    failed = Job.kind == kind, Job.failure.is_not(None), Job.key.in_(keys)
+    _changed(session, update(Job).where(*failed).values(**again))
+
+
+def claim(session: Session, kinds: Collection[Kind], *, lease: timedelta) -> Claim | None:
+    """Claim the next job of some kinds; None if none is due. Two workers never claim the same."""
+    levels = select(Job.kind, Job.priority).where(_is_due(now()), Job.kind.in_(kinds)).distinct()
+    for kind, priority in session.execute(levels.order_by(Job.priority, Job.kind)).all():
+        if kind in _ALONE:
+            lock_for_transaction(session, f"jobs of kind {kind}")  # else two workers would both see that none runs
+            if session.scalar(select(exists().where(_is_running(now()), Job.kind == kind))):
+                continue
+        instant = now()
+        order = fair_order(kind, instant, Job.priority == priority)
+        # Only the first few: locking these rows is fast, but locking hundreds of due jobs takes tens of ms.
+        first = order.select().order_by(*by_turn(order)).limit(_CLAIMED_TOGETHER).cte("first")
+        chosen = (
+            select(Job.id)
+            .join(first, first.c.id == Job.id)
+            .where(_is_due(instant))
+            .order_by(*by_turn(first))
+            .limit(1)
+            .with_for_update(of=Job, skip_locked=True)
+            .scalar_subquery()
+        )
+        lease_id = uuid.uuid4()
+        claiming = (
+            update(Job)
+            .where(Job.id == chosen, _is_due(instant))
+            .values(lease_id=lease_id, claimed_at=instant, not_before=instant + lease, attempts=Job.attempts + 1)
+        )
+        row = session.execute(
+            claiming.returning(Job.id, Job.key, Job.attempts).execution_options(synchronize_session=False)
+        ).one_or_none()
+        if row is not None:
+            return Claim(row.id, kind, row.key, priority, lease_id, row.attempts)
+    return None
+
+
+def renew(session: Session, claim: Claim, *, lease: timedelta) -> bool:
+    """Renew the lease; False if the claim has been lost."""
+    return _changed(session, update(Job).where(_is_held(claim)).values(not_before=now() + lease)) > 0
+
+
+def require_held(session: Session, claim: Claim) -> None:
+    """Lock a job whose claim is held, so that it cannot be lost before the end of the transaction.
+
+    Raises:
+        LostClaimError: it is not held.
+    """
+    if session.scalar(select(Job.id).where(_is_held(claim)).with_for_update()) is None:
+        raise LostClaimError
+
+
+def finish(session: Session, claim: Claim, *, failure: str | None = None, detail: str | None = None) -> None:
+    """Finish a job in the transaction that stores its result.
+
+    Args:
+        failure: short name of why it failed; None if it is done.
+        detail: the error, for the operator.
+
+    Raises:
+        LostClaimError: the claim has been lost, so nothing may be stored.
+    """
+    _end(session, claim, finished_at=now(), failure=failure, detail=detail)
+
+
+def release(session: Session, claim: Claim, *, after: timedelta = timedelta()) -> None:
+    """Return a job to the queue, as if it had not been claimed.
+
+    Args:
+        after: when it is due.
+
+    Raises:
+        LostClaimError: the claim has been lost.
+    """
+    _end(session, claim, not_before=now() + after, attempts=Job.attempts - 1)
+
+
+def count_due(session: Session, kinds: Collection[Kind], *, limit: int) -> int:
+    """Return the number of jobs that could be claimed now, at most `limit`."""
+    instant = now()
+    running_alone = select(Job.kind).where(_is_running(instant), Job.kind.in_(_ALONE))
+    due = select(Job.id).where(_is_due(instant), Job.kind.in_(kinds), Job.kind.not_in(running_alone)).limit(limit)
+    return session.scalar(select(func.count()).select_from(due.subquery())) or 0
+
+
+def must_give_way(session: Session, claim: Claim, kinds: Collection[Kind]) -> bool:
+    """Whether a more urgent job of some kinds is due, so that a long one should be released as soon as possible."""
+    is_more_urgent = _is_due(now()), Job.priority < claim.priority, Job.kind.in_(_GIVEN_WAY_TO & frozenset(kinds))
+    return session.scalar(select(exists().where(*is_more_urgent))) is True
+
+
+def running(kind: Kind) -> ColumnElement[bool]:
+    """Condition on jobs: of this kind, and claimed by a worker whose lease has not ended."""
+    return and_(Job.kind == kind, _is_running(now()))
+
+
+def remove_old(session: Session) -> None:
+    """Remove jobs that were done a while ago."""
+    old = Job.finished_at < now() - KEPT, Job.failure.is_(None)
+    _changed(session, delete(Job).where(*old))
+
+
+def fair_order(kind: Kind, instant: datetime, *conditions: ColumnElement[bool]) -> CTE:
+    """Return a query of the due jobs of a kind, by `key` and `id`, with the values that `by_turn` orders by."""
+    is_due = and_(Job.kind == kind, _is_due(instant), *conditions)
+    owners = (
+        select(
+            Job.owner,
+            func.count().filter(_is_running(instant)).label("running"),
+            func.max(Job.claimed_at).label("served_at"),
+        )
+        .where(Job.kind == kind, Job.owner.in_(select(Job.owner).where(is_due)))
+        .group_by(Job.owner)
+        .cte("owners")
+    )
+    own_place = func.row_number().over(partition_by=Job.owner, order_by=(Job.created_at, Job.id))
+    turn = (func.coalesce(owners.c.running, 0) + own_place).label("turn")
+    return (
+        select(Job.id, Job.key, Job.created_at, owners.c.served_at, turn)
+        .outerjoin(owners, owners.c.owner == Job.owner)
+        .where(is_due)
+        .cte("fair_order")
+    )
+
+
+def by_turn(order: CTE) -> tuple[ColumnElement[Any], ...]:
+    """Return what `fair_order` is ordered by."""
+    return order.c.turn, order.c.served_at.asc().nulls_first(), order.c.created_at, order.c.id
+
+
+_PENDING_INDEX: dict[str, Any] = {"index_elements": ["kind", "key"], "index_where": _IS_PENDING}
+
+
+def _insert(session: Session) -> Any:
+    return (sqlite.insert if session.get_bind().dialect.name == "sqlite" else postgresql.insert)(Job)
+
+
+def _rows(
+    kind: Kind,
+    jobs: Iterable[tuple[uuid.UUID, uuid.UUID | None]],
+    priority: int | None,
+    after: timedelta,
+    attempts: int,
+) -> list[dict[str, Any]]:
+    instant = now()
+    same = {
+        "kind": kind,
+        "priority": PRIORITY[kind] if priority is None else priority,
+        "created_at": instant,
+        "not_before": instant + after,
+        "attempts": attempts,
+    }
+    return [{"id": uuid.uuid4(), "key": key, "owner": owner, **same} for key, owner in jobs]
+
+
+def _is_due(instant: datetime) -> ColumnElement[bool]:
+    return and_(_IS_PENDING, Job.not_before <= instant)
+
+
+def _is_running(instant: datetime) -> ColumnElement[bool]:
+    return and_(_IS_PENDING, Job.lease_id.is_not(None), Job.not_before > instant)
+
+
+def _is_held(claim: Claim) -> ColumnElement[bool]:
+    return and_(Job.id == claim.id, Job.lease_id == claim.lease_id, _IS_PENDING)
+
+
+def _end(session: Session, claim: Claim, **values: object) -> None:
+    if not _changed(session, update(Job).where(_is_held(claim)).values(lease_id=None, **values)):
+        raise LostClaimError
+
+
+def _changed(session: Session, statement: Update | Delete) -> int:
+    result = session.execute(statement.execution_options(synchronize_session=False))
+    return cast(CursorResult[Any], result).rowcount

@@ -1,1 +1,0 @@
-"""Work queues in the database: rows that workers claim with a lease."""

@@ -1,0 +1,43 @@
+"""The periodic sweep: cleans up, and adds jobs for what is out of date."""
+
+from functools import partial
+
+from vocboard.app.challenges import ground_truth_queue
+from vocboard.app.evaluations import exact_copies
+from vocboard.app.jobs import service as jobs
+from vocboard.app.jobs.service import Claim
+from vocboard.app.leaderboards import freezing
+from vocboard.app.rescores import queue as rescores
+from vocboard.app.statistics import queue as statistics
+from vocboard.app.statistics import removal, sequence_queue
+from vocboard.app.submissions import queue as submissions
+from vocboard.app.workers import heartbeats
+from vocboard.evaluator import VERSION
+from vocboard.worker import ground_truth_import
+from vocboard.worker.process import Process
+
+
+def run(process: Process, claim: Claim) -> None:
+    """Sweep, and let the next sweep be due after the interval."""
+    sweep(process)
+    with process.database.writing() as session:
+        jobs.release(session, claim, after=process.settings.sweep_interval)
+
+
+def sweep(process: Process) -> None:
+    """Take all steps, each in its own transaction: one would lock submissions before leaderboards."""
+    for step in (
+        submissions.repair,
+        heartbeats.remove_old,
+        exact_copies.synchronise,
+        removal.remove_unneeded,
+        ground_truth_queue.start_scorings,
+        partial(rescores.add_missing, evaluator_version=VERSION),
+        statistics.add_outdated,
+        sequence_queue.mark_changed,
+        freezing.freeze_all_due,
+        jobs.remove_old,
+    ):
+        with process.database.writing() as session:
+            step(session)
+    ground_truth_import.clean_up(process)
