@@ -1,4 +1,4 @@
-"""Fixtures for tests of services: the database itself, the roles of its processes, passwords quick to check."""
+"""Fixtures for tests of services: the database itself, the roles of its processes, and what all tests of a run share."""
 
 import contextlib
 from collections.abc import Iterator
@@ -14,6 +14,8 @@ from tests.support.services import in_full
 from vocboard.app import database as databases
 from vocboard.app.accounts import passwords
 from vocboard.app.database import Database
+from vocboard.app.intake import validation_processes
+from vocboard.app.intake.reading_process import reading_server
 from vocboard.migrations import privileges
 
 
@@ -85,3 +87,16 @@ def shared_statements() -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(databases, "create_engine", create)
         yield
+
+
+@pytest.fixture(autouse=True, scope="session")
+def shared_reading_server() -> Iterator[None]:
+    """Let the sites of all tests fork the processes that read uploads from one program.
+
+    Starting it takes two seconds of processor time. It keeps nothing of an upload: each is read in its own process.
+    """
+    server = reading_server()
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(validation_processes, "reading_server", lambda: server)
+        yield
+    server.close()
