@@ -13,11 +13,13 @@ unexport PYTHONDONTWRITEBYTECODE
 
 # A test that hangs is stopped after this many seconds, fixtures included, and fails with the stacks of its threads; 0: never.
 export PYTEST_TIMEOUT ?= 300
+# One that cannot even be stopped ends its process, which is replaced.
+STUCK = -o faulthandler_timeout=600 -o faulthandler_exit_on_timeout=true
 
 TEST_PROCESSES ?= $(shell $(PYTHON) -c 'import os; print(min(4, (os.cpu_count() or 1) + 1))')
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-pythons bench growth pictures statistics-pictures lint format lock deploy-env pin-images set-up set-up-server
+.PHONY: help demo test test-all test-long test-pythons bench growth pictures statistics-pictures lint format lock deploy-env pin-images set-up set-up-server
 
 help: ## list what can be made
 	@sed -n 's/^\([a-z-]*\):.*## /\1: /p' Makefile
@@ -25,10 +27,19 @@ help: ## list what can be made
 demo: set-up-server ## a whole server on this machine, with results to look at, until Ctrl-C
 	@exec .venv/bin/vocboard demo $(ARGS)
 
-# A file's tests stay in one process: sets of tests that processes take from each other cut files into pieces, and each
+# One process more than the machine has processors (at most 4): tests wait for servers, too. A file's tests stay in one process: sets of tests that processes take from each other cut files into pieces, and each
 # piece starts the file's servers and databases again. tests/support/order.py says which files come first.
-test: set-up ## all tests, in one process more than the machine has processors (at most 4): they wait for servers, too
-	@exec .venv/bin/pytest -n $(TEST_PROCESSES) --dist loadfile --no-loadscope-reorder $(ARGS)
+# tests/support/tiers.py says which tests each of these runs.
+PYTEST = .venv/bin/pytest -n $(TEST_PROCESSES) --dist loadfile --no-loadscope-reorder
+
+test: set-up ## the tests that run in one process, on SQLite, and a look at the pages in Chromium: in minutes
+	@exec $(PYTEST) -m "not full and not long" $(ARGS)
+
+test-all: set-up ## also PostgreSQL and Redis, several processes, Chromium, attacks, deployment: what CI runs
+	@exec $(PYTEST) $(STUCK) -m "not long" $(ARGS)
+
+test-long: set-up ## what searches for long: fuzzing (VOCBOARD_FUZZ_SECONDS for each reader), bombs, whole attacks
+	@exec $(PYTEST) -m long $(ARGS)
 
 test-pythons: set-up ## the tests that need no services, on every other Python of this machine from 3.11 on
 	@.venv/bin/python tools/other_pythons.py $(ARGS)

@@ -11,6 +11,7 @@ from hypothesis import settings
 pytest_plugins = [
     "tests.support.collector",
     "tests.support.order",
+    "tests.support.tiers",
     "tests.support.run_files",
     "tests.support.browser",
     "tests.support.services",

@@ -31,6 +31,7 @@ def files(tmp_path: Path) -> dict[str, Path]:
     return paths
 
 
+@pytest.mark.smoke
 def test_from_registration_to_the_leaderboard(
     laboratory: Site, organiser: str, sign_in: SignIn, page: Page, files: dict[str, Path]
 ) -> None:

@@ -1,0 +1,33 @@
+"""The three tiers of the tests: `make test`, `make test-all` (CI) and `make test-long`, each with what the others leave out.
+
+- Tests that run in this process, on SQLite, have no marker: `make test`, which takes minutes.
+- `full`: they need PostgreSQL and Redis, other processes or a browser, or attack the server. `make test-all` adds them.
+- `long`: they search for minutes for what the others would find by chance. `make test-long` runs these alone.
+
+A test belongs to the tier of its file, which stands here, and is at least `full` if it needs services or a browser. `smoke` exempts it.
+"""
+
+import pytest
+
+FULL = (
+    "tests/attack",
+    "tests/benchmarks",
+    "tests/browser",
+    "tests/deployment",
+    "tests/app/api/test_conformance.py",
+    "tests/evaluator/examples/test_examples.py",
+    "tests/test_filled_migrations.py",
+)
+LONG: tuple[str, ...] = ("tests/fuzz",)
+
+
+@pytest.hookimpl(tryfirst=True)  # before pytest looks at the markers that -m selects
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Mark the tests of the two upper tiers."""
+    for item in items:
+        if item.nodeid.startswith(LONG):
+            item.add_marker(pytest.mark.long)
+        elif not item.get_closest_marker("smoke") and (
+            item.nodeid.startswith(FULL) or item.get_closest_marker("services") or item.get_closest_marker("browser")
+        ):
+            item.add_marker(pytest.mark.full)
