@@ -12,7 +12,8 @@ import pytest
 
 from tests.support.backend import EDITION, make_archive
 from tests.support.factories import make_image_sets
-from vocboard.app.intake import validation
+from vocboard.app.intake import validation, validation_processes
+from vocboard.app.intake.reading_process import reading_server
 from vocboard.app.intake.report import Report
 from vocboard.app.intake.validation import FairTurns, Uploader, Validator
 from vocboard.app.settings import Settings
@@ -143,6 +144,12 @@ def test_gives_up_at_the_memory_limit(archive: Path) -> None:
     assert problem.code in {"validation_takes_too_much_memory", "validation_stopped"}
 
 
+@pytest.fixture(autouse=True)
+def own_reading_server(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each validator starts its own program, as in a web process; other tests share one."""
+    monkeypatch.setattr(validation_processes, "reading_server", reading_server)
+
+
 def children() -> set[psutil.Process]:
     return set(psutil.Process().children())
 
@@ -162,8 +169,9 @@ async def no_readers(before: set[psutil.Process]) -> None:
 
 async def some_readers(before: set[psutil.Process]) -> list[psutil.Process]:
     """Wait until a process reads, and return those that do."""
-    while not (found := readers(before)):
-        await anyio.sleep(0.01)
+    with anyio.fail_after(60):
+        while not (found := readers(before)):
+            await anyio.sleep(0.01)
     return found
 
 
@@ -173,8 +181,9 @@ def test_what_processes_are_forked_from_is_started_before_an_upload_is_there(arc
         async with anyio.create_task_group() as tasks:
             tasks.start_soon(validator.keep_ready)
             validator.expect_upload()
-            while not (ahead := children() - before):
-                await anyio.sleep(0.01)
+            with anyio.fail_after(60):
+                while not (ahead := children() - before):
+                    await anyio.sleep(0.01)
             report = await start(validator, archive)
             assert children() - before == ahead
             await no_readers(before)
