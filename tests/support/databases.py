@@ -1,4 +1,4 @@
-"""Fixtures for tests of services: the database itself, the roles of its processes, and what all tests of a run share."""
+"""Fixtures for tests of services: the database itself, the roles of its processes, and what all tests share."""
 
 import contextlib
 from collections.abc import Iterator

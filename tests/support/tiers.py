@@ -1,10 +1,11 @@
-"""The three tiers of the tests: `make test`, `make test-all` (CI) and `make test-long`, each with what the others leave out.
+"""The three tiers of the tests: `make test`, `make test-all` (CI) and `make test-long`.
 
 - Tests that run in this process, on SQLite, have no marker: `make test`, which takes minutes.
 - `full`: they need PostgreSQL and Redis, other processes or a browser, or attack the server. `make test-all` adds them.
 - `long`: they search for minutes for what the others would find by chance. `make test-long` runs these alone.
 
-A test belongs to the tier of its file, which stands here, and is at least `full` if it needs services or a browser. `smoke` exempts it.
+A test belongs to the tier of its file, which stands here, and is at least `full` if it needs services or a browser.
+`smoke` exempts it.
 """
 
 import pytest
