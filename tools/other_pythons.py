@@ -4,8 +4,8 @@ Usage: python3 tools/other_pythons.py [pytest's arguments]
 
 Each gets an environment below `.cache/pythons` with the locked packages. What is run there is what a version of Python
 can change: reading archives and results, every golden case, the commands, isolation, and an embedded server with its
-worker from upload to leaderboard. Tests with generated cases and tests that need services are left to `make test-all`, on
-one Python. A Python for which a package cannot be installed is left out, with a line that says so.
+worker from upload to leaderboard. Tests with generated cases and tests that need services are left to `make test-all`,
+on one Python. A Python for which a package cannot be installed is left out, with a line that says so.
 """
 
 import os
