@@ -14,8 +14,7 @@ from tests.support.services import in_full
 from vocboard.app import database as databases
 from vocboard.app.accounts import passwords
 from vocboard.app.database import Database
-from vocboard.app.intake import validation_processes
-from vocboard.app.intake.reading_process import reading_server
+from vocboard.app.intake import reading
 from vocboard.migrations import privileges
 
 
@@ -95,8 +94,9 @@ def shared_reading_server() -> Iterator[None]:
 
     Starting it takes two seconds of processor time. It keeps nothing of an upload: each is read in its own process.
     """
-    server = reading_server()
+    server = reading.reading_server()
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(validation_processes, "reading_server", lambda: server)
+        patch.setattr(reading, "reading_server", lambda: server)
+        patch.setattr(server, "close", lambda: None)  # by one of the sites
         yield
     server.close()

@@ -12,8 +12,8 @@ import pytest
 
 from tests.support.backend import EDITION, make_archive
 from tests.support.factories import make_image_sets
-from vocboard.app.intake import validation, validation_processes
-from vocboard.app.intake.reading_process import reading_server
+from vocboard.app.intake import reading, validation
+from vocboard.app.intake.reading import reading_server
 from vocboard.app.intake.report import Report
 from vocboard.app.intake.validation import FairTurns, Uploader, Validator
 from vocboard.app.settings import Settings
@@ -147,7 +147,7 @@ def test_gives_up_at_the_memory_limit(archive: Path) -> None:
 @pytest.fixture(autouse=True)
 def own_reading_server(monkeypatch: pytest.MonkeyPatch) -> None:
     """Each validator starts its own program, as in a web process; other tests share one."""
-    monkeypatch.setattr(validation_processes, "reading_server", reading_server)
+    monkeypatch.setattr(reading, "reading_server", reading_server)
 
 
 def children() -> set[psutil.Process]:
