@@ -10,7 +10,7 @@ from vocboard.app.api.schemas.submissions import Archive, Method, SubmissionDeta
 from vocboard.app.api.scores import evaluation_of, scores_of
 from vocboard.app.evaluations.results import visible_evaluation
 from vocboard.app.submissions import queries, queue
-from vocboard.app.submissions.declaring import not_declared
+from vocboard.app.submissions.describing import not_declared
 from vocboard.app.submissions.models import Submission
 from vocboard.app.web.viewer import Identity
 

@@ -14,7 +14,7 @@ from vocboard.app.api.submission_views import accepted, changed, details, summar
 from vocboard.app.intake.accepting import Destination
 from vocboard.app.intake.idempotency import MAX_KEY_LENGTH
 from vocboard.app.intake.service import SubmissionRequest
-from vocboard.app.submissions import declaring, describing, queries
+from vocboard.app.submissions import describing, queries
 from vocboard.app.submissions.downloading import download
 from vocboard.app.submissions.forms import read_listed_images
 from vocboard.app.submissions.models import FlickrImages, TrainingAnnotation
@@ -215,7 +215,7 @@ def change_submission(
         if described:
             describing.describe(session, submission_id=submission_id, user=user, changes=described)
         if changes or not described:
-            declaring.declare(session, submission_id=submission_id, user=user, changes=changes)
+            describing.declare(session, submission_id=submission_id, user=user, changes=changes)
         return changed(session, queries.get_for(session, submission_id, user), identity)
 
 
@@ -228,7 +228,7 @@ def change_submission(
 def get_flickr_images(database: DatabaseDep, user: ReadingUser, submission_id: uuid.UUID) -> Response:
     """Return the declared hashes of flickr images. For the owner of the submission and the organisers."""
     with database.reading() as session:
-        listed = declaring.listed_images(session, submission_id=submission_id, user=user)
+        listed = describing.listed_images(session, submission_id=submission_id, user=user)
     return Response(listed, media_type="text/plain")
 
 

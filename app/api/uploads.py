@@ -21,7 +21,7 @@ from vocboard.app.guides.documents import explained
 from vocboard.app.intake import parts, resumable
 from vocboard.app.intake.accepting import Destination, classes_not_entered
 from vocboard.app.intake.models import ResumableUpload
-from vocboard.app.submissions.declarations import needed_by
+from vocboard.app.submissions.forms import needed_by
 from vocboard.app.web import tus
 from vocboard.app.web.dependencies import DatabaseDep, IntakeDep, SettingsDep
 from vocboard.app.web.identity import ReadingUser, SubmittingUser

@@ -23,7 +23,7 @@ from vocboard.app.intake.resumable import Retention
 from vocboard.app.intake.service import Intake, UploadInUseError, lost
 from vocboard.app.rate_limits.attempts import network
 from vocboard.app.settings import MEBIBYTE
-from vocboard.app.storage.unfinished_files import InUseError, LostFileError, UnfinishedFile
+from vocboard.app.storage.local_files import InUseError, LostFileError, UnfinishedFile
 from vocboard.app.web.body_limit import raise_limit
 from vocboard.app.web.client import client_address
 

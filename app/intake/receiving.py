@@ -23,8 +23,7 @@ from vocboard.app.intake.limits import LEASE, PersonLimits, person_limits, serve
 from vocboard.app.intake.models import UploadKind
 from vocboard.app.rate_limits.attempts import network
 from vocboard.app.settings import Settings
-from vocboard.app.storage.availability import reporting_unavailable
-from vocboard.app.storage.incoming_file import IncomingFile
+from vocboard.app.storage.local_files import IncomingFile, reporting_unavailable
 from vocboard.app.web.client import client_address
 
 END_RETRY_SECONDS = 1.0

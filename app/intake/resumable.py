@@ -1,7 +1,7 @@
 """Resumable uploads in the database: who has which, how much of each is on disk, and until when.
 
 The number of received bytes is only set after they were flushed to disk, so it is also right after a crash. A request
-that writes to an upload holds the lock of its file (`app.storage.unfinished_files`).
+that writes to an upload holds the lock of its file (`app.storage.local_files`).
 """
 
 import base64

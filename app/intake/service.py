@@ -76,8 +76,7 @@ from vocboard.app.settings import Settings
 from vocboard.app.storage.archives import ArchiveStore, IncomingArchive
 from vocboard.app.storage.ground_truth_inbox import GroundTruthInbox
 from vocboard.app.submissions import queries, service
-from vocboard.app.submissions.declarations import missing_from, needed_by, needed_by_each
-from vocboard.app.submissions.forms import read_form
+from vocboard.app.submissions.forms import missing_from, needed_by, needed_by_each, read_form
 from vocboard.app.submissions.queries import IdenticalArchiveError
 from vocboard.app.web.access_log import note_refusal
 from vocboard.app.web.client import client_address

@@ -13,7 +13,7 @@ from vocboard.app.errors import NotFoundError
 from vocboard.app.evaluations.origin import ImportedScores
 from vocboard.app.evaluations.results import visible_evaluation
 from vocboard.app.leaderboards.citation import bibtex
-from vocboard.app.submissions import versions as of_methods
+from vocboard.app.submissions import queries as of_methods
 from vocboard.app.submissions.models import Method, Submission
 from vocboard.evaluator.editions import Competition
 

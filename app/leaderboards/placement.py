@@ -15,7 +15,7 @@ from vocboard.app.evaluations.results import visible_means
 from vocboard.app.evaluations.rounding import rounded
 from vocboard.app.leaderboards.board import Board
 from vocboard.app.leaderboards.ranking import Standing, order, ranks
-from vocboard.app.submissions import versions
+from vocboard.app.submissions import queries
 from vocboard.app.submissions.models import State, Submission
 
 
@@ -78,7 +78,7 @@ def result_to_place(session: Session, submission: Submission, competition: str, 
     """
     if submission.state is not State.SCORED or submission.is_rehearsal or submission.held_back_at is not None:
         return None
-    replaced = versions.published_competitors(session, submission, [competition])
+    replaced = queries.published_competitors(session, submission, [competition])
     return Result(
         submission.id,
         visible_means(session, [submission], for_organisers=False).get(submission.id, {}).get(competition),

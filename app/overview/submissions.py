@@ -16,8 +16,8 @@ from vocboard.app.challenges.phases import phases_of
 from vocboard.app.evaluations.models import CompetitionResult, Evaluation, Measure
 from vocboard.app.evaluations.results import visible_means
 from vocboard.app.paging import PER_PAGE, Page, paginate
-from vocboard.app.submissions.declarations import needed_by
-from vocboard.app.submissions.declaring import not_declared
+from vocboard.app.submissions.describing import not_declared
+from vocboard.app.submissions.forms import needed_by
 from vocboard.app.submissions.models import Method, State, Submission, SubmissionEntry
 from vocboard.evaluator.editions import Declaration
 from vocboard.evaluator.tasks.registries.definitions import METRICS

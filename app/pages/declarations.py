@@ -14,9 +14,8 @@ from vocboard.app.database import Database
 from vocboard.app.errors import ConflictError, InvalidInputError
 from vocboard.app.pages.forms import NO_ERRORS, FormErrors, UploadedHashes, go_to
 from vocboard.app.pages.rendering import render
-from vocboard.app.submissions import declaring
-from vocboard.app.submissions.declarations import needed_by
-from vocboard.app.submissions.forms import read_listed_images
+from vocboard.app.submissions import describing
+from vocboard.app.submissions.forms import needed_by, read_listed_images
 from vocboard.app.submissions.models import Submission
 from vocboard.app.web.csrf import protect_form
 from vocboard.app.web.dependencies import DatabaseDep
@@ -38,7 +37,7 @@ class DeclarationsForm(BaseModel):
 def flickr_images(database: DatabaseDep, user: SignedIn, submission_id: uuid.UUID) -> Response:
     """Return the declared hashes of images from flickr, for the owner and the organisers."""
     with database.reading() as session:
-        return PlainTextResponse(declaring.listed_images(session, submission_id=submission_id, user=user))
+        return PlainTextResponse(describing.listed_images(session, submission_id=submission_id, user=user))
 
 
 @router.get("/submissions/{submission_id}/declarations")
@@ -60,7 +59,7 @@ def declare(
     changes = {**typed.model_dump(), "flickr_image_hashes": read_listed_images(hashes)}
     try:
         with database.writing() as session:
-            declaring.declare(session, submission_id=submission_id, user=user, changes=changes)
+            describing.declare(session, submission_id=submission_id, user=user, changes=changes)
     except (InvalidInputError, ConflictError) as error:
         return _declarations_page(request, database, user, submission_id, form=typed, errors=FormErrors.of(error))
     return go_to(f"/submissions/{submission_id}", done="declared")
@@ -76,7 +75,7 @@ def _declarations_page(
     errors: FormErrors = NO_ERRORS,
 ) -> Response:
     with database.reading() as session:
-        submission = declaring.get_to_declare(session, submission_id, user)
+        submission = describing.get_to_change(session, submission_id, user)
     present = DeclarationsForm(
         training_data=submission.training_data,
         training_annotation=submission.training_annotation or "",

@@ -90,7 +90,7 @@ def _form(
     errors: FormErrors = NO_ERRORS,
 ) -> Response:
     with database.reading() as session:
-        submission = describing.get_to_describe(session, submission_id, user)
+        submission = describing.get_to_change(session, submission_id, user)
     return render(
         request,
         "describe.html",

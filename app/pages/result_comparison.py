@@ -17,7 +17,7 @@ from vocboard.app.leaderboards.current import Boards, HiddenLeaderboardError
 from vocboard.app.leaderboards.placement import Placement, Published, placement, result_to_place
 from vocboard.app.pages.certainty import range_of_ranks
 from vocboard.app.pages.results import ClassRow, ResultView
-from vocboard.app.submissions import versions
+from vocboard.app.submissions import queries
 from vocboard.app.submissions.models import Submission
 from vocboard.evaluator.editions import Metric
 from vocboard.evaluator.tasks.registries.definitions import METRICS
@@ -150,7 +150,7 @@ def compare(
 
 def _previous(session: Session, submission: Submission, view: ResultView, viewer: User | None) -> Previous | None:
     key = view.result.competition
-    found = versions.previous_of(session, submission, key)
+    found = queries.previous_of(session, submission, key)
     evaluation = None if found is None else visible_evaluation(session, found, viewer)
     if found is None or evaluation is None:
         return None

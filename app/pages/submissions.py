@@ -24,9 +24,9 @@ from vocboard.app.pages.reports import stored
 from vocboard.app.pages.result_comparison import Sort, compare
 from vocboard.app.pages.results import result_view
 from vocboard.app.pages.submission_actions import actions_of, organisers_actions
-from vocboard.app.submissions import publishing, queries, service, versions, withdrawing
-from vocboard.app.submissions.declarations import statements
+from vocboard.app.submissions import publishing, queries, service
 from vocboard.app.submissions.downloading import download
+from vocboard.app.submissions.forms import statements
 from vocboard.app.submissions.models import State, Submission
 from vocboard.app.submissions.queue import queue_position
 from vocboard.app.web.attachments import attachment
@@ -124,7 +124,7 @@ def withdrawal_page(
     """Say what withdrawing the submission means, and ask."""
     try:
         with database.reading() as session:
-            submission, found = withdrawing.consequences(
+            submission, found = service.consequences(
                 session, submission_id, user, archive_kept_for=settings.withdrawn_archives_kept_for
             )
     except ConflictError as error:
@@ -222,7 +222,7 @@ def show(
             "own": own,
             "managed": own or organised,
             "organised": organised,
-            "actions": actions_of(submission, versions.replaceable_by(session, submission)) if own else [],
+            "actions": actions_of(submission, queries.replaceable_by(session, submission)) if own else [],
             "shown_competitions": queries.visible_competitions(session, submission, user),
             "organisers_actions": organisers_actions(
                 submission, is_on_frozen_board=moderation.is_on_frozen_board(session, submission)

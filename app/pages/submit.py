@@ -41,8 +41,7 @@ from vocboard.app.pages.reports import report_view
 from vocboard.app.pages.submit_questions import Checked, question
 from vocboard.app.quotas.service import Quota, check_any_quota_left, quotas
 from vocboard.app.settings import Settings
-from vocboard.app.submissions.declarations import needed_by
-from vocboard.app.submissions.previous_answers import previous_answers
+from vocboard.app.submissions.forms import needed_by, previous_answers
 from vocboard.app.web.csrf import FIELD, ForgedRequestError, protect_form, verify_csrf
 from vocboard.app.web.dependencies import DatabaseDep, IntakeDep, SettingsDep
 from vocboard.app.web.identity import SignedIn

@@ -20,8 +20,7 @@ from pathlib import Path
 from typing import BinaryIO, Protocol
 
 from vocboard.app.errors import too_large
-from vocboard.app.storage.incoming_file import IncomingFile
-from vocboard.app.storage.unfinished_files import UnfinishedFiles
+from vocboard.app.storage.local_files import IncomingFile, UnfinishedFiles
 
 SET_ASIDE_FOR = timedelta(days=7)  # how long unreferenced files are set aside before they are deleted
 COLUMNS_PER_ARCHIVE = 4  # maximum bytes of columns per byte of the archive

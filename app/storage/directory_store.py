@@ -19,9 +19,7 @@ from vocboard.app.storage.archives import (
     columns_limit,
     is_name,
 )
-from vocboard.app.storage.availability import reporting_unavailable
-from vocboard.app.storage.incoming_file import remove_abandoned
-from vocboard.app.storage.unfinished_files import UnfinishedFiles
+from vocboard.app.storage.local_files import UnfinishedFiles, remove_abandoned, reporting_unavailable
 
 _FOLDER = re.compile(r"[0-9a-f]{2}")
 _INCOMING, _SET_ASIDE, _UNFINISHED = "incoming", "set-aside", "unfinished"

@@ -14,7 +14,7 @@ from pathlib import Path
 from nacl.public import PublicKey
 
 from vocboard.app.errors import ConflictError, TooLargeError
-from vocboard.app.storage.incoming_file import IncomingFile, remove_abandoned
+from vocboard.app.storage.local_files import IncomingFile, remove_abandoned
 from vocboard.app.storage.sealed_files import SealingStream
 from vocboard.evaluator.byte_sizes import size_text
 

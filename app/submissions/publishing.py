@@ -15,7 +15,7 @@ from vocboard.app.challenges.phases import require_not_archived
 from vocboard.app.database import lock_for_transaction, now
 from vocboard.app.errors import AlreadyPublishedError, ConflictError, InvalidInputError
 from vocboard.app.leaderboards import freezing
-from vocboard.app.submissions import queries, versions
+from vocboard.app.submissions import queries
 from vocboard.app.submissions.locking import lock_person, locked_own, refresh_entries
 from vocboard.app.submissions.models import State, Submission
 
@@ -51,7 +51,7 @@ def publish(
     require_not_banned(session, user_id=user.id, challenge_id=submission.challenge_id)
     _lock_method(session, submission)
     _require_not_disqualified_elsewhere(session, submission)
-    others = versions.published_competitors(session, submission, keys)
+    others = queries.published_competitors(session, submission, keys)
     if others and not replace:
         raise AlreadyPublishedError(_already_published(submission, others[0], keys))
     for other in others:
@@ -226,7 +226,7 @@ def _may_be_published(session: Session, submission: Submission) -> bool:
         _require_not_disqualified_elsewhere(session, submission)
     except ConflictError:
         return False
-    return not versions.published_competitors(session, submission, _keys(submission))
+    return not queries.published_competitors(session, submission, _keys(submission))
 
 
 def _keys(submission: Submission) -> list[str]:

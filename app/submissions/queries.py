@@ -2,7 +2,7 @@
 
 import hashlib
 import uuid
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 from sqlalchemy import ColumnElement, Select, and_, or_, select
 from sqlalchemy.orm import Session, contains_eager, joinedload, selectinload
@@ -19,7 +19,7 @@ from vocboard.app.challenges.queries import (
 from vocboard.app.database import now
 from vocboard.app.errors import ConflictError, NotFoundError
 from vocboard.app.paging import PER_PAGE, Page, paginate
-from vocboard.app.submissions.models import State, Submission
+from vocboard.app.submissions.models import Method, State, Submission, SubmissionEntry
 from vocboard.evaluator.editions import Edition
 
 MAX_COPIES = 20  # that are listed
@@ -255,3 +255,73 @@ def visible_to(viewer: User | None) -> ColumnElement[bool]:
 def _has_come(rule: str) -> ColumnElement[bool]:
     date = rule_of_submissions_phase(rule)
     return or_(date.is_(None), date <= now())
+
+
+def published_competitors(
+    session: Session, submission: Submission, competitions: Collection[str]
+) -> Sequence[Submission]:
+    """Return the other published submissions of the same method in some of these competitions of the same phase."""
+    query = (
+        select(Submission)
+        .where(
+            Submission.method_id == submission.method_id,
+            Submission.phase_key == submission.phase_key,
+            Submission.id != submission.id,
+            Submission.published_at.is_not(None),
+            Submission.entries.any(
+                and_(SubmissionEntry.competition.in_(competitions), SubmissionEntry.is_private.is_(False))
+            ),
+        )
+        .options(selectinload(Submission.entries))
+        .order_by(Submission.id)
+    )
+    return session.scalars(query).all()
+
+
+def previous_of(session: Session, submission: Submission, competition: str) -> Submission | None:
+    """Return the scored submission of the same method to the same phase and competition before it."""
+    query = (
+        complete()
+        .where(
+            Submission.method_id == submission.method_id,
+            Submission.phase_key == submission.phase_key,
+            Submission.state == State.SCORED,
+            Submission.id != submission.id,
+            Submission.created_at <= submission.created_at,
+            Submission.entries.any(SubmissionEntry.competition == competition),
+        )
+        .order_by(Submission.created_at.desc(), Submission.id)
+    )
+    return session.scalars(query.limit(1)).one_or_none()
+
+
+def replaceable_by(session: Session, submission: Submission) -> Sequence[Submission]:
+    """Return the published submissions whose place a submission can take where it is not published itself."""
+    published = submission.published_competitions
+    private = [entry.competition for entry in submission.entries if entry.competition not in published]
+    return published_competitors(session, submission, private)
+
+
+def method_by_id(session: Session, method_id: uuid.UUID) -> Method:
+    """Return a method with its challenge.
+
+    Raises:
+        NotFoundError: there is none.
+    """
+    query = select(Method).where(Method.id == method_id).options(joinedload(Method.challenge))
+    method = session.scalars(query).one_or_none()
+    if method is None:
+        raise NotFoundError("This method does not exist, or none of its results is published.")
+    return method
+
+
+def versions_of(session: Session, method: Method, *, only_published: bool) -> Sequence[Submission]:
+    """Return the submissions of a method, the latest first.
+
+    Args:
+        only_published: those that everyone sees; otherwise all, for its owner.
+    """
+    query = complete().where(Submission.method_id == method.id)
+    if only_published:
+        query = query.where(visible_to(None))
+    return session.scalars(latest_first(query)).all()

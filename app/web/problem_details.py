@@ -34,7 +34,7 @@ from vocboard.app.errors import (
     WarningsNotAcceptedError,
 )
 from vocboard.app.guides.documents import explained
-from vocboard.app.storage.availability import StoreUnavailableError
+from vocboard.app.storage.local_files import StoreUnavailableError
 from vocboard.app.web.access_log import loggable, note_refusal
 
 MEDIA_TYPE = "application/problem+json"

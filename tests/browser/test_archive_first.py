@@ -16,7 +16,7 @@ from tests.support.services import make_tables
 from tests.support.site import Site, serving
 from tests.support.wrong_archives import CASES, TRAINING_DATA, WrongArchive, challenge, detections, tar, under
 from vocboard.app.settings import Settings
-from vocboard.app.storage import unfinished_files
+from vocboard.app.storage import local_files
 
 pytestmark = [pytest.mark.browser, pytest.mark.usefixtures("browser_errors")]
 
@@ -147,7 +147,7 @@ def test_a_full_disk_is_explained_at_once(form: Page, tmp_path: Path, monkeypatc
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
     with monkeypatch.context() as patched:
-        patched.setattr(unfinished_files, "os", SimpleNamespace(**{**vars(os), "write": full}))
+        patched.setattr(local_files, "os", SimpleNamespace(**{**vars(os), "write": full}))
         choose(form, tmp_path / "results.tar.gz", tar(detections()))
         expect(form.locator("#report")).to_contain_text("no disk space left")
     choose(form, tmp_path / "results.tar.gz", tar(detections()))

@@ -20,7 +20,7 @@ from tests.support.site import serving
 from vocboard.app.database import now
 from vocboard.app.messaging.mail import outbox
 from vocboard.app.messaging.mail.models import OutgoingMail
-from vocboard.app.storage.availability import StoreUnavailableError
+from vocboard.app.storage.local_files import StoreUnavailableError
 from vocboard.app.workers import heartbeats
 from vocboard.app.workers.models import WorkerHeartbeat
 

@@ -26,7 +26,7 @@ from vocboard.app.pages.filters import address_with, chosen
 from vocboard.app.pages.forms import NO_ERRORS, FormErrors, go_to
 from vocboard.app.pages.rendering import render
 from vocboard.app.settings import Settings
-from vocboard.app.submissions.declarations import TITLES
+from vocboard.app.submissions.forms import TITLES
 from vocboard.app.web.csrf import protect_form
 from vocboard.app.web.dependencies import DatabaseDep, NotifierDep, SettingsDep
 from vocboard.app.web.identity import Organiser

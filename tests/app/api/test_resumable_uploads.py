@@ -24,7 +24,7 @@ from vocboard.app.intake import parts
 from vocboard.app.intake.models import ResumableUpload, Upload, UploadKind
 from vocboard.app.intake.resumable import remove_expired
 from vocboard.app.settings import Settings
-from vocboard.app.storage import unfinished_files
+from vocboard.app.storage import local_files
 from vocboard.app.submissions.models import Submission
 
 HALF = len(RESULTS) // 2
@@ -231,7 +231,7 @@ def test_an_error_of_the_disk_is_explained_and_keeps_what_is_there(
         return written
 
     with monkeypatch.context() as patched:
-        patched.setattr(unfinished_files.os, "write", full)
+        patched.setattr(local_files.os, "write", full)
         answer = embedded.send(path, RESULTS)
     assert (answer.status_code, answer.json()["code"]) == (status, code)
     assert message in answer.json()["detail"]
@@ -243,7 +243,7 @@ def test_an_error_of_the_disk_is_explained_and_keeps_what_is_there(
 def test_an_upload_that_the_disk_has_no_room_for_is_refused_at_once(
     embedded: Entrant, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(unfinished_files.UnfinishedFiles, "free_bytes", lambda _: HALF)
+    monkeypatch.setattr(local_files.UnfinishedFiles, "free_bytes", lambda _: HALF)
     assert embedded.create().json()["code"] == "storage_full"
     assert embedded.create(HALF).status_code == 201
 

@@ -22,7 +22,7 @@ from tests.support.small_world import results_of
 from vocboard import migrations
 from vocboard.app.database import now
 from vocboard.app.settings import Settings
-from vocboard.app.storage.incoming_file import IncomingFile
+from vocboard.app.storage.local_files import IncomingFile
 from vocboard.app.submissions import forms
 
 LIMIT = 1 << 20

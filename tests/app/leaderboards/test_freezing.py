@@ -29,7 +29,7 @@ from vocboard.app.leaderboards.models import FrozenLeaderboard
 from vocboard.app.moderation import bans
 from vocboard.app.moderation import submissions as moderation
 from vocboard.app.moderation.bans import Results
-from vocboard.app.submissions import declaring, publishing
+from vocboard.app.submissions import describing, publishing
 from vocboard.app.submissions import service as submissions
 from vocboard.app.submissions.models import State, Submission
 
@@ -275,7 +275,7 @@ class Activity:
 
     def declare(self, session: Session) -> None:
         person = session.get_one(User, self.world.people[0].id)
-        declaring.declare(
+        describing.declare(
             session, submission_id=self.world.ids[0], user=person, changes={"training_data": "Other data"}
         )
 

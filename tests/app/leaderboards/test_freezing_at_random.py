@@ -28,7 +28,7 @@ from vocboard.app.leaderboards.export import as_csv, as_latex
 from vocboard.app.moderation import bans, bulk
 from vocboard.app.moderation import submissions as moderation
 from vocboard.app.moderation.bans import Results
-from vocboard.app.submissions import declaring, publishing
+from vocboard.app.submissions import describing, publishing
 from vocboard.app.submissions import service as submissions
 from vocboard.app.submissions.models import State, Submission
 
@@ -107,7 +107,7 @@ class Happenings:
 
     def declare(self, session: Session) -> None:
         changes = {"training_data": f"data {self.chance.random()}"}
-        self._by_owner(session, declaring.declare, Submission.published_at.is_not(None), changes=changes)
+        self._by_owner(session, describing.declare, Submission.published_at.is_not(None), changes=changes)
 
     def disqualify(self, session: Session) -> None:
         self._by_organiser(

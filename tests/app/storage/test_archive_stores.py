@@ -15,10 +15,9 @@ import pytest
 from vocboard.app.errors import TooLargeError
 from vocboard.app.settings import Settings
 from vocboard.app.storage.archives import SET_ASIDE_FOR, ArchiveStore, DamagedArchiveError
-from vocboard.app.storage.availability import StoreUnavailableError
 from vocboard.app.storage.directory_store import DirectoryStore
+from vocboard.app.storage.local_files import InUseError, StoreUnavailableError
 from vocboard.app.storage.stores import archive_store
-from vocboard.app.storage.unfinished_files import InUseError
 
 CONTENT = b"results" * 1000
 SHA256 = hashlib.sha256(CONTENT).hexdigest()

@@ -10,7 +10,7 @@ import pytest
 
 from vocboard.app.storage.archives import SET_ASIDE_FOR
 from vocboard.app.storage.directory_store import DirectoryStore
-from vocboard.app.storage.incoming_file import ABANDONED_AFTER
+from vocboard.app.storage.local_files import ABANDONED_AFTER
 
 CONTENT = b"results" * 1000
 SHA256 = hashlib.sha256(CONTENT).hexdigest()

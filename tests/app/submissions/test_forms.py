@@ -3,11 +3,13 @@
 import pytest
 
 from vocboard.app.errors import InvalidInputError
-from vocboard.app.submissions.declarations import needed_by, needed_by_each, statements
 from vocboard.app.submissions.forms import (
     SubmissionForm,
     checked,
+    needed_by,
+    needed_by_each,
     read_listed_images,
+    statements,
     unpack_hashes,
 )
 from vocboard.evaluator.editions import Declaration, load
