@@ -110,7 +110,10 @@ class Dispatcher:
 
     def _poll(self, database: Database, channel: Channel, heartbeat: Heartbeat) -> bool:
         """Dispatch due work; return whether there was any."""
-        handed_out = {task: channel._size(task) for task in self._tasks}  # type: ignore[no-untyped-call]  # kombu's
+        handed_out = {
+            task: channel.queue_declare(task).message_count  # type: ignore[no-untyped-call]  # kombu's
+            for task in self._tasks
+        }
         self._check_progress(any(handed_out.values()))
         is_work_due = False
         if not self._has_sweep:
@@ -158,10 +161,7 @@ class Dispatcher:
 def _replace_process(worker: WorkController) -> None:
     """Replace this process by a new worker with the same process id and arguments."""
     _log.critical("no process takes due work: the worker restarts itself")
-    processes = worker.pool
-    processes._pool._worker_handler.terminate()  # which would replace killed processes
-    for process_id in processes.info["processes"]:
-        with suppress(ProcessLookupError, ChildProcessError):
+    for process_id in worker.pool.info["processes"]:
+        with suppress(ProcessLookupError):
             os.kill(process_id, signal.SIGKILL)
-            os.waitpid(process_id, 0)
     os.execv(sys.executable, [sys.executable, *sys.orig_argv[1:]])  # noqa: S606  # our own arguments

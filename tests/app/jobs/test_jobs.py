@@ -1,0 +1,84 @@
+"""Jobs are unique while they are pending, and claimed by priority; who loses a claim can store nothing."""
+
+import uuid
+from datetime import timedelta
+
+import pytest
+from sqlalchemy import select, update
+
+from tests.support.jobs import claim_next, stores
+from vocboard.app.database import Database, now
+from vocboard.app.jobs import service as jobs
+from vocboard.app.jobs.models import Job, Kind
+from vocboard.app.jobs.service import Claim
+
+KEY = uuid.UUID(int=1)
+LEASE = timedelta(minutes=1)
+
+
+def add(database: Database, *kinds: Kind) -> None:
+    with database.writing() as session:
+        for kind in kinds:
+            jobs.add(session, kind, KEY)
+
+
+def claim(database: Database, *kinds: Kind) -> Claim | None:
+    with database.writing() as session:
+        return jobs.claim(session, kinds or tuple(Kind), lease=LEASE)
+
+
+def test_one_is_added_while_it_is_pending_and_again_after_it_is_done(database: Database) -> None:
+    add(database, Kind.STATISTICS, Kind.STATISTICS)
+    claimed = claim(database)
+    add(database, Kind.STATISTICS)
+    assert claim(database) is None
+    assert stores(database, jobs.finish, claimed)
+    add(database, Kind.STATISTICS)
+    assert claim(database) is not None
+
+
+def test_the_most_urgent_kind_is_first_and_only_jobs_of_kinds_that_are_asked_for(database: Database) -> None:
+    add(database, Kind.SEQUENCES, Kind.BATCH, Kind.DIAGNOSIS)
+    assert claim(database, Kind.DIAGNOSIS, Kind.SEQUENCES) is not None
+    with database.writing() as session:
+        jobs.add_all(session, Kind.BATCH, [(uuid.uuid4(), None)], priority=jobs.URGENT)
+    add(database, Kind.EVALUATION)
+    found = [claim(database) for _ in range(4)]
+    assert [one and (one.kind, one.priority) for one in found] == [
+        (Kind.BATCH, jobs.URGENT),
+        (Kind.EVALUATION, jobs.PRIORITY[Kind.EVALUATION]),
+        (Kind.BATCH, jobs.PRIORITY[Kind.BATCH]),
+        (Kind.SEQUENCES, jobs.PRIORITY[Kind.SEQUENCES]),
+    ]
+
+
+@pytest.mark.parametrize(
+    "lose",
+    [
+        lambda session: jobs.cancel(session, Kind.RESCORE, [KEY]),
+        lambda session: jobs.add_again(session, Kind.RESCORE, KEY, urgent=True),
+    ],
+    ids=["cancelled", "added again"],
+)
+def test_who_has_lost_a_claim_can_neither_finish_nor_release(database: Database, lose: object) -> None:
+    add(database, Kind.RESCORE)
+    claimed = claim(database)
+    with database.writing() as session:
+        assert callable(lose)
+        lose(session)
+    for end in (jobs.finish, jobs.release, jobs.require_held):
+        assert not stores(database, end, claimed)
+
+
+def test_failed_ones_are_kept_and_can_be_tried_again(database: Database) -> None:
+    add(database, Kind.DIAGNOSIS, Kind.STATISTICS)
+    assert stores(database, jobs.finish, claim(database, Kind.STATISTICS))
+    assert stores(database, jobs.finish, claim(database), failure="error", detail="RuntimeError")
+    with database.writing() as session:
+        session.execute(update(Job).values(finished_at=now() - 2 * jobs.KEPT))
+        jobs.remove_old(session)
+        assert session.scalars(select(Job.kind)).all() == [Kind.DIAGNOSIS]
+        jobs.retry_failed(session, Kind.DIAGNOSIS, [KEY])
+    again = claim_next(database, Kind.DIAGNOSIS)
+    assert again is not None
+    assert again.attempt == 1
