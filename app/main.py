@@ -123,14 +123,16 @@ async def _lifespan(application: FastAPI) -> AsyncIterator[None]:
     services: Services = application.state.services
     await anyio.to_thread.run_sync(_set_up_store, services)
     services.settings.ground_truth_inbox.mkdir(parents=True, exist_ok=True)
-    async with anyio.create_task_group() as tasks:
-        tasks.start_soon(services.validator.keep_ready)
-        tasks.start_soon(_keep_pruned, services)
-        yield
-        tasks.cancel_scope.cancel()
-    await anyio.to_thread.run_sync(services.validator.close)
-    services.password_work.close()
-    services.database.close()
+    try:
+        async with anyio.create_task_group() as tasks:
+            tasks.start_soon(services.validator.keep_ready)
+            tasks.start_soon(_keep_pruned, services)
+            yield
+            tasks.cancel_scope.cancel()
+    finally:
+        services.validator.close()
+        services.password_work.close()
+        services.database.close()
 
 
 def _set_up_store(services: Services) -> None:

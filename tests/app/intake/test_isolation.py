@@ -53,12 +53,14 @@ from tests.app.intake.inside import (
     inside_upload,
     inside_write,
 )
+from tests.support.site import serving
 from vocboard.app.errors import TooLargeError
-from vocboard.app.intake import system_calls
+from vocboard.app.intake import reading, system_calls
 from vocboard.app.intake.confinement import ALL_MECHANISMS, ReadingLimits
 from vocboard.app.intake.fork_server import ENVIRONMENT, ForkServerError
 from vocboard.app.intake.reading import StoppedProcessError, TooLongError, ValidationProcesses, reading_server
 from vocboard.app.intake.report import Report
+from vocboard.app.settings import Settings
 from vocboard.app.storage.directory_store import DirectoryStore
 
 linux = pytest.mark.skipif(not sys.platform.startswith("linux"), reason="only Linux confines without privileges")
@@ -210,6 +212,17 @@ def test_a_closed_server_ends_even_while_it_starts_and_forks_nothing_more() -> N
     assert not any(each.is_running() for each in running)
     with pytest.raises(ForkServerError):
         server.fork([])
+
+
+def test_the_web_application_ends_its_server_when_it_shuts_down(
+    sqlite_url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(reading, "reading_server", reading_server)  # instead of the one that tests share
+    before = own_servers()
+    with serving(Settings(data_directory=tmp_path / "data", database_url=sqlite_url)):
+        while not (running := [each for each in own_servers() if each not in before]):
+            time.sleep(0.01)
+    assert not any(each.is_running() for each in running)
 
 
 def test_a_server_ends_with_its_parent_even_if_another_process_has_the_socket() -> None:
