@@ -30,6 +30,7 @@ from vocboard.evaluator.problems.groups import ProblemGroup
 from vocboard.evaluator.reports.comparison_tables import EXPORTS
 from vocboard.evaluator.statistics.bootstrap import replicate
 from vocboard.evaluator.statistics.collect import collect_evidence
+from vocboard.evaluator.statistics.compared import compare_class
 from vocboard.evaluator.statistics.comparison import Comparison, compare
 from vocboard.evaluator.statistics.evidence import Evidence
 from vocboard.evaluator.statistics.intervals import MIN_IMAGES, ReplicatedMeasure, ReplicatedScore
@@ -67,7 +68,12 @@ def configure(parser: argparse.ArgumentParser) -> None:
     )
     add("--ground-truth", metavar="TREE", type=Path, required=True, help="development kit tree with annotations")
     add("--competition", metavar="COMPETITION", required=True, help="for example comp4")
-    add("--class", metavar="CLASS", dest="class_name", help="compare the scores of this class (default: the mean)")
+    add(
+        "--class",
+        metavar="CLASS",
+        dest="class_name",
+        help="compare the scores of this class, also with p-values corrected for all classes (default: the mean)",
+    )
     add(
         "--across",
         action="store_true",
@@ -103,7 +109,10 @@ def run(arguments: argparse.Namespace) -> int:
         print("\n".join([f"{error}:", *group_lines(error.groups), group_summary(error.groups)]))
         return PROBLEMS
     scores = _scores(paths, measures, arguments.class_name)
-    found = compare(scores, higher_is_better=METRICS[competition.rules.metric].higher_is_better)
+    if arguments.class_name is None:
+        found = compare(scores, higher_is_better=METRICS[competition.rules.metric].higher_is_better)
+    else:
+        found = compare_class(measures, arguments.class_name)
     more = None
     if arguments.across:
         images = truth.image_sets.sets[competition.task, competition.image_set]

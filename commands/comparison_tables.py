@@ -38,12 +38,14 @@ def comparison_lines(scores: Mapping[str, ReplicatedScore], found: Comparison) -
         yield ""
         pairs = counted(len(found.differences), "pair")
         yield f"{printable(first)} minus the others; simultaneous intervals, corrected for {pairs}"
+        joint = [each.p_value_all_classes for each in differences if each.p_value_all_classes is not None]
         yield render(
             [
                 Column("", [printable(other) for other in others]),
                 Column("difference, points", [percentage(each.difference) for each in differences], right=True),
                 Column(INTERVAL, [ends(each) for each in differences], right=True),
                 Column("", ["" if each.is_significant else "not significant" for each in differences]),
+                *([Column("p, all classes", [f"{each:.3f}" for each in joint], right=True)] if joint else []),
             ]
         )
 

@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 
 from vocboard.evaluator.public_api.results import CompetitionResult, EvaluationResult
+from vocboard.evaluator.statistics.compared import compare_class
 from vocboard.evaluator.statistics.comparison import Comparison
 from vocboard.evaluator.statistics.comparison import compare as compare_scores
 from vocboard.evaluator.statistics.weights import REPLICATES
@@ -25,7 +26,7 @@ def compare(
 
     Returns:
         An object with `methods` by score, `first_group` (those that cannot be distinguished from the best one),
-        `rank_ranges` and `differences`.
+        `rank_ranges` and `differences`, in a class with p-values that are corrected for all classes, too.
 
     Raises:
         ValueError: the results are not of the same competition, metric and ground truth, their means are over different
@@ -39,6 +40,8 @@ def compare(
     if class_name is None and len({frozenset(each.per_class) for each in chosen.values()}) != 1:
         raise ValueError("means over different classes have no common scale; choose a class with class_name")
     drawn = {name: each.bootstrap(replicates).primary for name, each in chosen.items()}
-    scores = {name: each.mean if class_name is None else each.of_class(class_name) for name, each in drawn.items()}
+    if class_name is not None:
+        return compare_class(drawn, class_name)
     metric = Metric(next(iter(chosen.values())).metric)
+    scores = {name: each.mean for name, each in drawn.items()}
     return compare_scores(scores, higher_is_better=METRICS[metric].higher_is_better)

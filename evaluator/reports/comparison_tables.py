@@ -12,6 +12,7 @@ from vocboard.evaluator.statistics.intervals import ReplicatedScore
 COLUMNS = (
     "method", "score", "low", "high", "best_rank", "worst_rank",
     "first_minus_this", "difference_low", "difference_high", "is_significant",
+    "p_value_all_classes",
 )  # fmt: skip
 
 
@@ -31,9 +32,10 @@ def comparison_csv(scores: Mapping[str, ReplicatedScore], found: Comparison) -> 
         row += found.rank_ranges[name]
         lead = found.differences.get((found.methods[0], name))
         if lead is None:
-            row += [""] * 4
+            row += [""] * 5
         else:
             row += [*map(_exact, (lead.difference, lead.low, lead.high)), str(bool(lead.is_significant)).lower()]
+            row.append("" if lead.p_value_all_classes is None else _exact(lead.p_value_all_classes))
         writer.writerow(row)
     return content.getvalue()
 

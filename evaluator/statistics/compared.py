@@ -104,6 +104,23 @@ def compare_measures(measures: Mapping[str, ReplicatedMeasure]) -> ComparedMeasu
     return ComparedMeasure(_compare(complete, metric), corrected_for_classes(per_class))
 
 
+def compare_class(measures: Mapping[str, ReplicatedMeasure], class_name: str) -> Comparison:
+    """Compare methods in one class, with p-values that are corrected for all classes, too.
+
+    Args:
+        measures: by method, of the same metric on the same replicates.
+        class_name: a class that all of them entered.
+
+    Raises:
+        ValueError: as for `compare`, which has no p-values of other classes.
+        KeyError: a method did not enter the class.
+    """
+    metric = next(iter(measures.values())).measure.metric
+    scores = {name: each.of_class(class_name) for name, each in measures.items()}
+    found = compare(scores, higher_is_better=METRICS[metric].higher_is_better)
+    return compare_measures(measures).per_class[class_name] or found
+
+
 def corrected_for_classes(per_class: Mapping[str, Comparison | None]) -> Mapping[str, Comparison | None]:
     """Return the same with p-values that are corrected for the pairs of all classes.
 

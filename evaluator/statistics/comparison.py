@@ -45,7 +45,8 @@ class Difference:
         high: upper end.
         p_value: corrected for the number of pairs: the share of replicates in which some pair deviates from its
             difference as much as this difference from 0, in standard errors; 1 without an interval.
-        p_value_all_classes: the same, corrected for the pairs of all classes; None unless all classes were compared.
+        p_value_all_classes: the same, corrected for the pairs of all classes; None for means, and where there is no
+            other class to compare.
     """
 
     difference: float
@@ -97,7 +98,7 @@ class Comparison:
         if (one, other) in self.differences:
             return self.differences[one, other]
         found = self.differences[other, one]
-        return Difference(-found.difference, -found.high, -found.low, found.p_value)
+        return replace(found, difference=-found.difference, low=-found.high, high=-found.low)
 
     @property
     def first_group(self) -> tuple[str, ...]:

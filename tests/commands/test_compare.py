@@ -101,7 +101,7 @@ def test_evaluate_compares_several_methods_as_compare_does(
     for choice, own in zip(choices, (found["mean"], found["per_class"]["car"]), strict=True):
         _, out, _ = run(capsys, *given, "--competition", "comp3", *choice, "--json")
         for pair in own["differences"]:
-            assert pair.pop("p_value_all_classes", 1.0) >= pair["p_value"]
+            assert pair.get("p_value_all_classes", 1.0) >= pair["p_value"]
         assert own == {name: value for name, value in json.loads(out).items() if name in own}
     secondary = document["comparisons"]["comp3"]["metrics"]["average_precision_with_difficult"]["per_class"]["person"]
     assert secondary["rank_ranges"] == {"results": [1, 2], "again": [1, 2], "worse": [3, 3]}
@@ -172,9 +172,21 @@ def test_a_comparison_as_csv_and_latex(worse: Path, capsys: pytest.CaptureFixtur
     assert (first["method"], first["first_minus_this"]) == ("results", "")
     [pair] = document["differences"]
     assert (second["method"], second["is_significant"]) == ("worse", str(pair["significant"]).lower())
+    assert (second["p_value_all_classes"], "p_value_all_classes" in pair) == ("", False), "a mean is one score"
     keys = ("first_minus_this", "difference"), ("difference_low", "low"), ("difference_high", "high")
     assert all((float(second[column]) if second[column] else None) == pair[key] for column, key in keys)
     assert [int(second["best_rank"]), int(second["worst_rank"])] == document["rank_ranges"]["worse"]
+    _, out, _ = run(capsys, *given, "--class", "person", "--json")
+    [joint] = json.loads(out)["differences"]
+    assert joint["p_value"] <= joint["p_value_all_classes"] < 1
+    _, out, _ = run(capsys, *given, "--class", "person", "--csv")
+    assert [row["p_value_all_classes"] for row in csv.DictReader(io.StringIO(out))] == [
+        "",
+        str(joint["p_value_all_classes"]),
+    ]
+    _, out, _ = run(capsys, *given, "--class", "person")
+    assert "p, all classes" in out
+    assert f"{joint['p_value_all_classes']:.3f}" in out
     _, out, _ = run(capsys, *given, "--latex")
     assert [line for line in out.splitlines() if line.startswith("worse & ") and line.endswith(r" \\")]
 

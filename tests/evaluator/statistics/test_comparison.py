@@ -213,3 +213,4 @@ def test_classes_are_corrected_together_by_the_largest_deviation_in_any_of_them(
             assert difference.p_value_all_classes is not None
             assert difference.p_value == alone[name].differences[pair].p_value
             assert difference.p_value_all_classes >= max(0.05, difference.p_value)
+            assert each.difference(*pair[::-1]).p_value_all_classes == difference.p_value_all_classes
