@@ -40,7 +40,7 @@ from benchmarks.datasets.voc2007 import make_voc2007
 from benchmarks.running import installed, serving
 from tests.support.browsing import token_of
 from tests.support.factories import make_token, make_user
-from vocboard.app.challenges.models import Challenge
+from vocboard.app.challenges.queries import challenge_with_phases
 from vocboard.app.settings import Settings
 from vocboard.app.storage.archives import COLUMNS_PER_ARCHIVE
 
@@ -257,7 +257,7 @@ def step_aside() -> None:
 def _targets(competition: Competition, archive: Path) -> list[Target]:
     """Make the abuser's accounts; for them and everyone the challenge gets an ordinary quota."""
     with competition.database.writing() as session:
-        session.get_one(Challenge, competition.challenge.id).quota_count = QUOTA
+        challenge_with_phases(session, competition.challenge.id).main_phase.quota_count = QUOTA
         users = [make_user(session) for _ in range(ACCOUNTS)]
         tokens = [make_token(session, user) for user in users]
     path = f"/api/v1/challenges/{competition.challenge.slug}/submissions"

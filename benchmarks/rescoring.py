@@ -178,7 +178,7 @@ class Trial:
             challenge, _ = challenges.challenge_by_slug(session, self.slug, user) or (None, False)
             assert challenge is not None
             image_sets = current_image_sets(session, phase_named(challenge, MAIN_PHASE))
-        keys = [row.key for row in challenge.competitions]
+        keys = challenge.main_phase.competition_keys
         read = []
         for archive in archives:
             columns, content = io.BytesIO(), archive.read_bytes()

@@ -37,18 +37,15 @@ class Guard:
         )
 
 
-_HAS_SCORED_PHASE = (
-    "EXISTS (SELECT FROM challenge_phases WHERE challenge_phases.challenge_id = challenges.id"
-    " AND challenge_phases.current_scoring_id IS NOT NULL)"
-)
+def _is_scored(challenge: str) -> str:
+    """SQL: the server has scored a phase of this challenge."""
+    return f"EXISTS (SELECT FROM phases WHERE phases.challenge_id = {challenge} AND current_scoring_id IS NOT NULL)"
 
 
 def _imported(challenge: str) -> str:
     """SQL: this challenge is an import, of which the server itself has scored no phase."""
-    return (
-        f"EXISTS (SELECT FROM challenges WHERE id = {challenge} AND imported_at IS NOT NULL"
-        f" AND current_scoring_id IS NULL AND NOT {_HAS_SCORED_PHASE})"
-    )
+    is_import = f"EXISTS (SELECT FROM challenges WHERE id = {challenge} AND imported_at IS NOT NULL)"
+    return f"({is_import} AND NOT {_is_scored(challenge)})"
 
 
 def _of_import(joined: str, condition: str) -> Guard:
@@ -67,34 +64,35 @@ _RESULTS = f"{_EVALUATIONS} JOIN competition_results ON competition_results.eval
 _MEASURES = f"{_RESULTS} JOIN measures ON measures.result_id = competition_results.id"
 _OF_A_RESULT = _of_import(_RESULTS, "competition_results.id = NEW.result_id")
 # At `everything` the worker copies exact curves to where the web process can read them.
-_REVEALS_NOTHING = (
-    "(NEW.detail <> 'everything' OR NEW.current_scoring_id IS NULL AND (NEW.has_own_truth"
-    " OR NOT EXISTS (SELECT FROM challenges WHERE id = NEW.challenge_id AND current_scoring_id IS NOT NULL)))"
-)
+_HAS_PHASE = "EXISTS (SELECT FROM phases WHERE id = NEW.phase_id AND challenge_id = NEW.challenge_id)"
+_REVEALS_NOTHING = "(NEW.detail <> 'everything' OR NEW.current_scoring_id IS NULL)"
 
 # Only the worker sets the outcome of ground truth and submissions, and the current scoring.
 WEB_GUARDS: Mapping[str, Guard] = {
     "challenges": Guard(
-        adding=("NEW.current_scoring_id IS NULL", "(NEW.edition_version = 1 OR NEW.imported_at IS NOT NULL)"),
-        unchanged=("id", "current_scoring_id", "imported_at", "edition_version"),
+        adding=("(NEW.edition_version = 1 OR NEW.imported_at IS NOT NULL)",),
+        unchanged=("id", "imported_at", "edition_version"),
         changing=(
-            # At `everything` the worker copies exact curves to where the web process can read them.
-            "(NEW.detail <> 'everything' OR OLD.detail = 'everything' OR OLD.current_scoring_id IS NULL)",
-            # What is scored by is changed by the worker, together with the scores.
+            # The rules that submissions are scored by are changed by the worker, together with the scores.
             "(NEW.edition = OLD.edition AND NEW.edition_file IS NOT DISTINCT FROM OLD.edition_file"
-            " OR OLD.current_scoring_id IS NULL AND NOT EXISTS (SELECT FROM challenge_phases"
-            " WHERE challenge_id = OLD.id AND current_scoring_id IS NOT NULL))",
+            f" OR NOT {_is_scored('OLD.id')})",
         ),
         deleting=(
             "OLD.visibility = 'draft'",
             "NOT EXISTS (SELECT FROM submissions WHERE challenge_id = OLD.id)",
         ),
     ),
-    "challenge_phases": Guard(
-        adding=("NEW.current_scoring_id IS NULL", _REVEALS_NOTHING),
-        unchanged=("id", "challenge_id", "key", "image_set", "has_own_truth", "current_scoring_id"),
+    "phases": Guard(
+        adding=(
+            # A new phase has its own ground truth, or that of another one with its current scoring.
+            "(NEW.truth_phase_id = NEW.id AND NEW.current_scoring_id IS NULL OR EXISTS (SELECT FROM phases"
+            " WHERE id = NEW.truth_phase_id AND challenge_id = NEW.challenge_id"
+            " AND current_scoring_id IS NOT DISTINCT FROM NEW.current_scoring_id))",
+            _REVEALS_NOTHING,
+        ),
+        unchanged=("id", "challenge_id", "key", "image_set", "truth_phase_id", "current_scoring_id"),
         changing=(f"(OLD.detail = 'everything' OR {_REVEALS_NOTHING})",),
-        deleting=("OLD.current_scoring_id IS NULL",),
+        deleting=("OLD.key <> 'main'", "(OLD.current_scoring_id IS NULL OR OLD.truth_phase_id <> OLD.id)"),
     ),
     # Later versions are proposed; the worker says which becomes current. The current one is stored as it is.
     "edition_versions": Guard(
@@ -106,11 +104,12 @@ WEB_GUARDS: Mapping[str, Guard] = {
         ),
     ),
     "frozen_leaderboards": Guard(
-        unchanged=("id", "challenge_id", "phase_key", "competition", "frozen_at"), changing=("NOT OLD.is_final",)
+        unchanged=("id", "challenge_id", "phase_id", "competition", "frozen_at"), changing=("NOT OLD.is_final",)
     ),
     "ground_truth_versions": Guard(
         adding=(
             f"(NEW.state = 'uploaded' OR (NEW.state = 'elsewhere' AND {_imported('NEW.challenge_id')}))",
+            _HAS_PHASE,
             *(
                 f"NEW.{column} IS NULL"
                 for column in (
@@ -163,6 +162,7 @@ WEB_GUARDS: Mapping[str, Guard] = {
     "confusion_shares": _OF_A_RESULT,
     "submissions": Guard(
         adding=(
+            _HAS_PHASE,
             "NEW.current_evaluation_id IS NULL",
             "((NEW.state = 'queued' AND NEW.finished_at IS NULL)"
             f" OR (NEW.state <> 'evaluating' AND NEW.columns_sha256 IS NULL AND {_imported('NEW.challenge_id')}))",
@@ -171,7 +171,7 @@ WEB_GUARDS: Mapping[str, Guard] = {
             "id",
             "created_at",
             "challenge_id",
-            "phase_key",
+            "phase_id",
             "began_at",
             "is_rehearsal",
             "user_id",

@@ -43,10 +43,9 @@ class Change:
 CHANGES: Mapping[str, Change] = {
     "board_statistics": Change("{row}.challenge_id"),
     "challenges": Change("{row}.id", (UPDATE,)),
-    "challenge_competitions": Change("{row}.challenge_id"),
-    "challenge_phases": Change("{row}.challenge_id"),
     "frozen_leaderboards": Change("{row}.challenge_id"),
     "methods": Change("{row}.challenge_id", (UPDATE,)),  # a new one has no submissions yet
+    "phases": Change("{row}.challenge_id"),
     "rescores": Change("CASE WHEN {row}.state = 'applied' THEN {row}.challenge_id END", (UPDATE,)),  # announced
     "submission_entries": Change(
         "(SELECT challenge_id FROM submissions WHERE id = {row}.submission_id AND published_at IS NOT NULL)", (UPDATE,)

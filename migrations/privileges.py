@@ -32,8 +32,7 @@ WEB: Mapping[str, tuple[str, ...]] = {
     "audit_events": ADD,
     "challenges": ALL,
     "challenge_organisers": ALL,
-    "challenge_competitions": ALL,
-    "challenge_phases": ALL,
+    "phases": ALL,
     "edition_versions": ADD,
     "phase_admissions": ALL,
     "extra_quotas": ALL,
@@ -89,10 +88,9 @@ WEB: Mapping[str, tuple[str, ...]] = {
 WORKER: Mapping[str, tuple[str, ...]] = {
     "audit_events": ADD,
     "bans": READ,  # of results that are published as soon as they are scored
-    "challenges": ("SELECT", "UPDATE (current_scoring_id, edition_file, edition_version)"),
+    "challenges": ("SELECT", "UPDATE (edition_file, edition_version)"),
     "edition_versions": ("SELECT", "UPDATE (made_current_at)"),
-    "challenge_competitions": READ,
-    "challenge_phases": ("SELECT", "UPDATE (current_scoring_id)"),
+    "phases": ("SELECT", "UPDATE (current_scoring_id)"),
     "frozen_leaderboards": CHANGE,
     "ground_truth_versions": ("SELECT", "UPDATE"),
     "rescores": ("SELECT", "UPDATE"),

@@ -26,6 +26,7 @@ from sqlalchemy.orm import Session
 
 from tests.support.factories import make_challenge, make_organiser, make_user
 from tests.support.jobs import claim_next, sweep
+from tests.support.phases import main_phase
 from tests.support.postgres import postgres_server
 from tests.support.scored import make_scored
 from tests.support.services import in_full
@@ -83,7 +84,7 @@ class World:
             for number in range(SUBMISSIONS):
                 self._add(session, self.people[number % PEOPLE], challenge, number)
             if is_frozen:
-                challenge.freeze, challenge.freezes_at = Freeze.DATE, now() + timedelta(seconds=1)
+                challenge.main_phase.freeze, challenge.main_phase.freezes_at = Freeze.DATE, now() + timedelta(seconds=1)
 
     def _add(self, session: Session, person: User, challenge: Challenge, number: int) -> None:
         sha256 = f"{uuid.uuid4().int:064x}"
@@ -191,7 +192,7 @@ class World:
             if ending < 0.5:
                 queue.fail(session, claim, failure="Failed", detail="At random")
                 return
-            scoring_id = session.get_one(Challenge, self.challenge_id).current_scoring_id
+            scoring_id = main_phase(session, self.challenge_id).current_scoring_id
             assert scoring_id is not None
             uploaded = Uploaded("0" * 64, None, None, None, True)
             work = evaluation.Work(claim.key, uploaded, load("VOC2012"), scoring_id, "1" * 64)

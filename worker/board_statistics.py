@@ -136,7 +136,7 @@ def _outdated(session: Session, challenge_id: uuid.UUID) -> list[_Board]:
             basis = statistics_basis(session, challenge, phase, key, at=at)
             if basis is None:
                 continue
-            stored = boards.find(session, challenge_id, phase.key, key, basis.frozen_at)
+            stored = boards.find(session, phase.id, key, basis.frozen_at)
             digest = None
             if basis.is_wanted:
                 results = (entry.result_id for entry in basis.entries)
@@ -263,7 +263,7 @@ def _compute(turn: _Turn, by_result: Mapping[uuid.UUID, Source]) -> Computed:
 
 def _store(session: Session, challenge_id: uuid.UUID, board: _Board, computed: Computed | None) -> None:
     """Replace the statistics of a leaderboard; remove them if there are no longer any."""
-    known = boards.of_board(challenge_id, board.phase.key, board.basis.competition.key, board.basis.frozen_at)
+    known = boards.of_board(board.phase.id, board.basis.competition.key, board.basis.frozen_at)
     for old in session.scalars(known):
         for table in (BoardDifferences, BoardAgreement):
             session.execute(delete(table).where(table.statistics_id == old.id))
@@ -273,7 +273,7 @@ def _store(session: Session, challenge_id: uuid.UUID, board: _Board, computed: C
     stored = BoardStatistics(
         id=uuid.uuid4(),
         challenge_id=challenge_id,
-        phase_key=board.phase.key,
+        phase_id=board.phase.id,
         competition=board.basis.competition.key,
         frozen_at=board.basis.frozen_at,
         methods_sha256=board.digest,

@@ -8,8 +8,7 @@ from celery.exceptions import SoftTimeLimitExceeded
 from sqlalchemy import select
 from sqlalchemy.exc import SQLAlchemyError
 
-from vocboard.app.challenges.models import Challenge, ChallengePhase, Detail
-from vocboard.app.challenges.queries import is_phase_of_submission, rule_of_submissions_phase
+from vocboard.app.challenges.models import ChallengePhase, Detail
 from vocboard.app.evaluations import diagnosis_tasks
 from vocboard.app.evaluations import service as evaluations
 from vocboard.app.evaluations.diagnosis_failures import DiagnosisFailure
@@ -98,11 +97,9 @@ def _diagnose(process: Process, evaluation_id: uuid.UUID) -> dict[str, Diagnosis
         results = list(session.scalars(select(CompetitionResult.id).where(of_this)))
         sources = replicates.sources(session, results)
         level = session.scalar(
-            select(rule_of_submissions_phase("detail"))
-            .select_from(Evaluation)
-            .join(Submission, Submission.id == Evaluation.submission_id)
-            .join(Challenge, Challenge.id == Submission.challenge_id)
-            .outerjoin(ChallengePhase, is_phase_of_submission())
+            select(ChallengePhase.detail)
+            .join(Submission, Submission.phase_id == ChallengePhase.id)
+            .join(Evaluation, Evaluation.submission_id == Submission.id)
             .where(Evaluation.id == evaluation_id)
         )
     if not results:

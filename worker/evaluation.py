@@ -15,7 +15,6 @@ from sqlalchemy.orm import Session
 from vocboard.app.challenges.editions import edition_from
 from vocboard.app.challenges.models import Challenge, ChallengePhase, GroundTruthVersion, Scoring
 from vocboard.app.challenges.phases import on_image_set
-from vocboard.app.challenges.queries import current_scoring_of_submission, is_phase_of_submission
 from vocboard.app.database import now
 from vocboard.app.evaluations import service as evaluations
 from vocboard.app.jobs import service as jobs
@@ -148,8 +147,8 @@ def _find_work(session: Session, claim: Claim) -> Row[*tuple[Any, ...]] | None:
             GroundTruthVersion.sha256,
         )
         .join(Challenge, Challenge.id == Submission.challenge_id)
-        .outerjoin(ChallengePhase, is_phase_of_submission())
-        .join(Scoring, Scoring.id == current_scoring_of_submission())
+        .join(ChallengePhase, ChallengePhase.id == Submission.phase_id)
+        .join(Scoring, Scoring.id == ChallengePhase.current_scoring_id)
         .join(GroundTruthVersion, GroundTruthVersion.id == Scoring.ground_truth_version_id)
         .where(Submission.id == claim.key)
     )
@@ -172,10 +171,10 @@ def _work(found: Row[*tuple[Any, ...]] | None) -> Work:
 def _still_counts(session: Session, claim: Claim, work: Work) -> bool:
     """Make the submission scored; False if the challenge has another ground truth now."""
     query = (
-        select(current_scoring_of_submission(), Submission.challenge_id, Submission.publish_when_scored)
+        select(ChallengePhase.current_scoring_id, Submission.challenge_id, Submission.publish_when_scored)
         .select_from(Submission)
         .join(Challenge, Challenge.id == Submission.challenge_id)
-        .outerjoin(ChallengePhase, is_phase_of_submission())
+        .join(ChallengePhase, ChallengePhase.id == Submission.phase_id)
         .where(Submission.id == work.submission_id)
         .with_for_update(of=Challenge, read=True)
     )

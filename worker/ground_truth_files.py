@@ -5,7 +5,7 @@ import os
 import time
 from collections.abc import Sequence
 
-from sqlalchemy import or_, select
+from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from vocboard.app.challenges.models import Challenge, ChallengePhase, GroundTruthVersion, Scoring
@@ -49,20 +49,13 @@ class GroundTruthFiles:
 
 def needed_and_missing(session: Session, settings: Settings) -> tuple[int, Sequence[str]]:
     """Return how many files challenges that are not archived are scored with, and what is wrong with those missing."""
-    current = or_(
-        Scoring.id.in_(select(Challenge.current_scoring_id).where(Challenge.archived_at.is_(None))),
-        Scoring.id.in_(
-            select(ChallengePhase.current_scoring_id)
-            .join(Challenge, Challenge.id == ChallengePhase.challenge_id)
-            .where(Challenge.archived_at.is_(None))
-        ),
-    )
+    current = Scoring.id.in_(select(ChallengePhase.current_scoring_id))
     query = (
         select(Challenge.slug, GroundTruthVersion.number, GroundTruthVersion.sha256)
         .select_from(Scoring)
         .join(GroundTruthVersion, GroundTruthVersion.id == Scoring.ground_truth_version_id)
         .join(Challenge, Challenge.id == GroundTruthVersion.challenge_id)
-        .where(current, GroundTruthVersion.sha256.is_not(None))
+        .where(current, Challenge.archived_at.is_(None), GroundTruthVersion.sha256.is_not(None))
         .order_by(Challenge.slug, GroundTruthVersion.number)
     )
     found = session.execute(query).all()

@@ -40,7 +40,7 @@ class _Outdated:
         digest: of these.
     """
 
-    phase_key: str
+    phase_id: uuid.UUID
     competitions: tuple[Competition, Competition]
     pairs: Sequence[Pair]
     digest: str | None
@@ -59,7 +59,7 @@ def update(database: Database, claim: Claim) -> None:
         found = _statistics(database, one) if one.digest is not None else None
         with database.writing() as session:
             jobs.require_held(session, claim)
-            _store(session, claim.key, one, found)
+            _store(session, one, found)
 
 
 def _outdated(session: Session, challenge_id: uuid.UUID) -> list[_Outdated]:
@@ -76,9 +76,9 @@ def _outdated(session: Session, challenge_id: uuid.UUID) -> list[_Outdated]:
             pairs = on_both(first.entries, second.entries) if first.is_wanted and second.is_wanted else []
             decimals = decimals_of(min(first.decimals, second.decimals))
             digest = digest_of((entry.result_id for pair in pairs for entry in pair), decimals)
-            stored = session.scalars(of_competitions(challenge_id, phase.key, both)).one_or_none()
+            stored = session.scalars(of_competitions(phase.id, both)).one_or_none()
             if (stored and (stored.methods_sha256, stored.version)) != (digest and (digest, VERSION)):
-                found.append(_Outdated(phase.key, both, pairs, digest, decimals))
+                found.append(_Outdated(phase.id, both, pairs, digest, decimals))
     return found
 
 
@@ -126,15 +126,14 @@ def _differing(scores: Sequence[ReplicatedScore], outdated: _Outdated) -> set[tu
     return {(places[better], places[worse]) for better, worse in significant}
 
 
-def _store(session: Session, challenge_id: uuid.UUID, one: _Outdated, found: ImageSetStatistics | None) -> None:
-    for old in session.scalars(of_competitions(challenge_id, one.phase_key, one.competitions)):
+def _store(session: Session, one: _Outdated, found: ImageSetStatistics | None) -> None:
+    for old in session.scalars(of_competitions(one.phase_id, one.competitions)):
         session.delete(old)
     session.flush()
     if found is not None:
         session.add(
             ImageSetComparison(
-                challenge_id=challenge_id,
-                phase_key=one.phase_key,
+                phase_id=one.phase_id,
                 competition=one.competitions[0].key,
                 other=one.competitions[1].key,
                 methods_sha256=one.digest,

@@ -21,7 +21,6 @@ from sqlalchemy.orm import Session
 from vocboard.app.challenges.editions import edition_from
 from vocboard.app.challenges.models import Challenge, ChallengePhase, EditionVersion, GroundTruthVersion, Scoring
 from vocboard.app.challenges.phases import on_image_set
-from vocboard.app.challenges.queries import is_phase_of_submission
 from vocboard.app.database import Database
 from vocboard.app.evaluations.models import CompetitionResult, Evaluation, SecretEvidence
 from vocboard.app.settings import Settings
@@ -172,7 +171,7 @@ def sources(session: Session, result_ids: list[uuid.UUID]) -> Mapping[uuid.UUID,
             EditionVersion,
             and_(EditionVersion.challenge_id == Challenge.id, EditionVersion.number == Scoring.edition_version),
         )
-        .outerjoin(ChallengePhase, is_phase_of_submission())
+        .join(ChallengePhase, ChallengePhase.id == Submission.phase_id)
         .where(CompetitionResult.id.in_(result_ids), is_here)
     )
     found = {}

@@ -71,7 +71,7 @@ def _compare_all(process: Process, claim: Claim, person: Person, *, until: float
     with process.database.snapshot() as session:
         challenge = challenge_queries.challenge_with_phases(session, person.challenge_id)
         decimals, edition = decimals_of(challenge.decimals), edition_of(challenge)
-        found = sequences.members(session, person.challenge_id, person.phase_key, user_id=person.user_id)
+        found = sequences.members(session, person.phase_id, user_id=person.user_id)
     compared = {}
     for key, sequence in found.items():
         listed = sequences.compared(sequence)

@@ -17,6 +17,7 @@ from vocboard.app.challenges import models
 from vocboard.app.challenges import service as challenges
 from vocboard.app.challenges.ground_truth import needs_confirmation
 from vocboard.app.challenges.models import MAIN_PHASE
+from vocboard.app.challenges.phases import phase_with_id
 from vocboard.app.intake.organisers import take_ground_truth
 from vocboard.app.rescores.queries import latest_by_version
 from vocboard.app.rescores.service import MAX_REASON_LENGTH
@@ -148,7 +149,7 @@ class _View:
         return GroundTruthVersion(
             id=version.id,
             number=version.number,
-            phase=version.phase_key,
+            phase=phase_with_id(self.challenge, version.phase_id).key,
             created_at=version.created_at,
             file_name=version.file_name,
             state=version.state,

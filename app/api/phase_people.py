@@ -115,7 +115,7 @@ def end_extra_quota(database: DatabaseDep, user: OrganisingUser, slug: str, gran
 
 
 def _admission(one: models.PhaseAdmission) -> PhaseAdmission:
-    return PhaseAdmission(id=one.id, created_at=one.created_at, email=one.email, phase=one.phase_key)
+    return PhaseAdmission(id=one.id, created_at=one.created_at, email=one.email, phase=one.phase.key)
 
 
 def _extra(one: models.ExtraQuota) -> ExtraQuota:
@@ -123,7 +123,7 @@ def _extra(one: models.ExtraQuota) -> ExtraQuota:
         id=one.id,
         created_at=one.created_at,
         email=one.email,
-        phase=one.phase_key,
+        phase=one.phase.key,
         count=one.count,
         until=one.until,
         reason=one.reason,

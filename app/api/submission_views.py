@@ -100,7 +100,7 @@ def _common(submission: Submission) -> dict[str, Any]:
     return {
         "id": submission.id,
         "challenge": submission.challenge.slug,
-        "phase": submission.phase_key,
+        "phase": queries.phase_of(submission).key,
         "is_rehearsal": submission.is_rehearsal,
         "state": submission.state,
         "method_name": submission.method.name,

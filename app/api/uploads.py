@@ -262,7 +262,7 @@ def _described(upload: ResumableUpload) -> Upload:
     return Upload(
         id=upload.id,
         challenge=upload.challenge.slug,
-        phase=upload.phase_key,
+        phase=upload.phase.key,
         is_rehearsal=upload.is_rehearsal,
         file_name=resumable.file_name(upload.client_metadata),
         bytes=upload.byte_count,

@@ -31,9 +31,7 @@ def obstacles(session: Session, challenge: Challenge, new: Edition) -> list[str]
         new: the changed edition.
     """
     old = edition_of(challenge)
-    entered = {
-        key for phase in phases_of(challenge) for key in queries.entered_competitions(session, challenge.id, phase.key)
-    }
+    entered = queries.entered_competitions(session, *(row.id for row in challenge.phases))
     return [
         *changed_names(old, new),
         *_of_trees(old, new),

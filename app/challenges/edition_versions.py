@@ -72,10 +72,10 @@ def make_current(session: Session, challenge: Challenge, number: int) -> None:
     if row is None:
         raise _missing(number)
     old, new = edition_from(challenge.edition, challenge.edition_file), edition_from(challenge.edition, row.file)
-    image_sets = {phase.key: phase.image_set for phase in phases_of(challenge)}
+    image_sets = {phase.id: phase.image_set for phase in phases_of(challenge)}
     for version in queries.truth_versions(session, challenge.id):
         if version.state is TruthState.READY:
-            image_set = image_sets.get(version.phase_key)
+            image_set = image_sets[version.phase_id]
             pairs = scorable(version, on_image_set(old, image_set))
             version.competitions = [
                 key

@@ -15,12 +15,11 @@ from vocboard.app.challenges import queries
 from vocboard.app.challenges.models import (
     MAIN_PHASE,
     Challenge,
-    ChallengePhase,
     GroundTruthVersion,
     Scoring,
     TruthState,
 )
-from vocboard.app.challenges.phases import Phase, lock_to_change, phase_named, phases_of
+from vocboard.app.challenges.phases import Phase, lock_to_change, phase_named, phase_with_id, phases_of
 from vocboard.app.errors import ConflictError
 from vocboard.app.evaluations import diagnosis_tasks
 from vocboard.app.evaluations.models import Evaluation
@@ -58,12 +57,12 @@ def add_ground_truth_version(
         ConflictError: the phase has no ground truth of its own, or the challenge is archived.
     """
     lock_to_change(session, challenge)
-    check_phase_of_truth(challenge, phase_key)
+    phase = check_phase_of_truth(challenge, phase_key)
     name = file_name.replace("\\", "/").rsplit("/", 1)[-1][-MAX_FILE_NAME_LENGTH:]
     version = GroundTruthVersion(
         id=version_id,
         challenge_id=challenge.id,
-        phase_key=phase_key,
+        phase_id=phase.id,
         number=queries.last_truth_number(session, challenge.id) + 1,
         uploaded_by_id=user.id,
         file_name=cleaned(name),
@@ -108,10 +107,10 @@ def current_truth(session: Session, phase: Phase) -> GroundTruthVersion | None:
     return queries.truth_of_scoring(session, phase.scoring_id)
 
 
-def current_versions(session: Session, challenge: Challenge) -> dict[str, GroundTruthVersion]:
-    """Return the version that counts in each phase that has one, by the phase's key."""
-    found = {phase.key: current_truth(session, phase) for phase in phases_of(challenge)}
-    return {key: version for key, version in found.items() if version is not None}
+def current_versions(session: Session, challenge: Challenge) -> dict[uuid.UUID, GroundTruthVersion]:
+    """Return the version that counts in each phase that has one, by the phase's id."""
+    found = {phase.id: current_truth(session, phase) for phase in phases_of(challenge)}
+    return {phase_id: version for phase_id, version in found.items() if version is not None}
 
 
 def current_image_sets(session: Session, phase: Phase) -> ImageSets:
@@ -149,7 +148,7 @@ def start_scoring(session: Session, *, challenge: Challenge, version: GroundTrut
 
 
 def make_current(
-    session: Session, *, challenge: Challenge, scoring: Scoring, actor: Actor | None, phase_key: str = MAIN_PHASE
+    session: Session, *, challenge: Challenge, scoring: Scoring, actor: Actor | None, phase_id: uuid.UUID
 ) -> None:
     """Let a round of scoring count from now on in a phase, and in those that share its ground truth.
 
@@ -159,25 +158,26 @@ def make_current(
     Args:
         challenge: with its phases.
     """
-    target: Challenge | ChallengePhase = challenge
-    if phase_key != MAIN_PHASE:
-        target = next(row for row in challenge.further_phases if row.key == phase_key)
-    before, target.current_scoring_id = target.current_scoring_id, scoring.id
+    phase = phase_with_id(challenge, phase_id)
+    for row in challenge.phases:
+        if row.truth_phase_id == phase_id:
+            row.current_scoring_id = scoring.id
+    session.flush()
     evaluation = select(Evaluation.id).where(
         Evaluation.submission_id == Submission.id, Evaluation.scoring_id == scoring.id
     )
     session.execute(
         update(Submission)
-        .where(Submission.challenge_id == challenge.id, queries.truth_phase_of_submission() == phase_key)
+        .where(queries.is_scored_with_truth_of(phase_id))
         .values(current_evaluation_id=evaluation.scalar_subquery())
         .execution_options(synchronize_session=False)
     )
     diagnosis_tasks.add(session, Evaluation.scoring_id == scoring.id)
     details = {
-        "from": str(before) if before else None,
+        "from": str(phase.scoring_id) if phase.scoring_id else None,
         "to": str(scoring.id),
         "ground_truth_version": str(scoring.ground_truth_version_id),
-        "phase": phase_key,
+        "phase": phase.key,
     }
     audit.record(session, actor=actor, action="challenge.make_scoring_current", subject=challenge, details=details)
 

@@ -62,7 +62,7 @@ def begin(session: Session, claim: Claim) -> Edition | None:
     row = session.execute(
         select(Challenge.edition, Challenge.edition_file, ChallengePhase.image_set)
         .join(GroundTruthVersion, GroundTruthVersion.challenge_id == Challenge.id)
-        .outerjoin(ChallengePhase, queries.is_phase_of_version())
+        .join(ChallengePhase, ChallengePhase.id == GroundTruthVersion.phase_id)
         .where(GroundTruthVersion.id == claim.key)
     ).one()
     return on_image_set(edition_from(row.edition, row.edition_file), row.image_set)
@@ -127,7 +127,7 @@ def start_scorings(session: Session) -> int:
         queries.challenge_as_it_is(session, found)
         for challenge, phase, version in list(_startable(session, found)):
             scoring = start_scoring(session, challenge=challenge, version=version)
-            make_current(session, challenge=challenge, scoring=scoring, actor=None, phase_key=phase.key)
+            make_current(session, challenge=challenge, scoring=scoring, actor=None, phase_id=phase.id)
             started += 1
     return started
 
@@ -144,11 +144,11 @@ def _startable(
             current = queries.truth_of_scoring(session, phase.scoring_id)
             # Results of another server count until a re-score replaces them.
             has_results = current is not None or challenge.imported_at is not None
-            if has_results and queries.is_submitted_to(session, challenge.id, phase.key):
+            if has_results and queries.is_submitted_to(session, phase.id):
                 continue
-            needed = set(competitions_scored_with(challenge, phase.key))
+            needed = set(competitions_scored_with(challenge, phase.id))
             for version in versions:
-                if version.phase_key != phase.key or version.state is not TruthState.READY:
+                if version.phase_id != phase.id or version.state is not TruthState.READY:
                     continue
                 if current is not None and version.number <= current.number:
                     break

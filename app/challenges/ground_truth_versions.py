@@ -1,7 +1,6 @@
 """What organisers do with versions of ground truth once they have been imported: confirm, remove, make room for."""
 
-from collections.abc import Collection, Mapping
-from typing import Any
+from collections.abc import Mapping
 
 from sqlalchemy.orm import Session
 
@@ -9,14 +8,14 @@ from vocboard.app.accounts.models import User
 from vocboard.app.audit import service as audit
 from vocboard.app.challenges import queries
 from vocboard.app.challenges.ground_truth import needs_confirmation
-from vocboard.app.challenges.models import MAIN_PHASE, Challenge, GroundTruthVersion, TruthState
-from vocboard.app.challenges.phase_changes import require_not_entered
+from vocboard.app.challenges.models import Challenge, GroundTruthVersion, TruthState
+from vocboard.app.challenges.phase_changes import record_changes, require_not_entered
 from vocboard.app.challenges.phases import (
-    Phase,
     competitions_scored_with,
     edition_of_phase,
     lock_to_change,
-    phases_of,
+    phase_with_id,
+    phases_scored_with,
 )
 from vocboard.app.database import now
 from vocboard.app.errors import ConflictError, NotFoundError
@@ -82,14 +81,11 @@ def unscorable(challenge: Challenge, version: GroundTruthVersion) -> Mapping[str
     """Return why a version that is ready cannot score competitions of its phases, by key; empty if it can all.
 
     Args:
-        challenge: with its competitions and phases.
+        challenge: with its phases.
     """
     known, summary = set(version.competitions or ()), version.summary or {}
-    phase = next((each for each in phases_of(challenge) if each.key == version.phase_key), None)
-    if phase is None:
-        return {}
-    competitions = edition_of_phase(challenge, phase).competitions
-    missing = [key for key in competitions_scored_with(challenge, phase.key) if key not in known]
+    competitions = edition_of_phase(challenge, phase_with_id(challenge, version.phase_id)).competitions
+    missing = [key for key in competitions_scored_with(challenge, version.phase_id) if key not in known]
     return {
         key: summary.get(f"{competitions[key].task}/{competitions[key].image_set}", {}).get("missing", NOT_THERE)
         for key in missing
@@ -117,32 +113,19 @@ def remove_unscorable(session: Session, *, challenge: Challenge, user: User, num
     removed = list(unscorable(challenge, version))
     concerned = [
         phase
-        for phase in phases_of(challenge)
-        if (phase.key == version.phase_key or (version.phase_key == MAIN_PHASE and not phase.has_own_truth))
-        and not set(removed).isdisjoint(phase.competitions)
+        for phase in phases_scored_with(challenge, version.phase_id)
+        if not set(removed).isdisjoint(phase.competitions)
     ]
     for phase in concerned:
         if set(phase.competitions) <= set(removed):
-            of_phase = f"the phase “{phase.title}”" if challenge.further_phases else "the challenge"
+            of_phase = f"the phase “{phase.title}”" if len(challenge.phases) > 1 else "the challenge"
             raise ConflictError(f"Version {number} can score none of the competitions of {of_phase}.")
-        require_not_entered(session, challenge, phase.key, set(removed) & set(phase.competitions))
+        require_not_entered(session, phase, set(removed) & set(phase.competitions))
     for phase in concerned:
-        _remove_competitions(session, challenge, phase, removed, user)
+        left = [key for key in phase.competitions if key not in removed]
+        challenge.phase_row(phase.key).competition_keys = left
+        session.flush()
+        changes = {"competitions": {"from": list(phase.competitions), "to": left}}
+        record_changes(session, challenge, user, phase.key, changes)
     jobs.add(session, Kind.IMPORT, version.id, owner=user.id)
     return removed
-
-
-def _remove_competitions(
-    session: Session, challenge: Challenge, phase: Phase, removed: Collection[str], user: User
-) -> None:
-    kept = [key for key in phase.competitions if key not in removed]
-    changes = {"competitions": {"from": list(phase.competitions), "to": kept}}
-    details: dict[str, Any]
-    if phase.is_main:
-        challenge.competitions = [row for row in challenge.competitions if row.key in kept]
-        action, details = "challenge.update", changes
-    else:
-        next(row for row in challenge.further_phases if row.key == phase.key).competition_keys = kept
-        action, details = "phase.update", {"phase": phase.key, "changes": changes}
-    session.flush()
-    audit.record(session, actor=user, action=action, subject=challenge, details=details)

@@ -1,4 +1,4 @@
-"""Challenges, their competitions and the versions of their ground truth."""
+"""Challenges, their phases and the versions of their ground truth."""
 
 import uuid
 from datetime import datetime
@@ -12,8 +12,7 @@ from sqlalchemy.orm import Mapped, deferred, mapped_column, relationship
 from vocboard.app.accounts.models import User
 from vocboard.app.database import Base, CreatedAt, Identifier, text_enum
 
-MAIN_PHASE = "main"
-PhaseKey = Annotated[str, mapped_column(String(30), default=MAIN_PHASE)]  # the phase that a row belongs to
+MAIN_PHASE = "main"  # key of the first phase
 
 
 class Visibility(StrEnum):
@@ -59,35 +58,13 @@ class TruthState(StrEnum):
     ELSEWHERE = "elsewhere"  # on the server that the challenge was imported from
 
 
-class PhaseColumns:
-    """The rules that each phase of a challenge has; `app.challenges.rules.PhaseRules` explains and checks them."""
+class Challenge(Base):
+    """A challenge: an edition, and one or several phases with a hidden ground truth and rules.
 
-    opens_at: Mapped[datetime | None]
-    closes_at: Mapped[datetime | None]
-    quota_count: Mapped[int]  # submissions a person and competition in a rolling period
-    quota_period_seconds: Mapped[int]
-    shared_quota: Mapped[bool] = mapped_column(default=False, server_default=text("false"))  # by the same ground truth
-    detail: Mapped[Detail] = mapped_column(text_enum(Detail))
-    admission: Mapped[Admission] = mapped_column(text_enum(Admission), default=Admission.EVERYONE)
-    min_account_days: Mapped[int] = mapped_column(default=0)  # since the address of an account was confirmed
-    leaderboard_from: Mapped[datetime | None]
-    freeze: Mapped[Freeze] = mapped_column(text_enum(Freeze), default=Freeze.CLOSING)
-    freezes_at: Mapped[datetime | None]
-    anonymous_until: Mapped[datetime | None]
-    ladder_step: Mapped[float | None]  # a fraction
-
-
-class Challenge(PhaseColumns, Base):
-    """A challenge: an edition, a hidden ground truth, and rules, which `app.challenges.rules` explains and checks.
-
-    The row is also its main phase, the only one of most challenges. Further ones are rows of `ChallengePhase`.
+    `app.challenges.rules` explains and checks the rules.
     """
 
     __tablename__ = "challenges"
-    __table_args__ = (
-        CheckConstraint("quota_count > 0", name="quota_count_positive"),
-        CheckConstraint("quota_period_seconds > 0", name="quota_period_positive"),
-    )
 
     id: Mapped[Identifier]
     created_at: Mapped[CreatedAt]
@@ -99,7 +76,6 @@ class Challenge(PhaseColumns, Base):
     edition_version: Mapped[int] = mapped_column(default=1)  # that `edition_file` is; see `EditionVersion`
     visibility: Mapped[Visibility] = mapped_column(text_enum(Visibility))
     decimals: Mapped[int]  # scores are fractions, rounded to these decimals in every view
-    phase_title: Mapped[str] = mapped_column(String(100), default="")  # of the main phase
     anywhere_on_earth: Mapped[bool] = mapped_column(default=False)  # dates are typed and shown in UTC-12, too
     statistics: Mapped[bool] = mapped_column(default=False)  # whether leaderboards show intervals and rank ranges
     statistics_requested_at: Mapped[datetime | None]  # when an organiser last asked for what had failed
@@ -107,16 +83,19 @@ class Challenge(PhaseColumns, Base):
     # Never shown: of the labels of methods on anonymous leaderboards, see `app.leaderboards.service.anonymous_label`.
     label_key: Mapped[bytes] = mapped_column(LargeBinary(32), default=lambda: token_bytes(32))
     imported_at: Mapped[datetime | None]  # from another server's export; its scores were computed there
-    current_scoring_id: Mapped[uuid.UUID | None] = mapped_column(
-        ForeignKey("scorings.id", use_alter=True, name="fk_challenges_current_scoring_id_scorings")
-    )
 
-    competitions: Mapped[list["ChallengeCompetition"]] = relationship(
-        lazy="raise", order_by="ChallengeCompetition.position", cascade="all, delete-orphan"
-    )
-    further_phases: Mapped[list["ChallengePhase"]] = relationship(
+    phases: Mapped[list["ChallengePhase"]] = relationship(
         lazy="raise", order_by="ChallengePhase.created_at", cascade="all, delete-orphan"
     )
+
+    @property
+    def main_phase(self) -> "ChallengePhase":
+        """The first phase, which every challenge has."""
+        return self.phase_row(MAIN_PHASE)
+
+    def phase_row(self, key: str) -> "ChallengePhase":
+        """Return the row of a phase; `app.challenges.phases.phase_named` is for keys that may not exist."""
+        return next(row for row in self.phases if row.key == key)
 
 
 class EditionVersion(Base):
@@ -137,10 +116,10 @@ class EditionVersion(Base):
     made_current_at: Mapped[datetime | None]  # None for one that has never been applied, and for the first
 
 
-class ChallengePhase(PhaseColumns, Base):
-    """A phase of a challenge beside its main one, which is the challenge's own row."""
+class ChallengePhase(Base):
+    """A phase of a challenge, with its rules; `app.challenges.rules.PhaseRules` explains and checks them."""
 
-    __tablename__ = "challenge_phases"
+    __tablename__ = "phases"
     __table_args__ = (
         UniqueConstraint("challenge_id", "key"),
         CheckConstraint("quota_count > 0", name="quota_count_positive"),
@@ -150,27 +129,46 @@ class ChallengePhase(PhaseColumns, Base):
     id: Mapped[Identifier]
     created_at: Mapped[CreatedAt]
     challenge_id: Mapped[uuid.UUID] = mapped_column(ForeignKey("challenges.id", ondelete="CASCADE"))
-    key: Mapped[str] = mapped_column(String(30))  # in addresses; never `MAIN_PHASE`
-    phase_title: Mapped[str] = mapped_column(String(100))
-    competition_keys: Mapped[list[str]] = mapped_column(JSON)
+    key: Mapped[str] = mapped_column(String(30))  # in addresses; `MAIN_PHASE` of the first phase
+    title: Mapped[str] = mapped_column(String(100))  # the first phase's may be empty
+    competition_keys: Mapped[list[str]] = mapped_column(JSON)  # in the order of the edition
     image_set: Mapped[str | None] = mapped_column(String(60))  # None for those that the edition names
-    has_own_truth: Mapped[bool]  # otherwise the main phase's
+    # The phase whose ground truth its submissions are scored against: itself or the first one.
+    truth_phase_id: Mapped[uuid.UUID] = mapped_column(ForeignKey("phases.id"))
+    # The same in all phases with the same ground truth; written by workers alone. See `Scoring`.
     current_scoring_id: Mapped[uuid.UUID | None] = mapped_column(
-        ForeignKey("scorings.id", use_alter=True, name="fk_challenge_phases_current_scoring_id_scorings")
+        ForeignKey("scorings.id", use_alter=True, name="fk_phases_current_scoring_id_scorings")
     )
+    opens_at: Mapped[datetime | None]
+    closes_at: Mapped[datetime | None]
+    quota_count: Mapped[int]  # submissions a person and competition in a rolling period
+    quota_period_seconds: Mapped[int]
+    shared_quota: Mapped[bool] = mapped_column(default=False)  # by competitions with the same ground truth
+    detail: Mapped[Detail] = mapped_column(text_enum(Detail))
+    admission: Mapped[Admission] = mapped_column(text_enum(Admission), default=Admission.EVERYONE)
+    min_account_days: Mapped[int] = mapped_column(default=0)  # since the address of an account was confirmed
+    leaderboard_from: Mapped[datetime | None]
+    freeze: Mapped[Freeze] = mapped_column(text_enum(Freeze), default=Freeze.CLOSING)
+    freezes_at: Mapped[datetime | None]
+    anonymous_until: Mapped[datetime | None]
+    ladder_step: Mapped[float | None]  # a fraction
+
+
+PhaseId = Annotated[uuid.UUID, mapped_column(ForeignKey("phases.id", ondelete="CASCADE"))]
 
 
 class PhaseAdmission(Base):
     """That organisers have admitted a person to a phase that is not open to everyone."""
 
     __tablename__ = "phase_admissions"
-    __table_args__ = (UniqueConstraint("challenge_id", "phase_key", "email"),)
+    __table_args__ = (UniqueConstraint("phase_id", "email"),)
 
     id: Mapped[Identifier]
     created_at: Mapped[CreatedAt]
-    challenge_id: Mapped[uuid.UUID] = mapped_column(ForeignKey("challenges.id", ondelete="CASCADE"))
-    phase_key: Mapped[PhaseKey]
+    phase_id: Mapped[PhaseId]
     email: Mapped[str] = mapped_column(String(254))  # normalised, as in `users`
+
+    phase: Mapped[ChallengePhase] = relationship(lazy="raise_on_sql")
 
 
 class ExtraQuota(Base):
@@ -178,18 +176,19 @@ class ExtraQuota(Base):
 
     __tablename__ = "extra_quotas"
     __table_args__ = (
-        Index("ix_extra_quotas_person", "challenge_id", "email"),
+        Index("ix_extra_quotas_person", "phase_id", "email"),
         CheckConstraint("count > 0", name="count_positive"),
     )
 
     id: Mapped[Identifier]
     created_at: Mapped[CreatedAt]
-    challenge_id: Mapped[uuid.UUID] = mapped_column(ForeignKey("challenges.id", ondelete="CASCADE"))
-    phase_key: Mapped[PhaseKey]
+    phase_id: Mapped[PhaseId]
     email: Mapped[str] = mapped_column(String(254))  # normalised, as in `users`
     count: Mapped[int]  # in each competition, on top of the quota's
     until: Mapped[datetime]
     reason: Mapped[str] = mapped_column(String(500))  # for organisers
+
+    phase: Mapped[ChallengePhase] = relationship(lazy="raise_on_sql")
 
 
 class ChallengeOrganiser(Base):
@@ -243,16 +242,6 @@ class Ban(Base):
     user: Mapped[User] = relationship(lazy="raise")
 
 
-class ChallengeCompetition(Base):
-    """A competition of a challenge."""
-
-    __tablename__ = "challenge_competitions"
-
-    challenge_id: Mapped[uuid.UUID] = mapped_column(ForeignKey("challenges.id", ondelete="CASCADE"), primary_key=True)
-    key: Mapped[str] = mapped_column(String(30), primary_key=True)  # "comp4"
-    position: Mapped[int]
-
-
 class GroundTruthVersion(Base):
     """One uploaded ground truth, which a worker imports. The row holds what is public of it, never the truth."""
 
@@ -262,7 +251,7 @@ class GroundTruthVersion(Base):
     id: Mapped[Identifier]
     created_at: Mapped[CreatedAt]
     challenge_id: Mapped[uuid.UUID] = mapped_column(ForeignKey("challenges.id", ondelete="CASCADE"))
-    phase_key: Mapped[PhaseKey]
+    phase_id: Mapped[uuid.UUID] = mapped_column(ForeignKey("phases.id"), index=True)
     number: Mapped[int]  # 1, 2, ... within the challenge
     uploaded_by_id: Mapped[uuid.UUID | None] = mapped_column(ForeignKey("users.id", ondelete="SET NULL"))
     file_name: Mapped[str] = mapped_column(String(255))
@@ -280,9 +269,9 @@ class GroundTruthVersion(Base):
 class Scoring(Base):
     """One round of scoring of a challenge: evaluations against one ground truth version, by one edition version.
 
-    `Challenge.current_scoring_id` says which one submissions are scored in from now on. A re-score adds a scoring, and
-    switches to it, together with `Submission.current_evaluation_id` of all submissions, in one transaction. A re-score
-    by a changed edition adds one for each ground truth of the challenge's phases.
+    `ChallengePhase.current_scoring_id` says which one submissions are scored in from now on. A re-score adds a scoring,
+    and switches to it, together with `Submission.current_evaluation_id` of all submissions, in one transaction. A
+    re-score by a changed edition adds one for each ground truth of the challenge's phases.
     """
 
     __tablename__ = "scorings"

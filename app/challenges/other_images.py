@@ -7,8 +7,7 @@ from collections.abc import Mapping
 from sqlalchemy.orm import Session
 
 from vocboard.app.challenges import queries
-from vocboard.app.challenges.models import GroundTruthVersion
-from vocboard.app.challenges.phases import phase_named
+from vocboard.app.challenges.models import ChallengePhase, GroundTruthVersion
 from vocboard.evaluator.image_sets import ImageSets
 from vocboard.evaluator.problems import Problem, Severity, counted
 
@@ -52,15 +51,14 @@ def objection(session: Session, version_id: uuid.UUID, after: Images, *, is_exam
         submissions.
     """
     version = queries.truth_version_by_id(session, version_id)
-    challenge = queries.challenge_with_phases(session, version.challenge_id)
-    current = queries.truth_of_scoring(session, phase_named(challenge, version.phase_key).scoring_id)
+    current = queries.truth_of_scoring(session, session.get_one(ChallengePhase, version.phase_id).current_scoring_id)
     before = None if current is None else images_of_version(session, current.id)
     if current is None or before is None:
         return None
     missing = {key: before[key] - after.get(key, frozenset()) for key in before}
     if is_example and any(missing.values()):
         return EXAMPLE_TREE
-    if not any(missing.values()) or not queries.is_submitted_to(session, challenge.id, version.phase_key):
+    if not any(missing.values()) or not queries.is_submitted_to(session, version.phase_id):
         return None
     return Problem("other_images", Severity.WARNING, _message(current, number_of(missing), number_of(before), after))
 

@@ -8,14 +8,14 @@ import uuid
 from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
 
-from sqlalchemy import exists, select
-from sqlalchemy.orm import Session
+from sqlalchemy import select
+from sqlalchemy.orm import Session, contains_eager
 
 from vocboard.app.accounts.models import User
 from vocboard.app.accounts.people import normalised_email
 from vocboard.app.audit import service as audit
 from vocboard.app.challenges import queries
-from vocboard.app.challenges.models import Admission, Challenge, ExtraQuota, PhaseAdmission
+from vocboard.app.challenges.models import Admission, Challenge, ChallengePhase, ExtraQuota, PhaseAdmission
 from vocboard.app.challenges.phases import Phase, earlier_phases, lock_to_change
 from vocboard.app.challenges.rules import LATEST
 from vocboard.app.database import now
@@ -36,7 +36,7 @@ def check_admitted(session: Session, *, challenge: Challenge, phase: Phase, user
         challenge: with its phases.
     """
     admission = phase.rules.admission
-    if not phase.rules.chooses_people or is_admitted(session, challenge, phase, user):
+    if not phase.rules.chooses_people or is_admitted(session, phase, user):
         return
     _check_age(phase, user)
     if admission is Admission.EVERYONE:
@@ -45,8 +45,8 @@ def check_admitted(session: Session, *, challenge: Challenge, phase: Phase, user
         raise ForbiddenError(
             f"Only people whom the organisers have admitted can submit to the phase “{phase.title}”. Ask them."
         )
-    earlier = [each.key for each in earlier_phases(challenge, phase)]
-    if not queries.has_scored(session, challenge.id, earlier, user.id):
+    earlier = [each.id for each in earlier_phases(challenge, phase)]
+    if not queries.has_scored(session, earlier, user.id):
         raise ForbiddenError(
             f"Only people with a scored submission in an earlier phase can submit to the phase “{phase.title}”."
         )
@@ -62,24 +62,16 @@ def _check_age(phase: Phase, user: User) -> None:
         )
 
 
-def is_admitted(session: Session, challenge: Challenge, phase: Phase, user: User) -> bool:
+def is_admitted(session: Session, phase: Phase, user: User) -> bool:
     """Whether organisers have admitted a person to a phase."""
-    return bool(
-        session.scalar(
-            select(
-                exists().where(
-                    PhaseAdmission.challenge_id == challenge.id,
-                    PhaseAdmission.phase_key == phase.key,
-                    PhaseAdmission.email == user.email,
-                )
-            )
-        )
-    )
+    query = select(PhaseAdmission.id).where(PhaseAdmission.phase_id == phase.id, PhaseAdmission.email == user.email)
+    return session.scalar(query) is not None
 
 
 def admissions(session: Session, challenge: Challenge) -> Sequence[PhaseAdmission]:
     """Return who is admitted to the phases of a challenge, in the order of admission; for organisers."""
-    query = select(PhaseAdmission).where(PhaseAdmission.challenge_id == challenge.id)
+    query = select(PhaseAdmission).join(PhaseAdmission.phase).options(contains_eager(PhaseAdmission.phase))
+    query = query.where(ChallengePhase.challenge_id == challenge.id)
     return session.scalars(query.order_by(PhaseAdmission.created_at, PhaseAdmission.id)).all()
 
 
@@ -103,14 +95,12 @@ def admit(
     """
     lock_to_change(session, challenge)
     addresses = _addresses(emails, field)
-    query = select(PhaseAdmission).where(
-        PhaseAdmission.challenge_id == challenge.id, PhaseAdmission.phase_key == phase.key
-    )
+    query = select(PhaseAdmission).where(PhaseAdmission.phase_id == phase.id)
     known = {one.email: one for one in session.scalars(query)}
     for address in addresses:
         if address in known:
             continue
-        known[address] = PhaseAdmission(challenge_id=challenge.id, phase_key=phase.key, email=address)
+        known[address] = PhaseAdmission(phase=challenge.phase_row(phase.key), email=address)
         session.add(known[address])
         details = {"phase": phase.key, "email": address}
         audit.record(session, actor=organiser, action="phase.admit", subject=challenge, details=details)
@@ -128,21 +118,23 @@ def end_admission(session: Session, *, challenge: Challenge, organiser: User, ad
     found = session.get(PhaseAdmission, admission_id)
     if found is None:
         return
-    if found.challenge_id != challenge.id:
+    phase = next((row for row in challenge.phases if row.id == found.phase_id), None)
+    if phase is None:
         raise NotFoundError("This admission does not exist.")
     session.delete(found)
-    details = {"phase": found.phase_key, "email": found.email}
+    details = {"phase": phase.key, "email": found.email}
     audit.record(session, actor=organiser, action="phase.end_admission", subject=challenge, details=details)
 
 
-def extra_quota(session: Session, challenge: Challenge, phase: Phase, user: User, *, at: datetime) -> int:
+def extra_quota(session: Session, phase: Phase, user: User, *, at: datetime) -> int:
     """Return how many submissions a person may make beyond a phase's quota at an instant."""
-    return sum(one.count for one in extra_quotas_of(session, challenge, phase, user, at=at))
+    return sum(one.count for one in extra_quotas_of(session, phase, user, at=at))
 
 
 def extra_quotas(session: Session, challenge: Challenge) -> Sequence[ExtraQuota]:
     """Return all extra quota of a challenge, the latest first; for organisers."""
-    query = select(ExtraQuota).where(ExtraQuota.challenge_id == challenge.id)
+    query = select(ExtraQuota).join(ExtraQuota.phase).options(contains_eager(ExtraQuota.phase))
+    query = query.where(ChallengePhase.challenge_id == challenge.id)
     return session.scalars(query.order_by(ExtraQuota.created_at.desc(), ExtraQuota.id)).all()
 
 
@@ -155,13 +147,10 @@ def running_extra_quotas(session: Session, challenge: Challenge, *, at: datetime
     return found
 
 
-def extra_quotas_of(
-    session: Session, challenge: Challenge, phase: Phase, user: User, *, at: datetime
-) -> Sequence[ExtraQuota]:
+def extra_quotas_of(session: Session, phase: Phase, user: User, *, at: datetime) -> Sequence[ExtraQuota]:
     """Return a person's extra quota in a phase at an instant, that which ends first before the rest."""
     query = select(ExtraQuota).where(
-        ExtraQuota.challenge_id == challenge.id,
-        ExtraQuota.phase_key == phase.key,
+        ExtraQuota.phase_id == phase.id,
         ExtraQuota.email == user.email,
         ExtraQuota.until > at,
     )
@@ -194,9 +183,7 @@ def grant_extra_quota(
     address = _address(checks, email)
     reason = _checked_grant(checks, count=count, until=until, reason=reason)
     checks.finish()
-    grant = ExtraQuota(
-        challenge_id=challenge.id, phase_key=phase.key, email=address, count=count, until=until, reason=reason
-    )
+    grant = ExtraQuota(phase=challenge.phase_row(phase.key), email=address, count=count, until=until, reason=reason)
     session.add(grant)
     details = {"phase": phase.key, "email": address, "count": count, "until": until, "reason": reason}
     audit.record(session, actor=organiser, action="quota.grant", subject=challenge, details=details)
@@ -222,7 +209,8 @@ def change_extra_quota(
     """
     lock_to_change(session, challenge)
     grant = session.get(ExtraQuota, grant_id, with_for_update=True)
-    if grant is None or grant.challenge_id != challenge.id:
+    phase = next((row for row in challenge.phases if grant and row.id == grant.phase_id), None)
+    if grant is None or phase is None:
         raise NotFoundError(NO_SUCH_QUOTA)
     count, until = grant.count if count is None else count, grant.until if until is None else until
     checks = FieldChecks()
@@ -234,7 +222,7 @@ def change_extra_quota(
         return grant
     grant.count, grant.until, grant.reason = count, until, reason
     session.flush()
-    details = {"phase": grant.phase_key, "email": grant.email, "before": before, **after}
+    details = {"phase": phase.key, "email": grant.email, "before": before, **after}
     audit.record(session, actor=organiser, action="quota.change_grant", subject=challenge, details=details)
     return grant
 
@@ -250,10 +238,11 @@ def end_extra_quota(session: Session, *, challenge: Challenge, organiser: User, 
     found = session.get(ExtraQuota, grant_id)
     if found is None:
         return
-    if found.challenge_id != challenge.id:
+    phase = next((row for row in challenge.phases if row.id == found.phase_id), None)
+    if phase is None:
         raise NotFoundError(NO_SUCH_QUOTA)
     session.delete(found)
-    details = {"phase": found.phase_key, "email": found.email, "count": found.count}
+    details = {"phase": phase.key, "email": found.email, "count": found.count}
     audit.record(session, actor=organiser, action="quota.end_grant", subject=challenge, details=details)
 
 

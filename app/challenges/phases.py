@@ -1,11 +1,10 @@
 """The phases of a challenge: which there are, which is the current one, and whether it takes submissions.
 
-Most challenges have one, the main phase, whose rules are those of the challenge itself. Organisers can add further
-ones, each with rules of its own. A submission belongs to the phase in which its upload began.
+Most challenges have one, the main phase. Organisers can add further ones. A submission belongs to the phase in which
+its upload began.
 """
 
 import uuid
-from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from enum import StrEnum
@@ -15,7 +14,7 @@ from sqlalchemy.orm import Session
 from vocboard.app.challenges import queries
 from vocboard.app.challenges.editions import edition_of
 from vocboard.app.challenges.models import MAIN_PHASE, Challenge, ChallengePhase, Freeze
-from vocboard.app.challenges.rules import PhaseRules
+from vocboard.app.challenges.rules import PhaseRules, rules_of_phase
 from vocboard.app.database import is_writing
 from vocboard.app.errors import ConflictError, NotFoundError
 from vocboard.evaluator.editions import Edition, for_image_set
@@ -24,7 +23,6 @@ MAX_UPLOAD_DURATION = timedelta(hours=1)  # an upload that begins before a deadl
 MAIN_PHASE_TITLE = "Main phase"  # unless the organisers rename it
 NO_GROUND_TRUTH = "You cannot submit yet: the organisers have not uploaded the ground truth."
 _LONG_AGO = datetime.min.replace(tzinfo=UTC)
-_COLUMNS = tuple(name for name in PhaseRules.model_fields if name != "competitions")
 
 
 class PhaseState(StrEnum):
@@ -45,23 +43,29 @@ class Phase:
         key: its short name, used in URLs.
         rules: with its competitions listed, in the edition's order.
         image_set: the image set that all of its competitions are scored on; None for those that the edition names.
-        has_own_truth: whether it has its own ground truth; otherwise it uses the main phase's.
+        truth_phase_id: the phase whose ground truth it uses: itself or the main phase.
         scoring_id: the current scoring; None before there is ground truth.
         is_archived: whether the challenge can only be read.
     """
 
+    id: uuid.UUID
     key: str
     title: str
     rules: PhaseRules
-    image_set: str | None = None
-    has_own_truth: bool = True
-    scoring_id: uuid.UUID | None = None
-    is_archived: bool = False
+    image_set: str | None
+    truth_phase_id: uuid.UUID
+    scoring_id: uuid.UUID | None
+    is_archived: bool
 
     @property
     def is_main(self) -> bool:
-        """Whether its rules are those of the challenge itself."""
+        """Whether it is the first phase, which every challenge has."""
         return self.key == MAIN_PHASE
+
+    @property
+    def has_own_truth(self) -> bool:
+        """Whether it has its own ground truth; otherwise it uses the main phase's."""
+        return self.truth_phase_id == self.id
 
     @property
     def competitions(self) -> tuple[str, ...]:
@@ -126,15 +130,8 @@ def freezing_date(rules: PhaseRules) -> datetime | None:
 
 
 def phases_of(challenge: Challenge) -> tuple[Phase, ...]:
-    """Return the phases of a challenge that was loaded with its competitions and further phases, by opening date."""
-    main = Phase(
-        key=MAIN_PHASE,
-        title=challenge.phase_title or MAIN_PHASE_TITLE,
-        rules=_rules(challenge, [row.key for row in challenge.competitions]),
-        scoring_id=challenge.current_scoring_id,
-        is_archived=challenge.archived_at is not None,
-    )
-    found = [main, *(_further(challenge, row) for row in challenge.further_phases)]
+    """Return the phases of a challenge that was loaded with them, by opening date."""
+    found = [_phase(challenge, row) for row in challenge.phases]
     return tuple(sorted(found, key=lambda phase: phase.rules.opens_at or _LONG_AGO))
 
 
@@ -166,20 +163,25 @@ def phase_named(challenge: Challenge, key: str) -> Phase:
     Raises:
         NotFoundError: the challenge has no such phase.
     """
-    for phase in phases_of(challenge):
-        if phase.key == key:
-            return phase
+    for row in challenge.phases:
+        if row.key == key:
+            return _phase(challenge, row)
     raise NotFoundError("The challenge has no such phase.")
 
 
-def competitions_scored_with(challenge: Challenge, key: str) -> list[str]:
-    """Return the competitions that are scored against a phase's ground truth: its own, and those of phases without."""
-    found = {
-        competition
-        for phase in phases_of(challenge)
-        if phase.key == key or (key == MAIN_PHASE and not phase.has_own_truth)
-        for competition in phase.competitions
-    }
+def phase_with_id(challenge: Challenge, phase_id: uuid.UUID) -> Phase:
+    """Return a phase of a challenge by its id, to which a row of the challenge refers."""
+    return next(_phase(challenge, row) for row in challenge.phases if row.id == phase_id)
+
+
+def phases_scored_with(challenge: Challenge, phase_id: uuid.UUID) -> list[Phase]:
+    """Return the phases that use the ground truth of a phase: itself, and those without their own."""
+    return [phase for phase in phases_of(challenge) if phase.truth_phase_id == phase_id]
+
+
+def competitions_scored_with(challenge: Challenge, phase_id: uuid.UUID) -> list[str]:
+    """Return the competitions of all phases that use the ground truth of a phase."""
+    found = {key for phase in phases_scored_with(challenge, phase_id) for key in phase.competitions}
     return [competition for competition in edition_of(challenge).competitions if competition in found]
 
 
@@ -216,7 +218,7 @@ def check_accepting(session: Session, challenge: Challenge, *, at: datetime, key
         ConflictError: it takes no submissions, and why.
     """
     present, phase = _as_it_is(session, challenge, at, key)
-    subject = "This challenge" if not present.further_phases else f"The phase “{phase.title}”"
+    subject = "This challenge" if len(present.phases) == 1 else f"The phase “{phase.title}”"
     match phase.state(at):
         case PhaseState.NOT_YET_OPEN:
             raise ConflictError(f"{subject} opens at {phase.rules.opens_at:%Y-%m-%d %H:%M} UTC.")
@@ -268,19 +270,14 @@ def lock_to_change(session: Session, challenge: Challenge) -> None:
     require_not_archived(queries.challenge_as_it_is(session, challenge.id))
 
 
-def _further(challenge: Challenge, row: ChallengePhase) -> Phase:
+def _phase(challenge: Challenge, row: ChallengePhase) -> Phase:
     return Phase(
+        id=row.id,
         key=row.key,
-        title=row.phase_title,
-        rules=_rules(row, row.competition_keys),
+        title=row.title or MAIN_PHASE_TITLE,
+        rules=rules_of_phase(row),
         image_set=row.image_set,
-        has_own_truth=row.has_own_truth,
-        scoring_id=row.current_scoring_id if row.has_own_truth else challenge.current_scoring_id,
+        truth_phase_id=row.truth_phase_id,
+        scoring_id=row.current_scoring_id,
         is_archived=challenge.archived_at is not None,
     )
-
-
-def _rules(row: Challenge | ChallengePhase, competitions: Sequence[str]) -> PhaseRules:
-    """The rules that a row has; they were checked when they were stored."""
-    columns = {name: getattr(row, name) for name in _COLUMNS}
-    return PhaseRules.model_construct(competitions=tuple(competitions), **columns)

@@ -3,21 +3,17 @@
 import uuid
 from collections.abc import Collection, Mapping, Sequence
 from datetime import datetime
-from typing import Any
 
-from sqlalchemy import ColumnElement, and_, case, delete, exists, false, func, or_, select, true
+from sqlalchemy import ColumnElement, ScalarSelect, and_, exists, false, func, or_, select, true
 from sqlalchemy.orm import Session, joinedload, selectinload
 
 from vocboard.app.accounts.models import Role, User
 from vocboard.app.challenges.models import (
-    MAIN_PHASE,
     Challenge,
     ChallengeOrganiser,
     ChallengePhase,
-    ExtraQuota,
     Freeze,
     GroundTruthVersion,
-    PhaseAdmission,
     Scoring,
     TruthState,
     Visibility,
@@ -38,27 +34,27 @@ def organised_by(viewer: User | None) -> ColumnElement[bool]:
 
 
 def listed_challenges(session: Session, viewer: User | None) -> Sequence[Challenge]:
-    """Return public challenges and those that the user organises, with competitions, newest first."""
+    """Return public challenges and those that the user organises, with phases, newest first."""
     return session.scalars(
         select(Challenge)
         .where((Challenge.visibility == Visibility.PUBLIC) | organised_by(viewer))
-        .options(selectinload(Challenge.competitions), selectinload(Challenge.further_phases))
+        .options(selectinload(Challenge.phases))
         .order_by(Challenge.created_at.desc(), Challenge.id)
     ).all()
 
 
 def organised_challenges(session: Session, organiser: User) -> Sequence[Challenge]:
-    """Return the challenges that the user organises, with competitions, newest first."""
+    """Return the challenges that the user organises, with phases, newest first."""
     return session.scalars(
         select(Challenge)
         .where(organised_by(organiser))
-        .options(selectinload(Challenge.competitions), selectinload(Challenge.further_phases))
+        .options(selectinload(Challenge.phases))
         .order_by(Challenge.created_at.desc(), Challenge.id)
     ).all()
 
 
 def challenges_by_id(session: Session, ids: Collection[uuid.UUID]) -> Mapping[uuid.UUID, Challenge]:
-    """Return challenges by their id, without competitions and phases; those that were deleted are missing."""
+    """Return challenges by their id, without phases; those that were deleted are missing."""
     return {one.id: one for one in session.scalars(select(Challenge).where(Challenge.id.in_(ids)))}
 
 
@@ -68,12 +64,12 @@ def is_visible(slug: ColumnElement[str] | str, viewer: User | None) -> tuple[Col
 
 
 def challenge_by_slug(session: Session, slug: str, viewer: User | None) -> tuple[Challenge, bool] | None:
-    """Return the challenge with competitions if the user may see it, and whether the user organises it."""
+    """Return the challenge with phases if the user may see it, and whether the user organises it."""
     found = session.execute(
         select(Challenge, organised_by(viewer))
         .where(*is_visible(slug, viewer))
         # In one statement: every page of a challenge begins with it.
-        .options(joinedload(Challenge.competitions), joinedload(Challenge.further_phases))
+        .options(joinedload(Challenge.phases))
     )
     row = found.unique().one_or_none()
     return (row[0], bool(row[1])) if row else None
@@ -90,18 +86,16 @@ def challenge_as_it_is(session: Session, challenge_id: uuid.UUID) -> Challenge:
         select(Challenge)
         .where(Challenge.id == challenge_id)
         # Refreshing would discard loaded relationships.
-        .options(selectinload(Challenge.competitions), selectinload(Challenge.further_phases))
+        .options(selectinload(Challenge.phases))
         .with_for_update(read=True)
         .execution_options(populate_existing=True)
     ).one()
 
 
 def challenge_with_phases(session: Session, challenge_id: uuid.UUID) -> Challenge:
-    """Return the challenge with its competitions and phases, without locking it."""
+    """Return the challenge with its phases, without locking it."""
     return session.scalars(
-        select(Challenge)
-        .where(Challenge.id == challenge_id)
-        .options(selectinload(Challenge.competitions), selectinload(Challenge.further_phases))
+        select(Challenge).where(Challenge.id == challenge_id).options(selectinload(Challenge.phases))
     ).one()
 
 
@@ -123,33 +117,11 @@ def truth_of_scoring(session: Session, scoring_id: uuid.UUID | None) -> GroundTr
     )
 
 
-def current_scoring_of_submission() -> ColumnElement[uuid.UUID | None]:
-    """The current scoring of a submission's phase, in a query with an outer join by `is_phase_of_submission`."""
-    return case((ChallengePhase.has_own_truth, ChallengePhase.current_scoring_id), else_=Challenge.current_scoring_id)
-
-
-def rule_of_submissions_phase(name: str) -> ColumnElement[Any]:
-    """A rule of a submission's phase, in a query with an outer join by `is_phase_of_submission`."""
-    return case((ChallengePhase.id.is_not(None), getattr(ChallengePhase, name)), else_=getattr(Challenge, name))
-
-
-def truth_phase_of_submission() -> ColumnElement[str]:
-    """Key of the phase whose ground truth a submission is scored against: its own or the main one."""
-    own = select(ChallengePhase.key).where(is_phase_of_submission(), ChallengePhase.has_own_truth)
-    return func.coalesce(own.correlate(Submission).scalar_subquery(), MAIN_PHASE)
-
-
-def is_phase_of_version() -> ColumnElement[bool]:
-    """Condition of an outer join: the row is the further phase that ground truth is of; the main one has none."""
-    return and_(
-        ChallengePhase.challenge_id == GroundTruthVersion.challenge_id,
-        ChallengePhase.key == GroundTruthVersion.phase_key,
-    )
-
-
-def is_phase_of_submission() -> ColumnElement[bool]:
-    """Condition of an outer join: the row is the further phase that a submission belongs to; the main one has none."""
-    return and_(ChallengePhase.challenge_id == Submission.challenge_id, ChallengePhase.key == Submission.phase_key)
+def is_scored_with_truth_of(
+    phase_id: ColumnElement[uuid.UUID] | ScalarSelect[uuid.UUID] | uuid.UUID,
+) -> ColumnElement[bool]:
+    """Return the condition on submissions that they are scored against the ground truth of a phase."""
+    return Submission.phase_id.in_(select(ChallengePhase.id).where(ChallengePhase.truth_phase_id == phase_id))
 
 
 def image_sets_of(session: Session, version_id: uuid.UUID) -> bytes | None:
@@ -194,56 +166,44 @@ def has_read_truth(session: Session, challenge_id: uuid.UUID) -> bool:
     return session.scalar(query.limit(1)) is not None
 
 
-def entered_competitions(session: Session, challenge_id: uuid.UUID, phase_key: str) -> set[str]:
-    """Keys of the competitions that somebody has submitted to in a phase."""
+def entered_competitions(session: Session, *phase_ids: uuid.UUID) -> set[str]:
+    """Keys of the competitions that have submissions in any of these phases."""
     return set(
         session.scalars(
             select(SubmissionEntry.competition)
             .join(Submission, Submission.id == SubmissionEntry.submission_id)
-            .where(Submission.challenge_id == challenge_id, Submission.phase_key == phase_key)
+            .where(Submission.phase_id.in_(phase_ids))
             .distinct()
         )
     )
 
 
-def has_submissions(session: Session, challenge_id: uuid.UUID, phase_key: str) -> bool:
+def has_submissions(session: Session, phase_id: uuid.UUID) -> bool:
     """Whether anything has been submitted in a phase."""
-    query = select(Submission.id).where(Submission.challenge_id == challenge_id, Submission.phase_key == phase_key)
-    return session.scalar(query.limit(1)) is not None
+    return session.scalar(select(Submission.id).where(Submission.phase_id == phase_id).limit(1)) is not None
 
 
-def has_scored(session: Session, challenge_id: uuid.UUID, phase_keys: Sequence[str], user_id: uuid.UUID) -> bool:
+def has_scored(session: Session, phase_ids: Sequence[uuid.UUID], user_id: uuid.UUID) -> bool:
     """Whether a person has a scored submission in one of these phases."""
     query = select(Submission.id).where(
         Submission.user_id == user_id,
-        Submission.challenge_id == challenge_id,
-        Submission.phase_key.in_(phase_keys),
+        Submission.phase_id.in_(phase_ids),
         Submission.state == State.SCORED,
         Submission.is_rehearsal.is_(False),
     )
     return session.scalar(query.limit(1)) is not None
 
 
-def forget_people_of_phase(session: Session, challenge_id: uuid.UUID, phase_key: str) -> None:
-    """Remove admissions to a phase, and extra quota in it."""
-    for table in (PhaseAdmission, ExtraQuota):
-        session.execute(delete(table).where(table.challenge_id == challenge_id, table.phase_key == phase_key))
-
-
 def challenges_frozen_by(session: Session, at: datetime) -> Sequence[Challenge]:
-    """Challenges with a phase whose leaderboards may be frozen at an instant, complete."""
-
-    def is_frozen(rules: type[Challenge] | type[ChallengePhase]) -> ColumnElement[bool]:
-        return or_(
-            and_(rules.freeze == Freeze.CLOSING, rules.closes_at <= at),
-            and_(rules.freeze == Freeze.DATE, rules.freezes_at <= at),
-        )
-
-    further = exists().where(ChallengePhase.challenge_id == Challenge.id, is_frozen(ChallengePhase))
+    """Challenges with a phase whose leaderboards may be frozen at an instant, with their phases."""
+    is_frozen = or_(
+        and_(ChallengePhase.freeze == Freeze.CLOSING, ChallengePhase.closes_at <= at),
+        and_(ChallengePhase.freeze == Freeze.DATE, ChallengePhase.freezes_at <= at),
+    )
     return session.scalars(
         select(Challenge)
-        .where(is_frozen(Challenge) | further)
-        .options(selectinload(Challenge.competitions), selectinload(Challenge.further_phases))
+        .where(Challenge.phases.any(is_frozen))
+        .options(selectinload(Challenge.phases))
         .order_by(Challenge.created_at)
     ).all()
 
@@ -258,12 +218,7 @@ def challenges_with_new_truth(session: Session, challenge_id: uuid.UUID | None =
     is_new = exists().where(
         GroundTruthVersion.challenge_id == Challenge.id, GroundTruthVersion.state == TruthState.READY, ~is_scored_with
     )
-    query = (
-        select(Challenge)
-        .where(is_new)
-        .options(selectinload(Challenge.competitions), selectinload(Challenge.further_phases))
-        .order_by(Challenge.created_at)
-    )
+    query = select(Challenge).where(is_new).options(selectinload(Challenge.phases)).order_by(Challenge.created_at)
     return session.scalars(query if challenge_id is None else query.where(Challenge.id == challenge_id)).all()
 
 
@@ -272,9 +227,6 @@ def has_any_submission(session: Session, challenge_id: uuid.UUID) -> bool:
     return session.scalar(select(Submission.id).where(Submission.challenge_id == challenge_id).limit(1)) is not None
 
 
-def is_submitted_to(session: Session, challenge_id: uuid.UUID, phase_key: str) -> bool:
+def is_submitted_to(session: Session, phase_id: uuid.UUID) -> bool:
     """Whether there are submissions that are scored against the ground truth of a phase."""
-    query = select(Submission.id).where(
-        Submission.challenge_id == challenge_id, truth_phase_of_submission() == phase_key
-    )
-    return session.scalar(query.limit(1)) is not None
+    return session.scalar(select(Submission.id).where(is_scored_with_truth_of(phase_id)).limit(1)) is not None

@@ -10,7 +10,7 @@ from typing import Annotated, Any
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from vocboard.app.challenges.models import Admission, Challenge, Detail, Freeze, Visibility
+from vocboard.app.challenges.models import Admission, Challenge, ChallengePhase, Detail, Freeze, Visibility
 from vocboard.app.forms.fields import FieldChecks
 from vocboard.app.forms.instants import Instant
 from vocboard.evaluator.editions import Edition
@@ -87,6 +87,11 @@ class PhaseRules(BaseModel):
         "new best scores are shown, rounded to this step. null to show all scores immediately.",
     )
 
+    def phase_columns(self) -> dict[str, Any]:
+        """Return what `ChallengePhase` has columns for."""
+        rules = {name: getattr(self, name) for name in PhaseRules.model_fields if name != "competitions"}
+        return {**rules, "competition_keys": list(self.competitions or ())}
+
     @property
     def chooses_people(self) -> bool:
         """Whether some people may not submit unless organisers admit them."""
@@ -115,15 +120,25 @@ class ChallengeRules(PhaseRules):
     anywhere_on_earth: bool = False
     statistics: Annotated[bool, Field(description="Whether leaderboards show intervals and rank ranges.")] = True
 
-    def columns(self) -> dict[str, Any]:
-        """Return what `Challenge` has columns for; its competitions are rows of their own."""
-        return self.model_dump(exclude={"competitions"})
+    def challenge_columns(self) -> dict[str, Any]:
+        """Return what `Challenge` has columns for; the others are in the row of the main phase."""
+        return {name: getattr(self, name) for name in _OF_CHALLENGE}
+
+
+_OF_CHALLENGE = tuple(ChallengeRules.model_fields.keys() - PhaseRules.model_fields.keys() - {"phase_title"})
+
+
+def rules_of_phase(row: ChallengePhase) -> PhaseRules:
+    """Return the current rules of a phase, which were checked when they were stored."""
+    columns = {name: getattr(row, name) for name in PhaseRules.model_fields if name != "competitions"}
+    return PhaseRules.model_construct(competitions=tuple(row.competition_keys), **columns)
 
 
 def rules_of(challenge: Challenge) -> ChallengeRules:
-    """Return the current rules of a challenge whose competitions are loaded."""
-    columns = {name: getattr(challenge, name) for name in ChallengeRules.model_fields if name != "competitions"}
-    return ChallengeRules(competitions=tuple(row.key for row in challenge.competitions), **columns)
+    """Return the current rules of a challenge whose phases are loaded, and of its main phase."""
+    main = challenge.main_phase
+    own = {name: getattr(challenge, name) for name in _OF_CHALLENGE}
+    return ChallengeRules(**own, phase_title=main.title, **dict(rules_of_phase(main)))
 
 
 def check_rules(checks: FieldChecks, rules: ChallengeRules, edition: Edition | None) -> ChallengeRules:

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Sequence
 from datetime import datetime
 from hashlib import sha256
-from uuid import UUID
+from uuid import UUID, uuid4
 
 from sqlalchemy.exc import IntegrityError
 from sqlalchemy.orm import Session
@@ -11,9 +11,6 @@ from sqlalchemy.orm import Session
 from vocboard.app.accounts.models import Role, User
 from vocboard.app.audit import service as audit
 from vocboard.app.challenges import queries
-from vocboard.app.challenges.competition_rows import competition_rows, same_or_new
-from vocboard.app.challenges.deadlines import move_next_phases, with_moved_dates
-from vocboard.app.challenges.detail_level import set_detail
 from vocboard.app.challenges.edition_versions import source_of_version
 from vocboard.app.challenges.editions import chosen_edition, edition_of
 from vocboard.app.challenges.ground_truth import (
@@ -25,8 +22,18 @@ from vocboard.app.challenges.ground_truth import (
     ground_truth_versions,
     image_sets_json,
 )
-from vocboard.app.challenges.models import MAIN_PHASE, Challenge, ChallengeOrganiser, Detail
-from vocboard.app.challenges.phase_changes import add_phase, remove_phase, require_not_entered, update_phase
+from vocboard.app.challenges.models import MAIN_PHASE, Challenge, ChallengeOrganiser, ChallengePhase, Detail
+from vocboard.app.challenges.phase_changes import (
+    EVERYTHING_IS_THE_OPERATORS,
+    add_phase,
+    changed,
+    check_against_truth,
+    move_next_phases,
+    record_changes,
+    remove_phase,
+    store_rules,
+    update_phase,
+)
 from vocboard.app.challenges.phases import (
     Phase,
     PhaseState,
@@ -83,10 +90,6 @@ __all__ = [
 ]
 
 CHANGEABLE_FOR_EVER = frozenset({"title", "description", "visibility"})  # also when it is archived
-EVERYTHING_IS_THE_OPERATORS = (
-    "The challenge has ground truth, and exact results would reveal it permanently. From "
-    "now on, only the operator can choose this level: vocboard admin set-detail {slug} everything"
-)
 
 
 def visible_challenges(session: Session, viewer: User | None) -> Sequence[Challenge]:
@@ -100,7 +103,7 @@ def organised_challenges(session: Session, user: User) -> Sequence[Challenge]:
 
 
 def get_visible(session: Session, slug: str, viewer: User | None) -> Challenge:
-    """Return a challenge, with its competitions.
+    """Return a challenge, with its phases.
 
     Raises:
         NotFoundError: there is none, or it is a draft and the user does not organise it.
@@ -109,7 +112,7 @@ def get_visible(session: Session, slug: str, viewer: User | None) -> Challenge:
 
 
 def get_organised(session: Session, slug: str, user: User) -> Challenge:
-    """Return a challenge that the user organises (administrators: any), with its competitions.
+    """Return a challenge that the user organises (administrators: any), with its phases.
 
     Raises:
         NotFoundError: the user may not see it.
@@ -136,6 +139,7 @@ def create(
     rules: ChallengeRules,
     edition_version: int = 1,
     challenge_id: UUID | None = None,
+    phase_id: UUID | None = None,
     imported_at: datetime | None = None,
 ) -> Challenge:
     """Create a challenge with this user as its organiser.
@@ -146,6 +150,7 @@ def create(
         edition_file: content of a custom edition file.
         edition_version: number of this version of the edition, for an imported challenge.
         challenge_id: its id, if other rows have it already.
+        phase_id: that of its main phase.
         imported_at: when it was imported from another server; the caller archives it.
 
     Raises:
@@ -162,16 +167,19 @@ def create(
     known = chosen_edition(checks, edition, edition_file)
     rules = check_rules(checks, rules, known)
     checks.finish()
+    phase_id = phase_id or uuid4()
+    main = ChallengePhase(
+        id=phase_id, key=MAIN_PHASE, title=rules.phase_title, truth_phase_id=phase_id, **rules.phase_columns()
+    )
     challenge = Challenge(
         id=challenge_id,
         slug=slug,
         edition=known.name if known else "",
         edition_file=edition_file,
         edition_version=edition_version,
-        competitions=competition_rows(rules.competitions or ()),
         imported_at=imported_at,
-        further_phases=[],
-        **rules.columns(),
+        phases=[main],
+        **rules.challenge_columns(),
     )
     try:
         with session.begin_nested():
@@ -197,30 +205,19 @@ def update(session: Session, *, challenge: Challenge, user: User, rules: Challen
     """
     queries.lock_challenge(session, challenge.id)
     freezing.freeze_due(session, challenge)
-    old = rules_of(challenge)
-    before = dict(old)
+    old, main = rules_of(challenge), phase_named(challenge, MAIN_PHASE)
     checks = FieldChecks()
     rules = check_rules(checks, rules, edition_of(challenge))
-    if any(before[name] != value for name, value in dict(rules).items() if name not in CHANGEABLE_FOR_EVER):
+    if changed(dict(old), dict(rules)).keys() - CHANGEABLE_FOR_EVER:
         require_not_archived(challenge)
-    keys = rules.competitions or ()
-    if rules.detail is Detail.EVERYTHING is not challenge.detail and challenge.current_scoring_id is not None:
-        checks.fail("detail", EVERYTHING_IS_THE_OPERATORS.format(slug=challenge.slug))
-    truth = current_truth(session, phase_named(challenge, MAIN_PHASE))
-    if truth is not None and (missing := [key for key in keys if key not in (truth.competitions or ())]):
-        checks.fail("competitions", f"The current ground truth cannot score {', '.join(missing)}.")
+    message = EVERYTHING_IS_THE_OPERATORS.format(slug=challenge.slug)
+    check_against_truth(session, checks, rules, scoring_id=main.scoring_id, before=old, already_public=message)
     checks.finish()
-    rules = rules.model_copy(update=with_moved_dates(old, rules))
-    require_not_entered(session, challenge, MAIN_PHASE, {row.key for row in challenge.competitions} - set(keys))
-    for name, value in rules.columns().items():
+    for name, value in rules.challenge_columns().items():
         setattr(challenge, name, value)
-    challenge.competitions = same_or_new(challenge.competitions, keys)
-    session.flush()
-    after = dict(rules)
-    changes = {name: {"from": before[name], "to": after[name]} for name in after if before[name] != after[name]}
-    if changes:
-        audit.record(session, actor=user, action="challenge.update", subject=challenge, details=changes)
-    move_next_phases(session, challenge, user=user, key=MAIN_PHASE, before=old, after=rules)
+    stored = store_rules(session, challenge, main, rules, title=rules.phase_title)
+    record_changes(session, challenge, user, MAIN_PHASE, changed(dict(old), dict(stored)))
+    move_next_phases(session, challenge, user=user, before=main, after=stored)
 
 
 def change_phase(
@@ -254,6 +251,23 @@ def change_phase(
     return phase_named(challenge, key)
 
 
+def set_detail(session: Session, *, challenge: Challenge, user: User, detail: Detail) -> None:
+    """Change the detail level of a challenge's main phase, even to `everything` when it has ground truth.
+
+    Only for operators: the database does not let the web process do this, so that a compromised web process cannot get
+    exact curves, which reveal the ground truth.
+
+    Args:
+        user: an organiser, named in the audit log.
+    """
+    queries.lock_challenge(session, challenge.id)
+    freezing.freeze_due(session, challenge)
+    before, challenge.main_phase.detail = challenge.main_phase.detail, detail
+    session.flush()
+    changes = changed({"detail": before.value}, {"detail": detail.value})
+    record_changes(session, challenge, user, MAIN_PHASE, changes)
+
+
 def replace_edition_file(session: Session, *, challenge: Challenge, user: User, edition_file: str) -> None:
     """Replace the custom edition file of a challenge; it then runs all competitions of the new edition.
 
@@ -273,11 +287,11 @@ def replace_edition_file(session: Session, *, challenge: Challenge, user: User, 
             "Ground truth has been uploaded, so the edition can only be changed together with the scores: start a "
             "re-score with the changed edition file."
         )
-    if challenge.further_phases:
+    if len(challenge.phases) > 1:
         raise ConflictError("The edition cannot be changed while there are several phases. Remove the others first.")
     before = challenge.edition
     challenge.edition, challenge.edition_file = edition.name if edition else "", edition_file
-    challenge.competitions = same_or_new(challenge.competitions, tuple(edition.competitions) if edition else ())
+    challenge.main_phase.competition_keys = list(edition.competitions) if edition else []
     session.flush()
     details = {"from": before, "to": challenge.edition, "sha256": sha256(edition_file.encode()).hexdigest()}
     audit.record(session, actor=user, action="challenge.replace_edition", subject=challenge, details=details)

@@ -9,8 +9,7 @@ from typing import Any
 from sqlalchemy import ColumnElement, Delete, Insert, Select, delete, exists, insert, select
 from sqlalchemy.orm import Session
 
-from vocboard.app.challenges.models import Challenge, ChallengePhase, Detail
-from vocboard.app.challenges.queries import is_phase_of_submission, rule_of_submissions_phase
+from vocboard.app.challenges.models import ChallengePhase, Detail
 from vocboard.app.evaluations.models import (
     CompetitionResult,
     Evaluation,
@@ -71,7 +70,6 @@ def _of_public_phases(query: Select[Any]) -> Select[Any]:
     return (
         query.where(CompetitionResult.evaluation_id == Evaluation.id)
         .join_from(Evaluation, Submission, Evaluation.submission_id == Submission.id)
-        .join(Challenge, Submission.challenge_id == Challenge.id)
-        .outerjoin(ChallengePhase, is_phase_of_submission())
-        .where(rule_of_submissions_phase("detail") == Detail.EVERYTHING)
+        .join(ChallengePhase, Submission.phase_id == ChallengePhase.id)
+        .where(ChallengePhase.detail == Detail.EVERYTHING)
     )

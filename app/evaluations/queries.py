@@ -125,8 +125,7 @@ class Scored(NamedTuple):
 
 def in_order_of_evaluation(
     session: Session,
-    challenge_id: uuid.UUID,
-    phase_key: str,
+    phase_id: uuid.UUID,
     *,
     user_ids: Collection[uuid.UUID] | None = None,
     competition: str | None = None,
@@ -155,8 +154,7 @@ def in_order_of_evaluation(
             .join(Measure, and_(Measure.result_id == CompetitionResult.id, Measure.position == 0))
         )
         .where(
-            Submission.challenge_id == challenge_id,
-            Submission.phase_key == phase_key,
+            Submission.phase_id == phase_id,
             Submission.is_rehearsal.is_(False),
         )
         .order_by(first.correlate(Submission).scalar_subquery(), Submission.created_at, Submission.id)

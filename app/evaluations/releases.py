@@ -21,8 +21,7 @@ from vocboard.evaluator.tasks.registries.definitions import METRICS
 
 def releases_of_phase(
     session: Session,
-    challenge_id: uuid.UUID,
-    phase_key: str,
+    phase_id: uuid.UUID,
     step: float,
     decimals: int,
     *,
@@ -39,7 +38,7 @@ def releases_of_phase(
     """
     found: defaultdict[uuid.UUID, dict[str, Release]] = defaultdict(dict)
     ladders: defaultdict[tuple[uuid.UUID, str], list[Scored]] = defaultdict(list)
-    scored = in_order_of_evaluation(session, challenge_id, phase_key, user_ids=user_ids, competition=competition)
+    scored = in_order_of_evaluation(session, phase_id, user_ids=user_ids, competition=competition)
     for one in scored:
         ladders[one.user_id, one.competition].append(one)
     for sequence in ladders.values():

@@ -9,7 +9,7 @@ from sqlalchemy.orm import Session
 
 from vocboard.app.accounts.models import User
 from vocboard.app.challenges.models import Detail
-from vocboard.app.challenges.phases import Phase, phase_named
+from vocboard.app.challenges.phases import Phase, phase_with_id
 from vocboard.app.challenges.queries import organises
 from vocboard.app.database import now
 from vocboard.app.evaluations import queries
@@ -46,7 +46,7 @@ def visible_evaluation(
     evaluation = None if submission.state is State.WITHDRAWN else queries.current(session, submission)
     if evaluation is None:
         return None
-    phase = phase_named(submission.challenge, submission.phase_key)
+    phase = phase_with_id(submission.challenge, submission.phase_id)
     is_organiser = organises(session, viewer, submission.challenge_id)
     shown_evaluation = visible(
         evaluation,
@@ -66,14 +66,7 @@ def _ladder(session: Session, submission: Submission, phase: Phase, viewer: User
     step = phase.ladder_step(now())
     if step is None:
         return None
-    found = releases_of_phase(
-        session,
-        submission.challenge_id,
-        phase.key,
-        step,
-        submission.challenge.decimals,
-        user_ids=[submission.user_id],
-    )
+    found = releases_of_phase(session, phase.id, step, submission.challenge.decimals, user_ids=[submission.user_id])
     is_owner = viewer is not None and viewer.id == submission.user_id
     return Ladder(step, found.get(submission.id, {}), is_owner)
 
@@ -128,11 +121,11 @@ def incomplete_results(session: Session, submissions: Sequence[Submission]) -> s
 
 def _released(session: Session, submissions: Sequence[Submission]) -> Mapping[uuid.UUID, Mapping[str, Release]]:
     """What the Ladder mechanism releases of those submissions whose scores it hides now."""
-    at, by_phase = now(), defaultdict[tuple[uuid.UUID, str, float, int], list[Submission]](list)
+    at, by_phase = now(), defaultdict[tuple[uuid.UUID, float, int], list[Submission]](list)
     for one in submissions:
-        step = phase_named(one.challenge, one.phase_key).ladder_step(at)
+        step = phase_with_id(one.challenge, one.phase_id).ladder_step(at)
         if step is not None:
-            by_phase[one.challenge_id, one.phase_key, step, one.challenge.decimals].append(one)
+            by_phase[one.phase_id, step, one.challenge.decimals].append(one)
     released: dict[uuid.UUID, Mapping[str, Release]] = {}
     for phase, hidden in by_phase.items():
         found = releases_of_phase(session, *phase, user_ids={one.user_id for one in hidden})

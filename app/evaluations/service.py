@@ -9,10 +9,10 @@ from datetime import datetime
 from typing import Any
 
 import numpy as np
-from sqlalchemy import exists, insert, or_, select, update
+from sqlalchemy import exists, insert, select, update
 from sqlalchemy.orm import Session
 
-from vocboard.app.challenges.models import Challenge, ChallengePhase, Scoring
+from vocboard.app.challenges.models import ChallengePhase, Scoring
 from vocboard.app.database import Base
 from vocboard.app.evaluations import curves, diagnosis_tasks, eleven_points, exact_copies
 from vocboard.app.evaluations.confusion_shares import confusion_shares, step
@@ -142,10 +142,7 @@ def store_diagnoses(
 
 
 def _make_current(session: Session, submission_id: uuid.UUID, scoring_id: uuid.UUID, evaluation_id: uuid.UUID) -> None:
-    is_current = or_(
-        exists().where(Challenge.current_scoring_id == scoring_id),
-        exists().where(ChallengePhase.current_scoring_id == scoring_id),
-    )
+    is_current = exists().where(ChallengePhase.current_scoring_id == scoring_id)
     session.execute(
         update(Submission)
         .where(Submission.id == submission_id, is_current)

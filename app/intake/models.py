@@ -7,7 +7,7 @@ from enum import StrEnum
 from sqlalchemy import JSON, BigInteger, ForeignKey, Index, String, text
 from sqlalchemy.orm import Mapped, mapped_column, relationship
 
-from vocboard.app.challenges.models import Challenge, PhaseKey
+from vocboard.app.challenges.models import Challenge, ChallengePhase, PhaseId
 from vocboard.app.database import Base, CreatedAt, Identifier, text_enum
 
 
@@ -57,7 +57,7 @@ class ResumableUpload(Base):
     expires_at: Mapped[datetime] = mapped_column(index=True)
     user_id: Mapped[uuid.UUID] = mapped_column(ForeignKey("users.id", ondelete="CASCADE"), index=True)
     challenge_id: Mapped[uuid.UUID] = mapped_column(ForeignKey("challenges.id", ondelete="CASCADE"), index=True)
-    phase_key: Mapped[PhaseKey]
+    phase_id: Mapped[PhaseId]
     is_rehearsal: Mapped[bool]
     client_metadata: Mapped[str] = mapped_column(String(2000))  # as the client has sent it; may be empty
     byte_count: Mapped[int] = mapped_column(BigInteger)  # announced
@@ -67,6 +67,7 @@ class ResumableUpload(Base):
     validation_count: Mapped[int] = mapped_column(default=0, server_default=text("0"))  # checks and submissions
 
     challenge: Mapped[Challenge] = relationship(lazy="raise")
+    phase: Mapped[ChallengePhase] = relationship(lazy="raise")
 
     @property
     def is_finished(self) -> bool:

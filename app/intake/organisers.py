@@ -68,22 +68,19 @@ async def take_ground_truth(
         NotSignedInError: the token or browser session ended while the upload went on.
     """
 
-    def check() -> uuid.UUID:
+    def check() -> tuple[uuid.UUID, uuid.UUID]:
         with intake.database.reading() as session:
             challenge = challenges.get_organised(session, slug, user)
-            challenges.check_phase_of_truth(challenge, phase_key)
-            return challenge.id
+            return challenge.id, challenges.check_phase_of_truth(challenge, phase_key).id
 
     def check_fields(form: StreamedForm) -> None:
         if before_file is not None:
             before_file(form)
         with intake.database.reading() as session:
             challenge = challenges.get_organised(session, slug, user)
-            rescores.check_correction(
-                session, challenge=challenge, phase_key=phase_key, reason=form.value(REASON_FIELD)
-            )
+            rescores.check_correction(session, challenge=challenge, phase_id=phase_id, reason=form.value(REASON_FIELD))
 
-    challenge_id = await to_thread.run_sync(check)
+    challenge_id, phase_id = await to_thread.run_sync(check)
     limit = intake.settings.ground_truth_limit_bytes
     async with upload_in_progress(
         request, user=user, kind=UploadKind.GROUND_TRUTH, database=intake.database, settings=intake.settings

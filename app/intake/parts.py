@@ -62,7 +62,7 @@ def create(
             session,
             Attempt(user.id, network(client_address(request)), UploadKind.RESUMABLE, byte_count),
             challenge_id=target.challenge.id,
-            phase_key=target.phase.key,
+            phase_id=target.phase.id,
             is_rehearsal=destination.is_rehearsal,
             client_metadata=client_metadata,
             person=person_limits(settings, UploadKind.RESUMABLE),

@@ -77,7 +77,7 @@ def create(
     attempt: Attempt,
     *,
     challenge_id: uuid.UUID,
-    phase_key: str,
+    phase_id: uuid.UUID,
     is_rehearsal: bool,
     client_metadata: str,
     person: PersonLimits,
@@ -102,7 +102,7 @@ def create(
             expires_at=instant + retention.kept_for,
             user_id=attempt.user_id,
             challenge_id=challenge_id,
-            phase_key=phase_key,
+            phase_id=phase_id,
             is_rehearsal=is_rehearsal,
             client_metadata=client_metadata,
             byte_count=attempt.byte_count,
@@ -260,7 +260,9 @@ def _check_pace(upload: ResumableUpload, person: PersonLimits) -> None:
 
 def _present() -> Select[ResumableUpload]:
     return (
-        select(ResumableUpload).options(joinedload(ResumableUpload.challenge)).where(ResumableUpload.expires_at > now())
+        select(ResumableUpload)
+        .options(joinedload(ResumableUpload.challenge), joinedload(ResumableUpload.phase))
+        .where(ResumableUpload.expires_at > now())
     )
 
 

@@ -212,7 +212,7 @@ class Intake:
         """
         async with self._in_progress(request, user, upload_id) as progress:
             upload = await to_thread.run_sync(self.find, upload_id, user)
-            destination = Destination(upload.challenge.slug, upload.phase_key, upload.is_rehearsal)
+            destination = Destination(upload.challenge.slug, upload.phase.key, upload.is_rehearsal)
             target = await to_thread.run_sync(self._target_of, upload, destination, user)
             try:
                 archive = await to_thread.run_sync(self._adopted, upload)
@@ -311,7 +311,7 @@ class Intake:
             return _Opened(sent, progress, key, upload_id, upload, target, began_at)
         if upload is None:
             raise NotFoundError(resumable.NO_UPLOAD)
-        destination = replace(sent.destination, phase_key=sent.destination.phase_key or upload.phase_key)
+        destination = replace(sent.destination, phase_key=sent.destination.phase_key or upload.phase.key)
         target = self._target_of(upload, destination, sent.user)
         return _Opened(sent, progress, key, upload_id, upload, target, _began_at(upload))
 
@@ -473,8 +473,7 @@ class Intake:
             ConflictError: it is for something else, or it is not finished.
         """
         target = find_target(self.database, destination, user, at=_began_at(upload))
-        wanted = (target.challenge.id, target.phase.key, destination.is_rehearsal)
-        if (upload.challenge_id, upload.phase_key, upload.is_rehearsal) != wanted:
+        if (upload.phase_id, upload.is_rehearsal) != (target.phase.id, destination.is_rehearsal):
             raise ConflictError("This upload is for another challenge or phase. Upload the archive for this one.")
         if not upload.is_finished:
             raise ConflictError(
@@ -544,9 +543,7 @@ class _Digest:
 
 
 def _identical(session: Session, user: User, target: Target, sha256: str) -> IdenticalArchiveError | None:
-    earlier = queries.identical_to(
-        session, user=user, challenge=target.challenge, phase_key=target.phase.key, sha256=sha256
-    )
+    earlier = queries.identical_to(session, user=user, phase_id=target.phase.id, sha256=sha256)
     return None if earlier is None else IdenticalArchiveError(earlier)
 
 

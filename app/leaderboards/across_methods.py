@@ -151,7 +151,7 @@ def across_methods(
     is_being_computed = basis is None  # frozen, and not copied yet
     if basis is not None and basis.is_wanted:
         methods = len(basis.entries)
-        board = challenge.id, phase.key, competition
+        board = phase.id, competition
         shown = shown_statistics(session, board, basis.entries, decimals=basis.decimals, frozen_at=basis.frozen_at)
         is_being_computed = shown is not None and not shown.is_current
         failure = None if shown is None else shown.failure
@@ -163,7 +163,7 @@ def across_methods(
                     common, basis.entries, decimals=basis.decimals, higher_is_better=higher_is_better
                 )
                 reached = _combinations(common, basis.entries, higher_is_better=higher_is_better)
-    found = sequences.members(session, challenge.id, phase.key, competition=competition) if challenge.statistics else {}
+    found = sequences.members(session, phase.id, competition=competition) if challenge.statistics else {}
     return AcrossMethods(
         phase=phase,
         competition=rules,
@@ -175,7 +175,7 @@ def across_methods(
         failure=failure,
         not_compared=methods - len(agreement),
         image_sets=on_both_image_sets(session, challenge, phase, competition, at=at) if challenge.statistics else [],
-        entrants=_entrants(session, challenge, phase, found, higher_is_better=higher_is_better),
+        entrants=_entrants(session, phase, found, higher_is_better=higher_is_better),
         alone=sum(len(sequence) == 1 for sequence in found.values()),
     )
 
@@ -220,7 +220,6 @@ def _result(entry: Entry) -> uuid.UUID:
 
 def _entrants(
     session: Session,
-    challenge: Challenge,
     phase: Phase,
     found: Mapping[SequenceKey, Sequence[Member]],
     *,
@@ -231,9 +230,7 @@ def _entrants(
     users = {user.id: user for user in session.scalars(select(User).where(User.id.in_(people)))}
     stored = session.scalars(
         select(SubmissionSequence).where(
-            SubmissionSequence.challenge_id == challenge.id,
-            SubmissionSequence.phase_key == phase.key,
-            SubmissionSequence.user_id.in_(people),
+            SubmissionSequence.phase_id == phase.id, SubmissionSequence.user_id.in_(people)
         )
     )
     contents = {row.user_id: row.content for row in stored if row.content is not None}

@@ -38,7 +38,7 @@ def read_live(
         cache: what has been read before.
     """
     read = entries.published if cache is None else cache.published
-    found = read(session, challenge, phase.key, rules.key, rules.rules.board)
+    found = read(session, phase.id, rules.key, rules.rules.board)
     found = entries.with_releases(session, challenge, phase, rules.key, found)
     return Content(
         challenge_title=challenge.title,

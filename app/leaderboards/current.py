@@ -255,7 +255,7 @@ class Boards:
             board = service.board(
                 session, challenge, phase, wanted.competition, part=wanted.part, at=at, cache=self._entries
             )
-            counts = service.counts(session, challenge, phase, at=at)
+            counts = service.counts(session, phase, at=at)
         return CurrentBoard(challenge, phase, board, revision, counts, phase.ladder_step(at) is not None)
 
     def _check_visible(self, challenge: Challenge, phase: Phase, viewer: User | None, at: datetime) -> None:

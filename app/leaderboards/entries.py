@@ -137,8 +137,7 @@ class Published:
 
 def published(
     session: Session,
-    challenge: Challenge,
-    phase_key: str,
+    phase_id: uuid.UUID,
     competition: str,
     others: tuple[Metric, ...],
     *,
@@ -152,9 +151,9 @@ def published(
     """
     if only is not None and not only:
         return []
-    rows = queries.published(session, challenge, phase_key, competition, only=only)
-    values = queries.values(session, challenge, phase_key, competition, only=only)
-    other_measures = queries.other_measures(session, challenge, phase_key, competition, others, only=only)
+    rows = queries.published(session, phase_id, competition, only=only)
+    values = queries.values(session, phase_id, competition, only=only)
+    other_measures = queries.other_measures(session, phase_id, competition, others, only=only)
     return [
         Published(
             Entry(
@@ -187,7 +186,7 @@ def with_releases(
     step = phase.rules.ladder_step
     if step is None or not found:
         return list(found)
-    released = releases_of_phase(session, challenge.id, phase.key, step, challenge.decimals, competition=competition)
+    released = releases_of_phase(session, phase.id, step, challenge.decimals, competition=competition)
     nothing = Release(None, None)
     return [
         replace(

@@ -18,7 +18,6 @@ from cachetools import LRUCache
 from sqlalchemy import text
 from sqlalchemy.orm import Session
 
-from vocboard.app.challenges.models import Challenge
 from vocboard.app.leaderboards import entries
 from vocboard.app.leaderboards.entries import Published
 from vocboard.evaluator.editions import Metric
@@ -37,7 +36,7 @@ _VERSIONS = text(
         FROM submissions JOIN methods ON methods.id = submissions.method_id
         JOIN submission_entries ON submission_entries.submission_id = submissions.id
             AND submission_entries.competition = :competition AND NOT submission_entries.is_private
-        WHERE submissions.challenge_id = :challenge_id AND submissions.phase_key = :phase_key
+        WHERE submissions.phase_id = :phase_id
             AND submissions.state = 'scored' AND submissions.published_at IS NOT NULL
         ORDER BY submissions.created_at, submissions.id
     ) AS versions
@@ -53,26 +52,21 @@ class EntryCache:
         self._lock = threading.Lock()
 
     def published(
-        self, session: Session, challenge: Challenge, phase_key: str, competition: str, others: tuple[Metric, ...]
+        self, session: Session, phase_id: uuid.UUID, competition: str, others: tuple[Metric, ...]
     ) -> list[Published]:
         """Return what `entries.published` returns, and read only what has changed since the last time."""
         if session.get_bind().dialect.name != "postgresql":
-            return entries.published(session, challenge, phase_key, competition, others)
-        key = (challenge.id, phase_key, competition, others)
+            return entries.published(session, phase_id, competition, others)
+        key = (phase_id, competition, others)
         with self._lock:
             known: Mapping[str, Published | None] = self._known.get(key, {})
-        parameters: Mapping[str, Any] = {
-            "challenge_id": challenge.id,
-            "phase_key": phase_key,
-            "competition": competition,
-        }
+        parameters: Mapping[str, Any] = {"phase_id": phase_id, "competition": competition}
         versions = (session.scalar(_VERSIONS, parameters) or "").split("\n")
         changed = [version for version in versions if version and version not in known]
         ids = {uuid.UUID(version.partition(SEPARATOR)[0]): version for version in changed}
         read = entries.published(
             session,
-            challenge,
-            phase_key,
+            phase_id,
             competition,
             others,
             only=list(ids) if len(changed) <= MAX_CHANGED else None,

@@ -30,15 +30,14 @@ from vocboard.app.submissions.models import State, Submission
 from vocboard.evaluator.editions import Competition
 
 
-def find(session: Session, challenge: Challenge, phase: Phase, competition: str) -> FrozenLeaderboard | None:
+def find(session: Session, phase: Phase, competition: str) -> FrozenLeaderboard | None:
     """Return the copy of a frozen leaderboard; None if it has not been made yet.
 
     Copies of other freezing dates do not count: organisers may have prolonged a phase.
     """
     return session.scalar(
         select(FrozenLeaderboard).where(
-            FrozenLeaderboard.challenge_id == challenge.id,
-            FrozenLeaderboard.phase_key == phase.key,
+            FrozenLeaderboard.phase_id == phase.id,
             FrozenLeaderboard.competition == competition,
             FrozenLeaderboard.frozen_at == phase.freezes_at,
         )
@@ -50,7 +49,7 @@ def removals(session: Session, frozen: FrozenLeaderboard) -> Mapping[str, Remova
 
     Nothing of this is stored with the copy: an entry whose disqualification is lifted is shown again.
     """
-    removed = removed_submissions(session, frozen.challenge_id, frozen.phase_key)
+    removed = removed_submissions(session, frozen.phase_id)
     return {id_: removed[id_] for kept in frozen.content["entries"] if (id_ := kept["submission"]) in removed}
 
 
@@ -63,7 +62,7 @@ def boards_with(session: Session, submission: Submission, phase: Phase) -> tuple
     if phase.freezes_at is None:
         return ()
     own = str(submission.id)
-    copies = [find(session, submission.challenge, phase, entry.competition) for entry in submission.entries]
+    copies = [find(session, phase, entry.competition) for entry in submission.entries]
     return tuple(
         row.competition
         for row in copies
@@ -90,14 +89,14 @@ def freeze_due(session: Session, challenge: Challenge, *, at: datetime | None = 
     session.execute(select(Challenge.id).where(Challenge.id == challenge.id).with_for_update(read=True, key_share=True))
     lock_frozen(session, challenge.id)
     known = {
-        (row.phase_key, row.competition, row.frozen_at): row
+        (row.phase_id, row.competition, row.frozen_at): row
         for row in session.scalars(select(FrozenLeaderboard).where(FrozenLeaderboard.challenge_id == challenge.id))
     }
     changed = False
     for phase in frozen:
         edition = edition_of_phase(challenge, phase)
         for key in phase.competitions:
-            row = known.get((phase.key, key, phase.freezes_at or at))
+            row = known.get((phase.id, key, phase.freezes_at or at))
             if row is None or not row.is_final:
                 changed |= _freeze(session, challenge, phase, edition.competitions[key], row=row, at=at)
     session.flush()
@@ -123,7 +122,7 @@ def is_awaiting(session: Session, challenge: Challenge) -> bool:
         for phase in phases_of(challenge)
         if phase.is_frozen(at)
         for key in phase.competitions
-        if (kept := find(session, challenge, phase, key)) is not None
+        if (kept := find(session, phase, key)) is not None
     )
 
 
@@ -146,10 +145,10 @@ def _freeze(
 ) -> bool:
     date = phase.freezes_at
     assert date is not None  # noqa: S101  # it is frozen
-    found = entries.published(session, challenge, phase.key, competition.key, competition.rules.board)
+    found = entries.published(session, phase.id, competition.key, competition.rules.board)
     found = entries.with_releases(session, challenge, phase, competition.key, found)
     in_time = [one for one in found if one.published_at <= date or (one.was_promised and one.began_at <= date)]
-    is_final = at > date + MAX_UPLOAD_DURATION and not _is_awaited(session, challenge, phase, date)
+    is_final = at > date + MAX_UPLOAD_DURATION and not _is_awaited(session, phase, date)
     if row is None:
         content: dict[str, Any] = {
             "challenge_title": challenge.title,
@@ -164,7 +163,7 @@ def _freeze(
         session.add(
             FrozenLeaderboard(
                 challenge_id=challenge.id,
-                phase_key=phase.key,
+                phase_id=phase.id,
                 competition=competition.key,
                 frozen_at=date,
                 is_final=is_final,
@@ -183,11 +182,10 @@ def _freeze(
     return changed
 
 
-def _is_awaited(session: Session, challenge: Challenge, phase: Phase, date: datetime) -> bool:
+def _is_awaited(session: Session, phase: Phase, date: datetime) -> bool:
     """Whether a result that belongs to the leaderboard is still to be scored."""
     query = select(Submission.id).where(
-        Submission.challenge_id == challenge.id,
-        Submission.phase_key == phase.key,
+        Submission.phase_id == phase.id,
         Submission.publish_when_scored,
         Submission.began_at <= date,
         Submission.state.in_((State.QUEUED, State.EVALUATING)),

@@ -80,7 +80,7 @@ def on_both_image_sets(
         pairs = image_sets.on_both(first.entries, second.entries)
         decimals = decimals_of(min(first.decimals, second.decimals))
         digest = digest_of((entry.result_id for pair in pairs for entry in pair), decimals)
-        stored = session.scalars(image_sets.of_competitions(challenge.id, phase.key, both)).one_or_none()
+        stored = session.scalars(image_sets.of_competitions(phase.id, both)).one_or_none()
         is_compared = stored is not None and stored.methods_sha256 == digest
         found = ImageSetStatistics.from_json(stored.content) if stored is not None and is_compared else None
         changes = [None] * len(pairs) if found is None else found.changes

@@ -7,7 +7,7 @@ from typing import Any
 from sqlalchemy import JSON, BigInteger, ForeignKey, String, UniqueConstraint
 from sqlalchemy.orm import Mapped, mapped_column
 
-from vocboard.app.challenges.models import PhaseKey
+from vocboard.app.challenges.models import PhaseId
 from vocboard.app.database import Base, CreatedAt, Identifier
 
 
@@ -34,14 +34,12 @@ class FrozenLeaderboard(Base):
     """
 
     __tablename__ = "frozen_leaderboards"
-    __table_args__ = (
-        UniqueConstraint("challenge_id", "phase_key", "competition", "frozen_at", name="uq_frozen_leaderboards_copy"),
-    )
+    __table_args__ = (UniqueConstraint("phase_id", "competition", "frozen_at", name="uq_frozen_leaderboards_copy"),)
 
     id: Mapped[Identifier]
     created_at: Mapped[CreatedAt]
     challenge_id: Mapped[uuid.UUID] = mapped_column(ForeignKey("challenges.id", ondelete="CASCADE"))
-    phase_key: Mapped[PhaseKey]
+    phase_id: Mapped[PhaseId]
     competition: Mapped[str] = mapped_column(String(30))
     frozen_at: Mapped[datetime]
     is_final: Mapped[bool]

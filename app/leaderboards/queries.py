@@ -66,8 +66,7 @@ _PUBLISHED = (
     .join(Measure, and_(Measure.result_id == CompetitionResult.id, Measure.position == 0))
     .join(SubmissionEntry, _IS_ENTRY)
     .where(
-        Submission.challenge_id == bindparam("challenge_id"),
-        Submission.phase_key == bindparam("phase_key"),
+        Submission.phase_id == bindparam("phase_id"),
         *_IS_PUBLISHED,
         CompetitionResult.competition == bindparam("competition"),
     )
@@ -112,8 +111,7 @@ def revision(session: Session, slug: str, viewer: User | None) -> Revision | Non
 
 def published(
     session: Session,
-    challenge: Challenge,
-    phase_key: str,
+    phase_id: uuid.UUID,
     competition: str,
     *,
     only: Sequence[uuid.UUID] | None = None,
@@ -123,7 +121,7 @@ def published(
     Args:
         only: submissions to return; all by default. This is so for all queries of this module.
     """
-    query, parameters = _PUBLISHED, _of(challenge, phase_key, competition)
+    query, parameters = _PUBLISHED, _of(phase_id, competition)
     if only is not None:
         query, parameters = _ONLY_PUBLISHED, parameters | {"only": only}
     return session.execute(query, parameters).all()
@@ -131,15 +129,14 @@ def published(
 
 def values(
     session: Session,
-    challenge: Challenge,
-    phase_key: str,
+    phase_id: uuid.UUID,
     competition: str,
     *,
     only: Sequence[uuid.UUID] | None = None,
 ) -> Mapping[uuid.UUID, Mapping[str, float | None]]:
     """Return the unrounded scores of each published primary measure, by class."""
     found: defaultdict[uuid.UUID, ClassScores] = defaultdict(ClassScores)
-    query, parameters = _VALUES, _of(challenge, phase_key, competition)
+    query, parameters = _VALUES, _of(phase_id, competition)
     if only is not None:
         query, parameters = _ONLY_VALUES, parameters | {"only": only}
     for measure_id, name, value in session.execute(query, parameters):
@@ -149,8 +146,7 @@ def values(
 
 def other_measures(
     session: Session,
-    challenge: Challenge,
-    phase_key: str,
+    phase_id: uuid.UUID,
     competition: str,
     metrics: Collection[Metric],
     *,
@@ -161,7 +157,7 @@ def other_measures(
     if not metrics:
         return found
     query = _OTHER_MEASURES
-    parameters = _of(challenge, phase_key, competition) | {"metrics": [metric.value for metric in metrics]}
+    parameters = _of(phase_id, competition) | {"metrics": [metric.value for metric in metrics]}
     if only is not None:
         query, parameters = _ONLY_OTHER_MEASURES, parameters | {"only": only}
     for result_id, metric, mean, name, value in session.execute(query, parameters):
@@ -171,27 +167,23 @@ def other_measures(
     return found
 
 
-def counts(session: Session, challenge: Challenge, phase_key: str) -> Mapping[str, int]:
+def counts(session: Session, phase_id: uuid.UUID) -> Mapping[str, int]:
     """Return how many published results a phase has, by competition."""
     query = (
         select(CompetitionResult.competition, func.count())
         .select_from(Submission)
         .join(CompetitionResult, CompetitionResult.evaluation_id == Submission.current_evaluation_id)
         .join(SubmissionEntry, _IS_ENTRY)
-        .where(Submission.challenge_id == challenge.id, Submission.phase_key == phase_key, *_IS_PUBLISHED)
+        .where(Submission.phase_id == phase_id, *_IS_PUBLISHED)
         .group_by(CompetitionResult.competition)
     )
     return {row[0]: row[1] for row in session.execute(query)}
 
 
-def frozen_counts(session: Session, challenge: Challenge, phase_key: str, frozen_at: datetime) -> Mapping[str, int]:
+def frozen_counts(session: Session, phase_id: uuid.UUID, frozen_at: datetime) -> Mapping[str, int]:
     """Return how many results the frozen leaderboards of a phase show, by competition."""
-    copies = (
-        FrozenLeaderboard.challenge_id == challenge.id,
-        FrozenLeaderboard.phase_key == phase_key,
-        FrozenLeaderboard.frozen_at == frozen_at,
-    )
-    removed = removed_submissions(session, challenge.id, phase_key)
+    copies = (FrozenLeaderboard.phase_id == phase_id, FrozenLeaderboard.frozen_at == frozen_at)
+    removed = removed_submissions(session, phase_id)
     if removed:
         rows = session.scalars(select(FrozenLeaderboard).where(*copies))
         return {row.competition: sum(e["submission"] not in removed for e in row.content["entries"]) for row in rows}
@@ -222,5 +214,5 @@ def all_published_by(session: Session, user: User) -> frozenset[uuid.UUID]:
     return frozenset(session.scalars(select(Submission.id).where(Submission.user_id == user.id, *_IS_PUBLISHED)))
 
 
-def _of(challenge: Challenge, phase_key: str, competition: str) -> dict[str, Any]:
-    return {"challenge_id": challenge.id, "phase_key": phase_key, "competition": competition}
+def _of(phase_id: uuid.UUID, competition: str) -> dict[str, Any]:
+    return {"phase_id": phase_id, "competition": competition}

@@ -31,15 +31,14 @@ class Removal(NamedTuple):
     cause: Cause
 
 
-def removed_submissions(session: Session, challenge_id: uuid.UUID, phase_key: str) -> Mapping[str, Removal]:
+def removed_submissions(session: Session, phase_id: uuid.UUID) -> Mapping[str, Removal]:
     """Return which submissions to a phase no leaderboard shows by decision of the organisers, by id.
 
     It includes what the server has failed, which no leaderboard has ever shown.
     """
     is_failed = and_(Submission.state == State.FAILED, Submission.finished_at.is_not(None))
     query = select(Submission.id, Submission.disqualified_at, Submission.held_back_at, Submission.finished_at).where(
-        Submission.challenge_id == challenge_id,
-        Submission.phase_key == phase_key,
+        Submission.phase_id == phase_id,
         or_(Submission.disqualified_at.is_not(None), Submission.held_back_at.is_not(None), is_failed),
     )
     found = {}

@@ -65,7 +65,7 @@ def board(
     rules = rules_of(challenge, phase, competition)
     kept = None
     if phase.is_frozen(at):
-        kept = freezing.find(session, challenge, phase, competition)
+        kept = freezing.find(session, phase, competition)
         if kept is None:
             raise NotFrozenYetError
     elif part is Part.LATER:
@@ -82,7 +82,7 @@ def board(
     frozen_at = None if kept is None else kept.frozen_at
     statistics = None
     if content.has_statistics and part is Part.COUNTING:
-        where = challenge.id, phase.key, competition
+        where = phase.id, competition
         statistics = shown_statistics(session, where, content.entries, decimals=content.decimals, frozen_at=frozen_at)
     is_anonymous = phase.is_anonymous(at)
     if is_anonymous:
@@ -186,7 +186,7 @@ def statistics_basis(
     if not phase.is_frozen(at):
         live = contents.read_live(session, challenge, phase, rules, None)
         return StatisticsBasis(rules, live.entries, live.decimals, None, live.has_statistics)
-    kept = freezing.find(session, challenge, phase, competition)
+    kept = freezing.find(session, phase, competition)
     if kept is None:
         return None
     content = contents.read_frozen(session, kept)
@@ -196,11 +196,11 @@ def statistics_basis(
     )
 
 
-def counts(session: Session, challenge: Challenge, phase: Phase, *, at: datetime) -> Mapping[str, int]:
+def counts(session: Session, phase: Phase, *, at: datetime) -> Mapping[str, int]:
     """Return how many methods the leaderboards of a phase show, by competition; without those that show none."""
     if phase.freezes_at is not None and phase.is_frozen(at):
-        return queries.frozen_counts(session, challenge, phase.key, phase.freezes_at)
-    return queries.counts(session, challenge, phase.key)
+        return queries.frozen_counts(session, phase.id, phase.freezes_at)
+    return queries.counts(session, phase.id)
 
 
 def rules_of(challenge: Challenge, phase: Phase, competition: str) -> Competition:

@@ -57,7 +57,7 @@ class ShownStatistics:
 
 def shown_statistics(
     session: Session,
-    board: tuple[uuid.UUID, str, str],
+    board: tuple[uuid.UUID, str],
     entries: Sequence[Entry],
     *,
     decimals: int,
@@ -66,7 +66,7 @@ def shown_statistics(
     """Return the statistics of a leaderboard; None if it has none: it is empty, or was frozen by an earlier version.
 
     Args:
-        board: id of the challenge, keys of the phase and the competition.
+        board: id of the phase, key of the competition.
         entries: everything that it shows.
         decimals: of its scores.
         frozen_at: of a frozen one.

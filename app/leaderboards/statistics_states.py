@@ -87,7 +87,7 @@ def _state(session: Session, challenge: Challenge, phase: Phase, key: str, at: d
     if not basis.entries:
         state = StatisticsState.EMPTY
     elif basis.is_wanted:
-        board = challenge.id, phase.key, key
+        board = phase.id, key
         shown = shown_statistics(session, board, basis.entries, decimals=basis.decimals, frozen_at=basis.frozen_at)
         if shown is not None and shown.failure is not None:
             state, failure = StatisticsState.FAILED, shown.failure

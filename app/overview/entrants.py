@@ -11,7 +11,8 @@ from sqlalchemy.orm import Session
 
 from vocboard.app.accounts.models import User
 from vocboard.app.challenges.bans import bans_of
-from vocboard.app.challenges.models import Ban, Challenge
+from vocboard.app.challenges.editions import edition_of
+from vocboard.app.challenges.models import Ban, Challenge, ChallengePhase
 from vocboard.app.challenges.phases import phases_of
 from vocboard.app.database import now
 from vocboard.app.evaluations.models import CompetitionResult, Evaluation, Measure
@@ -137,13 +138,14 @@ def _add_progress(session: Session, challenge: Challenge, found: Mapping[uuid.UU
     query = (
         select(
             Submission.user_id,
-            Submission.phase_key,
+            ChallengePhase.key,
             Submission.method_id,
             Method.name,
             CompetitionResult.competition,
             Measure.metric,
             Measure.mean,
         )
+        .join(ChallengePhase, ChallengePhase.id == Submission.phase_id)
         .join(Method, Method.id == Submission.method_id)
         .join(Evaluation, Evaluation.id == Submission.current_evaluation_id)
         .join(CompetitionResult, CompetitionResult.evaluation_id == Evaluation.id)
@@ -169,14 +171,14 @@ def _add_progress(session: Session, challenge: Challenge, found: Mapping[uuid.UU
             found[user_id].progress.append(known)
         known.scored += 1
         known.best = max(known.best, mean) if known.higher_is_better else min(known.best, mean)
-    places = {row.key: row.position for row in challenge.competitions}
+    competitions = list(edition_of(challenge).competitions)
     phases = [phase.key for phase in phases_of(challenge)]
     for entrant in found.values():
         methods = list(dict.fromkeys(one.method for one in entrant.progress))
         entrant.progress.sort(
             key=lambda one, methods=methods: (  # type: ignore[misc]
-                phases.index(one.phase) if one.phase in phases else len(phases),
+                phases.index(one.phase),
                 methods.index(one.method),
-                places.get(one.competition, len(places)),
+                competitions.index(one.competition) if one.competition in competitions else len(competitions),
             )
         )

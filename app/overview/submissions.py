@@ -12,7 +12,6 @@ from sqlalchemy.orm import Session, aliased, joinedload, selectinload
 from vocboard.app.accounts.models import User
 from vocboard.app.challenges.editions import edition_of
 from vocboard.app.challenges.models import Challenge
-from vocboard.app.challenges.phases import phases_of
 from vocboard.app.evaluations.models import CompetitionResult, Evaluation, Measure
 from vocboard.app.evaluations.results import visible_means
 from vocboard.app.paging import PER_PAGE, Page, paginate
@@ -115,9 +114,7 @@ def page_of_submissions(
         .join(Submission.user)
         .where(Submission.challenge_id == challenge.id, *_conditions(challenge, filters))
         .options(
-            joinedload(Submission.challenge).options(
-                selectinload(Challenge.competitions), selectinload(Challenge.further_phases)
-            ),
+            joinedload(Submission.challenge).selectinload(Challenge.phases),
             joinedload(Submission.method),
             joinedload(Submission.user),
             selectinload(Submission.entries),
@@ -168,8 +165,8 @@ def _conditions(challenge: Challenge, filters: Filters) -> list[ColumnElement[bo
     if filters.competition:
         conditions.append(Submission.entries.any(SubmissionEntry.competition.in_(_keys(challenge, filters))))
     if filters.phase:  # one that the challenge has: anything else is nothing to ask a database for
-        keys = [phase.key for phase in phases_of(challenge) if phase.key == filters.phase]
-        conditions.append(Submission.phase_key.in_(keys))
+        ids = [row.id for row in challenge.phases if row.key == filters.phase]
+        conditions.append(Submission.phase_id.in_(ids))
     if filters.person is not None:
         conditions.append(Submission.user_id == filters.person)
     match filters.flag:

@@ -148,6 +148,7 @@ def environment() -> Environment:
         metric_title=wording.metric_title,
         short_metric=wording.short_metric,
         competition_title=wording.competition_title,
+        phase_of=queries.phase_of,
         phase_title=queries.phase_title_of,
         board_title=wording.board_title,
         task_title=wording.task_title,

@@ -19,6 +19,7 @@ from vocboard.app.pages.certainty import range_of_ranks
 from vocboard.app.pages.results import ClassRow, ResultView
 from vocboard.app.submissions import queries
 from vocboard.app.submissions.models import Submission
+from vocboard.app.submissions.queries import phase_of
 from vocboard.evaluator.editions import Metric
 from vocboard.evaluator.tasks.registries.definitions import METRICS
 
@@ -122,7 +123,7 @@ def compare(
     found = None
     if result is not None:
         with suppress(HiddenLeaderboardError, NotFoundError):
-            board = boards.read(submission.challenge.slug, key, viewer, phase_key=submission.phase_key).board
+            board = boards.read(submission.challenge.slug, key, viewer, phase_key=phase_of(submission).key).board
             found = placement(board, result)
     primary = view.primary
     metric = Metric(primary.metric) if primary.metric in set(Metric) else None

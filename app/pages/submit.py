@@ -188,7 +188,7 @@ def _page(
             challenge = challenges.get_organised(session, wanted.slug, user)
         phase = wanted.phase(challenge, at)
         left = quotas(session, user=user, challenge=challenge, phase=phase, now=at)
-        extras = extra_quotas_of(session, challenge, phase, user, at=at)
+        extras = extra_quotas_of(session, phase, user, at=at)
         obstacle = _obstacle(session, user, challenge, phase, wanted)
         previous = previous_answers(session, user=user, challenge=challenge)
         limit = error if isinstance(error, LimitedError) else None

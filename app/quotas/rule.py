@@ -48,7 +48,7 @@ def sentence(rules: PhaseRules, allowed: int | None = None) -> str:
     """Return the rule without a full stop, for pages, errors and the API.
 
     Args:
-        rules: of the phase; templates also give a challenge, whose columns are the rules of its main phase.
+        rules: of the phase.
         allowed: how many submissions a person may make, if they have extra quota.
     """
     count, length = rules.quota_count if allowed is None else allowed, _length(_period(rules))

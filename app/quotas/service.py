@@ -65,7 +65,7 @@ def quotas(
 ) -> Mapping[str, Quota]:
     """Return the person's quota in each of the competitions (by default, all of the phase), by key."""
     counted = _counted(session, user.id, challenge, phase, now)
-    allowed = phase.rules.quota_count + extra_quota(session, challenge, phase, user, at=now)
+    allowed = phase.rules.quota_count + extra_quota(session, phase, user, at=now)
     keys = phase.competitions if competitions is None else competitions
     return {key: _quota(counted[key], allowed, phase) for key in keys}
 
@@ -82,7 +82,7 @@ def check_quota(
         ConflictError: the submission enters more of these than the whole quota.
     """
     counted = _counted(session, user.id, challenge, phase, now)
-    allowed = phase.rules.quota_count + extra_quota(session, challenge, phase, user, at=now)
+    allowed = phase.rules.quota_count + extra_quota(session, phase, user, at=now)
     together, entered = _counted_together(challenge, phase), defaultdict[str, list[str]](list)
     for key in competitions:
         entered[together(key)].append(key)
@@ -117,7 +117,7 @@ def use_of_everyone(session: Session, challenge: Challenge, *, now: datetime) ->
         challenge: with its phases.
     """
     in_period = [
-        and_(Submission.phase_key == phase.key, Submission.created_at > rule.counts_after(phase.rules, now))
+        and_(Submission.phase_id == phase.id, Submission.created_at > rule.counts_after(phase.rules, now))
         for phase in phases_of(challenge)
     ]
     rows = session.execute(
@@ -150,8 +150,7 @@ def _counted(
         .join(Submission, Submission.id == SubmissionEntry.submission_id)
         .where(
             Submission.user_id == user_id,
-            Submission.challenge_id == challenge.id,
-            Submission.phase_key == phase.key,
+            Submission.phase_id == phase.id,
             Submission.created_at > rule.counts_after(phase.rules, now),
             _COUNTS,
         )

@@ -10,7 +10,6 @@ from sqlalchemy import ColumnElement, and_, func, select, update
 from sqlalchemy.orm import Session
 
 from vocboard.app.challenges.models import Challenge, ChallengePhase, EditionVersion, GroundTruthVersion
-from vocboard.app.challenges.queries import is_phase_of_version, truth_phase_of_submission
 from vocboard.app.database import now
 from vocboard.app.jobs import service as jobs
 from vocboard.app.jobs.models import Kind
@@ -66,12 +65,13 @@ class Batch:
 def add(session: Session, rescore: Rescore) -> None:
     """Divide the submissions that are in no batch into batches, and add a job for each."""
     rows = session.execute(
-        select(RescoreItem.submission_id, truth_phase_of_submission().label("truth_phase"))
+        select(RescoreItem.submission_id, ChallengePhase.truth_phase_id)
         .join(Submission, Submission.id == RescoreItem.submission_id)
+        .join(ChallengePhase, ChallengePhase.id == Submission.phase_id)
         .where(RescoreItem.rescore_id == rescore.id, is_in_none())
-        .order_by("truth_phase", Submission.challenge_id, Submission.created_at, Submission.id)
+        .order_by(ChallengePhase.truth_phase_id, Submission.challenge_id, Submission.created_at, Submission.id)
     ).all()
-    for _, of_phase in groupby(rows, key=lambda row: row.truth_phase):
+    for _, of_phase in groupby(rows, key=lambda row: row.truth_phase_id):
         ids = [row.submission_id for row in of_phase]
         for start in range(0, len(ids), SIZE):
             _add(session, rescore, ids[start : start + SIZE])
@@ -114,9 +114,10 @@ def load(session: Session, batch_id: uuid.UUID) -> Batch | None:
             Submission.columns_reader,
             Submission.segmentation_classes,
             Submission.has_archive,
-            truth_phase_of_submission(),
+            ChallengePhase.truth_phase_id,
         )
         .join(RescoreItem, RescoreItem.submission_id == Submission.id)
+        .join(ChallengePhase, ChallengePhase.id == Submission.phase_id)
         .where(_is_left(batch_id))
         .order_by(Submission.created_at, Submission.id)
     ).all()
@@ -131,7 +132,7 @@ def load(session: Session, batch_id: uuid.UUID) -> Batch | None:
             GroundTruthVersion.sha256,
         )
         .join(GroundTruthVersion, GroundTruthVersion.challenge_id == Challenge.id)
-        .outerjoin(ChallengePhase, is_phase_of_version())
+        .join(ChallengePhase, ChallengePhase.id == GroundTruthVersion.phase_id)
         .outerjoin(
             EditionVersion,
             and_(EditionVersion.challenge_id == Challenge.id, EditionVersion.number == rescore.edition_version),

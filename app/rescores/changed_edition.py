@@ -66,7 +66,7 @@ def changed_edition(session: Session, challenge: Challenge, file: str) -> Change
     if found := obstacles(session, challenge, edition):
         raise InvalidInputError({FIELD: "\n".join(found)})
     number = edition_versions.add(session, challenge, file)
-    return ChangedEdition(number, changes, next(iter(truths.values())))
+    return ChangedEdition(number, changes, truths[0])
 
 
 def reason_to_wait(session: Session, challenge: Challenge) -> str | None:

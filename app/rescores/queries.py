@@ -6,12 +6,12 @@ from dataclasses import asdict, dataclass
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import ColumnElement, and_, func, select
+from sqlalchemy import ColumnElement, func, select
 from sqlalchemy.orm import Session, contains_eager, joinedload, selectinload
 
 from vocboard.app.accounts.models import User
 from vocboard.app.challenges.models import Challenge, GroundTruthVersion
-from vocboard.app.challenges.queries import organised_by, truth_phase_of_submission
+from vocboard.app.challenges.queries import is_scored_with_truth_of, organised_by
 from vocboard.app.errors import NotFoundError
 from vocboard.app.rescores.models import OPEN, Rescore, RescoreItem, RescoreState
 from vocboard.app.submissions.models import Method, State, Submission
@@ -67,15 +67,12 @@ def is_compared(rescore: Rescore) -> ColumnElement[bool]:
     """
     if rescore.changes_edition:
         return Submission.challenge_id == rescore.challenge_id
-    truth_phase = select(GroundTruthVersion.phase_key).where(GroundTruthVersion.id == rescore.ground_truth_version_id)
-    return and_(
-        Submission.challenge_id == rescore.challenge_id,
-        truth_phase_of_submission() == truth_phase.scalar_subquery(),
-    )
+    truth_phase = select(GroundTruthVersion.phase_id).where(GroundTruthVersion.id == rescore.ground_truth_version_id)
+    return is_scored_with_truth_of(truth_phase.scalar_subquery())
 
 
 def get_organised(session: Session, rescore_id: uuid.UUID, user: User) -> Rescore:
-    """Return a re-score with its challenge (and competitions), ground truth version, submission and starter.
+    """Return a re-score with its challenge (with phases), ground truth version, submission and starter.
 
     Raises:
         NotFoundError: it does not exist, or the user does not organise its challenge.
@@ -85,9 +82,7 @@ def get_organised(session: Session, rescore_id: uuid.UUID, user: User) -> Rescor
         .join(Rescore.challenge)
         .where(Rescore.id == rescore_id, organised_by(user))
         .options(
-            contains_eager(Rescore.challenge).options(
-                selectinload(Challenge.competitions), selectinload(Challenge.further_phases)
-            ),
+            contains_eager(Rescore.challenge).selectinload(Challenge.phases),
             joinedload(Rescore.ground_truth_version),
             joinedload(Rescore.submission).joinedload(Submission.method),
             joinedload(Rescore.started_by),

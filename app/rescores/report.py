@@ -16,7 +16,7 @@ from sqlalchemy.orm import Session, selectinload
 from vocboard.app.challenges import edition_versions
 from vocboard.app.challenges.editions import edition_from, edition_of
 from vocboard.app.challenges.models import Challenge, GroundTruthVersion, Scoring
-from vocboard.app.challenges.phases import Phase, competitions_scored_with, phase_named, phases_of
+from vocboard.app.challenges.phases import Phase, competitions_scored_with, phase_with_id, phases_of
 from vocboard.app.challenges.queries import truth_of_scoring
 from vocboard.app.evaluations.models import ClassScore, CompetitionResult, Evaluation, Measure
 from vocboard.app.evaluations.rounding import rounded
@@ -48,7 +48,7 @@ class _Evaluated:
     method: str
     submitted_at: datetime
     published: frozenset[str]  # competitions
-    phase_key: str
+    phase_id: uuid.UUID
     failure: str | None
 
 
@@ -84,7 +84,7 @@ def compute(session: Session, rescore: Rescore, challenge: Challenge) -> dict[st
     if rescore.submission_id is not None:
         after = {**before, **after}
     version = session.get_one(GroundTruthVersion, rescore.ground_truth_version_id)
-    old, keys = edition_of(challenge), competitions_scored_with(challenge, version.phase_key)
+    old, keys = edition_of(challenge), competitions_scored_with(challenge, version.phase_id)
     new = old
     if rescore.changes_edition:
         new = edition_from(challenge.edition, edition_versions.file_of(session, challenge.id, rescore.edition_version))
@@ -110,7 +110,7 @@ def compute(session: Session, rescore: Rescore, challenge: Challenge) -> dict[st
         )
         changes += found
     return {
-        **_versions(session, rescore, phase_named(challenge, version.phase_key), version, challenge.edition_version),
+        **_versions(session, rescore, phase_with_id(challenge, version.phase_id), version, challenge.edition_version),
         **_lost(submissions, before, after),
         **truth_changes(session, challenge, version),
         "competitions": summaries,
@@ -147,7 +147,7 @@ def _submissions(session: Session, rescore: Rescore) -> list[_Evaluated]:
         .options(selectinload(Submission.entries))
     )
     return [
-        _Evaluated(one.id, method, one.created_at, frozenset(one.published_competitions), one.phase_key, failure)
+        _Evaluated(one.id, method, one.created_at, frozenset(one.published_competitions), one.phase_id, failure)
         for one, method, failure in rows
     ]
 
@@ -216,9 +216,9 @@ def _ranks(
     competition: Competition, published: Sequence[_Evaluated], results: _Results, decimals: int
 ) -> dict[uuid.UUID, int | None]:
     """The rank of each published submission that has a result, as on the leaderboard of its phase."""
-    phases = {one.phase_key for one in published}
+    phases = {one.phase_id for one in published}
     if len(phases) > 1:
-        parts = ([one for one in published if one.phase_key == phase] for phase in phases)
+        parts = ([one for one in published if one.phase_id == phase] for phase in phases)
         return {id_: rank for part in parts for id_, rank in _ranks(competition, part, results, decimals).items()}
     shown_on_board = [
         (one, result) for one in published if (result := results.get((one.id, competition.key))) is not None

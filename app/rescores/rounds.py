@@ -1,14 +1,13 @@
 """The scorings that a re-score adds: one, or for a changed edition one for each ground truth of the challenge."""
 
 import uuid
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from sqlalchemy import ColumnElement, or_, select
 from sqlalchemy.orm import InstrumentedAttribute, Session
 
 from vocboard.app.challenges.ground_truth import current_versions
 from vocboard.app.challenges.models import Challenge, GroundTruthVersion, Scoring
-from vocboard.app.challenges.phases import phase_named, phases_of
 from vocboard.app.challenges.queries import challenge_as_it_is
 from vocboard.app.evaluations.models import Evaluation
 from vocboard.app.rescores.models import Rescore
@@ -31,15 +30,15 @@ def add_missing(session: Session, rescore: Rescore) -> None:
         return
     challenge = challenge_as_it_is(session, rescore.challenge_id)
     known = {scoring.ground_truth_version_id for scoring in by_phase(session, rescore).values()}
-    for version in truths(session, challenge).values():
+    for version in truths(session, challenge):
         if version.id not in known:
             _add(session, rescore, version.id, begun_with_id=rescore.scoring_id)
 
 
-def by_phase(session: Session, rescore: Rescore) -> Mapping[str, Scoring]:
-    """Return the scorings of a re-score that has begun, by the phase that their ground truth is of."""
+def by_phase(session: Session, rescore: Rescore) -> Mapping[uuid.UUID, Scoring]:
+    """Return the scorings of a re-score that has begun, by the id of the phase that their ground truth is of."""
     rows = session.execute(
-        select(GroundTruthVersion.phase_key, Scoring)
+        select(GroundTruthVersion.phase_id, Scoring)
         .join(Scoring, Scoring.ground_truth_version_id == GroundTruthVersion.id)
         .where(is_of_round(Scoring.id, rescore))
         .order_by(GroundTruthVersion.number)
@@ -59,15 +58,15 @@ def is_result(rescore: Rescore) -> ColumnElement[bool]:
     return is_of_round(Evaluation.scoring_id, rescore)
 
 
-def truths(session: Session, challenge: Challenge) -> Mapping[str, GroundTruthVersion]:
-    """Return the current versions of a challenge's ground truth, by the phases that have their own, the main one first.
+def truths(session: Session, challenge: Challenge) -> Sequence[GroundTruthVersion]:
+    """Return the current versions of the phases that have their own ground truth, the main one's first.
 
     Args:
         challenge: with its phases.
     """
-    own = {phase.key for phase in phases_of(challenge) if phase.has_own_truth}
-    found = {key: one for key, one in current_versions(session, challenge).items() if key in own}
-    return dict(sorted(found.items(), key=lambda item: (not phase_named(challenge, item[0]).is_main, item[1].number)))
+    versions = {version.id: version for version in current_versions(session, challenge).values()}
+    main = challenge.main_phase.id
+    return sorted(versions.values(), key=lambda version: (version.phase_id != main, version.number))
 
 
 def _add(

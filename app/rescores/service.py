@@ -75,7 +75,7 @@ def start(
     return _add(session, challenge, version, user, reason, edition=edition)
 
 
-def check_correction(session: Session, *, challenge: Challenge, phase_key: str, reason: str) -> str | None:
+def check_correction(session: Session, *, challenge: Challenge, phase_id: uuid.UUID, reason: str) -> str | None:
     """Check the reason that an upload of ground truth comes with.
 
     Returns:
@@ -87,7 +87,7 @@ def check_correction(session: Session, *, challenge: Challenge, phase_key: str, 
         ConflictError: another re-score has not ended.
     """
     checked = _checked_reason(reason, required=False)
-    if not checked or not challenge_queries.is_submitted_to(session, challenge.id, phase_key):
+    if not checked or not challenge_queries.is_submitted_to(session, phase_id):
         return None
     _refuse_second(session, challenge)
     return checked
@@ -111,7 +111,7 @@ def start_with_upload(
     Raises:
         InvalidInputError, ConflictError: as `check_correction`.
     """
-    checked = check_correction(session, challenge=challenge, phase_key=version.phase_key, reason=reason)
+    checked = check_correction(session, challenge=challenge, phase_id=version.phase_id, reason=reason)
     return None if checked is None else _add(session, challenge, version, user, checked)
 
 

@@ -11,7 +11,7 @@ from vocboard.app.challenges.edition_changes import obstacles
 from vocboard.app.challenges.editions import edition_from
 from vocboard.app.challenges.ground_truth import current_truth, make_current
 from vocboard.app.challenges.models import Challenge
-from vocboard.app.challenges.phases import competitions_scored_with, phase_named
+from vocboard.app.challenges.phases import competitions_scored_with, phase_with_id
 from vocboard.app.database import now
 from vocboard.app.evaluations.models import Evaluation
 from vocboard.app.leaderboards import freezing
@@ -86,8 +86,8 @@ def apply(session: Session, rescore: Rescore) -> bool:
     rescore.report = report.compute(session, rescore, challenge)
     actor = None if rescore.apply_requested_by_id is None else PersonId(rescore.apply_requested_by_id)
     if rescore.submission_id is None:
-        for phase_key, scoring in rounds.by_phase(session, rescore).items():
-            make_current(session, challenge=challenge, scoring=scoring, actor=actor, phase_key=phase_key)
+        for phase_id, scoring in rounds.by_phase(session, rescore).items():
+            make_current(session, challenge=challenge, scoring=scoring, actor=actor, phase_id=phase_id)
         if rescore.changes_edition:
             edition_versions.make_current(session, challenge, rescore.edition_version)
     else:
@@ -115,7 +115,7 @@ def _fail(session: Session, rescore: Rescore, failure: str) -> None:
 def _obstacle(session: Session, rescore: Rescore, challenge: Challenge) -> str | None:
     if rescore.submission_id is not None:
         submission = session.get_one(Submission, rescore.submission_id)
-        current = current_truth(session, phase_named(challenge, submission.phase_key))
+        current = current_truth(session, phase_with_id(challenge, submission.phase_id))
         is_same = current is not None and current.id == rescore.ground_truth_version_id
         return None if is_same and rescore.edition_version == challenge.edition_version else OTHER_TRUTH
     if rescore.changes_edition:
@@ -123,7 +123,7 @@ def _obstacle(session: Session, rescore: Rescore, challenge: Challenge) -> str |
         return " ".join(obstacles(session, challenge, edition_from(challenge.edition, file))) or None
     version = challenge_queries.truth_version_by_id(session, rescore.ground_truth_version_id)
     known = set(version.competitions or ())
-    if missing := [key for key in competitions_scored_with(challenge, version.phase_key) if key not in known]:
+    if missing := [key for key in competitions_scored_with(challenge, version.phase_id) if key not in known]:
         return f"Its ground truth cannot score {', '.join(missing)}, which the challenge has by now."
     return None
 

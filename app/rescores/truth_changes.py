@@ -6,13 +6,13 @@ from sqlalchemy.orm import Session
 
 from vocboard.app.challenges.models import Challenge, GroundTruthVersion
 from vocboard.app.challenges.other_images import images_of_version, number_of
-from vocboard.app.challenges.phases import phase_named
+from vocboard.app.challenges.phases import phase_with_id
 from vocboard.app.challenges.queries import truth_of_scoring
 
 
 def truth_changes(session: Session, challenge: Challenge, version: GroundTruthVersion) -> dict[str, Any]:
     """Return how the images, and the classes that have objects, differ from those of the current version."""
-    current = truth_of_scoring(session, phase_named(challenge, version.phase_key).scoring_id) or version
+    current = truth_of_scoring(session, phase_with_id(challenge, version.phase_id).scoring_id) or version
     after = images_of_version(session, version.id) or {}
     before = images_of_version(session, current.id) or after
     old, new = _classes(current), _classes(version)

@@ -2,7 +2,7 @@
 
 from vocboard.app.challenges.ground_truth import needs_confirmation
 from vocboard.app.challenges.models import Challenge, GroundTruthVersion, TruthState
-from vocboard.app.challenges.phases import competitions_scored_with, phase_named
+from vocboard.app.challenges.phases import competitions_scored_with, phase_with_id
 from vocboard.app.rescores.models import Rescore, RescoreState
 
 
@@ -17,10 +17,10 @@ def why_unusable(challenge: Challenge, version: GroundTruthVersion) -> str | Non
         return f"Version {version.number} cannot be scored with: it is {version.state}."
     if needs_confirmation(version):
         return f"Version {version.number} has warnings. Read and confirm them first."
-    if phase_named(challenge, version.phase_key).scoring_id is None and challenge.imported_at is None:
+    if phase_with_id(challenge, version.phase_id).scoring_id is None and challenge.imported_at is None:
         return "This challenge has no current ground truth yet, so there is nothing to score again."
     known = set(version.competitions or ())
-    if missing := [key for key in competitions_scored_with(challenge, version.phase_key) if key not in known]:
+    if missing := [key for key in competitions_scored_with(challenge, version.phase_id) if key not in known]:
         return (
             f"Version {version.number} cannot score {', '.join(missing)}. Remove these competitions from the "
             "challenge, or upload a version that can score them."

@@ -149,9 +149,7 @@ def digest_of(results: Iterable[uuid.UUID | None], decimals: int) -> str | None:
     return hashlib.sha256(bytes([decimals]) + content).hexdigest()
 
 
-def of_board(
-    challenge_id: uuid.UUID, phase_key: str, competition: str, frozen_at: datetime | None
-) -> Select[BoardStatistics]:
+def of_board(phase_id: uuid.UUID, competition: str, frozen_at: datetime | None) -> Select[BoardStatistics]:
     """Return the query for the stored statistics of a leaderboard, the latest first.
 
     Args:
@@ -160,8 +158,7 @@ def of_board(
     return (
         select(BoardStatistics)
         .where(
-            BoardStatistics.challenge_id == challenge_id,
-            BoardStatistics.phase_key == phase_key,
+            BoardStatistics.phase_id == phase_id,
             BoardStatistics.competition == competition,
             BoardStatistics.frozen_at == frozen_at if frozen_at else BoardStatistics.frozen_at.is_(None),
         )
@@ -169,8 +166,6 @@ def of_board(
     )
 
 
-def find(
-    session: Session, challenge_id: uuid.UUID, phase_key: str, competition: str, frozen_at: datetime | None
-) -> BoardStatistics | None:
+def find(session: Session, phase_id: uuid.UUID, competition: str, frozen_at: datetime | None) -> BoardStatistics | None:
     """Return the stored statistics of a leaderboard, which may be of other results than it shows now."""
-    return session.scalars(of_board(challenge_id, phase_key, competition, frozen_at).limit(1)).one_or_none()
+    return session.scalars(of_board(phase_id, competition, frozen_at).limit(1)).one_or_none()

@@ -74,13 +74,10 @@ def on_both(one: Sequence[Entry], other: Sequence[Entry]) -> list[Pair]:
     return sorted(pairs, key=lambda pair: pair[0].submission_id) if len(pairs) <= MAX_METHODS else []
 
 
-def of_competitions(
-    challenge_id: uuid.UUID, phase_key: str, competitions: tuple[Competition, Competition]
-) -> Select[ImageSetComparison]:
+def of_competitions(phase_id: uuid.UUID, competitions: tuple[Competition, Competition]) -> Select[ImageSetComparison]:
     """Return the query for what is stored of two competitions of `comparable`."""
     return select(ImageSetComparison).where(
-        ImageSetComparison.challenge_id == challenge_id,
-        ImageSetComparison.phase_key == phase_key,
+        ImageSetComparison.phase_id == phase_id,
         ImageSetComparison.competition == competitions[0].key,
         ImageSetComparison.other == competitions[1].key,
     )

@@ -7,7 +7,7 @@ from typing import Any
 from sqlalchemy import JSON, BigInteger, ForeignKey, Index, LargeBinary, String, Text
 from sqlalchemy.orm import Mapped, mapped_column
 
-from vocboard.app.challenges.models import PhaseKey
+from vocboard.app.challenges.models import PhaseId
 from vocboard.app.database import Base, CreatedAt, Identifier
 
 
@@ -57,12 +57,12 @@ class BoardStatistics(Base):
     """
 
     __tablename__ = "board_statistics"
-    __table_args__ = (Index("ix_board_statistics_board", "challenge_id", "phase_key", "competition"),)
+    __table_args__ = (Index("ix_board_statistics_board", "phase_id", "competition"),)
 
     id: Mapped[Identifier]
     created_at: Mapped[CreatedAt]
     challenge_id: Mapped[uuid.UUID] = mapped_column(ForeignKey("challenges.id", ondelete="CASCADE"))
-    phase_key: Mapped[PhaseKey]
+    phase_id: Mapped[PhaseId]
     competition: Mapped[str] = mapped_column(String(30))
     frozen_at: Mapped[datetime | None]
     methods_sha256: Mapped[str] = mapped_column(String(64))
@@ -114,8 +114,7 @@ class ImageSetComparison(Base):
 
     __tablename__ = "image_set_comparisons"
 
-    challenge_id: Mapped[uuid.UUID] = mapped_column(ForeignKey("challenges.id", ondelete="CASCADE"), primary_key=True)
-    phase_key: Mapped[PhaseKey] = mapped_column(primary_key=True)
+    phase_id: Mapped[PhaseId] = mapped_column(primary_key=True)
     competition: Mapped[str] = mapped_column(String(30), primary_key=True)
     other: Mapped[str] = mapped_column(String(30), primary_key=True)
     methods_sha256: Mapped[str] = mapped_column(String(64))
@@ -140,8 +139,8 @@ class SubmissionSequence(Base):
 
     __tablename__ = "submission_sequences"
 
-    challenge_id: Mapped[uuid.UUID] = mapped_column(ForeignKey("challenges.id", ondelete="CASCADE"), primary_key=True)
-    phase_key: Mapped[PhaseKey] = mapped_column(primary_key=True)
+    challenge_id: Mapped[uuid.UUID] = mapped_column(ForeignKey("challenges.id", ondelete="CASCADE"))
+    phase_id: Mapped[PhaseId] = mapped_column(primary_key=True)
     user_id: Mapped[uuid.UUID] = mapped_column(ForeignKey("users.id", ondelete="CASCADE"), primary_key=True)
     submissions: Mapped[int]
     latest_at: Mapped[datetime]

@@ -31,7 +31,7 @@ class Person(NamedTuple):
     """Somebody's submissions to a phase."""
 
     challenge_id: uuid.UUID
-    phase_key: str
+    phase_id: uuid.UUID
     user_id: uuid.UUID
 
 
@@ -46,8 +46,7 @@ class _State(NamedTuple):
 
 def _is(person: Person) -> ColumnElement[bool]:
     return and_(
-        SubmissionSequence.challenge_id == person.challenge_id,
-        SubmissionSequence.phase_key == person.phase_key,
+        SubmissionSequence.phase_id == person.phase_id,
         SubmissionSequence.user_id == person.user_id,
     )
 
@@ -78,7 +77,7 @@ def mark_changed(session: Session) -> None:
 
 _STORED = (
     SubmissionSequence.challenge_id,
-    SubmissionSequence.phase_key,
+    SubmissionSequence.phase_id,
     SubmissionSequence.user_id,
     SubmissionSequence.submissions,
     SubmissionSequence.latest_at,
@@ -93,7 +92,7 @@ def _present(session: Session) -> Mapping[Person, tuple[_State, datetime | None]
     query = (
         select(
             Submission.challenge_id,
-            Submission.phase_key,
+            Submission.phase_id,
             Submission.user_id,
             func.count(),
             func.max(Evaluation.created_at, type_=Evaluation.created_at.type),
@@ -105,7 +104,7 @@ def _present(session: Session) -> Mapping[Person, tuple[_State, datetime | None]
         .where(Challenge.statistics.is_(True), Submission.state.in_(COUNTED), Submission.is_rehearsal.is_(False))
         .group_by(
             Submission.challenge_id,
-            Submission.phase_key,
+            Submission.phase_id,
             Submission.user_id,
             Challenge.decimals,
             Challenge.statistics_requested_at,
@@ -113,15 +112,15 @@ def _present(session: Session) -> Mapping[Person, tuple[_State, datetime | None]
         .having(func.count() >= MIN_SUBMISSIONS)
     )
     return {
-        Person(challenge_id, phase_key, user_id): (_State(number, latest_at, decimals, VERSION), requested_at)
-        for challenge_id, phase_key, user_id, number, latest_at, decimals, requested_at in session.execute(query)
+        Person(challenge_id, phase_id, user_id): (_State(number, latest_at, decimals, VERSION), requested_at)
+        for challenge_id, phase_id, user_id, number, latest_at, decimals, requested_at in session.execute(query)
     }
 
 
 def next_person(session: Session, challenge_id: uuid.UUID) -> Person | None:
     """Return the person of a challenge whose submissions were compared longest ago; None if nobody is due."""
     row = session.execute(
-        select(SubmissionSequence.challenge_id, SubmissionSequence.phase_key, SubmissionSequence.user_id)
+        select(SubmissionSequence.challenge_id, SubmissionSequence.phase_id, SubmissionSequence.user_id)
         .where(SubmissionSequence.challenge_id == challenge_id, SubmissionSequence.is_due.is_(True))
         .order_by(SubmissionSequence.computed_at.asc().nulls_first(), SubmissionSequence.user_id)
         .limit(1)

@@ -144,8 +144,7 @@ def verdict(found: SequenceStatistics, *, higher_is_better: bool) -> Verdict:
 
 def members(
     session: Session,
-    challenge_id: uuid.UUID,
-    phase_key: str,
+    phase_id: uuid.UUID,
     *,
     user_id: uuid.UUID | None = None,
     competition: str | None = None,
@@ -176,8 +175,7 @@ def members(
         .join(Measure, and_(Measure.result_id == CompetitionResult.id, Measure.position == 0))
         .join(Method, Method.id == Submission.method_id)
         .where(
-            Submission.challenge_id == challenge_id,
-            Submission.phase_key == phase_key,
+            Submission.phase_id == phase_id,
             Submission.state.in_(COUNTED),
             Submission.is_rehearsal.is_(False),
             Measure.mean.is_not(None),

@@ -10,7 +10,7 @@ from sqlalchemy import JSON, ForeignKey, Index, LargeBinary, String, Text, Uniqu
 from sqlalchemy.orm import Mapped, deferred, mapped_column, relationship
 
 from vocboard.app.accounts.models import User
-from vocboard.app.challenges.models import Challenge, PhaseKey
+from vocboard.app.challenges.models import Challenge
 from vocboard.app.database import Base, CreatedAt, Identifier, now, text_enum
 
 
@@ -81,7 +81,7 @@ class Submission(Base):
         # Few submissions are published; index only those.
         Index(
             "ix_submissions_published",
-            "challenge_id",
+            "phase_id",
             postgresql_where=text("published_at IS NOT NULL"),
             sqlite_where=text("published_at IS NOT NULL"),
         ),
@@ -91,7 +91,7 @@ class Submission(Base):
     created_at: Mapped[CreatedAt]
     began_at: Mapped[datetime] = mapped_column(default=now)  # when its upload began, which is what deadlines ask
     challenge_id: Mapped[uuid.UUID] = mapped_column(ForeignKey("challenges.id", ondelete="CASCADE"), index=True)
-    phase_key: Mapped[PhaseKey]
+    phase_id: Mapped[uuid.UUID] = mapped_column(ForeignKey("phases.id"), index=True)
     user_id: Mapped[uuid.UUID] = mapped_column(ForeignKey("users.id"))
     method_id: Mapped[uuid.UUID] = mapped_column(ForeignKey("methods.id"), index=True)
 

@@ -3,19 +3,15 @@
 import hashlib
 import uuid
 from collections.abc import Collection, Sequence
+from datetime import datetime
 
 from sqlalchemy import ColumnElement, Select, and_, or_, select
-from sqlalchemy.orm import Session, contains_eager, joinedload, selectinload
+from sqlalchemy.orm import InstrumentedAttribute, Session, contains_eager, joinedload, selectinload
 
 from vocboard.app.accounts.models import User
 from vocboard.app.challenges.models import Challenge, ChallengePhase, Visibility
-from vocboard.app.challenges.phases import Phase, edition_of_phase, phase_named
-from vocboard.app.challenges.queries import (
-    is_phase_of_submission,
-    organised_by,
-    organises,
-    rule_of_submissions_phase,
-)
+from vocboard.app.challenges.phases import Phase, edition_of_phase, phase_with_id
+from vocboard.app.challenges.queries import organised_by, organises
 from vocboard.app.database import now
 from vocboard.app.errors import ConflictError, NotFoundError
 from vocboard.app.paging import PER_PAGE, Page, paginate
@@ -43,7 +39,7 @@ class IdenticalArchiveError(ConflictError):
 
 
 def get_for(session: Session, submission_id: uuid.UUID, viewer: User | None) -> Submission:
-    """Return a submission with its method, user, challenge (with competitions and phases) and entries.
+    """Return a submission with its method, user, challenge (with phases) and entries.
 
     Its owner, the challenge's organisers and administrators see every submission. Everyone who sees the challenge sees
     published ones, unless the phase's leaderboards are still hidden or anonymous.
@@ -121,14 +117,11 @@ def mine(
     return paginate(session, latest_first(query), page=page, per_page=per_page)
 
 
-def identical_to(
-    session: Session, *, user: User, challenge: Challenge, phase_key: str, sha256: str
-) -> Submission | None:
+def identical_to(session: Session, *, user: User, phase_id: uuid.UUID, sha256: str) -> Submission | None:
     """Return the user's latest submission of the same archive to a phase; withdrawn and failed ones do not count."""
     query = complete().where(
         Submission.user_id == user.id,
-        Submission.challenge_id == challenge.id,
-        Submission.phase_key == phase_key,
+        Submission.phase_id == phase_id,
         Submission.archive_sha256 == sha256,
         Submission.state.not_in((State.WITHDRAWN, State.FAILED)),
     )
@@ -137,12 +130,12 @@ def identical_to(
 
 def phase_of(submission: Submission) -> Phase:
     """Return the phase that a submission with its challenge belongs to."""
-    return phase_named(submission.challenge, submission.phase_key)
+    return phase_with_id(submission.challenge, submission.phase_id)
 
 
 def phase_title_of(submission: Submission) -> str | None:
     """Return the title of the phase that a submission with its challenge belongs to; None if there is no other."""
-    return phase_of(submission).title if submission.challenge.further_phases else None
+    return phase_of(submission).title if len(submission.challenge.phases) > 1 else None
 
 
 def edition_of_submission(submission: Submission) -> Edition:
@@ -217,15 +210,13 @@ def hash_of(token: str) -> bytes:
 
 
 def complete() -> Select[Submission]:
-    """Return the query of submissions with their method, user, challenge (with competitions and phases) and entries."""
+    """Return the query of submissions with their method, user, challenge (with phases) and entries."""
     return (
         select(Submission)
         .join(Submission.challenge)
-        .outerjoin(ChallengePhase, is_phase_of_submission())
+        .join(ChallengePhase, ChallengePhase.id == Submission.phase_id)
         .options(
-            contains_eager(Submission.challenge).options(
-                selectinload(Challenge.competitions), selectinload(Challenge.further_phases)
-            ),
+            contains_eager(Submission.challenge).selectinload(Challenge.phases),
             joinedload(Submission.method),
             joinedload(Submission.user),
             selectinload(Submission.entries),
@@ -244,16 +235,15 @@ def visible_to(viewer: User | None) -> ColumnElement[bool]:
         Submission.published_at.is_not(None),
         Submission.state == State.SCORED,
         Challenge.visibility != Visibility.DRAFT,
-        _has_come("leaderboard_from"),
-        _has_come("anonymous_until"),
+        _has_come(ChallengePhase.leaderboard_from),
+        _has_come(ChallengePhase.anonymous_until),
     )
     if viewer is None:
         return is_published
     return or_(is_published, Submission.user_id == viewer.id, organised_by(viewer))
 
 
-def _has_come(rule: str) -> ColumnElement[bool]:
-    date = rule_of_submissions_phase(rule)
+def _has_come(date: InstrumentedAttribute[datetime | None]) -> ColumnElement[bool]:
     return or_(date.is_(None), date <= now())
 
 
@@ -265,7 +255,7 @@ def published_competitors(
         select(Submission)
         .where(
             Submission.method_id == submission.method_id,
-            Submission.phase_key == submission.phase_key,
+            Submission.phase_id == submission.phase_id,
             Submission.id != submission.id,
             Submission.published_at.is_not(None),
             Submission.entries.any(
@@ -284,7 +274,7 @@ def previous_of(session: Session, submission: Submission, competition: str) -> S
         complete()
         .where(
             Submission.method_id == submission.method_id,
-            Submission.phase_key == submission.phase_key,
+            Submission.phase_id == submission.phase_id,
             Submission.state == State.SCORED,
             Submission.id != submission.id,
             Submission.created_at <= submission.created_at,

@@ -92,7 +92,7 @@ def submit(
         queued_at=instant,
         began_at=began_at,
         challenge_id=challenge.id,
-        phase_key=phase.key,
+        phase_id=phase.id,
         is_rehearsal=is_rehearsal,
         publish_when_scored=form.publish and not is_rehearsal,
         user_id=user.id,

@@ -31,17 +31,18 @@ SAME = (
 
 
 def submission_record(
-    one: Submission, evaluation: EvaluationRecord | None, archives: Container[str]
+    one: Submission, phase: str, evaluation: EvaluationRecord | None, archives: Container[str]
 ) -> SubmissionRecord:
     """Return a submission with its method and entries as a record.
 
     Args:
+        phase: its key.
         archives: SHA-256 of those that are exported.
     """
     return SubmissionRecord(
         **{name: getattr(one, name) for name in SAME},
         id=one.id,
-        phase=one.phase_key,
+        phase=phase,
         person=one.user_id,
         method=one.method.name,
         paper_url=one.method.paper_url,

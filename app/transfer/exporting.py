@@ -96,9 +96,7 @@ def export(database: Database, store: ArchiveStore, challenge_id: uuid.UUID) -> 
         damaged = _damaged_archives(store, needed)
         with database.snapshot() as session:
             challenge = session.scalars(
-                select(Challenge)
-                .where(Challenge.id == challenge_id)
-                .options(selectinload(Challenge.competitions), selectinload(Challenge.further_phases))
+                select(Challenge).where(Challenge.id == challenge_id).options(selectinload(Challenge.phases))
             ).one()
             archives = _write_tables(session, store, challenge, directory, damaged, at=at)
         write_log(database, challenge_id, directory)
@@ -147,7 +145,7 @@ def _write_tables(
     from vocboard.app.transfer.tables import ScoreTables  # noqa: PLC0415  # pyarrow takes 30 MiB; few processes export
 
     (directory / "README.txt").write_text(README, encoding="utf-8")
-    truth = truth_of_scoring(session, challenge.current_scoring_id)
+    truth = truth_of_scoring(session, challenge.main_phase.current_scoring_id)
     header = _header(session, challenge, truth)
     (directory / records.HEADER).write_text(header.model_dump_json(indent=2), encoding="utf-8")
     listed = people(session, challenge.id)
@@ -160,7 +158,7 @@ def _write_tables(
         (directory / records.SUBMISSIONS).open("w", encoding="utf-8") as file,
         ScoreTables(directory / "scores.csv", directory / "scores.parquet") as tables,
     ):
-        for submissions in _submissions(session, challenge.id, archives):
+        for submissions in _submissions(session, challenge, archives):
             tables.add(submissions, names)
             for one in submissions:
                 file.write(one.model_dump_json() + "\n")
@@ -222,12 +220,11 @@ def _edition_versions(session: Session, challenge: Challenge) -> list[EditionRec
     ]
 
 
-def _submissions(
-    session: Session, challenge_id: uuid.UUID, archives: Container[str]
-) -> Iterator[list[SubmissionRecord]]:
+def _submissions(session: Session, challenge: Challenge, archives: Container[str]) -> Iterator[list[SubmissionRecord]]:
+    keys = {row.id: row.key for row in challenge.phases}
     ids = session.scalars(
         select(Submission.id)
-        .where(Submission.challenge_id == challenge_id, ~Submission.is_rehearsal)
+        .where(Submission.challenge_id == challenge.id, ~Submission.is_rehearsal)
         .order_by(Submission.created_at, Submission.id)
     ).all()
     for first in range(0, len(ids), AT_ONCE):
@@ -239,7 +236,10 @@ def _submissions(
         )
         found = session.scalars(query).all()
         evaluations = _evaluations(session, [one.current_evaluation_id for one in found if one.current_evaluation_id])
-        yield [submission_record(one, evaluations.get(one.current_evaluation_id), archives) for one in found]
+        yield [
+            submission_record(one, keys[one.phase_id], evaluations.get(one.current_evaluation_id), archives)
+            for one in found
+        ]
         session.expunge_all()
 
 

@@ -11,8 +11,8 @@ from sqlalchemy.orm import Session
 
 from vocboard.app.challenges import phase_people
 from vocboard.app.challenges.ground_truth import current_truth
-from vocboard.app.challenges.models import Challenge, GroundTruthVersion, Scoring
-from vocboard.app.challenges.phases import Phase, phases_of
+from vocboard.app.challenges.models import MAIN_PHASE, Challenge, GroundTruthVersion, Scoring
+from vocboard.app.challenges.phases import Phase, phase_with_id, phases_of
 from vocboard.app.challenges.queries import image_sets_of
 from vocboard.app.evaluations.models import Evaluation
 from vocboard.app.leaderboards import export as leaderboard_export
@@ -37,24 +37,24 @@ _IS_APPLIED = Rescore.state == RescoreState.APPLIED
 
 
 def further_phases(session: Session, challenge: Challenge) -> list[PhaseRecord]:
-    """Return the phases beside the main one, in the order in which they were added."""
-    phases = {phase.key: phase for phase in phases_of(challenge)}
-    return [_phase(session, phases[row.key]) for row in challenge.further_phases]
+    """Return the phases other than the main one, in the order in which they were added."""
+    return [_phase(session, phase_with_id(challenge, row.id)) for row in challenge.phases if row.key != MAIN_PHASE]
 
 
 def ground_truth_versions(session: Session, challenge: Challenge) -> list[TruthRecord]:
     """Return the versions that anything was scored with, or is."""
     used = exists().where(Evaluation.scoring_id == Scoring.id, Scoring.ground_truth_version_id == GroundTruthVersion.id)
     rescored = exists().where(Rescore.ground_truth_version_id == GroundTruthVersion.id, _IS_APPLIED)
+    keys = {row.id: row.key for row in challenge.phases}
     versions = {
-        version.number: version.phase_key
+        version.number: keys[version.phase_id]
         for version in session.scalars(
             select(GroundTruthVersion).where(GroundTruthVersion.challenge_id == challenge.id, used | rescored)
         )
     }
     for phase in phases_of(challenge):
         if phase.has_own_truth and (current := current_truth(session, phase)) is not None:
-            versions[current.number] = current.phase_key
+            versions[current.number] = phase.key
     return [TruthRecord(number=number, phase=phase) for number, phase in sorted(versions.items())]
 
 
@@ -67,12 +67,12 @@ def write_phases(session: Session, challenge: Challenge, directory: Path, *, at:
     """
     write_lines(
         directory / records.ADMISSIONS,
-        (AdmissionRecord(phase=one.phase_key, email=one.email) for one in phase_people.admissions(session, challenge)),
+        (AdmissionRecord(phase=one.phase.key, email=one.email) for one in phase_people.admissions(session, challenge)),
     )
     write_lines(
         directory / records.EXTRA_QUOTAS,
         (
-            ExtraQuotaRecord(phase=one.phase_key, email=one.email, count=one.count, until=one.until, reason=one.reason)
+            ExtraQuotaRecord(phase=one.phase.key, email=one.email, count=one.count, until=one.until, reason=one.reason)
             for one in reversed(phase_people.extra_quotas(session, challenge))
         ),
     )
@@ -106,12 +106,13 @@ def _phase(session: Session, phase: Phase) -> PhaseRecord:
 
 def _frozen(session: Session, challenge: Challenge) -> Iterator[FrozenRecord]:
     query = select(FrozenLeaderboard).where(FrozenLeaderboard.challenge_id == challenge.id)
-    present = {(phase.key, key) for phase in phases_of(challenge) for key in phase.competitions}
+    keys = {row.id: row.key for row in challenge.phases}
+    present = {(row.id, key) for row in challenge.phases for key in row.competition_keys}
     for row in session.scalars(query.order_by(FrozenLeaderboard.created_at, FrozenLeaderboard.id)):
-        if (row.phase_key, row.competition) not in present:
-            continue  # of a competition or phase that was removed
+        if (row.phase_id, row.competition) not in present:
+            continue  # of a competition that was removed
         yield FrozenRecord(
-            phase=row.phase_key,
+            phase=keys[row.phase_id],
             competition=row.competition,
             frozen_at=row.frozen_at,
             is_final=row.is_final,

@@ -18,7 +18,7 @@ from sqlalchemy.orm import Session
 from vocboard.app.accounts.models import Role, User
 from vocboard.app.audit import service as audit
 from vocboard.app.challenges import service as challenges
-from vocboard.app.challenges.models import Challenge, Visibility
+from vocboard.app.challenges.models import MAIN_PHASE, Challenge, Visibility
 from vocboard.app.database import Database, now
 from vocboard.app.errors import ConflictError, ForbiddenError, InvalidArchiveError
 from vocboard.app.evaluations.origin import IMPORTED
@@ -58,9 +58,14 @@ class _Results:
 
 @dataclass(frozen=True, slots=True)
 class _NewChallenge:
-    """A challenge whose row is added later: what its events are about."""
+    """A challenge whose row is added later: what its events are about.
+
+    Attributes:
+        phases: ids of its phases, by key.
+    """
 
     id: uuid.UUID
+    phases: Mapping[str, uuid.UUID]
     __tablename__: ClassVar[str] = Challenge.__tablename__
 
 
@@ -98,12 +103,13 @@ def import_challenge(
     contents = reading.check(path)
     check_invited(contents, invited)
     _store_archives(database, store, path, archive_limit_bytes)
-    challenge_id = uuid.uuid4()
+    keys = [MAIN_PHASE, *(phase.key for phase in contents.header.phases)]
+    new = _NewChallenge(uuid.uuid4(), {key: uuid.uuid4() for key in keys})
     with (
-        _prepared_results(database, path, contents, challenge_id) as add_results,
+        _prepared_results(database, path, contents, new) as add_results,
         database.writing() as session,
     ):
-        challenge = _create(session, challenge_id, contents, user, slug)
+        challenge = _create(session, new, contents, user, slug)
         try:
             results = add_results(session)
         except IntegrityError:
@@ -133,18 +139,18 @@ def _store_archives(database: Database, store: ArchiveStore, path: Path, archive
 
 @contextlib.contextmanager
 def _prepared_results(
-    database: Database, path: Path, contents: Contents, challenge_id: uuid.UUID
+    database: Database, path: Path, contents: Contents, new: _NewChallenge
 ) -> Iterator[Callable[[Session], _Results]]:
     """Give what adds the people and submissions, in the transaction of a session.
 
     On SQLite, others cannot write meanwhile. So there the rows are prepared first.
     """
     if not database.is_sqlite:
-        yield lambda session: _add_results(session, session, path, contents, challenge_id)
+        yield lambda session: _add_results(session, session, path, contents, new)
         return
     with Staging(operator=database.operator) as staging:
         with database.reading() as here:
-            results = _add_results(staging.session, here, path, contents, challenge_id)
+            results = _add_results(staging.session, here, path, contents, new)
 
         def copy(session: Session) -> _Results:
             staging.copy_to(session)
@@ -153,7 +159,7 @@ def _prepared_results(
         yield copy
 
 
-def _add_results(session: Session, here: Session, path: Path, contents: Contents, challenge_id: uuid.UUID) -> _Results:
+def _add_results(session: Session, here: Session, path: Path, contents: Contents, new: _NewChallenge) -> _Results:
     """Add people, ground truth versions, submissions with their scores, and the log of the other server.
 
     Args:
@@ -164,17 +170,16 @@ def _add_results(session: Session, here: Session, path: Path, contents: Contents
         return here.scalar(select(Submission.id).where(Submission.id == submission_id)) is not None
 
     people = add_people(session, path)
-    versions = add_ground_truth_versions(session, challenge_id, contents.header.ground_truth_versions)
-    importer = SubmissionImporter(session, challenge_id, people, versions, is_taken)
+    versions = add_ground_truth_versions(session, new.id, new.phases, contents.header.ground_truth_versions)
+    importer = SubmissionImporter(session, new.id, new.phases, people, versions, is_taken)
     ids = {one.id: importer.add(one) for one in reading.lines_of(path, records.SUBMISSIONS, SubmissionRecord)}
-    subject = _NewChallenge(challenge_id)
     for event in reading.lines_of(path, records.LOG, EventRecord):
         elsewhere = {"at": event.created_at, "who": event.who, "text": event.text, "action": event.action}
-        audit.record(session, actor=None, action="challenge.imported_event", subject=subject, details=elsewhere)
+        audit.record(session, actor=None, action="challenge.imported_event", subject=new, details=elsewhere)
     return _Results(people, versions.versions, ids)
 
 
-def _create(session: Session, challenge_id: uuid.UUID, contents: Contents, user: User, slug: str) -> Challenge:
+def _create(session: Session, new: _NewChallenge, contents: Contents, user: User, slug: str) -> Challenge:
     header = contents.header
     with reading.rules_at("rules"):
         challenge = challenges.create(
@@ -185,13 +190,14 @@ def _create(session: Session, challenge_id: uuid.UUID, contents: Contents, user:
             edition_file=header.edition_file,
             rules=header.rules.model_copy(update={"visibility": Visibility.DRAFT}),
             edition_version=header.edition_version,
-            challenge_id=challenge_id,
+            challenge_id=new.id,
+            phase_id=new.phases[MAIN_PHASE],
             imported_at=now(),
         )
     if header.label_key is not None:
         challenge.label_key = bytes.fromhex(header.label_key)
     add_edition_versions(session, challenge, header.edition_versions)
-    add_phases(session, challenge, header.phases, user)
+    add_phases(session, challenge, header.phases, new.phases, user)
     return challenge
 
 

@@ -74,8 +74,13 @@ def add_edition_versions(session: Session, challenge: Challenge, versions: Seque
         session.execute(insert(EditionVersion).values(challenge_id=challenge.id, **one.model_dump()))
 
 
-def add_phases(session: Session, challenge: Challenge, phases: Sequence[PhaseRecord], user: User) -> None:
-    """Add the phases beside the main one.
+def add_phases(
+    session: Session, challenge: Challenge, phases: Sequence[PhaseRecord], ids: Mapping[str, uuid.UUID], user: User
+) -> None:
+    """Add the phases other than the main one.
+
+    Args:
+        ids: by key.
 
     Raises:
         InvalidArchiveError: with everything that is wrong with the rules of one.
@@ -91,16 +96,23 @@ def add_phases(session: Session, challenge: Challenge, phases: Sequence[PhaseRec
                 rules=phase.rules,
                 image_set=phase.image_set,
                 has_own_truth=phase.has_own_truth,
+                phase_id=ids[phase.key],
             )
 
 
-def add_ground_truth_versions(session: Session, challenge_id: uuid.UUID, versions: Sequence[TruthRecord]) -> ScoredWith:
-    """Add what evaluations refer to, by version number; none of it becomes the current scoring of a phase."""
+def add_ground_truth_versions(
+    session: Session, challenge_id: uuid.UUID, phases: Mapping[str, uuid.UUID], versions: Sequence[TruthRecord]
+) -> ScoredWith:
+    """Add what evaluations refer to, by version number; none of it becomes the current scoring of a phase.
+
+    Args:
+        phases: their ids, by key.
+    """
     found = {}
     for one in versions:
         version = GroundTruthVersion(
             challenge_id=challenge_id,
-            phase_key=one.phase,
+            phase_id=phases[one.phase],
             number=one.number,
             file_name=ORIGIN,
             state=TruthState.ELSEWHERE,
@@ -114,10 +126,10 @@ def add_ground_truth_versions(session: Session, challenge_id: uuid.UUID, version
 def add_people_of_phases(session: Session, challenge: Challenge, path: Path) -> None:
     """Add admissions and extra quota: they are for addresses, whether or not these have accounts here."""
     for admission in lines_of(path, records.ADMISSIONS, AdmissionRecord):
-        session.add(PhaseAdmission(challenge_id=challenge.id, phase_key=admission.phase, email=admission.email))
+        session.add(PhaseAdmission(phase_id=challenge.phase_row(admission.phase).id, email=admission.email))
     for quota in lines_of(path, records.EXTRA_QUOTAS, ExtraQuotaRecord):
         values = quota.model_dump(exclude={"phase"})
-        session.add(ExtraQuota(challenge_id=challenge.id, phase_key=quota.phase, **values))
+        session.add(ExtraQuota(phase_id=challenge.phase_row(quota.phase).id, **values))
         session.flush()  # one after the other, so that they are listed in the same order
 
 
@@ -145,7 +157,7 @@ def add_frozen_leaderboards(
         session.execute(
             insert(FrozenLeaderboard).values(
                 challenge_id=challenge.id,
-                phase_key=frozen.phase,
+                phase_id=challenge.phase_row(frozen.phase).id,
                 competition=frozen.competition,
                 frozen_at=frozen.frozen_at,
                 is_final=frozen.is_final,

@@ -27,6 +27,7 @@ class SubmissionImporter:
     """Adds submissions to an imported challenge.
 
     Attributes:
+        phases: their ids, by key.
         people: ids of accounts, by the ids of people in the archive.
         versions: what evaluations refer to.
         is_taken: whether there is a submission with this id here.
@@ -35,6 +36,7 @@ class SubmissionImporter:
 
     session: Session
     challenge_id: uuid.UUID
+    phases: Mapping[str, uuid.UUID]
     people: Mapping[uuid.UUID, uuid.UUID]
     versions: ScoredWith
     is_taken: Callable[[uuid.UUID], bool]
@@ -78,7 +80,7 @@ class SubmissionImporter:
                 id=submission_id,
                 queued_at=one.created_at,
                 challenge_id=self.challenge_id,
-                phase_key=one.phase,
+                phase_id=self.phases[one.phase],
                 user_id=user_id,
                 method_id=method_id,
                 has_archive=one.has_archive,  # checked: the archive was in the import, and has this hash

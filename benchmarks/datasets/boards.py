@@ -10,8 +10,9 @@ from sqlalchemy.orm import Session
 
 from vocboard.app.accounts.models import User
 from vocboard.app.challenges.models import (
+    MAIN_PHASE,
     Challenge,
-    ChallengeCompetition,
+    ChallengePhase,
     GroundTruthVersion,
     Scoring,
     TruthState,
@@ -42,7 +43,7 @@ def fill(session: Session, *, submissions: int, published: int) -> None:
         published: the first so many, each of a method of its own.
     """
     random = np.random.default_rng(SEED)
-    challenge_id, truth_id, scoring_id = (_identifier(random) for _ in range(3))
+    challenge_id, truth_id, scoring_id, phase_id = (_identifier(random) for _ in range(4))
     people = [_identifier(random) for _ in range(PEOPLE)]
     competition = load(EDITION).competitions[COMPETITION]
     _add(
@@ -53,14 +54,22 @@ def fill(session: Session, *, submissions: int, published: int) -> None:
             for number, each in enumerate(people)
         ],
     )
-    rules = ChallengeRules(title="Visual object classes", visibility=Visibility.PUBLIC, opens_at=BEGIN, decimals=4)
+    rules = ChallengeRules(
+        title="Visual object classes",
+        visibility=Visibility.PUBLIC,
+        opens_at=BEGIN,
+        decimals=4,
+        competitions=(COMPETITION,),
+    )
     session.add(
         Challenge(
             id=challenge_id,
             slug=SLUG,
             edition=EDITION,
-            competitions=[ChallengeCompetition(key=COMPETITION, position=0)],
-            **rules.columns(),
+            phases=[
+                ChallengePhase(id=phase_id, key=MAIN_PHASE, title="", truth_phase_id=phase_id, **rules.phase_columns())
+            ],
+            **rules.challenge_columns(),
         )
     )
     session.flush()
@@ -68,6 +77,7 @@ def fill(session: Session, *, submissions: int, published: int) -> None:
         GroundTruthVersion(
             id=truth_id,
             challenge_id=challenge_id,
+            phase_id=phase_id,
             number=1,
             file_name="devkit.tar.gz",
             state=TruthState.READY,
@@ -77,7 +87,7 @@ def fill(session: Session, *, submissions: int, published: int) -> None:
     session.flush()
     session.add(Scoring(id=scoring_id, challenge_id=challenge_id, ground_truth_version_id=truth_id))
     session.flush()
-    session.get_one(Challenge, challenge_id).current_scoring_id = scoring_id
+    session.get_one(ChallengePhase, phase_id).current_scoring_id = scoring_id
     number_of_methods = max(published, min(submissions, PEOPLE * METHODS_A_PERSON))
     methods = [_identifier(random) for _ in range(number_of_methods)]
     _add(
@@ -103,6 +113,7 @@ def fill(session: Session, *, submissions: int, published: int) -> None:
                 "queued_at": instant,
                 "finished_at": instant + timedelta(minutes=1),
                 "challenge_id": challenge_id,
+                "phase_id": phase_id,
                 "user_id": people[method % PEOPLE],
                 "method_id": methods[method],
                 "description": "Looks at the image twice, and then again at what it has not understood. " * 5,

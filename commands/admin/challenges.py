@@ -274,9 +274,9 @@ def _what_is_current(database: Database, version_id: UUID) -> str:
         with database.reading() as session:
             version = session.get_one(GroundTruthVersion, version_id)
             challenge = queries.challenge_with_phases(session, version.challenge_id)
-            current = service.current_versions(session, challenge).get(version.phase_key)
+            current = service.current_versions(session, challenge).get(version.phase_id)
             may_become = current is None or (
-                current.id != version.id and not queries.is_submitted_to(session, challenge.id, version.phase_key)
+                current.id != version.id and not queries.is_submitted_to(session, version.phase_id)
             )
         if not may_become or time.monotonic() > deadline:
             break

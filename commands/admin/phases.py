@@ -228,7 +228,7 @@ def end_admission(arguments: argparse.Namespace, database: Database, _settings: 
         user, challenge = _organised(session, arguments)
         phase = service.phase_named(challenge, arguments.phase)
         address = normalised_email(arguments.email) or ""
-        admitted = {(one.phase_key, one.email): one.id for one in phase_people.admissions(session, challenge)}
+        admitted = {(one.phase.key, one.email): one.id for one in phase_people.admissions(session, challenge)}
         if (phase.key, address) not in admitted:
             raise NotFoundError(f"{arguments.email} is not admitted to the phase {phase.key}.")
         admission_id = admitted[phase.key, address]
@@ -242,9 +242,9 @@ def list_phase_people(arguments: argparse.Namespace, database: Database, _settin
         _, challenge = _organised(session, arguments)
         admitted = phase_people.admissions(session, challenge)
         extra = phase_people.extra_quotas(session, challenge)
-    rows = [(one.phase_key, one.email, "admitted", "", "", "") for one in admitted]
+    rows = [(one.phase.key, one.email, "admitted", "", "", "") for one in admitted]
     rows += [
-        (one.phase_key, one.email, f"{one.count} extra", f"{one.until:%Y-%m-%dT%H:%M}Z", str(one.id), one.reason)
+        (one.phase.key, one.email, f"{one.count} extra", f"{one.until:%Y-%m-%dT%H:%M}Z", str(one.id), one.reason)
         for one in extra
     ]
     titles = ("phase", "email", "what", "until", "id", "reason")

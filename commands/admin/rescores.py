@@ -199,7 +199,7 @@ def _what_is_current(database: Database, rescore: Rescore) -> str:
         if rescore.changes_edition:
             return f"version {challenge.edition_version} of the rules is current"
         concerned = challenge_queries.truth_version_by_id(session, rescore.ground_truth_version_id)
-        current = challenges.current_versions(session, challenge).get(concerned.phase_key)
+        current = challenges.current_versions(session, challenge).get(concerned.phase_id)
     return "no version is current" if current is None else f"version {current.number} is current"
 
 

@@ -26,7 +26,6 @@ _OF_CHALLENGES = (
     AuditEvent,
     ChallengeInvitation,
     ChallengePhase,
-    ExtraQuota,
     GroundTruthVersion,
     Method,
     Rescore,
@@ -75,5 +74,7 @@ def days_ago(database: Database, slug: str, days: float) -> Iterator[None]:
         move.rows(session, Challenge, Challenge.id == challenge_id)
         move.rows(session, Evaluation, Evaluation.submission_id.in_(submissions))
         move.rows(session, RescoreItem, RescoreItem.rescore_id.in_(rescores))
+        phases = select(ChallengePhase.id).where(ChallengePhase.challenge_id == challenge_id)
+        move.rows(session, ExtraQuota, ExtraQuota.phase_id.in_(phases))
         for model in _OF_CHALLENGES:
             move.rows(session, model, model.challenge_id == challenge_id)

@@ -17,7 +17,6 @@ from vocboard.app.accounts.models import LinkPurpose, Role, User
 from vocboard.app.challenges import phase_people
 from vocboard.app.challenges import service as challenges
 from vocboard.app.challenges.models import (
-    MAIN_PHASE,
     Challenge,
     ChallengeInvitation,
     ChallengeOrganiser,
@@ -170,7 +169,7 @@ def _upload(session: Session, challenge: Challenge, user: User) -> ResumableUplo
         expires_at=now() + timedelta(days=1),
         user_id=user.id,
         challenge_id=challenge.id,
-        phase_key=MAIN_PHASE,
+        phase_id=challenge.main_phase.id,
         is_rehearsal=False,
         client_metadata=f"filename {base64.b64encode(SECRET.encode()).decode()}",
         byte_count=9,

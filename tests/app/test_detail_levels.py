@@ -106,11 +106,11 @@ class Scene:
             )
             self.slug = challenge.slug
             self.submission_id = _submission(session, challenge, owner, scored)
-            assert challenge.current_scoring_id is not None
+            assert challenge.main_phase.current_scoring_id is not None
             evaluations.store(
                 session,
                 submission_id=self.submission_id,
-                scoring_id=challenge.current_scoring_id,
+                scoring_id=challenge.main_phase.current_scoring_id,
                 scores={scored.competition: scored},
                 ground_truth_sha256=TRUTH_HASH,
                 archive_sha256="0" * 64,
@@ -178,6 +178,7 @@ def _submission(session: Any, challenge: Challenge, owner: User, scored: Competi
     session.flush()
     submission = Submission(
         challenge_id=challenge.id,
+        phase_id=challenge.main_phase.id,
         user_id=owner.id,
         method_id=method.id,
         archive_sha256="0" * 64,
@@ -368,7 +369,12 @@ def test_intervals_and_differences_follow_the_detail_level(embedded_site: Site, 
         content = Statistics(3, IMAGES, 1_000, 1, dict.fromkeys(results, method)).as_json()
         session.add(
             BoardStatistics(
-                challenge_id=found[0].id, competition="comp1", methods_sha256=digest, version=1, content=content
+                challenge_id=found[0].id,
+                phase_id=found[0].main_phase.id,
+                competition="comp1",
+                methods_sha256=digest,
+                version=1,
+                content=content,
             )
         )
     shown = scene.views(None)  # a leaderboard is the same for everyone

@@ -75,7 +75,7 @@ class World:
 
     def releases(self, session: Session) -> dict[str, float | None]:
         """What is released, by name."""
-        found = releases_of_phase(session, self.challenge.id, "main", STEP, self.challenge.decimals)
+        found = releases_of_phase(session, self.challenge.main_phase.id, STEP, self.challenge.decimals)
         return {name: found[one]["comp1"].score for name, one in self.ids.items()}
 
 
@@ -101,8 +101,9 @@ def rescale(session: Session, ids: Mapping[str, uuid.UUID], scores: Mapping[str,
 
 def add_statistics(session: Session, ids: Mapping[str, uuid.UUID], scores: Mapping[str, float]) -> None:
     """Store what workers compute of the leaderboard: intervals around the scores, ranks, and all differences."""
-    challenge = session.scalars(select(Challenge).where(Challenge.slug == "ladder")).one()
-    board = show_board(session, complete(session, challenge.id), "comp1")
+    challenge_id = session.scalars(select(Challenge.id).where(Challenge.slug == "ladder")).one()
+    challenge = complete(session, challenge_id)
+    board = show_board(session, challenge, "comp1")
     names = {submission: name for name, submission in ids.items()}
     results = {entry.result_id: scores.get(names[entry.submission_id], 0.5) for entry in board.rows.entries}
     known = {result: score for result, score in results.items() if result is not None}
@@ -116,6 +117,7 @@ def add_statistics(session: Session, ids: Mapping[str, uuid.UUID], scores: Mappi
     session.execute(delete(BoardStatistics))
     stored = BoardStatistics(
         challenge_id=challenge.id,
+        phase_id=challenge.main_phase.id,
         competition="comp1",
         methods_sha256=digest,
         version=1,

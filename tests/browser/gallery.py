@@ -14,7 +14,7 @@ from tests.browser.gallery_measures import add_two_measures
 from tests.browser.gallery_states import add_states
 from tests.browser.gallery_statistics import add_across_methods, add_statistics
 from tests.support.factories import make_challenge, make_organiser, make_user
-from tests.support.phases import main_truth
+from tests.support.phases import main_phase, main_truth
 from vocboard.app.accounts import service as accounts
 from vocboard.app.accounts.models import Role, Scope, User
 from vocboard.app.challenges.models import Challenge, GroundTruthVersion, TruthState, Visibility
@@ -166,6 +166,7 @@ def _truth_versions(session: Session, challenge: Challenge, organiser: User) -> 
         session.add(
             GroundTruthVersion(
                 challenge_id=challenge.id,
+                phase_id=main_phase(session, challenge.id).id,
                 number=number,
                 uploaded_by_id=organiser.id,
                 file_name=f"devkit-{number}.tar.gz",
@@ -243,6 +244,7 @@ def make_submission(
     }
     submission = Submission(
         challenge_id=challenge.id,
+        phase_id=main_phase(session, challenge.id).id,
         user_id=user.id,
         method_id=method.id,
         entries=[
@@ -266,13 +268,14 @@ def _score(
     subset: bool,
     undefined: bool,
 ) -> None:
-    assert challenge.current_scoring_id is not None
+    scoring_id = main_phase(session, challenge.id).current_scoring_id
+    assert scoring_id is not None
     keys = [entry.competition for entry in submission.entries]
     competitions = [EDITION.competitions[key] for key in keys]
     store(
         session,
         submission_id=submission.id,
-        scoring_id=challenge.current_scoring_id,
+        scoring_id=scoring_id,
         scores={item.key: _scores(random, item, quality, subset=subset, undefined=undefined) for item in competitions},
         ground_truth_sha256="9a" * 32,
         archive_sha256=submission.archive_sha256,

@@ -24,13 +24,14 @@ def add_two_measures(session: Session, organiser: User, participant: User) -> No
         edition=EDITION.name,
         competitions=list(LOWER_BY),
     )
-    assert challenge.current_scoring_id is not None
+    assert challenge.main_phase.current_scoring_id is not None
     for name, area, accuracy in (("Bag of keypoints", 0.96, 0.88), ("Boundary fragments", 0.94, 0.90)):
         method = Method(challenge_id=challenge.id, user_id=participant.id, name=name)
         session.add(method)
         session.flush()
         submission = Submission(
             challenge_id=challenge.id,
+            phase_id=challenge.main_phase.id,
             user_id=participant.id,
             method_id=method.id,
             entries=[
@@ -59,7 +60,7 @@ def add_two_measures(session: Session, organiser: User, participant: User) -> No
         store(
             session,
             submission_id=submission.id,
-            scoring_id=challenge.current_scoring_id,
+            scoring_id=challenge.main_phase.current_scoring_id,
             scores=scores,
             ground_truth_sha256="1" * 64,
             archive_sha256=submission.archive_sha256,

@@ -116,6 +116,7 @@ def _doubtful_truth(session: Session, organiser: User) -> None:
     session.add(
         GroundTruthVersion(
             challenge_id=draft.id,
+            phase_id=draft.main_phase.id,
             number=1,
             uploaded_by_id=organiser.id,
             file_name="devkit.tar.gz",

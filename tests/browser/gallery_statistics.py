@@ -51,7 +51,7 @@ def add_statistics(session: Session, challenge: Challenge, competition: str) -> 
     }
     stored = BoardStatistics(
         challenge_id=challenge.id,
-        phase_key="main",
+        phase_id=challenge.main_phase.id,
         competition=competition,
         methods_sha256=digest,
         version=1,
@@ -80,7 +80,9 @@ def add_across_methods(session: Session, challenge: Challenge, competition: str)
     agreement = Agreement(results, found, correlations)
     session.add(BoardAgreement(statistics_id=statistics.id, content=agreement.as_json()))
     by_person: defaultdict[uuid.UUID, dict[str, Any]] = defaultdict(dict)
-    for number, (key, sequence) in enumerate(members(session, challenge.id, "main", competition=competition).items()):
+    for number, (key, sequence) in enumerate(
+        members(session, challenge.main_phase.id, competition=competition).items()
+    ):
         steps = [
             Change(round(step - HALF_DIFFERENCE, 3), round(step + HALF_DIFFERENCE, 3), abs(step) > HALF_DIFFERENCE)
             for step in (after.mean - before.mean for before, after in pairwise(sequence))
@@ -96,6 +98,7 @@ def add_across_methods(session: Session, challenge: Challenge, competition: str)
         session.add(
             SubmissionSequence(
                 challenge_id=challenge.id,
+                phase_id=challenge.main_phase.id,
                 user_id=user_id,
                 submissions=len(content),
                 latest_at=now(),

@@ -116,14 +116,15 @@ def test_roles_have_no_rights_over_the_server(database: URL) -> None:
 @pytest.fixture(scope="module")
 def rows(database: URL) -> dict[str, str]:
     """Add a person, a challenge, a method and a submission, as an administrator; return their ids by table."""
-    tables = ("users", "challenges", "methods", "submissions", "ground_truth_versions", "rescores")
+    tables = ("users", "challenges", "phases", "methods", "submissions", "ground_truth_versions", "rescores")
     ids = {table: str(uuid.uuid4()) for table in tables}
     statements = {
         "users": {"email": "ada@lab.example", "name": "Ada", "password_hash": "", "role": "organiser"},
         "challenges": {"slug": "voc", "title": "VOC", "edition": "VOC2007"},
+        "phases": {"challenge_id": ids["challenges"], "key": "main", "truth_phase_id": ids["phases"]},
         "methods": {"name": "Method", "challenge_id": ids["challenges"], "user_id": ids["users"]},
         "submissions": submission(ids, state="scored", finished_at="2026-01-01T00:00:00Z"),
-        "ground_truth_versions": {"challenge_id": ids["challenges"], "number": 7, "state": "uploaded"},
+        "ground_truth_versions": {**of_phase(ids), "number": 7, "state": "uploaded"},
         "rescores": {
             "challenge_id": ids["challenges"],
             "ground_truth_version_id": ids["ground_truth_versions"],
@@ -136,8 +137,12 @@ def rows(database: URL) -> dict[str, str]:
     return ids
 
 
+def of_phase(ids: dict[str, str]) -> dict[str, object]:
+    return {"challenge_id": ids["challenges"], "phase_id": ids["phases"]}
+
+
 def submission(ids: dict[str, str], **changed: object) -> dict[str, object]:
-    references = {"challenge_id": ids["challenges"], "user_id": ids["users"], "method_id": ids["methods"]}
+    references = {**of_phase(ids), "user_id": ids["users"], "method_id": ids["methods"]}
     archive = {"archive_sha256": "0" * 64, "archive_bytes": 1, "archive_name": "results.tar"}
     return {**references, **archive, "queued_at": "2026-01-01T00:00:00Z", "state": "queued", **changed}
 
@@ -169,7 +174,9 @@ def empty_value(column: str, kind: str) -> object:
 
 
 FORBIDDEN_CHANGES = [
-    ("challenges", "current_scoring_id = gen_random_uuid()"),
+    ("phases", "current_scoring_id = gen_random_uuid()"),
+    ("phases", "key = 'first'"),
+    ("submissions", "phase_id = gen_random_uuid()"),
     ("challenges", "edition_version = 2"),
     ("edition_versions", "file = ''"),
     ("edition_versions", "made_current_at = now()"),
@@ -204,15 +211,54 @@ def test_web_cannot_change_what_is_the_workers(database: URL, rows: dict[str, st
 
 
 def test_web_cannot_show_everything_of_a_challenge_with_ground_truth(database: URL, rows: dict[str, str]) -> None:
-    show = "UPDATE challenges SET detail = 'everything'"
+    show = "UPDATE phases SET detail = 'everything'"
     with connect(database, "vocboard_web") as connection:
         assert connection.execute(show).rowcount == 1
         connection.rollback()
     with psycopg.connect(conninfo(database)) as connection:
         connection.execute("SET session_replication_role = replica")  # any scoring will do
-        connection.execute("UPDATE challenges SET current_scoring_id = gen_random_uuid()")
-    with connect(database, "vocboard_web") as connection, pytest.raises(psycopg.errors.InsufficientPrivilege):
-        connection.execute(show)
+        connection.execute("UPDATE phases SET current_scoring_id = gen_random_uuid()")
+    try:
+        with connect(database, "vocboard_web") as connection, pytest.raises(psycopg.errors.InsufficientPrivilege):
+            connection.execute(show)
+    finally:
+        with psycopg.connect(conninfo(database)) as connection:
+            connection.execute("UPDATE phases SET current_scoring_id = NULL")
+
+
+def test_web_adds_only_phases_with_the_current_scoring_of_their_ground_truth(
+    database: URL, rows: dict[str, str]
+) -> None:
+    own = str(uuid.uuid4())
+    phase = {"challenge_id": rows["challenges"], "key": "later", "truth_phase_id": rows["phases"]}
+    with connect(database, "vocboard_web") as connection:
+        for wrong in (
+            {"current_scoring_id": uuid.uuid4()},
+            {"id": own, "truth_phase_id": own, "current_scoring_id": uuid.uuid4()},
+            {"truth_phase_id": uuid.uuid4()},
+        ):
+            with pytest.raises(psycopg.errors.InsufficientPrivilege), connection.transaction():
+                insert(connection, "phases", {**phase, **wrong})
+        insert(connection, "phases", dict(phase))
+        insert(connection, "phases", {**phase, "id": own, "key": "own", "truth_phase_id": own})
+        assert connection.execute("DELETE FROM phases WHERE key = 'later'").rowcount == 1
+        with pytest.raises(psycopg.errors.InsufficientPrivilege), connection.transaction():
+            connection.execute("DELETE FROM phases WHERE key = 'main'")
+        connection.rollback()
+
+
+def test_web_adds_submissions_and_ground_truth_only_to_phases_of_their_challenge(
+    database: URL, rows: dict[str, str]
+) -> None:
+    with connect(database, "vocboard_web") as connection:
+        insert(connection, "challenges", {"id": (other := uuid.uuid4()), "slug": "other", "edition_version": 1})
+        for table, values in (
+            ("submissions", submission(rows)),
+            ("ground_truth_versions", {**of_phase(rows), "number": 1, "file_name": "truth.tar", "state": "uploaded"}),
+        ):
+            with pytest.raises(psycopg.errors.InsufficientPrivilege), connection.transaction():
+                insert(connection, table, {**values, "challenge_id": other})
+        connection.rollback()
 
 
 @pytest.mark.parametrize(
@@ -252,7 +298,7 @@ def test_web_adds_only_submissions_that_wait(database: URL, rows: dict[str, str]
 def test_web_adds_only_ground_truth_that_waits_for_the_worker(
     database: URL, rows: dict[str, str], changed: dict[str, object]
 ) -> None:
-    version = {"challenge_id": rows["challenges"], "number": 1, "file_name": "truth.tar", "state": "uploaded"}
+    version = {**of_phase(rows), "number": 1, "file_name": "truth.tar", "state": "uploaded"}
     with connect(database, "vocboard_web") as connection:
         with pytest.raises(psycopg.errors.InsufficientPrivilege), connection.transaction():
             insert(connection, "ground_truth_versions", {**version, **changed})
@@ -292,7 +338,7 @@ def test_web_proposes_rules_and_does_not_change_them(
         insert(connection, "edition_versions", {**challenge, "number": 2, "file": "second"})
         connection.rollback()
     with psycopg.connect(conninfo(database)) as owner:
-        owner.execute("UPDATE challenges SET current_scoring_id = %s", [scoring["id"]])
+        owner.execute("UPDATE phases SET current_scoring_id = %s", [scoring["id"]])
     try:
         with connect(database, "vocboard_web") as connection:
             for change in ("edition_file = 'second'", "edition = 'VOC2012'"):
@@ -303,7 +349,8 @@ def test_web_proposes_rules_and_does_not_change_them(
             connection.rollback()
     finally:
         with psycopg.connect(conninfo(database)) as owner:
-            owner.execute("UPDATE challenges SET current_scoring_id = NULL, edition_file = NULL")
+            owner.execute("UPDATE phases SET current_scoring_id = NULL")
+            owner.execute("UPDATE challenges SET edition_file = NULL")
 
 
 def test_web_removes_no_ground_truth_but_what_failed(database: URL, rows: dict[str, str]) -> None:
@@ -325,12 +372,6 @@ def test_web_cannot_switch_the_guards_off(database: URL, rows: dict[str, str]) -
     ):
         with connect(database, "vocboard_web") as connection, pytest.raises(psycopg.errors.InsufficientPrivilege):
             connection.execute(statement)
-
-
-def test_a_new_challenge_has_no_scores(database: URL, rows: dict[str, str]) -> None:
-    values = {"slug": "new", "title": "New", "edition": "VOC2007", "current_scoring_id": uuid.uuid4()}
-    with connect(database, "vocboard_web") as connection, pytest.raises(psycopg.errors.InsufficientPrivilege):
-        insert(connection, "challenges", values)
 
 
 def test_the_script_runs_again_and_gives_new_passwords(server: PostgresServer, database: URL) -> None:

@@ -68,7 +68,7 @@ class Backend:
         truth.save(self.truth_file)
         with self.database.writing() as session:
             challenge = make_challenge(session, **{"quota_count": 1000, **given})
-            version = truth_of_scoring(session, challenge.current_scoring_id)
+            version = truth_of_scoring(session, challenge.main_phase.current_scoring_id)
             assert version is not None
             version.sha256 = truth.sha256
         return challenge

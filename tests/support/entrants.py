@@ -39,10 +39,11 @@ def make_scored(
         method = Method(challenge_id=challenge.id, user_id=user.id, name=name)
         session.add(method)
         session.flush()
+    phase = phase_named(challenges.challenge_as_it_is(session, challenge.id), phase_key)
     submission = Submission(
         **{
             "challenge_id": challenge.id,
-            "phase_key": phase_key,
+            "phase_id": phase.id,
             "user_id": user.id,
             "method_id": method.id,
             "contributors": f"The people of {name}",
@@ -59,12 +60,11 @@ def make_scored(
     )
     session.add(submission)
     session.flush()
-    scoring_id = phase_named(challenges.challenge_as_it_is(session, challenge.id), phase_key).scoring_id
-    assert scoring_id is not None
+    assert phase.scoring_id is not None
     evaluations.store(
         session,
         submission_id=submission.id,
-        scoring_id=scoring_id,
+        scoring_id=phase.scoring_id,
         scores={
             "comp1": CompetitionScores(
                 competition="comp1",

@@ -94,19 +94,20 @@ def make_truth(session: Session, challenge: Challenge, *, current: bool = True) 
     number = next(_numbers)
     version = GroundTruthVersion(
         challenge_id=challenge.id,
+        phase_id=challenge.main_phase.id,
         number=number,
         file_name="devkit.tar.gz",
         state=TruthState.READY,
         sha256=f"{number:064x}",
         summary={},
-        competitions=[row.key for row in challenge.competitions],
+        competitions=list(challenge.main_phase.competition_keys),
         image_sets=pack_image_sets(make_image_sets(challenges.edition_of(challenge))),
     )
     session.add(version)
     session.flush()
     if current:
         scoring = start_scoring(session, challenge=challenge, version=version)
-        make_current(session, challenge=challenge, scoring=scoring, actor=None)
+        make_current(session, challenge=challenge, scoring=scoring, actor=None, phase_id=challenge.main_phase.id)
         session.flush()
     return version
 

@@ -30,8 +30,16 @@ _VALUES: Mapping[str, Mapping[str, Any]] = {
     "challenge_competitions": {"key": COMPETITION},
     "challenge_phases": {"detail": "classes", "freeze": "never", "admission": "everyone", "competition_keys": []},
     "competition_results": {"competition": COMPETITION, "task": "detection", "not_entered": []},
-    "ground_truth_versions": {"state": "ready"},
+    "frozen_leaderboards": {"phase_key": "main"},
+    "ground_truth_versions": {"state": "ready", "phase_key": "main"},
     "measures": {"metric": "average_precision", "position": 0},
+    "phases": {
+        "key": "main",
+        "detail": "classes",
+        "freeze": "never",
+        "admission": "everyone",
+        "competition_keys": [COMPETITION],
+    },
     "rescores": {"state": "discarded"},
     "submission_entries": {"competition": COMPETITION, "classes": list(CLASSES)},
     "submissions": {"state": "scored", "published_at": TIME, "phase_key": "main"},
@@ -41,6 +49,7 @@ _WITHOUT_ROWS = ("alembic_version", "leaderboard_revisions")  # triggers fill th
 # What can only be set when the row that it refers to is there.
 _POINTERS = (
     ("challenges", "current_scoring_id", "scorings"),
+    ("phases", "current_scoring_id", "scorings"),
     ("submissions", "current_evaluation_id", "evaluations"),
 )
 _numbers = itertools.count(1)
@@ -89,8 +98,8 @@ def fill(connection: Connection) -> Filled:
                 rows[table.name] = _row(table, rows, {"mean": mean, "value": mean, "class_name": class_name})
                 connection.execute(insert(table).values(rows[table.name]))
         for name, column, target in _POINTERS:
-            table = metadata.tables[name]
-            if column in table.columns:
+            if name in metadata.tables and column in metadata.tables[name].columns:
+                table = metadata.tables[name]
                 connection.execute(
                     update(table).where(table.c.id == rows[name]["id"]).values({column: rows[target]["id"]})
                 )
@@ -103,7 +112,7 @@ def _by_dependency(tables: list[Table]) -> Iterator[Table]:
     found: set[str] = set()
     while len(found) < len(tables):
         for table in tables:
-            if table.name not in found and _targets(table, mandatory=True) <= found:
+            if table.name not in found and _targets(table, mandatory=True) - {table.name} <= found:
                 found.add(table.name)
                 yield table
 
@@ -115,10 +124,10 @@ def _targets(table: Table, *, mandatory: bool = False) -> set[str]:
 
 def _row(table: Table, rows: Mapping[str, Mapping[str, Any]], scores: Mapping[str, Any]) -> dict[str, Any]:
     given = {**scores, **_VALUES.get(table.name, {})}
-    row = {}
+    row: dict[str, Any] = {}
     for column in table.columns:
         if keys := list(column.foreign_keys):
-            target = rows.get(keys[0].column.table.name)
+            target = row if keys[0].column.table is table else rows.get(keys[0].column.table.name)
             row[column.name] = target and target[keys[0].column.name]
         elif column.name in given:
             row[column.name] = given[column.name]

@@ -6,18 +6,18 @@ from sqlalchemy import select
 from sqlalchemy.orm import Session, selectinload
 
 from vocboard.app.challenges import queries
-from vocboard.app.challenges.models import MAIN_PHASE, Challenge, GroundTruthVersion
+from vocboard.app.challenges.models import MAIN_PHASE, Challenge, ChallengePhase, GroundTruthVersion
 from vocboard.app.challenges.phases import Phase, phase_named
 from vocboard.app.leaderboards import freezing, service
 from vocboard.app.leaderboards.board import Board, Part
 
 
 def complete(session: Session, challenge_id: uuid.UUID) -> Challenge:
-    """Return a challenge with its competitions and phases."""
+    """Return a challenge with its phases."""
     return session.scalars(
         select(Challenge)
         .where(Challenge.id == challenge_id)
-        .options(selectinload(Challenge.competitions), selectinload(Challenge.further_phases))
+        .options(selectinload(Challenge.phases))
         .execution_options(populate_existing=True)
     ).one()
 
@@ -29,7 +29,12 @@ def phase_of(session: Session, challenge: Challenge, key: str = MAIN_PHASE) -> P
 
 def main_truth(session: Session, challenge: Challenge) -> GroundTruthVersion | None:
     """Return the ground truth that the main phase is scored with."""
-    return queries.truth_of_scoring(session, challenge.current_scoring_id)
+    return queries.truth_of_scoring(session, main_phase(session, challenge.id).current_scoring_id)
+
+
+def main_phase(session: Session, challenge_id: uuid.UUID) -> ChallengePhase:
+    """Return the row of the main phase of a challenge."""
+    return complete(session, challenge_id).main_phase
 
 
 def show_board(

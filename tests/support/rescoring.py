@@ -41,7 +41,7 @@ def add_corrected_truth(backend: Backend, challenge: Challenge) -> GroundTruthVe
     truth.save(ground_truth_store.path_of(backend.settings, truth.sha256))
     with backend.database.writing() as session:
         organised = session.scalars(
-            select(Challenge).where(Challenge.id == challenge.id).options(selectinload(Challenge.competitions))
+            select(Challenge).where(Challenge.id == challenge.id).options(selectinload(Challenge.phases))
         ).one()
         version = make_truth(session, organised, current=False)
         version.sha256 = truth.sha256
@@ -75,7 +75,7 @@ def start_rescore(backend: Backend, challenge: Challenge, version: GroundTruthVe
     user = administrator(backend)
     with backend.database.writing() as session:
         organised = session.scalars(
-            select(Challenge).where(Challenge.id == challenge.id).options(selectinload(Challenge.competitions))
+            select(Challenge).where(Challenge.id == challenge.id).options(selectinload(Challenge.phases))
         ).one()
         return service.start(
             session,

@@ -7,6 +7,7 @@ import numpy as np
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
+from tests.support.phases import main_phase
 from vocboard.app.accounts.models import User
 from vocboard.app.challenges.models import Challenge
 from vocboard.app.database import now
@@ -55,15 +56,16 @@ def make_scored(
             SubmissionEntry(competition=key, position=position, classes=["car"])
             for position, key in enumerate(competitions)
         ],
-        **{**fields, **given},
+        **{"phase_id": main_phase(session, challenge.id).id, **fields, **given},
     )
     session.add(submission)
     session.flush()
-    assert challenge.current_scoring_id is not None
+    scoring_id = main_phase(session, challenge.id).current_scoring_id
+    assert scoring_id is not None
     evaluations.store(
         session,
         submission_id=submission.id,
-        scoring_id=challenge.current_scoring_id,
+        scoring_id=scoring_id,
         scores={key: _scores(score, key, positives) for key in competitions},
         ground_truth_sha256="1" * 64,
         archive_sha256=submission.archive_sha256,

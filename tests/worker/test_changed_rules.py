@@ -89,10 +89,10 @@ def add_phase_with_own_truth(backend: Backend, challenge: Challenge) -> None:
             image_set="val",
         )
         version = make_truth(session, found, current=False)
-        version.phase_key, version.sha256 = "val", truth_of(backend, edition).sha256
+        version.phase_id, version.sha256 = found.phase_row("val").id, truth_of(backend, edition).sha256
         session.flush()
         scoring = start_scoring(session, challenge=found, version=version)
-        make_current(session, challenge=found, scoring=scoring, actor=None, phase_key="val")
+        make_current(session, challenge=found, scoring=scoring, actor=None, phase_id=version.phase_id)
 
 
 def submit(backend: Backend, challenge: Challenge, *, phase: str = "main", published: bool = True) -> list[uuid.UUID]:

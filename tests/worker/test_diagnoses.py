@@ -11,7 +11,7 @@ from sqlalchemy import select
 from tests.support.backend import Backend
 from tests.support.golden import golden, golden_truth
 from tests.support.jobs import claim_next, diagnose_next, evaluate_next, let_leases_end, sweep
-from tests.support.phases import main_truth
+from tests.support.phases import main_phase, main_truth
 from tests.support.rescoring import add_corrected_truth, administrator, start_rescore, submit_scored, work
 from vocboard.app.accounts.models import User
 from vocboard.app.challenges.models import Challenge, Detail
@@ -104,7 +104,7 @@ def test_diagnoses_of_all_tasks_are_those_of_the_command_line(
         assert result.diagnosis.exact == offline[key]
 
     with backend.database.writing() as session:
-        session.get_one(Challenge, challenge.id).detail = Detail.CURVES
+        main_phase(session, challenge.id).detail = Detail.CURVES
     sweep(backend.database, backend.settings)
     with backend.database.reading() as session:
         assert session.scalars(select(PublicDiagnosis)).all() == []

@@ -10,9 +10,8 @@ import pytest
 from tests.support.backend import Backend, make_archive
 from tests.support.factories import IMAGES
 from tests.support.jobs import evaluate_next, job_of, let_leases_end
-from tests.support.phases import main_truth
+from tests.support.phases import complete, main_phase, main_truth
 from vocboard.app.challenges.ground_truth import make_current, start_scoring
-from vocboard.app.challenges.models import Challenge
 from vocboard.app.evaluations import queries as evaluations
 from vocboard.app.submissions.models import State, Submission
 from vocboard.worker import evaluation
@@ -91,8 +90,7 @@ def test_damaged_ground_truth_fails_the_submission(backend: Backend, submission_
 
 def test_a_challenge_without_a_scoring_fails_the_submission(backend: Backend, submission_id: uuid.UUID) -> None:
     with backend.database.writing() as session:
-        challenge = session.get_one(Challenge, backend.submission(submission_id).challenge_id)
-        challenge.current_scoring_id = None
+        main_phase(session, backend.submission(submission_id).challenge_id).current_scoring_id = None
     assert evaluate(backend)
     expect_failure(backend.submission(submission_id), WENT_WRONG)
 
@@ -165,11 +163,11 @@ def test_a_switch_of_the_ground_truth_in_the_meantime_evaluates_again(
     def switched_meanwhile(*arguments: object, **options: object) -> object:
         monkeypatch.undo()
         with backend.database.writing() as session:
-            challenge = session.get_one(Challenge, backend.submission(submission_id).challenge_id)
+            challenge = complete(session, backend.submission(submission_id).challenge_id)
             version = main_truth(session, challenge)
             assert version is not None
             scoring = start_scoring(session, challenge=challenge, version=version)
-            make_current(session, challenge=challenge, scoring=scoring, actor=None)
+            make_current(session, challenge=challenge, scoring=scoring, actor=None, phase_id=challenge.main_phase.id)
         return evaluate_once(*arguments, **options)  # type: ignore[arg-type]
 
     monkeypatch.setattr(evaluation, "evaluate", switched_meanwhile)

@@ -289,7 +289,7 @@ def test_the_sweep_takes_a_truth_that_fits_once_the_challenge_asks_for_less(
     with database.writing() as session:
         found = service.get_visible(session, challenge.slug, None)
         assert service.phase_state(found, now()) is service.PhaseState.NOT_READY
-        found.competitions = [row for row in found.competitions if row.key == "comp3"]
+        found.main_phase.competition_keys = ["comp3"]
     sweep(database, settings)
     with database.reading() as session:
         assert service.phase_state(service.get_visible(session, challenge.slug, None), now()) is service.PhaseState.OPEN

@@ -239,7 +239,7 @@ def keep_statistics(web: Database, worker: Database, settings: Settings, challen
             session.execute(select(table.__table__.primary_key.columns[0]))
     with worker.writing() as session:
         sequence = {"user_id": ada.id, "submissions": 2, "latest_at": now(), "decimals": 4, "version": 0}
-        session.add(SubmissionSequence(challenge_id=challenge.id, phase_key="main", **sequence))
+        session.add(SubmissionSequence(challenge_id=challenge.id, phase_id=challenge.main_phase.id, **sequence))
     with worker.writing() as session:
         sequence_queue.mark_changed(session)  # which forgets somebody with one submission
         assert session.scalars(select(SubmissionSequence)).all() == []
@@ -325,7 +325,7 @@ def test_the_web_process_adds_no_scores_but_those_of_an_import(web: Database, se
         challenge = make_challenge(session)
         person = make_user(session)
         scored = make_scored(session, challenge, person, "Method")
-        evaluation_id, scoring_id = scored.current_evaluation_id, challenge.current_scoring_id
+        evaluation_id, scoring_id = scored.current_evaluation_id, challenge.main_phase.current_scoring_id
         session.refresh(scored, ["current_evaluation_id"])
         evaluation_id = scored.current_evaluation_id
     owner.close()

@@ -18,7 +18,7 @@ from sqlalchemy.orm import Session
 from tests.support.backend import Backend, wait_until
 from tests.support.golden import golden, golden_truth
 from tests.support.jobs import claim_next, evaluate_next, sweep, update_next
-from tests.support.phases import complete, main_truth, show_board
+from tests.support.phases import complete, main_phase, main_truth, show_board
 from tests.support.rescoring import add_corrected_truth, administrator, apply, start_rescore, submit_scored, work
 from vocboard.app.accounts.models import User
 from vocboard.app.challenges.models import Challenge, Detail
@@ -360,7 +360,7 @@ def test_frozen_statistics_stay_as_they_are(backend: Backend) -> None:
     challenge = backend.challenge(closes_at=now() + timedelta(hours=1))
     ids = submit_scored(backend, challenge, 3)
     with backend.database.writing() as session:
-        session.get_one(Challenge, challenge.id).closes_at = now()
+        main_phase(session, challenge.id).closes_at = now()
     sweep(backend.database, backend.settings)  # which freezes it
     assert shown(backend, challenge).frozen_at is not None
     update_all(backend)

@@ -195,7 +195,7 @@ def _edition_of(form: ChallengeForm) -> Edition:
 def _tree_folders(challenge: Challenge) -> list[str]:
     """Return the folders that a tree needs for the challenge's tasks, in addition to `ImageSets`."""
     known = challenges.edition_of(challenge).competitions
-    tasks = dict.fromkeys(known[each.key].task for each in challenge.competitions)
+    tasks = dict.fromkeys(known[key].task for key in challenge.main_phase.competition_keys)
     return list(dict.fromkeys(folder for task in tasks for folder in TASKS[task].tree_folders))
 
 
@@ -229,9 +229,7 @@ def challenge_page(
         to_do = checklist.steps(session, challenge, listed_versions)
         numbers = overview.counts(session, challenge)
         submitted_to = {
-            each.key
-            for each in challenges.phases_of(challenge)
-            if queries.is_submitted_to(session, challenge.id, each.key)
+            each.id for each in challenges.phases_of(challenge) if queries.is_submitted_to(session, each.id)
         }
         all_rescores = rescores.of_challenge(session, challenge)
     at = now()
@@ -240,7 +238,7 @@ def challenge_page(
     changing = {
         item.id
         for item in listed_versions
-        if changes_by_itself(item, challenge, current.get(item.phase_key), item.phase_key in submitted_to)
+        if changes_by_itself(item, challenge, current.get(item.phase_id), item.phase_id in submitted_to)
     }
     return render(
         request,
@@ -263,13 +261,13 @@ def challenge_page(
         tables={item.id: truth_tables(item.summary) for item in listed_versions},
         needs_confirmation=needs_confirmation,
         submitted_to=submitted_to,
-        main_phase=MAIN_PHASE,
+        main_phase=challenges.phase_named(challenge, MAIN_PHASE),
         has_read_truth=has_read_truth,
         current=current,
         current_ids={version.id for version in current.values()},
         truth_phases=with_truth,
         truth_phase=next((each for each in with_truth if each.key == truth), with_truth[0]),
-        phase_titles={each.key: each.title for each in challenges.phases_of(challenge)},
+        phase_titles={each.id: each.title for each in challenges.phases_of(challenge)},
         rescores=all_rescores,
         to_confirm={one.id for one in all_rescores if awaits_confirmation(one, challenge)},
         open_rescore=next((one for one in all_rescores if one.submission_id is None and one.state in OPEN), None),

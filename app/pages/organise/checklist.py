@@ -45,7 +45,7 @@ def steps(session: Session, challenge: Challenge, versions: Sequence[GroundTruth
     if not is_hidden and all(phase.scoring_id is not None for phase in with_truth):
         return []
     base = f"/organise/{challenge.slug}"
-    keys = [row.key for row in challenge.competitions]
+    keys = challenge.main_phase.competition_keys
     offered = len(challenges.edition_of(challenge).competitions)
     main = phases[0].rules
     found = [
@@ -73,7 +73,7 @@ def steps(session: Session, challenge: Challenge, versions: Sequence[GroundTruth
                 f"Upload the ground truth{of_phase}",
                 "Submissions can be scored."
                 if phase.scoring_id
-                else what_is_missing([each for each in versions if each.phase_key == phase.key], challenge),
+                else what_is_missing([each for each in versions if each.phase_id == phase.id], challenge),
                 phase.scoring_id is not None,
                 "Ground truth",
                 f"{base}?truth={phase.key}#truth",

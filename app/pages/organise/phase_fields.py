@@ -5,8 +5,8 @@ from typing import Any
 
 from pydantic import BaseModel
 
-from vocboard.app.challenges.deadlines import extension
 from vocboard.app.challenges.models import Admission, Detail, Freeze
+from vocboard.app.challenges.phase_changes import extension
 from vocboard.app.challenges.phases import Phase
 from vocboard.app.challenges.rules import DATES, PhaseRules
 from vocboard.app.database import now

@@ -182,7 +182,7 @@ def phases_overview(
         status=errors.status,
         challenge=challenge,
         timeline=timeline(challenge, at),
-        titles={phase.key: phase.title for phase in phases},
+        titles={phase.id: phase.title for phase in phases},
         limited=[phase for phase in phases if phase.rules.chooses_people],
         admissions=admissions,
         extras=extras,

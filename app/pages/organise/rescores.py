@@ -12,6 +12,7 @@ from starlette.responses import Response
 from vocboard.app.accounts.models import User
 from vocboard.app.challenges import service as challenges
 from vocboard.app.challenges.ground_truth import UNFINISHED
+from vocboard.app.challenges.phases import phase_with_id
 from vocboard.app.database import Database
 from vocboard.app.errors import ConflictError, InvalidInputError, NotFoundError
 from vocboard.app.pages import wording
@@ -140,7 +141,7 @@ def _page(
         _check_challenge(rescore, slug)
         progress = queries.progress(session, rescore)
         report = rescore.report
-        concerned = challenges.phase_named(rescore.challenge, rescore.ground_truth_version.phase_key)
+        concerned = phase_with_id(rescore.challenge, rescore.ground_truth_version.phase_id)
         current = challenges.current_truth(session, concerned)
     edition = challenges.edition_of(rescore.challenge)
     changes: dict[str, list[dict[str, Any]]] = {}

@@ -1,13 +1,14 @@
 """What the page of a challenge tells its organisers about the versions of its ground truth."""
 
+import uuid
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from vocboard.app.challenges import ground_truth_versions as versions
 from vocboard.app.challenges.ground_truth import UNFINISHED, needs_confirmation
-from vocboard.app.challenges.models import MAIN_PHASE, Challenge, GroundTruthVersion, TruthState
-from vocboard.app.challenges.phases import phases_of
+from vocboard.app.challenges.models import Challenge, GroundTruthVersion, TruthState
+from vocboard.app.challenges.phases import phases_of, phases_scored_with
 from vocboard.app.pages import wording
 from vocboard.app.pages.reports import FileProblems, stored
 from vocboard.evaluator.problems import Severity
@@ -39,20 +40,19 @@ class FailedImport:
 
 
 def current_versions(
-    challenge: Challenge, current: Mapping[str, GroundTruthVersion], submitted_to: Collection[str]
+    challenge: Challenge, current: Mapping[uuid.UUID, GroundTruthVersion], submitted_to: Collection[uuid.UUID]
 ) -> Iterator[CurrentVersion]:
     """Tell the version that counts for each phase with ground truth of its own, and for those that share it.
 
     Args:
-        current: the versions, by the key of the phase.
-        submitted_to: keys of the phases whose ground truth submissions are scored with.
+        current: the versions, by the id of the phase.
+        submitted_to: ids of the phases whose ground truth submissions are scored with.
     """
-    phases = phases_of(challenge)
-    for owner in phases:
-        if owner.has_own_truth and owner.key in current:
-            sharing = [each.title for each in phases if not each.has_own_truth] if owner.key == MAIN_PHASE else []
-            titles = (owner.title, *sharing) if len(phases) > 1 else ()
-            yield CurrentVersion(current[owner.key].number, titles, owner.key in submitted_to)
+    for owner in phases_of(challenge):
+        if owner.has_own_truth and owner.id in current:
+            using = sorted(phases_scored_with(challenge, owner.id), key=lambda phase: not phase.has_own_truth)
+            titles = tuple(phase.title for phase in using) if len(challenge.phases) > 1 else ()
+            yield CurrentVersion(current[owner.id].number, titles, owner.id in submitted_to)
 
 
 def changes_by_itself(

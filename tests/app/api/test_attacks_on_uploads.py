@@ -24,7 +24,7 @@ from tests.support.site import Site, serving
 from tests.support.tus import RESULTS, Entrant, entering
 from vocboard.app.accounts import administration
 from vocboard.app.accounts import service as accounts
-from vocboard.app.challenges.models import Ban, Challenge
+from vocboard.app.challenges.models import Ban, Challenge, ChallengePhase
 from vocboard.app.database import now
 from vocboard.app.intake import resumable
 from vocboard.app.intake.models import ResumableUpload, Upload
@@ -245,9 +245,7 @@ def revoke(session: Session, entrant: Entrant) -> None:
 def close(session: Session, entrant: Entrant) -> None:
     # An upload that begins in time counts for an hour, so this one has begun long before.
     before = now() - timedelta(hours=3)
-    session.execute(
-        update(Challenge).where(Challenge.slug == entrant.slug).values(closes_at=now() - timedelta(hours=2))
-    )
+    session.execute(update(ChallengePhase).values(closes_at=now() - timedelta(hours=2)))
     session.execute(update(ResumableUpload).values(created_at=before))
 
 

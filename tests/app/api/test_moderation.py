@@ -8,7 +8,7 @@ from tests.support.browsing import send_form, sign_in
 from tests.support.factories import make_challenge, make_organiser, make_token, make_user
 from tests.support.scored import make_scored
 from tests.support.site import Site
-from vocboard.app.challenges.models import Challenge, Detail
+from vocboard.app.challenges.models import ChallengePhase, Detail
 from vocboard.app.submissions.models import Submission
 from vocboard.client.client import Client
 from vocboard.client.errors import ClientError
@@ -164,7 +164,7 @@ def test_a_challenge_is_copied_for_the_next_year(case: Case) -> None:
             added = client.post(f"{path}/phases", json={**phase, "has_own_ground_truth": key == "open"})
             assert added.status_code == 201, added.text
         with case.site.writing() as session:  # which operators do at the end
-            session.execute(update(Challenge).values(detail=Detail.EVERYTHING))
+            session.execute(update(ChallengePhase).where(ChallengePhase.key == "main").values(detail=Detail.EVERYTHING))
         copied = client.post(f"{path}/copy", json={"slug": "spring-2", "title": "Spring 2"})
         assert copied.status_code == 201, copied.text
         assert copied.headers["location"] == f"{API}/challenges/spring-2"

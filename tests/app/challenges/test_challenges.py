@@ -47,6 +47,7 @@ def enter(session: Session, challenge: Challenge, user: User, competition: str) 
     session.add(
         Submission(
             challenge_id=challenge.id,
+            phase_id=challenge.main_phase.id,
             user_id=user.id,
             method_id=method.id,
             archive_sha256="0" * 64,
@@ -93,7 +94,7 @@ def test_visibility(
         assert [found.slug for found in service.visible_challenges(session, person)] == [challenge.slug] * is_listed
         if finds:
             found = service.get_visible(session, challenge.slug, person)
-            assert [row.key for row in found.competitions] == ["comp1", "comp3"]
+            assert found.main_phase.competition_keys == ["comp1", "comp3"]
         else:
             with pytest.raises(NotFoundError):
                 service.get_visible(session, challenge.slug, person)
@@ -134,9 +135,9 @@ def test_a_participant_makes_no_challenges(database: Database) -> None:
 def test_all_competitions_of_the_edition_unless_chosen_in_the_editions_order(database: Database) -> None:
     with database.writing() as session:
         everything = make_challenge(session, edition="VOC2009", competitions=None, ready=False)
-        assert [row.key for row in everything.competitions] == [f"comp{number}" for number in range(1, 9)]
+        assert everything.main_phase.competition_keys == [f"comp{number}" for number in range(1, 9)]
         some = make_challenge(session, competitions=["comp3", "comp1", "comp3"], ready=False)
-        assert [row.key for row in some.competitions] == ["comp1", "comp3"]
+        assert some.main_phase.competition_keys == ["comp1", "comp3"]
 
 
 def test_everything_wrong_with_a_new_challenge_is_reported_at_once(database: Database) -> None:
@@ -248,9 +249,13 @@ def test_changed_rules_hold_and_the_log_says_what_changed(database: Database) ->
         service.update(session, challenge=challenge, user=organiser, rules=rules(title="After", closes_at=NOON))
     with database.reading() as session:
         found = service.get_visible(session, challenge.slug, None)
-        assert (found.title, found.description, found.closes_at) == ("After", "First.\n\nSecond.", NOON)
-        assert (found.quota_count, found.quota_period_seconds, found.decimals) == (3, WEEK.total_seconds(), 3)
-        assert [row.key for row in found.competitions] == ["comp1"]
+        assert (found.title, found.description, found.main_phase.closes_at) == ("After", "First.\n\nSecond.", NOON)
+        assert (found.main_phase.quota_count, found.main_phase.quota_period_seconds, found.decimals) == (
+            3,
+            WEEK.total_seconds(),
+            3,
+        )
+        assert found.main_phase.competition_keys == ["comp1"]
         event = session.scalars(select(AuditEvent).where(AuditEvent.action == "challenge.update")).one()
     assert event.actor_id == organiser.id
     assert event.details["title"] == {"from": "Before", "to": "After"}
@@ -284,7 +289,7 @@ def test_a_competition_with_submissions_stays(database: Database) -> None:
         service.update(session, challenge=found, user=organiser, rules=rules(competitions=["comp3"]))
     with database.reading() as session:
         found = service.get_visible(session, challenge.slug, None)
-        assert [(row.key, row.position) for row in found.competitions] == [("comp3", 0)]
+        assert found.main_phase.competition_keys == ["comp3"]
 
 
 def test_a_competition_that_the_ground_truth_cannot_score_is_not_taken_on(database: Database) -> None:

@@ -200,7 +200,7 @@ def test_a_truth_that_scores_too_little_waits_until_the_challenge_asks_for_less(
         session.flush()
         assert ground_truth_queue.start_scorings(session) == 0
         assert service.phase_state(challenge, now()) is service.PhaseState.NOT_READY
-        challenge.competitions = [row for row in challenge.competitions if row.key == "comp1"]
+        challenge.main_phase.competition_keys = ["comp1"]
         session.flush()
         assert ground_truth_queue.start_scorings(session) == 1
         assert service.phase_state(challenge, now()) is service.PhaseState.OPEN
@@ -212,7 +212,7 @@ def test_a_later_truth_does_not_change_the_board_by_itself(backend: Backend) -> 
     with backend.database.writing() as session:
         make_truth(session, loaded(session, challenge), current=False)
         assert ground_truth_queue.start_scorings(session) == 0
-        assert loaded(session, challenge).current_scoring_id == challenge.current_scoring_id
+        assert loaded(session, challenge).main_phase.current_scoring_id == challenge.main_phase.current_scoring_id
 
 
 def test_while_nobody_has_submitted_a_later_truth_becomes_current_by_itself(database: Database) -> None:
@@ -288,7 +288,7 @@ def test_competitions_of_a_phase_are_removed_that_its_own_truth_cannot_score(dat
             session, challenge=challenge, user=organiser, key="final", title="Final", rules=rules, has_own_truth=True
         )
         version = make_truth(session, challenge, current=False)
-        version.phase_key, version.competitions = "final", ["comp3"]
+        version.phase_id, version.competitions = phase_named(challenge, "final").id, ["comp3"]
         session.flush()
         assert list(versions.unscorable(challenge, version)) == ["comp1"]
         assert versions.remove_unscorable(session, challenge=challenge, user=organiser, number=version.number) == [
@@ -322,5 +322,5 @@ def test_only_a_failed_version_can_be_removed(database: Database) -> None:
 def loaded(session: Session, challenge: Challenge) -> Challenge:
     """The challenge in this session, with its competitions."""
     return session.scalars(
-        select(Challenge).where(Challenge.id == challenge.id).options(selectinload(Challenge.competitions))
+        select(Challenge).where(Challenge.id == challenge.id).options(selectinload(Challenge.phases))
     ).one()

@@ -5,7 +5,7 @@ from datetime import UTC, datetime, timedelta, timezone
 import pytest
 
 from vocboard.app.api.schemas.challenges import ChallengeChanges, NewChallenge
-from vocboard.app.challenges.models import Admission, Challenge, ChallengeCompetition, Detail, Freeze, Visibility
+from vocboard.app.challenges.models import MAIN_PHASE, Admission, Challenge, ChallengePhase, Detail, Freeze, Visibility
 from vocboard.app.challenges.rules import ChallengeRules
 from vocboard.app.pages.organise.challenge_form import ChallengeForm
 
@@ -41,16 +41,16 @@ def test_all_rules_are_set_here() -> None:
 
 
 def test_every_rule_but_the_competitions_has_a_column() -> None:
-    columns = Challenge.__table__.columns.keys()
-    assert [name for name in RULES.columns() if name not in columns] == []
-    assert set(ChallengeRules.model_fields) - RULES.columns().keys() == {"competitions"}
+    own, of_phase = RULES.challenge_columns().keys(), RULES.phase_columns().keys()
+    assert own - Challenge.__table__.columns.keys() == of_phase - ChallengePhase.__table__.columns.keys() == set()
+    assert ChallengeRules.model_fields.keys() - own - of_phase == {"competitions", "phase_title"}
 
 
 @pytest.mark.parametrize("seconds", [1, 100, 3600, 36 * 3600, 366 * 24 * 3600])
 def test_the_form_has_a_field_for_every_rule_and_takes_what_it_shows(seconds: int) -> None:
     rules = RULES.model_copy(update={"quota_period_seconds": seconds})
-    keys = [ChallengeCompetition(key=key, position=position) for position, key in enumerate(rules.competitions or ())]
-    challenge = Challenge(slug="mine", edition="VOC2007", competitions=keys, **rules.columns())
+    main = ChallengePhase(key=MAIN_PHASE, title=rules.phase_title, **rules.phase_columns())
+    challenge = Challenge(slug="mine", edition="VOC2007", phases=[main], **rules.challenge_columns())
     assert ChallengeForm.of(challenge).rules() == rules
 
 

@@ -4,6 +4,7 @@ import numpy as np
 
 from tests.support.backend import Backend
 from tests.support.jobs import sweep
+from tests.support.phases import main_phase
 from vocboard.app.challenges.models import Challenge, Detail
 from vocboard.app.database import now
 from vocboard.app.evaluations import queries, service
@@ -38,7 +39,7 @@ def stored(backend: Backend) -> Submission:
     challenge = backend.challenge()
     submission_id = backend.submit(backend.user(), challenge)
     with backend.database.writing() as session:
-        scoring_id = session.get_one(Challenge, challenge.id).current_scoring_id
+        scoring_id = main_phase(session, challenge.id).current_scoring_id
         assert scoring_id is not None
         service.store(
             session,
@@ -101,7 +102,7 @@ def test_eleven_points_and_shares_are_stored_with_the_exact_ones(backend: Backen
 def set_level(backend: Backend, submission: Submission, level: Detail) -> None:
     """Change the level as an organiser does, and let the worker's sweep find it."""
     with backend.database.writing() as session:
-        session.get_one(Challenge, submission.challenge_id).detail = level
+        main_phase(session, submission.challenge_id).detail = level
     sweep(backend.database, backend.settings)
 
 

@@ -14,7 +14,7 @@ from tests.support.factories import make_token, make_user
 from tests.support.filled_databases import METHODS
 from tests.support.site import Site, serving
 from vocboard.app.accounts.models import Role
-from vocboard.app.challenges.models import Challenge, Visibility
+from vocboard.app.challenges.models import Challenge, ChallengePhase, Visibility
 from vocboard.app.database import now
 from vocboard.app.settings import Settings
 from vocboard.app.submissions.models import Method, Submission
@@ -58,7 +58,7 @@ def retitle(session: Session) -> None:
 
 
 def close(session: Session) -> None:
-    session.execute(update(Challenge).where(Challenge.slug == SLUG).values(closes_at=now()))
+    session.execute(update(ChallengePhase).values(closes_at=now()))
 
 
 @pytest.mark.parametrize("change", [unpublish, rename, move, round_coarsely])

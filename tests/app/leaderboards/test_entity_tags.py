@@ -4,7 +4,7 @@ import pytest
 from sqlalchemy import select, update
 
 from tests.support.site import Site
-from vocboard.app.challenges.models import Challenge, Detail
+from vocboard.app.challenges.models import Challenge, ChallengePhase, Detail
 from vocboard.app.evaluations.models import ClassScore, Measure
 
 SLUG = "voc2012"
@@ -21,7 +21,8 @@ OF_EACH_ANSWER = {"date", "x-request-id"}  # whatever it says
 def test_what_is_hidden_changes_no_header(gallery_site: Site, hidden: str) -> None:
     """A tag of exact scores would tell, score by score, whether a guess of them is right."""
     with gallery_site.writing() as session:
-        session.execute(update(Challenge).where(Challenge.slug == SLUG).values(detail=Detail.MEAN, decimals=2))
+        session.execute(update(Challenge).where(Challenge.slug == SLUG).values(decimals=2))
+        session.execute(update(ChallengePhase).values(detail=Detail.MEAN))
         if hidden == "digits":
             for measure in session.scalars(select(Measure)):
                 measure.mean = None if measure.mean is None else round(measure.mean, 2)

@@ -1,14 +1,15 @@
 """Reading only what has changed gives what reading everything gives, after every kind of change."""
 
+import uuid
 from collections.abc import Callable
 
 import pytest
-from sqlalchemy import delete, update
+from sqlalchemy import delete, select, update
 from sqlalchemy.orm import Session
 
 from tests.browser.gallery import make_submission
 from tests.support.factories import make_user
-from vocboard.app.challenges.models import Challenge
+from vocboard.app.challenges.models import Challenge, ChallengePhase
 from vocboard.app.database import Database, now
 from vocboard.app.leaderboards import entries, queries
 from vocboard.app.leaderboards.entry_cache import EntryCache
@@ -52,6 +53,11 @@ def point_to_other_scores(session: Session) -> None:
     one.current_evaluation_id, other.current_evaluation_id = other.current_evaluation_id, one.current_evaluation_id
 
 
+def board_phase(session: Session) -> uuid.UUID:
+    query = select(ChallengePhase.id).join(Challenge, Challenge.id == ChallengePhase.challenge_id)
+    return session.scalars(query.where(Challenge.slug == "voc2012")).one()
+
+
 def publish_without_scores(session: Session) -> None:
     challenge = session.query(Challenge).filter_by(slug="voc2012").one()
     made = make_submission(session, challenge, make_user(session), name="No scores", keys=["comp3"])
@@ -66,8 +72,7 @@ def test_what_has_changed_is_read_again(filled: Database, change: Callable[[Sess
 
     def read() -> tuple[object, object]:
         with filled.snapshot() as session:
-            challenge = session.query(Challenge).filter_by(slug="voc2012").one()
-            asked = (session, challenge, "main", "comp3", ())
+            asked = (session, board_phase(session), "comp3", ())
             return cache.published(*asked), entries.published(*asked)
 
     cached, whole = read()
@@ -95,7 +100,6 @@ def test_on_postgresql_nothing_is_read_twice(filled: Database, monkeypatch: pyte
             if change:
                 change(session)
         with filled.snapshot() as session:
-            challenge = session.query(Challenge).filter_by(slug="voc2012").one()
-            cache.published(session, challenge, "main", "comp3", ())
+            cache.published(session, board_phase(session), "comp3", ())
     assert len(asked) == 2  # at first, and after the change
     assert asked[-1] == 1

@@ -139,7 +139,7 @@ def test_extending_the_deadline_lets_the_leaderboard_change_again(
 def test_results_promised_in_time_count_although_they_are_scored_later(
     database: Database, world: World, clock: Clock
 ) -> None:
-    closes_at = world.challenge.closes_at
+    closes_at = world.challenge.main_phase.closes_at
     assert closes_at is not None
     with database.writing() as session:
         promised = make_scored(

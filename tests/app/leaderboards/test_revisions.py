@@ -14,8 +14,7 @@ from tests.browser.gallery import fill
 from tests.support.factories import make_challenge, make_organiser
 from tests.support.phases import show_board
 from vocboard import migrations
-from vocboard.app.challenges.models import Challenge, ChallengeCompetition, ChallengePhase, Scoring
-from vocboard.app.challenges.rules import PhaseRules
+from vocboard.app.challenges.models import Challenge, ChallengePhase, Scoring
 from vocboard.app.database import Database, now
 from vocboard.app.evaluations.models import Evaluation
 from vocboard.app.leaderboards import queries
@@ -26,7 +25,6 @@ from vocboard.app.submissions.models import Method, State, Submission
 from vocboard.migrations.leaderboard_revisions import CHANGES
 from vocboard.migrations.privileges import WEB_ROLE, WORKER_ROLE
 
-PHASE_COLUMNS = [column for column in ChallengePhase.__table__.columns if column.key in PhaseRules.model_fields]
 SLUG, COMPETITION = "voc2012", "comp3"
 
 
@@ -39,6 +37,10 @@ def revision(database: Database) -> int:
 
 def challenge(session: Session) -> Challenge:
     return session.scalars(select(Challenge).where(Challenge.slug == SLUG)).one()
+
+
+def phase(session: Session) -> ChallengePhase:
+    return session.scalars(select(ChallengePhase).where(ChallengePhase.challenge_id == challenge(session).id)).one()
 
 
 def submission(session: Session, *, is_published: bool = True) -> Submission:
@@ -82,21 +84,25 @@ def change_challenge(session: Session) -> None:
     challenge(session).decimals = 2
 
 
-def add_competition(session: Session) -> None:
-    added = ChallengeCompetition(challenge_id=challenge(session).id, key="comp99", position=99)
-    session.add(added)
+def change_phase(session: Session) -> None:
+    phase(session).competition_keys = [COMPETITION, "comp99"]
 
 
 def add_phase(session: Session) -> None:
-    rules = {column.key: getattr(challenge(session), column.key) for column in PHASE_COLUMNS}
-    phase = {"key": "later", "phase_title": "Later", "competition_keys": [COMPETITION], "has_own_truth": False}
-    session.add(ChallengePhase(challenge_id=challenge(session).id, **phase, **rules))
+    main = phase(session)
+    values = {column.key: getattr(main, column.key) for column in ChallengePhase.__table__.columns}
+    session.add(ChallengePhase(**{**values, "id": uuid.uuid4(), "key": "later"}))
 
 
 def freeze(session: Session) -> None:
     session.add(
         FrozenLeaderboard(
-            challenge_id=challenge(session).id, competition=COMPETITION, frozen_at=now(), is_final=True, content={}
+            challenge_id=challenge(session).id,
+            phase_id=phase(session).id,
+            competition=COMPETITION,
+            frozen_at=now(),
+            is_final=True,
+            content={},
         )
     )
 
@@ -104,23 +110,20 @@ def freeze(session: Session) -> None:
 def add_statistics(session: Session) -> None:
     session.add(
         BoardStatistics(
-            challenge_id=challenge(session).id, competition=COMPETITION, methods_sha256="0" * 64, version=1, content={}
+            challenge_id=challenge(session).id,
+            phase_id=phase(session).id,
+            competition=COMPETITION,
+            methods_sha256="0" * 64,
+            version=1,
+            content={},
         )
     )
-
-
-def remove_competition(session: Session) -> None:
-    session.execute(delete(ChallengeCompetition).where(ChallengeCompetition.key == COMPETITION))
-
-
-def move_competition(session: Session) -> None:
-    session.execute(update(ChallengeCompetition).values(position=ChallengeCompetition.position + 100))
 
 
 def add_evaluation(session: Session) -> None:
     """As a re-score does it before it is applied: of a published submission, in another scoring."""
     of, found = challenge(session), submission(session)
-    version = session.get_one(Scoring, of.current_scoring_id).ground_truth_version_id
+    version = session.get_one(Scoring, phase(session).current_scoring_id).ground_truth_version_id
     scoring = Scoring(challenge_id=of.id, ground_truth_version_id=version)
     session.add(scoring)
     session.flush()
@@ -132,11 +135,11 @@ def add_evaluation(session: Session) -> None:
 
 def switch_scoring(session: Session) -> None:
     of = challenge(session)
-    version = session.get_one(Scoring, of.current_scoring_id).ground_truth_version_id
+    version = session.get_one(Scoring, phase(session).current_scoring_id).ground_truth_version_id
     scoring = Scoring(challenge_id=of.id, ground_truth_version_id=version)
     session.add(scoring)
     session.flush()
-    of.current_scoring_id = scoring.id
+    phase(session).current_scoring_id = scoring.id
 
 
 def switch_evaluation(session: Session) -> None:
@@ -145,7 +148,7 @@ def switch_evaluation(session: Session) -> None:
 
 def announce_rescore(session: Session) -> None:
     of = challenge(session)
-    version = session.get_one(Scoring, of.current_scoring_id).ground_truth_version_id
+    version = session.get_one(Scoring, phase(session).current_scoring_id).ground_truth_version_id
     rescore = Rescore(challenge_id=of.id, ground_truth_version_id=version, reason="Labels corrected")
     session.add(rescore)
     session.flush()
@@ -177,12 +180,10 @@ ALTERING = (
     delete_submission,
     rename_method,
     change_challenge,
-    add_competition,
+    change_phase,
     add_phase,
     freeze,
     add_statistics,
-    remove_competition,
-    move_competition,
     switch_evaluation,
     switch_scoring,
     announce_rescore,
@@ -243,7 +244,7 @@ def test_every_table_that_a_leaderboard_is_read_from_is_watched(filled: Database
         filled.engine, "before_cursor_execute", lambda _connection, _cursor, statement, *_: statements.append(statement)
     )
     with filled.writing() as session:
-        session.execute(update(Challenge).values(closes_at=now()))  # from now on it is frozen
+        session.execute(update(ChallengePhase).values(closes_at=now()))  # from now on it is frozen
         show_board(session, challenge(session), COMPETITION)
     read = set(re.findall(r"(?:FROM|JOIN) (\w+)", " ".join(statements)))
     assert len(read) > len(CHANGES)
@@ -271,9 +272,9 @@ def test_processes_cannot_write_the_revision_but_their_changes_do(process_roles:
         found.affiliation = "Elsewhere"
     assert revision(database) == before + 1
     with database.writing() as session:
-        scoring = challenge(session).current_scoring_id
+        scoring = phase(session).current_scoring_id
         session.execute(text(f"SET LOCAL ROLE {WORKER_ROLE}"))
-        session.execute(update(Challenge).where(Challenge.slug == SLUG).values(current_scoring_id=scoring))
+        session.execute(update(ChallengePhase).values(current_scoring_id=scoring))
     assert revision(database) == before + 2
     for role in (WEB_ROLE, WORKER_ROLE):
         with database.writing() as session:

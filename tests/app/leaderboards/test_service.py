@@ -12,7 +12,7 @@ from sqlalchemy import Engine, event, update
 from sqlalchemy.orm import Session
 
 from tests.support.backend import Backend
-from tests.support.phases import main_truth, show_board
+from tests.support.phases import complete, main_phase, main_truth, show_board
 from vocboard.app.challenges.ground_truth import make_current, start_scoring
 from vocboard.app.challenges.models import Challenge, Scoring
 from vocboard.app.database import now
@@ -37,9 +37,9 @@ def publish(backend: Backend, challenge: Challenge, method: str, scores: dict[st
         session.execute(
             update(Submission).where(Submission.id == submission_id).values(state=State.SCORED, published_at=now())
         )
-        challenge = session.get_one(Challenge, challenge.id)
-        assert challenge.current_scoring_id is not None
-        store(session, submission_id, challenge.current_scoring_id, scores)
+        challenge = complete(session, challenge.id)
+        assert challenge.main_phase.current_scoring_id is not None
+        store(session, submission_id, challenge.main_phase.current_scoring_id, scores)
     return submission_id
 
 
@@ -115,14 +115,15 @@ def test_follows_the_current_scoring(backend: Backend) -> None:
     challenge = backend.challenge()
     submission_id = publish(backend, challenge, "Method", everywhere(0.5))
     with backend.database.writing() as session:
-        current = session.get_one(Challenge, challenge.id)
+        current = complete(session, challenge.id)
         version = main_truth(session, current)
         assert version is not None
         again: Scoring = start_scoring(session, challenge=current, version=version)
         store(session, submission_id, again.id, everywhere(0.75))
     assert show(backend, challenge).rows[0].mean.value == 0.5
     with backend.database.writing() as session:
-        make_current(session, challenge=session.get_one(Challenge, challenge.id), scoring=again, actor=None)
+        found = complete(session, challenge.id)
+        make_current(session, challenge=found, scoring=again, actor=None, phase_id=found.main_phase.id)
     assert show(backend, challenge).rows[0].mean.value == 0.75
 
 
@@ -204,7 +205,7 @@ def test_a_board_of_two_measures_ranks_by_the_first_and_gives_the_mean_of_the_ot
             session.execute(
                 update(Submission).where(Submission.id == submission_id).values(state=State.SCORED, published_at=now())
             )
-            scoring_id = session.get_one(Challenge, challenge.id).current_scoring_id
+            scoring_id = main_phase(session, challenge.id).current_scoring_id
             assert scoring_id is not None
             measures = [
                 Measure(metric, dict.fromkeys(rules.classes, value))

@@ -9,11 +9,14 @@ import pytest
 from sqlalchemy.orm import Session
 
 from tests.support.factories import make_challenge, make_user
+from tests.support.phases import complete
 from tests.support.scored import make_scored
 from vocboard.app.accounts.models import User
 from vocboard.app.audit import export
 from vocboard.app.audit import queries as log
 from vocboard.app.challenges.models import Challenge
+from vocboard.app.challenges.phase_changes import add_phase
+from vocboard.app.challenges.rules import PhaseRules
 from vocboard.app.database import Database, now
 from vocboard.app.overview import entrants, queue, submissions
 from vocboard.app.overview.submissions import Filters, Flag, Kind, Sort
@@ -119,7 +122,7 @@ def test_an_id_is_found(database: Database, challenge: Challenge) -> None:
 
 def test_entrants_have_their_use_of_the_quota_and_their_progress(database: Database, challenge: Challenge) -> None:
     with database.reading() as session:
-        ada, bob = entrants.entrants(session, challenge=challenge, sort=entrants.Sort.BEST)
+        ada, bob = entrants.entrants(session, challenge=complete(session, challenge.id), sort=entrants.Sort.BEST)
     assert (ada.user.name, ada.submissions, ada.quota, ada.published) == ("Ada", 3, Use(3, 2), 1)
     assert [(one.phase, one.method, one.competition, one.scored) for one in ada.progress] == [
         ("main", name, "comp1", 1) for name in ("First", "Second", "Third")
@@ -134,7 +137,7 @@ def test_entrants_rehearsals_and_returned_quota_do_not_count(database: Database,
         scored(session, challenge, cleo, "Returned", 0.5, quota_returned_at=now())
         scored(session, challenge, cleo, "Counted", 0.5)
     with database.reading() as session:
-        found = {one.user.name: one for one in entrants.entrants(session, challenge=challenge)}
+        found = {one.user.name: one for one in entrants.entrants(session, challenge=complete(session, challenge.id))}
     assert (found["Cleo"].submissions, found["Cleo"].quota) == (3, Use(1, 1))
 
 
@@ -148,10 +151,19 @@ def test_the_best_of_an_error_is_the_lowest(
         for score in (0.5, 0.125, 0.75):
             scored(session, challenge, cleo, "One", score)
         # Another phase is another test: easier, and not an improvement.
-        scored(session, challenge, cleo, "One", 0.0625, phase_key="practice")
+        found = complete(session, challenge.id)
+        practice = add_phase(
+            session,
+            challenge=found,
+            user=cleo,
+            key="practice",
+            title="Practice",
+            rules=PhaseRules(competitions=("comp1",)),
+        )
+        scored(session, challenge, cleo, "One", 0.0625, phase_id=practice.id)
     with database.reading() as session:
-        found = entrants.entrants(session, challenge=challenge, sort=entrants.Sort.BEST)
-    progress, practice = found[0].progress
+        found = entrants.entrants(session, challenge=complete(session, challenge.id), sort=entrants.Sort.BEST)
+    practice, progress = found[0].progress
     assert (progress.scored, progress.first, progress.best, progress.improvement) == (3, 0.5, 0.125, 0.375)
     assert (practice.phase, practice.scored, practice.improvement) == ("practice", 1, 0.0)
     assert [one.user.name for one in found] == ["Cleo", "Ada", "Bob_100%"]

@@ -93,7 +93,7 @@ def add_version(site: Site, world: World, **given: Any) -> str:
     """Add a version of the ground truth that is not current; return its number."""
     with site.writing() as session:
         challenge = session.merge(world.challenge)
-        session.refresh(challenge, ["competitions"])
+        session.refresh(challenge, ["phases"])
         version = make_truth(session, challenge, current=False)
         for name, value in given.items():
             setattr(version, name, value)
@@ -333,7 +333,7 @@ def test_competitions_of_a_phase_are_removed_on_the_same_page(embedded_site: Sit
             has_own_truth=True,
         )
         version = make_truth(session, challenge, current=False)
-        version.phase_key, version.competitions = "final", ["comp1"]
+        version.phase_id, version.competitions = challenge.phase_row("final").id, ["comp1"]
         page, number, email = f"/organise/{challenge.slug}", version.number, organiser.email
     with embedded_site.client() as client:
         sign_in(client, email)

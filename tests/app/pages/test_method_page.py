@@ -12,10 +12,11 @@ from sqlalchemy.orm import joinedload
 
 from tests.support.browsing import send_form, sign_in
 from tests.support.factories import make_challenge, make_organiser, make_token, make_user
+from tests.support.phases import main_phase
 from tests.support.scored import make_scored
 from tests.support.site import Site
 from vocboard.app.audit.models import AuditEvent
-from vocboard.app.challenges.models import Challenge, ChallengePhase, PhaseColumns
+from vocboard.app.challenges.models import ChallengePhase
 from vocboard.app.database import now
 from vocboard.app.submissions.models import Method, State, Submission
 
@@ -91,7 +92,7 @@ def test_it_shows_nothing_that_leaderboards_hide(scene: Scene, change: dict[str,
     with scene.site.writing() as session:
         for name, value in change.items():
             of: Any = session.get_one(Submission, scene.old)
-            setattr(of if hasattr(of, name) else session.get_one(Challenge, scene.challenge_id), name, value)
+            setattr(of if hasattr(of, name) else main_phase(session, scene.challenge_id), name, value)
     assert scene.page().status_code == scene.page(scene.organiser).status_code == 404
     assert "R-CNN" not in scene.page().text
     own = scene.page(scene.owner)
@@ -146,11 +147,12 @@ def test_pages_of_a_submission_name_its_phase_if_the_challenge_has_several(scene
     pages = (f"/submissions/{scene.old}", f"/methods/{scene.method}", "/submissions")
     assert not any("Main phase" in scene.get(path, scene.owner).text for path in pages)
     with scene.site.writing() as session:
-        challenge = session.get_one(Challenge, scene.challenge_id)
-        rules = {name: getattr(challenge, name) for name in PhaseColumns.__annotations__}
-        own = {"key": "practice", "phase_title": "Practice", "competition_keys": ["comp1"], "has_own_truth": False}
-        session.add(ChallengePhase(challenge_id=challenge.id, **own, **rules))
-        session.get_one(Submission, scene.old).phase_key = "practice"
+        main = main_phase(session, scene.challenge_id)
+        values = {column.key: getattr(main, column.key) for column in ChallengePhase.__table__.columns}
+        practice = ChallengePhase(**{**values, "id": uuid.uuid4(), "key": "practice", "title": "Practice"})
+        session.add(practice)
+        session.flush()
+        session.get_one(Submission, scene.old).phase_id = practice.id
     assert "Submitted to Practice" in scene.get(f"/submissions/{scene.old}").text
     assert "Practice" in scene.page().text
     assert all("Practice" in scene.get(path, scene.owner).text for path in pages)
@@ -199,7 +201,7 @@ def test_withdrawing_says_what_happens_and_it_does(scene: Scene) -> None:
     with scene.site.writing() as session:
         session.get_one(Submission, scene.old).published_at = now() - timedelta(hours=2)
         session.get_one(Submission, scene.old).archive_sha256 = "c" * 64
-        session.get_one(Challenge, scene.challenge_id).closes_at = now() - timedelta(hours=1)
+        main_phase(session, scene.challenge_id).closes_at = now() - timedelta(hours=1)
     scene.get("/challenges")
     scene.patch(scene.new, note="the board freezes before anything changes")
     page = scene.get(path, scene.owner).text

@@ -10,9 +10,10 @@ import pytest
 
 from tests.support.browsing import sign_in
 from tests.support.factories import make_challenge, make_organiser, make_user
+from tests.support.phases import main_phase
 from tests.support.scored import make_scored
 from tests.support.site import Site
-from vocboard.app.challenges.models import Challenge, Detail
+from vocboard.app.challenges.models import Detail
 from vocboard.app.database import now
 from vocboard.app.submissions.models import Submission
 
@@ -60,9 +61,10 @@ class Scene:
 
     def change(self, **values: Any) -> None:
         with self.site.writing() as session:
-            challenge = session.get_one(Challenge, self.challenge_id)
+            main = main_phase(session, self.challenge_id)
             for name, value in values.items():
-                setattr(challenge, name, value)
+                assert hasattr(main, name)
+                setattr(main, name, value)
 
     def publish(self) -> None:
         with self.site.writing() as session:

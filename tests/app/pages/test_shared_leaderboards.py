@@ -16,6 +16,7 @@ from tests.browser.gallery import make_submission
 from tests.support.browsing import sign_in
 from tests.support.factories import make_challenge, make_user
 from tests.support.filled_databases import furnish
+from tests.support.phases import main_phase
 from tests.support.site import Site, serving
 from vocboard.app.challenges.models import Challenge, Detail, Visibility
 from vocboard.app.database import now
@@ -54,7 +55,10 @@ def scores_of(competition: str, area: float) -> CompetitionScores:
 
 def change(site: Site, **columns: object) -> None:
     with site.writing() as session:
-        session.execute(update(Challenge).where(Challenge.slug == "voc2012").values(**columns))
+        challenge = session.query(Challenge).filter_by(slug="voc2012").one()
+        main = main_phase(session, challenge.id)
+        for name, value in columns.items():
+            setattr(challenge if hasattr(challenge, name) else main, name, value)
 
 
 def test_a_preview_is_a_picture_of_the_size_that_previews_show(site: Site) -> None:
@@ -122,8 +126,8 @@ def test_an_anonymous_board_is_shared_without_names(site: Site) -> None:
         named = client.get(f"{BOARD}/preview.png").content
         assert "DPM" in client.get(f"{BOARD}/embed").text
         with site.writing() as session:
-            challenge = session.query(Challenge).filter_by(slug="voc2012").one()
-            challenge.anonymous_until = now().replace(year=now().year + 1)
+            challenge_id = session.query(Challenge.id).filter_by(slug="voc2012").scalar()
+            main_phase(session, challenge_id).anonymous_until = now().replace(year=now().year + 1)
         for path in (BOARD, f"{BOARD}/embed", "/challenges/voc2012/leaderboards", f"{BOARD}/compare"):
             text = client.get(path).text
             assert not re.search("DPM|Institute|Turing", text), path
@@ -152,11 +156,11 @@ def test_two_test_sets_are_compared(embedded_site: Site) -> None:
         for number, (first, second) in enumerate(((0.9, 0.6), (0.7, 0.75))):
             user = make_user(session)
             made = make_submission(session, challenge, user, name=f"Method {number}", keys=["comp1", "comp2"])
-            assert challenge.current_scoring_id is not None
+            assert challenge.main_phase.current_scoring_id is not None
             evaluations.store(
                 session,
                 submission_id=made.id,
-                scoring_id=challenge.current_scoring_id,
+                scoring_id=challenge.main_phase.current_scoring_id,
                 scores={"comp1": scores_of("comp1", first), "comp2": scores_of("comp2", second)},
                 ground_truth_sha256="0" * 64,
                 archive_sha256="0" * 64,

@@ -8,7 +8,7 @@ from sqlalchemy.orm import Session
 from tests.support.browsing import sign_in
 from tests.support.entrants import make_scored
 from tests.support.factories import make_challenge, make_organiser, make_user
-from tests.support.phases import show_board
+from tests.support.phases import main_phase, show_board
 from tests.support.site import Site
 from vocboard.app.accounts.models import User
 from vocboard.app.challenges.models import Challenge
@@ -29,7 +29,8 @@ def make_board(session: Session, organiser: User, content: dict[str, Any]) -> No
     entries = show_board(session, challenge, "comp1").rows.entries
     digest = digest_of((entry.result_id for entry in entries), decimals_of(challenge.decimals))
     assert digest is not None
-    stored = {"challenge_id": challenge.id, "competition": "comp1", "methods_sha256": digest, "version": 1}
+    board = {"challenge_id": challenge.id, "phase_id": main_phase(session, challenge.id).id}
+    stored = {**board, "competition": "comp1", "methods_sha256": digest, "version": 1}
     session.add(BoardStatistics(**stored, content=content))
 
 
@@ -70,11 +71,17 @@ def test_the_comparison_of_an_entrants_submissions_is_never_of_other_submissions
         challenge = make_challenge(session, organiser=organiser, slug="few", statistics=True)
         for score in (0.5, 0.51, 0.6):
             make_scored(session, challenge, entrant, "Method", score, published=False)
-        [(sequence_key, sequence)] = members(session, challenge.id, "main", competition="comp1").items()
+        [(sequence_key, sequence)] = members(session, challenge.main_phase.id, competition="comp1").items()
         steps = [Change(-0.01, 0.03, False), Change(-0.02, 0.2, False)]
         results = [one.result_id for one in sequence]
         found = SequenceStatistics(results, steps, Change(0.01, 0.19, True))
-        key = {"challenge_id": challenge.id, "user_id": entrant.id, "submissions": 3, "latest_at": now()}
+        key = {
+            "challenge_id": challenge.id,
+            "phase_id": challenge.main_phase.id,
+            "user_id": entrant.id,
+            "submissions": 3,
+            "latest_at": now(),
+        }
         content = {"competitions": {sequence_key.stored: found.as_json()}}
         session.add(SubmissionSequence(**key, decimals=4, version=1, is_due=False, content=content))
         challenge_id, email = challenge.id, entrant.email
@@ -108,7 +115,8 @@ def test_intervals_are_drawn_on_one_scale_from_the_lowest_end_to_the_highest(emb
             for entry in entries
             if entry.result_id is not None and entry.mean is not None
         }
-        stored = {"challenge_id": challenge.id, "competition": "comp1", "version": 1}
+        board = {"challenge_id": challenge.id, "phase_id": main_phase(session, challenge.id).id}
+        stored = {**board, "competition": "comp1", "version": 1}
         digest = digest_of(methods, decimals)
         content = Statistics(decimals, 100, 1_000, 0, methods).as_json()
         session.add(BoardStatistics(**stored, methods_sha256=digest, content=content))

@@ -9,6 +9,7 @@ from lxml import html
 
 from tests.support.browsing import from_here, send_form, sign_in, token_of
 from tests.support.factories import make_challenge, make_token, make_user
+from tests.support.phases import main_phase
 from tests.support.site import Site
 from tests.support.small_world import packed
 from vocboard.app.challenges.models import Challenge, Freeze
@@ -43,7 +44,7 @@ def test_a_store_that_cannot_be_reached_is_explained(embedded_site: Site, small:
     with embedded_site.writing() as session:
         user = make_user(session)
         token, email = make_token(session, user), user.email
-        session.get_one(Challenge, small.id).quota_count = 5
+        main_phase(session, small.id).quota_count = 5
     path = f"/challenges/{small.slug}/submit"
     store = embedded_site.settings.archives
     with embedded_site.client() as client, embedded_site.client(token) as program:

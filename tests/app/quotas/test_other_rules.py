@@ -76,11 +76,11 @@ def test_competitions_with_the_same_ground_truth_share_a_quota(database: Databas
         with pytest.raises(LimitedError, match="The quota of comp3, comp4 is used up: 3 submissions every") as refused:
             check_quota(session, **who, competitions=["comp3", "comp4"])
         assert refused.value.allowed_at == made.created_at + WEEK
-        challenge.quota_count = 1
+        challenge.main_phase.quota_count = 1
         [who["phase"]] = phases_of(challenge)
         with pytest.raises(ConflictError, match="Submit them separately"):
             check_quota(session, **who, competitions=["comp1", "comp2"])
-        challenge.quota_count, challenge.shared_quota = 3, False
+        challenge.main_phase.quota_count, challenge.main_phase.shared_quota = 3, False
         [who["phase"]] = phases_of(challenge)
         assert quotas(session, **who)["comp3"].used == 1
         check_quota(session, **who, competitions=["comp3", "comp4"])

@@ -10,10 +10,10 @@ from sqlalchemy import select
 
 from tests.support.browsing import send_form, sign_in
 from tests.support.factories import make_challenge, make_organiser, make_token, make_user
+from tests.support.phases import main_phase
 from tests.support.scored import make_scored
 from tests.support.site import Site
 from vocboard.app.audit.models import AuditEvent
-from vocboard.app.challenges.models import Challenge
 from vocboard.app.database import now
 from vocboard.app.submissions.models import State, Submission
 
@@ -131,7 +131,7 @@ def test_what_cannot_be_published_replaces_nothing(scene: Scene, change: dict[st
 def test_replacing_after_closing_changes_no_frozen_leaderboard(scene: Scene) -> None:
     scene.post(scene.first, "publish", competitions=["comp1"])
     with scene.site.writing() as session:
-        session.get_one(Challenge, scene.challenge_id).closes_at = now() - timedelta(seconds=1)
+        main_phase(session, scene.challenge_id).closes_at = now() - timedelta(seconds=1)
         session.get_one(Submission, scene.first).published_at = now() - timedelta(hours=1)
     path = f"/api/v1/challenges/{scene.slug}/leaderboards"
     scene.post(scene.second, "publish", replace=True)

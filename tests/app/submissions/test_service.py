@@ -161,7 +161,7 @@ def test_fifty_parallel_submissions_with_a_quota_of_two_make_two(backend: Backen
     accepted = [backend.submission(one) for one in outcomes if isinstance(one, uuid.UUID)]
     refused = [one for one in outcomes if isinstance(one, LimitedError)]
     assert (len(accepted), len(refused)) == (2, 48)
-    opens_again = min(one.created_at for one in accepted) + timedelta(seconds=challenge.quota_period_seconds)
+    opens_again = min(one.created_at for one in accepted) + timedelta(seconds=challenge.main_phase.quota_period_seconds)
     assert {error.allowed_at for error in refused} == {opens_again}
     assert stored_files(backend) == 1  # of the same content
 

@@ -16,7 +16,7 @@ from tests.support.backend import Backend, make_archive, make_columns
 from tests.support.clock import Clock
 from tests.support.jobs import evaluate_next, update_next
 from tests.support.other_server import Server, write_export
-from tests.support.phases import complete, show_board
+from tests.support.phases import complete, main_phase, show_board
 from tests.support.rescoring import add_corrected_truth, apply, start_rescore, work
 from tests.support.run_files import made_once
 from tests.support.services import EMBEDDED
@@ -209,7 +209,7 @@ def test_statistics_are_computed_once_the_ground_truth_is_on_the_new_server(
             session.add(
                 GroundTruthVersion(
                     challenge_id=challenge.id,
-                    phase_key="main",
+                    phase_id=main_phase(session, challenge.id).id,
                     number=number,
                     file_name="truth.tar.gz",
                     state=TruthState.READY,
@@ -246,7 +246,7 @@ def test_phases_and_their_people_come_along(spring: Spring, other: Server, tmp_p
         )
         assert another.scoring_id is None  # the ground truth is not exported
     with other.database.reading() as session:
-        admitted = [(one.phase_key, one.email) for one in phase_people.admissions(session, imported)]
+        admitted = [(one.phase.key, one.email) for one in phase_people.admissions(session, imported)]
         quotas = [(one.count, one.reason) for one in phase_people.extra_quotas(session, imported)]
     assert admitted == [("val", "ada@lab.example"), ("val", "nobody@elsewhere.example")]
     assert quotas == [(3, ""), (2, "The server was down.")]
