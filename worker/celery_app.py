@@ -9,10 +9,12 @@ from kombu.entity import Queue
 
 from vocboard.app.intake.confinement import limit_memory
 from vocboard.app.messaging.broker import MAIL, SCORING, SEND_MAIL, WORK, create_celery
+from vocboard.app.messaging.mail import delivery
 from vocboard.app.settings import Environment, Settings
-from vocboard.worker import tasks
 from vocboard.worker.dispatcher import Dispatcher
+from vocboard.worker.process import Process
 from vocboard.worker.wake_ups import WakeUps
+from vocboard.worker.work import work
 
 KILLED_AFTER_SECONDS = 30  # after the soft time limit, for code that ignores it
 POLLING_SECONDS = 0.01  # of the in-process queue
@@ -40,7 +42,18 @@ def create_worker(settings: Settings) -> Celery:
         worker_enable_remote_control=False,
         worker_send_task_events=False,
     )
-    tasks.register(application, settings)
+    process = Process(settings)
+
+    def do_jobs() -> None:
+        """Do jobs until none is due or the turn is over."""
+        work(process)
+
+    def send_mail() -> None:
+        """Send due messages from the outbox, in the embedded set-up, which has no separate mail worker."""
+        delivery.send_due(process.database, delivery.sender(settings))
+
+    application.task(do_jobs, name=WORK)
+    application.task(send_mail, name=SEND_MAIL)
     dispatcher = Dispatcher(application, settings, tasks=task_names)
     wake_ups = WakeUps(settings, queues=queues, wake=dispatcher.wake, is_busy=lambda: dispatcher.is_busy)
 

@@ -109,7 +109,7 @@ def claim(session: Session, kinds: Collection[Kind], *, lease: timedelta) -> Cla
             if session.scalar(select(exists().where(_is_running(now()), Job.kind == kind))):
                 continue
         instant = now()
-        order = fair_order(kind, instant, Job.priority == priority)
+        order = fair_order(kind, instant, and_(_is_due(instant), Job.priority == priority))
         # Only the first few: locking these rows is fast, but locking hundreds of due jobs takes tens of ms.
         first = order.select().order_by(*by_turn(order)).limit(_CLAIMED_TOGETHER).cte("first")
         chosen = (
@@ -189,6 +189,11 @@ def must_give_way(session: Session, claim: Claim, kinds: Collection[Kind]) -> bo
     return session.scalar(select(exists().where(*is_more_urgent))) is True
 
 
+def waiting(instant: datetime) -> ColumnElement[bool]:
+    """Condition on jobs: pending and not running, also if they are not due yet."""
+    return and_(_IS_PENDING, ~_is_running(instant))
+
+
 def running(kind: Kind) -> ColumnElement[bool]:
     """Condition on jobs: of this kind, and claimed by a worker whose lease has not ended."""
     return and_(Job.kind == kind, _is_running(now()))
@@ -200,16 +205,16 @@ def remove_old(session: Session) -> None:
     _changed(session, delete(Job).where(*old))
 
 
-def fair_order(kind: Kind, instant: datetime, *conditions: ColumnElement[bool]) -> CTE:
-    """Return a query of the due jobs of a kind, by `key` and `id`, with the values that `by_turn` orders by."""
-    is_due = and_(Job.kind == kind, _is_due(instant), *conditions)
+def fair_order(kind: Kind, instant: datetime, is_waiting: ColumnElement[bool]) -> CTE:
+    """Return a query of the waiting jobs of a kind, by `key` and `id`, with the values that `by_turn` orders by."""
+    is_waiting = and_(Job.kind == kind, is_waiting)
     owners = (
         select(
             Job.owner,
             func.count().filter(_is_running(instant)).label("running"),
             func.max(Job.claimed_at).label("served_at"),
         )
-        .where(Job.kind == kind, Job.owner.in_(select(Job.owner).where(is_due)))
+        .where(Job.kind == kind, Job.owner.in_(select(Job.owner).where(is_waiting)))
         .group_by(Job.owner)
         .cte("owners")
     )
@@ -218,7 +223,7 @@ def fair_order(kind: Kind, instant: datetime, *conditions: ColumnElement[bool]) 
     return (
         select(Job.id, Job.key, Job.created_at, owners.c.served_at, turn)
         .outerjoin(owners, owners.c.owner == Job.owner)
-        .where(is_due)
+        .where(is_waiting)
         .cte("fair_order")
     )
 

@@ -134,7 +134,8 @@ def count(session: Session, state: State) -> int:
 
 
 def _places() -> Select[uuid.UUID, int]:
-    order = jobs.fair_order(Kind.EVALUATION, now())
+    instant = now()
+    order = jobs.fair_order(Kind.EVALUATION, instant, jobs.waiting(instant))
     return select(order.c.key, func.row_number().over(order_by=jobs.by_turn(order)).label("place"))
 
 

@@ -353,7 +353,7 @@ def test_killed_workers_lose_no_more_than_one_result(backend: Backend) -> None:
         wait_until(lambda: bool((found := shown(backend, challenge)).statistics and found.statistics.is_current))
     assert_statistics_are_of_what_is_shown(shown(backend, challenge))
     with backend.database.reading() as session:
-        assert session.scalars(select(StatisticsUpdate.failure)).one() is None
+        assert not any(session.scalars(select(StatisticsUpdate.failure)))
 
 
 def test_frozen_statistics_stay_as_they_are(backend: Backend) -> None:

@@ -1,5 +1,6 @@
-"""Delivery of email by SMTP, or to files if there is no mail server."""
+"""Sends due messages from the outbox: by SMTP, or to files if there is no mail server."""
 
+import logging
 import smtplib
 import ssl
 from collections.abc import Callable
@@ -13,6 +14,8 @@ from urllib.parse import unquote, urlsplit
 
 from email_validator import EmailNotValidError, validate_email
 
+from vocboard.app.database import Database
+from vocboard.app.messaging.mail import outbox
 from vocboard.app.messaging.mail.outbox import Claimed
 from vocboard.app.settings import Settings
 
@@ -22,6 +25,7 @@ MAX_LINE_LENGTH = 998  # characters (RFC 5322, section 2.1.1)
 PERMANENT = 500  # SMTP status codes from here on are permanent errors
 CLOSING = 421  # the server ends the connection, for any recipient
 
+_log = logging.getLogger(__name__)
 Send = Callable[[Claimed], None]
 
 
@@ -72,6 +76,42 @@ class SmtpServer:
             user=unquote(parts.username or ""),
             password=unquote(parts.password or ""),
         )
+
+
+def send_due(database: Database, send: Send) -> int:
+    """Send due messages until none is left or the mail server is unavailable.
+
+    If the server is down, only one message is tried; the others remain due. If it defers one, the others are sent.
+
+    Returns:
+        Number of sent messages.
+    """
+    with database.writing() as session:
+        given_up = outbox.expire(session)
+    if given_up:
+        _log.error("%d messages could not be sent in time and have failed; see the table outbox", given_up)
+    sent = 0
+    while True:
+        with database.writing() as session:
+            message = outbox.claim_next(session)
+        if message is None:
+            return sent
+        try:
+            send(message)
+        except UndeliverableError as error:
+            _log.error("the mail server permanently rejected message %s: %s", message.id, error)  # no traceback
+            with database.writing() as session:
+                outbox.mark_failed(session, message, str(error), is_final=True)
+        except (DeferredError, MailServerError, OSError) as error:
+            _log.warning("message %s could not be sent, attempt %d: %s", message.id, message.attempts, error)
+            with database.writing() as session:
+                outbox.mark_failed(session, message, str(error), is_final=False)
+            if not isinstance(error, DeferredError):
+                return sent
+        else:
+            sent += 1
+            with database.writing() as session:
+                outbox.mark_sent(session, message)
 
 
 def sender(settings: Settings) -> Send:

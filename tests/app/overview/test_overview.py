@@ -22,6 +22,7 @@ from vocboard.app.overview import entrants, queue, submissions
 from vocboard.app.overview.submissions import Filters, Flag, Kind, Sort
 from vocboard.app.quotas.service import Use
 from vocboard.app.submissions import publishing
+from vocboard.app.submissions import queue as submission_queue
 from vocboard.app.submissions.models import State
 from vocboard.evaluator.tasks.names import Metric
 from vocboard.evaluator.tasks.registries.definitions import METRICS
@@ -172,7 +173,8 @@ def test_the_best_of_an_error_is_the_lowest(
 def test_the_queue_tells_what_waits_and_that_no_worker_looks(database: Database, challenge: Challenge) -> None:
     with database.writing() as session:
         person = make_user(session)
-        make_scored(session, challenge, person, "Waiting", state=State.QUEUED, finished_at=None)
+        waiting = make_scored(session, challenge, person, "Waiting", state=State.QUEUED, finished_at=None)
+        submission_queue.add(session, waiting)
         make_scored(session, challenge, person, "Running", state=State.EVALUATING, claimed_at=now())
         make_scored(session, make_challenge(session), person, "Elsewhere", state=State.QUEUED)
     with database.reading() as session:
