@@ -16,6 +16,7 @@ from vocboard.app.api.schemas.challenges import (
     ChallengeCopy,
     ChallengeDetails,
     ChallengeSummary,
+    ChangedChallenge,
     Competition,
     EditionFile,
     NewChallenge,
@@ -23,7 +24,8 @@ from vocboard.app.api.schemas.challenges import (
 )
 from vocboard.app.challenges import copying
 from vocboard.app.challenges import service as challenges
-from vocboard.app.challenges.models import Challenge
+from vocboard.app.challenges.models import MAIN_PHASE, Challenge
+from vocboard.app.challenges.phase_changes import note_on_change
 from vocboard.app.database import now
 from vocboard.app.leaderboards.service import imported_scores
 from vocboard.app.quotas.service import quotas
@@ -158,13 +160,14 @@ def copy_challenge(
 @router.patch("/challenges/{slug}", responses=problem_responses(400, 401, 403, 404, 409, 422))
 def change_challenge(
     database: DatabaseDep, user: OrganisingUser, identity: ApiIdentity, slug: str, changes: ChallengeChanges
-) -> ChallengeDetails:
+) -> ChangedChallenge:
     """Change a challenge. Omitted fields are unchanged; a date set to null is removed."""
     with database.writing() as session:
         challenge = challenges.get_organised(session, slug, user)
         rules = changes.applied_to(challenges.rules_of(challenge))
+        note = note_on_change(challenges.phase_named(challenge, MAIN_PHASE), rules)
         challenges.update(session, challenge=challenge, user=user, rules=rules)
-        return challenge_details(session, challenge, identity.reader)
+        return ChangedChallenge(**dict(challenge_details(session, challenge, identity.reader)), note=note)
 
 
 def _summary(session: Session, challenge: Challenge) -> ChallengeSummary:

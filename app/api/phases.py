@@ -4,9 +4,10 @@ from fastapi import APIRouter, Request, Response
 
 from vocboard.app.api.phase_views import phase_view
 from vocboard.app.api.problems import problem_responses
-from vocboard.app.api.schemas.challenges import NewPhase, Phase, PhaseChanges
+from vocboard.app.api.schemas.challenges import ChangedPhase, NewPhase, Phase, PhaseChanges
 from vocboard.app.challenges import service as challenges
 from vocboard.app.challenges.models import Challenge
+from vocboard.app.challenges.phase_changes import note_on_change
 from vocboard.app.database import now
 from vocboard.app.web.dependencies import DatabaseDep
 from vocboard.app.web.identity import OrganisingUser, Viewer
@@ -44,10 +45,13 @@ def add_phase(
 
 
 @router.patch("/challenges/{slug}/phases/{key}", responses=problem_responses(400, 401, 403, 404, 409, 422))
-def change_phase(database: DatabaseDep, user: OrganisingUser, slug: str, key: str, changes: PhaseChanges) -> Phase:
+def change_phase(
+    database: DatabaseDep, user: OrganisingUser, slug: str, key: str, changes: PhaseChanges
+) -> ChangedPhase:
     """Change a phase. Omitted fields are unchanged; a date set to null is removed."""
     with database.writing() as session:
         challenge = challenges.get_organised(session, slug, user)
+        before = challenges.phase_named(challenge, key)
         phase = challenges.change_phase(
             session,
             challenge=challenge,
@@ -56,7 +60,7 @@ def change_phase(database: DatabaseDep, user: OrganisingUser, slug: str, key: st
             title=changes.title if "title" in changes.model_fields_set else None,
             change=changes.applied_to,
         )
-    return _view(challenge, phase)
+    return ChangedPhase(**dict(_view(challenge, phase)), note=note_on_change(before, phase.rules))
 
 
 @router.delete("/challenges/{slug}/phases/{key}", status_code=204, responses=problem_responses(401, 403, 404, 409))

@@ -36,6 +36,8 @@ EVERYTHING_IS_THE_OPERATORS = (
     "now on, only the operator can choose this level: vocboard admin set-detail {slug} everything"
 )
 
+FROZEN_DETAIL = "Frozen leaderboards keep the detail level that they were frozen with; results show the new one."
+
 
 def add_phase(
     session: Session,
@@ -259,6 +261,17 @@ def moving_phases(challenge: Challenge, before: Phase, after: PhaseRules) -> lis
         and deadline <= opens_at < after.closes_at
         and opens_at > now()
     ]
+
+
+def moves_dates(challenge: Challenge, before: Phase, after: PhaseRules) -> bool:
+    """Whether an extended deadline moves other dates of a phase, or the opening of another phase."""
+    return bool(with_moved_dates(before.rules, after) or moving_phases(challenge, before, after))
+
+
+def note_on_change(before: Phase, after: PhaseRules) -> str | None:
+    """Return what a change of rules does not do; None if it does everything."""
+    changes_frozen = after.detail is not before.rules.detail and before.is_frozen(now())
+    return FROZEN_DETAIL if changes_frozen else None
 
 
 def move_next_phases(session: Session, challenge: Challenge, *, user: User, before: Phase, after: PhaseRules) -> None:

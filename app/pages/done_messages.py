@@ -1,5 +1,7 @@
 """Messages after forms, by the value of `?done=` in the URL; other values are ignored."""
 
+from vocboard.app.challenges.phase_changes import FROZEN_DETAIL
+
 DONE = {
     "welcome": "Email address confirmed. You are signed in.",
     "confirmed": "Email address confirmed. Sign in.",
@@ -42,8 +44,7 @@ DONE = {
     "saved": "Changes saved.",
     "deadline": "Changes saved. With the deadline, the dates after it on which leaderboards freeze, appear or show "
     "names have moved by as much, and so has the opening of a phase that would have opened before it.",
-    "frozen-detail": "Changes saved. Frozen leaderboards keep the detail level that they were frozen with; results "
-    "show the new one.",
+    "frozen-detail": f"Changes saved. {FROZEN_DETAIL}",
     "edition": "Edition replaced. The challenge runs all of its competitions.",
     "phase-added": "Phase added.",
     "phase-saved": "Phase saved.",

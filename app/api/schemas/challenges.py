@@ -88,6 +88,12 @@ class Phase(BaseModel):
     )
 
 
+class ChangedPhase(Phase):
+    """A phase after a change."""
+
+    note: str | None = Field(description="What the change did not do; null if it did everything.")
+
+
 class ChallengeSummary(BaseModel):
     """A challenge, as shown in lists. Dates, competitions, quota and detail level are those of its current phase."""
 
@@ -122,6 +128,12 @@ class ChallengeDetails(ChallengeSummary):
     quota_use: dict[str, QuotaUse] | None = Field(
         description="Your use of the quota, by competition; null for visitors, and for tokens without the scope `read`."
     )
+
+
+class ChangedChallenge(ChallengeDetails):
+    """A challenge after a change."""
+
+    note: str | None = Field(description="What the change did not do; null if it did everything.")
 
 
 class NewChallenge(ChallengeRules):

@@ -126,7 +126,7 @@ def edit(
         rules = form.rules()
         with database.writing() as session:
             challenge = challenges.get_organised(session, slug, user)
-            done = done_with(challenges.phase_named(challenge, MAIN_PHASE), rules) or "saved"
+            done = done_with(challenge, challenges.phase_named(challenge, MAIN_PHASE), rules) or "saved"
             challenges.update(session, challenge=challenge, user=user, rules=rules)
     except (ForbiddenError, NotFoundError):
         raise

@@ -5,11 +5,10 @@ from typing import Any
 
 from pydantic import BaseModel
 
-from vocboard.app.challenges.models import Admission, Detail, Freeze
-from vocboard.app.challenges.phase_changes import extension
+from vocboard.app.challenges.models import Admission, Challenge, Detail, Freeze
+from vocboard.app.challenges.phase_changes import moves_dates, note_on_change
 from vocboard.app.challenges.phases import Phase
 from vocboard.app.challenges.rules import DATES, PhaseRules
-from vocboard.app.database import now
 from vocboard.app.forms.typed_values import chosen, instant, whole
 from vocboard.app.pages import formats
 from vocboard.evaluator.editions import Edition
@@ -127,11 +126,11 @@ def _fraction(field: str, text: str, wrong: dict[str, str]) -> float | None:
         return None
 
 
-def done_with(before: Phase, rules: PhaseRules) -> str | None:
+def done_with(challenge: Challenge, before: Phase, rules: PhaseRules) -> str | None:
     """Return the message after a change that has further consequences, or fewer than it seems to; None for others."""
-    if rules.detail is not before.rules.detail and before.is_frozen(now()):
+    if note_on_change(before, rules) is not None:
         return "frozen-detail"
-    return "deadline" if extension(before.rules, rules) else None
+    return "deadline" if moves_dates(challenge, before, rules) else None
 
 
 def choices(edition: Edition) -> dict[str, Any]:

@@ -104,7 +104,7 @@ def change_phase(
         with database.writing() as session:
             challenge = challenges.get_organised(session, slug, user)
             rules = form.rules(challenge)
-            done = done_with(challenges.phase_named(challenge, key), rules) or "phase-saved"
+            done = done_with(challenge, challenges.phase_named(challenge, key), rules) or "phase-saved"
             challenges.update_phase(session, challenge=challenge, user=user, key=key, title=form.title, rules=rules)
     except (ForbiddenError, NotFoundError):
         raise

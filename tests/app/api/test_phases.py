@@ -112,8 +112,9 @@ def test_a_phase_with_submissions_stays(world: World) -> None:
 def test_a_method_has_one_published_result_in_each_phase(world: World) -> None:
     world.add("test")
     with world.site.writing() as session:
+        found = world.challenge()
         first, kept, second = (
-            make_again(session, world.challenge(), world.person, "Method", phase_key=phase)
+            make_again(session, found, world.person, "Method", phase_id=found.phase_row(phase).id)
             for phase in ("main", "test", "test")
         )
         token = make_token(session, world.person)
@@ -374,3 +375,14 @@ def test_results_stay_on_overviews_until_the_next_phase_has_some(world: World, c
             make_scored(session, world.challenge(), world.person, "Finalist", 0.4, phase_key="final")
         assert "Finalist" in visitor.get("/").text
         assert "Winner" not in visitor.get("/").text
+
+
+def test_a_new_detail_level_after_the_freeze_is_noted(world: World) -> None:
+    assert world.client.patch(f"{PATH}/phases/main", json={"detail": "classes"}).json()["note"] is None
+    frozen = {"freeze": "date", "freezes_at": later(-0.5)}
+    assert world.client.patch(f"{PATH}/phases/main", json=frozen).status_code == 200
+    for path in (f"{PATH}/phases/main", PATH):
+        level = "mean" if path == PATH else "curves"
+        note = world.client.patch(path, json={"detail": level}).json()["note"]
+        assert note.startswith("Frozen leaderboards keep the detail level")
+    assert "note" not in world.client.get(PATH).json()

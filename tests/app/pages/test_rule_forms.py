@@ -1,6 +1,7 @@
 """The forms of rules give back every rule: none is reset by an organiser who edits another one."""
 
 import re
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
@@ -8,8 +9,11 @@ from tests.support.browsing import from_here, sign_in, token_of
 from tests.support.factories import make_challenge, make_organiser
 from tests.support.site import Site
 from vocboard.app.challenges.models import Admission, Detail, Freeze, Visibility
+from vocboard.app.challenges.phases import phase_named
 from vocboard.app.challenges.rules import ChallengeRules, PhaseRules, rules_of
+from vocboard.app.database import now
 from vocboard.app.pages.organise.challenge_form import ChallengeForm
+from vocboard.app.pages.organise.phase_fields import done_with
 
 START = datetime(2027, 1, 1, 12, tzinfo=UTC)
 NOT_DEFAULT: dict[str, Any] = {
@@ -76,3 +80,15 @@ def test_a_new_phase_takes_the_rules_of_the_last_one_but_not_its_dates(embedded_
         }
         added = client.post(f"{page}/new", data=fields, headers=from_here(client))
         assert added.headers.get("location") == f"{page}?done=phase-added"
+
+
+def test_dates_are_only_said_to_have_moved_if_some_have(embedded_site: Site) -> None:
+    day = timedelta(days=1)
+    with embedded_site.writing() as session:
+        challenge = make_challenge(session, closes_at=now() + day)
+    main = phase_named(challenge, "main")
+    extended = main.rules.model_copy(update={"closes_at": now() + 2 * day})
+    assert done_with(challenge, main, extended) is None
+    named = {"anonymous_until": main.rules.closes_at}
+    anonymous = replace(main, rules=main.rules.model_copy(update=named))
+    assert done_with(challenge, anonymous, extended.model_copy(update=named)) == "deadline"
