@@ -61,7 +61,7 @@ def test_a_database_in_use_since_the_first_revision_is_migrated_step_by_step(emp
     check_leaderboards(empty_url, expected)
 
 
-@pytest.fixture(params=["sqlite", pytest.param("postgres", marks=[pytest.mark.services, pytest.mark.long])])
+@pytest.fixture(params=["sqlite", pytest.param("postgres", marks=pytest.mark.services)])
 def copies(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[tuple[str, Callable[[], str]]]:
     """Yield the URL of an empty database, and a function that copies it and returns the copy's URL."""
     url = str(request.getfixturevalue(f"empty_{request.param}_url"))

@@ -6,7 +6,7 @@ from sqlalchemy import delete, select
 from sqlalchemy.orm import Session, joinedload
 
 from vocboard.app.accounts.models import EmailLink, LinkPurpose, User
-from vocboard.app.accounts.tokens import digest, new_secret
+from vocboard.app.accounts.secret_tokens import digest, new_secret
 from vocboard.app.database import now
 from vocboard.app.errors import NotFoundError
 

@@ -14,15 +14,8 @@ from sqlalchemy.orm import Session
 
 from vocboard.app.accounts import queries
 from vocboard.app.accounts.models import ApiToken, User, WebSession
-from vocboard.app.accounts.tokens import (
-    acting_with,
-    create_token,
-    digest,
-    new_secret,
-    revoke_token,
-    tokens_of,
-    user_of_token,
-)
+from vocboard.app.accounts.secret_tokens import digest, new_secret
+from vocboard.app.accounts.tokens import acting_with, create_token, revoke_token, tokens_of, user_of_token
 from vocboard.app.audit import service as audit
 from vocboard.app.database import now
 from vocboard.app.errors import NotFoundError, NotSignedInError, WrongPasswordError

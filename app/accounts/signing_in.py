@@ -6,8 +6,6 @@ that signed in to the account before are counted separately and are not delayed 
 """
 
 import hashlib
-import hmac
-import secrets
 import uuid
 from asyncio import sleep
 from dataclasses import dataclass
@@ -15,7 +13,7 @@ from dataclasses import dataclass
 from anyio import to_thread
 from sqlalchemy.orm import Session
 
-from vocboard.app.accounts import passwords, queries
+from vocboard.app.accounts import known_browsers, passwords, queries
 from vocboard.app.accounts.models import User, WebSession
 from vocboard.app.accounts.password_work import PasswordWork
 from vocboard.app.accounts.people import normalised_email
@@ -30,8 +28,6 @@ from vocboard.app.settings import Settings
 
 FIRST_DELAY_SECONDS = 1.0  # of the first attempt beyond a limit; doubled for each further one
 MAX_DELAY_SECONDS = 30.0
-MAX_MARKS = 5  # of accounts, in the cookie of a browser; the oldest are dropped
-_BETWEEN_MARKS = "~"
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,7 +124,7 @@ class SignInService:
             account = None if user is None else user.id
             if user is not None and (user.disabled_at is not None or not user.is_confirmed):
                 user = None
-            name = _browser_of(attempt.known_browser, user, self._key) if user else None
+            name = known_browsers.recognised(attempt.known_browser, user, self._key) if user else None
             subjects = (
                 {attempts.SIGN_IN_OF_KNOWN_BROWSER: f"{email[:200]} {name}"}
                 if name is not None
@@ -158,7 +154,7 @@ class SignInService:
                 sign_out(session, web_session=attempt.replaces)
             audit.record(session, actor=user, action="user.sign_in", subject=user, details={"address": client})
             secret = start_session(session, user=user, browser=attempt.browser, lifetime=self._lifetime)
-            return SignedIn(user, secret, _with_mark(attempt.known_browser, user, self._key))
+            return SignedIn(user, secret, known_browsers.with_mark(attempt.known_browser, user, self._key))
 
 
 def _count(database: Database, found: _Found, client: str) -> None:
@@ -188,40 +184,3 @@ def _beyond(session: Session, subjects: dict[Limit, str]) -> int:
 
 def _pair(client: str, email: str) -> str:
     return hashlib.sha256(f"{client} {email}".encode()).hexdigest()
-
-
-# Known browsers: a long-lived cookie with a signed mark for each account that has signed in with the browser. Failed
-# attempts from elsewhere do not delay sign-ins with a mark. A new password invalidates all marks of the account.
-
-
-def _with_mark(cookie: str, user: User, key: str) -> str:
-    """Return the cookie's value with a mark for this user, who has just signed in.
-
-    Args:
-        cookie: the current value; empty if there is none.
-        key: the server's secret.
-    """
-    others = [mark for mark in _marks(cookie) if not mark.startswith(user.id.hex)]
-    name = _browser_of(cookie, user, key) or secrets.token_hex(8)
-    return _BETWEEN_MARKS.join([_mark(user.id, name, user.password_hash, key), *others][:MAX_MARKS])
-
-
-def _browser_of(cookie: str, user: User, key: str) -> str | None:
-    """Return the random name of a browser if its cookie has a valid mark for this user, else None."""
-    for mark in _marks(cookie):
-        parts = mark.split(".")
-        if len(parts) == 3 and parts[0] == user.id.hex:
-            expected = _mark(user.id, parts[1], user.password_hash, key)
-            if hmac.compare_digest(expected.encode(), mark.encode()):
-                return parts[1]
-    return None
-
-
-def _marks(cookie: str) -> list[str]:
-    return cookie.split(_BETWEEN_MARKS)[:MAX_MARKS]
-
-
-def _mark(user_id: uuid.UUID, name: str, password_hash: str, key: str) -> str:
-    signed = f"known browser {user_id.hex} {name} {password_hash}"
-    signature = hmac.new(key.encode(), signed.encode(), hashlib.sha256).hexdigest()
-    return f"{user_id.hex}.{name}.{signature}"

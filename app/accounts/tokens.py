@@ -1,7 +1,5 @@
-"""API tokens: bearer secrets with scopes and an expiry date. Other secrets are made and stored in the same way."""
+"""API tokens: bearer secrets with scopes and an expiry date."""
 
-import hashlib
-import secrets
 import uuid
 from collections.abc import Collection, Iterable, Sequence
 from datetime import timedelta
@@ -11,6 +9,7 @@ from sqlalchemy.orm import Session
 
 from vocboard.app.accounts import queries
 from vocboard.app.accounts.models import ApiToken, Role, Scope, User
+from vocboard.app.accounts.secret_tokens import digest, new_secret
 from vocboard.app.audit import service as audit
 from vocboard.app.database import now
 from vocboard.app.errors import ConflictError, NotFoundError
@@ -18,17 +17,6 @@ from vocboard.app.forms.fields import FieldChecks
 
 MAX_TOKENS = 50  # valid tokens per user
 PREFIX = "vocb_"  # lets secret scanners recognise leaked tokens
-SECRET_BYTES = 32
-
-
-def new_secret(prefix: str = "") -> str:
-    """Return 256 random bits as URL-safe text, after a prefix for the kind of secret."""
-    return prefix + secrets.token_urlsafe(SECRET_BYTES)
-
-
-def digest(secret: str) -> bytes:
-    """Return the SHA-256 of a secret, for storage. Secrets of 256 random bits need neither salt nor a slow hash."""
-    return hashlib.sha256(secret.encode("utf-8", "replace")).digest()
 
 
 def create_token(

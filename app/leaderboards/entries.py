@@ -14,8 +14,8 @@ from vocboard.app.evaluations.ladder import Release
 from vocboard.app.evaluations.releases import releases_of_phase
 from vocboard.app.evaluations.rounding import rounded
 from vocboard.app.leaderboards import queries
-from vocboard.app.leaderboards.class_scores import as_class_scores
 from vocboard.app.leaderboards.ranking import Standing
+from vocboard.app.leaderboards.score_tables import rounded_scores
 from vocboard.app.submissions.models import Declared, FlickrImages, TrainingAnnotation
 from vocboard.evaluator.editions import Metric
 
@@ -48,6 +48,7 @@ class Entry:
     other_classes: Mapping[Metric, Mapping[str, float | None]] = field(default_factory=dict)
     result_id: uuid.UUID | None = None
     released: float | None = None
+    _shown: dict[int, "Entry"] = field(default_factory=dict, init=False, repr=False, compare=False)  # by decimals
 
     def as_json(self) -> dict[str, Any]:
         """Return all of it in JSON's types."""
@@ -103,16 +104,19 @@ class Entry:
         return Standing(self.mean, self.is_complete, self.submitted_at)
 
     def as_shown(self, decimals: int) -> "Entry":
-        """Return the entry with rounded scores: all that ranks, marks and orders may depend on."""
-        return replace(
-            self,
-            mean=rounded(self.mean, decimals),
-            classes=as_class_scores(self.classes).rounded(decimals),
-            others={metric: rounded(mean, decimals) for metric, mean in self.others.items()},
-            other_classes={
-                metric: as_class_scores(scores).rounded(decimals) for metric, scores in self.other_classes.items()
-            },
-        )
+        """Return the entry with rounded scores: all that ranks, marks and orders may depend on.
+
+        It is remembered, because most entries of a leaderboard are the same after a change.
+        """
+        if decimals not in self._shown:
+            self._shown[decimals] = replace(
+                self,
+                mean=rounded(self.mean, decimals),
+                classes=rounded_scores(self.classes, decimals),
+                others={metric: rounded(mean, decimals) for metric, mean in self.others.items()},
+                other_classes={metric: rounded_scores(each, decimals) for metric, each in self.other_classes.items()},
+            )
+        return self._shown[decimals]
 
     @property
     def as_released(self) -> "Entry":

@@ -13,7 +13,6 @@ from vocboard.app.accounts.models import User
 from vocboard.app.challenges import queries as challenges
 from vocboard.app.challenges.models import Challenge
 from vocboard.app.evaluations.models import ClassScore, CompetitionResult, Evaluation, Measure
-from vocboard.app.leaderboards.class_scores import ClassScores
 from vocboard.app.leaderboards.models import FrozenLeaderboard, LeaderboardRevision
 from vocboard.app.leaderboards.removals import removed_submissions
 from vocboard.app.submissions.models import Method, State, Submission, SubmissionEntry
@@ -135,7 +134,7 @@ def values(
     only: Sequence[uuid.UUID] | None = None,
 ) -> Mapping[uuid.UUID, Mapping[str, float | None]]:
     """Return the unrounded scores of each published primary measure, by class."""
-    found: defaultdict[uuid.UUID, ClassScores] = defaultdict(ClassScores)
+    found: defaultdict[uuid.UUID, dict[str, float | None]] = defaultdict(dict)
     query, parameters = _VALUES, _of(phase_id, competition)
     if only is not None:
         query, parameters = _ONLY_VALUES, parameters | {"only": only}
@@ -153,7 +152,7 @@ def other_measures(
     only: Sequence[uuid.UUID] | None = None,
 ) -> Mapping[uuid.UUID, Mapping[Metric, tuple[float | None, Mapping[str, float | None]]]]:
     """Return the unrounded means and class scores of secondary metrics, by result."""
-    found: defaultdict[uuid.UUID, dict[Metric, tuple[float | None, ClassScores]]] = defaultdict(dict)
+    found: defaultdict[uuid.UUID, dict[Metric, tuple[float | None, dict[str, float | None]]]] = defaultdict(dict)
     if not metrics:
         return found
     query = _OTHER_MEASURES
@@ -161,7 +160,7 @@ def other_measures(
     if only is not None:
         query, parameters = _ONLY_OTHER_MEASURES, parameters | {"only": only}
     for result_id, metric, mean, name, value in session.execute(query, parameters):
-        _, scores = found[result_id].setdefault(Metric(metric), (mean, ClassScores()))
+        _, scores = found[result_id].setdefault(Metric(metric), (mean, {}))
         if name is not None:
             scores[name] = value
     return found

@@ -86,9 +86,10 @@ class RankedRows(Sequence[BoardRow]):
         rules, self._is_anonymous, self._declarations = competition.rules, is_anonymous, competition.declarations
         self._statistics = statistics or {}
         shown = [entry.as_shown(decimals) for entry in entries]
-        places = order([entry.standing for entry in shown], higher_is_better=METRICS[rules.metric].higher_is_better)
+        standings = [entry.standing for entry in shown]
+        places = order(standings, higher_is_better=METRICS[rules.metric].higher_is_better)
         self.entries: Sequence[Entry] = [shown[place] for place in places]
-        self.ranks: Sequence[int | None] = ranks([entry.standing for entry in self.entries])
+        self.ranks: Sequence[int | None] = ranks([standings[place] for place in places])
         is_complete = [entry.is_complete for entry in self.entries]
         tables = {
             rules.metric: ScoreTable.of(

@@ -8,11 +8,44 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from vocboard.app.leaderboards.class_scores import packed_together
+from vocboard.app.evaluations.rounding import rounded
 from vocboard.evaluator.editions import Metric
 from vocboard.evaluator.tasks.registries.definitions import METRICS
 
 QUINTILES = 5
+_NUMBER = np.dtype(np.float64)
+
+
+class ClassScores(dict[str, float | None]):
+    """Fractions by class, None where undefined. Not changed any more once they have been packed."""
+
+    __slots__ = ("_packed",)
+
+    _packed: tuple[tuple[str, ...], bytes]
+
+    def packed(self, names: tuple[str, ...]) -> bytes:
+        """Return the scores of these classes as float64, NaN where undefined or not entered."""
+        try:
+            known, packed = self._packed
+        except AttributeError:
+            known = None
+        if known is not names and known != names:
+            packed = np.array([*map(self.get, names)], dtype=_NUMBER).tobytes()
+            self._packed = names, packed
+        return packed
+
+
+def rounded_scores(scores: Mapping[str, float | None], decimals: int) -> ClassScores:
+    """Return the scores as they are shown."""
+    return ClassScores((name, rounded(score, decimals)) for name, score in scores.items())
+
+
+def packed_together(methods: Sequence[Mapping[str, float | None]], names: tuple[str, ...]) -> NDArray[np.float64]:
+    """Return the scores of n methods in k classes as (n, k), NaN where undefined or not entered."""
+    packed = b"".join(
+        [(each if isinstance(each, ClassScores) else ClassScores(each)).packed(names) for each in methods]
+    )
+    return np.frombuffer(packed, dtype=_NUMBER).reshape(len(methods), len(names))
 
 
 class Cell(NamedTuple):
