@@ -4,12 +4,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
-from sqlalchemy import func, select
+from sqlalchemy import and_, func, select
 from sqlalchemy.orm import Session, joinedload
 
 from vocboard.app.challenges.models import Challenge
 from vocboard.app.database import now
 from vocboard.app.evaluations.models import Evaluation
+from vocboard.app.jobs.models import Job, Kind
 from vocboard.app.submissions import queue
 from vocboard.app.submissions.models import State, Submission
 from vocboard.app.workers import heartbeats
@@ -21,10 +22,16 @@ MAX_LISTED = 100
 
 @dataclass(frozen=True, slots=True)
 class Unfinished:
-    """A submission that waits or runs; `place` is 1 for the next of the whole server, None if it runs."""
+    """A submission that waits or runs.
+
+    Attributes:
+        place: 1 for the next of the whole server, None if it runs.
+        attempts: number of evaluations that have begun.
+    """
 
     submission: Submission
     place: int | None
+    attempts: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,10 +114,11 @@ def health(session: Session, challenge: Challenge) -> QueueHealth:
 def _unfinished(session: Session, challenge: Challenge) -> list[Unfinished]:
     places = queue.places(session, challenge.id, limit=MAX_LISTED)
     query = (
-        select(Submission)
+        select(Submission, func.coalesce(Job.attempts, 0))
+        .outerjoin(Job, and_(Job.kind == Kind.EVALUATION, Job.key == Submission.id, Job.finished_at.is_(None)))
         .where(Submission.challenge_id == challenge.id)
         .where((Submission.state == State.EVALUATING) | Submission.id.in_(places))
         .options(joinedload(Submission.method), joinedload(Submission.user))
     )
-    found = [Unfinished(item, places.get(item.id)) for item in session.scalars(query)]
+    found = [Unfinished(item, places.get(item.id), attempts) for item, attempts in session.execute(query)]
     return sorted(found, key=lambda one: (one.place or 0, one.submission.queued_at, one.submission.id))

@@ -25,6 +25,7 @@ from vocboard.app.evaluations.service import Diagnosis, store, store_diagnoses
 from vocboard.app.leaderboards.service import columns
 from vocboard.app.moderation.bans import Results, ban
 from vocboard.app.rescores import service as rescores
+from vocboard.app.submissions import queue
 from vocboard.app.submissions.models import Method, State, Submission, SubmissionEntry
 from vocboard.app.submissions.service import create_anonymous_link
 from vocboard.evaluator.editions import Competition, Metric, Task, load
@@ -218,7 +219,7 @@ def _own_submissions(
     )
     own(State.WITHDRAWN, finished_at=now())
     own(State.DISQUALIFIED, finished_at=now(), moderation_reason="Trained on images of the test set.")
-    own(State.QUEUED)
+    queue.add(session, own(State.QUEUED))
 
 
 def make_submission(
