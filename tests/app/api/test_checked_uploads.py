@@ -9,6 +9,7 @@ import pytest
 from sqlalchemy import select
 
 from tests.support.factories import make_token, make_user
+from tests.support.phases import main_phase
 from tests.support.site import Site
 from tests.support.wrong_archives import TRAINING_DATA, challenge, detections, tar
 from vocboard.app.challenges.models import Challenge
@@ -179,10 +180,14 @@ class TestResultsThatSeemWrong:
             ]
             later = uploaded(client, target.slug, self.ARCHIVE)
             repeated = client.post(f"/api/v1/uploads/{later}/check").json()
+            with embedded_site.writing() as session:
+                main_phase(session, target.id).quota_count = 1
+            used_up = client.post(f"/api/v1/uploads/{later}/check").json()
         assert (report["valid"], report["needs_accept_warnings"]) == (True, True)
         assert (report["identical_submission"], report["allowed_at"]) == (None, None)
         assert [answer.status_code for answer in answers] == [422, 201]
-        assert repeated["identical_submission"] == answers[1].json()["id"]
+        assert (repeated["identical_submission"], repeated["allowed_at"]) == (answers[1].json()["id"], None)
+        assert used_up["allowed_at"] is not None
 
     def test_the_client_and_the_command_pass_the_answer_on(
         self,
