@@ -12,10 +12,13 @@ import warnings
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
-from PIL import Image
+
+if TYPE_CHECKING:  # workers read lists of hashes, and must not import a parser of images
+    from PIL import Image
 
 WIDTH, HEIGHT = 9, 8
 MAX_PIXELS = 200_000_000  # maximum size of a hashed image
@@ -66,6 +69,8 @@ def hash_image(path: Path) -> ImageHash:
         OSError: it cannot be read, or is not an image.
         ValueError: it is too large, or damaged.
     """
+    from PIL import Image  # noqa: PLC0415
+
     digest = hashlib.sha256(path.read_bytes()).hexdigest()
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # for unusual but harmless files
@@ -75,14 +80,17 @@ def hash_image(path: Path) -> ImageHash:
             return ImageHash(digest, difference_hash(image))
 
 
-def difference_hash(image: Image.Image) -> int:
+def difference_hash(image: "Image.Image") -> int:
     """Return 64 bits that say where the scaled image gets brighter to the right, row by row.
 
     Source: N. Krawetz, "Kind of Like That", 2013.
 
+    >>> from PIL import Image
     >>> difference_hash(Image.linear_gradient("L").rotate(90)) == 2**64 - 1
     True
     """
+    from PIL import Image  # noqa: PLC0415
+
     grey = image.convert("L").resize((WIDTH, HEIGHT), Image.Resampling.LANCZOS)
     pixels = np.asarray(grey, dtype=np.int16)
     bits = (pixels[:, 1:] > pixels[:, :-1]).ravel()
