@@ -32,7 +32,7 @@ def test_a_new_challenge_has_all_competitions_of_its_edition(organiser: httpx.Cl
 
 def test_only_what_is_given_changes(organiser: httpx.Client) -> None:
     path = organiser.post("/api/v1/challenges", json=NEW).headers["location"]
-    before = without_phases(organiser.get(path).json())
+    before = without_phases(organiser.get(path).json()) | {"note": None}
     dates = {"opens_at": "2026-01-01T00:00:00Z", "closes_at": "2026-12-31T23:59:59+01:00"}
     after = without_phases(organiser.patch(path, json=dates).json())
     assert after == before | {"opens_at": "2026-01-01T00:00:00Z", "closes_at": "2026-12-31T22:59:59Z"}
