@@ -129,7 +129,7 @@ WEB_GUARDS: Mapping[str, Guard] = {
     # It adds and cancels work; only workers claim jobs, and say what became of them.
     "jobs": Guard(
         adding=(
-            "NEW.kind IN ('import', 'evaluation', 'rescore', 'diagnosis')",
+            "NEW.kind IN ('freeze', 'import', 'evaluation', 'rescore', 'diagnosis')",
             "NEW.attempts = 0",
             *(f"NEW.{column} IS NULL" for column in ("lease_id", "claimed_at", "finished_at", "failure", "detail")),
         ),
@@ -138,7 +138,7 @@ WEB_GUARDS: Mapping[str, Guard] = {
             "NEW.attempts = 0",
             *(f"NEW.{column} IS NULL" for column in ("lease_id", "finished_at", "failure", "detail")),
         ),
-        deleting=("OLD.kind = 'evaluation'", "OLD.finished_at IS NULL"),
+        deleting=("OLD.kind IN ('freeze', 'evaluation')", "OLD.finished_at IS NULL"),
     ),
     # An organiser starts a re-score, and says what becomes of it. The worker evaluates, and carries out the switch.
     "rescores": Guard(

@@ -1,4 +1,4 @@
-"""The periodic sweep: cleans up, and adds jobs for what is out of date."""
+"""The periodic sweep, which cleans up, and adds jobs for what is out of date; and freezing leaderboards."""
 
 from functools import partial
 
@@ -24,6 +24,15 @@ def run(process: Process, claim: Claim) -> None:
         jobs.release(session, claim, after=process.settings.sweep_interval)
 
 
+def freeze(process: Process, claim: Claim) -> None:
+    """Freeze the leaderboards of a phase; again after the interval, until their copies are final."""
+    with process.database.writing() as session:
+        if freezing.freeze_phase(session, claim.key):
+            jobs.release(session, claim, after=process.settings.sweep_interval)
+        else:
+            jobs.finish(session, claim)
+
+
 def sweep(process: Process) -> None:
     """Take all steps, each in its own transaction: one would lock submissions before leaderboards."""
     for step in (
@@ -35,7 +44,6 @@ def sweep(process: Process) -> None:
         partial(rescores.add_missing, evaluator_version=VERSION),
         statistics.add_outdated,
         sequence_queue.mark_changed,
-        freezing.freeze_all_due,
         jobs.remove_old,
     ):
         with process.database.writing() as session:

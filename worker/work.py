@@ -53,6 +53,7 @@ class Work:
 
 WORK: Mapping[Kind, Work] = {
     Kind.SWEEP: Work(sweep.run),
+    Kind.FREEZE: Work(sweep.freeze),
     Kind.IMPORT: Work(ground_truth_import.run, ground_truth_import.give_up),
     Kind.EVALUATION: Work(evaluation.run, evaluation.give_up),
     Kind.RESCORE: Work(rescoring.step),

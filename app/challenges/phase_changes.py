@@ -14,11 +14,13 @@ from vocboard.app.audit import service as audit
 from vocboard.app.challenges import queries
 from vocboard.app.challenges.editions import edition_of
 from vocboard.app.challenges.models import MAIN_PHASE, Challenge, ChallengePhase, Detail
-from vocboard.app.challenges.phases import Phase, lock_to_change, on_image_set, phase_named, phases_of
+from vocboard.app.challenges.phases import Phase, freezing_date, lock_to_change, on_image_set, phase_named, phases_of
 from vocboard.app.challenges.rules import MAX_PHASE_TITLE_LENGTH, PhaseRules, check_phase_rules
 from vocboard.app.database import now
 from vocboard.app.errors import ConflictError, InvalidInputError
 from vocboard.app.forms.fields import FieldChecks
+from vocboard.app.jobs import service as jobs
+from vocboard.app.jobs.models import Kind
 from vocboard.app.leaderboards import freezing
 
 KEY = re.compile(r"[a-z0-9]+(?:-[a-z0-9]+)*")
@@ -98,6 +100,7 @@ def add_phase(
             session.flush()
     except IntegrityError:
         raise ConflictError(f"This challenge already has a phase {key!r}. Choose another name.") from None
+    schedule_freezing(session, phase_id, rules)
     session.refresh(challenge, ["phases"])
     details = {"phase": key, "title": title, "image_set": image_set, "has_own_truth": has_own_truth}
     audit.record(
@@ -151,6 +154,7 @@ def remove_phase(session: Session, *, challenge: Challenge, user: User, key: str
         raise ConflictError(f"The phase “{phase.title}” cannot be removed because ground truth has been uploaded.")
     challenge.phases.remove(challenge.phase_row(key))
     session.flush()
+    jobs.cancel(session, Kind.FREEZE, [phase.id])
     audit.record(session, actor=user, action="phase.remove", subject=challenge, details={"phase": key})
 
 
@@ -193,7 +197,16 @@ def store_rules(session: Session, challenge: Challenge, before: Phase, rules: Ph
     for name, value in rules.phase_columns().items():
         setattr(row, name, value)
     session.flush()
+    schedule_freezing(session, before.id, rules)
     return rules
+
+
+def schedule_freezing(session: Session, phase_id: uuid.UUID, rules: PhaseRules) -> None:
+    """Let workers freeze the leaderboards of a phase on the date of its rules; see `app.leaderboards.freezing`."""
+    if (date := freezing_date(rules)) is None:
+        jobs.cancel(session, Kind.FREEZE, [phase_id])
+    else:
+        jobs.add_again(session, Kind.FREEZE, phase_id, at=date)
 
 
 def require_not_entered(session: Session, phase: Phase, removed: set[str]) -> None:

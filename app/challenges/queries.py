@@ -2,9 +2,8 @@
 
 import uuid
 from collections.abc import Collection, Mapping, Sequence
-from datetime import datetime
 
-from sqlalchemy import ColumnElement, ScalarSelect, and_, exists, false, func, or_, select, true
+from sqlalchemy import ColumnElement, ScalarSelect, exists, false, func, select, true
 from sqlalchemy.orm import Session, joinedload, selectinload
 
 from vocboard.app.accounts.models import Role, User
@@ -12,7 +11,6 @@ from vocboard.app.challenges.models import (
     Challenge,
     ChallengeOrganiser,
     ChallengePhase,
-    Freeze,
     GroundTruthVersion,
     Scoring,
     TruthState,
@@ -192,20 +190,6 @@ def has_scored(session: Session, phase_ids: Sequence[uuid.UUID], user_id: uuid.U
         Submission.is_rehearsal.is_(False),
     )
     return session.scalar(query.limit(1)) is not None
-
-
-def challenges_frozen_by(session: Session, at: datetime) -> Sequence[Challenge]:
-    """Challenges with a phase whose leaderboards may be frozen at an instant, with their phases."""
-    is_frozen = or_(
-        and_(ChallengePhase.freeze == Freeze.CLOSING, ChallengePhase.closes_at <= at),
-        and_(ChallengePhase.freeze == Freeze.DATE, ChallengePhase.freezes_at <= at),
-    )
-    return session.scalars(
-        select(Challenge)
-        .where(Challenge.phases.any(is_frozen))
-        .options(selectinload(Challenge.phases))
-        .order_by(Challenge.created_at)
-    ).all()
 
 
 def challenges_with_new_truth(session: Session, challenge_id: uuid.UUID | None = None) -> Sequence[Challenge]:

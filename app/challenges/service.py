@@ -31,6 +31,7 @@ from vocboard.app.challenges.phase_changes import (
     move_next_phases,
     record_changes,
     remove_phase,
+    schedule_freezing,
     store_rules,
     update_phase,
 )
@@ -187,6 +188,7 @@ def create(
             session.flush()
     except IntegrityError:
         raise ConflictError(f"The URL name {slug!r} is already taken. Choose a different one.") from None
+    schedule_freezing(session, phase_id, rules)
     session.add(ChallengeOrganiser(challenge_id=challenge.id, user_id=organiser.id, is_owner=True))
     file_hash = sha256(edition_file.encode()).hexdigest() if edition_file else None
     details = dict(rules) | {"edition": challenge.edition, "edition_file": file_hash}

@@ -14,6 +14,7 @@ class Kind(StrEnum):
     """Kinds of jobs, the most urgent first; the comment says what `Job.key` is."""
 
     SWEEP = "sweep"  # `service.SWEEP_KEY`
+    FREEZE = "freeze"  # a phase; `Job.not_before` is its freezing date, then when its copies may be completed
     IMPORT = "import"  # a version of ground truth
     EVALUATION = "evaluation"  # a submission
     RESCORE = "rescore"  # a re-score: its next step

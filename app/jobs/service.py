@@ -27,7 +27,7 @@ URGENT = PRIORITY[Kind.EVALUATION] - 5  # before submissions: what an organiser 
 # One job of these runs at a time, however many workers there are.
 _ALONE = frozenset({Kind.SWEEP, Kind.IMPORT})
 # What long jobs of lower priority give way to; the others take no process for long, or have their own limit.
-_GIVEN_WAY_TO = frozenset(Kind) - _ALONE
+_GIVEN_WAY_TO = frozenset(Kind) - _ALONE - {Kind.FREEZE}
 SWEEP_KEY = uuid.UUID(int=0)
 KEPT = timedelta(days=1)  # for jobs that are done
 _CLAIMED_TOGETHER = 100  # more workers do not claim within the same few milliseconds
@@ -81,11 +81,20 @@ def add_all(
         session.execute(_insert(session).on_conflict_do_nothing(**_PENDING_INDEX), rows)
 
 
-def add_again(session: Session, kind: Kind, key: uuid.UUID, *, urgent: bool = False) -> None:
-    """Add a job; one that is pending is due now, and a worker that has claimed it loses its claim."""
-    rows = _rows(kind, [(key, None)], URGENT if urgent else None, timedelta(), 0)
-    changed = {"lease_id": None, "attempts": 0, "not_before": rows[0]["not_before"], "priority": rows[0]["priority"]}
-    session.execute(_insert(session).values(rows).on_conflict_do_update(set_=changed, **_PENDING_INDEX))
+def add_again(
+    session: Session, kind: Kind, key: uuid.UUID, *, at: datetime | None = None, urgent: bool = False
+) -> None:
+    """Add a job; one that is pending is due at the same time, and a worker that has claimed it loses its claim.
+
+    Args:
+        at: when it is due, by default now.
+        urgent: before submissions.
+    """
+    [row] = _rows(kind, [(key, None)], URGENT if urgent else None, timedelta(), 0)
+    if at is not None:
+        row["not_before"] = at
+    changed = {"lease_id": None, "attempts": 0, "not_before": row["not_before"], "priority": row["priority"]}
+    session.execute(_insert(session).values(row).on_conflict_do_update(set_=changed, **_PENDING_INDEX))
 
 
 def cancel(session: Session, kind: Kind, keys: Collection[uuid.UUID]) -> None:

@@ -1,8 +1,8 @@
 """Freezing leaderboards: a copy of what they show is kept, which nothing that entrants do later can change.
 
 A leaderboard shows what had been published at its freezing date. The copy is made by the first of these that comes
-after the date: the workers' periodic sweep, somebody who asks for the leaderboard, or a change of anything that it
-shows, before the change is made. So it does not matter when exactly that is.
+after the date: a job, which is due on that date, a request for the leaderboard, or a change of anything that it shows,
+before the change is made. So it does not matter when exactly that is.
 
 Results of uploads that began in time, and whose owners asked for them to be published as soon as they are scored,
 belong to it, too. The copy is completed with them, and final once none can come any more.
@@ -16,10 +16,9 @@ from datetime import datetime
 from typing import Any
 
 from sqlalchemy import select
-from sqlalchemy.orm import Session
+from sqlalchemy.orm import Session, selectinload
 
-from vocboard.app.challenges import queries as challenge_queries
-from vocboard.app.challenges.models import Challenge
+from vocboard.app.challenges.models import Challenge, ChallengePhase
 from vocboard.app.challenges.phases import MAX_UPLOAD_DURATION, Phase, edition_of_phase, phases_of
 from vocboard.app.database import lock_for_transaction, now
 from vocboard.app.leaderboards import entries
@@ -126,12 +125,16 @@ def is_awaiting(session: Session, challenge: Challenge) -> bool:
     )
 
 
-def freeze_all_due(session: Session) -> int:
-    """Do the same for all challenges; return in how many anything changed."""
-    at = now()
-    found = challenge_queries.challenges_frozen_by(session, at)
-    # By id, as everywhere, to avoid deadlocks.
-    return sum(freeze_due(session, challenge, at=at) for challenge in sorted(found, key=lambda one: one.id))
+def freeze_phase(session: Session, phase_id: uuid.UUID) -> bool:
+    """Do what is due for the challenge of a phase; return whether the copies of the phase are not final yet."""
+    of_phase = select(Challenge).where(Challenge.phases.any(ChallengePhase.id == phase_id))
+    challenge = session.scalar(of_phase.options(selectinload(Challenge.phases)))
+    if challenge is None:  # deleted concurrently
+        return False
+    freeze_due(session, challenge)
+    phase = next(phase for phase in phases_of(challenge) if phase.id == phase_id)
+    copies = [find(session, phase, key) for key in phase.competitions]
+    return phase.is_frozen(now()) and any(copy is None or not copy.is_final for copy in copies)
 
 
 def _freeze(

@@ -27,7 +27,7 @@ from vocboard.app.evaluations.models import CompetitionResult, Evaluation, Secre
 from vocboard.app.intake.report import EnteredCompetition
 from vocboard.app.jobs import service as jobs
 from vocboard.app.jobs.models import Kind
-from vocboard.app.leaderboards import statistics_states
+from vocboard.app.leaderboards import freezing, statistics_states
 from vocboard.app.leaderboards.board import Board
 from vocboard.app.leaderboards.shown_statistics import MEAN, differences
 from vocboard.app.leaderboards.statistics_states import StatisticsState
@@ -361,7 +361,8 @@ def test_frozen_statistics_stay_as_they_are(backend: Backend) -> None:
     ids = submit_scored(backend, challenge, 3)
     with backend.database.writing() as session:
         main_phase(session, challenge.id).closes_at = now()
-    sweep(backend.database, backend.settings)  # which freezes it
+        session.flush()
+        freezing.freeze_phase(session, main_phase(session, challenge.id).id)
     assert shown(backend, challenge).frozen_at is not None
     update_all(backend)
     frozen = shown(backend, challenge).statistics

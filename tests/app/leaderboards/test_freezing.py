@@ -6,6 +6,7 @@ import uuid
 from collections.abc import Callable, Iterator
 from datetime import UTC, datetime, time, timedelta
 from functools import partial
+from pathlib import Path
 
 import pytest
 from sqlalchemy import select, update
@@ -15,6 +16,7 @@ from tests.support.clock import Clock, clock
 from tests.support.corrections import correct
 from tests.support.entrants import make_scored
 from tests.support.factories import make_challenge, make_organiser, make_user
+from tests.support.jobs import process
 from tests.support.phases import complete, show_board
 from tests.support.site import Site
 from vocboard.app.accounts.models import User
@@ -23,15 +25,18 @@ from vocboard.app.challenges import service as challenges
 from vocboard.app.challenges.models import Challenge, Detail, Freeze
 from vocboard.app.challenges.rules import rules_of
 from vocboard.app.database import Database, now
+from vocboard.app.jobs.models import Kind
 from vocboard.app.leaderboards import freezing
 from vocboard.app.leaderboards.board import Board, Part
 from vocboard.app.leaderboards.models import FrozenLeaderboard
 from vocboard.app.moderation import bans
 from vocboard.app.moderation import submissions as moderation
 from vocboard.app.moderation.bans import Results
+from vocboard.app.settings import Settings
 from vocboard.app.submissions import describing, publishing
 from vocboard.app.submissions import service as submissions
 from vocboard.app.submissions.models import State, Submission
+from vocboard.worker.work import work_next
 
 __all__ = ["clock"]
 
@@ -202,8 +207,33 @@ def test_a_copy_is_final_once_no_upload_can_come_any_more(database: Database, wo
     assert not frozen(database).is_final
     clock.advance(HOUR)
     with database.writing() as session:
-        freezing.freeze_all_due(session)
+        freezing.freeze_phase(session, world.challenge.main_phase.id)
     assert frozen(database).is_final
+
+
+def test_a_job_freezes_on_the_date_even_if_it_moves_and_completes_the_copy(
+    database: Database, world: World, clock: Clock, tmp_path: Path
+) -> None:
+    worker = process(database, None, Settings(data_directory=tmp_path), Kind.FREEZE)
+    clock.advance(DAY - HOUR)
+    assert not work_next(worker)
+    deadline = now() + 2 * HOUR
+    change_rules(database, world, closes_at=deadline)
+    clock.advance(2 * HOUR - timedelta(minutes=1))
+    assert not work_next(worker)
+    clock.advance(timedelta(minutes=1))
+    assert work_next(worker)
+    assert frozen(database).frozen_at == deadline
+    assert not work_next(worker)
+    clock.advance(2 * HOUR)
+    assert work_next(worker)
+    assert frozen(database).is_final
+    clock.advance(DAY)
+    assert not work_next(worker)
+    change_rules(database, world, freeze=Freeze.DATE, freezes_at=now() + DAY)
+    change_rules(database, world, freeze=Freeze.NEVER, freezes_at=None)
+    clock.advance(2 * DAY)
+    assert not work_next(worker)
 
 
 def test_names_are_hidden_until_a_date_also_on_a_frozen_leaderboard(
@@ -294,7 +324,7 @@ class Activity:
         return session.get_one(User, self.world.organiser.id)
 
     def sweep(self, session: Session) -> None:
-        freezing.freeze_all_due(session)
+        freezing.freeze_phase(session, self.world.challenge.main_phase.id)
 
     def of_a_month(self) -> Iterator[Callable[[Session], None]]:
         actions = (

@@ -173,7 +173,7 @@ class Happenings:
         archiving.reopen(session, challenge=complete(session, self.challenge.id), user=self.organiser)
 
     def sweep(self, session: Session) -> None:
-        freezing.freeze_all_due(session)
+        freezing.freeze_phase(session, complete(session, self.challenge.id).main_phase.id)
 
     def _change(self, session: Session, **changes: Any) -> None:
         found = complete(session, self.challenge.id)
