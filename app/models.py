@@ -1,5 +1,6 @@
 """Imports every model, so that `Base.metadata` has all tables, for example for migrations."""
 
+from vocboard.app import rate_limits
 from vocboard.app.accounts import models as accounts
 from vocboard.app.audit import models as audit
 from vocboard.app.challenges import models as challenges
@@ -8,11 +9,10 @@ from vocboard.app.evaluations import models as evaluations
 from vocboard.app.intake import models as uploads
 from vocboard.app.jobs import models as jobs
 from vocboard.app.leaderboards import models as leaderboards
-from vocboard.app.messaging.mail import models as mail
+from vocboard.app.messaging import models as mail
 from vocboard.app.rescores import models as rescores
 from vocboard.app.statistics import models as statistics
 from vocboard.app.submissions import models as submissions
-from vocboard.app.workers import models as workers
 
 __all__ = [
     "Base",
@@ -23,9 +23,9 @@ __all__ = [
     "jobs",
     "leaderboards",
     "mail",
+    "rate_limits",
     "rescores",
     "statistics",
     "submissions",
     "uploads",
-    "workers",
 ]

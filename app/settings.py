@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Iterable
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from datetime import timedelta
 from enum import StrEnum
 from functools import cached_property
@@ -13,13 +13,53 @@ from urllib.parse import urlsplit
 from pydantic import AwareDatetime, Field, SecretStr, ValidationError, field_validator, model_validator
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
-from vocboard.app.registration_policy import RegistrationPolicy
-
 MEBIBYTE = 1024 * 1024
 SMALL_PER_LIMIT = 128  # so many small uploads together are as large as one may be
 MIN_SECRET_LENGTH = 32
 MIN_DIFFERENT_CHARACTERS = 8
 _GENERATED_SECRETS = ("secret_key", "proxy_secret")
+_REGISTRATION_FORMS = "use open, domains:a.example,b.example, approval or closed"
+
+
+@dataclass(frozen=True, slots=True)
+class RegistrationPolicy:
+    """Who may register: the setting `VOCBOARD_REGISTRATION`.
+
+    Attributes:
+        is_open: whether anybody may register; otherwise only operators create accounts.
+        domains: allowed domains of email addresses; empty for all.
+        needs_approval: whether an organiser has to approve each registration.
+        accounts_per_domain: that may be confirmed in a week; 0 for any number. See `app.accounts.domains`.
+    """
+
+    is_open: bool = True
+    domains: tuple[str, ...] = ()
+    needs_approval: bool = False
+    accounts_per_domain: int = 0
+
+    @classmethod
+    def parse(cls, value: str) -> Self:
+        """Read the setting.
+
+        Raises:
+            ValueError: it is not one of the four forms.
+
+        >>> RegistrationPolicy.parse("domains:Lab.example, b.example").domains
+        ('lab.example', 'b.example')
+        """
+        mode, _, rest = value.strip().partition(":")
+        if mode == "domains":
+            domains = tuple(name.strip().lower() for name in rest.split(",") if name.strip())
+            if not domains or any("@" in name or " " in name for name in domains):
+                raise ValueError(_REGISTRATION_FORMS)
+            return cls(domains=domains)
+        if rest or mode not in {"open", "approval", "closed"}:
+            raise ValueError(_REGISTRATION_FORMS)
+        return cls(is_open=mode != "closed", needs_approval=mode == "approval")
+
+    def accepts(self, email: str) -> bool:
+        """Whether an email address (normalised) has one of the allowed domains; subdomains do not match."""
+        return not self.domains or email.rpartition("@")[2] in self.domains
 
 
 class UnsafeSettingsError(ValueError):
@@ -83,7 +123,7 @@ class Settings(BaseSettings):
     validation_memory_limit_bytes: int = Field(default=2048 * MEBIBYTE, gt=0)
 
     accounts_per_domain: int = Field(default=20, ge=0)  # new ones in a week; 0 for any number
-    registration: str = "open"  # or `domains:a.example,b.example`, `approval`, `closed`; see app.registration_policy
+    registration: str = "open"  # or `domains:a.example,b.example`, `approval`, `closed`; see RegistrationPolicy
     mail_url: SecretStr = SecretStr("")  # smtp://user:password@host:port or smtps://...; also see mail_directory
     mail_from: str = ""  # default: vocboard@ and the public URL's host
     session_lifetime: timedelta = timedelta(days=14)

@@ -24,8 +24,8 @@ def _worker(kind: str) -> int:
     from sqlalchemy.exc import DBAPIError  # noqa: PLC0415
 
     from vocboard.app.database import Database, now  # noqa: PLC0415
+    from vocboard.app.jobs import heartbeats  # noqa: PLC0415
     from vocboard.app.settings import Settings  # noqa: PLC0415
-    from vocboard.app.workers import heartbeats  # noqa: PLC0415
 
     database = Database(Settings().database)
     try:

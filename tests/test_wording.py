@@ -35,7 +35,7 @@ INSTEAD = {
     r"a second a|a line a|an image a|a class a": "per",
 }
 ALLOWED = {
-    "tests/app/forms/test_characters.py": "the bell is a control character",
+    "tests/app/test_forms.py": "the bell is a control character",
     "tests/app/api/test_uploads.py": "the bell is a control character",
 }
 

@@ -8,8 +8,8 @@ from celery.signals import worker_process_init, worker_ready, worker_shutting_do
 from kombu.entity import Queue
 
 from vocboard.app.intake.confinement import limit_memory
+from vocboard.app.messaging import delivery
 from vocboard.app.messaging.broker import MAIL, SCORING, SEND_MAIL, WORK, create_celery
-from vocboard.app.messaging.mail import delivery
 from vocboard.app.settings import Environment, Settings
 from vocboard.worker.dispatcher import Dispatcher
 from vocboard.worker.process import Process

@@ -26,8 +26,8 @@ from sqlalchemy.orm import Session
 from vocboard.app.database import Database
 from vocboard.app.jobs import service as jobs
 from vocboard.app.jobs.models import Kind
+from vocboard.app.messaging import outbox
 from vocboard.app.messaging.broker import SCORING, SEND_MAIL
-from vocboard.app.messaging.mail import outbox
 from vocboard.app.settings import Settings
 from vocboard.worker.ground_truth_files import GroundTruthFiles
 from vocboard.worker.heartbeat import Heartbeat

@@ -10,8 +10,8 @@ from sqlalchemy.orm import Session
 
 from vocboard.app.challenges.models import Challenge, ChallengePhase, GroundTruthVersion, Scoring
 from vocboard.app.database import Database
+from vocboard.app.jobs.heartbeats import GROUND_TRUTH
 from vocboard.app.settings import Settings
-from vocboard.app.workers.heartbeats import GROUND_TRUTH
 from vocboard.worker import ground_truth_store
 from vocboard.worker.heartbeat import INTERVAL, Heartbeat
 

@@ -10,7 +10,7 @@ from datetime import timedelta
 from sqlalchemy.exc import SQLAlchemyError
 
 from vocboard.app.database import Database
-from vocboard.app.workers import heartbeats
+from vocboard.app.jobs import heartbeats
 
 INTERVAL = timedelta(seconds=10)
 

@@ -16,10 +16,10 @@ from kombu.entity import Queue
 from sqlalchemy.exc import SQLAlchemyError
 
 from vocboard.app.database import Database
+from vocboard.app.messaging import delivery
 from vocboard.app.messaging.broker import MAIL, SEND_MAIL, create_celery
-from vocboard.app.messaging.mail import delivery
-from vocboard.app.messaging.mail.delivery import MailServerError, send_due
-from vocboard.app.messaging.mail.outbox import Claimed
+from vocboard.app.messaging.delivery import MailServerError, send_due
+from vocboard.app.messaging.outbox import Claimed
 from vocboard.app.settings import Settings
 from vocboard.worker import heartbeat
 from vocboard.worker.heartbeat import Heartbeat

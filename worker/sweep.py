@@ -4,6 +4,7 @@ from functools import partial
 
 from vocboard.app.challenges import ground_truth_queue
 from vocboard.app.evaluations import exact_copies
+from vocboard.app.jobs import heartbeats
 from vocboard.app.jobs import service as jobs
 from vocboard.app.jobs.service import Claim
 from vocboard.app.leaderboards import freezing
@@ -11,7 +12,6 @@ from vocboard.app.rescores import queue as rescores
 from vocboard.app.statistics import queue as statistics
 from vocboard.app.statistics import removal, sequence_queue
 from vocboard.app.submissions import queue as submissions
-from vocboard.app.workers import heartbeats
 from vocboard.evaluator import VERSION
 from vocboard.worker import ground_truth_import
 from vocboard.worker.process import Process

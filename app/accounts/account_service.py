@@ -10,13 +10,13 @@ from datetime import timedelta
 
 from anyio import to_thread
 
+from vocboard.app import rate_limits
 from vocboard.app.accounts import administration, domains, links, password_changes, registration, service
 from vocboard.app.accounts.models import ApiToken, LinkPurpose, Scope, User, WebSession
 from vocboard.app.accounts.password_work import PasswordWork
 from vocboard.app.database import Database
 from vocboard.app.messaging.notifier import WorkerNotifier
-from vocboard.app.rate_limits import attempts
-from vocboard.app.rate_limits.attempts import network
+from vocboard.app.rate_limits import network
 from vocboard.app.settings import Settings
 
 
@@ -97,7 +97,9 @@ class AccountService:
         """
         normalised = registration.normalised(email)
         with self.database.writing() as session:
-            registration.count_attempt(session, email=normalised, address=address, of_account=attempts.RESET_OF_ACCOUNT)
+            registration.count_attempt(
+                session, email=normalised, address=address, of_account=rate_limits.RESET_OF_ACCOUNT
+            )
         return normalised
 
     def send_reset_link(self, email: str) -> None:

@@ -13,7 +13,7 @@ from vocboard.app.accounts.people import normalised_email
 from vocboard.app.audit import service as audit
 from vocboard.app.database import lock_for_transaction, now
 from vocboard.app.errors import ConflictError, NotFoundError
-from vocboard.app.messaging.mail import outbox
+from vocboard.app.messaging import outbox
 
 
 def create_user(session: Session, *, person: User, actor: User | None = None) -> User:

@@ -11,7 +11,7 @@ from sqlalchemy.orm import Session
 from vocboard.app.accounts.models import User
 from vocboard.app.database import now
 from vocboard.app.errors import LimitedError
-from vocboard.app.registration_policy import RegistrationPolicy
+from vocboard.app.settings import RegistrationPolicy
 
 PERIOD = timedelta(days=7)
 _SECOND_LEVEL = frozenset(

@@ -175,14 +175,3 @@ class ApiToken(Base):
         return frozenset(map(Scope, self.scopes.split()))
 
     user: Mapped[User] = relationship(lazy="raise")
-
-
-class Attempt(Base):
-    """An attempt at a rate-limited action, such as sign-in or registration."""
-
-    __tablename__ = "attempts"
-
-    id: Mapped[Identifier]
-    created_at: Mapped[CreatedAt] = mapped_column(index=True)
-    action: Mapped[str] = mapped_column(String(30))
-    subject: Mapped[str] = mapped_column(String(254), index=True)  # an IP address, email address or user id

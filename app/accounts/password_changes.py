@@ -11,9 +11,9 @@ from vocboard.app.accounts.models import ApiToken, User, WebSession
 from vocboard.app.audit import service as audit
 from vocboard.app.database import now
 from vocboard.app.errors import NotSignedInError
-from vocboard.app.forms.fields import FieldChecks
-from vocboard.app.messaging.mail import outbox
-from vocboard.app.registration_policy import RegistrationPolicy
+from vocboard.app.forms import FieldChecks
+from vocboard.app.messaging import outbox
+from vocboard.app.settings import RegistrationPolicy
 
 
 def check_new(user: User, password: str, *, field: str) -> None:

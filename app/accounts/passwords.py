@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from argon2 import PasswordHasher
 from argon2.exceptions import InvalidHashError, VerificationError
 
-from vocboard.app.forms.fields import FieldChecks
+from vocboard.app.forms import FieldChecks
 
 MIN_PASSWORD_LENGTH = 10
 MAX_PASSWORD_LENGTH = 500  # a longer password would only cost processor time

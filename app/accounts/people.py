@@ -7,7 +7,7 @@ from email_validator import EmailNotValidError, validate_email
 from vocboard.app.accounts import passwords
 from vocboard.app.accounts.models import Role, User
 from vocboard.app.database import now
-from vocboard.app.forms.fields import FieldChecks
+from vocboard.app.forms import FieldChecks
 
 
 def written_addresses(text: str) -> list[str]:

@@ -18,17 +18,17 @@ from sqlalchemy import select
 from sqlalchemy.exc import IntegrityError
 from sqlalchemy.orm import Session
 
+from vocboard.app import rate_limits
 from vocboard.app.accounts import domains, links, queries
 from vocboard.app.accounts.models import LinkPurpose, Role, User, mailbox
 from vocboard.app.accounts.people import checked_person, normalised_email
 from vocboard.app.audit import service as audit
 from vocboard.app.database import lock_for_transaction, now
 from vocboard.app.errors import ConflictError, ForbiddenError, NotFoundError
-from vocboard.app.forms.fields import FieldChecks
-from vocboard.app.messaging.mail import outbox
-from vocboard.app.rate_limits import attempts
-from vocboard.app.rate_limits.attempts import Limit
-from vocboard.app.registration_policy import RegistrationPolicy
+from vocboard.app.forms import FieldChecks
+from vocboard.app.messaging import outbox
+from vocboard.app.rate_limits import Limit
+from vocboard.app.settings import RegistrationPolicy
 
 MAX_NOTIFIED = 20  # administrators who are notified of a pending registration
 
@@ -88,7 +88,7 @@ def check(*, email: str, name: str, affiliation: str, password: str, policy: Reg
 
 
 def count_attempt(
-    session: Session, *, email: str, address: str, of_account: Limit = attempts.REGISTRATION_OF_ACCOUNT
+    session: Session, *, email: str, address: str, of_account: Limit = rate_limits.REGISTRATION_OF_ACCOUNT
 ) -> None:
     """Count a registration, or a request for another email, against the rate limits.
 
@@ -102,10 +102,10 @@ def count_attempt(
     """
     subjects = {
         of_account: mailbox(email),
-        attempts.REGISTRATION_FROM_ADDRESS: attempts.network(address),
+        rate_limits.REGISTRATION_FROM_ADDRESS: rate_limits.network(address),
     }
-    attempts.enforce(session, subjects)
-    attempts.count(session, subjects)
+    rate_limits.enforce(session, subjects)
+    rate_limits.count(session, subjects)
 
 
 def register(

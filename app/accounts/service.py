@@ -12,6 +12,7 @@ from typing import NoReturn
 from sqlalchemy import delete, update
 from sqlalchemy.orm import Session
 
+from vocboard.app import rate_limits
 from vocboard.app.accounts import queries
 from vocboard.app.accounts.models import ApiToken, User, WebSession
 from vocboard.app.accounts.secret_tokens import digest, new_secret
@@ -19,8 +20,7 @@ from vocboard.app.accounts.tokens import acting_with, create_token, revoke_token
 from vocboard.app.audit import service as audit
 from vocboard.app.database import now
 from vocboard.app.errors import NotFoundError, NotSignedInError, WrongPasswordError
-from vocboard.app.forms.characters import cleaned
-from vocboard.app.rate_limits import attempts
+from vocboard.app.forms import cleaned
 
 __all__ = [
     "acting_with",
@@ -138,7 +138,7 @@ def password_hash_of(session: Session, *, user: User) -> str:
         LimitedError: too many wrong passwords.
         NotSignedInError: the user no longer exists.
     """
-    attempts.enforce(session, {attempts.PASSWORD_CHECK: str(user.id)})
+    rate_limits.enforce(session, {rate_limits.PASSWORD_CHECK: str(user.id)})
     stored = session.get(User, user.id)
     if stored is None:
         raise NotSignedInError("Sign in first.")
@@ -152,7 +152,7 @@ def refuse_password(session: Session, *, user: User, field: str) -> NoReturn:
         WrongPasswordError: always, for `field`.
         LimitedError: too many wrong passwords; parallel attempts are counted one after the other.
     """
-    subjects = {attempts.PASSWORD_CHECK: str(user.id)}
-    attempts.enforce(session, subjects)
-    attempts.count(session, subjects)
+    subjects = {rate_limits.PASSWORD_CHECK: str(user.id)}
+    rate_limits.enforce(session, subjects)
+    rate_limits.count(session, subjects)
     raise WrongPasswordError({field: "This is not your current password."})

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from anyio import to_thread
 from sqlalchemy.orm import Session
 
+from vocboard.app import rate_limits
 from vocboard.app.accounts import known_browsers, passwords, queries
 from vocboard.app.accounts.models import User, WebSession
 from vocboard.app.accounts.password_work import PasswordWork
@@ -22,8 +23,7 @@ from vocboard.app.accounts.sign_in_queue import SignInQueue
 from vocboard.app.audit import service as audit
 from vocboard.app.database import Database
 from vocboard.app.errors import SignInError
-from vocboard.app.rate_limits import attempts
-from vocboard.app.rate_limits.attempts import Limit
+from vocboard.app.rate_limits import Limit
 from vocboard.app.settings import Settings
 
 FIRST_DELAY_SECONDS = 1.0  # of the first attempt beyond a limit; doubled for each further one
@@ -99,14 +99,14 @@ class SignInService:
             LimitedError: too many sign-ins in the last hour.
             BusyError: too many attempts are waiting.
         """
-        client = attempts.network(attempt.address)
+        client = rate_limits.network(attempt.address)
         email = normalised_email(attempt.email) or "not an email address"
         line = _pair(client, f"{email} {attempt.known_browser}")  # known browsers do not wait for others
         async with self._queue.turn(line, client=client):
             found = await to_thread.run_sync(self._look_up, database, attempt, client, email)
             await sleep(found.delay_seconds)
             password_hash = found.user.password_hash if found.user else None
-            own_turn = f"{client} known" if attempts.SIGN_IN_OF_KNOWN_BROWSER in found.subjects else client
+            own_turn = f"{client} known" if rate_limits.SIGN_IN_OF_KNOWN_BROWSER in found.subjects else client
             matches = await self._work.matches(
                 attempt.password, password_hash, client=own_turn, has_failed=found.has_failed
             )
@@ -126,17 +126,17 @@ class SignInService:
                 user = None
             name = known_browsers.recognised(attempt.known_browser, user, self._key) if user else None
             subjects = (
-                {attempts.SIGN_IN_OF_KNOWN_BROWSER: f"{email[:200]} {name}"}
+                {rate_limits.SIGN_IN_OF_KNOWN_BROWSER: f"{email[:200]} {name}"}
                 if name is not None
                 else {
-                    attempts.SIGN_IN_OF_PAIR: _pair(client, email),
-                    attempts.SIGN_IN_OF_ACCOUNT: email,
-                    attempts.SIGN_IN_FROM_ADDRESS: client,
+                    rate_limits.SIGN_IN_OF_PAIR: _pair(client, email),
+                    rate_limits.SIGN_IN_OF_ACCOUNT: email,
+                    rate_limits.SIGN_IN_FROM_ADDRESS: client,
                 }
             )
             # Failures of others at this account do not count: they could delay its owner.
-            own = {limit: subject for limit, subject in subjects.items() if limit is not attempts.SIGN_IN_OF_ACCOUNT}
-            has_failed = any(attempts.recent(session, limit, subject) for limit, subject in own.items())
+            own = {limit: subject for limit, subject in subjects.items() if limit is not rate_limits.SIGN_IN_OF_ACCOUNT}
+            has_failed = any(rate_limits.recent(session, limit, subject) for limit, subject in own.items())
             return _Found(user, account, subjects, has_failed, delay_seconds(session, subjects))
 
     def _start(
@@ -146,8 +146,8 @@ class SignInService:
             user = queries.locked_user(session, verified.id)
             if user is None or user.disabled_at is not None or user.password_hash != verified.password_hash:
                 raise SignInError("The email address or the password is wrong.")
-            attempts.enforce(session, {attempts.SIGN_INS_OF_PERSON: str(user.id)})
-            attempts.count(session, {attempts.SIGN_INS_OF_PERSON: str(user.id)})
+            rate_limits.enforce(session, {rate_limits.SIGN_INS_OF_PERSON: str(user.id)})
+            rate_limits.count(session, {rate_limits.SIGN_INS_OF_PERSON: str(user.id)})
             if renewed is not None:
                 user.password_hash = renewed
             if attempt.replaces is not None:
@@ -160,7 +160,7 @@ class SignInService:
 def _count(database: Database, found: _Found, client: str) -> None:
     """Count a failure and log it. What reaches a limit is the last that is logged: nobody can fill the log."""
     with database.writing() as session:
-        attempts.count(session, found.subjects)
+        rate_limits.count(session, found.subjects)
         beyond = _beyond(session, found.subjects)
         if beyond <= 0:
             # Not what was typed: some people type their password there.
@@ -179,7 +179,7 @@ def delay_seconds(session: Session, subjects: dict[Limit, str]) -> float:
 
 def _beyond(session: Session, subjects: dict[Limit, str]) -> int:
     """Return how many attempts there are beyond the limits: the maximum over them, negative while none is reached."""
-    return max(attempts.recent(session, limit, subject) - limit.count for limit, subject in subjects.items())
+    return max(rate_limits.recent(session, limit, subject) - limit.count for limit, subject in subjects.items())
 
 
 def _pair(client: str, email: str) -> str:

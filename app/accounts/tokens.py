@@ -13,7 +13,7 @@ from vocboard.app.accounts.secret_tokens import digest, new_secret
 from vocboard.app.audit import service as audit
 from vocboard.app.database import now
 from vocboard.app.errors import ConflictError, NotFoundError
-from vocboard.app.forms.fields import FieldChecks
+from vocboard.app.forms import FieldChecks
 
 MAX_TOKENS = 50  # valid tokens per user
 PREFIX = "vocb_"  # lets secret scanners recognise leaked tokens

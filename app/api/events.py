@@ -9,7 +9,7 @@ from vocboard.app.api.event_streams import EventStream, follow
 from vocboard.app.api.problems import problem_responses
 from vocboard.app.api.schemas.submissions import SubmissionEvent
 from vocboard.app.database import Database
-from vocboard.app.rate_limits.attempts import network
+from vocboard.app.rate_limits import network
 from vocboard.app.submissions import queries, queue
 from vocboard.app.submissions.models import State
 from vocboard.app.web.client import client_address

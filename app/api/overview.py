@@ -23,7 +23,7 @@ from vocboard.app.audit import export, queries
 from vocboard.app.challenges import bans as banned
 from vocboard.app.challenges import service as challenges
 from vocboard.app.challenges.models import Ban
-from vocboard.app.forms.instants import FilterInstant
+from vocboard.app.forms import FilterInstant
 from vocboard.app.moderation import bans
 from vocboard.app.overview import entrants as entrants_of
 from vocboard.app.overview import queue as queue_of

@@ -17,13 +17,13 @@ from vocboard.app.api.problems import UploadProblem, UploadProblemGroup, problem
 from vocboard.app.api.schemas.values import Instant
 from vocboard.app.api.submissions import Rehearsal
 from vocboard.app.errors import ServiceError
-from vocboard.app.guides.documents import explained
 from vocboard.app.intake import parts, resumable
 from vocboard.app.intake.accepting import Destination, classes_not_entered
 from vocboard.app.intake.models import ResumableUpload
 from vocboard.app.submissions.forms import needed_by
 from vocboard.app.web import tus
 from vocboard.app.web.dependencies import DatabaseDep, IntakeDep, SettingsDep
+from vocboard.app.web.guides import explained
 from vocboard.app.web.identity import ReadingUser, SubmittingUser
 
 PATH = "/api/v1/uploads"

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from vocboard.app.audit import queries
 from vocboard.app.audit.queries import Filters, LoggedEvent
 from vocboard.app.database import Database
-from vocboard.app.forms.spreadsheets import escape_formula
+from vocboard.app.forms import escape_formula
 
 COLUMNS = ("time", "who", "action", "object", "object_id", "event", "details")
 

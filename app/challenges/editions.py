@@ -3,7 +3,7 @@
 from functools import lru_cache
 
 from vocboard.app.challenges.models import Challenge
-from vocboard.app.forms.fields import FieldChecks
+from vocboard.app.forms import FieldChecks
 from vocboard.evaluator import editions
 from vocboard.evaluator.editions import Edition
 from vocboard.evaluator.editions.column_names import reserved_name

@@ -23,7 +23,7 @@ from vocboard.app.challenges.phases import Phase, lock_to_change, phase_named, p
 from vocboard.app.errors import ConflictError
 from vocboard.app.evaluations import diagnosis_tasks
 from vocboard.app.evaluations.models import Evaluation
-from vocboard.app.forms.characters import cleaned
+from vocboard.app.forms import cleaned
 from vocboard.app.jobs import service as jobs
 from vocboard.app.jobs.models import Kind
 from vocboard.app.submissions.models import Submission

@@ -11,14 +11,14 @@ from dataclasses import dataclass
 from sqlalchemy import delete, select
 from sqlalchemy.orm import Session, joinedload
 
+from vocboard.app import rate_limits
 from vocboard.app.accounts.models import Role, User
 from vocboard.app.accounts.people import normalised_email
 from vocboard.app.audit import service as audit
 from vocboard.app.challenges import queries
 from vocboard.app.challenges.models import Challenge, ChallengeInvitation, ChallengeOrganiser
 from vocboard.app.errors import ConflictError, ForbiddenError, InvalidInputError, NotFoundError
-from vocboard.app.messaging.mail import outbox
-from vocboard.app.rate_limits import attempts
+from vocboard.app.messaging import outbox
 
 MAX_INVITATIONS = 50  # that wait in one challenge
 
@@ -89,9 +89,9 @@ def invite(session: Session, *, challenge: Challenge, user: User, email: str, si
             return known
     if len(waiting) >= MAX_INVITATIONS:
         raise ConflictError(f"{MAX_INVITATIONS} invitations wait already. Withdraw some of them first.")
-    subjects = {attempts.INVITATIONS_BY_PERSON: str(user.id)}
-    attempts.enforce(session, subjects)
-    attempts.count(session, subjects)
+    subjects = {rate_limits.INVITATIONS_BY_PERSON: str(user.id)}
+    rate_limits.enforce(session, subjects)
+    rate_limits.count(session, subjects)
     invitation = ChallengeInvitation(challenge_id=challenge.id, email=normalised, invited_by_id=user.id)
     session.add(invitation)
     link = f"{site.rstrip('/')}/invitations"

@@ -18,7 +18,7 @@ from vocboard.app.challenges.phases import Phase, freezing_date, lock_to_change,
 from vocboard.app.challenges.rules import MAX_PHASE_TITLE_LENGTH, PhaseRules, check_phase_rules
 from vocboard.app.database import now
 from vocboard.app.errors import ConflictError, InvalidInputError
-from vocboard.app.forms.fields import FieldChecks
+from vocboard.app.forms import FieldChecks
 from vocboard.app.jobs import service as jobs
 from vocboard.app.jobs.models import Kind
 from vocboard.app.leaderboards import freezing

@@ -20,7 +20,7 @@ from vocboard.app.challenges.phases import Phase, earlier_phases, lock_to_change
 from vocboard.app.challenges.rules import LATEST
 from vocboard.app.database import now
 from vocboard.app.errors import ForbiddenError, InvalidInputError, NotFoundError
-from vocboard.app.forms.fields import FieldChecks
+from vocboard.app.forms import FieldChecks
 
 MAX_EXTRA = 1_000
 MAX_ADMITTED = 1_000  # people at a time

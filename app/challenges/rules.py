@@ -11,8 +11,7 @@ from typing import Annotated, Any
 from pydantic import BaseModel, ConfigDict, Field
 
 from vocboard.app.challenges.models import Admission, Challenge, ChallengePhase, Detail, Freeze, Visibility
-from vocboard.app.forms.fields import FieldChecks
-from vocboard.app.forms.instants import Instant
+from vocboard.app.forms import FieldChecks, Instant
 from vocboard.evaluator.editions import Edition
 
 MAX_TITLE_LENGTH = 200

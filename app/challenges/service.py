@@ -51,7 +51,7 @@ from vocboard.app.challenges.phases import (
 from vocboard.app.challenges.rules import ChallengeRules, PhaseRules, check_rules, rules_of
 from vocboard.app.challenges.slugs import SLUG, check_slug
 from vocboard.app.errors import ConflictError, ForbiddenError, NotFoundError
-from vocboard.app.forms.fields import FieldChecks
+from vocboard.app.forms import FieldChecks
 from vocboard.app.leaderboards import freezing
 
 __all__ = [

@@ -2,7 +2,7 @@
 
 import re
 
-from vocboard.app.forms.fields import FieldChecks
+from vocboard.app.forms import FieldChecks
 
 SLUG = re.compile(r"[a-z0-9]+(?:-[a-z0-9]+)*")
 MAX_SLUG_LENGTH = 60

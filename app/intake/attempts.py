@@ -35,7 +35,7 @@ class Attempt:
     """A new upload attempt.
 
     Attributes:
-        address: network of the client, from `app.rate_limits.attempts.network`.
+        address: network of the client, from `app.rate_limits.network`.
         byte_count: size of the body; the maximum if it is not announced.
     """
 

@@ -107,7 +107,7 @@ class Place:
     """An upload that is in progress, or wants to be.
 
     Attributes:
-        network: of the client, from `app.rate_limits.attempts.network`.
+        network: of the client, from `app.rate_limits.network`.
         byte_count: announced size; the maximum if it was not announced.
         is_new: whether the account is.
     """

@@ -21,7 +21,7 @@ from vocboard.app.intake.models import ResumableUpload, UploadKind
 from vocboard.app.intake.receiving import disk_is_full, lease_renewed
 from vocboard.app.intake.resumable import Retention
 from vocboard.app.intake.service import Intake, UploadInUseError, lost
-from vocboard.app.rate_limits.attempts import network
+from vocboard.app.rate_limits import network
 from vocboard.app.settings import MEBIBYTE
 from vocboard.app.storage.local_files import InUseError, LostFileError, UnfinishedFile
 from vocboard.app.web.body_limit import raise_limit

@@ -21,7 +21,7 @@ from vocboard.app.intake.attempts import Attempt
 from vocboard.app.intake.body import Pace
 from vocboard.app.intake.limits import LEASE, PersonLimits, person_limits, server_limits
 from vocboard.app.intake.models import UploadKind
-from vocboard.app.rate_limits.attempts import network
+from vocboard.app.rate_limits import network
 from vocboard.app.settings import Settings
 from vocboard.app.storage.local_files import IncomingFile, reporting_unavailable
 from vocboard.app.web.client import client_address

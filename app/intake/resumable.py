@@ -17,7 +17,7 @@ from sqlalchemy.orm import Session, joinedload
 from vocboard.app.accounts.models import User
 from vocboard.app.database import Database, lock_for_transaction, now
 from vocboard.app.errors import ConflictError, InvalidInputError, NotFoundError, ServiceError
-from vocboard.app.forms.characters import cleaned
+from vocboard.app.forms import cleaned
 from vocboard.app.intake import attempts as uploads
 from vocboard.app.intake.attempts import Attempt
 from vocboard.app.intake.limits import PersonLimits, ServerLimits

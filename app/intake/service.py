@@ -71,7 +71,7 @@ from vocboard.app.intake.resumable import file_name
 from vocboard.app.intake.validation import Uploader, Validator
 from vocboard.app.messaging.notifier import WorkerNotifier
 from vocboard.app.quotas.service import check_quota
-from vocboard.app.rate_limits.attempts import network
+from vocboard.app.rate_limits import network
 from vocboard.app.settings import Settings
 from vocboard.app.storage.archives import ArchiveStore, IncomingArchive
 from vocboard.app.storage.ground_truth_inbox import GroundTruthInbox

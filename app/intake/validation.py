@@ -43,7 +43,7 @@ class Uploader:
     """Who uploads.
 
     Attributes:
-        network: of the client, from `app.rate_limits.attempts.network`.
+        network: of the client, from `app.rate_limits.network`.
         is_new: whether the account is.
     """
 

@@ -64,3 +64,21 @@ class Job(Base):
     finished_at: Mapped[datetime | None] = mapped_column(index=True)
     failure: Mapped[str | None] = mapped_column(String(20))
     detail: Mapped[str | None] = mapped_column(Text)
+
+
+class WorkerHeartbeat(Base):
+    """The heartbeat of a worker. The row is deleted when the worker stops normally.
+
+    Attributes:
+        host: name of the machine or container.
+        kind: kind of worker, for example `scoring`.
+        looked_at: when it last looked for work, with its processes having taken all earlier work.
+    """
+
+    __tablename__ = "worker_heartbeats"
+
+    id: Mapped[Identifier]
+    host: Mapped[str] = mapped_column(String(255))
+    kind: Mapped[str] = mapped_column(String(20))
+    started_at: Mapped[datetime]
+    looked_at: Mapped[datetime]

@@ -9,7 +9,7 @@ import csv
 import io
 
 from vocboard.app.evaluations.rounding import format_fraction
-from vocboard.app.forms.spreadsheets import escape_formula
+from vocboard.app.forms import escape_formula
 from vocboard.app.leaderboards.board import Board, BoardRow, Cell
 from vocboard.app.leaderboards.shown_statistics import ShownStatistics
 from vocboard.app.statistics.boards import UNKNOWN

@@ -8,7 +8,7 @@ from sqlalchemy.orm import Session
 
 from vocboard.app.accounts.models import User
 from vocboard.app.challenges.models import Challenge
-from vocboard.app.messaging.mail import outbox
+from vocboard.app.messaging import outbox
 from vocboard.app.submissions.models import Submission
 
 

@@ -11,7 +11,7 @@ from vocboard.app.audit import service as audit
 from vocboard.app.database import now
 from vocboard.app.errors import ConflictError, InvalidInputError
 from vocboard.app.evaluations import queries as evaluations
-from vocboard.app.forms.fields import FieldChecks
+from vocboard.app.forms import FieldChecks
 from vocboard.app.leaderboards import freezing
 from vocboard.app.moderation import notices
 from vocboard.app.submissions import publishing, queries, queue

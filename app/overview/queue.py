@@ -10,10 +10,10 @@ from sqlalchemy.orm import Session, joinedload
 from vocboard.app.challenges.models import Challenge
 from vocboard.app.database import now
 from vocboard.app.evaluations.models import Evaluation
+from vocboard.app.jobs import heartbeats
 from vocboard.app.jobs.models import Job, Kind
 from vocboard.app.submissions import queue
 from vocboard.app.submissions.models import State, Submission
-from vocboard.app.workers import heartbeats
 
 RECENTLY = timedelta(hours=1)
 LATELY = timedelta(days=1)

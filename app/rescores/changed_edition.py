@@ -10,7 +10,7 @@ from vocboard.app.challenges.edition_changes import obstacles
 from vocboard.app.challenges.editions import chosen_edition, edition_of
 from vocboard.app.challenges.models import Challenge, GroundTruthVersion, TruthState
 from vocboard.app.errors import ConflictError, InvalidInputError
-from vocboard.app.forms.fields import FieldChecks
+from vocboard.app.forms import FieldChecks
 from vocboard.app.leaderboards import freezing
 from vocboard.app.rescores import rounds
 from vocboard.evaluator.editions.comparison import Difference, differences

@@ -17,7 +17,7 @@ from vocboard.app.challenges.models import Challenge, GroundTruthVersion
 from vocboard.app.challenges.phases import lock_to_change, require_not_archived
 from vocboard.app.database import Database, now
 from vocboard.app.errors import ConfirmationRequiredError, ConflictError, ForbiddenError, InvalidInputError
-from vocboard.app.forms.fields import FieldChecks
+from vocboard.app.forms import FieldChecks
 from vocboard.app.jobs import service as jobs
 from vocboard.app.jobs.models import Kind
 from vocboard.app.rescores import queries

@@ -12,8 +12,7 @@ from vocboard.app.accounts.models import User
 from vocboard.app.audit import service as audit
 from vocboard.app.challenges.phases import require_not_archived
 from vocboard.app.errors import ConflictError, ForbiddenError, InvalidInputError
-from vocboard.app.forms.fields import FieldChecks
-from vocboard.app.forms.links import checked_link
+from vocboard.app.forms import FieldChecks, checked_link
 from vocboard.app.submissions import queries
 from vocboard.app.submissions.forms import (
     MAX_AFFILIATION_LENGTH,

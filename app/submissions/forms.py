@@ -16,8 +16,7 @@ from sqlalchemy.orm import Session, joinedload
 from vocboard.app.accounts.models import User
 from vocboard.app.challenges.models import Challenge
 from vocboard.app.errors import InvalidInputError
-from vocboard.app.forms.characters import cleaned
-from vocboard.app.forms.fields import FieldChecks
+from vocboard.app.forms import FieldChecks, cleaned
 from vocboard.app.submissions.models import Declared, FlickrImages, Method, State, Submission, TrainingAnnotation
 from vocboard.evaluator.editions import Competition, Declaration, Edition
 from vocboard.evaluator.image_hashes import HashListError, parse_list

@@ -10,7 +10,7 @@ from pydantic import BaseModel
 from vocboard.app.audit import export as log_export
 from vocboard.app.audit.queries import Filters
 from vocboard.app.database import Database
-from vocboard.app.forms.spreadsheets import escape_formula
+from vocboard.app.forms import escape_formula
 from vocboard.app.transfer import records
 from vocboard.app.transfer.records import EventRecord, Person
 

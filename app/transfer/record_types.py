@@ -6,8 +6,7 @@ from typing import Annotated, TypeAlias
 from pydantic import AfterValidator, AwareDatetime, BaseModel, ConfigDict, Field
 
 from vocboard.app.challenges.rules import EARLIEST, LATEST
-from vocboard.app.forms.characters import character_error
-from vocboard.app.forms.links import MAX_LINK_LENGTH, is_address
+from vocboard.app.forms import MAX_LINK_LENGTH, character_error, is_address
 
 
 def _visible(text: str) -> str:

@@ -9,7 +9,7 @@ from typing import Any, Self
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from vocboard.app.forms.spreadsheets import escape_formula
+from vocboard.app.forms import escape_formula
 from vocboard.app.transfer.records import SubmissionRecord
 
 _SCHEMA = pa.schema(

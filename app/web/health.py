@@ -8,10 +8,10 @@ from sqlalchemy.exc import SQLAlchemyError
 from sqlalchemy.orm import Session
 
 from vocboard.app.database import now
+from vocboard.app.jobs import heartbeats
+from vocboard.app.messaging import outbox
 from vocboard.app.messaging.broker import MAIL, SCORING
-from vocboard.app.messaging.mail import outbox
 from vocboard.app.web.dependencies import DatabaseDep, SettingsDep, StoreDep
-from vocboard.app.workers import heartbeats
 
 LIVE_PATH, READY_PATH = "/healthz", "/readyz"
 PATHS = frozenset({LIVE_PATH, READY_PATH})

@@ -33,9 +33,9 @@ from vocboard.app.errors import (
     ServiceError,
     WarningsNotAcceptedError,
 )
-from vocboard.app.guides.documents import explained
 from vocboard.app.storage.local_files import StoreUnavailableError
 from vocboard.app.web.access_log import loggable, note_refusal
+from vocboard.app.web.guides import explained
 
 MEDIA_TYPE = "application/problem+json"
 SIGN_IN_PATH = "/sign-in"

@@ -21,7 +21,7 @@ CODE_OF = {
     "mail": ("worker/mail*.py",),
 }
 NOT_OF: dict[str, tuple[str, ...]] = {
-    "web": ("app/settings.py", "app/messaging/broker.py", "app/messaging/mail"),
+    "web": ("app/settings.py", "app/messaging/broker.py", "app/messaging/outbox.py", "app/messaging/delivery.py"),
     "worker": ("worker/mail.py",),
     "mail": (),
 }

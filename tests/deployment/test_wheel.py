@@ -14,7 +14,7 @@ from tests.support.mail import mail_server
 from tests.support.processes import skip_or_fail
 from tests.support.services import in_full, needed
 from vocboard.app.database import Database
-from vocboard.app.messaging.mail import outbox
+from vocboard.app.messaging import outbox
 
 pytestmark = pytest.mark.services
 SETTINGS = {"VOCBOARD_SWEEP_INTERVAL": "PT1S", "VOCBOARD_POLL_INTERVAL": "PT600S"}  # so that only wake-ups cause sweeps

@@ -18,11 +18,11 @@ from tests.support.mail import mail_server
 from tests.support.services import REAL, needed
 from tests.support.site import serving
 from vocboard.app.database import now
-from vocboard.app.messaging.mail import outbox
-from vocboard.app.messaging.mail.models import OutgoingMail
+from vocboard.app.jobs import heartbeats
+from vocboard.app.jobs.models import WorkerHeartbeat
+from vocboard.app.messaging import outbox
+from vocboard.app.messaging.models import OutgoingMail
 from vocboard.app.storage.local_files import StoreUnavailableError
-from vocboard.app.workers import heartbeats
-from vocboard.app.workers.models import WorkerHeartbeat
 
 
 def health(backend: Backend, *service: str, **environment: str) -> tuple[int, str]:

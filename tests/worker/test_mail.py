@@ -13,12 +13,12 @@ from tests.support.backend import Backend, wait_until
 from tests.support.mail import MailServer, mail_server
 from tests.support.services import in_full
 from vocboard.app.database import Database
-from vocboard.app.messaging.mail import outbox
-from vocboard.app.messaging.mail.models import OutgoingMail
+from vocboard.app.jobs import heartbeats
+from vocboard.app.messaging import outbox
+from vocboard.app.messaging.models import OutgoingMail
 from vocboard.app.messaging.notifier import WorkerNotifier
 from vocboard.app.settings import Settings
 from vocboard.app.storage.directory_store import DirectoryStore
-from vocboard.app.workers import heartbeats
 from vocboard.migrations import privileges, upgrade
 
 

@@ -53,11 +53,10 @@ from vocboard.app.leaderboards.shown_statistics import differences
 from vocboard.app.moderation import bans
 from vocboard.app.moderation import submissions as moderation
 from vocboard.app.moderation.bans import Results
-from vocboard.app.registration_policy import RegistrationPolicy
 from vocboard.app.rescores import queries as rescore_queries
 from vocboard.app.rescores import service as rescores
 from vocboard.app.rescores.models import RescoreState
-from vocboard.app.settings import Settings
+from vocboard.app.settings import RegistrationPolicy, Settings
 from vocboard.app.statistics import sequence_queue
 from vocboard.app.statistics.models import (
     BoardAgreement,

@@ -4,7 +4,7 @@ from typing import Annotated
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from vocboard.app.forms.instants import Instant
+from vocboard.app.forms import Instant
 
 __all__ = ["Fraction", "Imported", "ImportedScores", "Instant"]
 

@@ -6,7 +6,7 @@ from typing import Any
 from vocboard.app.challenges.models import Challenge, Visibility
 from vocboard.app.challenges.rules import ChallengeRules, rules_of
 from vocboard.app.errors import InvalidInputError
-from vocboard.app.forms.typed_values import chosen, whole
+from vocboard.app.forms import chosen, whole
 from vocboard.app.pages import formats
 from vocboard.app.pages.organise.phase_fields import PhaseFields, as_typed
 

@@ -9,7 +9,7 @@ from vocboard.app.challenges.models import Admission, Challenge, Detail, Freeze
 from vocboard.app.challenges.phase_changes import moves_dates, note_on_change
 from vocboard.app.challenges.phases import Phase
 from vocboard.app.challenges.rules import DATES, PhaseRules
-from vocboard.app.forms.typed_values import chosen, instant, whole
+from vocboard.app.forms import chosen, instant, whole
 from vocboard.app.pages import formats
 from vocboard.evaluator.editions import Edition
 

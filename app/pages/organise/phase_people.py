@@ -15,7 +15,7 @@ from vocboard.app.challenges import service as challenges
 from vocboard.app.challenges.models import MAIN_PHASE, Challenge
 from vocboard.app.database import Database, now
 from vocboard.app.errors import InvalidInputError
-from vocboard.app.forms.typed_values import instant, whole
+from vocboard.app.forms import instant, whole
 from vocboard.app.pages.challenges import timeline
 from vocboard.app.pages.forms import NO_ERRORS, FormErrors, go_to
 from vocboard.app.pages.organise.zones import zone_name, zone_of

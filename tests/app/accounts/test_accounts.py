@@ -9,7 +9,7 @@ from sqlalchemy import func, select
 from tests.support.factories import PASSWORD, make_token, make_user
 from tests.support.signing_in import sign_in
 from vocboard.app.accounts import administration, queries, service
-from vocboard.app.accounts.models import Attempt, Role, User, WebSession
+from vocboard.app.accounts.models import Role, User, WebSession
 from vocboard.app.accounts.passwords import hashed
 from vocboard.app.database import Database, now
 from vocboard.app.errors import (
@@ -18,7 +18,7 @@ from vocboard.app.errors import (
     NotFoundError,
     SignInError,
 )
-from vocboard.app.rate_limits.attempts import SIGN_IN_FROM_ADDRESS
+from vocboard.app.rate_limits import SIGN_IN_FROM_ADDRESS, Attempt
 
 LIFETIME = timedelta(days=14)
 

@@ -20,9 +20,9 @@ from vocboard.app.accounts.registration import NotApprovedError, NotConfirmedErr
 from vocboard.app.audit.models import AuditEvent
 from vocboard.app.database import Database, now
 from vocboard.app.errors import ConflictError, ForbiddenError, InvalidInputError, LimitedError, SignInError
-from vocboard.app.messaging.mail.models import OutgoingMail
-from vocboard.app.rate_limits.attempts import REGISTRATION_FROM_ADDRESS, REGISTRATION_OF_ACCOUNT, RESET_OF_ACCOUNT
-from vocboard.app.registration_policy import RegistrationPolicy
+from vocboard.app.messaging.models import OutgoingMail
+from vocboard.app.rate_limits import REGISTRATION_FROM_ADDRESS, REGISTRATION_OF_ACCOUNT, RESET_OF_ACCOUNT
+from vocboard.app.settings import RegistrationPolicy
 
 __all__ = ["clock"]
 

@@ -7,6 +7,7 @@ import pytest
 from sqlalchemy import select
 
 from tests.support.factories import PASSWORD, make_token, make_user
+from vocboard.app import rate_limits
 from vocboard.app.accounts import service, signing_in
 from vocboard.app.accounts.models import WebSession
 from vocboard.app.accounts.password_work import PasswordWork
@@ -16,7 +17,6 @@ from vocboard.app.accounts.tokens import MAX_TOKENS
 from vocboard.app.audit.queries import Filters, batch_of_log
 from vocboard.app.database import Database, now
 from vocboard.app.errors import BusyError, ConflictError, LimitedError, SignInError
-from vocboard.app.rate_limits import attempts
 from vocboard.app.settings import Settings
 
 EMAIL = "ada@lab.example"
@@ -124,8 +124,8 @@ def test_sign_ins_sessions_and_tokens_of_a_person_are_capped(
             make_token(session, user)
         with pytest.raises(ConflictError, match="Revoke one first"):
             make_token(session, user)
-        for _ in range(attempts.SIGN_INS_OF_PERSON.count):
-            attempts.count(session, {attempts.SIGN_INS_OF_PERSON: str(user.id)})
+        for _ in range(rate_limits.SIGN_INS_OF_PERSON.count):
+            rate_limits.count(session, {rate_limits.SIGN_INS_OF_PERSON: str(user.id)})
     [outcome] = attempt(sign_in_service, database, Attempt(EMAIL, PASSWORD, HERE))
     assert isinstance(outcome, LimitedError)
 

@@ -11,7 +11,7 @@ from vocboard.app.challenges import organisers
 from vocboard.app.challenges import service as challenges
 from vocboard.app.challenges.models import Challenge, ChallengeInvitation
 from vocboard.app.errors import ConflictError, ForbiddenError, InvalidInputError, LimitedError, NotFoundError
-from vocboard.app.messaging.mail.models import OutgoingMail
+from vocboard.app.messaging.models import OutgoingMail
 
 SITE = "https://voc.example"
 

@@ -7,7 +7,7 @@ import pytest
 from fastapi.routing import iter_route_contexts
 
 from vocboard.app.challenges.slugs import RESERVED_SLUGS, SLUG, check_slug
-from vocboard.app.forms.fields import FieldChecks
+from vocboard.app.forms import FieldChecks
 from vocboard.app.main import create_app
 from vocboard.app.settings import Settings
 

@@ -11,7 +11,7 @@ from tests.support.backend import Backend
 from vocboard.app.accounts.models import Role, User
 from vocboard.app.challenges import service as challenges
 from vocboard.app.database import now
-from vocboard.app.messaging.mail.models import OutgoingMail
+from vocboard.app.messaging.models import OutgoingMail
 from vocboard.app.moderation import bans, bulk, submissions
 from vocboard.app.moderation.bans import Results
 from vocboard.app.moderation.bulk import Action

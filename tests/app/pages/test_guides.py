@@ -9,8 +9,8 @@ from lxml import html
 from tests.support.browsing import sign_in
 from tests.support.factories import make_user
 from tests.support.site import Site
-from vocboard.app.guides.documents import DIRECTORY, documents
-from vocboard.app.guides.markdown import render
+from vocboard.app.pages.markdown import render
+from vocboard.app.web.guides import DIRECTORY, documents
 from vocboard.evaluator.problems.catalogue import CATALOGUE
 
 MAX_BYTES = 300_000

@@ -16,7 +16,7 @@ from tests.support.mail import link_in, read
 from tests.support.site import SECONDS_TO_ANSWER, Site, serving
 from vocboard.app.accounts import passwords, registration
 from vocboard.app.accounts.models import Role
-from vocboard.app.messaging.mail.delivery import send_due, sender
+from vocboard.app.messaging.delivery import send_due, sender
 from vocboard.app.settings import Settings
 
 SECONDS_TO_WRITE = 20.0

@@ -8,8 +8,8 @@ from sqlalchemy import select
 
 from tests.support.browsing import send_form
 from tests.support.site import Site, serving
-from vocboard.app.accounts.models import Attempt
-from vocboard.app.rate_limits import attempts
+from vocboard.app import rate_limits
+from vocboard.app.rate_limits import Attempt
 from vocboard.app.settings import Settings
 
 SECRET = "the secret of the proxy alone, 0123456789"
@@ -31,7 +31,7 @@ def counted_as(site: Site, headers: list[tuple[str, str]]) -> str:
         for name, value in headers:
             client.headers[name] = value
         assert send_form(client, "/forgotten-password", email="nobody@lab.example").status_code == 303
-    action = attempts.REGISTRATION_FROM_ADDRESS.action
+    action = rate_limits.REGISTRATION_FROM_ADDRESS.action
     with site.database.reading() as session:
         [subject] = session.scalars(select(Attempt.subject).where(Attempt.action == action))
         return subject

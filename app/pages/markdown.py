@@ -16,7 +16,7 @@ from markdown_it import MarkdownIt
 from markdown_it.token import Token
 from markupsafe import Markup
 
-from vocboard.app.guides.documents import address_of, documents
+from vocboard.app.web.guides import address_of, documents
 
 DEEPEST = 3  # level of headings in the table of contents
 MAX_HEADINGS = 40  # in a table of contents; a document with more shows only those of the second level

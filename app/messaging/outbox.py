@@ -16,9 +16,9 @@ from sqlalchemy import ColumnElement, and_, delete, or_, select, update
 from sqlalchemy.orm import Session
 
 from vocboard.app.database import now
-from vocboard.app.messaging.mail.models import OutgoingMail
+from vocboard.app.messaging.models import OutgoingMail
 
-TEMPLATE_DIRECTORY = Path(__file__).parents[3] / "templates"
+TEMPLATE_DIRECTORY = Path(__file__).parents[2] / "templates"
 LIFETIME = timedelta(days=3)  # maximum age of a message that cannot be sent
 LEASE = timedelta(minutes=5)  # longer than an attempt can take
 FIRST_RETRY_DELAY, MAX_RETRY_DELAY = timedelta(seconds=15), timedelta(minutes=10)

@@ -10,7 +10,7 @@ from sqlalchemy.engine import CursorResult
 from sqlalchemy.orm import Session
 
 from vocboard.app.database import now
-from vocboard.app.workers.models import WorkerHeartbeat
+from vocboard.app.jobs.models import WorkerHeartbeat
 
 GROUND_TRUTH = "ground_truth"  # kind of heartbeat: a scoring worker's, while it can read all ground truth
 SILENT_AFTER = timedelta(seconds=60)  # a worker without a heartbeat for this long is considered failing

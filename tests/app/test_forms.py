@@ -6,8 +6,7 @@ from tests.support.factories import make_challenge, make_token, make_user
 from tests.support.site import Site
 from vocboard.app.accounts.models import Role
 from vocboard.app.errors import InvalidInputError
-from vocboard.app.forms.characters import character_error
-from vocboard.app.forms.fields import FieldChecks
+from vocboard.app.forms import FieldChecks, character_error
 
 INVISIBLE = {
     "right-to-left override": "Best\u202emethod",

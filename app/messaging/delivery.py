@@ -15,8 +15,8 @@ from urllib.parse import unquote, urlsplit
 from email_validator import EmailNotValidError, validate_email
 
 from vocboard.app.database import Database
-from vocboard.app.messaging.mail import outbox
-from vocboard.app.messaging.mail.outbox import Claimed
+from vocboard.app.messaging import outbox
+from vocboard.app.messaging.outbox import Claimed
 from vocboard.app.settings import Settings
 
 TIMEOUT_SECONDS = 30.0  # of each SMTP step

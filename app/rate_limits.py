@@ -6,14 +6,24 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import timedelta
 
-from sqlalchemy import delete, func, select
-from sqlalchemy.orm import Session
+from sqlalchemy import String, delete, func, select
+from sqlalchemy.orm import Mapped, Session, mapped_column
 
-from vocboard.app.accounts.models import Attempt
-from vocboard.app.database import now
+from vocboard.app.database import Base, CreatedAt, Identifier, now
 from vocboard.app.errors import LimitedError
 
 MAX_PERIOD = timedelta(hours=24)  # attempts are deleted after this
+
+
+class Attempt(Base):
+    """An attempt at a rate-limited action, such as sign-in or registration."""
+
+    __tablename__ = "attempts"
+
+    id: Mapped[Identifier]
+    created_at: Mapped[CreatedAt] = mapped_column(index=True)
+    action: Mapped[str] = mapped_column(String(30))
+    subject: Mapped[str] = mapped_column(String(254), index=True)  # an IP address, email address or user id
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,10 +12,10 @@ from sqlalchemy.orm import Session
 from tests.support.mail import link_in, mail_server, read
 from vocboard.app.accounts.people import normalised_email
 from vocboard.app.database import Database, now
-from vocboard.app.messaging.mail import outbox
-from vocboard.app.messaging.mail.delivery import MailServerError, SmtpServer, UndeliverableError, send_due, sender
-from vocboard.app.messaging.mail.models import OutgoingMail
-from vocboard.app.messaging.mail.outbox import Claimed
+from vocboard.app.messaging import outbox
+from vocboard.app.messaging.delivery import MailServerError, SmtpServer, UndeliverableError, send_due, sender
+from vocboard.app.messaging.models import OutgoingMail
+from vocboard.app.messaging.outbox import Claimed
 from vocboard.app.settings import Settings
 
 

@@ -1,1 +1,0 @@
-"""Validation of form fields: allowed characters, and checks that report all errors at once."""

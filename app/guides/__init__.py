@@ -1,1 +1,0 @@
-"""The documentation that the site serves: the Markdown files of docs/, and their pictures and examples."""

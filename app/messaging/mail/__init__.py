@@ -1,1 +1,0 @@
-"""Email: an outbox table, and its delivery by a worker."""

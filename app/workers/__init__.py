@@ -1,1 +1,0 @@
-"""Heartbeats of workers, for health checks."""
