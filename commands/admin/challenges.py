@@ -226,10 +226,12 @@ def _confirm(database: Database, settings: Settings, slug: str, number: int, ema
 
 
 def _write(tree: Path, incoming: IncomingTruth) -> None:
+    """Write an archive, or what is in a directory: so the tree may be in it or below it, as for `vocboard evaluate`."""
     if tree.is_dir():
         # In stream mode, tarfile only calls `write`.
         with tarfile.open(fileobj=cast(BinaryIO, incoming), mode="w|") as archive:
-            archive.add(tree, tree.resolve().name)
+            for path in sorted(tree.iterdir()):
+                archive.add(path, path.name)
         return
     with tree.open("rb") as file:
         while chunk := file.read(CHUNK_BYTES):

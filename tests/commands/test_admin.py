@@ -139,14 +139,22 @@ def test_a_token_works_for_what_it_was_made_for(embedded: Database, capsys: pyte
     assert found[1].granted == {Scope.ORGANISE}
 
 
+@pytest.mark.parametrize(
+    ("below", "given"),
+    [
+        pytest.param("", "VOC2012", id="the tree"),
+        pytest.param("tree", "tree", id="a directory with the tree, such as a mounted VOCdevkit"),
+        pytest.param("tree/VOCdevkit", "tree", id="a directory with VOCdevkit"),
+    ],
+)
 def test_a_challenge_and_its_ground_truth_from_a_directory(
-    embedded: Database, settings: Settings, capsys: pytest.CaptureFixture[str], tmp_path: Path
+    embedded: Database, settings: Settings, capsys: pytest.CaptureFixture[str], tmp_path: Path, below: str, given: str
 ) -> None:
     make("ada@lab.example", "organiser", capsys)
     new = ["create-challenge", "cars", "--organiser", "ada@lab.example", "--title", "Cars", "--visibility", "public"]
     assert admin(*new, "--edition", "VOC2012", "--competition", "comp3", "--opens-at", "2020-01-01") == 0
-    tree = write_tree(tmp_path)
-    hand_in = ["import-truth", "cars", str(tree), "--organiser", "ada@lab.example"]
+    write_tree(tmp_path / below)
+    hand_in = ["import-truth", "cars", str(tmp_path / given), "--organiser", "ada@lab.example"]
     assert admin(*hand_in) == 1
     assert "No worker has started" in capsys.readouterr().err
     GroundTruthDirectory(settings).private_key()
