@@ -21,6 +21,7 @@ _SERVICES = (
 )
 _SERVICE = {domain: domains[0] for domains in _SERVICES for domain in domains}
 _IGNORED = {"gmail.com": ".", "proton.me": ".-_"}  # characters that do not count before the at sign
+_YANDEX = "yandex.ru"  # stands for all of Yandex
 _YAHOO = frozenset({"ymail.com", "rocketmail.com", "myyahoo.com"})  # and yahoo.com, yahoo.co.uk, ...
 _FASTMAIL = (".fastmail.com", ".fastmail.fm")
 
@@ -51,7 +52,8 @@ def mailbox(email: str) -> str:
       Proton (https://proton.me/support/addresses-and-aliases).
     - What follows a hyphen does not count at Yahoo, whose names have none ("disposable addresses").
     - `anything@name.fastmail.com` is `name@fastmail.com` (https://www.fastmail.help/hc/en-us/articles/360060591053).
-    - The domains of Gmail, Proton, iCloud and Yandex are other names of the same mailboxes.
+    - The domains of Gmail, Proton, iCloud and Yandex are other names of the same mailboxes. At Yandex, a hyphen counts
+      as a dot.
 
     >>> mailbox("ada+second@lab.example"), mailbox("ada@lab.example"), mailbox("+@lab.example")
     ('ada@lab.example', 'ada@lab.example', '+@lab.example')
@@ -59,6 +61,8 @@ def mailbox(email: str) -> str:
     ('ada@gmail.com', 'a.d.a@lab.example', 'ada@lab.example')
     >>> mailbox("a.d-a@pm.me"), mailbox("ada-2@yahoo.co.uk"), mailbox("2@ada.fastmail.com"), mailbox("ada+2@me.com")
     ('ada@proton.me', 'ada@yahoo.co.uk', 'ada@fastmail.com', 'ada@icloud.com')
+    >>> mailbox("a.d-a@ya.ru"), mailbox("a-d.a@yandex.com")
+    ('a.d.a@yandex.ru', 'a.d.a@yandex.ru')
     """
     local, _, domain = (_folded(part) for part in email.rpartition("@"))
     for end in _FASTMAIL:
@@ -70,6 +74,8 @@ def mailbox(email: str) -> str:
         local = local.partition("-")[0] or local
     for character in _IGNORED.get(domain, ""):
         local = local.replace(character, "") or local
+    if domain == _YANDEX:
+        local = local.replace("-", ".")
     found = f"{local}@{domain}"
     return found if len(found) <= _MAX_ADDRESS_LENGTH else email
 

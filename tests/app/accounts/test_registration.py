@@ -331,13 +331,13 @@ def test_a_tag_after_a_plus_sign_is_no_way_to_another_account(database: Database
 
 
 def test_all_spellings_of_an_address_are_of_one_mailbox(database: Database) -> None:
-    services = ("mal@proton.me", "mal@fastmail.com", "mal@yahoo.de", "mal@icloud.com", "mal@yandex.ru")
+    services = ("mal@proton.me", "mal@fastmail.com", "mal@yahoo.de", "mal@icloud.com", "m.a-l@yandex.ru")
     known = ("mal@gmail.com", "ben@lab.example", "c.d@lab.example", *services)
     with database.writing() as session:
         for email in known:
             make_user(session, email=email)
     spellings = ("M.al@gmail.com", "m.a.l+2@GoogleMail.com", "\uff4d\u1d43l@googlemail.com", "\uff22en@lab.example")
-    elsewhere = ("m.a-l+2@pm.me", "2@mal.fastmail.com", "mal-2@yahoo.de", "mal@me.com", "mal@ya.ru")
+    elsewhere = ("m.a-l+2@pm.me", "2@mal.fastmail.com", "mal-2@yahoo.de", "mal@me.com", "m-a.l@ya.ru")
     spellings += elsewhere
     for email in spellings:
         register(database, email=email)
