@@ -38,11 +38,30 @@ class Counts:
 
 
 @dataclass(frozen=True, slots=True)
+class Imported:
+    """That scores came to the server in an archive: the server has not computed them.
+
+    Attributes:
+        on: date, as the server writes it.
+        by: name of the organiser who imported it.
+    """
+
+    on: str
+    by: str
+
+    @property
+    def text(self) -> str:
+        """What pages of the server say beside such scores."""
+        return f"imported from an archive on {self.on} by {self.by}; not scored here"
+
+
+@dataclass(frozen=True, slots=True)
 class CompetitionScores:
     """The scores of one competition. Servers and the evaluator use the same JSON.
 
     Attributes:
         decimals: to which the challenge rounds scores; None from the evaluator, which does not, and from older servers.
+        imported: None if they were computed on the server.
     """
 
     competition: str
@@ -53,6 +72,7 @@ class CompetitionScores:
     not_entered: tuple[str, ...]
     ladder: Ladder | None = None
     decimals: int | None = None
+    imported: Imported | None = None
 
     @property
     def metric(self) -> str:
@@ -92,7 +112,11 @@ class BoardRow:
 
 @dataclass(frozen=True, slots=True)
 class Board:
-    """The leaderboard of one competition, best method first."""
+    """The leaderboard of one competition, best method first.
+
+    Attributes:
+        imported: None if all scores were computed on the server.
+    """
 
     challenge: str
     competition: str
@@ -100,6 +124,7 @@ class Board:
     classes: tuple[str, ...]
     decimals: int
     rows: tuple[BoardRow, ...]
+    imported: Imported | None = None
 
 
 def competition_scores(key: str, answer: Mapping[str, Any]) -> CompetitionScores:
@@ -115,6 +140,7 @@ def competition_scores(key: str, answer: Mapping[str, Any]) -> CompetitionScores
         not_entered=tuple(str(name) for name in answer["not_entered"]),
         ladder=_ladder(answer.get("ladder")),  # not from the evaluator, nor from older servers
         decimals=None if answer.get("decimals") is None else int(answer["decimals"]),
+        imported=_imported(answer.get("imported")),
     )
 
 
@@ -127,6 +153,7 @@ def board(answer: Mapping[str, Any]) -> Board:
         classes=tuple(str(name) for name in answer["classes"]),
         decimals=int(answer["decimals"]),
         rows=tuple(_board_row(row) for row in answer["rows"]),
+        imported=_imported(answer.get("imported")),  # not from older servers
     )
 
 
@@ -134,6 +161,10 @@ def _ladder(answer: Mapping[str, Any] | None) -> Ladder | None:
     if answer is None:
         return None
     return Ladder(float(answer["step"]), bool(answer["is_new_best"]), _fraction(answer["best"]))
+
+
+def _imported(answer: Mapping[str, Any] | None) -> Imported | None:
+    return None if answer is None else Imported(str(answer["at"])[:10], str(answer["by"]))
 
 
 def _measure(metric: object, answer: Mapping[str, Any]) -> Measure:

@@ -80,7 +80,8 @@ def _table(board: Board) -> str:
     columns.append(Column("CONTRIBUTORS", [shortened(printable(row.contributors)) for row in board.rows]))
     title = f"{printable(f'{board.challenge} {board.competition}')}: {metric_title(board.metric)}"
     table = render(columns, repeated=2, width=terminal_width())
-    return f"{title}, in per cent\n\n{table}\n\n{SYMBOLS}"
+    origin = f"\nScores {printable(board.imported.text)}." if board.imported else ""
+    return f"{title}, in per cent{origin}\n\n{table}\n\n{SYMBOLS}"
 
 
 def _marked(score: float | None, decimals: int, *, is_best: bool, is_complete: bool = True) -> str:

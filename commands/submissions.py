@@ -53,7 +53,8 @@ def scores_in_full(submission: SubmissionDetails) -> str:
     blocks = []
     for scores in submission.scores:
         title = f"{printable(scores.competition)}: {printable(scores.task)}"
-        blocks.append("\n".join([title, *score_lines(scores)]))
+        origin = [f"Scores {printable(scores.imported.text)}."] if scores.imported else []
+        blocks.append("\n".join([title, *origin, *score_lines(scores)]))
     return "\n\n".join(blocks)
 
 

@@ -68,9 +68,10 @@ def get_scores(
         case Format.JSON:
             content = scores_of(evaluation, decimals)[competition].model_dump_json()
         case Format.CSV:
-            content = export.scores_csv(result, columns(known), decimals)
+            content = export.scores_csv(result, columns(known), decimals, evaluation.imported)
         case Format.SVG:
-            content = export.scores_svg(result, columns(known), decimals, _title(submission, competition))
+            title = _title(submission, competition)
+            content = export.scores_svg(result, columns(known), decimals, title, evaluation.imported)
     return _file(content, wanted, f"{submission.challenge.slug}-{competition}-scores")
 
 
@@ -90,13 +91,14 @@ def get_curves(
     competition, wanted = _split(competition, wanted)
     submission, evaluation, result = _found(database, viewer, submission_id, competition, with_curves=True)
     curves = result.curves if result else {}
+    imported = evaluation.imported if evaluation else None
     match wanted:
         case Format.JSON:
             content = curves_of(competition, evaluation).model_dump_json()
         case Format.CSV:
-            content = export.curves_csv(curves)
+            content = export.curves_csv(curves, imported)
         case Format.SVG:
-            content = export.curves_svg(curves, _title(submission, competition))
+            content = export.curves_svg(curves, _title(submission, competition), imported)
     return _file(content, wanted, f"{submission.challenge.slug}-{competition}-curves")
 
 

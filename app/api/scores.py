@@ -53,6 +53,7 @@ def curves_of(competition: str, evaluation: VisibleEvaluation | None) -> Curves:
         competition=competition,
         kind=next((curve.kind for curve in curves.values()), None),
         curves={name: _points(curve) for name, curve in curves.items()},
+        imported=_imported(evaluation) if evaluation else None,
     )
 
 
@@ -71,6 +72,10 @@ def diagnosis_of(competition: str, diagnosis: VisibleDiagnosis | None) -> Diagno
         shares={of: None if kinds is None else dict(kinds) for of, kinds in shares.items()},
         exact=dict(exact) if exact else None,
     )
+
+
+def _imported(evaluation: VisibleEvaluation) -> ImportedScores | None:
+    return None if evaluation.imported is None else ImportedScores.model_validate(evaluation.imported)
 
 
 def _points(curve: VisibleCurve) -> PrecisionRecallPoints | RocPoints:
@@ -111,7 +116,7 @@ def _competition(result: VisibleResult, evaluation: VisibleEvaluation, decimals:
         confusion_counts=[list(row) for row in result.confusion.counts]
         if result.confusion and result.confusion.counts
         else None,
-        imported=None if evaluation.imported is None else ImportedScores.model_validate(evaluation.imported),
+        imported=_imported(evaluation),
         ladder=Ladder(step=result.ladder.step, is_new_best=result.ladder.is_new_best, best=result.ladder.best)
         if result.ladder
         else None,

@@ -28,6 +28,11 @@ class ImportedScores:
     by: str
 
     @property
+    def short_text(self) -> str:
+        """The same for where a long name may be cut off."""
+        return f"not scored here: imported from an archive on {self.at:%Y-%m-%d} by {self.by}"
+
+    @property
     def text(self) -> str:
         """The sentence that pages and files have beside such scores."""
         return f"imported from an archive on {self.at:%Y-%m-%d} by {self.by}; not scored here"

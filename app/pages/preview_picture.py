@@ -44,7 +44,7 @@ def preview_picture(board: Board) -> bytes:
     metric = wording.metric_title(board.metric).lower()
     said = f"{count} · mean {metric}, per cent" if board.rows else "No results yet"
     if board.imported:
-        said = f"{count} · {board.imported.text}"
+        said = f"{count} · {board.imported.short_text}"
     _write(draw, (MARGIN, HEIGHT - 56), f"{said} · vocboard".replace(formats.THIN_SPACE, " "), 26, SOFT, 1000)
     written = io.BytesIO()
     picture.quantize(64).save(written, "PNG", optimize=True)

@@ -7,9 +7,13 @@ import sys
 from contextlib import closing
 from pathlib import Path
 
+import httpx
 import pytest
 
 from tests.commands.board import COMPETITIONS, Board, pseudo_terminal, submit
+from tests.support.factories import make_token, make_user
+from vocboard.app.accounts.models import Role
+from vocboard.app.database import now
 from vocboard.commands.demo.seeding import Api
 from vocboard.commands.main import main
 
@@ -66,6 +70,26 @@ def test_from_upload_to_leaderboard(
     assert [item["id"] for item in listed["items"]] == [identifier]
     assert main(["status"]) == 0
     assert f"{identifier}  scored  Shape finder  voc        comp1 comp3   yes" in capsys.readouterr().out
+
+
+def test_tables_say_that_scores_were_imported(
+    board: Board, participant: str, archive: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert submit(archive, "--wait", "--publish") == 0
+    with board.database.writing() as session:
+        token = make_token(session, make_user(session, role=Role.ADMINISTRATOR, name="Ada Importer"))
+    with httpx.Client(base_url=f"{board.url}/api/v1", headers={"Authorization": f"Bearer {token}"}) as client:
+        exported = client.post("/challenges/voc/export").raise_for_status().content
+        files = {"archive": ("voc.vocboard.tar", exported)}
+        client.post("/challenges/imports", data={"slug": "imported"}, files=files).raise_for_status()
+        client.patch("/challenges/imported", json={"visibility": "public"}).raise_for_status()
+        rows = client.get("/challenges/imported/leaderboards/comp3").raise_for_status().json()["rows"]
+    capsys.readouterr()
+    said = f"Scores imported from an archive on {now():%Y-%m-%d} by Ada Importer; not scored here."
+    assert main(["leaderboard", "imported", "comp3"]) == 0
+    assert capsys.readouterr().out.startswith(f"imported comp3: Average precision, in per cent\n{said}\n")
+    assert main(["results", rows[0]["submission"]]) == 0
+    assert f"comp3: detection\n{said}\n" in capsys.readouterr().out
 
 
 def test_waiting_shows_the_scores_that_evaluating_here_gives(

@@ -267,6 +267,7 @@ class Curves(BaseModel):
     curves: dict[str, PrecisionRecallPoints | RocPoints] = Field(
         description="Curves by class; empty for segmentation and below the detail level `curves`."
     )
+    imported: Imported
 
 
 class Diagnosis(BaseModel):

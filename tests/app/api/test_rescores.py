@@ -1,6 +1,7 @@
 """Correcting the ground truth over HTTP, with a worker process of its own, on both set-ups."""
 
 import json
+import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -183,6 +184,12 @@ def origins(site: Site, organiser: httpx.Client, challenge: str) -> list[Any]:
         board["imported"],
         organiser.get(f"/api/v1/submissions/{submission}").json()["competitions"]["comp3"]["imported"],
     ]
+    files = [f"{kind}/comp3.{ending}" for kind in ("scores", "curves") for ending in ("csv", "svg")]
+    said += [
+        "not scored here" in organiser.get(f"/api/v1/submissions/{submission}/{file}").raise_for_status().text
+        for file in files
+    ]
+    said.append(organiser.get(f"/api/v1/submissions/{submission}/curves/comp3").json()["imported"])
     name = "Scores imported from an archive on"
     pages = [
         "",
@@ -201,7 +208,11 @@ def origins(site: Site, organiser: httpx.Client, challenge: str) -> list[Any]:
         ]
         texts = [visitor.get(address) for address in addresses]
         assert [one.status_code for one in texts] == [200] * len(texts)
-        return said + [name in one.text and "not scored here" in one.text for one in texts]
+        previews = [
+            found[1] for one in texts if (found := re.search(r'property="og:description" content="([^"]*)"', one.text))
+        ]
+        assert len(previews) == 2  # of the leaderboard and the method
+        return said + [name in text and "not scored here" in text for text in (*(one.text for one in texts), *previews)]
 
 
 def without_ids(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
