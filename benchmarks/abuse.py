@@ -65,7 +65,7 @@ SECONDS_TO_END = 10.0  # for the abuser, when asked to
 
 @dataclass(frozen=True)
 class Target:
-    """What an abuser knows of the server.
+    """The attacker's view of the server.
 
     Attributes:
         proxy_secret: with which the server believes whose address a request comes from.
@@ -214,7 +214,7 @@ def abuse(
 
 @cache
 def ignored_members(count: int = MEMBERS) -> bytes:
-    """What `tarfile` would write in ten times the time: of a member's header only the name and the checksum differ."""
+    """Write the members as `tarfile` would, ten times as fast: only name and checksum differ between headers."""
     directory = "__MACOSX/"
     header = bytearray(tarfile.TarInfo(directory).tobuf())
     checksum = int(header[148:154], 8)
@@ -286,7 +286,7 @@ def _stored_bytes(directory: Path) -> int:
 
 
 def _budget(settings: Settings) -> int:
-    """What docs/operators.md says that so many accounts may add: what they may send, and what is still arriving."""
+    """Bytes that docs/operators.md allows this many accounts to add: sent and still arriving."""
     arriving = min(ACCOUNTS * settings.concurrent_uploads, settings.concurrent_uploads_per_address)
     archives = ACCOUNTS * settings.upload_bytes_per_day + arriving * settings.upload_limit_bytes
     return (1 + COLUMNS_PER_ARCHIVE) * archives
@@ -294,7 +294,7 @@ def _budget(settings: Settings) -> int:
 
 @dataclass(frozen=True)
 class Outcome:
-    """What was measured.
+    """Measurements of one run.
 
     Attributes:
         idle: seconds from a POST to its scores, of each upload to the idle server.

@@ -41,7 +41,7 @@ SAMPLED_EVERY_SECONDS = 0.25
 
 @dataclass(frozen=True)
 class Outcome:
-    """What was measured.
+    """Measurements of one run.
 
     Attributes:
         answers: for each archive, how often it got which answer: the status, and the codes of problems.

@@ -19,7 +19,7 @@ Run = Callable[[], Any]  # what is timed; if other processes do the work, it ret
 
 
 class Kind(StrEnum):
-    """What an implementation is compared as: ours, another library, or a lower bound."""
+    """Role of an implementation in a comparison: ours, another library, or a lower bound."""
 
     OURS = "ours"
     PEER = "peer"

@@ -1,4 +1,4 @@
-"""What takes place in an installation: a challenge of VOC2007's size, its participants, and their uploads."""
+"""Activity in an installation: a challenge of VOC2007's size, its participants, and their uploads."""
 
 import http.client
 import io
@@ -70,7 +70,7 @@ class Competition:
                     )
 
     def _columns(self, archive: Path) -> bytes:
-        """What the web process stores of an archive."""
+        """The files that the web process stores for an archive."""
         columns, edition = io.BytesIO(), load(EDITION)
         limit = columns_limit(archive.stat().st_size)
         writer = ResultsWriter(columns.write, edition, self.truth.image_sets, limit=limit)
@@ -109,7 +109,7 @@ class Competition:
             return answer.status, json.load(answer)
 
     def states(self, submission_id: uuid.UUID | str) -> Iterator[str]:
-        """What the API says of a submission's state, asked again for each; on one connection, as browsers do."""
+        """Poll the API for a submission's state on one connection, as browsers do."""
         with self._connected() as connection:
             while True:
                 path = f"/api/v1/submissions/{submission_id}"

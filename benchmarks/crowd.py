@@ -93,7 +93,7 @@ def crowd(
 
 @dataclass(frozen=True)
 class Outcome:
-    """What was measured.
+    """Measurements of one run.
 
     Attributes:
         idle, busy: seconds of each small upload.

@@ -53,7 +53,7 @@ CLIENT_SECONDS = 1200.0
 
 @dataclass(frozen=True, slots=True)
 class Interruption:
-    """What happened, and what it cost.
+    """Interruptions of an upload, and their cost.
 
     Attributes:
         at: share of the archive that had been sent.
@@ -69,7 +69,7 @@ class Interruption:
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What has become of an upload.
+    """Outcome of an upload.
 
     Attributes:
         byte_count: of the archive.

@@ -17,7 +17,7 @@ LENGTH = b"\r\ncontent-length: "
 
 @dataclass(frozen=True, slots=True)
 class Load:
-    """What it was like.
+    """Measurements of one load.
 
     Attributes:
         seconds: from the first request to the last answer.

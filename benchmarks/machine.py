@@ -1,4 +1,4 @@
-"""What a measurement was taken on and with."""
+"""Machine and versions of a measurement."""
 
 import os
 import platform

@@ -32,7 +32,7 @@ Report = Callable[[Confidences], float | None]
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What an attack has reached, fractions.
+    """Scores that an attack has reached, as fractions.
 
     Attributes:
         reported: the best score that the leaderboard shows.
@@ -79,7 +79,7 @@ def average_precision(confidence: Confidences, is_positive: NDArray[np.bool_]) -
 
 
 class Leaderboard:
-    """What a leaderboard reports, with the Ladder mechanism or without."""
+    """Return the score that a leaderboard reports, with or without the Ladder mechanism."""
 
     def __init__(self, images: Images, step: float | None) -> None:
         self._images, self._step, self._scores = images, step, list[float | None]()

@@ -22,7 +22,7 @@ NICENESS = 10  # of the flood's process: it leaves the processor to the server, 
 
 @dataclass(frozen=True)
 class Server:
-    """What its visitors know of it.
+    """Addresses and accounts of the server under attack.
 
     Attributes:
         origin: of its pages, as browsers say it.

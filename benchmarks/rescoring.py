@@ -100,7 +100,7 @@ class Readers:
 
 
 def fingerprint(board: dict[str, Any]) -> str:
-    """What a leaderboard says of its methods, and which correction it announces."""
+    """Return a leaderboard's methods, and the correction that it announces."""
     rows = [[row["submission"], row["rank"], row["mean"], row["per_class"]] for row in board["rows"]]
     return json.dumps([rows, [one["ground_truth_version"] for one in board["corrections"]]])
 

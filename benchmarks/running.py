@@ -56,7 +56,7 @@ class Installation:
     processes: dict[str, psutil.Popen] = field(default_factory=dict)
 
     def processor_seconds(self) -> float:
-        """What all processes have used so far, their children included; the database's and broker's are not."""
+        """Resources used so far by all processes and their children, without the database and the broker."""
         return sum(_processor_seconds(process) for process in self.processes.values())
 
     def peak_mib(self, command: str) -> float:
@@ -97,7 +97,7 @@ class Installation:
 
 @contextlib.contextmanager
 def installed(directory: Path, *, embedded: bool = False, **given: object) -> Iterator[Installation]:
-    """Give an installation with a migrated, empty database, of which no process runs yet.
+    """Yield an installation with a migrated, empty database, of which no process runs yet.
 
     Args:
         directory: an empty one.

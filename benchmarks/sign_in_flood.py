@@ -1,4 +1,4 @@
-"""What 150 connections that try passwords cost other people: the time of a page, and of signing in.
+"""Cost to other people of 150 connections that try passwords: the time of a page, and of signing in.
 
     python -m benchmarks.sign_in_flood [--seconds 20] [--real]
 
@@ -97,7 +97,7 @@ def _p95(times: list[float]) -> float:
 
 @dataclass(frozen=True)
 class Outcome:
-    """What was measured.
+    """Measurements of one run.
 
     Attributes:
         busy: by the flood's name, the times under it, and what its connections were answered.

@@ -68,7 +68,7 @@ class Box:
 
 @contextlib.contextmanager
 def imported() -> Iterator[Modules]:
-    """Give tidecv, installed apart; what it needs only for drawing is not installed.
+    """Return tidecv, installed apart, without the packages that it only needs for drawing.
 
     Raises:
         MissingError: it cannot be installed.

@@ -46,7 +46,7 @@ class WaitTimeoutError(ClientError, TimeoutError):
 
 @dataclass(frozen=True, slots=True)
 class DownloadedFiles:
-    """What `Client.download` has written: for `vocboard.validate(results, edition, image_sets)`, or the commands."""
+    """Files written by `Client.download`: for `vocboard.validate(results, edition, image_sets)`, or the commands."""
 
     edition: Path
     image_sets: Path

@@ -1,4 +1,4 @@
-"""What an archive enters, by the names of its files. The server decides, when it reads them."""
+"""Competitions and classes that an archive enters, by its file names. The server decides when it reads them."""
 
 from pathlib import Path
 

@@ -21,7 +21,7 @@ MAX_TOKEN_LENGTH = 500
 
 @dataclass(frozen=True, slots=True)
 class Credentials:
-    """What is stored.
+    """Stored servers and tokens.
 
     Attributes:
         tokens: by server address. Excluded from `repr`, so that no log or traceback shows them.

@@ -1,4 +1,4 @@
-"""What is changed of what a submission says about its method, as the API takes it."""
+"""Changes to the description of a submission and its method, in the API's format."""
 
 from os import PathLike
 from pathlib import Path
@@ -23,7 +23,7 @@ FIELDS = {
 
 
 class Changes(TypedDict, total=False):
-    """What is changed. None leaves a value as it is; an empty text removes it.
+    """Return the body of a change. None keeps a value; an empty text removes it.
 
     Attributes:
         method: name of the method, for all of its versions.

@@ -1,4 +1,4 @@
-"""What to publish, as the API takes it."""
+"""Competitions to publish, in the API's format."""
 
 from collections.abc import Sequence
 from typing import Any

@@ -51,7 +51,7 @@ class Imported:
 
     @property
     def text(self) -> str:
-        """What pages of the server say beside such scores."""
+        """Note that the server's pages show next to such scores."""
         return f"imported from an archive on {self.on} by {self.by}; not scored here"
 
 

@@ -1,4 +1,4 @@
-"""What `vocboard compare --across` adds: hard and easy images, agreement of methods, and what they reach together."""
+"""Output of `vocboard compare --across`: hard and easy images, agreement of methods, and what they reach together."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -26,7 +26,7 @@ MAX_IMAGES = 10  # of the hardest and of the easiest, in the terminal
 
 @dataclass(frozen=True, slots=True)
 class Combination:
-    """What the mean of normalised ranks reaches.
+    """Score of the mean of normalised ranks.
 
     Attributes:
         difference: its score minus that of the best method, on the same replicates.
@@ -38,7 +38,7 @@ class Combination:
 
 @dataclass(frozen=True, eq=False, slots=True)
 class Across:
-    """What several methods find.
+    """Objects that several methods find.
 
     Attributes:
         methods: the best first.

@@ -29,7 +29,7 @@ from vocboard.evaluator.statistics.evidence import Evidence
 
 @dataclass(frozen=True, slots=True)
 class Wanted:
-    """What to compute besides scores.
+    """Outputs to compute in addition to scores.
 
     Attributes:
         replicates: number of replicates of the bootstrap; None for no bootstrap.

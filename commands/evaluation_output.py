@@ -1,4 +1,4 @@
-"""What `vocboard evaluate` writes to directories and prints for people."""
+"""Output of `vocboard evaluate`: directories, and text for people."""
 
 import argparse
 import sys

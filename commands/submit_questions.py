@@ -1,4 +1,4 @@
-"""What `vocboard submit` asks before the upload: missing declarations, and whether classes are left out on purpose.
+"""Questions of `vocboard submit` before the upload: missing declarations, and whether classes are left out on purpose.
 
 It asks in a terminal only. Elsewhere, what the server would refuse is an error before the upload.
 """

@@ -1,1 +1,1 @@
-"""What sets a checkout or a server up; needs nothing but Python."""
+"""Set-up of a checkout or a server; needs only Python."""

@@ -113,7 +113,7 @@ def _protocols(protocols: frozenset[LayoutProtocol] | None) -> str:
 
 
 def _described() -> Iterator[str]:
-    """What the metrics measure that the VOC documents do not define."""
+    """Describe the metrics that the VOC documents do not define."""
     yield "| metric | name | what it measures |\n|---|---|---|\n"
     for metric, known in METRICS.items():
         if known.description:

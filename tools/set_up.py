@@ -56,7 +56,7 @@ def install(kind: str) -> None:
 
 
 def add_pip() -> None:
-    """Give the environment pip; where Python comes without it, as Debian's does, install Debian's package for it."""
+    """Install pip in the environment, from Debian's package where Python comes without it."""
     if works(PYTHON, "-m", "ensurepip"):
         return
     package = f"python{sys.version_info.major}.{sys.version_info.minor}-venv"

@@ -201,7 +201,7 @@ def _read(
 def _read_again(
     uploaded: Uploaded, store: ArchiveStore, edition: Edition, truth: GroundTruth, memory_limit_bytes: int
 ) -> Iterator[BinaryIO]:
-    """Give the columns of an archive, read in a confined process that gets no other file."""
+    """Yield the columns of an archive, read in a confined process that gets no other file."""
     with store.local_file(uploaded.archive_sha256) as archive, tempfile.TemporaryFile() as file:
         server = reading_server()
         try:

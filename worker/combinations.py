@@ -1,4 +1,4 @@
-"""What a simple combination of the first methods of a leaderboard reaches, from their evidence."""
+"""Score of a simple combination of a leaderboard's first methods, from their evidence."""
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace

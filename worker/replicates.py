@@ -65,7 +65,7 @@ class NoReplicatesError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """What the replicates of a result are computed from.
+    """Input of the replicates of a result.
 
     Attributes:
         truth_sha256: hash of the ground truth that it was evaluated with.
@@ -79,7 +79,7 @@ class Source:
 
     @property
     def origin(self) -> Origin:
-        """What its evidence must have been collected from."""
+        """Source that its evidence must have."""
         return Origin(self.competition, self.truth_sha256, self.uploaded.archive_sha256)
 
     @property
@@ -90,7 +90,7 @@ class Source:
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """What a method finds of the positives of each class in each image that shows it; see `evaluator.statistics.found`.
+    """Positives that a method finds, by class and image that shows it; see `evaluator.statistics.found`.
 
     The pairs of a class and an image are the same for all methods that entered the same classes.
 

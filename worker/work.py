@@ -1,4 +1,4 @@
-"""What workers do for each kind of job.
+"""The work of each kind of job.
 
 To add a kind of work, write a function, add a member to `Kind` and a line to `WORK`, and add the jobs (`jobs.add`) in
 the transaction that makes the work due. The function ends the job in the transaction that stores its result. It may be

@@ -1,4 +1,4 @@
-"""What it costs that each upload is read in a process of its own, forked from one that has imported everything."""
+"""Cost of reading each upload in a new process, forked from one that has imported everything."""
 
 import statistics
 import time

@@ -28,7 +28,7 @@ PROCESSES = 2
 
 @contextmanager
 def running(directory: Path, *, embedded: bool = False, processes: int = PROCESSES) -> Iterator[Competition]:
-    """Give a competition whose workers have nothing to do and whose web process has answered."""
+    """Yield a competition whose workers have nothing to do and whose web process has answered."""
     with (
         tempfile.TemporaryDirectory(dir=directory) as scratch,
         installed(Path(scratch), embedded=embedded, worker_processes=processes) as installation,

@@ -14,7 +14,7 @@ Measure = Callable[[int, int, Path], Mapping[str, float]]
 
 @dataclass(frozen=True, slots=True)
 class Growth:
-    """What is raised, and what is measured.
+    """The varied quantity, and the measured one.
 
     Attributes:
         raised: what `numbers` are of.

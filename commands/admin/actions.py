@@ -1,4 +1,4 @@
-"""What the modules of `vocboard admin` share."""
+"""Shared code of the modules of `vocboard admin`."""
 
 import argparse
 from typing import TypeAlias

@@ -1,4 +1,4 @@
-"""What the most confident false positives of a class are.
+"""Kinds of the most confident false positives of a class.
 
 Source: D. Hoiem, Y. Chodpathumwan and Q. Dai, "Diagnosing Error in Object Detectors", ECCV 2012, section 2.1.
 """

@@ -1,4 +1,4 @@
-"""What the score would be if one kind of error were fixed.
+"""Scores with one kind of error fixed.
 
 Source: D. Bolya, S. Foley, J. Hays and J. Hoffman, "TIDE: A General Toolbox for Identifying Object Detection Errors",
 ECCV 2020, section 2.3 and their program. A false positive that misses an unmatched object by its location or class
@@ -35,7 +35,7 @@ class WhatIf:
         self._best = self._most_confident()
 
     def score(self, fixed: str | None = None) -> Measure:
-        """Return the average precision of each class without a kind of error; None for the score as it is."""
+        """Return the average precision of each class without a kind of error; None for the unchanged score."""
         judged = {name: self._judge(name, fixed) for name in self._classes}
         interpolation, zero = self._rules.interpolation, self._rules.without_positives
         scores = {name: each.average_precision(interpolation, zero) for name, each in judged.items()}

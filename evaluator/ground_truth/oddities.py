@@ -1,4 +1,4 @@
-"""What looks wrong in a tree that can be scored with: an organiser says whether it is intentional.
+"""Doubtful content of a tree that can be used for scoring: an organiser says whether it is intentional.
 
 Each is told once, with counts and a few places: a class whose name is misspelt, a box beyond its image, a class of
 which there is nothing to find.

@@ -31,7 +31,7 @@ from vocboard.evaluator.tasks.truth import Truth
 
 @dataclass(frozen=True, eq=False, slots=True)
 class ReadTree:
-    """What importing a tree gave.
+    """Result of importing a tree.
 
     Attributes:
         warnings: what looks wrong and may be intentional; see `oddities`.

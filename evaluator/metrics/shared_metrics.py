@@ -1,4 +1,4 @@
-"""What a metric is to pages and documents, and the definitions of those that several tasks have."""
+"""Descriptions of metrics for pages and documents; definitions of metrics that several tasks share."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass

@@ -14,7 +14,7 @@ _MAX_NAME_LENGTH = 100  # characters of a file name in a headline
 
 @dataclass(frozen=True, slots=True)
 class Facts:
-    """What is known about an upload besides its problems.
+    """Facts about an upload in addition to its problems.
 
     Attributes:
         edition: name of the edition.

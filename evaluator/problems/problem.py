@@ -6,7 +6,7 @@ from enum import StrEnum
 
 
 class Severity(StrEnum):
-    """An error rejects the upload; with warnings alone it is scored as it is."""
+    """An error rejects the upload; with warnings alone it is scored unchanged."""
 
     ERROR = "error"
     WARNING = "warning"

@@ -11,7 +11,7 @@ def error(code: str, title: str, found: str, remedy: str = "", *, example: str) 
 
 
 def warning(code: str, title: str, found: str, remedy: str = "", *, example: str) -> Kind:
-    """Register a warning: the results are scored as they are."""
+    """Register a warning: the results are scored unchanged."""
     return _enter(Kind(code, Severity.WARNING, title, found, remedy, example))
 
 

@@ -29,7 +29,7 @@ class Statistics:
 
     @cached_property
     def evidence(self) -> Mapping[str, Evidence]:
-        """What the scores follow from, by competition."""
+        """The evidence for the scores, by competition."""
         return collect_evidence(self._results, self._edition, self._truth, self._confusions)
 
     def bootstrap(self, competition: str, replicates: int) -> Bootstrap:

@@ -1,4 +1,4 @@
-"""What a report shows: scores, intervals, and the diagnosis with its worst errors."""
+"""Contents of a report: scores, intervals, and the diagnosis with its worst errors."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -28,7 +28,7 @@ class Findings:
 
 @dataclass(frozen=True, slots=True)
 class Sources:
-    """What the pages of `vocboard view` beside a report are made from.
+    """Input of the `vocboard view` pages next to a report.
 
     Attributes:
         tree: development kit tree, directory or archive.
@@ -43,7 +43,7 @@ class Sources:
 
 @dataclass(frozen=True, slots=True)
 class MethodReport:
-    """What the report on one method shows, by image set.
+    """Contents of the report on one method, by image set.
 
     Attributes:
         evaluations: the scores.

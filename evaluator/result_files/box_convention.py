@@ -22,7 +22,7 @@ _LARGEST_SCORE, _SCORE_SHARE = 30.0, 0.1  # scores, and logits: at most this, an
 
 
 class BoxConvention(StrEnum):
-    """What the four numbers of a box mean. Those in pixels may count from 0 or 1."""
+    """Meaning of the four numbers of a box. Pixels may be counted from 0 or 1."""
 
     CORNERS = "left, top, right, bottom"
     SIZES = "x, y, width, height"

@@ -1,4 +1,4 @@
-"""What an upload consists of, for the headlines of its problems."""
+"""Composition of an upload, for the headlines of its problems."""
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 

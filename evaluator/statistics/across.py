@@ -1,5 +1,4 @@
-"""What several methods find of the same test images: how hard images are, how far methods agree, what they reach
-together.
+"""Several methods on the same test images: how hard images are, how far methods agree, what they reach together.
 
 A method has no threshold here, because average precision has none. So a positive counts as found if it is among the
 first results of its class, as many as the class has positives (for detection, if one of these results matches it). For

@@ -1,4 +1,4 @@
-"""What an evaluation leaves behind: enough to score any selection of the test images, without the results.
+"""Evidence stored by an evaluation: enough to score any selection of the test images, without the results.
 
 Evidence does not depend on how scores are computed from it (overlap thresholds, interpolation, metrics), so it need not
 be collected again for another metric. It tells the ground truth of each image. The `metrics.py` of each task computes
@@ -72,7 +72,7 @@ class Evidence(ABC):
 
 @dataclass(frozen=True, eq=False, slots=True)
 class Source:
-    """What evidence was just collected from, for metrics that need what evidence lacks, such as boxes.
+    """Source of evidence that was just collected, for metrics that need more than the evidence, such as boxes.
 
     Attributes:
         entry: the results.

@@ -32,7 +32,7 @@ class EvidenceFileError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Origin:
-    """What evidence was collected from.
+    """Source of evidence.
 
     Attributes:
         competition: key of the competition.

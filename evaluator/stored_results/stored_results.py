@@ -94,7 +94,7 @@ class StoredResults:
             raise ColumnsError("columns with a competition twice")
 
     def label_maps(self) -> Iterator[tuple[Competition, int, NDArray[np.uint8]]]:
-        """Give each label map: its competition, the index of its image, and (height, width) uint8 class indices.
+        """Yield each label map: its competition, the index of its image, and (height, width) uint8 class indices.
 
         Raises:
             ColumnsError: a map is missing or damaged, or has another size or labels than it may.

@@ -54,7 +54,7 @@ class ResultRows:
 
 @dataclass(frozen=True, eq=False, slots=True)
 class Page:
-    """What result rows are compared with: the ground truth and the objects of the page.
+    """Reference for result rows: the ground truth and the objects of the page.
 
     Attributes:
         truth: the ground truth.

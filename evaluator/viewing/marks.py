@@ -26,7 +26,7 @@ class Mark(IntEnum):
 
     @property
     def title(self) -> str:
-        """What the mark is called; of errors, the name that diagnoses have."""
+        """Name of the mark; errors have the same names as in diagnoses."""
         return {Mark.CONFUSED: "class"}.get(self, self.name.lower())
 
 

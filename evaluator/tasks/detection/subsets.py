@@ -17,7 +17,7 @@ VIEWS = ("unspecified", "frontal", "rear", "left", "right", "side")
 
 
 class Characteristic(Enum):
-    """What decides whether an object is in a subset, and its values."""
+    """Characteristic that divides objects into subsets, and its values."""
 
     AREA = auto()  # places in `AREAS`
     SIZE = auto()  # 0 to 4, fifths of the class by area

@@ -1,4 +1,4 @@
-"""What statistics need of person layouts: which are right, by rank, and on which images."""
+"""Evidence of person layouts for statistics: which are right, by rank, and on which images."""
 
 import numpy as np
 from numpy.typing import NDArray
