@@ -39,7 +39,7 @@ def number_of(images: Images) -> int:
 
 
 def objection(session: Session, version_id: uuid.UUID, after: Images, *, is_example: bool) -> Problem | None:
-    """Return what speaks against a version that was just read; None if it has all images of the current one.
+    """Return what speaks against a version that was just read; None if it has the images of the current one.
 
     Args:
         version_id: of the version.
@@ -47,8 +47,8 @@ def objection(session: Session, version_id: uuid.UUID, after: Images, *, is_exam
         is_example: whether it is the sample tree of an edition.
 
     Returns:
-        An error for the sample tree, if the current version is not the same; a warning for missing images, if there are
-        submissions.
+        An error for the sample tree, if the current version is not the same; a warning for missing or additional images
+        of an image set that the current version can score, if there are submissions.
     """
     version = queries.truth_version_by_id(session, version_id)
     current = queries.truth_of_scoring(session, session.get_one(ChallengePhase, version.phase_id).current_scoring_id)
@@ -58,12 +58,19 @@ def objection(session: Session, version_id: uuid.UUID, after: Images, *, is_exam
     missing = {key: before[key] - after.get(key, frozenset()) for key in before}
     if is_example and any(missing.values()):
         return EXAMPLE_TREE
-    if not any(missing.values()) or not queries.is_submitted_to(session, version.phase_id):
+    added = {key: after[key] - before[key] for key in before.keys() & after.keys()}
+    if not any((*missing.values(), *added.values())) or not queries.is_submitted_to(session, version.phase_id):
         return None
-    return Problem("other_images", Severity.WARNING, _message(current, number_of(missing), number_of(before), after))
+    message = _message(current, number_of(missing), number_of(added), number_of(before), after)
+    return Problem("other_images", Severity.WARNING, message)
 
 
-def _message(current: GroundTruthVersion, missing: int, before: int, after: Images) -> str:
+def _message(current: GroundTruthVersion, missing: int, added: int, before: int, after: Images) -> str:
+    if not missing:
+        return (
+            f"This tree has {counted(added, 'image')} more than version {current.number}, the current one, which has "
+            f"{counted(before, 'image')}. Submissions have no results for them."
+        )
     return (
         f"{missing:,} of the {counted(before, 'image')} of version {current.number}, the current one, are not in "
         f"this tree, which has {counted(number_of(after), 'image')}. Results for them would be lost."

@@ -22,7 +22,9 @@ def attention(rescore: Rescore) -> tuple[str, ...]:
     if images is not None and images["differ"]:
         found.append(f"The test images differ: {images['before']:,} before, {images['after']:,} after.")
     classes = report.get("classes", {})
-    for key, what in (("missing", "have no object any more"), ("new", "had no object before")):
-        if names := classes.get(key):
-            found.append(f"{counted(len(names), 'class', 'classes')} {what}: {', '.join(names)}.")
+    if names := classes.get("missing"):
+        have = "class has" if len(names) == 1 else "classes have"
+        found.append(f"{len(names)} {have} no object any more: {', '.join(names)}.")
+    if names := classes.get("new"):
+        found.append(f"{counted(len(names), 'class', 'classes')} had no object before: {', '.join(names)}.")
     return tuple(found)

@@ -9,7 +9,7 @@ from vocboard.evaluator.tasks.names import Metric
 COLUMNS = frozenset(
     (
         *("rank", "method", "contributors", "affiliation", "submitted", "mean", "mean_over", "complete", "unit"),
-        *("mean_low", "mean_high", "rank_best", "rank_worst", "first_group", "imported"),
+        *("mean_low", "mean_high", "rank_best", "rank_worst", "first_group", "imported", "corrected_at"),
         *chain.from_iterable((metric.value, f"mean_{metric.value}") for metric in Metric),
         *(f"declared_{declaration.value}" for declaration in Declaration),
     )

@@ -1,6 +1,7 @@
 """Ground truth from an organiser's upload to what submissions are scored against."""
 
 import contextlib
+import gzip
 import os
 import shutil
 import subprocess
@@ -17,11 +18,12 @@ from sqlalchemy import delete, select, update
 from tests.support.entrants import make_scored
 from tests.support.factories import make_challenge, make_organiser, make_user
 from tests.support.jobs import import_next, sweep
-from tests.support.phases import phase_of
+from tests.support.phases import main_truth, phase_of
 from tests.support.trees import write_tree
 from vocboard.app.challenges import ground_truth_versions as versions
+from vocboard.app.challenges import queries as challenge_queries
 from vocboard.app.challenges import service
-from vocboard.app.challenges.ground_truth import needs_confirmation
+from vocboard.app.challenges.ground_truth import needs_confirmation, pack_image_sets
 from vocboard.app.challenges.models import Challenge, GroundTruthVersion, TruthState
 from vocboard.app.database import Database, now
 from vocboard.app.evaluations.models import Evaluation
@@ -31,6 +33,7 @@ from vocboard.app.storage.ground_truth_inbox import UNANNOUNCED_FOR, GroundTruth
 from vocboard.app.submissions.models import Submission
 from vocboard.evaluator.editions import Task, load
 from vocboard.evaluator.ground_truth import GroundTruth, reader
+from vocboard.evaluator.image_sets import ImageSet, ImageSets
 from vocboard.evaluator.new_edition import write_sample_tree
 from vocboard.worker import ground_truth_store, work
 from vocboard.worker.ground_truth_directory import GroundTruthDirectory, LostKeyError
@@ -373,6 +376,19 @@ def test_the_sample_tree_is_refused_and_other_images_have_to_be_confirmed(
     refused = imported(challenge, sample)
     assert refused.state is TruthState.FAILED
     assert [one["code"] for one in refused.problems or ()] == ["example_tree"]
+
+    with database.writing() as session:
+        current = main_truth(session, session.get_one(Challenge, challenge.id))
+        warned_images = challenge_queries.image_sets_of(session, warned.id)
+        assert current is not None
+        assert warned_images is not None
+        found = ImageSets.from_json(gzip.decompress(warned_images))
+        sets = {key: ImageSet(of_task.images[1:]) for key, of_task in found.sets.items()}
+        current.image_sets = pack_image_sets(ImageSets(found.edition, sets))
+    larger = imported(challenge, packed(tree))
+    assert (larger.warnings or ())[0]["code"] == "other_images"
+    assert "1 image more than version" in (larger.warnings or ())[0]["message"]
+    assert needs_confirmation(larger)
 
     rehearsed = challenge_to_import(database)
     for _ in range(2):  # what is based on it can be corrected with it

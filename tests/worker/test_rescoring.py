@@ -24,12 +24,15 @@ from tests.support.rescoring import (
 )
 from vocboard.app.audit.models import AuditEvent
 from vocboard.app.challenges.models import Challenge, GroundTruthVersion, Scoring, TruthState
+from vocboard.app.challenges.queries import challenge_with_phases
 from vocboard.app.errors import ConfirmationRequiredError, ConflictError
 from vocboard.app.evaluations import service as evaluations
 from vocboard.app.evaluations.models import Evaluation
 from vocboard.app.leaderboards.board import Board
 from vocboard.app.rescores import queries, service
+from vocboard.app.rescores.attention import attention
 from vocboard.app.rescores.models import Rescore, RescoreState
+from vocboard.app.rescores.truth_changes import truth_changes
 from vocboard.app.submissions import publishing
 from vocboard.app.submissions.models import State, Submission
 from vocboard.evaluator.editions import Metric
@@ -99,6 +102,29 @@ def test_the_report_says_whose_scores_and_ranks_change(
         assert change["mean"]["before"] == before[name].mean.value
         assert change["mean"]["after"] == after[name].mean.value
         assert list(change["classes"]) == ["car"]
+
+
+def test_a_class_that_lost_its_objects_in_the_test_set_needs_attention(backend: Backend) -> None:
+    """Also if other image sets of the tree, or another task, still have objects of it."""
+
+    def numbers(cars: int, dogs: int) -> dict[str, Any]:
+        return {"images": 3, "classes": {"car": {"images": cars}, "dog": {"images": dogs}, "Total": {"images": 3}}}
+
+    challenge = backend.challenge()
+    version = add_corrected_truth(backend, challenge)
+    counts = {"classification/test": (2, 1), "detection/test": (2, 0), "detection/train": (1, 1)}
+    with backend.database.writing() as session:
+        organised = challenge_with_phases(session, challenge.id)
+        current = main_truth(session, organised)
+        corrected = session.get_one(GroundTruthVersion, version.id)
+        assert current is not None
+        current.summary = {key: numbers(*of_set) for key, of_set in counts.items()}
+        corrected.summary = {key: numbers(*of_set) for key, of_set in (counts | {"detection/test": (0, 1)}).items()}
+        found = truth_changes(session, organised, corrected)
+    assert found["images"] == {"before": 3, "after": 3, "differ": False}
+    assert found["classes"] == {"missing": ["car"], "new": ["dog"]}
+    rescore = Rescore(state=RescoreState.READY, report=found)
+    assert attention(rescore) == ("1 class has no object any more: car.", "1 class had no object before: dog.")
 
 
 def test_applied_scores_are_those_of_a_fresh_evaluation(backend: Backend) -> None:

@@ -32,6 +32,7 @@ from vocboard.app.pages.organise.truth_versions import changes_by_itself, curren
 from vocboard.app.pages.rendering import render
 from vocboard.app.pages.reports import stored
 from vocboard.app.rescores import queries as rescores
+from vocboard.app.rescores.attention import attention
 from vocboard.app.rescores.models import OPEN
 from vocboard.app.rescores.usable import awaits_confirmation
 from vocboard.app.settings import Settings
@@ -232,6 +233,7 @@ def challenge_page(
             each.id for each in challenges.phases_of(challenge) if queries.is_submitted_to(session, each.id)
         }
         all_rescores = rescores.of_challenge(session, challenge)
+        need_attention = {one.id for one in all_rescores if attention(one)}
     at = now()
     phase = challenges.current_phase(challenge, at)
     with_truth = [each for each in challenges.phases_of(challenge) if each.has_own_truth]
@@ -270,6 +272,7 @@ def challenge_page(
         phase_titles={each.id: each.title for each in challenges.phases_of(challenge)},
         rescores=all_rescores,
         to_confirm={one.id for one in all_rescores if awaits_confirmation(one, challenge)},
+        need_attention=need_attention,
         open_rescore=next((one for one in all_rescores if one.submission_id is None and one.state in OPEN), None),
         failures={item.id: failed_import(item.problems or ()) for item in listed_versions},
         changing=changing,

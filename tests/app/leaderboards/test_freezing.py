@@ -36,6 +36,7 @@ from vocboard.app.settings import Settings
 from vocboard.app.submissions import describing, publishing
 from vocboard.app.submissions import service as submissions
 from vocboard.app.submissions.models import State, Submission
+from vocboard.evaluator.editions.column_names import COLUMNS
 from vocboard.worker.work import work_next
 
 __all__ = ["clock"]
@@ -418,6 +419,8 @@ def test_what_organisers_remove_leaves_a_frozen_leaderboard_until_they_undo_it(
         assert abs(datetime.fromisoformat(removal["removed_at"]) - now()) < HOUR
         header, *rows = client.get(f"{board}.csv").text.splitlines()
         assert header.endswith(",corrected_at")
+        # No class can be called like another column.
+        assert set(header.split(",")) - set(found["classes"]) <= COLUMNS
         assert {row.rpartition(",")[2][:10] for row in rows} == {f"{now():%Y-%m-%d}"}
         on_that_day = f"{now():%-d %b %Y}"
         archive(now())

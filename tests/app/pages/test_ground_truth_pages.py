@@ -149,6 +149,7 @@ def test_what_needs_attention_is_applied_only_with_the_name_of_the_challenge(
     with embedded_site.client() as client:
         sign_in(client, world.email)
         assert "Needs attention" in client.get(pages[0]).text
+        assert client.get(f"/organise/{world.challenge.slug}").text.count("Needs attention") == len(pages)
         for wrong in ({}, {"confirm": "another-challenge"}):
             refused = send(client, pages[0], f"{pages[0]}/apply", reason="Typed", **wrong)
             assert refused.status_code == 409
