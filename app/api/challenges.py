@@ -165,7 +165,7 @@ def change_challenge(
     with database.writing() as session:
         challenge = challenges.get_organised(session, slug, user)
         rules = changes.applied_to(challenges.rules_of(challenge))
-        note = note_on_change(challenges.phase_named(challenge, MAIN_PHASE), rules)
+        note = note_on_change(challenge, challenges.phase_named(challenge, MAIN_PHASE), rules)
         challenges.update(session, challenge=challenge, user=user, rules=rules)
         return ChangedChallenge(**dict(challenge_details(session, challenge, identity.reader)), note=note)
 

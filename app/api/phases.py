@@ -52,6 +52,7 @@ def change_phase(
     with database.writing() as session:
         challenge = challenges.get_organised(session, slug, user)
         before = challenges.phase_named(challenge, key)
+        note = note_on_change(challenge, before, changes.applied_to(before.rules))
         phase = challenges.change_phase(
             session,
             challenge=challenge,
@@ -60,7 +61,7 @@ def change_phase(
             title=changes.title if "title" in changes.model_fields_set else None,
             change=changes.applied_to,
         )
-    return ChangedPhase(**dict(_view(challenge, phase)), note=note_on_change(before, phase.rules))
+    return ChangedPhase(**dict(_view(challenge, phase)), note=note)
 
 
 @router.delete("/challenges/{slug}/phases/{key}", status_code=204, responses=problem_responses(401, 403, 404, 409))

@@ -39,6 +39,10 @@ EVERYTHING_IS_THE_OPERATORS = (
 )
 
 FROZEN_DETAIL = "Frozen leaderboards keep the detail level that they were frozen with; results show the new one."
+MOVED_DATES = (
+    "With the deadline, the dates after it on which leaderboards freeze, appear or show names have moved by as much, "
+    "and so has the opening of a phase that would have opened before it."
+)
 
 
 def add_phase(
@@ -281,10 +285,19 @@ def moves_dates(challenge: Challenge, before: Phase, after: PhaseRules) -> bool:
     return bool(with_moved_dates(before.rules, after) or moving_phases(challenge, before, after))
 
 
-def note_on_change(before: Phase, after: PhaseRules) -> str | None:
-    """Return what a change of rules does not do; None if it does everything."""
-    changes_frozen = after.detail is not before.rules.detail and before.is_frozen(now())
-    return FROZEN_DETAIL if changes_frozen else None
+def keeps_frozen_detail(before: Phase, after: PhaseRules) -> bool:
+    """Whether a new detail level comes after the leaderboards were frozen, which keep theirs."""
+    return after.detail is not before.rules.detail and before.is_frozen(now())
+
+
+def note_on_change(challenge: Challenge, before: Phase, after: PhaseRules) -> str | None:
+    """Return what a change of rules does not do, and what it does besides; None if neither.
+
+    Args:
+        challenge: as it is before the change.
+    """
+    notes = [FROZEN_DETAIL] * keeps_frozen_detail(before, after) + [MOVED_DATES] * moves_dates(challenge, before, after)
+    return " ".join(notes) or None
 
 
 def move_next_phases(session: Session, challenge: Challenge, *, user: User, before: Phase, after: PhaseRules) -> None:

@@ -1,6 +1,6 @@
 """Messages after forms, by the value of `?done=` in the URL; other values are ignored."""
 
-from vocboard.app.challenges.phase_changes import FROZEN_DETAIL
+from vocboard.app.challenges.phase_changes import FROZEN_DETAIL, MOVED_DATES
 
 DONE = {
     "welcome": "Email address confirmed. You are signed in.",
@@ -42,8 +42,7 @@ DONE = {
     "link-revoked": "Anonymous link revoked. It no longer works.",
     "created": "Challenge created as a draft. Upload the ground truth, then change the visibility.",
     "saved": "Changes saved.",
-    "deadline": "Changes saved. With the deadline, the dates after it on which leaderboards freeze, appear or show "
-    "names have moved by as much, and so has the opening of a phase that would have opened before it.",
+    "deadline": f"Changes saved. {MOVED_DATES}",
     "frozen-detail": f"Changes saved. {FROZEN_DETAIL}",
     "edition": "Edition replaced. The challenge runs all of its competitions.",
     "phase-added": "Phase added.",

@@ -14,7 +14,8 @@ from uuid import UUID
 from vocboard.app.accounts import administration
 from vocboard.app.challenges import ground_truth_versions, queries, service
 from vocboard.app.challenges.ground_truth import needs_confirmation
-from vocboard.app.challenges.models import Detail, GroundTruthVersion, TruthState, Visibility
+from vocboard.app.challenges.models import MAIN_PHASE, Detail, GroundTruthVersion, TruthState, Visibility
+from vocboard.app.challenges.phase_changes import note_on_change
 from vocboard.app.database import Database
 from vocboard.app.messaging.notifier import WorkerNotifier
 from vocboard.app.rescores.service import start_with_upload
@@ -170,7 +171,11 @@ def set_detail(arguments: argparse.Namespace, database: Database, _settings: Set
     with database.writing() as session:
         user = administration.get_user(session, arguments.organiser)
         challenge = service.get_organised(session, arguments.slug, user)
+        before = service.phase_named(challenge, MAIN_PHASE)
+        note = note_on_change(challenge, before, before.rules.model_copy(update={"detail": Detail(arguments.detail)}))
         service.set_detail(session, challenge=challenge, user=user, detail=Detail(arguments.detail))
+    if note is not None:
+        print(note)
     return 0
 
 

@@ -14,6 +14,7 @@ from vocboard.app.accounts.models import User
 from vocboard.app.accounts.people import normalised_email
 from vocboard.app.challenges import phase_people, service
 from vocboard.app.challenges.models import MAIN_PHASE, Admission, Challenge, Detail, Freeze
+from vocboard.app.challenges.phase_changes import note_on_change
 from vocboard.app.challenges.rules import PhaseRules
 from vocboard.app.database import Database, now
 from vocboard.app.errors import NotFoundError
@@ -192,15 +193,20 @@ def change_phase(arguments: argparse.Namespace, database: Database, _settings: S
     given = {name: value for name, value in vars(arguments).items() if name in PhaseRules.model_fields}
     with database.writing() as session:
         user, challenge = _organised(session, arguments)
+        before = service.phase_named(challenge, arguments.key)
+        # Not `model_copy`, which would take the texts for what they name.
+        rules = PhaseRules(**{**before.rules.model_dump(), **given})
+        note = note_on_change(challenge, before, rules)
         service.change_phase(
             session,
             challenge=challenge,
             user=user,
             key=arguments.key,
             title=arguments.title,
-            # Not `model_copy`, which would take the texts for what they name.
-            change=lambda rules: PhaseRules(**{**rules.model_dump(), **given}),
+            change=lambda _rules: rules,
         )
+    if note is not None:
+        print(note)
     return 0
 
 

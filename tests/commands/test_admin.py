@@ -345,6 +345,18 @@ def test_phases_are_changed_and_removed(embedded: Database, capsys: pytest.Captu
     assert (further.rules.detail, further.competitions) == (Detail.MEAN, ("comp3",))
     assert admin("change-phase", *test, "--quota", "0") == 1
     assert "quota_count: Choose between" in capsys.readouterr().err
+    assert admin("change-phase", *test, "--closes-at", "2100-01-01") == 0
+    assert capsys.readouterr().out == ""
+    assert admin("change-phase", "voc", "main", *by_olga, "--closes-at", "2030-01-01") == 0
+    assert admin("change-phase", *test, "--opens-at", "2030-01-02") == 0
+    assert capsys.readouterr().out == ""
+    assert admin("change-phase", "voc", "main", *by_olga, "--closes-at", "2030-01-10") == 0
+    assert capsys.readouterr().out.startswith("With the deadline, ")
+    assert admin("change-phase", "voc", "main", *by_olga, "--closes-at", "2020-01-02") == 0
+    for changing in (("change-phase", "voc", "main", "--detail"), ("set-detail", "voc")):
+        level = "mean" if changing[0] == "set-detail" else "classes"
+        assert admin(*changing, level, *by_olga) == 0
+        assert "Frozen leaderboards keep the detail level" in capsys.readouterr().out
     assert admin("remove-phase", "voc", "tset", *by_olga) == 1
     assert "no such phase" in capsys.readouterr().err
     assert admin("remove-phase", "voc", "main", *by_olga) == 1

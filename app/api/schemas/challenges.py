@@ -91,7 +91,7 @@ class Phase(BaseModel):
 class ChangedPhase(Phase):
     """A phase after a change."""
 
-    note: str | None = Field(description="What the change did not do; null if it did everything.")
+    note: str | None = Field(description="What the change did not do, and which other dates it moved; null if neither.")
 
 
 class ChallengeSummary(BaseModel):
@@ -133,7 +133,7 @@ class ChallengeDetails(ChallengeSummary):
 class ChangedChallenge(ChallengeDetails):
     """A challenge after a change."""
 
-    note: str | None = Field(description="What the change did not do; null if it did everything.")
+    note: str | None = Field(description="What the change did not do, and which other dates it moved; null if neither.")
 
 
 class NewChallenge(ChallengeRules):

@@ -6,7 +6,7 @@ from typing import Any
 from pydantic import BaseModel
 
 from vocboard.app.challenges.models import Admission, Challenge, Detail, Freeze
-from vocboard.app.challenges.phase_changes import moves_dates, note_on_change
+from vocboard.app.challenges.phase_changes import keeps_frozen_detail, moves_dates
 from vocboard.app.challenges.phases import Phase
 from vocboard.app.challenges.rules import DATES, PhaseRules
 from vocboard.app.forms import chosen, instant, whole
@@ -128,7 +128,7 @@ def _fraction(field: str, text: str, wrong: dict[str, str]) -> float | None:
 
 def done_with(challenge: Challenge, before: Phase, rules: PhaseRules) -> str | None:
     """Return the message after a change that has further consequences, or fewer than it seems to; None for others."""
-    if note_on_change(before, rules) is not None:
+    if keeps_frozen_detail(before, rules):
         return "frozen-detail"
     return "deadline" if moves_dates(challenge, before, rules) else None
 

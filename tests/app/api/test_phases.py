@@ -386,3 +386,11 @@ def test_a_new_detail_level_after_the_freeze_is_noted(world: World) -> None:
         note = world.client.patch(path, json={"detail": level}).json()["note"]
         assert note.startswith("Frozen leaderboards keep the detail level")
     assert "note" not in world.client.get(PATH).json()
+
+
+def test_dates_that_move_with_a_deadline_are_noted(world: World) -> None:
+    given = {"closes_at": later(10), "freeze": "date", "freezes_at": later(12)}
+    assert world.client.patch(f"{PATH}/phases/main", json=given).json()["note"] is None
+    for path, days in ((f"{PATH}/phases/main", 20), (PATH, 30)):
+        note = world.client.patch(path, json={"closes_at": later(days)}).json()["note"]
+        assert note.startswith("With the deadline, the dates after it")
