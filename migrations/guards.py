@@ -129,7 +129,7 @@ WEB_GUARDS: Mapping[str, Guard] = {
     # It adds and cancels work; only workers claim jobs, and say what became of them.
     "jobs": Guard(
         adding=(
-            "NEW.kind IN ('freeze', 'import', 'evaluation', 'rescore', 'diagnosis')",
+            "NEW.kind IN ('freeze', 'mail', 'import', 'evaluation', 'rescore', 'diagnosis')",
             "NEW.attempts = 0",
             *(f"NEW.{column} IS NULL" for column in ("lease_id", "claimed_at", "finished_at", "failure", "detail")),
         ),

@@ -8,6 +8,7 @@ from collections.abc import Mapping
 
 from sqlalchemy import Connection, text
 
+from vocboard.app.jobs.models import MAIL_KINDS
 from vocboard.migrations import guards
 
 WEB_ROLE = "vocboard_web"
@@ -27,7 +28,7 @@ WEB: Mapping[str, tuple[str, ...]] = {
     "sessions": ALL,
     "api_tokens": CHANGE,
     "email_links": ALL,
-    "outbox": ("INSERT", "SELECT (created_at, due_at, sent_at, failed_at)"),  # for `/readyz`
+    "outbox": ("INSERT",),
     "attempts": ALL,
     "audit_events": ADD,
     "challenges": ALL,
@@ -126,12 +127,19 @@ WORKER: Mapping[str, tuple[str, ...]] = {
     "alembic_version": READ,
 }
 
-# The mail worker can reach the internet, so it can only access outgoing email and heartbeats.
+# The mail worker can reach the internet, so it can only access outgoing email, its jobs and heartbeats.
 MAIL: Mapping[str, tuple[str, ...]] = {
-    "outbox": ("SELECT", "UPDATE", "DELETE"),
+    "outbox": ("SELECT", "UPDATE (body)", "DELETE"),
+    "jobs": ALL,  # within `JOBS_OF_ROLE`: of email
     "worker_heartbeats": ALL,  # within its guard: its own kind
     "alembic_version": READ,
 }
+
+# Row level security: each worker sees its own kinds of jobs. It does not apply to the owner of the tables.
+_OF_MAIL = "kind IN (" + ", ".join(f"'{kind}'" for kind in sorted(MAIL_KINDS)) + ")"
+JOBS_OF_ROLE = (
+    f"CASE current_user WHEN '{MAIL_ROLE}' THEN {_OF_MAIL} WHEN '{WORKER_ROLE}' THEN NOT {_OF_MAIL} ELSE true END"
+)
 
 ROLES: Mapping[str, Mapping[str, tuple[str, ...]]] = {WEB_ROLE: WEB, WORKER_ROLE: WORKER, MAIL_ROLE: MAIL}
 
@@ -140,6 +148,9 @@ def grant(connection: Connection) -> None:
     """Give the roles that exist exactly the privileges above, within what `guards` permits, on PostgreSQL."""
     guards.install(connection, WEB_ROLE, guards.WEB_GUARDS)
     guards.install(connection, MAIL_ROLE, guards.MAIL_GUARDS)
+    connection.execute(text("ALTER TABLE jobs ENABLE ROW LEVEL SECURITY"))
+    connection.execute(text("DROP POLICY IF EXISTS jobs_of_role ON jobs"))
+    connection.execute(text(f"CREATE POLICY jobs_of_role ON jobs USING ({JOBS_OF_ROLE})"))
     existing = set(connection.scalars(text("SELECT rolname FROM pg_roles")))
     for role, tables in ROLES.items():
         if role not in existing:

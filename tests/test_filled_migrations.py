@@ -3,20 +3,23 @@
 import shutil
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import closing
+from datetime import timedelta
 from pathlib import Path
 from uuid import uuid4
 
 import pytest
 from alembic import command
 from alembic.script import ScriptDirectory
-from sqlalchemy import URL, make_url, update
+from sqlalchemy import URL, make_url, select, text, update
 
-from tests.support.old_databases import CLASSES, COMPETITION, MEANS, Filled, fill, install_triggers
+from tests.support.old_databases import CLASSES, COMPETITION, MEANS, TIME, Filled, fill, install_triggers
 from tests.support.postgres import PostgresServer
 from tests.support.services import in_full
-from vocboard.app.challenges.models import MAIN_PHASE
+from vocboard.app.challenges.models import MAIN_PHASE, ChallengePhase, Freeze
 from vocboard.app.database import Database
+from vocboard.app.jobs.models import Job, Kind
 from vocboard.app.leaderboards.current import Boards
+from vocboard.app.messaging.models import OutgoingMail
 from vocboard.app.submissions.models import Submission
 from vocboard.migrations import upgrade
 from vocboard.migrations.run import config
@@ -91,3 +94,22 @@ def test_a_filled_database_of_each_revision_is_migrated_in_one_transaction(
         expected = filled(url, revision)
         upgrade(url)
         check_leaderboards(url, [expected])
+
+
+def test_email_that_waits_is_still_sent_and_dates_still_freeze(empty_url: str) -> None:
+    command.upgrade(config(empty_url), "2026_11_24_0015_phases_always")
+    filled(empty_url, "2026_11_24_0015_phases_always")
+    closes_at, freezes_at = TIME + timedelta(days=1), TIME + timedelta(days=2)
+    with closing(Database(empty_url)) as database, database.writing() as session:
+        main = session.scalars(select(ChallengePhase.id)).one()
+        session.execute(update(ChallengePhase).values(freeze=Freeze.DATE, closes_at=closes_at, freezes_at=freezes_at))
+        waiting = session.execute(text("SELECT id FROM outbox")).scalars().all()
+        session.execute(text("UPDATE outbox SET attempts = 3, last_error = 'busy', sent_at = NULL, failed_at = NULL"))
+    upgrade(empty_url)
+    with closing(Database(empty_url)) as database, database.reading() as session:
+        jobs = session.scalars(select(Job).where(Job.kind == Kind.MAIL)).all()
+        assert [(job.attempts, job.detail, job.finished_at) for job in jobs] == [(3, "busy", None)] * len(waiting)
+        assert {job.key for job in jobs} == set(session.scalars(select(OutgoingMail.id)))
+        assert {job.not_before for job in jobs} == {TIME}
+        [freeze] = session.scalars(select(Job).where(Job.kind == Kind.FREEZE))
+        assert (freeze.key, freeze.not_before, freeze.finished_at) == (main, freezes_at, None)

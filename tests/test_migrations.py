@@ -171,6 +171,7 @@ def privileged_url(postgres: PostgresServer, postgres_template: str) -> Iterator
         (privileges.MAIL_ROLE, "SELECT token_hash FROM email_links"),
         (privileges.MAIL_ROLE, "SELECT slug FROM challenges"),
         (privileges.MAIL_ROLE, "SELECT id FROM submissions"),
+        (privileges.MAIL_ROLE, "UPDATE outbox SET recipient = 'eve@evil.example'"),
         (privileges.MAIL_ROLE, "INSERT INTO outbox (id) VALUES (gen_random_uuid())"),
         (privileges.WORKER_ROLE, "SELECT token_hash FROM sessions"),
         (privileges.WORKER_ROLE, "UPDATE evaluations SET seconds = 0"),

@@ -9,7 +9,7 @@ from typing import Any
 from celery import Celery
 from celery.beat import Scheduler
 
-from vocboard.app.messaging.broker import SEND_MAIL, WORK, create_celery
+from vocboard.app.messaging.broker import MAIL, SCORING, WORK, create_celery
 from vocboard.app.settings import Settings
 
 MISSED_AFTER = 4  # missed wake-ups
@@ -22,7 +22,8 @@ def create_beat(settings: Settings) -> Celery:
     application.conf.update(
         # A wake-up expires when the next one is sent.
         beat_schedule={
-            task: {"task": task, "schedule": seconds, "options": {"expires": seconds}} for task in (WORK, SEND_MAIL)
+            queue: {"task": WORK, "schedule": seconds, "options": {"queue": queue, "expires": seconds}}
+            for queue in (SCORING, MAIL)
         },
         beat_scheduler=f"{__name__}:{RecordingScheduler.__name__}",
         beat_max_loop_interval=seconds,

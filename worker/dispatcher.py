@@ -13,7 +13,7 @@ import signal
 import sys
 import threading
 import time
-from collections.abc import Sequence
+from collections.abc import Collection
 from contextlib import suppress
 from datetime import timedelta
 
@@ -21,16 +21,14 @@ from celery import Celery
 from celery.worker import WorkController, state
 from kombu.transport.memory import Channel
 from sqlalchemy.exc import DBAPIError
-from sqlalchemy.orm import Session
 
 from vocboard.app.database import Database
 from vocboard.app.jobs import service as jobs
+from vocboard.app.jobs.heartbeats import Heartbeat
 from vocboard.app.jobs.models import Kind
-from vocboard.app.messaging import outbox
-from vocboard.app.messaging.broker import SCORING, SEND_MAIL
+from vocboard.app.messaging.broker import SCORING, WORK
 from vocboard.app.settings import Settings
 from vocboard.worker.ground_truth_files import GroundTruthFiles
-from vocboard.worker.heartbeat import Heartbeat
 
 BUSY_INTERVAL = timedelta(seconds=1)  # polling interval while there is work; processes take a new task after a second
 MIN_PAUSE_SECONDS = 0.02  # minimum interval between polls, for any number of wake-ups
@@ -47,17 +45,22 @@ class Dispatcher:
     polls, not seconds, so that a paused worker is not considered stalled.
 
     Args:
-        application: the worker's Celery application, on the in-process transport; each task has a queue of its name.
-        tasks: those to send: `WORK`, and `SEND_MAIL` if this worker sends email.
+        application: the worker's Celery application, on the in-process transport; its queue is called `WORK`.
+        kinds: of jobs that it does.
+        kind_of_worker: `SCORING` or `MAIL`, for the heartbeat.
     """
 
-    def __init__(self, application: Celery, settings: Settings, *, tasks: Sequence[str]) -> None:
+    def __init__(
+        self, application: Celery, settings: Settings, *, kinds: Collection[Kind], kind_of_worker: str
+    ) -> None:
         self._application = application
         self._settings = settings
-        self._tasks = tasks
+        self._kinds = kinds
+        self._kind_of_worker = kind_of_worker
+        self._processes: int = application.conf.worker_concurrency
         self._woken, self._stopped = threading.Event(), threading.Event()
         self._thread = threading.Thread(target=self._run, name="dispatcher", daemon=True)
-        self._has_sweep = False  # which comes again by itself
+        self._has_sweeps = False
         self._stalled_polls, self._last_counted, self._started_before = 0, 0.0, 0
 
     def start(self, worker: WorkController) -> None:
@@ -77,12 +80,12 @@ class Dispatcher:
     @property
     def is_busy(self) -> bool:
         """Whether all processes are busy."""
-        return len(state.active_requests) >= self._settings.worker_processes
+        return len(state.active_requests) >= self._processes
 
     def _run(self) -> None:
         database = Database(self._settings.database)
-        heartbeat = Heartbeat(database, kind=SCORING)
-        ground_truth = GroundTruthFiles(database, self._settings)
+        heartbeat = Heartbeat(database, kind=self._kind_of_worker)
+        ground_truth = GroundTruthFiles(database, self._settings) if self._kind_of_worker == SCORING else None
         with self._application.connection_for_write() as local:
             channel = local.default_channel
             while not self._stopped.is_set():
@@ -90,8 +93,9 @@ class Dispatcher:
                 is_work_due = True
                 try:
                     is_work_due = self._poll(database, channel, heartbeat)
-                    with database.reading_autocommit() as session:
-                        ground_truth.check(session)
+                    if ground_truth is not None:
+                        with database.reading_autocommit() as session:
+                            ground_truth.check(session)
                 except DBAPIError as error:
                     _log.warning("could not poll the database for work; retrying: %s", error.orig)
                 except Exception:
@@ -99,7 +103,8 @@ class Dispatcher:
                 self._stopped.wait(MIN_PAUSE_SECONDS)
                 self._woken.wait(self._pause(is_work_due))
         heartbeat.stop()
-        ground_truth.stop()
+        if ground_truth is not None:
+            ground_truth.stop()
         database.close()
 
     def _pause(self, is_work_due: bool) -> float:
@@ -110,32 +115,20 @@ class Dispatcher:
 
     def _poll(self, database: Database, channel: Channel, heartbeat: Heartbeat) -> bool:
         """Dispatch due work; return whether there was any."""
-        handed_out = {
-            task: channel.queue_declare(task).message_count  # type: ignore[no-untyped-call]  # kombu's
-            for task in self._tasks
-        }
-        self._check_progress(any(handed_out.values()))
-        is_work_due = False
-        if not self._has_sweep:
+        handed_out = channel.queue_declare(WORK).message_count  # type: ignore[no-untyped-call]  # kombu's
+        self._check_progress(handed_out > 0)
+        if not self._has_sweeps:
             with database.writing() as session:
-                jobs.add(session, Kind.SWEEP, jobs.SWEEP_KEY)
-            self._has_sweep = True
+                for kind in jobs.SWEEPS.intersection(self._kinds):
+                    jobs.add(session, kind, jobs.SWEEP_KEY)
+            self._has_sweeps = True
         with database.reading_autocommit() as session:
-            for task in self._tasks:
-                count = self._count_due(session, task)
-                is_work_due = is_work_due or count > 0
-                # Count tasks that are still queued: each of them does several jobs.
-                for _ in range(count - handed_out[task]):
-                    self._application.send_task(task)
+            count = jobs.count_due(session, self._kinds, limit=self._processes)
+        for _ in range(count - handed_out):  # a task that is still queued does several jobs
+            self._application.send_task(WORK)
         if not self._stalled_polls:
             heartbeat.record()
-        return is_work_due
-
-    def _count_due(self, session: Session, task: str) -> int:
-        """Return how many of these tasks have work now, at most the number of processes."""
-        if task == SEND_MAIL:
-            return int(outbox.is_due(session))
-        return jobs.count_due(session, tuple(Kind), limit=self._settings.worker_processes)
+        return count > 0
 
     def _check_progress(self, is_handed_out: bool) -> None:
         """Replace this process if dispatched tasks have not been started for a long time and nothing is running."""

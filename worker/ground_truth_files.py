@@ -4,16 +4,18 @@ import logging
 import os
 import time
 from collections.abc import Sequence
+from contextlib import closing, suppress
 
 from sqlalchemy import select
+from sqlalchemy.exc import OperationalError
 from sqlalchemy.orm import Session
 
 from vocboard.app.challenges.models import Challenge, ChallengePhase, GroundTruthVersion, Scoring
 from vocboard.app.database import Database
-from vocboard.app.jobs.heartbeats import GROUND_TRUTH
+from vocboard.app.jobs.heartbeats import GROUND_TRUTH, INTERVAL, Heartbeat
 from vocboard.app.settings import Settings
 from vocboard.worker import ground_truth_store
-from vocboard.worker.heartbeat import INTERVAL, Heartbeat
+from vocboard.worker.ground_truth_directory import GroundTruthDirectory, LostKeyError
 
 _log = logging.getLogger(__name__)
 
@@ -47,7 +49,7 @@ class GroundTruthFiles:
         self._heartbeat.stop()
 
 
-def needed_and_missing(session: Session, settings: Settings) -> tuple[int, Sequence[str]]:
+def needed_and_missing(session: Session, settings: Settings) -> tuple[int, list[str]]:
     """Return how many files challenges that are not archived are scored with, and what is wrong with those missing."""
     current = Scoring.id.in_(select(ChallengePhase.current_scoring_id))
     query = (
@@ -69,15 +71,22 @@ def needed_and_missing(session: Session, settings: Settings) -> tuple[int, Seque
     return len(paths), missing
 
 
-def require(session: Session, settings: Settings) -> None:
+def require(settings: Settings) -> None:
     """Check that a worker that is about to start has the directory with the ground truth, and close it to others.
 
-    If only some files are missing, it starts: it can import them again, and score the rest.
+    If only some files are missing, it starts: it can import them again, and score the rest. Creates the key pair, so
+    that ground truth can be uploaded.
 
     Raises:
-        SystemExit: none of the files that are needed can be read.
+        SystemExit: none of the files that are needed can be read, or the private key has been lost.
     """
-    needed, missing = needed_and_missing(session, settings)
+    try:
+        GroundTruthDirectory(settings).private_key()
+    except LostKeyError as error:
+        raise SystemExit(f"vocboard worker: {error}") from error
+    needed, missing = 0, list[str]()
+    with suppress(OperationalError), closing(Database(settings.database)) as database, database.reading() as session:
+        needed, missing = needed_and_missing(session, settings)
     if needed and len(missing) == needed:
         raise SystemExit(
             f"vocboard worker: none of the ground truth can be read: {missing[0]}. Is {settings.truth} the directory "

@@ -1,102 +1,58 @@
-"""The mail worker, which only sends email. It can reach the internet, so it has no access to other data.
+"""Sends email: each message in the outbox has a job.
 
-The outbox in the database is its queue. It polls the outbox periodically; messages from the broker only make it poll
-sooner. A heartbeat shows that it polls.
+A message is sent at least once: if a worker dies between the mail server's response and its own commit, the message is
+sent again with the same Message-ID.
 """
 
 import logging
-import threading
-import time
 from collections.abc import Callable
-from typing import Any
+from functools import partial
 
-from celery import Celery
-from celery.signals import worker_init, worker_shutdown, worker_shutting_down
-from kombu.entity import Queue
-from sqlalchemy.exc import SQLAlchemyError
+from sqlalchemy.orm import Session
 
-from vocboard.app.database import Database
-from vocboard.app.messaging import delivery
-from vocboard.app.messaging.broker import MAIL, SEND_MAIL, create_celery
-from vocboard.app.messaging.delivery import MailServerError, send_due
-from vocboard.app.messaging.outbox import Claimed
-from vocboard.app.settings import Settings
-from vocboard.worker import heartbeat
-from vocboard.worker.heartbeat import Heartbeat
+from vocboard.app.database import now
+from vocboard.app.jobs import service as jobs
+from vocboard.app.jobs.service import Claim
+from vocboard.app.messaging import outbox
+from vocboard.app.messaging.delivery import DeferredError, MailServerError, UndeliverableError
+from vocboard.app.messaging.outbox import Failure
+from vocboard.worker.persistence import persistently
+from vocboard.worker.process import Process
 
 _log = logging.getLogger(__name__)
 
 
-def create_mail_worker(settings: Settings) -> Celery:
-    """Return the Celery application of the mail worker, with a single task.
+def send(process: Process, claim: Claim) -> None:
+    """Send a message; if the mail server does not take it now, it is due again later, until it expires."""
+    database = process.database
+    with database.writing() as session:
+        message = outbox.get(session, claim)
+        if message is None or message.expires_at <= now():
+            _log.error("message %s could not be sent in time and has failed", claim.key)
+            outbox.finish(session, claim, failure=Failure.EXPIRED, detail=outbox.last_error(session, claim))
+            return
+    end: Callable[[Session, Claim], None] = outbox.finish
+    try:
+        process.send_mail(message)
+    except UndeliverableError as error:
+        _log.error("the mail server permanently rejected message %s: %s", message.id, error)  # no traceback
+        end = partial(outbox.finish, failure=Failure.REJECTED, detail=str(error))
+    except DeferredError as error:
+        _log.warning("message %s was deferred, attempt %d: %s", message.id, claim.attempt, error)
+        end = partial(outbox.retry, failure=Failure.DEFERRED, error=str(error))
+    except (MailServerError, OSError) as error:
+        _log.warning("message %s could not be sent, attempt %d: %s", message.id, claim.attempt, error)
+        end = partial(outbox.retry, failure=Failure.MAIL_SERVER, error=str(error))
 
-    Raises:
-        ValueError: the mail server in the settings is missing or invalid.
-    """
-    send = delivery.sender(settings)
-    database = Database(settings.database)
-    beating = Heartbeat(database, kind=MAIL)
-    application = create_celery(settings, name="vocboard.mail")
-    application.conf.update(
-        task_queues=[Queue(MAIL, routing_key=MAIL)],  # type: ignore[no-untyped-call]  # kombu's
-        worker_prefetch_multiplier=1,
-        worker_enable_remote_control=False,
-        worker_send_task_events=False,
-    )
+    def store() -> None:
+        with database.writing() as session:
+            end(session, claim)
 
-    def send_and_record(message: Claimed) -> None:
-        try:
-            send(message)
-        except (MailServerError, OSError):
-            beating.pause()  # `/readyz` says that email cannot be sent
-            raise
-        beating.resume()
-        beating.record()  # a long queue takes many minutes
-
-    def send_mail() -> None:
-        """Send due messages."""
-        try:
-            send_due(database, send_and_record)
-            beating.record()
-        except SQLAlchemyError as error:  # the next poll follows soon
-            _log.warning("could not read the outbox: %s", error)
-
-    application.task(send_mail, name=SEND_MAIL)
-    _poll_periodically(send_mail, settings.sweep_interval.total_seconds(), beating)
-    return application
+    persistently(store, for_at_most=process.settings.lease)
 
 
-def _poll_periodically(poll: Callable[[], None], seconds: float, beating: Heartbeat) -> None:
-    """Call a function periodically in a thread while the worker runs.
-
-    The thread also records the heartbeat, so the heartbeat stops if the thread dies or hangs.
-    """
-    ended = threading.Event()
-
-    def keep_polling() -> None:
-        while True:
-            try:
-                poll()
-            except Exception:
-                _log.exception("could not read the outbox; retrying")
-            next_poll = time.monotonic() + seconds
-            while (left := next_poll - time.monotonic()) > 0:
-                if ended.wait(min(left, heartbeat.INTERVAL.total_seconds())):
-                    return
-                try:
-                    beating.record()
-                except SQLAlchemyError as error:
-                    _log.warning("could not record the heartbeat: %s", error)
-
-    def start(**_signal: Any) -> None:
-        threading.Thread(target=keep_polling, name="outbox", daemon=True).start()
-
-    def stop(**_signal: Any) -> None:
-        ended.set()
-
-    def sign_off(**_signal: Any) -> None:
-        beating.stop()
-
-    worker_init.connect(start, weak=False)
-    worker_shutting_down.connect(stop, weak=False)
-    worker_shutdown.connect(sign_off, weak=False)
+def sweep(process: Process, claim: Claim) -> None:
+    """Delete what became of old messages; the next time after the interval."""
+    with process.database.writing() as session:
+        outbox.remove_old(session)
+        jobs.release(session, claim, after=process.settings.sweep_interval)

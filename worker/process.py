@@ -8,6 +8,7 @@ from vocboard.app.database import Database
 from vocboard.app.jobs import service as jobs
 from vocboard.app.jobs.models import Kind
 from vocboard.app.jobs.service import Claim
+from vocboard.app.messaging import delivery
 from vocboard.app.settings import Settings
 from vocboard.app.storage.archives import ArchiveStore
 from vocboard.app.storage.stores import archive_store
@@ -33,6 +34,11 @@ class Process:
     def store(self) -> ArchiveStore:
         """The archive store."""
         return archive_store(self.settings)
+
+    @cached_property
+    def send_mail(self) -> delivery.Send:
+        """What delivers a message."""
+        return delivery.sender(self.settings)
 
     def must_give_way(self, claim: Claim) -> bool:
         """Whether a more urgent job is due that this process can do."""

@@ -24,6 +24,7 @@ from vocboard.worker import (
     diagnoses,
     evaluation,
     ground_truth_import,
+    mail,
     rescoring,
     sequences,
     sweep,
@@ -54,6 +55,8 @@ class Work:
 WORK: Mapping[Kind, Work] = {
     Kind.SWEEP: Work(sweep.run),
     Kind.FREEZE: Work(sweep.freeze),
+    Kind.MAIL: Work(mail.send),
+    Kind.MAIL_SWEEP: Work(mail.sweep),
     Kind.IMPORT: Work(ground_truth_import.run, ground_truth_import.give_up),
     Kind.EVALUATION: Work(evaluation.run, evaluation.give_up),
     Kind.RESCORE: Work(rescoring.step),

@@ -1,33 +1,60 @@
 """Heartbeats: when each worker last looked for work."""
 
+import socket
+import time
 import uuid
 from collections.abc import Mapping
+from contextlib import suppress
 from datetime import datetime, timedelta
 from typing import Any, cast
 
 from sqlalchemy import delete, func, select, update
 from sqlalchemy.engine import CursorResult
+from sqlalchemy.exc import SQLAlchemyError
 from sqlalchemy.orm import Session
 
-from vocboard.app.database import now
+from vocboard.app.database import Database, now
 from vocboard.app.jobs.models import WorkerHeartbeat
 
 GROUND_TRUTH = "ground_truth"  # kind of heartbeat: a scoring worker's, while it can read all ground truth
+INTERVAL = timedelta(seconds=10)
 SILENT_AFTER = timedelta(seconds=60)  # a worker without a heartbeat for this long is considered failing
 FORGOTTEN_AFTER = timedelta(days=1)  # a worker without a heartbeat for this long is no longer expected
 
 
-def record(session: Session, *, worker_id: uuid.UUID, host: str, kind: str) -> None:
-    """Record that a worker has looked for work now."""
-    instant = now()
-    known = update(WorkerHeartbeat).where(WorkerHeartbeat.id == worker_id).values(looked_at=instant)
-    if cast(CursorResult[Any], session.execute(known)).rowcount == 0:
-        session.add(WorkerHeartbeat(id=worker_id, host=host, kind=kind, started_at=instant, looked_at=instant))
+class Heartbeat:
+    """The heartbeat of a worker.
 
+    Args:
+        kind: kind of worker, for example `scoring`.
+    """
 
-def remove(session: Session, *, worker_id: uuid.UUID) -> None:
-    """Remove the heartbeat of a stopping worker."""
-    session.execute(delete(WorkerHeartbeat).where(WorkerHeartbeat.id == worker_id))
+    def __init__(self, database: Database, *, kind: str) -> None:
+        self._database = database
+        self._kind = kind
+        self._id = uuid.uuid4()
+        self._last = float("-inf")  # time.monotonic()
+
+    def record(self) -> None:
+        """Record that the worker has looked for work, unless this was recorded within the last `INTERVAL`.
+
+        Raises:
+            SQLAlchemyError: the database is unavailable.
+        """
+        if time.monotonic() < self._last + INTERVAL.total_seconds():
+            return
+        instant = now()
+        known = update(WorkerHeartbeat).where(WorkerHeartbeat.id == self._id).values(looked_at=instant)
+        new = {"id": self._id, "host": socket.gethostname(), "kind": self._kind}
+        with self._database.writing() as session:
+            if cast(CursorResult[Any], session.execute(known)).rowcount == 0:
+                session.add(WorkerHeartbeat(**new, started_at=instant, looked_at=instant))
+        self._last = time.monotonic()
+
+    def stop(self) -> None:
+        """Remove the heartbeat, so that health checks do not expect this worker."""
+        with suppress(SQLAlchemyError), self._database.writing() as session:
+            session.execute(delete(WorkerHeartbeat).where(WorkerHeartbeat.id == self._id))
 
 
 def remove_old(session: Session) -> None:

@@ -15,6 +15,8 @@ class Kind(StrEnum):
 
     SWEEP = "sweep"  # `service.SWEEP_KEY`
     FREEZE = "freeze"  # a phase; `Job.not_before` is its freezing date, then when its copies may be completed
+    MAIL = "mail"  # a message
+    MAIL_SWEEP = "mail_sweep"  # `service.SWEEP_KEY`
     IMPORT = "import"  # a version of ground truth
     EVALUATION = "evaluation"  # a submission
     RESCORE = "rescore"  # a re-score: its next step
@@ -22,6 +24,9 @@ class Kind(StrEnum):
     STATISTICS = "statistics"  # a challenge, like the last one
     DIAGNOSIS = "diagnosis"  # an evaluation
     SEQUENCES = "sequences"
+
+
+MAIL_KINDS = frozenset({Kind.MAIL, Kind.MAIL_SWEEP})  # where email has its own worker, of it alone
 
 
 class Job(Base):
@@ -38,7 +43,7 @@ class Job(Base):
         lease_id: the claim; a worker whose claim has been taken over cannot store anything.
         claimed_at: when it was last claimed.
         attempts: number of claims so far, without those that were given back.
-        failure: short name of why it failed; None unless it has.
+        failure: short name of why it failed, or why the last attempt did if it is due again (`service.retry`).
         detail: the error, for the operator; the web process cannot read it.
     """
 

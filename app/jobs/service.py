@@ -20,14 +20,15 @@ from sqlalchemy.engine import CursorResult
 from sqlalchemy.orm import Session
 
 from vocboard.app.database import lock_for_transaction, now
-from vocboard.app.jobs.models import Job, Kind
+from vocboard.app.jobs.models import MAIL_KINDS, Job, Kind
 
 PRIORITY = {kind: 10 * (position + 1) for position, kind in enumerate(Kind)}
 URGENT = PRIORITY[Kind.EVALUATION] - 5  # before submissions: what an organiser waits for
 # One job of these runs at a time, however many workers there are.
-_ALONE = frozenset({Kind.SWEEP, Kind.IMPORT})
+_ALONE = frozenset({Kind.SWEEP, Kind.MAIL_SWEEP, Kind.IMPORT})
 # What long jobs of lower priority give way to; the others take no process for long, or have their own limit.
-_GIVEN_WAY_TO = frozenset(Kind) - _ALONE - {Kind.FREEZE}
+_GIVEN_WAY_TO = frozenset(Kind) - _ALONE - MAIL_KINDS - {Kind.FREEZE}
+SWEEPS = frozenset({Kind.SWEEP, Kind.MAIL_SWEEP})  # which are due again by themselves
 SWEEP_KEY = uuid.UUID(int=0)
 KEPT = timedelta(days=1)  # for jobs that are done
 _CLAIMED_TOGETHER = 100  # more workers do not claim within the same few milliseconds
@@ -184,6 +185,27 @@ def release(session: Session, claim: Claim, *, after: timedelta = timedelta()) -
     _end(session, claim, not_before=now() + after, attempts=Job.attempts - 1)
 
 
+def retry(session: Session, claim: Claim, *, after: timedelta, failure: str, detail: str) -> None:
+    """Return a job to the queue whose attempt has failed.
+
+    Args:
+        after: when it is due.
+        failure: short name of why.
+        detail: the error, for the operator.
+
+    Raises:
+        LostClaimError: the claim has been lost.
+    """
+    _end(session, claim, not_before=now() + after, failure=failure, detail=detail)
+
+
+def postpone(session: Session, kind: Kind, *, by: timedelta) -> None:
+    """Let all jobs of a kind that are due now be due later."""
+    instant = now()
+    due = update(Job).where(_is_due(instant), Job.kind == kind)
+    _changed(session, due.values(not_before=instant + by, lease_id=None))
+
+
 def count_due(session: Session, kinds: Collection[Kind], *, limit: int) -> int:
     """Return the number of jobs that could be claimed now, at most `limit`."""
     instant = now()
@@ -209,8 +231,8 @@ def running(kind: Kind) -> ColumnElement[bool]:
 
 
 def remove_old(session: Session) -> None:
-    """Remove jobs that were done a while ago."""
-    old = Job.finished_at < now() - KEPT, Job.failure.is_(None)
+    """Remove jobs that were done a while ago; those of email are kept longer, see `outbox.remove_old`."""
+    old = Job.finished_at < now() - KEPT, Job.failure.is_(None), Job.kind.not_in(MAIL_KINDS)
     _changed(session, delete(Job).where(*old))
 
 

@@ -15,7 +15,6 @@ from vocboard.app.settings import Settings
 
 SCORING, MAIL = "scoring", "mail"  # kinds of workers, and queues of their wake-ups
 WORK = "worker.work"
-SEND_MAIL = "worker.send_mail"
 
 POLLING_SECONDS = (
     0.04  # polling interval of the directory; delays an evaluation by half of it on average, and polling takes 0.2 ms
@@ -39,7 +38,6 @@ def create_celery(settings: Settings, *, name: str) -> Celery:
         accept_content=["json"],
         task_ignore_result=True,
         task_default_queue=SCORING,
-        task_routes={SEND_MAIL: {"queue": MAIL}},
         timezone="UTC",
         broker_connection_retry_on_startup=True,
         broker_connection_max_retries=None,  # by default, a process stops trying after a hundred attempts

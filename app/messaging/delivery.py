@@ -1,6 +1,5 @@
-"""Sends due messages from the outbox: by SMTP, or to files if there is no mail server."""
+"""Sends a message of the outbox: by SMTP, or to a file if there is no mail server."""
 
-import logging
 import smtplib
 import ssl
 from collections.abc import Callable
@@ -14,9 +13,7 @@ from urllib.parse import unquote, urlsplit
 
 from email_validator import EmailNotValidError, validate_email
 
-from vocboard.app.database import Database
-from vocboard.app.messaging import outbox
-from vocboard.app.messaging.outbox import Claimed
+from vocboard.app.messaging.models import OutgoingMail
 from vocboard.app.settings import Settings
 
 TIMEOUT_SECONDS = 30.0  # of each SMTP step
@@ -25,8 +22,7 @@ MAX_LINE_LENGTH = 998  # characters (RFC 5322, section 2.1.1)
 PERMANENT = 500  # SMTP status codes from here on are permanent errors
 CLOSING = 421  # the server ends the connection, for any recipient
 
-_log = logging.getLogger(__name__)
-Send = Callable[[Claimed], None]
+Send = Callable[[OutgoingMail], None]
 
 
 class UndeliverableError(Exception):
@@ -78,42 +74,6 @@ class SmtpServer:
         )
 
 
-def send_due(database: Database, send: Send) -> int:
-    """Send due messages until none is left or the mail server is unavailable.
-
-    If the server is down, only one message is tried; the others remain due. If it defers one, the others are sent.
-
-    Returns:
-        Number of sent messages.
-    """
-    with database.writing() as session:
-        given_up = outbox.expire(session)
-    if given_up:
-        _log.error("%d messages could not be sent in time and have failed; see the table outbox", given_up)
-    sent = 0
-    while True:
-        with database.writing() as session:
-            message = outbox.claim_next(session)
-        if message is None:
-            return sent
-        try:
-            send(message)
-        except UndeliverableError as error:
-            _log.error("the mail server permanently rejected message %s: %s", message.id, error)  # no traceback
-            with database.writing() as session:
-                outbox.mark_failed(session, message, str(error), is_final=True)
-        except (DeferredError, MailServerError, OSError) as error:
-            _log.warning("message %s could not be sent, attempt %d: %s", message.id, message.attempts, error)
-            with database.writing() as session:
-                outbox.mark_failed(session, message, str(error), is_final=False)
-            if not isinstance(error, DeferredError):
-                return sent
-        else:
-            sent += 1
-            with database.writing() as session:
-                outbox.mark_sent(session, message)
-
-
 def sender(settings: Settings) -> Send:
     """Return the delivery function for the settings.
 
@@ -127,7 +87,7 @@ def sender(settings: Settings) -> Send:
     return lambda message: _send(_email(message, settings), server)
 
 
-def _email(message: Claimed, settings: Settings) -> EmailMessage:
+def _email(message: OutgoingMail, settings: Settings) -> EmailMessage:
     """Build the email.
 
     `EmailMessage` rejects line breaks in headers, but decodes encoded words (RFC 2047), which can stand for line breaks
@@ -170,7 +130,7 @@ def _encoding(body: str, *, to_file: bool) -> str | None:
     return "8bit" if to_file else None
 
 
-def _write(email: EmailMessage, directory: Path, message: Claimed) -> None:
+def _write(email: EmailMessage, directory: Path, message: OutgoingMail) -> None:
     directory.mkdir(mode=0o700, parents=True, exist_ok=True)
     # Names sort by time, even within one second.
     file = directory / f"{message.created_at:%Y%m%dT%H%M%S.%f}-{message.id}.eml"

@@ -1,4 +1,4 @@
-"""Model of the outbox: queued email, and the outcome of sent email."""
+"""Model of the outbox: the text of email."""
 
 from datetime import datetime
 
@@ -9,11 +9,7 @@ from vocboard.app.database import Base, CreatedAt, Identifier
 
 
 class OutgoingMail(Base):
-    """One email to one recipient.
-
-    It is queued while `sent_at` and `failed_at` are None, and can be claimed from `due_at` on. A claim sets `due_at` to
-    the end of its lease.
-    """
+    """One email to one recipient. Its job (`Kind.MAIL`) says when it is due, and what became of it."""
 
     __tablename__ = "outbox"
 
@@ -22,9 +18,4 @@ class OutgoingMail(Base):
     recipient: Mapped[str] = mapped_column(String(254))
     subject: Mapped[str] = mapped_column(String(200))
     body: Mapped[str] = mapped_column(Text)  # deleted when sent or failed, because it may contain a link's secret
-    due_at: Mapped[datetime] = mapped_column(index=True)
     expires_at: Mapped[datetime]  # not sent after this time
-    attempts: Mapped[int] = mapped_column(default=0)
-    sent_at: Mapped[datetime | None]
-    failed_at: Mapped[datetime | None]
-    last_error: Mapped[str] = mapped_column(String(500), default="")

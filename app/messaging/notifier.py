@@ -3,7 +3,7 @@
 import logging
 import time
 
-from vocboard.app.messaging.broker import SEND_MAIL, WORK, create_publisher
+from vocboard.app.messaging.broker import MAIL, SCORING, WORK, create_publisher
 from vocboard.app.settings import Settings
 
 PAUSE_SECONDS = 5.0  # pause after a failure, so that a broker that is down does not delay every request
@@ -23,17 +23,17 @@ class WorkerNotifier:
 
     def jobs_added(self) -> None:
         """Notify workers that a job was added."""
-        self._send(WORK)
+        self._send(SCORING)
 
     def mail_queued(self) -> None:
         """Notify workers that there is email in the outbox."""
-        self._send(SEND_MAIL)
+        self._send(MAIL)
 
-    def _send(self, task: str) -> None:
+    def _send(self, queue: str) -> None:
         if time.monotonic() < self._silent_until:
             return
         try:
-            self._publisher.send_task(task, retry=False)
+            self._publisher.send_task(WORK, queue=queue, retry=False)
         except Exception as error:  # any error of the broker's client: the work is stored in the database
             self._silent_until = time.monotonic() + PAUSE_SECONDS
-            _log.warning("could not send a wake-up for %s: %s", task, error)
+            _log.warning("could not send a wake-up for %s: %s", queue, error)

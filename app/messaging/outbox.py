@@ -1,45 +1,36 @@
-"""The outbox as a queue of email.
-
-The database is the queue; the broker only wakes the worker. A message is sent at least once: if a worker dies between
-the mail server's response and its own commit, the message is sent again with the same Message-ID.
-"""
+"""The outbox of email: adding messages, each with its job, and recording what became of them."""
 
 import uuid
-from dataclasses import dataclass
 from datetime import datetime, timedelta
+from enum import StrEnum
 from functools import cache
 from pathlib import Path
 from typing import Any
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
-from sqlalchemy import ColumnElement, and_, delete, or_, select, update
+from sqlalchemy import and_, delete, func, or_, select, update
 from sqlalchemy.orm import Session
 
 from vocboard.app.database import now
+from vocboard.app.jobs import service as jobs
+from vocboard.app.jobs.models import Job, Kind
+from vocboard.app.jobs.service import Claim
 from vocboard.app.messaging.models import OutgoingMail
 
 TEMPLATE_DIRECTORY = Path(__file__).parents[2] / "templates"
 LIFETIME = timedelta(days=3)  # maximum age of a message that cannot be sent
-LEASE = timedelta(minutes=5)  # longer than an attempt can take
 FIRST_RETRY_DELAY, MAX_RETRY_DELAY = timedelta(seconds=15), timedelta(minutes=10)
 RECORD_LIFETIME = timedelta(days=30)  # how long rows of sent and failed messages are kept
 MAX_ERROR_LENGTH = 500
 
 
-@dataclass(frozen=True, slots=True)
-class Claimed:
-    """A message claimed by this worker until its lease ends.
+class Failure(StrEnum):
+    """Why a message has failed, or, if its job is pending, why the last attempt has (`Job.failure`)."""
 
-    Attributes:
-        attempts: number of attempts, including this one.
-    """
-
-    id: uuid.UUID
-    created_at: datetime
-    recipient: str
-    subject: str
-    body: str
-    attempts: int
+    REJECTED = "rejected"  # permanently, by the mail server
+    EXPIRED = "expired"
+    DEFERRED = "deferred"  # the mail server may take other messages
+    MAIL_SERVER = "mail_server"  # it cannot be reached, or takes no messages
 
 
 def put(session: Session, *, to: str, template: str, lifetime: timedelta = LIFETIME, **context: Any) -> None:
@@ -54,89 +45,47 @@ def put(session: Session, *, to: str, template: str, lifetime: timedelta = LIFET
         context: variables of the template.
     """
     subject, _, body = _templates().get_template(f"mail/{template}.txt").render(**context).partition("\n")
-    instant = now()
-    session.add(
-        OutgoingMail(
-            created_at=instant,
-            recipient=to,
-            subject=subject.strip(),
-            body=body.strip() + "\n",
-            due_at=instant,
-            expires_at=instant + lifetime,
-        )
+    message = OutgoingMail(
+        id=uuid.uuid4(),
+        recipient=to,
+        subject=subject.strip(),
+        body=body.strip() + "\n",
+        expires_at=now() + lifetime,
     )
+    session.add(message)
     session.flush()
+    jobs.add(session, Kind.MAIL, message.id)
 
 
-def is_due(session: Session) -> bool:
-    """Whether `claim_next` would return a message."""
-    return session.scalar(select(OutgoingMail.id).where(_is_due(now())).limit(1)) is not None
+def get(session: Session, claim: Claim) -> OutgoingMail | None:
+    """Return the message of a job."""
+    return session.get(OutgoingMail, claim.key)
 
 
-def is_stuck(session: Session, *, since: datetime, has_worker: bool) -> bool:
-    """Whether a message waits that could have been sent before an instant. The web process may ask, for `/readyz`.
+def last_error(session: Session, claim: Claim) -> str | None:
+    """Return why the last attempt to send a message has failed."""
+    return session.scalar(select(Job.detail).where(Job.id == claim.id))
 
-    Args:
-        has_worker: whether a mail worker has reached the mail server since: then retries may wait for one recipient.
+
+def finish(session: Session, claim: Claim, *, failure: Failure | None = None, detail: str | None = None) -> None:
+    """Record that a message was sent, or has failed.
+
+    Raises:
+        LostClaimError: the claim has been lost.
     """
-    is_waiting = _is_due(since)
-    if not has_worker:
-        is_unsent = and_(OutgoingMail.sent_at.is_(None), OutgoingMail.failed_at.is_(None))
-        is_waiting = or_(is_waiting, and_(is_unsent, OutgoingMail.created_at <= since))
-    return session.scalar(select(OutgoingMail.due_at).where(is_waiting).limit(1)) is not None
+    session.execute(update(OutgoingMail).where(OutgoingMail.id == claim.key).values(body=""))
+    jobs.finish(session, claim, failure=failure, detail=detail and detail[:MAX_ERROR_LENGTH])
 
 
-def claim_next(session: Session) -> Claimed | None:
-    """Claim the message that was due first; None if none is due."""
-    instant = now()
-    row = session.scalar(
-        select(OutgoingMail)
-        .where(_is_due(instant))
-        .order_by(OutgoingMail.due_at, OutgoingMail.id)
-        .limit(1)
-        .with_for_update(skip_locked=True)
-    )
-    if row is None:
-        return None
-    row.due_at = instant + LEASE
-    row.attempts += 1
-    return Claimed(row.id, row.created_at, row.recipient, row.subject, row.body, row.attempts)
+def retry(session: Session, claim: Claim, *, failure: Failure, error: str) -> None:
+    """Record a failed attempt, and when the next is due. Without a mail server, no other message is tried before.
 
-
-def expire(session: Session) -> int:
-    """Mark expired messages as failed, and delete old rows; return the number of failed messages."""
-    instant = now()
-    expired = session.scalars(
-        select(OutgoingMail).where(
-            OutgoingMail.sent_at.is_(None),
-            OutgoingMail.failed_at.is_(None),
-            OutgoingMail.expires_at <= instant,
-            OutgoingMail.due_at <= instant,  # otherwise a worker is sending it, or a retry is due first
-        )
-    ).all()
-    for row in expired:
-        row.failed_at, row.body = instant, ""
-    forgotten = instant - RECORD_LIFETIME
-    session.execute(
-        delete(OutgoingMail).where(or_(OutgoingMail.sent_at <= forgotten, OutgoingMail.failed_at <= forgotten))
-    )
-    return len(expired)
-
-
-def mark_sent(session: Session, message: Claimed) -> None:
-    """Record that a message was sent."""
-    session.execute(
-        update(OutgoingMail).where(OutgoingMail.id == message.id).values(sent_at=now(), body="", last_error="")
-    )
-
-
-def mark_failed(session: Session, message: Claimed, error: str, *, is_final: bool) -> None:
-    """Record a failed attempt: schedule a retry, or mark the message as failed if the error is permanent."""
-    instant = now()
-    values: dict[str, Any] = {"last_error": error[:MAX_ERROR_LENGTH], "due_at": instant + retry_after(message.attempts)}
-    if is_final:
-        values |= {"failed_at": instant, "body": ""}
-    session.execute(update(OutgoingMail).where(OutgoingMail.id == message.id).values(**values))
+    Raises:
+        LostClaimError: the claim has been lost.
+    """
+    jobs.retry(session, claim, after=retry_after(claim.attempt), failure=failure, detail=error[:MAX_ERROR_LENGTH])
+    if failure is Failure.MAIL_SERVER:
+        jobs.postpone(session, Kind.MAIL, by=FIRST_RETRY_DELAY)
 
 
 def retry_after(attempts: int) -> timedelta:
@@ -149,8 +98,25 @@ def retry_after(attempts: int) -> timedelta:
     return min(FIRST_RETRY_DELAY * int(2**doublings), MAX_RETRY_DELAY)
 
 
-def _is_due(instant: datetime) -> ColumnElement[bool]:
-    return and_(OutgoingMail.sent_at.is_(None), OutgoingMail.failed_at.is_(None), OutgoingMail.due_at <= instant)
+def is_stuck(session: Session, *, since: datetime) -> bool:
+    """Whether a message was due before an instant, or waits since then for a mail server that cannot be reached.
+
+    The web process may ask, for `/readyz`.
+    """
+    of_mail = Job.kind == Kind.MAIL
+    sent_at = select(func.max(Job.finished_at)).where(of_mail, Job.failure.is_(None)).scalar_subquery()
+    has_no_server = and_(
+        Job.failure == Failure.MAIL_SERVER, Job.created_at <= since, or_(sent_at.is_(None), sent_at < Job.claimed_at)
+    )
+    waiting = select(Job.id).where(of_mail, Job.finished_at.is_(None), or_(Job.not_before <= since, has_no_server))
+    return session.scalar(waiting.limit(1)) is not None
+
+
+def remove_old(session: Session) -> None:
+    """Delete messages that were sent or have failed long ago, and their jobs."""
+    old = Job.kind == Kind.MAIL, Job.finished_at <= now() - RECORD_LIFETIME
+    session.execute(delete(OutgoingMail).where(OutgoingMail.id.in_(select(Job.key).where(*old))))
+    session.execute(delete(Job).where(*old))
 
 
 @cache

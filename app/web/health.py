@@ -86,9 +86,7 @@ def _check_workers(session: Session, checked: Readiness) -> None:
     elif scoring is not None and scoring >= oldest:
         checked.ground_truth = "failing"
     mail = last_polls.get(MAIL)
-    has_mail_worker = mail is not None and mail >= oldest
-    is_stuck = outbox.is_stuck(session, since=oldest, has_worker=has_mail_worker)
-    checked.mail = _state((mail is None or has_mail_worker) and not is_stuck)
+    checked.mail = _state((mail is None or mail >= oldest) and not outbox.is_stuck(session, since=oldest))
 
 
 def _state(is_ok: bool) -> State:

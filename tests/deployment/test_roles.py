@@ -88,6 +88,44 @@ def test_mail_cannot_speak_for_other_workers(database: URL, statement: str) -> N
             connection.execute(statement)  # type: ignore[arg-type]
 
 
+def add_job(connection: psycopg.Connection, kind: str) -> None:
+    connection.execute(
+        "INSERT INTO jobs (id, created_at, kind, key, priority, not_before, attempts)"
+        " VALUES (gen_random_uuid(), now(), %s, gen_random_uuid(), 1, now(), 0)",
+        [kind],
+    )
+
+
+@pytest.mark.parametrize(
+    ("role", "own", "other"),
+    [
+        ("vocboard_mail", "mail", "evaluation"),
+        ("vocboard_mail", "mail_sweep", "freeze"),
+        ("vocboard_worker", "import", "mail"),
+    ],
+)
+def test_each_worker_sees_only_its_own_jobs(database: URL, role: str, own: str, other: str) -> None:
+    with psycopg.connect(conninfo(database)) as connection:
+        connection.execute("DELETE FROM jobs")
+        for kind in (own, other):
+            add_job(connection, kind)
+    with connect(database, role) as connection:
+        assert connection.execute("SELECT kind FROM jobs").fetchall() == [(own,)]
+        assert connection.execute("UPDATE jobs SET attempts = 1").rowcount == 1
+        add_job(connection, own)
+        for statement in (
+            f"UPDATE jobs SET kind = '{other}'",
+            f"UPDATE jobs SET kind = '{other}' WHERE kind = '{own}'",
+        ):
+            with pytest.raises(psycopg.errors.InsufficientPrivilege), connection.transaction():
+                connection.execute(statement)  # type: ignore[arg-type]
+        with pytest.raises(psycopg.errors.InsufficientPrivilege), connection.transaction():
+            add_job(connection, other)
+        assert connection.execute("DELETE FROM jobs").rowcount == 2
+    with psycopg.connect(conninfo(database)) as connection:
+        assert connection.execute("DELETE FROM jobs RETURNING kind, attempts").fetchall() == [(other, 0)]
+
+
 @pytest.mark.parametrize("role", ["vocboard_web", "vocboard_worker"])
 def test_neither_changes_tables_or_what_was_audited(database: URL, role: str) -> None:
     for statement in ("CREATE TABLE mine (id int)", "DROP TABLE submissions", "DELETE FROM audit_events"):

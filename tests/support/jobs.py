@@ -3,6 +3,7 @@
 import uuid
 from collections.abc import Callable
 from datetime import timedelta
+from pathlib import Path
 
 from sqlalchemy import select, update
 
@@ -11,6 +12,7 @@ from vocboard.app.database import Database, now
 from vocboard.app.jobs import service as jobs
 from vocboard.app.jobs.models import Job, Kind
 from vocboard.app.jobs.service import Claim, LostClaimError
+from vocboard.app.messaging.delivery import Send
 from vocboard.app.rescores import queue as rescores
 from vocboard.app.settings import Settings
 from vocboard.app.storage.archives import ArchiveStore
@@ -60,6 +62,16 @@ def rescore_next(database: Database, store: ArchiveStore, settings: Settings) ->
     with database.writing() as session:
         rescores.add_missing(session, vars(rescoring)["VERSION"])
     return work_next(process(database, store, settings, Kind.RESCORE, Kind.BATCH))
+
+
+def send_due(database: Database, directory: Path, send: Send) -> int:
+    """Send the messages that are due; return the number of attempts."""
+    worker = process(database, None, Settings(data_directory=directory), Kind.MAIL)
+    worker.send_mail = send
+    attempts = 0
+    while work_next(worker):
+        attempts += 1
+    return attempts
 
 
 def sweep(database: Database, settings: Settings) -> None:

@@ -6,16 +6,17 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from sqlalchemy import select, text
+from sqlalchemy import select
 from sqlalchemy.engine import make_url
 
 from tests.support.backend import Backend, wait_until
+from tests.support.jobs import let_leases_end
 from tests.support.mail import MailServer, mail_server
 from tests.support.services import in_full
 from vocboard.app.database import Database
 from vocboard.app.jobs import heartbeats
+from vocboard.app.jobs.models import Job, Kind
 from vocboard.app.messaging import outbox
-from vocboard.app.messaging.models import OutgoingMail
 from vocboard.app.messaging.notifier import WorkerNotifier
 from vocboard.app.settings import Settings
 from vocboard.app.storage.directory_store import DirectoryStore
@@ -33,10 +34,9 @@ def put(backend: Backend, to: str = "ada@lab.example") -> None:
         outbox.put(session, to=to, template="approved", site="https://voc.example")
 
 
-def waiting(backend: Backend) -> list[OutgoingMail]:
+def waiting(backend: Backend) -> list[Job]:
     with backend.database.reading() as session:
-        unsent = OutgoingMail.sent_at.is_(None) & OutgoingMail.failed_at.is_(None)
-        return list(session.scalars(select(OutgoingMail).where(unsent)))
+        return list(session.scalars(select(Job).where(Job.kind == Kind.MAIL, Job.finished_at.is_(None))))
 
 
 def looking(database: Database) -> set[str]:
@@ -55,7 +55,7 @@ def test_a_lost_message_changes_nothing(backend: Backend, server: MailServer) ->
 
 
 def test_a_message_of_the_broker_makes_it_poll_at_once(backend: Backend, server: MailServer) -> None:
-    with backend.running("worker", "--only", "mail", mail_url=server.url, sweep_interval="PT1H"):
+    with backend.running("worker", "--only", "mail", mail_url=server.url, poll_interval="PT1H", sweep_interval="PT1H"):
         put(backend)
         wait_until(lambda: len(server.messages()) == 1)  # its first poll
         put(backend)
@@ -68,12 +68,11 @@ def test_nothing_is_lost_while_the_mail_server_is_down(backend: Backend, server:
     put(backend)
     put(backend, "eve@lab.example")
     with backend.running("worker", "--only", "mail", mail_url=server.url):
-        wait_until(lambda: any(row.last_error for row in waiting(backend)))
+        wait_until(lambda: any(row.detail for row in waiting(backend)))
         server.start()
 
         def all_sent() -> bool:
-            with backend.database.writing() as session:  # do not wait for the retry
-                session.execute(text("UPDATE outbox SET due_at = created_at WHERE last_error <> ''"))
+            let_leases_end(backend.database)  # do not wait for the retry
             return waiting(backend) == []
 
         wait_until(all_sent)
@@ -89,10 +88,9 @@ def test_starttls_and_a_password(backend: Backend, tmp_path: Path) -> None:
         url = server.url.replace("//", "//ada:s3cret%2Fword@")
         put(backend)
         with backend.running("worker", "--only", "mail", mail_url=url):  # does not know the certificate
-            wait_until(lambda: any("CERTIFICATE_VERIFY_FAILED" in row.last_error for row in waiting(backend)))
+            wait_until(lambda: any("CERTIFICATE_VERIFY_FAILED" in (row.detail or "") for row in waiting(backend)))
         assert server.messages() == []
-        with backend.database.writing() as session:
-            session.execute(text("UPDATE outbox SET due_at = created_at"))
+        let_leases_end(backend.database)
         with pytest.MonkeyPatch.context() as patch:
             patch.setitem(os.environ, "SSL_CERT_FILE", str(certificate))
             with backend.running("worker", "--only", "mail", mail_url=url):
@@ -104,7 +102,7 @@ def test_starttls_and_a_password(backend: Backend, tmp_path: Path) -> None:
 def test_a_password_is_not_sent_in_the_clear(backend: Backend, server: MailServer) -> None:
     put(backend)
     with backend.running("worker", "--only", "mail", mail_url=server.url.replace("//", "//ada:secret@")):
-        wait_until(lambda: any("offers no TLS" in row.last_error for row in waiting(backend)))
+        wait_until(lambda: any("offers no TLS" in (row.detail or "") for row in waiting(backend)))
     assert server.messages() == []
 
 
@@ -115,8 +113,8 @@ def test_an_address_that_is_refused_is_given_up_at_once(backend: Backend, tmp_pa
         with backend.running("worker", "--only", "mail", mail_url=server.url):
             wait_until(lambda: len(server.messages()) == 1 and waiting(backend) == [])
     with backend.database.reading() as session:
-        refused = session.scalars(select(OutgoingMail).where(OutgoingMail.failed_at.is_not(None))).one()
-    assert "no such mailbox" in refused.last_error
+        refused = session.scalars(select(Job).where(Job.failure.is_not(None))).one()
+    assert "no such mailbox" in (refused.detail or "")
 
 
 def test_the_ordinary_worker_sends_in_the_embedded_set_up(backend: Backend, server: MailServer) -> None:

@@ -9,13 +9,16 @@ from pydantic import SecretStr
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
+from tests.support.jobs import claim_next, job_of, let_leases_end, send_due
 from tests.support.mail import link_in, mail_server, read
 from vocboard.app.accounts.people import normalised_email
 from vocboard.app.database import Database, now
+from vocboard.app.jobs import service as jobs
+from vocboard.app.jobs.models import Job, Kind
 from vocboard.app.messaging import outbox
-from vocboard.app.messaging.delivery import MailServerError, SmtpServer, UndeliverableError, send_due, sender
+from vocboard.app.messaging.delivery import DeferredError, MailServerError, SmtpServer, UndeliverableError, sender
 from vocboard.app.messaging.models import OutgoingMail
-from vocboard.app.messaging.outbox import Claimed
+from vocboard.app.messaging.outbox import Failure
 from vocboard.app.settings import Settings
 
 
@@ -28,94 +31,115 @@ def only_row(database: Database) -> OutgoingMail:
         return session.scalars(select(OutgoingMail)).one()
 
 
-def make_due(database: Database) -> None:
-    with database.writing() as session:
-        session.scalars(select(OutgoingMail)).one().due_at = now()
+def only_job(database: Database) -> Job:
+    return job_of(database, only_row(database).id)
 
 
-def test_a_message_is_part_of_the_transaction_that_it_announces(database: Database) -> None:
+def no_message(_message: OutgoingMail) -> None:
+    """Accept a message."""
+
+
+def test_a_message_is_part_of_the_transaction_that_it_announces(database: Database, tmp_path: Path) -> None:
     with database.writing() as session:
         put(session)
         session.rollback()
-    with database.writing() as session:
-        assert outbox.claim_next(session) is None
+    assert send_due(database, tmp_path, no_message) == 0
 
 
-def test_a_claimed_message_is_nobody_elses_until_its_lease_ends(database: Database) -> None:
-    with database.writing() as session:
-        put(session)
-    with database.writing() as session:
-        assert outbox.claim_next(session) is not None
-    with database.writing() as session:
-        assert outbox.claim_next(session) is None
-    assert now() < only_row(database).due_at <= now() + outbox.LEASE
-    make_due(database)  # the worker died
-    with database.writing() as session:
-        again = outbox.claim_next(session)
-    assert again is not None
-    assert again.attempts == 2
-
-
-def test_what_is_sent_keeps_no_secret(database: Database) -> None:
+def test_a_claimed_message_is_nobody_elses_until_its_lease_ends(database: Database, tmp_path: Path) -> None:
     with database.writing() as session:
         put(session)
-    assert send_due(database, lambda message: None) == 1
-    row = only_row(database)
-    assert row.sent_at is not None
-    assert row.body == ""
-    assert send_due(database, lambda message: None) == 0
+    assert claim_next(database, Kind.MAIL) is not None
+    assert send_due(database, tmp_path, no_message) == 0
+    let_leases_end(database)  # the worker died
+    assert send_due(database, tmp_path, no_message) == 1
+    assert only_job(database).attempts == 2
 
 
-def test_a_server_that_is_down_is_tried_once_and_again_later(database: Database) -> None:
-    tried: list[Claimed] = []
+def test_what_is_sent_keeps_no_secret(database: Database, tmp_path: Path) -> None:
+    with database.writing() as session:
+        put(session)
+    assert send_due(database, tmp_path, no_message) == 1
+    assert only_job(database).finished_at is not None
+    assert only_row(database).body == ""
+    assert send_due(database, tmp_path, no_message) == 0
 
-    def fail(message: Claimed) -> None:
+
+def test_a_server_that_is_down_is_tried_once_and_again_later(database: Database, tmp_path: Path) -> None:
+    tried: list[OutgoingMail] = []
+
+    def fail(message: OutgoingMail) -> None:
         tried.append(message)
         raise MailServerError("no route")
 
     with database.writing() as session:
         put(session)
         put(session)
-    assert send_due(database, fail) == 0
-    assert len(tried) == 1
-    assert send_due(database, lambda message: None) == 1  # the other one waited for nothing
-    with database.writing() as session:
-        row = session.scalars(select(OutgoingMail).where(OutgoingMail.sent_at.is_(None))).one()
-        assert timedelta() < row.due_at - now() <= outbox.FIRST_RETRY_DELAY
-        assert row.last_error == "no route"
-        row.due_at = now()
-    assert send_due(database, lambda message: None) == 1
+    assert send_due(database, tmp_path, fail) == 1
+    assert len(tried) == 1  # the other one waits, too
+    with database.reading() as session:
+        rows = session.scalars(select(Job).order_by(Job.attempts)).all()
+    assert [(row.attempts, row.failure, row.detail) for row in rows] == [
+        (0, None, None),
+        (1, Failure.MAIL_SERVER, "no route"),
+    ]
+    assert all(timedelta() < row.not_before - now() <= outbox.FIRST_RETRY_DELAY for row in rows)
+    let_leases_end(database)
+    assert send_due(database, tmp_path, no_message) == 2
 
 
-def test_a_message_is_given_up_in_the_end(database: Database) -> None:
+def test_the_delay_grows_with_each_attempt(database: Database, tmp_path: Path) -> None:
+    def defer(_message: OutgoingMail) -> None:
+        raise DeferredError("450 busy")
+
     with database.writing() as session:
         put(session)
+    for seconds in (15, 30, 60, 120):
+        let_leases_end(database)
+        assert send_due(database, tmp_path, defer) == 1
+        assert (only_job(database).not_before - now()).total_seconds() == pytest.approx(seconds, abs=5)
+
+
+def test_a_message_is_given_up_in_the_end(database: Database, tmp_path: Path) -> None:
+    def defer(_message: OutgoingMail) -> None:
+        raise DeferredError("450 busy")
+
+    with database.writing() as session:
+        put(session)
+    send_due(database, tmp_path, defer)
+    with database.writing() as session:
         session.scalars(select(OutgoingMail)).one().expires_at = now()
-    assert send_due(database, lambda message: pytest.fail("too late")) == 0
-    row = only_row(database)
-    assert row.failed_at is not None
-    assert row.body == ""
+    let_leases_end(database)
+    send_due(database, tmp_path, lambda message: pytest.fail("too late"))
+    job = only_job(database)
+    assert job.finished_at is not None
+    assert (job.failure, job.detail) == (Failure.EXPIRED, "450 busy")
+    assert only_row(database).body == ""
 
 
-def test_a_refused_message_does_not_hold_up_the_others(database: Database) -> None:
-    def send(message: Claimed) -> None:
+def test_a_refused_message_does_not_hold_up_the_others(database: Database, tmp_path: Path) -> None:
+    def send(message: OutgoingMail) -> None:
         if message.recipient.startswith("gone"):
             raise UndeliverableError("550 no such mailbox")
 
     with database.writing() as session:
         put(session, "gone@lab.example")
         put(session)
-    assert send_due(database, send) == 1
+    assert send_due(database, tmp_path, send) == 2
+    with database.reading() as session:
+        rows = session.scalars(select(Job).order_by(Job.created_at)).all()
+    assert [(row.failure, row.detail) for row in rows] == [(Failure.REJECTED, "550 no such mailbox"), (None, None)]
+    assert all(row.finished_at for row in rows)
 
 
 @pytest.mark.parametrize("recipient", ["a@b.example\nBcc: eve@evil.example", "a@b.example\r\nSubject: x"])
 def test_no_header_can_be_added(database: Database, tmp_path: Path, recipient: str) -> None:
-    message = Claimed(id=only_id(), created_at=now(), recipient=recipient, subject="s", body="b", attempts=1)
+    message = OutgoingMail(id=only_id(), created_at=now(), recipient=recipient, subject="s", body="b")
     with pytest.raises(UndeliverableError):
         sender(Settings(data_directory=tmp_path))(message)
     with pytest.raises(UndeliverableError):
         sender(Settings(data_directory=tmp_path))(
-            Claimed(id=only_id(), created_at=now(), recipient="a@b.example", subject="s\nBcc: e@e", body="", attempts=1)
+            OutgoingMail(id=only_id(), created_at=now(), recipient="a@b.example", subject="s\nBcc: e@e", body="")
         )
     assert not list(tmp_path.rglob("*.eml"))
 
@@ -130,7 +154,7 @@ ENCODED_WORDS = [
 @pytest.mark.parametrize("recipient", ENCODED_WORDS)
 def test_an_encoded_word_is_no_address(tmp_path: Path, recipient: str) -> None:
     assert normalised_email(recipient) is None
-    message = Claimed(id=only_id(), created_at=now(), recipient=recipient, subject="s", body="b", attempts=1)
+    message = OutgoingMail(id=only_id(), created_at=now(), recipient=recipient, subject="s", body="b")
     with pytest.raises(UndeliverableError):
         sender(Settings(data_directory=tmp_path))(message)
     assert not list(tmp_path.rglob("*.eml"))
@@ -139,7 +163,7 @@ def test_an_encoded_word_is_no_address(tmp_path: Path, recipient: str) -> None:
 @pytest.mark.parametrize("title", ["=?utf-8?q?x=0aBcc:eve=40evil.example?=", "=?utf-8?q?=0d=0a=0d=0ABcc:_you?="])
 def test_an_encoded_word_in_a_subject_is_text(tmp_path: Path, title: str) -> None:
     subject = f"Invitation to organise {title}"
-    message = Claimed(id=only_id(), created_at=now(), recipient="a@b.example", subject=subject, body="b", attempts=1)
+    message = OutgoingMail(id=only_id(), created_at=now(), recipient="a@b.example", subject=subject, body="b")
     sender(Settings(data_directory=tmp_path))(message)
     [written] = read(tmp_path / "mail")
     assert written.keys() == [
@@ -152,7 +176,7 @@ def test_an_encoded_word_in_a_subject_is_text(tmp_path: Path, title: str) -> Non
 def test_a_domain_that_is_not_ascii_is_written_as_mail_servers_know_it(tmp_path: Path) -> None:
     recipient = normalised_email("ada@xn--bcher-kva.example")
     assert recipient == "ada@bücher.example"
-    message = Claimed(id=only_id(), created_at=now(), recipient=recipient, subject="s", body="b", attempts=1)
+    message = OutgoingMail(id=only_id(), created_at=now(), recipient=recipient, subject="s", body="b")
     sender(Settings(data_directory=tmp_path))(message)
     assert [written["To"] for written in read(tmp_path / "mail")] == ["ada@xn--bcher-kva.example"]
 
@@ -166,11 +190,15 @@ def test_an_address_that_the_mail_server_cannot_take_does_not_hold_up_the_others
         put(session)
     with mail_server(tmp_path / "received", "--defer", "full@lab.example") as server:
         send = sender(Settings(data_directory=tmp_path, mail_url=SecretStr(server.url)))
-        assert send_due(database, send) == 1
+        assert send_due(database, tmp_path, send) == 3
         assert [message["To"] for message in server.messages()] == ["ada@lab.example"]
     with database.reading() as session:
-        rows = session.scalars(select(OutgoingMail).order_by(OutgoingMail.created_at)).all()
-        assert [row.failed_at is not None for row in rows] == [True, False, False]
+        rows = session.scalars(select(Job).order_by(Job.created_at)).all()
+    assert [(row.failure, row.finished_at is not None) for row in rows] == [
+        (Failure.REJECTED, True),
+        (Failure.DEFERRED, False),
+        (None, True),
+    ]
 
 
 def only_id() -> uuid.UUID:
@@ -184,7 +212,7 @@ def test_the_embedded_set_up_writes_files_for_its_owner_alone(database: Database
         outbox.put(
             session, to="ada@lab.example", template="confirm-address", site="https://voc.example", link=link, hours=72
         )
-    send_due(database, sender(settings))
+    send_due(database, tmp_path, sender(settings))
     assert settings.mail_directory == tmp_path / "mail"
     [message] = read(tmp_path / "mail")
     assert message["To"] == "ada@lab.example"
@@ -211,12 +239,18 @@ def test_a_wrong_address_of_a_mail_server_is_refused_without_repeating_it(url: s
     assert "secret" not in str(caught.value)
 
 
-def test_old_records_are_deleted(database: Database) -> None:
+def test_old_records_are_deleted(database: Database, tmp_path: Path) -> None:
     with database.writing() as session:
         put(session)
-    send_due(database, lambda message: None)
+    send_due(database, tmp_path, no_message)
     with database.writing() as session:
-        session.scalars(select(OutgoingMail)).one().sent_at = now() - outbox.RECORD_LIFETIME
-    send_due(database, lambda message: None)
+        jobs.remove_old(session)
+        outbox.remove_old(session)
+        session.scalars(select(Job)).one().finished_at = now() - outbox.RECORD_LIFETIME
+    with database.writing() as session:
+        jobs.remove_old(session)
+        assert len(session.scalars(select(OutgoingMail)).all()) == 1
+        outbox.remove_old(session)
     with database.reading() as session:
         assert session.scalars(select(OutgoingMail)).all() == []
+        assert session.scalars(select(Job)).all() == []

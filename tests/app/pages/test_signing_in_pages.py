@@ -12,11 +12,12 @@ from lxml import html
 
 from tests.support.browsing import from_here, send_form, sign_in, token_of
 from tests.support.factories import PASSWORD, make_user
+from tests.support.jobs import send_due
 from tests.support.mail import link_in, read
 from tests.support.site import SECONDS_TO_ANSWER, Site, serving
 from vocboard.app.accounts import passwords, registration
 from vocboard.app.accounts.models import Role
-from vocboard.app.messaging.delivery import send_due, sender
+from vocboard.app.messaging.delivery import sender
 from vocboard.app.settings import Settings
 
 SECONDS_TO_WRITE = 20.0
@@ -31,7 +32,7 @@ def the_mail(site: Site, address: str) -> str:
     assert site.settings.mail_directory is not None
     deadline = time.monotonic() + SECONDS_TO_WRITE
     while True:
-        send_due(site.database, sender(site.settings))
+        send_due(site.database, site.settings.data_directory, sender(site.settings))
         found = [mail for mail in read(site.settings.mail_directory) if mail["To"] == address]
         if found:
             return str(found[-1].get_content())
