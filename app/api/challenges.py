@@ -1,15 +1,14 @@
 """Challenges: list, read, create, change."""
 
 from datetime import datetime
-from functools import partial
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Query, Request, Response
 from sqlalchemy.orm import Session
 
 from vocboard.app.accounts.models import User
-from vocboard.app.api.paging import DEFAULT_PER_PAGE, FIRST_PAGE, ItemPage, PageNumber, PerPage, item_page, page_of
-from vocboard.app.api.phase_views import PhaseKey, phase_view, quota_of
+from vocboard.app.api.paging import ItemPage, Paging
+from vocboard.app.api.phases import PhaseKey, quota_of, views_of_phases
 from vocboard.app.api.problems import problem_responses
 from vocboard.app.api.schemas.challenges import (
     ChallengeChanges,
@@ -22,7 +21,7 @@ from vocboard.app.api.schemas.challenges import (
     NewChallenge,
     QuotaUse,
 )
-from vocboard.app.challenges import copying
+from vocboard.app.challenges import copying, samples
 from vocboard.app.challenges import service as challenges
 from vocboard.app.challenges.models import MAIN_PHASE, Challenge
 from vocboard.app.challenges.phase_changes import note_on_change
@@ -31,7 +30,7 @@ from vocboard.app.leaderboards.service import imported_scores
 from vocboard.app.quotas.service import quotas
 from vocboard.app.web.dependencies import DatabaseDep
 from vocboard.app.web.identity import ApiIdentity, OrganisingUser, Viewer
-from vocboard.evaluator.editions import Competition as EditionCompetition
+from vocboard.app.web.organised import OrganisedByToken
 
 router = APIRouter(tags=["challenges"])
 
@@ -39,17 +38,21 @@ EDITION_MEDIA_TYPE = "application/toml"
 _EDITION_FILE: dict[int | str, dict[str, Any]] = {
     200: {"content": {EDITION_MEDIA_TYPE: {"schema": {"type": "string"}}}}
 }
+_ZIP: dict[int | str, dict[str, Any]] = {
+    200: {"content": {"application/zip": {"schema": {"type": "string", "format": "binary"}}}}
+}
 _IMAGE_SETS: dict[int | str, dict[str, Any]] = {200: {"content": {"application/json": {"schema": {"type": "object"}}}}}
 
 
 @router.get("/challenges", responses=problem_responses(401, 403))
-def list_challenges(
-    database: DatabaseDep, viewer: Viewer, page: PageNumber = FIRST_PAGE, per_page: PerPage = DEFAULT_PER_PAGE
-) -> ItemPage[ChallengeSummary]:
+def list_challenges(database: DatabaseDep, viewer: Viewer, paging: Paging) -> ItemPage[ChallengeSummary]:
     """List public challenges and challenges that you organise, newest first."""
+    at = now()
     with database.reading() as session:
-        listed = page_of(challenges.visible_challenges(session, viewer), page=page, per_page=per_page)
-        return item_page(listed, partial(_summary, session))
+        return paging.of(
+            challenges.visible_challenges(session, viewer),
+            lambda challenge: ChallengeSummary.of(challenge, **_common(session, challenge, at)),
+        )
 
 
 @router.get("/challenges/{slug}", responses=problem_responses(401, 403, 404))
@@ -100,13 +103,12 @@ def get_edition(
 
 
 @router.put("/challenges/{slug}/edition", responses=problem_responses(400, 401, 403, 404, 409, 413, 422))
-def replace_edition(
-    database: DatabaseDep, user: OrganisingUser, identity: ApiIdentity, slug: str, given: EditionFile
-) -> ChallengeDetails:
+def replace_edition(organised: OrganisedByToken, identity: ApiIdentity, given: EditionFile) -> ChallengeDetails:
     """Replace a custom edition before ground truth is uploaded. Afterwards, use `POST /challenges/{slug}/rescores`."""
-    with database.writing() as session:
-        challenge = challenges.get_organised(session, slug, user)
-        challenges.replace_edition_file(session, challenge=challenge, user=user, edition_file=given.edition_file)
+    with organised.writing() as (session, challenge):
+        challenges.replace_edition_file(
+            session, challenge=challenge, user=organised.user, edition_file=given.edition_file
+        )
         return challenge_details(session, challenge, identity.reader)
 
 
@@ -136,42 +138,40 @@ def create_challenge(
 
 @router.post("/challenges/{slug}/copy", status_code=201, responses=problem_responses(400, 401, 403, 404, 409, 422))
 def copy_challenge(
-    request: Request,
-    database: DatabaseDep,
-    response: Response,
-    user: OrganisingUser,
-    identity: ApiIdentity,
-    slug: str,
-    wanted: ChallengeCopy,
+    request: Request, response: Response, organised: OrganisedByToken, identity: ApiIdentity, wanted: ChallengeCopy
 ) -> ChallengeDetails:
     """Create a draft with the edition, the rules and the phases of a challenge.
 
     It has no dates, people, submissions or ground truth, and shows at most the detail level `curves` of hidden ground
     truth.
     """
-    with database.writing() as session:
-        challenge = challenges.get_organised(session, slug, user)
-        new = copying.copy(session, challenge=challenge, user=user, slug=wanted.slug, title=wanted.title)
+    with organised.writing() as (session, challenge):
+        new = copying.copy(session, challenge=challenge, user=organised.user, slug=wanted.slug, title=wanted.title)
         details = challenge_details(session, new, identity.reader)
     response.headers["Location"] = request.app.url_path_for("get_challenge", slug=new.slug)
     return details
 
 
 @router.patch("/challenges/{slug}", responses=problem_responses(400, 401, 403, 404, 409, 422))
-def change_challenge(
-    database: DatabaseDep, user: OrganisingUser, identity: ApiIdentity, slug: str, changes: ChallengeChanges
-) -> ChangedChallenge:
+def change_challenge(organised: OrganisedByToken, identity: ApiIdentity, changes: ChallengeChanges) -> ChangedChallenge:
     """Change a challenge. Omitted fields are unchanged; a date set to null is removed."""
-    with database.writing() as session:
-        challenge = challenges.get_organised(session, slug, user)
+    with organised.writing() as (session, challenge):
         rules = changes.applied_to(challenges.rules_of(challenge))
         note = note_on_change(challenge, challenges.phase_named(challenge, MAIN_PHASE), rules)
-        challenges.update(session, challenge=challenge, user=user, rules=rules)
+        challenges.update(session, challenge=challenge, user=organised.user, rules=rules)
         return ChangedChallenge(**dict(challenge_details(session, challenge, identity.reader)), note=note)
 
 
-def _summary(session: Session, challenge: Challenge) -> ChallengeSummary:
-    return ChallengeSummary(**_common(session, challenge, now()))
+@router.get(
+    "/challenges/{slug}/samples", response_class=Response, responses=problem_responses(401, 403, 404, 409, 503) | _ZIP
+)
+def get_samples(organised: OrganisedByToken) -> Response:
+    """Return a sample tree and sample results for a custom edition, for rehearsals. For organisers.
+
+    The zip file has `edition.toml`, `ground-truth.tar.gz` and `results.tar.gz`, the same as `vocboard new-edition
+    --edition-file` writes.
+    """
+    return Response(samples.samples_of(organised.load()), media_type="application/zip")
 
 
 def challenge_details(session: Session, challenge: Challenge, reader: User | None) -> ChallengeDetails:
@@ -180,48 +180,23 @@ def challenge_details(session: Session, challenge: Challenge, reader: User | Non
     if reader is not None:
         phase = challenges.current_phase(challenge, at)
         states = quotas(session, user=reader, challenge=challenge, phase=phase, now=at)
-        use = {
-            key: QuotaUse(used=state.used, allowed=state.allowed, allowed_at=state.allowed_at)
-            for key, state in states.items()
-        }
-    return ChallengeDetails(**_common(session, challenge, at), description=challenge.description, quota_use=use)
+        use = {key: QuotaUse.model_validate(state) for key, state in states.items()}
+    return ChallengeDetails.of(challenge, **_common(session, challenge, at), quota_use=use)
 
 
 def _common(session: Session, challenge: Challenge, at: datetime) -> dict[str, Any]:
+    """Return what `ChallengeSummary` has beside attributes of the challenge."""
     current = challenges.current_phase(challenge, at)
     rules, edition = current.rules, challenges.edition_of_phase(challenge, current)
     return {
-        "slug": challenge.slug,
-        "title": challenge.title,
-        "edition": challenge.edition,
         "edition_is_own": challenge.edition_file is not None,
-        "edition_version": challenge.edition_version,
-        "visibility": challenge.visibility,
         "phase": current.state(at),
         "opens_at": rules.opens_at,
         "closes_at": rules.closes_at,
-        "competitions": [_competition(edition.competitions[key]) for key in current.competitions],
+        "competitions": [Competition.model_validate(edition.competitions[key]) for key in current.competitions],
         "quota": quota_of(current),
-        "decimals": challenge.decimals,
         "detail": rules.detail,
-        "anywhere_on_earth": challenge.anywhere_on_earth,
-        "statistics": challenge.statistics,
         "imported": imported_scores(session, challenge),
         "current_phase": current.key,
-        "phases": [phase_view(phase, current, at) for phase in challenges.phases_of(challenge)],
+        "phases": views_of_phases(challenge, at),
     }
-
-
-def _competition(competition: EditionCompetition) -> Competition:
-    return Competition(
-        key=competition.key,
-        number=competition.number,
-        task=competition.task,
-        variant=competition.variant,
-        training=competition.training,
-        image_set=competition.image_set,
-        metric=competition.rules.metric,
-        classes=list(competition.classes),
-        result_file=competition.result_file,
-        declarations=list(competition.declarations),
-    )

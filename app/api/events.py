@@ -1,33 +1,60 @@
-"""State changes of a submission as server-sent events."""
+"""Server-sent events for objects that change until they are final, such as submissions.
+
+Source: WHATWG HTML, section 9.2, "Server-sent events".
+"""
 
 import uuid
-from functools import partial
+from collections.abc import AsyncIterator, Callable
+from typing import Any, TypeVar
 
+import anyio
+from anyio import to_thread
 from fastapi import APIRouter, Request
+from pydantic import BaseModel
+from sqlalchemy.orm import Session
+from sse_starlette import EventSourceResponse, ServerSentEvent
+from starlette.types import Receive, Scope, Send
 
-from vocboard.app.api.event_streams import EventStream, follow
+from vocboard.app.accounts.models import User
 from vocboard.app.api.problems import problem_responses
-from vocboard.app.api.schemas.submissions import SubmissionEvent
 from vocboard.app.database import Database
+from vocboard.app.errors import NotFoundError, NotSignedInError
 from vocboard.app.rate_limits import network
 from vocboard.app.submissions import queries, queue
 from vocboard.app.submissions.models import State
 from vocboard.app.web.client import client_address
 from vocboard.app.web.dependencies import DatabaseDep, OpenStreamsDep
 from vocboard.app.web.identity import ApiIdentity, Viewer
+from vocboard.app.web.open_streams import OpenStreams
 from vocboard.app.web.viewer import Identity, viewer_now
 
 router = APIRouter(tags=["submissions"])
 
 FINAL_STATES = frozenset({State.SCORED, State.FAILED, State.WITHDRAWN, State.DISQUALIFIED})
-EVENT = "state"
+Event = TypeVar("Event", bound=BaseModel)
+
+
+class EventStream(EventSourceResponse):
+    """A response with server-sent events, with its media type for the API documentation."""
+
+    media_type = "text/event-stream"
+
+
+def event_responses(model: type[BaseModel]) -> dict[int | str, dict[str, Any]]:
+    """Return the `responses` of an operation that streams events of a schema."""
+    errors = problem_responses(401, 403, 404, 429)
+    return errors | {200: {"model": model, "description": "The data of each event."}}
+
+
+class SubmissionEvent(BaseModel):
+    """An event of the stream: sent when the state or the queue position changes."""
+
+    state: State
+    queue_position: int | None
 
 
 @router.get(
-    "/submissions/{submission_id}/events",
-    response_class=EventStream,
-    responses=problem_responses(401, 403, 404, 429)
-    | {200: {"model": SubmissionEvent, "description": "The data of each event."}},
+    "/submissions/{submission_id}/events", response_class=EventStream, responses=event_responses(SubmissionEvent)
 )
 async def submission_events(
     request: Request,
@@ -41,16 +68,78 @@ async def submission_events(
 
     The stream also ends when the token or browser session of the request ends.
     """
+
+    def read(session: Session, viewer: User | None) -> SubmissionEvent:
+        submission = queries.get_for(session, submission_id, viewer)
+        return SubmissionEvent(state=submission.state, queue_position=queue.queue_position(session, submission))
+
     return await follow(
         streams,
-        partial(_read_state, database, submission_id, identity),
-        name=EVENT,
+        database,
+        identity,
+        read,
+        name="state",
         is_final=lambda event: event.state in FINAL_STATES,
         subject=viewer.id if viewer else network(client_address(request)),
     )
 
 
-def _read_state(database: Database, submission_id: uuid.UUID, identity: Identity) -> SubmissionEvent:
-    with database.reading() as session:
-        submission = queries.get_for(session, submission_id, viewer_now(session, identity))
-        return SubmissionEvent(state=submission.state, queue_position=queue.queue_position(session, submission))
+async def follow(
+    streams: OpenStreams,
+    database: Database,
+    identity: Identity,
+    read: Callable[[Session, User | None], Event],
+    *,
+    name: str,
+    is_final: Callable[[Event], bool],
+    subject: uuid.UUID | str,
+) -> EventStream:
+    """Send an event for each change, until the object is final or the user may no longer see it.
+
+    Args:
+        read: reads the state for the current user of the identity, in a thread; its first exception becomes the
+            response.
+        name: name of the events.
+        subject: the id of the user, or the address of a visitor.
+
+    Raises:
+        LimitedError: the subject has too many open streams.
+    """
+
+    def read_state() -> Event:
+        with database.reading() as session:
+            return read(session, viewer_now(session, identity))
+
+    first = await to_thread.run_sync(read_state)
+    return _CountedStream(_events(streams, read_state, first, name, is_final), streams, subject)
+
+
+class _CountedStream(EventStream):
+    """A stream that is counted as open until its response ends for any reason."""
+
+    def __init__(self, events: AsyncIterator[ServerSentEvent], streams: OpenStreams, subject: uuid.UUID | str) -> None:
+        super().__init__(events, headers={"X-Accel-Buffering": "no"})
+        self._streams, self._subject = streams, subject
+        streams.enter(subject)
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Send the stream."""
+        try:
+            await super().__call__(scope, receive, send)
+        finally:
+            self._streams.leave(self._subject)
+
+
+async def _events(
+    streams: OpenStreams, read_state: Callable[[], Event], event: Event, name: str, is_final: Callable[[Event], bool]
+) -> AsyncIterator[ServerSentEvent]:
+    yield ServerSentEvent(event.model_dump_json(), event=name)
+    while not is_final(event):
+        await anyio.sleep(streams.interval.total_seconds())
+        before = event
+        try:
+            event = await to_thread.run_sync(read_state)
+        except (NotFoundError, NotSignedInError):  # unpublished, signed out or disabled in the meantime
+            return
+        if event != before:
+            yield ServerSentEvent(event.model_dump_json(), event=name)

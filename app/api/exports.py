@@ -8,18 +8,33 @@ from fastapi import APIRouter, Query, Response
 
 from vocboard.app.accounts.models import User
 from vocboard.app.api.problems import problem_responses
-from vocboard.app.api.schemas.submissions import CompetitionScores, Curves, Diagnosis
-from vocboard.app.api.scores import curves_of, diagnosis_of, scores_of
+from vocboard.app.api.schemas.submissions import (
+    CompetitionScores,
+    Curves,
+    Diagnosis,
+    PrecisionRecallPoints,
+    RocPoints,
+)
+from vocboard.app.api.schemas.values import ImportedScores
+from vocboard.app.api.submission_views import scores_of
 from vocboard.app.database import Database
 from vocboard.app.errors import NotFoundError
 from vocboard.app.evaluations import diagnosis_export, export
+from vocboard.app.evaluations.diagnosis_failures import EXPLANATIONS
 from vocboard.app.evaluations.results import visible_evaluation
-from vocboard.app.evaluations.visible import VisibleEvaluation, VisibleResult
+from vocboard.app.evaluations.visible import (
+    DiagnosisState,
+    VisibleCurve,
+    VisibleDiagnosis,
+    VisibleEvaluation,
+    VisibleResult,
+)
 from vocboard.app.leaderboards.service import columns
 from vocboard.app.submissions import queries
 from vocboard.app.submissions.models import Submission
 from vocboard.app.web.dependencies import DatabaseDep
 from vocboard.app.web.identity import Viewer
+from vocboard.evaluator.metrics.shared_metrics import CurveKind
 
 router = APIRouter(tags=["submissions"])
 
@@ -125,10 +140,48 @@ def get_diagnosis(
     diagnosis = result.diagnosis if result else None
     match wanted:
         case DataFormat.JSON:
-            content = diagnosis_of(competition, diagnosis).model_dump_json()
+            content = _diagnosis(competition, diagnosis).model_dump_json()
         case DataFormat.CSV:
             content = diagnosis_export.diagnosis_csv(diagnosis)
     return _file(content, Format(wanted), f"{submission.challenge.slug}-{competition}-diagnosis")
+
+
+def curves_of(competition: str, evaluation: VisibleEvaluation | None) -> Curves:
+    """Return the curves of a competition by class."""
+    results = evaluation.results if evaluation else ()
+    curves = next((result.curves for result in results if result.competition == competition), {})
+    return Curves(
+        competition=competition,
+        kind=next((curve.kind for curve in curves.values()), None),
+        curves={name: _points(curve) for name, curve in curves.items()},
+        imported=ImportedScores.model_validate(evaluation.imported) if evaluation and evaluation.imported else None,
+    )
+
+
+def _points(curve: VisibleCurve) -> PrecisionRecallPoints | RocPoints:
+    right: list[float | None] = [x for x, _ in curve.points]
+    up: list[float | None] = [y for _, y in curve.points]
+    if curve.kind is CurveKind.ROC:
+        return RocPoints(
+            false_positive_rate=right, true_positive_rate=up, step=curve.step, is_left_out=curve.is_left_out
+        )
+    return PrecisionRecallPoints(recall=right, precision=up, step=curve.step, is_left_out=curve.is_left_out)
+
+
+def _diagnosis(competition: str, diagnosis: VisibleDiagnosis | None) -> Diagnosis:
+    """Return the diagnosis of a competition; None for one that the viewer may not see."""
+    state = diagnosis.state if diagnosis else None
+    shares = (diagnosis.shares if diagnosis else None) or {}
+    failure = diagnosis.failure if diagnosis and state is DiagnosisState.FAILED else None
+    return Diagnosis(
+        competition=competition,
+        is_known=state is DiagnosisState.KNOWN,
+        state=state,
+        failure=failure,
+        explanation=None if failure is None else EXPLANATIONS[failure],
+        shares={of: None if kinds is None else dict(kinds) for of, kinds in shares.items()},
+        exact=dict(diagnosis.exact) if diagnosis and diagnosis.exact else None,
+    )
 
 
 def _split(competition: str, wanted: AnyFormat) -> tuple[str, AnyFormat]:

@@ -1,29 +1,24 @@
 """Leaderboards as JSON, CSV and LaTeX."""
 
+import uuid
 from enum import StrEnum
 from typing import Annotated
 
 from fastapi import APIRouter, Query, Request, Response
+from pydantic import BaseModel, Field, field_validator
 
 from vocboard.app.api.problems import problem_responses
-from vocboard.app.api.schemas.leaderboards import (
-    Correction,
-    Leaderboard,
-    LeaderboardRow,
-    LeaderboardStatistics,
-    RankRange,
-    Removal,
-    ScoreInterval,
-)
-from vocboard.app.api.schemas.values import ImportedScores
+from vocboard.app.api.schemas.values import Fraction, FromObject, Imported, Instant
 from vocboard.app.challenges.models import MAIN_PHASE
 from vocboard.app.errors import ServiceError
 from vocboard.app.leaderboards import export
 from vocboard.app.leaderboards.board import Board, BoardRow, Part
-from vocboard.app.statistics.boards import UNKNOWN, Interval
+from vocboard.app.leaderboards.removals import Cause
+from vocboard.app.statistics.boards import UNKNOWN
 from vocboard.app.web.cached_responses import KEPT_BUT_ASKED_FOR, Rendering, answer
 from vocboard.app.web.dependencies import BoardsDep
 from vocboard.app.web.identity import Viewer
+from vocboard.evaluator.editions import Declaration, Metric, Task
 
 router = APIRouter(tags=["leaderboards"])
 
@@ -53,6 +48,131 @@ _OTHER_FORMATS = {
         }
     }
 }
+
+
+class ScoreInterval(FromObject):
+    """A 95 % bootstrap interval of one score on its own, not corrected for the number of methods."""
+
+    low: float = Field(description="Lower end, a fraction.")
+    high: float = Field(description="Upper end, a fraction.")
+
+
+class RankRange(BaseModel):
+    """The best and the worst rank of a method, with 95 % confidence for all methods together."""
+
+    best: int
+    worst: int
+
+
+class LeaderboardStatistics(FromObject):
+    """How certain the scores of a leaderboard are; see docs/statistics.md."""
+
+    is_current: bool = Field(
+        description="Whether the statistics belong to exactly these rows. If not, new ones are being computed, and "
+        "rank ranges are null."
+    )
+    is_unavailable: bool = Field(
+        validation_alias="failure",
+        description="Whether the statistics of these rows could not be computed. Organisers see why in `GET "
+        "/challenges/{slug}/statistics`.",
+    )
+    decimals: int = Field(description="Decimal places of intervals.")
+    resampled_images: int = Field(
+        validation_alias="images", description="Number of test images that the bootstrap draws from."
+    )
+    replicates: int = Field(description="Number of bootstrap replicates.")
+    compared: int = Field(description="Number of methods with a rank range: those that entered every class.")
+
+    @field_validator("is_unavailable", mode="before")
+    @classmethod
+    def _has_failed(cls, failure: object) -> bool:
+        return failure is not None
+
+
+class LeaderboardRow(FromObject):
+    """One published method."""
+
+    rank: int | None = Field(
+        description="Rank by the mean as shown. Methods with the same mean share a rank, if all of them entered every "
+        "class, or none did. null if the mean is undefined; such methods come last."
+    )
+    submission: uuid.UUID | None = Field(description="Id of the submission; null on an anonymous leaderboard.")
+    method: str = Field(description="Name of the method; on an anonymous leaderboard, a constant label in its place.")
+    contributors: str
+    affiliation: str
+    declared: dict[Declaration, str | None] = Field(
+        description="Values of the declarations that the competition requires; null for those that are missing."
+    )
+    submitted_at: Instant
+    mean: Fraction
+    interval: ScoreInterval | None = Field(description="Interval of the mean; null if it is unknown or not shown.")
+    ranks: RankRange | None = Field(description="Rank range; null if it is unknown or not shown.")
+    in_first_group: bool | None = Field(
+        description="Whether the method is first, or cannot be distinguished from the first (two-sided, 5 %, corrected "
+        "for all pairs of compared methods; a difference that depends on fewer than ten images does not count). null "
+        "if `ranks` is null."
+    )
+    mean_over: int = Field(description="Number of classes in the mean.")
+    other_means: dict[Metric, Fraction] = Field(description="Means of the leaderboard's secondary metrics.")
+    is_complete: bool = Field(description="Whether every class was entered. Such methods rank before all others.")
+    per_class: dict[str, Fraction] = Field(description="Scores by class, without the classes that were not entered.")
+    interval_per_class: dict[str, ScoreInterval] = Field(description="Intervals of the scores by class that have one.")
+    other_per_class: dict[Metric, dict[str, Fraction]] = Field(
+        description="Scores by class of the leaderboard's secondary metrics, for those that have any."
+    )
+    best: list[str] = Field(
+        description="Classes in which no method has a better score, as shown; contains `mean` if this holds for the "
+        "mean. The mean of a method that did not enter every class is never the best."
+    )
+
+
+class Correction(FromObject):
+    """A re-score that has been applied."""
+
+    applied_at: Instant
+    reason: str
+    ground_truth_version: int
+    evaluator_version: str
+    edition_version: int
+    changes_edition: bool = Field(description="Whether this changed the rules to those of `edition_version`.")
+    method: str | None = Field(
+        description="Name of the method, if only one submission was evaluated again; otherwise null."
+    )
+
+
+class Removal(FromObject):
+    """A result that organisers removed from a frozen leaderboard. The ranks below it have moved up."""
+
+    removed_at: Instant
+    cause: Cause
+
+
+class Leaderboard(FromObject):
+    """The leaderboard of one competition, ranked by means as shown."""
+
+    challenge: str
+    phase: str = Field(description="Key of the phase.")
+    frozen_at: Instant | None = Field(description="When the leaderboard was frozen; null if it may still change.")
+    is_anonymous: bool = Field(description="Whether names, affiliations, statements and links are hidden.")
+    competition: str
+    task: Task
+    metric: Metric
+    classes: list[str]
+    decimals: int
+    ladder_step: float | None = Field(
+        description="Step of the Ladder mechanism while it hides scores: `mean` is then rounded to this step, and null "
+        "for methods that were not a new best of their owner. null if all scores are shown."
+    )
+    imported: Imported
+    corrections: list[Correction] = Field(description="Re-scores that have been applied, newest first.")
+    removals: list[Removal] = Field(
+        description="Results that organisers disqualified, unpublished or marked as failed after the leaderboard was "
+        "frozen, latest first. The list does not tell whose they were. Empty for leaderboards that are not frozen."
+    )
+    statistics: LeaderboardStatistics | None = Field(
+        description="How certain the scores are; null if the leaderboard shows no statistics."
+    )
+    rows: list[LeaderboardRow]
 
 
 class NotAcceptableError(ServiceError):
@@ -147,76 +267,28 @@ def _accepted(accept: str) -> Format:
 
 
 def _leaderboard(board: Board) -> Leaderboard:
-    return Leaderboard(
-        challenge=board.challenge,
-        phase=board.phase,
-        frozen_at=board.frozen_at,
-        is_anonymous=board.is_anonymous,
+    return Leaderboard.of(
+        board,
         competition=board.competition.key,
         task=board.competition.task,
-        metric=board.metric,
-        classes=list(board.classes),
-        decimals=board.decimals,
-        ladder_step=board.ladder_step,
-        imported=None if board.imported is None else ImportedScores.model_validate(board.imported),
-        corrections=[
-            Correction(
-                applied_at=one.applied_at,
-                reason=one.reason,
-                ground_truth_version=one.ground_truth_version,
-                evaluator_version=one.evaluator_version,
-                edition_version=one.edition_version,
-                changes_edition=one.changes_edition,
-                method=one.method,
-            )
-            for one in board.corrections
-        ],
-        removals=[Removal(removed_at=one.removed_at, cause=one.cause) for one in board.removals],
-        statistics=_statistics(board),
         rows=[_row(row, board) for row in board.rows],
     )
-
-
-def _statistics(board: Board) -> LeaderboardStatistics | None:
-    found = board.statistics
-    if found is None:
-        return None
-    return LeaderboardStatistics(
-        is_current=found.is_current,
-        is_unavailable=found.failure is not None,
-        decimals=found.decimals,
-        resampled_images=found.images,
-        replicates=found.replicates,
-        compared=found.compared,
-    )
-
-
-def _interval(interval: Interval | None) -> ScoreInterval | None:
-    return None if interval is None else ScoreInterval(low=interval.low, high=interval.high)
 
 
 def _row(row: BoardRow, board: Board) -> LeaderboardRow:
     cells = dict(zip(board.classes, row.cells, strict=True))
     known = row.statistics or UNKNOWN
-    return LeaderboardRow(
-        rank=row.rank,
+    return LeaderboardRow.of(
+        row,
         submission=row.submission_id,
-        method=row.method,
-        contributors=row.contributors,
-        affiliation=row.affiliation,
         declared={one.declaration: one.text for one in row.declared},
-        submitted_at=row.submitted_at,
         mean=row.mean.value,
-        interval=_interval(known.mean),
+        interval=known.mean,
         ranks=None if known.ranks is None else RankRange(best=known.ranks[0], worst=known.ranks[1]),
         in_first_group=None if known.ranks is None else known.is_in_first_group,
-        mean_over=row.mean_over,
         other_means={metric: cell.value for metric, cell in zip(board.others, row.others, strict=True)},
-        is_complete=row.is_complete,
         per_class={name: cell.value for name, cell in cells.items() if cell.is_entered},
-        interval_per_class={
-            name: ScoreInterval(low=interval.low, high=interval.high) for name, interval in known.classes.items()
-        },
+        interval_per_class=known.classes,
         other_per_class={
             metric: {name: cell.value for name, cell in zip(board.classes, scores, strict=True) if cell.is_entered}
             for metric, scores in zip(board.others, row.other_cells, strict=True)

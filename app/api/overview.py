@@ -1,36 +1,27 @@
-"""Organisers' views of a whole challenge: submissions, entrants, queue, audit log."""
+"""Organisers' views of a whole challenge: submissions, entrants and bans, queue, audit log."""
 
 import uuid
-from typing import Annotated
+from typing import Annotated, Any
 
 from fastapi import APIRouter, Query
+from pydantic import AliasPath, BaseModel, ConfigDict, Field
 from starlette.responses import StreamingResponse
 
-from vocboard.app.api.paging import DEFAULT_PER_PAGE, FIRST_PAGE, ItemPage, PageNumber, PerPage, item_page, page_of
+from vocboard.app.api.paging import ItemPage, Paging, item_page
 from vocboard.app.api.problems import problem_responses
-from vocboard.app.api.schemas.overview import (
-    Banned,
-    BanRequest,
-    Entrant,
-    LoggedEvent,
-    OrganisersSubmission,
-    Progress,
-    QueueHealth,
-    Worker,
-)
+from vocboard.app.api.schemas.submissions import SubmissionSummary
+from vocboard.app.api.schemas.values import Fraction, FromObject, Instant
 from vocboard.app.api.submission_views import organisers_summary
 from vocboard.app.audit import export, queries
 from vocboard.app.challenges import bans as banned
-from vocboard.app.challenges import service as challenges
-from vocboard.app.challenges.models import Ban
 from vocboard.app.forms import FilterInstant
 from vocboard.app.moderation import bans
+from vocboard.app.moderation.submissions import MAX_REASON_LENGTH
 from vocboard.app.overview import entrants as entrants_of
 from vocboard.app.overview import queue as queue_of
 from vocboard.app.overview import submissions as overview
 from vocboard.app.overview.submissions import Filters, Flag, Kind, Row, Sort
-from vocboard.app.web.dependencies import DatabaseDep, NotifierDep, SettingsDep
-from vocboard.app.web.identity import OrganisingUser
+from vocboard.app.web.organised import OrganisedByToken
 
 router = APIRouter(prefix="/challenges/{slug}", tags=["overview"])
 
@@ -47,11 +38,136 @@ Search = Annotated[
 ]
 
 
+class OrganisersSubmission(SubmissionSummary):
+    """A submission in the organisers' list."""
+
+    user: uuid.UUID
+    email: str
+    means: dict[str, Fraction] = Field(
+        description="Mean of the primary metric, by competition; empty until the submission is scored."
+    )
+    warnings: int = Field(description="Number of warnings of the validation.")
+    archive_sha256: str
+    held_back: bool = Field(description="Whether an organiser has unpublished it, so that it cannot be published.")
+    moderation_reason: str | None = Field(description="Why organisers have disqualified or unpublished it.")
+    has_copies: bool = Field(description="Whether another person has submitted the same archive or the same results.")
+
+
+class Progress(FromObject):
+    """The scored submissions of one method to one competition in one phase."""
+
+    phase: str = Field(description="Key of the phase.")
+    method: str
+    competition: str
+    scored: int = Field(description="Number of scored submissions.")
+    first: Fraction = Field(description="Mean of the first submission, rounded to the challenge's decimals.")
+    best: Fraction = Field(description="Best mean, rounded to the challenge's decimals.")
+    improvement: float = Field(description="By how much the best mean is better than the first.")
+
+
+class BanRequest(BaseModel):
+    """A request to ban a person from a challenge."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    user: uuid.UUID = Field(description="Id of the user, who has submitted to the challenge.")
+    reason: str = Field(max_length=MAX_REASON_LENGTH, description="Why the person is banned; shown to the person.")
+    results: bans.Results = Field(description="What happens to the person's published results.")
+
+
+class Banned(FromObject):
+    """A ban."""
+
+    id: uuid.UUID
+    user: uuid.UUID = Field(validation_alias="user_id")
+    name: str = Field(validation_alias=AliasPath("user", "name"))
+    reason: str
+    created_at: Instant
+
+
+class Entrant(FromObject):
+    """A person who has submitted to the challenge."""
+
+    user: uuid.UUID = Field(validation_alias=AliasPath("user", "id"))
+    name: str = Field(validation_alias=AliasPath("user", "name"))
+    email: str = Field(validation_alias=AliasPath("user", "email"))
+    affiliation: str = Field(validation_alias=AliasPath("user", "affiliation"))
+    submissions: int
+    counted: int = Field(
+        validation_alias=AliasPath("quota", "counted"),
+        description="Number of submissions that count against the quota, now or earlier: neither rehearsals nor "
+        "submissions whose quota was returned.",
+    )
+    counted_now: int = Field(
+        validation_alias=AliasPath("quota", "counted_now"),
+        description="Number of submissions that count against the quota of their phase now.",
+    )
+    published: int
+    failed: int
+    disqualified: int
+    latest_at: Instant
+    ban: Banned | None = Field(description="The ban of the person from this challenge; null if there is none.")
+    progress: list[Progress] = Field(description="Progress of each of the person's methods, by phase.")
+
+
+class Worker(FromObject):
+    """One kind of worker."""
+
+    kind: str
+    looked_at: Instant = Field(description="When a worker of this kind last polled for work.")
+    is_silent: bool = Field(description="Whether no worker of this kind has polled recently.")
+
+
+class QueueHealth(FromObject):
+    """The queue, running evaluations and worker health."""
+
+    waiting: int = Field(validation_alias="own_waiting", description="Number of queued submissions to this challenge.")
+    running: int = Field(
+        validation_alias="own_running", description="Number of submissions to this challenge that are being evaluated."
+    )
+    waiting_on_server: int = Field(
+        validation_alias="waiting", description="Number of queued submissions to any challenge."
+    )
+    running_on_server: int = Field(
+        validation_alias="running", description="Number of submissions to any challenge that are being evaluated."
+    )
+    waiting_since: Instant | None = Field(
+        description="When the oldest queued submission to this challenge was queued; null if none is queued."
+    )
+    scored_last_hour: int = Field(
+        validation_alias="scored_recently", description="Number of evaluations for this challenge in the last hour."
+    )
+    failed_last_day: int = Field(
+        validation_alias="failed_lately",
+        description="Number of submissions to this challenge that failed in the last 24 hours.",
+    )
+    mean_seconds: float | None = Field(
+        description="Mean duration of this challenge's evaluations in the last 24 hours; null if there were none."
+    )
+    workers: list[Worker]
+
+
+class LoggedEvent(FromObject):
+    """An event of the audit log."""
+
+    id: uuid.UUID
+    created_at: Instant
+    who: str = Field(description="Name of the person, or a description of the operator or the server.")
+    user: uuid.UUID | None = Field(
+        validation_alias="actor_id",
+        description="Id of the person; null for operators at the command line and the server itself.",
+    )
+    action: str = Field(examples=["submission.disqualify"])
+    object_type: str
+    object_id: uuid.UUID | None
+    text: str = Field(description="The event as a sentence.")
+    details: dict[str, Any]
+
+
 @router.get("/submissions", responses=READING)
 def list_challenge_submissions(
-    database: DatabaseDep,
-    user: OrganisingUser,
-    slug: str,
+    organised: OrganisedByToken,
+    paging: Paging,
     *,
     q: Search = "",
     state: Kind | None = None,
@@ -67,120 +183,75 @@ def list_challenge_submissions(
             "and warnings, false for names and states."
         ),
     ] = None,
-    page: PageNumber = FIRST_PAGE,
-    per_page: PerPage = DEFAULT_PER_PAGE,
 ) -> ItemPage[OrganisersSubmission]:
     """Search, filter and sort all submissions to a challenge. For its organisers."""
     filters = Filters(q, state, competition, phase, person, flag, sort, descending)
-    with database.reading() as session:
-        challenge = challenges.get_organised(session, slug, user)
+    with organised.reading() as (session, challenge):
         found = overview.page_of_submissions(
-            session, challenge=challenge, filters=filters, page=page, per_page=per_page
+            session, challenge=challenge, filters=filters, page=paging.page, per_page=paging.per_page
         )
         return item_page(found, _submission)
 
 
 @router.get("/entrants", responses=READING)
 def list_entrants(
-    database: DatabaseDep,
-    user: OrganisingUser,
-    slug: str,
-    *,
-    sort: entrants_of.Sort = entrants_of.Sort.LATEST,
-    page: PageNumber = FIRST_PAGE,
-    per_page: PerPage = DEFAULT_PER_PAGE,
+    organised: OrganisedByToken, paging: Paging, sort: entrants_of.Sort = entrants_of.Sort.LATEST
 ) -> ItemPage[Entrant]:
     """List the people who have submitted, with their use of the quota and their progress."""
-    with database.reading() as session:
-        challenge = challenges.get_organised(session, slug, user)
+    with organised.reading() as (session, challenge):
         found = entrants_of.entrants(session, challenge=challenge, sort=sort)
-    return item_page(page_of(found, page=page, per_page=per_page), _entrant)
+        return paging.of(found, Entrant.model_validate)
 
 
 @router.get("/queue", responses=READING)
-def get_queue(database: DatabaseDep, user: OrganisingUser, slug: str) -> QueueHealth:
+def get_queue(organised: OrganisedByToken) -> QueueHealth:
     """Return the queue, running evaluations and worker health."""
-    with database.reading() as session:
-        health = queue_of.health(session, challenges.get_organised(session, slug, user))
-    return QueueHealth(
-        waiting=health.own_waiting,
-        running=health.own_running,
-        waiting_on_server=health.waiting,
-        running_on_server=health.running,
-        waiting_since=health.waiting_since,
-        scored_last_hour=health.scored_recently,
-        failed_last_day=health.failed_lately,
-        mean_seconds=health.mean_seconds,
-        workers=[Worker(kind=one.kind, looked_at=one.looked_at, is_silent=one.is_silent) for one in health.workers],
-    )
+    with organised.reading() as (session, challenge):
+        return QueueHealth.model_validate(queue_of.health(session, challenge))
 
 
 @router.get("/bans", responses=READING)
-def list_bans(
-    database: DatabaseDep,
-    user: OrganisingUser,
-    slug: str,
-    page: PageNumber = FIRST_PAGE,
-    per_page: PerPage = DEFAULT_PER_PAGE,
-) -> ItemPage[Banned]:
+def list_bans(organised: OrganisedByToken, paging: Paging) -> ItemPage[Banned]:
     """List the challenge's bans, newest first."""
-    with database.reading() as session:
-        found = banned.bans_of(session, challenges.get_organised(session, slug, user).id)
-    return item_page(page_of(found, page=page, per_page=per_page), lambda one: _banned(one, one.user.name))
+    with organised.reading() as (session, challenge):
+        return paging.of(banned.bans_of(session, challenge.id), Banned.model_validate)
 
 
 @router.post("/bans", status_code=201, responses=CHANGING)
-def ban(
-    database: DatabaseDep,
-    notifier: NotifierDep,
-    settings: SettingsDep,
-    user: OrganisingUser,
-    slug: str,
-    given: BanRequest,
-) -> Banned:
+def ban(organised: OrganisedByToken, given: BanRequest) -> Banned:
     """Ban an entrant from submitting and publishing, and choose what happens to the published results.
 
     The person is notified by email.
     """
-    with database.writing() as session:
-        challenge = challenges.get_organised(session, slug, user)
+    with organised.writing() as (session, challenge):
         person = bans.entrant(session, challenge=challenge, user_id=given.user)
         found = bans.ban(
             session,
             challenge=challenge,
             person=person,
-            user=user,
+            user=organised.user,
             reason=given.reason,
             results=given.results,
-            site=settings.public_url,
+            site=organised.site,
         )
-        answer = _banned(found, person.name)
-    notifier.mail_queued()
+        answer = Banned(id=found.id, user=person.id, name=person.name, reason=found.reason, created_at=found.created_at)
+    organised.notifier.mail_queued()
     return answer
 
 
 @router.delete("/bans/{user_id}", status_code=204, responses=CHANGING)
-def lift_ban(
-    database: DatabaseDep,
-    notifier: NotifierDep,
-    settings: SettingsDep,
-    user: OrganisingUser,
-    slug: str,
-    user_id: uuid.UUID,
-) -> None:
+def lift_ban(organised: OrganisedByToken, user_id: uuid.UUID) -> None:
     """Lift a ban. What it did to results is not undone. The person is notified by email."""
-    with database.writing() as session:
-        challenge = challenges.get_organised(session, slug, user)
+    with organised.writing() as (session, challenge):
         person = bans.entrant(session, challenge=challenge, user_id=user_id)
-        bans.lift_ban(session, challenge=challenge, person=person, user=user, site=settings.public_url)
-    notifier.mail_queued()
+        bans.lift_ban(session, challenge=challenge, person=person, user=organised.user, site=organised.site)
+    organised.notifier.mail_queued()
 
 
 @router.get("/log", responses=READING)
 def get_log(
-    database: DatabaseDep,
-    user: OrganisingUser,
-    slug: str,
+    organised: OrganisedByToken,
+    paging: Paging,
     *,
     who: Annotated[str, Query(description="Who acted: the id of a person, `operator` or `server`.")] = "",
     action: Annotated[
@@ -191,22 +262,19 @@ def get_log(
     ] = None,
     since: FilterInstant | None = None,
     until: FilterInstant | None = None,
-    page: PageNumber = FIRST_PAGE,
-    per_page: PerPage = DEFAULT_PER_PAGE,
 ) -> ItemPage[LoggedEvent]:
     """Return the audit log of a challenge, newest event first."""
     filters = _log_filters(who, action, about, since, until)
-    with database.reading() as session:
-        challenge = challenges.get_organised(session, slug, user)
-        found = queries.page_of_log(session, challenge_id=challenge.id, filters=filters, page=page, per_page=per_page)
-    return item_page(found, _event)
+    with organised.reading() as (session, challenge):
+        found = queries.page_of_log(
+            session, challenge_id=challenge.id, filters=filters, page=paging.page, per_page=paging.per_page
+        )
+    return item_page(found, LoggedEvent.model_validate)
 
 
 @router.get("/log.csv", response_class=StreamingResponse, responses=READING | CSV)  # type: ignore[operator]
 def get_log_file(
-    database: DatabaseDep,
-    user: OrganisingUser,
-    slug: str,
+    organised: OrganisedByToken,
     *,
     who: str = "",
     action: str = "",
@@ -215,10 +283,9 @@ def get_log_file(
     until: FilterInstant | None = None,
 ) -> StreamingResponse:
     """Return the audit log of a challenge as a CSV file, oldest event first."""
-    with database.reading() as session:
-        challenge = challenges.get_organised(session, slug, user)
-    pieces = export.as_csv(database, challenge_id=challenge.id, filters=_log_filters(who, action, about, since, until))
-    headers = {"Content-Disposition": f'attachment; filename="{slug}-log.csv"'}
+    filters = _log_filters(who, action, about, since, until)
+    pieces = export.as_csv(organised.database, challenge_id=organised.load().id, filters=filters)
+    headers = {"Content-Disposition": f'attachment; filename="{organised.slug}-log.csv"'}
     return StreamingResponse(pieces, media_type="text/csv", headers=headers)
 
 
@@ -240,51 +307,4 @@ def _submission(row: Row) -> OrganisersSubmission:
         held_back=submission.held_back_at is not None,
         moderation_reason=submission.moderation_reason,
         has_copies=row.has_copies,
-    )
-
-
-def _entrant(entrant: entrants_of.Entrant) -> Entrant:
-    return Entrant(
-        user=entrant.user.id,
-        name=entrant.user.name,
-        email=entrant.user.email,
-        affiliation=entrant.user.affiliation,
-        submissions=entrant.submissions,
-        counted=entrant.quota.counted,
-        counted_now=entrant.quota.counted_now,
-        published=entrant.published,
-        failed=entrant.failed,
-        disqualified=entrant.disqualified,
-        latest_at=entrant.latest_at,
-        ban=_banned(entrant.ban, entrant.user.name) if entrant.ban else None,
-        progress=[
-            Progress(
-                phase=one.phase,
-                method=one.method,
-                competition=one.competition,
-                scored=one.scored,
-                first=one.first,
-                best=one.best,
-                improvement=one.improvement,
-            )
-            for one in entrant.progress
-        ],
-    )
-
-
-def _banned(found: Ban, name: str) -> Banned:
-    return Banned(id=found.id, user=found.user_id, name=name, reason=found.reason, created_at=found.created_at)
-
-
-def _event(event: queries.LoggedEvent) -> LoggedEvent:
-    return LoggedEvent(
-        id=event.id,
-        created_at=event.created_at,
-        who=event.who,
-        user=event.actor_id,
-        action=event.action,
-        object_type=event.object_type,
-        object_id=event.object_id,
-        text=event.text,
-        details=dict(event.details),
     )

@@ -1,62 +1,75 @@
-"""The phases of a challenge: list, add, change, remove."""
+"""The phases of a challenge: list, add, change, remove; who is admitted to them, and who has extra quota."""
 
-from fastapi import APIRouter, Request, Response
+import uuid
+from datetime import datetime
+from typing import Annotated
 
-from vocboard.app.api.phase_views import phase_view
+from fastapi import APIRouter, Query, Request, Response
+
 from vocboard.app.api.problems import problem_responses
-from vocboard.app.api.schemas.challenges import ChangedPhase, NewPhase, Phase, PhaseChanges
+from vocboard.app.api.schemas.challenges import (
+    ChangedPhase,
+    ExtraQuota,
+    ExtraQuotaChanges,
+    NewAdmission,
+    NewAdmissions,
+    NewExtraQuota,
+    NewPhase,
+    Phase,
+    PhaseAdmission,
+    PhaseChanges,
+    Quota,
+)
+from vocboard.app.challenges import phase_people
 from vocboard.app.challenges import service as challenges
 from vocboard.app.challenges.models import Challenge
 from vocboard.app.challenges.phase_changes import note_on_change
 from vocboard.app.database import now
+from vocboard.app.quotas import rule as quota_rule
 from vocboard.app.web.dependencies import DatabaseDep
-from vocboard.app.web.identity import OrganisingUser, Viewer
+from vocboard.app.web.identity import Viewer
+from vocboard.app.web.organised import OrganisedByToken, OrganisedChallenge
 
-router = APIRouter(tags=["challenges"])
+router = APIRouter(prefix="/challenges/{slug}", tags=["challenges"])
+PhaseKey = Annotated[str | None, Query(description="Key of a phase; by default, the current one.")]
+READING = problem_responses(401, 403, 404)
 
 
-@router.get("/challenges/{slug}/phases", responses=problem_responses(401, 403, 404))
+@router.get("/phases", responses=READING)
 def list_phases(database: DatabaseDep, viewer: Viewer, slug: str) -> list[Phase]:
     """List the phases of a challenge, by opening date. Most challenges have one, `main`."""
     with database.reading() as session:
-        challenge = challenges.get_visible(session, slug, viewer)
-    return [_view(challenge, phase) for phase in challenges.phases_of(challenge)]
+        return views_of_phases(challenges.get_visible(session, slug, viewer), now())
 
 
-@router.post("/challenges/{slug}/phases", status_code=201, responses=problem_responses(400, 401, 403, 404, 409, 422))
-def add_phase(
-    request: Request, response: Response, database: DatabaseDep, user: OrganisingUser, slug: str, new: NewPhase
-) -> Phase:
+@router.post("/phases", status_code=201, responses=problem_responses(400, 401, 403, 404, 409, 422))
+def add_phase(request: Request, response: Response, organised: OrganisedByToken, new: NewPhase) -> Phase:
     """Add a phase with its own dates, quota, detail level, competitions and admission."""
-    with database.writing() as session:
-        challenge = challenges.get_organised(session, slug, user)
+    with organised.writing() as (session, challenge):
         phase = challenges.add_phase(
             session,
             challenge=challenge,
-            user=user,
+            user=organised.user,
             key=new.key,
             title=new.title,
             rules=new.rules(),
             image_set=new.image_set,
             has_own_truth=new.has_own_ground_truth,
         )
-    response.headers["Location"] = request.app.url_path_for("list_phases", slug=slug)
+    response.headers["Location"] = request.app.url_path_for("list_phases", slug=organised.slug)
     return _view(challenge, phase)
 
 
-@router.patch("/challenges/{slug}/phases/{key}", responses=problem_responses(400, 401, 403, 404, 409, 422))
-def change_phase(
-    database: DatabaseDep, user: OrganisingUser, slug: str, key: str, changes: PhaseChanges
-) -> ChangedPhase:
+@router.patch("/phases/{key}", responses=problem_responses(400, 401, 403, 404, 409, 422))
+def change_phase(organised: OrganisedByToken, key: str, changes: PhaseChanges) -> ChangedPhase:
     """Change a phase. Omitted fields are unchanged; a date set to null is removed."""
-    with database.writing() as session:
-        challenge = challenges.get_organised(session, slug, user)
+    with organised.writing() as (session, challenge):
         before = challenges.phase_named(challenge, key)
         note = note_on_change(challenge, before, changes.applied_to(before.rules))
         phase = challenges.change_phase(
             session,
             challenge=challenge,
-            user=user,
+            user=organised.user,
             key=key,
             title=changes.title if "title" in changes.model_fields_set else None,
             change=changes.applied_to,
@@ -64,14 +77,118 @@ def change_phase(
     return ChangedPhase(**dict(_view(challenge, phase)), note=note)
 
 
-@router.delete("/challenges/{slug}/phases/{key}", status_code=204, responses=problem_responses(401, 403, 404, 409))
-def remove_phase(database: DatabaseDep, user: OrganisingUser, slug: str, key: str) -> None:
+@router.delete("/phases/{key}", status_code=204, responses=problem_responses(401, 403, 404, 409))
+def remove_phase(organised: OrganisedByToken, key: str) -> None:
     """Remove a phase that has neither submissions nor ground truth."""
-    with database.writing() as session:
-        challenge = challenges.get_organised(session, slug, user)
-        challenges.remove_phase(session, challenge=challenge, user=user, key=key)
+    with organised.writing() as (session, challenge):
+        challenges.remove_phase(session, challenge=challenge, user=organised.user, key=key)
+
+
+@router.get("/admissions", responses=READING)
+def list_admissions(organised: OrganisedByToken) -> list[PhaseAdmission]:
+    """List the people who are admitted to the phases of a challenge, oldest first. For its organisers."""
+    with organised.reading() as (session, challenge):
+        return [PhaseAdmission.of(one, phase=one.phase.key) for one in phase_people.admissions(session, challenge)]
+
+
+@router.post("/admissions", status_code=201, responses=problem_responses(400, 401, 403, 404, 422))
+def admit(organised: OrganisedByToken, given: NewAdmission) -> PhaseAdmission:
+    """Admit a person, with or without an account, to a phase that is not open to everyone."""
+    [admitted] = _admit(organised, given.phase, [given.email], "email")
+    return admitted
+
+
+@router.post("/admissions/batch", status_code=201, responses=problem_responses(400, 401, 403, 404, 422))
+def admit_several(organised: OrganisedByToken, given: NewAdmissions) -> list[PhaseAdmission]:
+    """Admit people to a phase: all of them, or none if an address is invalid."""
+    return _admit(organised, given.phase, given.emails, "emails")
+
+
+def _admit(organised: OrganisedChallenge, phase: str, emails: list[str], field: str) -> list[PhaseAdmission]:
+    with organised.writing() as (session, challenge):
+        admitted = phase_people.admit(
+            session,
+            challenge=challenge,
+            phase=challenges.phase_named(challenge, phase),
+            organiser=organised.user,
+            emails=emails,
+            field=field,
+        )
+        return [PhaseAdmission.of(one, phase=one.phase.key) for one in admitted]
+
+
+@router.delete("/admissions/{admission_id}", status_code=204, responses=READING)
+def end_admission(organised: OrganisedByToken, admission_id: uuid.UUID) -> None:
+    """End a person's admission to a phase. Existing submissions are kept."""
+    with organised.writing() as (session, challenge):
+        phase_people.end_admission(session, challenge=challenge, organiser=organised.user, admission_id=admission_id)
+
+
+@router.get("/extra-quotas", responses=READING)
+def list_extra_quotas(organised: OrganisedByToken) -> list[ExtraQuota]:
+    """List the extra quota of a challenge, newest first. For its organisers."""
+    with organised.reading() as (session, challenge):
+        return [ExtraQuota.of(one, phase=one.phase.key) for one in phase_people.extra_quotas(session, challenge)]
+
+
+@router.post("/extra-quotas", status_code=201, responses=problem_responses(400, 401, 403, 404, 422))
+def grant_extra_quota(organised: OrganisedByToken, given: NewExtraQuota) -> ExtraQuota:
+    """Let a person make more submissions than the quota allows, until a date."""
+    with organised.writing() as (session, challenge):
+        phase = challenges.phase_named(challenge, given.phase)
+        grant = phase_people.grant_extra_quota(
+            session, challenge=challenge, organiser=organised.user, **dict(given) | {"phase": phase}
+        )
+        return ExtraQuota.of(grant, phase=grant.phase.key)
+
+
+@router.patch("/extra-quotas/{grant_id}", responses=problem_responses(400, 401, 403, 404, 409, 422))
+def change_extra_quota(organised: OrganisedByToken, grant_id: uuid.UUID, changes: ExtraQuotaChanges) -> ExtraQuota:
+    """Change a person's extra quota. Omitted fields are unchanged."""
+    with organised.writing() as (session, challenge):
+        grant = phase_people.change_extra_quota(
+            session, challenge=challenge, organiser=organised.user, grant_id=grant_id, **changes.model_dump()
+        )
+        return ExtraQuota.of(grant, phase=grant.phase.key)
+
+
+@router.delete("/extra-quotas/{grant_id}", status_code=204, responses=READING)
+def end_extra_quota(organised: OrganisedByToken, grant_id: uuid.UUID) -> None:
+    """Revoke extra quota. Submissions made with it are kept."""
+    with organised.writing() as (session, challenge):
+        phase_people.end_extra_quota(session, challenge=challenge, organiser=organised.user, grant_id=grant_id)
+
+
+def views_of_phases(challenge: Challenge, at: datetime) -> list[Phase]:
+    """Return the phases of a challenge as everybody may see them, by opening date."""
+    current = challenges.current_phase(challenge, at)
+    return [
+        Phase.of(
+            phase.rules,
+            key=phase.key,
+            title=phase.title,
+            state=phase.state(at),
+            is_current=phase.key == current.key,
+            competitions=list(phase.competitions),
+            image_set=phase.image_set,
+            has_own_ground_truth=phase.has_own_truth,
+            quota=quota_of(phase),
+            freezes_at=phase.freezes_at,
+        )
+        for phase in challenges.phases_of(challenge)
+    ]
 
 
 def _view(challenge: Challenge, phase: challenges.Phase) -> Phase:
-    at = now()
-    return phase_view(phase, challenges.current_phase(challenge, at), at)
+    return next(view for view in views_of_phases(challenge, now()) if view.key == phase.key)
+
+
+def quota_of(phase: challenges.Phase) -> Quota:
+    """Return the quota rule of a phase."""
+    rules = phase.rules
+    return Quota(
+        count=rules.quota_count,
+        period_seconds=rules.quota_period_seconds,
+        shared=rules.shared_quota,
+        rule=quota_rule.sentence(rules),
+    )

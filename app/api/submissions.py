@@ -1,26 +1,40 @@
-"""Submissions: upload, list, read."""
+"""Submissions: upload, list, read, change, publish, withdraw, create an anonymous link."""
 
 import uuid
+from collections.abc import Callable
+from functools import partial
 from typing import Annotated, Any
 
 from anyio import to_thread
 from fastapi import APIRouter, Header, Query, Request, Response
 
-from vocboard.app.api.paging import DEFAULT_PER_PAGE, FIRST_PAGE, ItemPage, PageNumber, PerPage, item_page
-from vocboard.app.api.phase_views import PhaseKey
+from vocboard.app.accounts.models import User
+from vocboard.app.api.paging import ItemPage, Paging, item_page
+from vocboard.app.api.phases import PhaseKey
 from vocboard.app.api.problems import problem_responses
-from vocboard.app.api.schemas.submissions import Changes, SubmissionDetails, SubmissionSummary
+from vocboard.app.api.schemas.submissions import (
+    AnonymousLink,
+    Changes,
+    Publishing,
+    SubmissionDetails,
+    SubmissionSummary,
+    Unpublishing,
+)
 from vocboard.app.api.submission_views import accepted, changed, details, summary
+from vocboard.app.database import Database
 from vocboard.app.intake.accepting import Destination
 from vocboard.app.intake.idempotency import MAX_KEY_LENGTH
 from vocboard.app.intake.service import SubmissionRequest
-from vocboard.app.submissions import describing, queries
+from vocboard.app.moderation import submissions as moderation
+from vocboard.app.submissions import describing, publishing, queries
+from vocboard.app.submissions import service as submissions
 from vocboard.app.submissions.downloading import download
 from vocboard.app.submissions.forms import read_listed_images
-from vocboard.app.submissions.models import FlickrImages, TrainingAnnotation
+from vocboard.app.submissions.models import FlickrImages, Submission, TrainingAnnotation
 from vocboard.app.web.attachments import attachment
-from vocboard.app.web.dependencies import DatabaseDep, IntakeDep, StoreDep
+from vocboard.app.web.dependencies import DatabaseDep, IntakeDep, SettingsDep, StoreDep
 from vocboard.app.web.identity import ApiIdentity, ReadingUser, SubmittingUser, Viewer
+from vocboard.app.web.viewer import Identity
 
 router = APIRouter(tags=["submissions"])
 
@@ -175,19 +189,23 @@ async def create_submission(
 def list_submissions(
     database: DatabaseDep,
     user: ReadingUser,
+    paging: Paging,
     challenge: Annotated[
         str | None, Query(description="Short name of a challenge: list only submissions to it.")
     ] = None,
     archive_sha256: Annotated[
         str | None, Query(pattern="^[0-9a-f]{64}$", description="SHA-256 of an archive: list only submissions of it.")
     ] = None,
-    page: PageNumber = FIRST_PAGE,
-    per_page: PerPage = DEFAULT_PER_PAGE,
 ) -> ItemPage[SubmissionSummary]:
     """List your own submissions, newest first."""
     with database.reading() as session:
         found = queries.mine(
-            session, user=user, challenge=challenge, archive_sha256=archive_sha256, page=page, per_page=per_page
+            session,
+            user=user,
+            challenge=challenge,
+            archive_sha256=archive_sha256,
+            page=paging.page,
+            per_page=paging.per_page,
         )
         return item_page(found, summary)
 
@@ -241,3 +259,78 @@ def get_flickr_images(database: DatabaseDep, user: ReadingUser, submission_id: u
 def get_archive(database: DatabaseDep, store: StoreDep, user: ReadingUser, submission_id: uuid.UUID) -> Response:
     """Return the uploaded archive, with its SHA-256 in `Repr-Digest`. For the owner and the organisers."""
     return attachment(download(database, store, submission_id=submission_id, user=user))
+
+
+@router.post("/submissions/{submission_id}/publish", responses=problem_responses(400, 401, 403, 404, 409, 422))
+def publish(
+    database: DatabaseDep,
+    user: SubmittingUser,
+    identity: ApiIdentity,
+    submission_id: uuid.UUID,
+    given: Publishing | None = None,
+) -> SubmissionDetails:
+    """Publish your own scored submission on the leaderboards of its competitions, or of some of them.
+
+    With `replace`, it replaces the published results of the same method there, in one transaction.
+    """
+    change = partial(publishing.publish, **given.model_dump()) if given else publishing.publish
+    return _changed(database, change, submission_id, user, identity)
+
+
+@router.post("/submissions/{submission_id}/unpublish", responses=problem_responses(400, 401, 403, 404, 409, 422))
+def unpublish(
+    database: DatabaseDep,
+    user: SubmittingUser,
+    identity: ApiIdentity,
+    submission_id: uuid.UUID,
+    given: Unpublishing | None = None,
+) -> SubmissionDetails:
+    """Remove a submission from the leaderboards.
+
+    If an organiser does this, it cannot be published again until an organiser calls `allow-publishing`.
+    """
+    change = partial(moderation.unpublish, **given.model_dump()) if given else moderation.unpublish
+    return _changed(database, change, submission_id, user, identity)
+
+
+@router.post("/submissions/{submission_id}/withdraw", responses=problem_responses(401, 403, 404, 409))
+def withdraw(
+    database: DatabaseDep, user: SubmittingUser, identity: ApiIdentity, submission_id: uuid.UUID
+) -> SubmissionDetails:
+    """Withdraw a submission permanently. If it is still queued, it no longer counts against the quota."""
+    return _changed(database, submissions.withdraw, submission_id, user, identity)
+
+
+@router.post(
+    "/submissions/{submission_id}/anonymous-link",
+    status_code=201,
+    responses=problem_responses(401, 403, 404, 409),
+)
+def create_anonymous_link(
+    database: DatabaseDep, settings: SettingsDep, user: SubmittingUser, submission_id: uuid.UUID
+) -> AnonymousLink:
+    """Create a URL that shows a submission's result without names, for double-blind review."""
+    with database.writing() as session:
+        token = submissions.create_anonymous_link(session, submission_id=submission_id, user=user)
+    return AnonymousLink(url=submissions.anonymous_address(settings.public_url, token))
+
+
+@router.delete(
+    "/submissions/{submission_id}/anonymous-link", status_code=204, responses=problem_responses(401, 403, 404)
+)
+def revoke_anonymous_link(database: DatabaseDep, user: SubmittingUser, submission_id: uuid.UUID) -> None:
+    """Revoke the anonymous link of a submission. It no longer works."""
+    with database.writing() as session:
+        submissions.revoke_anonymous_link(session, submission_id=submission_id, user=user)
+
+
+def _changed(
+    database: Database,
+    change: Callable[..., Submission],
+    submission_id: uuid.UUID,
+    user: User,
+    identity: Identity,
+) -> SubmissionDetails:
+    with database.writing() as session:
+        change(session, submission_id=submission_id, user=user)
+        return changed(session, queries.get_for(session, submission_id, user), identity)

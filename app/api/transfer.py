@@ -4,19 +4,22 @@ from typing import Any
 
 from anyio import to_thread
 from fastapi import APIRouter, Request, Response
+from pydantic import Field
 from starlette.responses import StreamingResponse
 
 from vocboard.app.api.challenges import challenge_details
 from vocboard.app.api.problems import problem_responses
 from vocboard.app.api.schemas.challenges import ChallengeDetails
-from vocboard.app.api.schemas.transfer import ImportedChallenge, OrganiserElsewhere
+from vocboard.app.api.schemas.values import FromObject
 from vocboard.app.challenges import archiving
 from vocboard.app.challenges import service as challenges
 from vocboard.app.intake.organisers import take_challenge
 from vocboard.app.transfer.importing_people import report_of
 from vocboard.app.transfer.service import begin_export
+from vocboard.app.web.attachments import exported_challenge
 from vocboard.app.web.dependencies import DatabaseDep, IntakeDep, StoreDep
 from vocboard.app.web.identity import ApiIdentity, ApiOrganiser, OrganisingUser
+from vocboard.app.web.organised import OrganisedByToken
 
 router = APIRouter(tags=["transfer"])
 CHANGING = problem_responses(401, 403, 404, 409)
@@ -51,32 +54,47 @@ UPLOAD_FORM: dict[str, Any] = {
 }
 
 
+class OrganiserElsewhere(FromObject):
+    """A person whom the archive names as an organiser, and who does not organise the challenge on this server."""
+
+    name: str
+    email: str
+    invited: bool = Field(
+        validation_alias="is_invited", description="Whether the person is invited to organise it here."
+    )
+
+
+class ImportedChallenge(ChallengeDetails):
+    """A challenge that was imported, with the organisers and bans in its archive."""
+
+    organisers_elsewhere: list[OrganiserElsewhere] = Field(
+        description="Organisers whom the archive names. They have no rights on this server until they accept an "
+        "invitation."
+    )
+    bans: int = Field(description="Number of imported bans. Each holds for an email address.")
+
+
 @router.post("/challenges/{slug}/archive", responses=CHANGING)
-def archive_challenge(
-    database: DatabaseDep, user: OrganisingUser, identity: ApiIdentity, slug: str
-) -> ChallengeDetails:
+def archive_challenge(organised: OrganisedByToken, identity: ApiIdentity) -> ChallengeDetails:
     """Archive a challenge: make it read-only. Its pages and leaderboards remain."""
-    with database.writing() as session:
-        challenge = challenges.get_organised(session, slug, user)
-        archiving.archive(session, challenge=challenge, user=user)
+    with organised.writing() as (session, challenge):
+        archiving.archive(session, challenge=challenge, user=organised.user)
         return challenge_details(session, challenge, identity.reader)
 
 
 @router.post("/challenges/{slug}/reopen", responses=CHANGING)
-def reopen_challenge(database: DatabaseDep, user: OrganisingUser, identity: ApiIdentity, slug: str) -> ChallengeDetails:
+def reopen_challenge(organised: OrganisedByToken, identity: ApiIdentity) -> ChallengeDetails:
     """Reopen an archived challenge, so that it can be changed again."""
-    with database.writing() as session:
-        challenge = challenges.get_organised(session, slug, user)
-        archiving.reopen(session, challenge=challenge, user=user)
+    with organised.writing() as (session, challenge):
+        archiving.reopen(session, challenge=challenge, user=organised.user)
         return challenge_details(session, challenge, identity.reader)
 
 
 @router.delete("/challenges/{slug}", status_code=204, responses=CHANGING)
-def delete_challenge(database: DatabaseDep, user: OrganisingUser, slug: str) -> None:
+def delete_challenge(organised: OrganisedByToken) -> None:
     """Delete a draft that has no submissions except rehearsals. For its owner."""
-    with database.writing() as session:
-        challenge = challenges.get_organised(session, slug, user)
-        archiving.delete_draft(session, challenge=challenge, user=user)
+    with organised.writing() as (session, challenge):
+        archiving.delete_draft(session, challenge=challenge, user=organised.user)
 
 
 @router.post(
@@ -86,12 +104,7 @@ def delete_challenge(database: DatabaseDep, user: OrganisingUser, slug: str) -> 
 )
 def export_challenge(database: DatabaseDep, store: StoreDep, user: OrganisingUser, slug: str) -> StreamingResponse:
     """Export the whole challenge, without its ground truth, as one archive that another server can import."""
-    exported = begin_export(database, store, slug=slug, user=user)
-    headers = {
-        "Content-Disposition": f'attachment; filename="{slug}.vocboard.tar"',
-        "Content-Length": str(exported.size),
-    }
-    return StreamingResponse(exported.stream(), media_type="application/x-tar", headers=headers)
+    return exported_challenge(begin_export(database, store, slug=slug, user=user), slug)
 
 
 @router.post("/challenges/imports", status_code=201, responses=IMPORTING, openapi_extra=UPLOAD_FORM)
@@ -114,7 +127,7 @@ async def import_challenge(
             details = challenge_details(session, challenge, identity.reader)
             report = report_of(session, challenge)
         found = report.organisers if report else ()
-        people = [OrganiserElsewhere(name=one.name, email=one.email, invited=one.is_invited) for one in found]
+        people = [OrganiserElsewhere.model_validate(one) for one in found]
         return ImportedChallenge(**details.model_dump(), organisers_elsewhere=people, bans=report.bans if report else 0)
 
     return await to_thread.run_sync(described)

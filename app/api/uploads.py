@@ -5,16 +5,16 @@ expiration and termination.
 """
 
 import uuid
-from datetime import UTC, datetime
+from datetime import UTC
 from email.utils import format_datetime
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Depends, Header, Query, Request, Response
 from pydantic import BaseModel, Field
 
-from vocboard.app.api.phase_views import PhaseKey
+from vocboard.app.api.phases import PhaseKey
 from vocboard.app.api.problems import UploadProblem, UploadProblemGroup, problem_responses
-from vocboard.app.api.schemas.values import Instant
+from vocboard.app.api.schemas.values import FromObject, Instant
 from vocboard.app.api.submissions import Rehearsal
 from vocboard.app.errors import ServiceError
 from vocboard.app.intake import parts, resumable
@@ -52,7 +52,7 @@ class UnsupportedPartError(ServiceError):
     status, code, title = 415, "unsupported_media_type", "Not a part of an upload"
 
 
-class Upload(BaseModel):
+class Upload(FromObject):
     """A resumable upload. `HEAD` returns the same in the headers of the tus protocol."""
 
     id: uuid.UUID
@@ -60,7 +60,7 @@ class Upload(BaseModel):
     phase: str
     is_rehearsal: bool
     file_name: str
-    bytes: int
+    bytes: int = Field(validation_alias="byte_count")
     received_bytes: int = Field(description="Number of bytes received: the offset of the next part.")
     created_at: Instant
     expires_at: Instant
@@ -250,23 +250,15 @@ def cancel_upload(intake: IntakeDep, user: SubmittingUser, upload_id: uuid.UUID)
 
 
 def _progress(upload: ResumableUpload) -> dict[str, str]:
-    return {"Upload-Offset": str(upload.received_bytes), "Upload-Expires": _http_date(upload.expires_at)}
-
-
-def _http_date(moment: datetime) -> str:
-    """Format a time as RFC 9110 does."""
-    return format_datetime(moment.astimezone(UTC), usegmt=True)
+    expires = format_datetime(upload.expires_at.astimezone(UTC), usegmt=True)  # as RFC 9110 says
+    return {"Upload-Offset": str(upload.received_bytes), "Upload-Expires": expires}
 
 
 def _described(upload: ResumableUpload) -> Upload:
-    return Upload(
-        id=upload.id,
+    return Upload.of(
+        upload,
         challenge=upload.challenge.slug,
         phase=upload.phase.key,
-        is_rehearsal=upload.is_rehearsal,
         file_name=resumable.file_name(upload.client_metadata),
         bytes=upload.byte_count,
-        received_bytes=upload.received_bytes,
-        created_at=upload.created_at,
-        expires_at=upload.expires_at,
     )

@@ -35,6 +35,11 @@ class MethodOnBoth:
     difference: float
     change: Change | None
 
+    @property
+    def means(self) -> tuple[float | None, float | None]:
+        """The two means."""
+        return self.first.mean, self.second.mean
+
 
 @dataclass(frozen=True, slots=True)
 class OnBothImageSets:
@@ -58,6 +63,16 @@ class OnBothImageSets:
     same: int
     reversed: int
     swapped: int
+
+    @property
+    def competitions(self) -> tuple[str, str]:
+        """Keys of the two competitions."""
+        return self.first.key, self.second.key
+
+    @property
+    def image_sets(self) -> tuple[str, str]:
+        """Names of the two image sets."""
+        return self.first.image_set, self.second.image_set
 
 
 def on_both_image_sets(

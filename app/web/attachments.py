@@ -6,6 +6,7 @@ from urllib.parse import quote
 from starlette.responses import StreamingResponse
 
 from vocboard.app.submissions.downloading import Download
+from vocboard.app.transfer.exporting import Export
 
 
 def attachment(found: Download) -> StreamingResponse:
@@ -23,3 +24,9 @@ def attachment(found: Download) -> StreamingResponse:
             "Repr-Digest": f"sha-256=:{digest}:",
         },
     )
+
+
+def exported_challenge(found: Export, slug: str) -> StreamingResponse:
+    """Return the response that sends an exported challenge."""
+    headers = {"Content-Disposition": f'attachment; filename="{slug}.vocboard.tar"', "Content-Length": str(found.size)}
+    return StreamingResponse(found.stream(), media_type="application/x-tar", headers=headers)

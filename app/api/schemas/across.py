@@ -1,15 +1,24 @@
 """Schemas for statistics across methods, for organisers."""
 
 import uuid
+from typing import Annotated
 
-from pydantic import BaseModel, Field
+from pydantic import AfterValidator, AliasPath, Field, ValidationInfo, field_validator
 
-from vocboard.app.api.schemas.values import Fraction, Instant
+from vocboard.app.api.schemas.values import Fraction, FromObject, Instant
+from vocboard.app.evaluations.rounding import rounded
 from vocboard.app.statistics.boards import Failure
 from vocboard.app.statistics.sequences import Verdict
 
 
-class Change(BaseModel):
+def _round(value: float | None, info: ValidationInfo) -> float | None:
+    return rounded(value, info.context["decimals"]) if info.context else value
+
+
+Rounded = Annotated[Fraction, AfterValidator(_round)]  # to the `decimals` of the validation's context
+
+
+class Change(FromObject):
     """A simultaneous 95 % confidence interval of the difference between two means."""
 
     low: float = Field(description="Lower end, a fraction.")
@@ -17,32 +26,33 @@ class Change(BaseModel):
     is_significant: bool = Field(description="Whether the unrounded interval excludes 0.")
 
 
-class SequenceStep(BaseModel):
+class SequenceStep(FromObject):
     """One submission of an entrant."""
 
-    submission: uuid.UUID
-    method: str
-    submitted_at: Instant
-    mean: Fraction
-    difference: Fraction = Field(description="Difference from the previous submission; null for the first.")
+    submission: uuid.UUID = Field(validation_alias=AliasPath("member", "submission_id"))
+    method: str = Field(validation_alias=AliasPath("member", "method"))
+    submitted_at: Instant = Field(validation_alias=AliasPath("member", "submitted_at"))
+    mean: Rounded = Field(validation_alias=AliasPath("member", "mean"))
+    difference: Rounded = Field(description="Difference from the previous submission; null for the first.")
     change: Change | None = Field(
         description="Interval of `difference`. null for the first submission, while it is being computed, and if the "
         "difference depends on fewer than ten images."
     )
 
 
-class EntrantSequence(BaseModel):
+class EntrantSequence(FromObject):
     """The submissions of one method to one phase that entered every class, oldest first."""
 
-    user: uuid.UUID
-    name: str = Field(description="Name of the person.")
+    user: uuid.UUID = Field(validation_alias=AliasPath("user", "id"))
+    name: str = Field(validation_alias=AliasPath("user", "name"), description="Name of the person.")
     method: str
     submissions: int = Field(description="Number of these submissions; may be larger than the length of `steps`.")
     steps: list[SequenceStep] = Field(description="The latest submissions, at most 300, oldest first.")
-    difference: Fraction = Field(description="Difference between the last and the first of `steps`.")
+    difference: Rounded = Field(description="Difference between the last and the first of `steps`.")
     change: Change | None = Field(
+        validation_alias="overall",
         description="Interval of `difference`. null while it is being computed, and if the difference depends on fewer "
-        "than ten images."
+        "than ten images.",
     )
     verdict: Verdict | None = Field(
         description="Whether the scores improve. null while it is being computed, and if it cannot be computed."
@@ -50,46 +60,47 @@ class EntrantSequence(BaseModel):
     failure: Failure | None = Field(description="Why the verdict cannot be computed; null if it can.")
 
 
-class AgreeingMethod(BaseModel):
+class AgreeingMethod(FromObject):
     """How much one method of the leaderboard finds, and how far it agrees with the others."""
 
-    submission: uuid.UUID
-    method: str
+    submission: uuid.UUID = Field(validation_alias=AliasPath("entry", "submission_id"))
+    method: str = Field(validation_alias=AliasPath("entry", "method"))
     found: float = Field(
         description="Share of the positives that the method finds: the mean over all pairs of a class and an image "
         "that shows it, rounded."
     )
     correlations: list[float | None] = Field(
+        validation_alias="with_others",
         description="Correlation between what this method finds and what each listed method finds, in the order of the "
-        "list, rounded; null if it is not reported."
+        "list, rounded; null if it is not reported.",
     )
 
 
-class Combination(BaseModel):
+class Combination(FromObject):
     """A combination of the first methods of the leaderboard by mean normalised rank; see docs/statistics.md."""
 
     methods: int = Field(description="Number of methods that are combined.")
     score: Fraction
-    difference: Fraction = Field(description="Difference from the score of the first method alone.")
+    difference: Rounded = Field(description="Difference from the score of the first method alone.")
     change: Change | None = Field(
         description="Interval of `difference`; null if the difference depends on fewer than ten images."
     )
 
 
-class MethodOnBoth(BaseModel):
+class MethodOnBoth(FromObject):
     """One submission that is on the leaderboards of both image sets."""
 
-    submission: uuid.UUID
-    method: str
-    means: list[Fraction] = Field(description="Mean on the first and on the second image set.")
-    difference: Fraction = Field(description="Mean on the second image set minus mean on the first.")
+    submission: uuid.UUID = Field(validation_alias=AliasPath("first", "submission_id"))
+    method: str = Field(validation_alias=AliasPath("first", "method"))
+    means: list[Rounded] = Field(description="Mean on the first and on the second image set.")
+    difference: Rounded = Field(description="Mean on the second image set minus mean on the first.")
     change: Change | None = Field(
         description="Interval of `difference`; null if it is unknown, or if the difference depends on fewer than ten "
         "images."
     )
 
 
-class OnBothImageSets(BaseModel):
+class OnBothImageSets(FromObject):
     """Two competitions that differ only in the image set, such as VOC2005’s test1 and test2."""
 
     competitions: list[str] = Field(description="Keys of the two competitions.")
@@ -115,12 +126,17 @@ class OnBothImageSets(BaseModel):
         "`is_compared`."
     )
 
+    @field_validator("same", "reversed")
+    @classmethod
+    def _only_if_compared(cls, number: int | None, info: ValidationInfo) -> int | None:
+        return number if info.data["is_compared"] else None
 
-class AcrossMethods(BaseModel):
+
+class AcrossMethods(FromObject):
     """What the methods of one competition have in common, and whether entrants improve; see docs/statistics.md."""
 
-    phase: str = Field(description="Key of the phase.")
-    competition: str
+    phase: str = Field(validation_alias=AliasPath("phase", "key"), description="Key of the phase.")
+    competition: str = Field(validation_alias=AliasPath("competition", "key"))
     is_wanted: bool = Field(description="Whether the challenge has statistics; otherwise, nothing is computed.")
     is_being_computed: bool = Field(description="Whether the leaderboard’s statistics are being computed.")
     failure: Failure | None = Field(

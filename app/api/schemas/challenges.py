@@ -1,19 +1,18 @@
-"""Schemas for challenges and their ground truth."""
+"""Schemas for challenges and their phases."""
 
 import uuid
 from typing import Any
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import AliasPath, BaseModel, ConfigDict, Field
 
-from vocboard.app.api.problems import UploadProblem
-from vocboard.app.api.schemas.values import Fraction, Imported, Instant
-from vocboard.app.challenges.models import MAIN_PHASE, Admission, Detail, Freeze, TruthState, Visibility
+from vocboard.app.api.schemas.values import Fraction, FromObject, Imported, Instant
+from vocboard.app.challenges.models import MAIN_PHASE, Admission, Detail, Freeze, Visibility
 from vocboard.app.challenges.rules import PhaseRules
 from vocboard.app.challenges.service import ChallengeRules, PhaseState
 from vocboard.evaluator.editions import Declaration, Metric, Task, Training
 
 
-class Competition(BaseModel):
+class Competition(FromObject):
     """A competition of a challenge."""
 
     key: str = Field(examples=["comp4"])
@@ -24,7 +23,7 @@ class Competition(BaseModel):
     )
     training: Training
     image_set: str
-    metric: Metric
+    metric: Metric = Field(validation_alias=AliasPath("rules", "metric"))
     classes: list[str]
     result_file: str = Field(description="Pattern of result file names.", examples=["Main/comp4_det_test_{class}.txt"])
     declarations: list[Declaration] = Field(
@@ -44,7 +43,7 @@ class Quota(BaseModel):
     rule: str = Field(description="The quota as a sentence.")
 
 
-class QuotaUse(BaseModel):
+class QuotaUse(FromObject):
     """Quota used in one competition."""
 
     used: int = Field(description="Number of submissions that count, also in competitions that share the quota.")
@@ -52,7 +51,7 @@ class QuotaUse(BaseModel):
     allowed_at: Instant | None = Field(description="When the next submission is allowed; null if it is allowed now.")
 
 
-class Phase(BaseModel):
+class Phase(FromObject):
     """One phase of a challenge."""
 
     key: str = Field(
@@ -94,7 +93,7 @@ class ChangedPhase(Phase):
     note: str | None = Field(description="What the change did not do, and which other dates it moved; null if neither.")
 
 
-class ChallengeSummary(BaseModel):
+class ChallengeSummary(FromObject):
     """A challenge, as shown in lists. Dates, competitions, quota and detail level are those of its current phase."""
 
     slug: str
@@ -229,7 +228,7 @@ class NewAdmissions(BaseModel):
     phase: str = Field(MAIN_PHASE, description="Key of the phase.")
 
 
-class PhaseAdmission(NewAdmission):
+class PhaseAdmission(NewAdmission, FromObject):
     """A person who is admitted to a phase."""
 
     id: uuid.UUID
@@ -258,7 +257,7 @@ class ExtraQuotaChanges(BaseModel):
     reason: str | None = None
 
 
-class ExtraQuota(NewExtraQuota):
+class ExtraQuota(NewExtraQuota, FromObject):
     """Extra quota of a person. It may have ended."""
 
     id: uuid.UUID
@@ -271,29 +270,3 @@ class EditionFile(BaseModel):
     model_config = ConfigDict(extra="forbid")
 
     edition_file: str = Field(description="Content of the edition file (TOML).")
-
-
-class GroundTruthVersion(BaseModel):
-    """One version of the ground truth. Its content is never returned."""
-
-    id: uuid.UUID
-    number: int
-    phase: str = Field(description="Key of the phase that it was uploaded for.")
-    created_at: Instant
-    file_name: str
-    state: TruthState
-    is_current: bool = Field(description="Whether submissions are scored with this version.")
-    competitions: list[str] | None = Field(description="Keys of the competitions that it can score.")
-    problems: list[UploadProblem] | None = Field(
-        description="Errors that made the import fail; null if it has not failed."
-    )
-    warnings: list[UploadProblem] = Field(description="Warnings of the import, with counts.")
-    needs_confirmation: bool = Field(description="Whether its warnings must be confirmed before it can become current.")
-    confirmed_at: Instant | None
-    unscorable: dict[str, str] = Field(
-        description="Competitions of the challenge that it cannot score, each with the reason."
-    )
-    summary: dict[str, Any] | None = Field(
-        description="By task and image set: images, people, and images and objects by class."
-    )
-    rescore: uuid.UUID | None = Field(description="The latest re-score of all submissions with it, if there is one.")

@@ -2,9 +2,9 @@
 
 import uuid
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import AliasPath, BaseModel, ConfigDict, Field
 
-from vocboard.app.api.schemas.values import Fraction, Instant
+from vocboard.app.api.schemas.values import Fraction, FromObject, Instant
 from vocboard.app.rescores.models import RescoreState
 
 MAX_NUMBER = 2**31 - 1  # maximum of the database's integers
@@ -123,7 +123,7 @@ class ImageNumbers(BaseModel):
     differ: bool = Field(description="Whether they are not the same images.")
 
 
-class Rescore(BaseModel):
+class Rescore(FromObject):
     """A re-score: submissions are evaluated again, and leaderboards do not change until it is applied."""
 
     id: uuid.UUID
@@ -165,15 +165,15 @@ class Rescore(BaseModel):
     )
 
 
-class RescoreSummary(BaseModel):
+class RescoreSummary(FromObject):
     """A re-score, as shown in lists."""
 
     id: uuid.UUID
-    ground_truth_version: int
+    ground_truth_version: int = Field(validation_alias=AliasPath("ground_truth_version", "number"))
     edition_version: int
     changes_edition: bool
     evaluator_version: str | None
-    submission: uuid.UUID | None
+    submission: uuid.UUID | None = Field(validation_alias="submission_id")
     reason: str
     state: RescoreState
     created_at: Instant

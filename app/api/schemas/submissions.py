@@ -3,10 +3,10 @@
 import uuid
 from typing import Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import AliasPath, BaseModel, ConfigDict, Field
 
 from vocboard.app.api.problems import UploadProblem
-from vocboard.app.api.schemas.values import Fraction, Imported, Instant
+from vocboard.app.api.schemas.values import Fraction, FromObject, Imported, Instant
 from vocboard.app.evaluations.diagnosis_failures import DiagnosisFailure
 from vocboard.app.evaluations.visible import DiagnosisState
 from vocboard.app.submissions.models import FlickrImages, State, TrainingAnnotation
@@ -14,11 +14,13 @@ from vocboard.evaluator.editions import Declaration, Metric, Task
 from vocboard.evaluator.metrics.shared_metrics import CurveKind
 
 
-class Method(BaseModel):
+class Method(FromObject):
     """The submitted method."""
 
-    id: uuid.UUID = Field(description="Id of the method; `/methods/{id}` is its permanent page.")
-    name: str
+    id: uuid.UUID = Field(
+        validation_alias="method_id", description="Id of the method; `/methods/{id}` is its permanent page."
+    )
+    name: str = Field(validation_alias=AliasPath("method", "name"))
     description: str
     contributors: str
     affiliation: str
@@ -29,27 +31,29 @@ class Method(BaseModel):
     flickr_images: FlickrImages | None = Field(
         description="Whether images from flickr were used for training; null if not declared."
     )
-    flickr_image_count: int = Field(description="Number of hashes of flickr images that were declared.")
-    paper_url: str
-    code_url: str
+    flickr_image_count: int = Field(
+        validation_alias="flickr_count", description="Number of hashes of flickr images that were declared."
+    )
+    paper_url: str = Field(validation_alias=AliasPath("method", "paper_url"))
+    code_url: str = Field(validation_alias=AliasPath("method", "code_url"))
 
 
-class Archive(BaseModel):
+class Archive(FromObject):
     """The uploaded file."""
 
-    name: str
-    bytes: int
-    sha256: str
+    name: str = Field(validation_alias="archive_name")
+    bytes: int = Field(validation_alias="archive_bytes")
+    sha256: str = Field(validation_alias="archive_sha256")
 
 
-class SecondaryMeasure(BaseModel):
+class SecondaryMeasure(FromObject):
     """The scores by one secondary metric."""
 
     per_class: dict[str, Fraction]
     mean: Fraction
 
 
-class ClassCounts(BaseModel):
+class ClassCounts(FromObject):
     """Counts of one class, with recall and precision at the end of the ranking."""
 
     positives: int
@@ -58,7 +62,7 @@ class ClassCounts(BaseModel):
     final_precision: Fraction
 
 
-class Ladder(BaseModel):
+class Ladder(FromObject):
     """What the Ladder mechanism shows of a score before the phase closes."""
 
     step: float = Field(description="Step to which scores are rounded, a fraction.")
@@ -72,7 +76,7 @@ class Ladder(BaseModel):
     )
 
 
-class CompetitionScores(BaseModel):
+class CompetitionScores(FromObject):
     """The scores of one competition."""
 
     task: Task
@@ -106,7 +110,7 @@ class CompetitionScores(BaseModel):
     )
 
 
-class Evaluation(BaseModel):
+class Evaluation(FromObject):
     """How the scores were computed."""
 
     created_at: Instant
@@ -120,7 +124,7 @@ class Evaluation(BaseModel):
     archive_sha256: str
 
 
-class SubmissionSummary(BaseModel):
+class SubmissionSummary(FromObject):
     """A submission, as shown in lists."""
 
     id: uuid.UUID
@@ -222,13 +226,6 @@ class Unpublishing(BaseModel):
         description="Keys of the competitions to remove the submission from; by default, all. Only for the owner.",
     )
     reason: str = Field("", max_length=1000, description="Reason that is shown to the owner. Only for organisers.")
-
-
-class SubmissionEvent(BaseModel):
-    """An event of the stream: sent when the state or the queue position changes."""
-
-    state: State
-    queue_position: int | None
 
 
 class AnonymousLink(BaseModel):

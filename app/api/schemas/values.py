@@ -1,22 +1,34 @@
-"""Types of values that several schemas use."""
+"""What several schemas use: the base of those that are read from objects, and types of values."""
 
-from typing import Annotated
+from typing import Annotated, Any, Self
 
 from pydantic import BaseModel, ConfigDict, Field
 
 from vocboard.app.forms import Instant
 
-__all__ = ["Fraction", "Imported", "ImportedScores", "Instant"]
+__all__ = ["Fraction", "FromObject", "Imported", "ImportedScores", "Instant"]
 
 Fraction = Annotated[
     float | None, Field(description="A fraction, rounded to the challenge's decimals; null if undefined.")
 ]
 
 
-class ImportedScores(BaseModel):
-    """That scores came in an archive, which the server cannot verify."""
+class FromObject(BaseModel):
+    """A schema whose `model_validate` also takes an object with attributes of the same names.
 
-    model_config = ConfigDict(from_attributes=True)
+    Fields that are elsewhere in the object name the place by `validation_alias`.
+    """
+
+    model_config = ConfigDict(from_attributes=True, validate_by_name=True)
+
+    @classmethod
+    def of(cls, found: object, **given: Any) -> Self:
+        """Return the fields that are given here, and all others with the object's values of the same names."""
+        return cls(**{name: getattr(found, name) for name in cls.model_fields if name not in given}, **given)
+
+
+class ImportedScores(FromObject):
+    """That scores came in an archive, which the server cannot verify."""
 
     at: Instant
     by: str = Field(description="Name of the organiser who imported it.")
