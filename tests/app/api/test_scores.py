@@ -27,6 +27,7 @@ def test_a_receiver_operating_characteristic_has_rates_of_positives() -> None:
                 "is_left_out": False,
             }
         },
+        "imported": None,
     }
 
 
@@ -44,6 +45,6 @@ def test_other_competitions_have_recall_and_precision() -> None:
 
 
 def test_there_are_none_without_an_evaluation_and_of_other_competitions() -> None:
-    nothing = {"competition": "comp5", "kind": None, "curves": {}}
+    nothing = {"competition": "comp5", "kind": None, "curves": {}, "imported": None}
     assert curves_of("comp5", None).model_dump() == nothing
     assert curves_of("comp5", evaluation_with({})).model_dump() == nothing
