@@ -42,13 +42,17 @@ class PairedRow:
 
 
 def paired_differences(database: Database, board: Board, chosen: Sequence[BoardRow]) -> list[PairedRow]:
-    """Return the differences of the means, and of each class that the leaderboard shows; empty if they are not known.
+    """Return the differences of the means, and of each class that the leaderboard shows; empty without statistics.
+
+    A row without any difference says why, also if all rows are without.
 
     Args:
         chosen: rows of the leaderboard; the others are compared with the first.
     """
     statistics = board.statistics
     if statistics is None or not statistics.is_current or statistics.statistics_id is None or len(chosen) < 2:
+        return []
+    if not statistics.methods:
         return []
     with database.reading() as session:
         known = differences(session, statistics.statistics_id, [MEAN, *board.classes])
@@ -60,7 +64,7 @@ def paired_differences(database: Database, board: Board, chosen: Sequence[BoardR
     for place, name in enumerate(board.classes):
         cells = [row.cells[place] for row in chosen]
         rows.append(_row(name, known.get(name), cells, chosen, results, statistics.decimals, why_not))
-    return rows if any(any(row.cells) for row in rows) else []
+    return rows
 
 
 def _row(

@@ -257,7 +257,7 @@ def test_a_dot_for_each_method_and_class(board: Page) -> None:
 
 
 def test_progress_over_time_leads_to_the_record(board: Page) -> None:
-    records = board.locator(".progress a")
+    records = board.locator(".progress .record")
     assert records.count() >= 2
     last = records.last
     label = last.get_attribute("aria-label")
@@ -267,6 +267,18 @@ def test_progress_over_time_leads_to_the_record(board: Page) -> None:
     expect(target).to_be_in_viewport()
     assert name_of(target) in label
     expect(target.locator(".rank")).to_have_text("1")
+
+
+@pytest.mark.parametrize("width", [320, 1280])
+def test_points_of_the_drawing_are_24_pixels_to_press(board: Page, width: int) -> None:
+    board.set_viewport_size({"width": width, "height": 800})
+    point = board.locator(".progress .record circle").last
+    point.scroll_into_view_if_needed()
+    box = point.bounding_box()
+    assert box is not None
+    assert box["width"] < 12
+    board.mouse.click(box["x"] + box["width"] / 2 - 11, box["y"] + box["height"] / 2)
+    expect(board.locator("tr:target .rank")).to_have_text("1")
 
 
 def test_it_says_which_competitions_have_entries(board: Page) -> None:

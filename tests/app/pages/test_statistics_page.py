@@ -3,6 +3,7 @@
 import re
 from typing import Any
 
+from lxml import html
 from sqlalchemy.orm import Session
 
 from tests.support.browsing import sign_in
@@ -120,8 +121,15 @@ def test_intervals_are_drawn_on_one_scale_from_the_lowest_end_to_the_highest(emb
         digest = digest_of(methods, decimals)
         content = Statistics(decimals, 100, 1_000, 0, methods).as_json()
         session.add(BoardStatistics(**stored, methods_sha256=digest, content=content))
+        submissions = [str(entry.submission_id) for entry in entries]
     with embedded_site.client() as client:
         page = client.get(BOARD).text
+        compared = html.fromstring(client.get(f"{BOARD}/compare", params={"method": submissions}).text)
+    # No difference is known: every row stays, and says why.
+    reasons = compared.xpath("//table[contains(@class, 'paired')]/tbody/tr/td/small/text()")
+    assert len(reasons) == 1 + len(compared.xpath("//table[@class='compare']/tbody/tr")[1:])
+    assert "fewer than ten test images determine the difference" in reasons[0]
+    assert all(reasons)
     drawn = [
         [float(number) for number in numbers]
         for numbers in re.findall(r'class="interval"[^>]*><rect x="([\d.]+)%" width="([\d.]+)%".*?x1="([\d.]+)%"', page)
