@@ -71,12 +71,13 @@ class SubmissionImporter:
 
     def _add_submission(self, submission_id: uuid.UUID, user_id: uuid.UUID, one: SubmissionRecord) -> None:
         was_waiting = one.state in WAITING
+        same = {name: getattr(one, name) for name in SAME}
         if one.state is State.DISQUALIFIED and one.disqualified_at is None:  # as in format 3 and before
-            one.disqualified_at = now()
+            same["disqualified_at"] = now()
         method_id = self._method(user_id, one)
         self.session.execute(
             insert(Submission).values(
-                **{name: getattr(one, name) for name in SAME},
+                **same,
                 id=submission_id,
                 queued_at=one.created_at,
                 challenge_id=self.challenge_id,

@@ -143,6 +143,25 @@ def test_states_archives_and_log_come_along(backend: Backend, exported: Path, ot
         assert file.read() == make_archive((0.9, 0.1, 0.8))
 
 
+def as_format_3(files: dict[str, bytes]) -> None:
+    """Write an export as versions did that did not record when a submission was disqualified."""
+    files["challenge.json"] = json.dumps({**json.loads(files["challenge.json"]), "format": 3}).encode()
+    submissions = [json.loads(line) for line in files["submissions.jsonl"].splitlines()]
+    for each in submissions:
+        del each["disqualified_at"]
+    files["submissions.jsonl"] = b"\n".join(json.dumps(each).encode() for each in submissions)
+
+
+@ON_ONE_SET_UP
+def test_a_disqualified_submission_comes_along_from_an_earlier_version(exported_once: Path, other: Server) -> None:
+    imported = other.take(edited(exported_once, as_format_3))
+    with other.database.reading() as session:
+        found = {one.method.name: one for one in _submissions(session, imported)}
+    assert found["Method 3"].state is State.DISQUALIFIED
+    assert found["Method 3"].disqualified_at is not None
+    assert all(one.disqualified_at is None for name, one in found.items() if name != "Method 3")
+
+
 def _submissions(session: Any, challenge: Challenge) -> list[Submission]:
     query = select(Submission).join(Submission.method).where(Submission.challenge_id == challenge.id)
     found = session.scalars(query).all()
