@@ -6,6 +6,7 @@ import os
 # matrix products would spin while they wait for each other.
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
+import pytest
 from hypothesis import settings
 
 pytest_plugins = [
@@ -16,9 +17,18 @@ pytest_plugins = [
     "tests.support.browser",
     "tests.support.services",
     "tests.support.databases",
+    "tests.support.backend",
+    "tests.support.clock",
+    "tests.support.other_server",
     "tests.support.filled_databases",
 ]
 
 # How long one generated case takes says how busy the machine is. Tests of speed measure it themselves.
 settings.register_profile("vocboard", parent=settings(), deadline=None)
 settings.load_profile("vocboard")
+
+
+@pytest.fixture(scope="session")
+def anyio_backend() -> str:
+    """Return the name of what runs asynchronous tests."""
+    return "asyncio"

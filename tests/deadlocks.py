@@ -2,7 +2,7 @@
 
     .venv/bin/python -m tests.deadlocks --seconds 600
 
-`tests/app/submissions/test_deadlocks.py` does the same for a few seconds.
+`tests/app/submissions/test_races.py` does the same for a few seconds.
 """
 
 import argparse

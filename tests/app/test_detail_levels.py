@@ -19,6 +19,7 @@ from tests.support.factories import make_challenge, make_organiser, make_token, 
 from tests.support.jobs import sweep
 from tests.support.other_truths import answers, certain
 from tests.support.phases import show_board
+from tests.support.scored import make_submission, store_scores
 from tests.support.site import Site
 from vocboard.app.accounts.models import Role, User
 from vocboard.app.challenges.models import Challenge, Detail
@@ -33,7 +34,7 @@ from vocboard.app.jobs.models import Job, Kind
 from vocboard.app.statistics.boards import Interval, MethodStatistics, Statistics, digest_of
 from vocboard.app.statistics.models import BoardStatistics
 from vocboard.app.submissions import service as submissions
-from vocboard.app.submissions.models import Method, State, Submission, SubmissionEntry
+from vocboard.app.submissions.models import Submission
 from vocboard.evaluator import editions
 from vocboard.evaluator.editions import Interpolation, Metric, Task
 from vocboard.evaluator.metrics.precision_recall import Judgement
@@ -107,15 +108,12 @@ class Scene:
             self.slug = challenge.slug
             self.submission_id = _submission(session, challenge, owner, scored)
             assert challenge.main_phase.current_scoring_id is not None
-            evaluations.store(
+            store_scores(
                 session,
-                submission_id=self.submission_id,
-                scoring_id=challenge.main_phase.current_scoring_id,
-                scores={scored.competition: scored},
+                self.submission_id,
+                challenge.main_phase.current_scoring_id,
+                {scored.competition: scored},
                 ground_truth_sha256=TRUTH_HASH,
-                archive_sha256="0" * 64,
-                started_at=now(),
-                seconds=1.0,
             )
             if diagnosis is not None:
                 of_this = Evaluation.submission_id == self.submission_id
@@ -173,26 +171,8 @@ def addresses(known: Mapping[str, str]) -> set[str]:
 
 
 def _submission(session: Any, challenge: Challenge, owner: User, scored: CompetitionScores) -> uuid.UUID:
-    method = Method(challenge_id=challenge.id, user_id=owner.id, name="Method")
-    session.add(method)
-    session.flush()
-    submission = Submission(
-        challenge_id=challenge.id,
-        phase_id=challenge.main_phase.id,
-        user_id=owner.id,
-        method_id=method.id,
-        archive_sha256="0" * 64,
-        archive_bytes=1,
-        archive_name="results.tar.gz",
-        warnings=[],
-        state=State.SCORED,
-        finished_at=now(),
-        published_at=now(),
-        entries=[SubmissionEntry(competition=scored.competition, position=0, classes=[*scored.primary.per_class])],
-    )
-    session.add(submission)
-    session.flush()
-    return submission.id
+    classes = {scored.competition: list(scored.primary.per_class)}
+    return make_submission(session, challenge, owner, "Method", classes, published_at=now()).id
 
 
 def ranks_of_hits(curve: Mapping[str, list[float]], positives: int) -> set[int]:

@@ -13,11 +13,11 @@ from sqlalchemy.orm import Session
 
 from tests.app.test_detail_levels import addresses
 from tests.support.browsing import sign_in
-from tests.support.clock import Clock, clock
+from tests.support.clock import Clock
 from tests.support.corrections import correct
-from tests.support.entrants import make_scored
 from tests.support.factories import make_challenge, make_organiser, make_token, make_user
 from tests.support.phases import complete, show_board
+from tests.support.scored import make_published
 from tests.support.site import Site
 from vocboard.app.accounts.models import User
 from vocboard.app.challenges import service as challenges
@@ -37,8 +37,6 @@ from vocboard.app.statistics.models import BoardDifferences, BoardStatistics
 from vocboard.app.submissions import service as submissions
 from vocboard.app.submissions.models import Submission
 from vocboard.evaluator.metrics.shared_metrics import CurveKind
-
-__all__ = ["clock"]
 
 DAY = timedelta(days=1)
 STEP = 0.01
@@ -70,7 +68,7 @@ class World:
     def submit(
         self, session: Session, person: User, name: str, score: float, *, published: bool = True, **given: object
     ) -> None:
-        made = make_scored(session, self.challenge, person, name, score, published=published, **given)
+        made = make_published(session, self.challenge, person, name, score, published=published, **given)
         self.ids[name] = made.id
 
     def releases(self, session: Session) -> dict[str, float | None]:

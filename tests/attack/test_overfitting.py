@@ -6,9 +6,9 @@ The attacks are those of `benchmarks.overfitting`: random confidences, of which 
 import pytest
 
 from benchmarks.overfitting import ATTACKS, Confidences, Images, attack, greedy
-from tests.support.entrants import make_scored
 from tests.support.factories import make_challenge, make_user
 from tests.support.phases import complete, show_board
+from tests.support.scored import make_published
 from vocboard.app.database import Database
 from vocboard.app.evaluations.results import visible_evaluation
 
@@ -40,7 +40,7 @@ def test_what_the_server_shows_resists_it_too(sqlite_url: str, step: float | Non
         with database.writing() as session:
             found = complete(session, challenge.id)
             name = f"Method {next(numbers)}"
-            submission = make_scored(session, found, person, name, images.score(submitted))
+            submission = make_published(session, found, person, name, images.score(submitted))
             submission.challenge = found
             shown = visible_evaluation(session, submission, person)
             assert shown is not None

@@ -4,7 +4,6 @@ What is right is used to make realistic results, and afterwards to check what wa
 """
 
 import io
-import tarfile
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
@@ -14,6 +13,7 @@ from PIL import Image
 
 from tests.attack.detections import Counts
 from tests.attack.labels import Labels
+from tests.support.small_world import packed
 from vocboard.commands.demo.scenes import Scene, World
 from vocboard.evaluator.editions import Task
 
@@ -41,13 +41,7 @@ class Upload:
 
     def archive(self) -> bytes:
         """Return it as a participant uploads it."""
-        buffer = io.BytesIO()
-        with tarfile.open(fileobj=buffer, mode="w:gz") as archive:
-            for name, content in self.files.items():
-                member = tarfile.TarInfo(f"results/VOC2012/{name}")
-                member.size = len(content)
-                archive.addfile(member, io.BytesIO(content))
-        return buffer.getvalue()
+        return packed((f"results/VOC2012/{name}", content) for name, content in self.files.items())
 
 
 def image_labels(world: World, class_name: str) -> Labels:
@@ -110,9 +104,3 @@ def objects_of(world: World, class_name: str) -> Counts:
     scenes = world.sets[Task.DETECTION, IMAGE_SET]
     difficult = [thing.difficult for scene in scenes for thing in scene.objects if thing.class_name == class_name]
     return Counts(positives=difficult.count(False), objects=len(difficult))
-
-
-def segmented_with(world: World, class_name: str) -> set[int]:
-    """Positions of the segmented images that show a class."""
-    scenes = world.sets[Task.SEGMENTATION, IMAGE_SET]
-    return {n for n, scene in enumerate(scenes) if any(thing.class_name == class_name for thing in scene.objects)}

@@ -1,4 +1,4 @@
-"""The benchmarks run: every implementation is measured, and the table compares ours with the targets."""
+"""Benchmarks of the evaluator: every case runs, and the table says what is reached."""
 
 from pathlib import Path
 
@@ -8,6 +8,7 @@ from benchmarks.benchmark import Case, Goal, Implementation, Kind, Measurement, 
 from benchmarks.cases import CASES, find_case
 from benchmarks.datasets.detections import detection_lines, make_detections
 from benchmarks.datasets.world import make_world
+from benchmarks.growth import GROWTHS
 from benchmarks.table import Result, rows, verdicts
 
 
@@ -54,3 +55,10 @@ def test_the_table_says_what_is_reached(limit: float, floors: tuple[str, ...]) -
         f"  reach {limit:g} x ({' + '.join(floors)}): {ratio} (by processor time {ratio})"
     ]
     assert len(list(rows(result))) == 1 + len(kinds)
+
+
+def test_growth_of_detections_is_measured(tmp_path: Path) -> None:
+    growth = GROWTHS["detections"]
+    figures = growth.measure(2_000, 1, tmp_path)
+    assert growth.plotted.keys() <= figures.keys()
+    assert all(value > 0 for value in figures.values())

@@ -5,14 +5,13 @@ from dataclasses import dataclass, field
 from playwright._impl._api_structures import SetCookieParam
 
 from tests.browser.gallery import Gallery
-from tests.support.browsing import sign_in
+from tests.support.browsing import signed_in
 from tests.support.site import Site
 
 
 def cookies_of(site: Site, email: str) -> list[SetCookieParam]:
     """Return the cookies of a browser in which this person is signed in."""
-    with site.client() as client:
-        sign_in(client, email)
+    with signed_in(site, email) as client:
         return [{"name": name, "value": value, "url": site.url} for name, value in client.cookies.items()]
 
 

@@ -13,6 +13,7 @@ from sqlalchemy.orm import Session
 from tests.browser.gallery_measures import add_two_measures
 from tests.browser.gallery_states import add_states
 from tests.browser.gallery_statistics import add_across_methods, add_statistics
+from tests.support import scored
 from tests.support.factories import make_challenge, make_organiser, make_user
 from tests.support.phases import main_phase, main_truth
 from vocboard.app.accounts import service as accounts
@@ -21,12 +22,12 @@ from vocboard.app.challenges.models import Challenge, GroundTruthVersion, TruthS
 from vocboard.app.challenges.organisers import invite
 from vocboard.app.database import now
 from vocboard.app.evaluations.models import Evaluation
-from vocboard.app.evaluations.service import Diagnosis, store, store_diagnoses
+from vocboard.app.evaluations.service import Diagnosis, store_diagnoses
 from vocboard.app.leaderboards.service import columns
 from vocboard.app.moderation.bans import Results, ban
 from vocboard.app.rescores import service as rescores
 from vocboard.app.submissions import queue
-from vocboard.app.submissions.models import Method, State, Submission, SubmissionEntry
+from vocboard.app.submissions.models import State, Submission
 from vocboard.app.submissions.service import create_anonymous_link
 from vocboard.evaluator.editions import Competition, Metric, Task, load
 from vocboard.evaluator.problems import Problem, Severity
@@ -205,10 +206,10 @@ def _own_submissions(
         gallery.submissions[state.value] = made.id
         return made
 
-    scored = own(State.SCORED, ("comp1", "comp3", "comp5", "comp7"))
+    own_scored = own(State.SCORED, ("comp1", "comp3", "comp5", "comp7"))
     warning = Problem("box_upside_down", Severity.WARNING, "12 boxes are upside down. They match nothing.", "a.txt", 9)
-    scored.warnings = [warning.as_json()]
-    _score(session, random, challenge, scored, 0.7, subset=True, undefined=True)
+    own_scored.warnings = [warning.as_json()]
+    _score(session, random, challenge, own_scored, 0.7, subset=True, undefined=True)
     own(State.EVALUATING, claimed_at=now())
     own(
         State.FAILED,
@@ -226,11 +227,7 @@ def make_submission(
     session: Session, challenge: Challenge, user: User, *, name: str, keys: list[str], **given: Any
 ) -> Submission:
     """Make a scored submission without its scores."""
-    method = Method(challenge_id=challenge.id, user_id=user.id, name=name)
-    session.add(method)
-    session.flush()
     fields: dict[str, Any] = {
-        "state": State.SCORED,
         "description": "Looks at the image twice.",
         "training_data": "VOC2012 trainval and one million images of our own; none from flickr.",
         "contributors": "P. Participant",
@@ -240,23 +237,9 @@ def make_submission(
         ).hexdigest(),
         "archive_bytes": 3_456_789,
         "archive_name": "results.tar.gz",
-        "finished_at": now(),
-        "warnings": [],
     }
-    submission = Submission(
-        challenge_id=challenge.id,
-        phase_id=main_phase(session, challenge.id).id,
-        user_id=user.id,
-        method_id=method.id,
-        entries=[
-            SubmissionEntry(competition=key, position=position, classes=list(EDITION.competitions[key].classes))
-            for position, key in enumerate(keys)
-        ],
-        **{**fields, **given},
-    )
-    session.add(submission)
-    session.flush()
-    return submission
+    classes = {key: EDITION.competitions[key].classes for key in keys}
+    return scored.make_submission(session, challenge, user, name, classes, **{**fields, **given})
 
 
 def _score(
@@ -273,16 +256,9 @@ def _score(
     assert scoring_id is not None
     keys = [entry.competition for entry in submission.entries]
     competitions = [EDITION.competitions[key] for key in keys]
-    store(
-        session,
-        submission_id=submission.id,
-        scoring_id=scoring_id,
-        scores={item.key: _scores(random, item, quality, subset=subset, undefined=undefined) for item in competitions},
-        ground_truth_sha256="9a" * 32,
-        archive_sha256=submission.archive_sha256,
-        started_at=now(),
-        seconds=2.34,
-    )
+    scores = {item.key: _scores(random, item, quality, subset=subset, undefined=undefined) for item in competitions}
+    hashes = {"ground_truth_sha256": "9a" * 32, "archive_sha256": submission.archive_sha256}
+    scored.store_scores(session, submission.id, scoring_id, scores, **hashes)
     of_this = Evaluation.submission_id == submission.id
     evaluation_id = session.scalars(select(Evaluation.id).where(of_this)).one()
     store_diagnoses(session, evaluation_id, {item.key: DIAGNOSIS for item in competitions}, noise_key=b"key")

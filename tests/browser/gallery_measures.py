@@ -3,10 +3,9 @@
 from sqlalchemy.orm import Session
 
 from tests.support.factories import make_challenge
+from tests.support.scored import make_submission, store_scores
 from vocboard.app.accounts.models import User
 from vocboard.app.database import now
-from vocboard.app.evaluations.service import store
-from vocboard.app.submissions.models import Method, State, Submission, SubmissionEntry
 from vocboard.evaluator.editions import Metric, load
 from vocboard.evaluator.scores import CompetitionScores, Measure
 
@@ -26,28 +25,8 @@ def add_two_measures(session: Session, organiser: User, participant: User) -> No
     )
     assert challenge.main_phase.current_scoring_id is not None
     for name, area, accuracy in (("Bag of keypoints", 0.96, 0.88), ("Boundary fragments", 0.94, 0.90)):
-        method = Method(challenge_id=challenge.id, user_id=participant.id, name=name)
-        session.add(method)
-        session.flush()
-        submission = Submission(
-            challenge_id=challenge.id,
-            phase_id=challenge.main_phase.id,
-            user_id=participant.id,
-            method_id=method.id,
-            entries=[
-                SubmissionEntry(competition=key, position=position, classes=list(EDITION.classes))
-                for position, key in enumerate(LOWER_BY)
-            ],
-            state=State.SCORED,
-            archive_sha256="0" * 64,
-            archive_bytes=1,
-            archive_name="results.tar.gz",
-            finished_at=now(),
-            published_at=now(),
-            warnings=[],
-        )
-        session.add(submission)
-        session.flush()
+        classes = dict.fromkeys(LOWER_BY, EDITION.classes)
+        submission = make_submission(session, challenge, participant, name, classes, published_at=now())
         scores = {
             key: CompetitionScores(
                 competition=key,
@@ -57,13 +36,4 @@ def add_two_measures(session: Session, organiser: User, participant: User) -> No
             )
             for key, lower_by in LOWER_BY.items()
         }
-        store(
-            session,
-            submission_id=submission.id,
-            scoring_id=challenge.main_phase.current_scoring_id,
-            scores=scores,
-            ground_truth_sha256="1" * 64,
-            archive_sha256=submission.archive_sha256,
-            started_at=now(),
-            seconds=1.0,
-        )
+        store_scores(session, submission.id, challenge.main_phase.current_scoring_id, scores)

@@ -9,7 +9,8 @@ from types import SimpleNamespace
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
-from tests.browser.conftest import SignIn
+from tests.browser.conftest import Exhibition, SignIn
+from tests.browser.dropping import drop, drop_files
 from tests.browser.exhibition import cookies_of
 from tests.support.factories import make_challenge, make_user
 from tests.support.services import make_tables
@@ -51,7 +52,11 @@ def submit(page: Page) -> None:
     page.wait_for_url("**/submissions/*", timeout=PATIENCE_MS)
 
 
-@pytest.mark.parametrize("case", CASES, ids=str)
+# tests/app/pages/test_wrong_archives.py looks at the others, without scripts.
+IN_THE_BROWSER = [case for case in CASES if case.name in {"another-year", "flat-folder", "windows-paths"}]
+
+
+@pytest.mark.parametrize("case", IN_THE_BROWSER, ids=str)
 def test_a_wrong_archive_says_first_what_to_do_and_the_corrected_one_passes(
     case: WrongArchive, form: Page, tmp_path: Path
 ) -> None:
@@ -61,6 +66,9 @@ def test_a_wrong_archive_says_first_what_to_do_and_the_corrected_one_passes(
     expect(heading).to_have_text(f"{case.counted}. No quota was used. {case.to_do}", timeout=PATIENCE_MS)
     expect(form.locator("#report")).to_be_focused()
     assert heading.bounding_box()["y"] < 100  # type: ignore[index]  # it is visible, and there is nothing above it
+    form.get_by_text("All as text").click()
+    expect(form.get_by_role("button", name="Copy")).to_be_visible()
+    expect(form.locator("#report-text")).to_contain_text(": error:")
     choose(form, tmp_path / case.file_name, case.corrected())
     expect(form.locator("[data-checked]")).to_contain_text("The archive is valid", timeout=PATIENCE_MS)
     expect(heading).to_have_count(0)
@@ -179,3 +187,27 @@ def test_without_scripts_everything_is_on_one_page(
     page.get_by_role("button", name="Upload and check").click()
     page.wait_for_url("**/submissions/*", timeout=PATIENCE_MS)
     context.close()
+
+
+def test_a_dropped_file_is_uploaded_and_checked_at_once(page: Page, exhibition: Exhibition, sign_in: SignIn) -> None:
+    page.goto(exhibition.url)
+    sign_in(page, exhibition.gallery.participant)
+    page.goto(f"{exhibition.url}/challenges/voc2007/submit")
+    page.get_by_label("Name", exact=True).fill("Dropped")
+    drop(page, "notes.tgz", b"not an archive")
+    expect(page.locator("#report")).to_contain_text("This is not a tar or zip archive", timeout=PATIENCE_MS)
+    expect(page.get_by_role("heading", name="Choose the corrected archive")).to_be_visible()
+    expect(page.get_by_label("Name", exact=True)).to_have_value("Dropped")
+
+
+def test_several_files_or_files_beside_the_form_are_not_taken(
+    page: Page, exhibition: Exhibition, sign_in: SignIn
+) -> None:
+    page.goto(exhibition.url)
+    sign_in(page, exhibition.gallery.participant)
+    page.goto(f"{exhibition.url}/challenges/voc2007/submit")
+    assert drop_files(page, "h1", "results.tar.gz"), "the browser would open it in place of the form"
+    expect(page.locator("[data-chosen]")).to_be_hidden()
+    drop_files(page, "[data-drop]", "comp3_det_test_car.txt", "comp3_det_test_dog.txt")
+    expect(page.locator("#report")).to_contain_text("You dropped 2 files. Pack the files into one archive")
+    expect(page.locator("[data-chosen]")).to_be_hidden()

@@ -1,3 +1,5 @@
+"""Following a submission: the event stream, and what happens without it."""
+
 import json
 from collections.abc import Iterator
 
@@ -8,6 +10,7 @@ from tests.client.answers import make_answer
 from vocboard.client.answers import SubmissionDetails
 from vocboard.client.connection import Connection
 from vocboard.client.errors import MisdirectedError, NetworkError
+from vocboard.client.events import Event, parse
 from vocboard.client.following import UNREACHABLE_SECONDS, follow
 
 
@@ -120,3 +123,26 @@ def test_contradictory_announcements_do_not_make_it_hurry() -> None:
     server.followed()
 
     assert server.now >= 20
+
+
+def test_reads_events_as_the_standard_has_them() -> None:
+    lines = [
+        ": a comment keeps the connection alive",
+        "",
+        "event: state",
+        "id: 7",
+        'data: {"state": "queued"}',
+        "",
+        "data:without a space",
+        "data",
+        "data:  with two",
+        "",
+        "event: state",
+        "",
+        "data: the connection broke before the empty line",
+    ]
+
+    assert list(parse(lines)) == [
+        Event("state", '{"state": "queued"}'),
+        Event("message", "without a space\n\n with two"),
+    ]

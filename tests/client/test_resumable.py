@@ -1,6 +1,7 @@
-"""Uploads that continue: after lost connections, busy and restarted servers, and in another process."""
+"""The archive to upload, and resumable uploads of it."""
 
 import hashlib
+import os
 import random
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -11,7 +12,7 @@ import pytest
 from vocboard.client import resumable, retry_policy
 from vocboard.client.archive import OutgoingArchive
 from vocboard.client.connection import Connection
-from vocboard.client.errors import ChangedArchiveError, LimitedError, NetworkError, RefusedError
+from vocboard.client.errors import ChangedArchiveError, LimitedError, MisuseError, NetworkError, RefusedError
 from vocboard.client.resumable import UploadListener
 from vocboard.client.submitting import submit
 from vocboard.client.upload_states import UploadStates, cache_directory
@@ -222,3 +223,46 @@ def test_the_cache_directory_of_each_platform(tmp_path: Path) -> None:
     assert cache_directory("darwin", {}, tmp_path) == tmp_path / "Library" / "Caches" / "vocboard"
     assert cache_directory("win32", {"LOCALAPPDATA": "/local"}, tmp_path) == Path("/local/vocboard/Cache")
     assert cache_directory("darwin", {"XDG_CACHE_HOME": str(tmp_path)}) == tmp_path / "vocboard"
+
+
+def test_knows_its_name_size_and_hash(tmp_path: Path) -> None:
+    path = tmp_path / "results.tar"
+    path.write_bytes(b"x" * 25)
+
+    with OutgoingArchive(path) as archive:
+        assert (archive.name, archive.size) == ("results.tar", 25)
+        assert archive.sha256() == hashlib.sha256(b"x" * 25).hexdigest()
+        archive.seek(20)
+        assert archive.read(10) == b"x" * 5
+
+
+def test_a_file_that_changes_after_it_was_opened_is_reported(tmp_path: Path) -> None:
+    path = tmp_path / "results.tar"
+    path.write_bytes(b"x" * 25)
+
+    with OutgoingArchive(path) as archive:
+        archive.check_unchanged()
+        os.utime(path, ns=(1, 1))
+        with pytest.raises(ChangedArchiveError, match=r"results\.tar changed on disk during the upload"):
+            archive.check_unchanged()
+
+
+def test_what_is_appended_in_the_meantime_stays_behind(tmp_path: Path) -> None:
+    path = tmp_path / "results.tar"
+    path.write_bytes(b"x" * 25)
+
+    with OutgoingArchive(path) as archive:
+        with path.open("ab") as file:
+            file.write(b"more")
+        assert len(archive.read(1000)) == 25
+        assert archive.read(1000) == b""
+
+
+def test_a_directory_is_to_be_packed_first(tmp_path: Path) -> None:
+    with pytest.raises(MisuseError, match="tar czf"):
+        OutgoingArchive(tmp_path)
+
+
+def test_a_missing_file_is_named(tmp_path: Path) -> None:
+    with pytest.raises(MisuseError, match=r"results\.tar: No such file"):
+        OutgoingArchive(tmp_path / "results.tar")

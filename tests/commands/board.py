@@ -4,7 +4,7 @@ import codecs
 import os
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -18,6 +18,8 @@ from vocboard.evaluator import editions
 
 EDITION = editions.load("VOC2012")
 COMPETITIONS = ("comp1", "comp3")
+# What the fixture `run` returns.
+Run = Callable[..., tuple[int, str, str]]
 
 
 @dataclass(frozen=True)

@@ -1,5 +1,6 @@
 """Fixtures of the participant's commands: a real server with a real worker on synthetic data, and its users."""
 
+import logging
 import signal
 import sys
 from collections.abc import Iterator
@@ -12,7 +13,7 @@ import pytest
 from sqlalchemy import update
 from sqlalchemy.orm import Session
 
-from tests.commands.board import COMPETITIONS, EDITION, Board
+from tests.commands.board import COMPETITIONS, EDITION, Board, Run
 from tests.support.factories import make_challenge, make_organiser, make_token
 from tests.support.processes import listening, temporary_directory
 from tests.support.services import make_tables
@@ -29,6 +30,7 @@ from vocboard.commands.demo.development_kit import write_development_kit
 from vocboard.commands.demo.methods import results_archive
 from vocboard.commands.demo.scenes import draw_world
 from vocboard.commands.demo.seeding import Api, upload_ground_truth
+from vocboard.commands.main import main
 
 
 @pytest.fixture(scope="session")
@@ -88,6 +90,27 @@ def serving(settings: Settings) -> Iterator[str]:
         place = temporary_directory("")
         with listening(command, directory=place, user="", stop_signal=signal.SIGTERM, answers=answers) as port:
             yield f"http://127.0.0.1:{port}"
+
+
+@pytest.fixture
+def run(capsys: pytest.CaptureFixture[str]) -> Run:
+    """Return what runs the program, and returns its exit status, output and errors."""
+
+    def program(*arguments: object) -> tuple[int, str, str]:
+        status = main(list(map(str, arguments)))
+        output = capsys.readouterr()
+        return status, output.out, output.err
+
+    return program
+
+
+@pytest.fixture(autouse=True)
+def unconfigured_log() -> Iterator[None]:
+    """Remove what `vocboard serve` adds to the log of this process: a handler for the test's own standard error."""
+    yield
+    for handler in [handler for handler in logging.root.handlers if type(handler) is logging.StreamHandler]:
+        logging.root.removeHandler(handler)
+        logging.root.setLevel(logging.WARNING)
 
 
 @pytest.fixture

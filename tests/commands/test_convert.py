@@ -3,18 +3,19 @@
 import json
 import subprocess
 import sys
+from functools import partial
 from pathlib import Path
 
 import pytest
 
+from tests.commands.board import Run
 from tests.evaluator.conversion import kit
 from vocboard.commands.main import main
 
 
-def run(capsys: pytest.CaptureFixture[str], *arguments: object) -> tuple[int, str, str]:
-    status = main(["convert", *map(str, arguments)])
-    output = capsys.readouterr()
-    return status, output.out, output.err
+@pytest.fixture
+def run(run: Run) -> Run:
+    return partial(run, "convert")
 
 
 @pytest.fixture
@@ -23,31 +24,25 @@ def options(tmp_path: Path) -> tuple[object, ...]:
     return ("--edition", "VOC2007", "--competition", "comp4", "--image-sets", tmp_path)
 
 
-def test_coco_detections_become_an_archive_that_is_valid(
-    tmp_path: Path, options: tuple[object, ...], capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_coco_detections_become_an_archive_that_is_valid(tmp_path: Path, options: tuple[object, ...], run: Run) -> None:
     rows = [{"image_id": 1, "category_id": 7, "bbox": [9, 19, 101, 121], "score": 0.9}]
     (tmp_path / "in.json").write_text(json.dumps(rows))
-    status, out, _ = run(capsys, "coco", tmp_path / "in.json", *options, "--output", tmp_path / "r.tar.gz")
+    status, out, _ = run("coco", tmp_path / "in.json", *options, "--output", tmp_path / "r.tar.gz")
     assert status == 0
     assert "1 detection of 1 class" in out
     assert main(["validate", "VOC2007", str(tmp_path / "r.tar.gz"), "--image-sets", str(tmp_path)]) == 0
-    status, _, _ = run(
-        capsys, "huggingface", tmp_path / "r.tar.gz", *options, "--reverse", "--output", tmp_path / "out.json"
-    )
+    status, _, _ = run("huggingface", tmp_path / "r.tar.gz", *options, "--reverse", "--output", tmp_path / "out.json")
     assert status == 0
     assert json.loads((tmp_path / "out.json").read_text())["000001"] == [
         {"score": 0.9, "label": "car", "box": {"xmin": 9, "ymin": 19, "xmax": 110, "ymax": 140}}
     ]
 
 
-def test_problems_exit_1_and_write_nothing(
-    tmp_path: Path, options: tuple[object, ...], capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_problems_exit_1_and_write_nothing(tmp_path: Path, options: tuple[object, ...], run: Run) -> None:
     (tmp_path / "in.json").write_text(
         json.dumps([{"image_id": 99, "category_id": 70, "bbox": [1, 1, 1, 1], "score": 1}])
     )
-    status, out, err = run(capsys, "coco", tmp_path / "in.json", *options, "--output", tmp_path / "r.tar.gz")
+    status, out, err = run("coco", tmp_path / "in.json", *options, "--output", tmp_path / "r.tar.gz")
     assert status == 1
     assert out == ""
     assert "--images" in err
@@ -57,7 +52,7 @@ def test_problems_exit_1_and_write_nothing(
 
 
 def test_an_interrupted_conversion_leaves_nothing(
-    tmp_path: Path, options: tuple[object, ...], capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, options: tuple[object, ...], run: Run, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (tmp_path / "in.json").write_text(json.dumps([{"image_id": 1, "category_id": 7, "bbox": [1, 1, 9, 9], "score": 1}]))
 
@@ -67,7 +62,7 @@ def test_an_interrupted_conversion_leaves_nothing(
     monkeypatch.setattr(
         "vocboard.evaluator.conversion.result_archive.read_results", interrupt
     )  # when the archive is written
-    status, _, err = run(capsys, "coco", tmp_path / "in.json", *options, "--output", tmp_path / "r.tar.gz")
+    status, _, err = run("coco", tmp_path / "in.json", *options, "--output", tmp_path / "r.tar.gz")
     assert status == 130
     assert "Interrupted" in err
     assert sorted(path.name for path in tmp_path.iterdir()) == ["VOC2007", "in.json"]
@@ -83,112 +78,33 @@ def test_an_interrupted_conversion_leaves_nothing(
         (("coco", "pyproject.toml", "--edition", "VOC2007", "--output", "r.tar.gz"), "needs --competition"),
     ],
 )
-def test_misuse(
-    arguments: tuple[str, ...], message: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_misuse(arguments: tuple[str, ...], message: str, run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(Path(__file__).parents[2])
-    status, _, err = run(capsys, *arguments)
+    status, _, err = run(*arguments)
     assert status == 2
     assert message in err
 
 
-def test_an_unknown_competition_names_those_there_are(
-    tmp_path: Path, options: tuple[object, ...], capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_an_unknown_competition_names_those_there_are(tmp_path: Path, options: tuple[object, ...], run: Run) -> None:
     (tmp_path / "in.json").write_text("[]")
     status, _, err = run(
-        capsys, "coco", tmp_path / "in.json", *options, "--competition", "comp1", "--output", tmp_path / "r.zip"
+        "coco", tmp_path / "in.json", *options, "--competition", "comp1", "--output", tmp_path / "r.zip"
     )
     assert status == 1
     assert "comp3, comp4" in err
 
 
-def on_one_line(capsys: pytest.CaptureFixture[str], *arguments: object) -> tuple[int, str, str]:
+def on_one_line(run: Run, *arguments: object) -> tuple[int, str, str]:
     """Run the command; its messages are not broken into lines."""
-    status, out, err = run(capsys, *arguments)
+    status, out, err = run(*arguments)
     return status, out, " ".join(err.split())
 
 
 COCO_ROW = {"image_id": 1, "category_id": 7, "bbox": [9, 19, 30, 30], "score": 0.9}
-BAD_INPUTS: dict[str, tuple[list[dict[str, object]], list[str]]] = {
-    "another data set": (
-        [COCO_ROW | {"image_id": image, "category_id": 52} for image in (397133, 37777, 252219)],
-        [
-            "Images that are not in the image set, whose first is 000001: 397133, 37777, 252219",
-            "--images",
-            "52 (3)",
-            "--categories",
-        ],
-    ),
-    "swapped corners": (
-        [COCO_ROW | {"bbox": [90, 80, -70, -60 - place]} for place in range(6)],
-        ["Boxes whose right side is left of their left side", "6 boxes", "first in record 1", "sort the corners"],
-    ),
-    "wrong sizes": (
-        [COCO_ROW | {"bbox": [1000 + place, 900, 50, 50]} for place in range(6)],
-        ["6 boxes of 6 lie outside their images", "Scale boxes back"],
-    ),
-    "fractions": (
-        [COCO_ROW | {"bbox": [0.1, 0.2, 0.3, 0.4 + place / 100]} for place in range(6)],
-        ["smaller than two pixels", "use the format yolo"],
-    ),
-    "unknown categories": (
-        [COCO_ROW | {"category_id": 21 + place} for place in range(12)],
-        ["21, 22, 23", "and 2 more", "--drop-unmatched", "12 detections"],
-    ),
-}
-
-
-@pytest.mark.parametrize("case", BAD_INPUTS)
-def test_bad_input_is_told_completely_and_nothing_is_written(
-    case: str, tmp_path: Path, options: tuple[object, ...], capsys: pytest.CaptureFixture[str]
-) -> None:
-    rows, expected = BAD_INPUTS[case]
-    (tmp_path / "in.json").write_text(json.dumps(rows))
-    status, out, err = on_one_line(capsys, "coco", tmp_path / "in.json", *options, "--output", tmp_path / "r.tar.gz")
-    assert (status, out) == (1, "")
-    for text in expected:
-        assert text in err
-    assert "Nothing was written:" in err
-    assert "Traceback" not in err
-    assert sorted(path.name for path in tmp_path.iterdir()) == ["VOC2007", "in.json"]
-
-
-ROWS = json.dumps([COCO_ROW] * 3)
-BAD_CONTENTS: dict[str, tuple[bytes, list[str]]] = {
-    "truncated": (ROWS[:-9].encode(), ["The JSON ends in the middle: the file is incomplete"]),
-    "empty": (b" ", ["The file is empty."]),
-    "syntax": (ROWS.replace("9,", "9;", 1).encode(), ["This is not JSON: ", " at column "]),
-    "text after the end": (ROWS.encode() + b";", ["This is not JSON: extra data at column "]),
-    "encoding": ('["caf\u00e9"]'.encode("latin-1"), ["not JSON in UTF-8"]),
-    "repeated keys": (
-        ROWS.replace('"score"', '"score": 1, "score"', 2).encode(),
-        ["The same key more than once in an object: 'score' (2). Only one of its values would count."],
-    ),
-    "not finite": (
-        ROWS.replace("0.9", "NaN").encode(),
-        ["whose 'score' is not a finite number, such as NaN; 3 records"],
-    ),
-    "scores as text": (ROWS.replace("0.9", '"0.9"').encode(), ['not a finite number, such as "0.9"; 3 records']),
-    "infinite boxes": (ROWS.replace("19", "Infinity").encode(), ["not four finite numbers, such as [9, NaN, 30, 30]"]),
-}
-
-
-@pytest.mark.parametrize("case", BAD_CONTENTS)
-def test_what_is_wrong_with_a_json_file_is_shown(
-    case: str, tmp_path: Path, options: tuple[object, ...], capsys: pytest.CaptureFixture[str]
-) -> None:
-    content, expected = BAD_CONTENTS[case]
-    (tmp_path / "in.json").write_bytes(content)
-    status, _, err = on_one_line(capsys, "coco", tmp_path / "in.json", *options, "--output", tmp_path / "r.tar.gz")
-    assert status == 1
-    for text in expected:
-        assert text in err
-    assert sorted(path.name for path in tmp_path.iterdir()) == ["VOC2007", "in.json"]
 
 
 def test_label_files_of_windows_are_read_and_decimal_commas_are_named(
-    tmp_path: Path, options: tuple[object, ...], capsys: pytest.CaptureFixture[str]
+    tmp_path: Path, options: tuple[object, ...], run: Run
 ) -> None:
     lines = "6 0.5 0.5 0.25 0.25 0.9\r\n7 0.5 0.5 0.25 0.25 0.8\r\n"
     archives = []
@@ -196,14 +112,14 @@ def test_label_files_of_windows_are_read_and_decimal_commas_are_named(
         (tmp_path / name).mkdir()
         (tmp_path / name / "000001.txt").write_bytes(lines.encode(encoding))
         archives.append(tmp_path / f"{name}.tar")
-        assert run(capsys, "yolo", tmp_path / name, *options, "--output", archives[-1])[0] == 0
+        assert run("yolo", tmp_path / name, *options, "--output", archives[-1])[0] == 0
     assert len({archive.read_bytes() for archive in archives}) == 1
     for content, expected in (
         (lines.replace(".", ","), "Lines with decimal commas; 2 lines, the first here. Write decimal points"),
         ("6;0.5;0.5\n", "<height> <confidence>, such as '6;0.5;0.5'. Fix them"),
     ):
         (tmp_path / "unix/000001.txt").write_text(content)
-        status, _, err = on_one_line(capsys, "yolo", tmp_path / "unix", *options, "--output", tmp_path / "r.tar.gz")
+        status, _, err = on_one_line(run, "yolo", tmp_path / "unix", *options, "--output", tmp_path / "r.tar.gz")
         assert status == 1
         assert expected in err
 
@@ -226,40 +142,36 @@ def test_an_output_that_cannot_be_written_is_named_and_nothing_is_left(
     assert sorted(path.name for path in tmp_path.iterdir()) == ["VOC2007", "in.json"]
 
 
-def test_missing_images_are_listed_with_what_that_means(
-    tmp_path: Path, options: tuple[object, ...], capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_missing_images_are_listed_with_what_that_means(tmp_path: Path, options: tuple[object, ...], run: Run) -> None:
     source = tmp_path / "in.json"
     source.write_text(json.dumps({"000001": {"boxes": [[9, 9, 30, 30]], "labels": [7], "scores": [1]}}))
-    status, _, err = on_one_line(
-        capsys, "torchvision", tmp_path / "in.json", *options, "--output", tmp_path / "r.tar.gz"
-    )
+    status, _, err = on_one_line(run, "torchvision", tmp_path / "in.json", *options, "--output", tmp_path / "r.tar.gz")
     assert status == 0
     assert "000002, 000003, 000005, 000008, 000013" in err
     assert "count as images without detections" in err
 
 
 def test_a_few_upside_down_boxes_are_kept_as_the_kits_score_them(
-    tmp_path: Path, options: tuple[object, ...], capsys: pytest.CaptureFixture[str]
+    tmp_path: Path, options: tuple[object, ...], run: Run
 ) -> None:
     rows = [COCO_ROW, COCO_ROW, COCO_ROW | {"bbox": [90, 80, -70, -60]}]
     (tmp_path / "in.json").write_text(json.dumps(rows))
-    status, _, err = on_one_line(capsys, "coco", tmp_path / "in.json", *options, "--output", tmp_path / "r.tar.gz")
+    status, _, err = on_one_line(run, "coco", tmp_path / "in.json", *options, "--output", tmp_path / "r.tar.gz")
     assert status == 0
     assert "as the kits score them" in err
     assert "in record 3" in err
     back = tmp_path / "back.json"
-    assert run(capsys, "coco", tmp_path / "r.tar.gz", *options, "--reverse", "--output", back)[0] == 0
+    assert run("coco", tmp_path / "r.tar.gz", *options, "--reverse", "--output", back)[0] == 0
     assert [row["bbox"] for row in json.loads(back.read_text())] == [row["bbox"] for row in rows]
 
 
-def test_a_tree_without_sizes_cannot_take_fractions(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_tree_without_sizes_cannot_take_fractions(tmp_path: Path, run: Run) -> None:
     (tmp_path / "VOC2007/ImageSets/Main").mkdir(parents=True)
     (tmp_path / "VOC2007/ImageSets/Main/test.txt").write_text("000001\n")
     (tmp_path / "labels").mkdir()
     (tmp_path / "labels/000001.txt").write_text("6 0.5 0.5 0.1 0.1 0.9\n")
     options = ("--edition", "VOC2007", "--competition", "comp4", "--image-sets", tmp_path)
-    status, _, err = on_one_line(capsys, "yolo", tmp_path / "labels", *options, "--output", tmp_path / "r.tar.gz")
+    status, _, err = on_one_line(run, "yolo", tmp_path / "labels", *options, "--output", tmp_path / "r.tar.gz")
     assert status == 1
     assert "does not say how large its images are" in err
     assert "JPEGImages/" in err

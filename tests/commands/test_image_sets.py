@@ -9,15 +9,9 @@ from typing import Any
 
 import pytest
 
+from tests.commands.board import Run
 from tests.evaluator.uploads import directory
 from tests.support.golden import GoldenCase, golden
-from vocboard.commands.main import main
-
-
-def run(capsys: pytest.CaptureFixture[str], *arguments: object) -> tuple[int, str, str]:
-    status = main(list(map(str, arguments)))
-    output = capsys.readouterr()
-    return status, output.out, output.err
 
 
 def renamed(source: Path, target: Path, old: str, new: str) -> Path:
@@ -46,31 +40,29 @@ def val_results(synthetic: GoldenCase, tmp_path_factory: pytest.TempPathFactory)
     return renamed(synthetic.results, tmp_path_factory.mktemp("results") / "results.tar", "test", "val")
 
 
-def scores(capsys: pytest.CaptureFixture[str], *arguments: object) -> dict[str, Any]:
-    status, out, err = run(capsys, "evaluate", "VOC2012", *arguments, "--json")
+def scores(run: Run, *arguments: object) -> dict[str, Any]:
+    status, out, err = run("evaluate", "VOC2012", *arguments, "--json")
     assert status == 0, out + err
     document: dict[str, Any] = json.loads(out)
     return document
 
 
 def test_val_scores_as_test_does_under_its_own_names(
-    synthetic: GoldenCase, val_tree: Path, val_results: Path, capsys: pytest.CaptureFixture[str]
+    synthetic: GoldenCase, val_tree: Path, val_results: Path, run: Run
 ) -> None:
-    expected = scores(capsys, synthetic.results, "--ground-truth", synthetic.ground_truth)
-    found = scores(capsys, val_results, "--ground-truth", val_tree, "--image-set", "val")
+    expected = scores(run, synthetic.results, "--ground-truth", synthetic.ground_truth)
+    found = scores(run, val_results, "--ground-truth", val_tree, "--image-set", "val")
     assert found == json.loads(json.dumps(expected).replace("_test_", "_val_"))
     assert set(found["competitions"]) == {"comp1", "comp3", "comp5", "comp7", "comp9"}
 
 
-def test_val_is_valid(val_tree: Path, val_results: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    status, out, _ = run(
-        capsys, "validate", "VOC2012", val_results, "--image-sets", val_tree, "--image-set", "val", "--json"
-    )
+def test_val_is_valid(val_tree: Path, val_results: Path, run: Run) -> None:
+    status, out, _ = run("validate", "VOC2012", val_results, "--image-sets", val_tree, "--image-set", "val", "--json")
     assert status == 0
     assert len(json.loads(out)["competitions"]) == 5
 
 
-def test_several_sets_of_one_archive(synthetic: GoldenCase, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_several_sets_of_one_archive(synthetic: GoldenCase, tmp_path: Path, run: Run) -> None:
     with tarfile.open(tmp_path / "tree.tar", "w") as tree:
         for name in ("test", "val"):
             renamed(synthetic.ground_truth, tmp_path / f"{name}.tar", "test", name)
@@ -85,23 +77,19 @@ def test_several_sets_of_one_archive(synthetic: GoldenCase, tmp_path: Path, caps
                 for member in part:
                     if member.isfile():
                         both.addfile(member, part.extractfile(member))
-    found = scores(capsys, tmp_path / "both.tar", "--ground-truth", tmp_path / "tree.tar", "--image-set", "val,test")
+    found = scores(run, tmp_path / "both.tar", "--ground-truth", tmp_path / "tree.tar", "--image-set", "val,test")
     assert list(found["image_sets"]) == ["val", "test"]
     val, test = found["image_sets"]["val"]["competitions"], found["image_sets"]["test"]["competitions"]
     assert val == test
     assert len(val) == 5
 
 
-def test_a_tree_without_the_set_says_which_it_has(
-    val_tree: Path, val_results: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    status, _, err = run(capsys, "evaluate", "VOC2012", val_results, "--ground-truth", val_tree)
+def test_a_tree_without_the_set_says_which_it_has(val_tree: Path, val_results: Path, run: Run) -> None:
+    status, _, err = run("evaluate", "VOC2012", val_results, "--ground-truth", val_tree)
     assert status == 2
     assert "ImageSets/Main/test.txt" in err
     assert "It has val (Action); val (Layout); val (Main); val (Segmentation)" in err
-    status, _, err = run(
-        capsys, "validate", "VOC2012", val_results, "--image-sets", val_tree, "--image-set", "trainval"
-    )
+    status, _, err = run("validate", "VOC2012", val_results, "--image-sets", val_tree, "--image-set", "trainval")
     assert status == 2
     assert "val (Main)" in err
 
@@ -116,11 +104,9 @@ def test_a_tree_without_the_set_says_which_it_has(
     ],
 )
 def test_files_of_another_set_are_reported_as_such(
-    image_set: str, file: str, found: str, expected: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    image_set: str, file: str, found: str, expected: str, tmp_path: Path, run: Run
 ) -> None:
-    status, out, _ = run(
-        capsys, "validate", "VOC2012", directory(tmp_path, {file: "x"}), "--image-set", image_set, "--json"
-    )
+    status, out, _ = run("validate", "VOC2012", directory(tmp_path, {file: "x"}), "--image-set", image_set, "--json")
     problems = json.loads(out)["problems"]
     assert status == 1
     assert [problem["code"] for problem in problems] == ["wrong_image_set"]
@@ -128,16 +114,16 @@ def test_files_of_another_set_are_reported_as_such(
     assert expected in problems[0]["message"]
 
 
-def test_results_of_other_sets_alone_are_no_results(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_results_of_other_sets_alone_are_no_results(tmp_path: Path, run: Run) -> None:
     results = directory(tmp_path, {"comp4_det_train_car.txt": "a 1 1 1 2 2\n"})
-    status, out, _ = run(capsys, "validate", "VOC2012", results, "--image-set", "train,val", "--json")
+    status, out, _ = run("validate", "VOC2012", results, "--image-set", "train,val", "--json")
     documents = json.loads(out)["image_sets"]
     assert status == 1
     assert documents["train"]["valid"]
     assert "1 file of other image sets" in documents["val"]["problems"][0]["message"]
 
 
-def test_what_is_not_a_name_of_a_set(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    status, _, err = run(capsys, "validate", "VOC2012", tmp_path, "--image-set", "../val")
+def test_what_is_not_a_name_of_a_set(tmp_path: Path, run: Run) -> None:
+    status, _, err = run("validate", "VOC2012", tmp_path, "--image-set", "../val")
     assert status == 2
     assert "'../val' is not a valid image set name" in err

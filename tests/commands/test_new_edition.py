@@ -6,28 +6,20 @@ from pathlib import Path
 
 import pytest
 
-from vocboard.commands.main import main
+from tests.commands.board import Run
 from vocboard.evaluator.tasks.detection.subsets import SUBSETS
 
 
-def run(capsys: pytest.CaptureFixture[str], *arguments: object) -> tuple[int, str, str]:
-    status = main(list(map(str, arguments)))
-    output = capsys.readouterr()
-    return status, output.out, output.err
-
-
-def test_empty_answers_make_a_challenge_that_runs(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_empty_answers_make_a_challenge_that_runs(tmp_path: Path, run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("sys.stdin", io.StringIO("MYROADS\n\n\n\n\n\n"))
-    status, out, err = run(capsys, "new-edition", "--output", tmp_path / "mine")
+    status, out, err = run("new-edition", "--output", tmp_path / "mine")
     assert status == 0
     assert "Short name" in err
     assert "vocboard evaluate" in out
     file, results = tmp_path / "mine" / "myroads.toml", tmp_path / "mine" / "results.tar.gz"
-    assert run(capsys, "validate", file, results, "--image-sets", tmp_path / "mine")[0] == 0
-    assert run(capsys, "check", tmp_path / "mine", "--edition", file)[0] == 0
-    status, out, _ = run(capsys, "evaluate", file, results, "--ground-truth", tmp_path / "mine", "--json")
+    assert run("validate", file, results, "--image-sets", tmp_path / "mine")[0] == 0
+    assert run("check", tmp_path / "mine", "--edition", file)[0] == 0
+    status, out, _ = run("evaluate", file, results, "--ground-truth", tmp_path / "mine", "--json")
     assert status == 0
     assert json.loads(out)["competitions"]["comp1"]["mean"] > 0.1
 
@@ -36,20 +28,16 @@ EXAMPLES = sorted((Path(__file__).parents[2] / "docs" / "editions" / "examples")
 
 
 @pytest.mark.parametrize("file", EXAMPLES, ids=[file.stem for file in EXAMPLES])
-def test_an_edition_file_gets_its_samples_without_questions(
-    file: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    status, _, err = run(capsys, "new-edition", "--edition-file", file, "--output", tmp_path / "samples")
+def test_an_edition_file_gets_its_samples_without_questions(file: Path, tmp_path: Path, run: Run) -> None:
+    status, _, err = run("new-edition", "--edition-file", file, "--output", tmp_path / "samples")
     assert status == 0
     assert "Short name" not in err
     samples = tmp_path / "samples"
     assert (samples / file.name).read_text() == file.read_text()
-    assert run(capsys, "evaluate", file, samples / "results.tar.gz", "--ground-truth", samples)[0] == 0
+    assert run("evaluate", file, samples / "results.tar.gz", "--ground-truth", samples)[0] == 0
 
 
-def test_every_task_and_the_example_command_on_the_sample_tree(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_every_task_and_the_example_command_on_the_sample_tree(tmp_path: Path, run: Run) -> None:
     answers = {
         "name": "ALL2026",
         "title": "All tasks",
@@ -62,12 +50,12 @@ def test_every_task_and_the_example_command_on_the_sample_tree(
         "image-set": "hidden",
     }
     options = [text for name, answer in answers.items() for text in (f"--{name}", answer)]
-    status, out, err = run(capsys, "new-edition", "--output", tmp_path / "mine", *options)
+    status, out, err = run("new-edition", "--output", tmp_path / "mine", *options)
     assert status == 0, err
     assert "train, val and hidden" in out
     file = tmp_path / "mine" / "all2026.toml"
     truth = ("--ground-truth", tmp_path / "mine")
-    status, out, _ = run(capsys, "evaluate", file, tmp_path / "mine" / "results.tar.gz", *truth, "--json")
+    status, out, _ = run("evaluate", file, tmp_path / "mine" / "results.tar.gz", *truth, "--json")
     assert status == 0
     scored = json.loads(out)["competitions"]
     assert [each["task"] for each in scored.values()] == answers["tasks"].split(", ")
@@ -75,13 +63,13 @@ def test_every_task_and_the_example_command_on_the_sample_tree(
     assert set(by_subset) == set(SUBSETS)
     assert all(sum(each["objects"].values()) for name, each in by_subset.items() if "50_95" not in name)
     results = tmp_path / "example.zip"
-    status, out, _ = run(capsys, "example", "action", tmp_path / "mine", "--edition", file, "--output", results)
+    status, out, _ = run("example", "action", tmp_path / "mine", "--edition", file, "--output", results)
     assert status == 0
     assert "vocboard evaluate" in out
-    assert run(capsys, "evaluate", file, results, *truth, "--image-set", "val")[0] == 0
+    assert run("evaluate", file, results, *truth, "--image-set", "val")[0] == 0
 
 
-def test_wrong_answers_are_reported_and_nothing_is_written(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_wrong_answers_are_reported_and_nothing_is_written(tmp_path: Path, run: Run) -> None:
     options = [
         "--name",
         "9",
@@ -96,11 +84,11 @@ def test_wrong_answers_are_reported_and_nothing_is_written(tmp_path: Path, capsy
         "--overlap",
         "1",
     ]
-    status, _, err = run(capsys, "new-edition", "--output", tmp_path / "mine", *options, "--image-set", "test")
+    status, _, err = run("new-edition", "--output", tmp_path / "mine", *options, "--image-set", "test")
     assert status == 2
     assert "these answers do not give a valid edition" in err
     options = ["--name", "A", "--title", "t", "--tasks", "detection", "--classes", "car", "--overlap", "0.5"]
-    status, _, err = run(capsys, "new-edition", "--output", tmp_path / "mine", *options, "--by", "size, colour")
+    status, _, err = run("new-edition", "--output", tmp_path / "mine", *options, "--by", "size, colour")
     assert status == 2
     assert "'colour' is not one of area, size, shape" in err
     for answer, said in (
@@ -112,14 +100,14 @@ def test_wrong_answers_are_reported_and_nothing_is_written(tmp_path: Path, capsy
             "Rename Mean: leaderboards have other columns of this name.",
         ),
     ):
-        status, _, err = run(capsys, "new-edition", "--output", tmp_path / "mine", *options, "--by", "none", *answer)
+        status, _, err = run("new-edition", "--output", tmp_path / "mine", *options, "--by", "none", *answer)
         assert (status, said in err, "TOML" in err) == (2, True, False)
     assert list(tmp_path.iterdir()) == []
 
 
-def test_an_example_without_its_sets_says_which_there_are(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_an_example_without_its_sets_says_which_there_are(tmp_path: Path, run: Run) -> None:
     (tmp_path / "VOC2007" / "ImageSets" / "Main").mkdir(parents=True)
     (tmp_path / "VOC2007" / "ImageSets" / "Main" / "test.txt").write_text("000001\n")
-    status, _, err = run(capsys, "example", "detection", tmp_path, "--output", tmp_path / "r.tar.gz")
+    status, _, err = run("example", "detection", tmp_path, "--output", tmp_path / "r.tar.gz")
     assert status == 2
     assert "It has test (Main)" in err

@@ -3,12 +3,14 @@
 import csv
 import io
 import json
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
 import pytest
 from lxml import etree
 
+from tests.commands.board import Run
 from tests.support.golden import GoldenCase, golden
 from vocboard.commands.main import main
 from vocboard.evaluator.reports.curves import f_measure
@@ -20,15 +22,19 @@ def case() -> GoldenCase:
     return golden("voc2012-synthetic")
 
 
-def run(case: GoldenCase, capsys: pytest.CaptureFixture[str], *options: object) -> str:
-    truth = ["--ground-truth", str(case.ground_truth)]
-    assert main(["evaluate", case.edition, str(case.results), *truth, *map(str, options)]) == 0
-    return capsys.readouterr().out
+@pytest.fixture
+def evaluated(case: GoldenCase, run: Run) -> Callable[..., str]:
+    def evaluate(*options: object) -> str:
+        status, out, _ = run("evaluate", case.edition, case.results, "--ground-truth", case.ground_truth, *options)
+        assert status == 0
+        return out
+
+    return evaluate
 
 
-def test_csv_has_every_score_at_full_precision(case: GoldenCase, capsys: pytest.CaptureFixture[str]) -> None:
-    rows = list(csv.DictReader(io.StringIO(run(case, capsys, "--csv"))))
-    document = json.loads(run(case, capsys, "--json"))["competitions"]
+def test_csv_has_every_score_at_full_precision(evaluated: Callable[..., str]) -> None:
+    rows = list(csv.DictReader(io.StringIO(evaluated("--csv"))))
+    document = json.loads(evaluated("--json"))["competitions"]
     for key, scores in document.items():
         of_metric = [row for row in rows if (row["competition"], row["metric"]) == (key, scores["metric"])]
         found = {row["class"]: float(row["score"]) if row["score"] else None for row in of_metric}
@@ -36,18 +42,16 @@ def test_csv_has_every_score_at_full_precision(case: GoldenCase, capsys: pytest.
         assert found == scores["per_class"]
 
 
-def test_latex_has_a_row_a_competition_and_escapes_names(case: GoldenCase, capsys: pytest.CaptureFixture[str]) -> None:
-    out = run(case, capsys, "--latex")
-    mean = json.loads(run(case, capsys, "--json"))["competitions"]["comp3"]["mean"]
+def test_latex_has_a_row_a_competition_and_escapes_names(evaluated: Callable[..., str]) -> None:
+    out = evaluated("--latex")
+    mean = json.loads(evaluated("--json"))["competitions"]["comp3"]["mean"]
     [row] = [line for line in out.splitlines() if line.startswith("comp3 detection & ")]
     assert row.endswith(rf"& {100 * mean:.1f} \\")
     assert out.count(r"\begin{tabular}") == out.count(r"\end{tabular}")
 
 
-def test_curves_are_exact(case: GoldenCase, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    details = json.loads(run(case, capsys, "--json", "--curves", tmp_path / "curves"))["competitions"]["comp3"][
-        "details"
-    ]
+def test_curves_are_exact(evaluated: Callable[..., str], tmp_path: Path) -> None:
+    details = json.loads(evaluated("--json", "--curves", tmp_path / "curves"))["competitions"]["comp3"]["details"]
     document = json.loads((tmp_path / "curves" / "curves.json").read_text())["test"]["comp3"]
     for name, curve in document.items():
         assert len(curve["recall"]) == details[name]["results"]
@@ -64,11 +68,9 @@ def test_curves_are_exact(case: GoldenCase, tmp_path: Path, capsys: pytest.Captu
 
 
 def test_the_report_has_all_competitions_and_nothing_from_elsewhere(
-    case: GoldenCase, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    evaluated: Callable[..., str], tmp_path: Path
 ) -> None:
-    assert f"Open {tmp_path / 'report' / 'index.html'} in a browser." in run(
-        case, capsys, "--report", tmp_path / "report"
-    )
+    assert f"Open {tmp_path / 'report' / 'index.html'} in a browser." in evaluated("--report", tmp_path / "report")
     page = (tmp_path / "report" / "index.html").read_text()
     for heading in (
         "comp1: classification",

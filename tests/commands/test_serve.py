@@ -6,8 +6,7 @@ import re
 import signal
 import subprocess
 import sys
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -15,6 +14,7 @@ import httpx
 import psutil
 import pytest
 
+from tests.support.backend import wait_until
 from tests.support.site import UNVERIFIED
 
 PATIENCE_SECONDS = 60
@@ -70,13 +70,6 @@ def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
     """Give a server that tests leave running."""
     with running(tmp_path_factory.mktemp("serve")) as one:
         yield one
-
-
-def wait_until(condition: Callable[[], object]) -> None:
-    deadline = time.monotonic() + PATIENCE_SECONDS
-    while not condition():
-        assert time.monotonic() < deadline
-        time.sleep(0.1)
 
 
 def answers(served: Served) -> bool:

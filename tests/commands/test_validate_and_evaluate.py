@@ -13,6 +13,7 @@ from urllib.parse import unquote
 import pytest
 from PIL import Image
 
+from tests.commands.board import Run
 from tests.evaluator.uploads import directory, image_sets, tar
 from tests.support.golden import golden, golden_truth
 from vocboard.commands.main import main
@@ -27,12 +28,6 @@ VALID = {"results/VOC2012/Main/comp3_det_test_car.txt": "000001 1 1 1 2 2\n"}
 WRONG = {"comp3_det_test_car.txt": "000001 1 1 1 2\n\n000009 NaN 1 1 2 2\n", "comp3_det_test_dog.txt": "x\n"}
 
 
-def run(capsys: pytest.CaptureFixture[str], *arguments: object) -> tuple[int, str, str]:
-    status = main(list(map(str, arguments)))
-    output = capsys.readouterr()
-    return status, output.out, output.err
-
-
 @pytest.fixture
 def public(tmp_path: Path) -> Path:
     (tmp_path / "image-sets.json").write_text(image_sets().to_json())
@@ -40,9 +35,9 @@ def public(tmp_path: Path) -> Path:
 
 
 class TestValidate:
-    def test_valid_results_exit_0(self, tmp_path: Path, public: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    def test_valid_results_exit_0(self, tmp_path: Path, public: Path, run: Run) -> None:
         upload = tar(tmp_path / "a.tgz", VALID)
-        status, out, _ = run(capsys, "validate", "VOC2012", upload, "--image-sets", public)
+        status, out, _ = run("validate", "VOC2012", upload, "--image-sets", public)
         assert status == 0
         assert "comp3" in out
         assert out.endswith("Valid.\n")
@@ -59,11 +54,9 @@ class TestValidate:
         done = subprocess.run(command, capture_output=True, text=True, check=True, env=environment)
         assert done.stdout.splitlines()[-1] == "1 False False"
 
-    def test_problems_exit_1_and_are_grouped_by_cause(
-        self, tmp_path: Path, public: Path, capsys: pytest.CaptureFixture[str]
-    ) -> None:
+    def test_problems_exit_1_and_are_grouped_by_cause(self, tmp_path: Path, public: Path, run: Run) -> None:
         upload = directory(tmp_path / "upload", WRONG)
-        status, out, _ = run(capsys, "validate", "VOC2012", upload, "--image-sets", public)
+        status, out, _ = run("validate", "VOC2012", upload, "--image-sets", public)
         assert status == 1
         assert out.startswith("error: ")
         assert "comp3_det_test_car.txt, line 3" in out
@@ -71,37 +64,35 @@ class TestValidate:
 
     @pytest.mark.usefixtures("own_settings")
     def test_every_code_is_explained_offline_or_by_the_server(
-        self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+        self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, run: Run
     ) -> None:
         upload = directory(tmp_path / "upload", WRONG)
-        _, out, _ = run(capsys, "validate", "VOC2012", upload)
+        _, out, _ = run("validate", "VOC2012", upload)
         commands = re.findall(r"^  See `vocboard (explain \w+)`$", out, re.M)
         assert commands == [f"explain {code}" for code in re.findall(r"\[(\w+)\]$", out, re.M)]
         for command in commands:
-            status, explained, _ = run(capsys, *command.split())
+            status, explained, _ = run(*command.split())
             assert status == 0
             assert explained.startswith("error: ")
         monkeypatch.setenv("VOCBOARD_SERVER", "voc.example.org")
-        _, out, _ = run(capsys, "validate", "VOC2012", upload)
+        _, out, _ = run("validate", "VOC2012", upload)
         pages = re.findall(r"^  See https://voc.example.org/docs/problems#(\w+)$", out, re.M)
         assert [f"explain {code}" for code in pages] == commands
 
     @pytest.mark.usefixtures("own_settings")
-    def test_explanations_have_the_messages_of_the_page(self, capsys: pytest.CaptureFixture[str]) -> None:
-        _, out, _ = run(capsys, "explain", "--json")
+    def test_explanations_have_the_messages_of_the_page(self, run: Run) -> None:
+        _, out, _ = run("explain", "--json")
         explained = {each["code"]: each for each in json.loads(out)["problems"]}
         assert set(explained) == set(CATALOGUE)
         assert all(each["message"] for each in explained.values())
         assert explained["unsafe_name"]["message"].startswith("The name leads upwards: ")
-        status, _, error = run(capsys, "explain", "bx_missing")
+        status, _, error = run("explain", "bx_missing")
         assert status == 2
         assert "did you mean box_missing" in error
 
-    def test_json_is_the_same_list_as_the_servers(
-        self, tmp_path: Path, public: Path, capsys: pytest.CaptureFixture[str]
-    ) -> None:
+    def test_json_is_the_same_list_as_the_servers(self, tmp_path: Path, public: Path, run: Run) -> None:
         upload = tar(tmp_path / "a.tgz", WRONG)
-        status, out, _ = run(capsys, "validate", "VOC2012", upload, "--image-sets", public, "--json")
+        status, out, _ = run("validate", "VOC2012", upload, "--image-sets", public, "--json")
         document = json.loads(out)
         expected = read_results(upload, load("VOC2012"), image_sets())
         assert status == 1
@@ -117,17 +108,15 @@ class TestValidate:
             "groups": [group.as_json() for group in expected.groups],
         }
 
-    def test_json_contains_what_was_entered(self, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-        status, out, _ = run(capsys, "validate", "VOC2012", directory(tmp_path, VALID), "--json")
+    def test_json_contains_what_was_entered(self, tmp_path: Path, run: Run) -> None:
+        status, out, _ = run("validate", "VOC2012", directory(tmp_path, VALID), "--json")
         assert status == 0
         assert json.loads(out)["competitions"] == {"comp3": {"task": "detection", "classes": ["car"]}}
 
-    def test_names_missing_classes_and_results_that_seem_wrong(
-        self, tmp_path: Path, public: Path, capsys: pytest.CaptureFixture[str]
-    ) -> None:
+    def test_names_missing_classes_and_results_that_seem_wrong(self, tmp_path: Path, public: Path, run: Run) -> None:
         boxes = "000001 0.9 0.1 0.1 0.5 0.5\n" * 5
         upload = directory(tmp_path / "upload", {"comp3_det_test_car.txt": boxes})
-        status, out, _ = run(capsys, "validate", "VOC2012", upload, "--image-sets", public)
+        status, out, _ = run("validate", "VOC2012", upload, "--image-sets", public)
         first, *_ = out[out.index("warning: ") :].split("\n\n")
         assert status == 0
         assert "seem to be fractions of the image" in " ".join(first.split())
@@ -135,23 +124,21 @@ class TestValidate:
         assert "19 of the 20 classes of comp3 (aeroplane, bicycle, bird, boat, bottle and 14 more) have no" in out
         assert "The warnings are about 5 of 5 results of comp3. The server asks" in out
 
-    def test_says_that_identifiers_were_not_checked(self, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-        _, out, _ = run(capsys, "validate", "VOC2012", directory(tmp_path, VALID))
+    def test_says_that_identifiers_were_not_checked(self, tmp_path: Path, run: Run) -> None:
+        _, out, _ = run("validate", "VOC2012", directory(tmp_path, VALID))
         assert "--image-sets" in out
 
     @pytest.mark.parametrize("name", ["voc2007-real", "voc2012-synthetic"])
-    def test_golden_results_are_valid_against_their_tree(self, name: str, capsys: pytest.CaptureFixture[str]) -> None:
+    def test_golden_results_are_valid_against_their_tree(self, name: str, run: Run) -> None:
         case = golden(name)
-        status, _, _ = run(capsys, "validate", case.edition, case.results, "--image-sets", case.ground_truth)
+        status, _, _ = run("validate", case.edition, case.results, "--image-sets", case.ground_truth)
         assert status == 0
 
 
 class TestEvaluate:
-    def test_json_is_one_object_with_every_competition(self, capsys: pytest.CaptureFixture[str]) -> None:
+    def test_json_is_one_object_with_every_competition(self, run: Run) -> None:
         case = golden("voc2012-synthetic")
-        status, out, _ = run(
-            capsys, "evaluate", case.edition, case.results, "--ground-truth", case.ground_truth, "--json"
-        )
+        status, out, _ = run("evaluate", case.edition, case.results, "--ground-truth", case.ground_truth, "--json")
         document: dict[str, Any] = json.loads(out)
         assert status == 0
         assert document["edition"] == "VOC2012"
@@ -160,9 +147,9 @@ class TestEvaluate:
         assert detection["task"] == "detection"
         assert abs(detection["per_class"]["car"] - float(case.expected()["comp3"]["ap"]["car"])) < 1e-12
 
-    def test_text_has_a_row_a_class_and_undefined_scores_as_such(self, capsys: pytest.CaptureFixture[str]) -> None:
+    def test_text_has_a_row_a_class_and_undefined_scores_as_such(self, run: Run) -> None:
         case = golden("voc2009-synthetic")
-        status, out, _ = run(capsys, "evaluate", case.edition, case.results, "--ground-truth", case.ground_truth)
+        status, out, _ = run("evaluate", case.edition, case.results, "--ground-truth", case.ground_truth)
         assert status == 0
         assert "VOC2009 comp3: detection" in out
         assert "AP, %" in out
@@ -170,10 +157,10 @@ class TestEvaluate:
         assert row == f"{100 * float(case.expected()['comp3']['ap']['aeroplane']):.2f}"
         assert "mean" in out
 
-    def test_wrong_results_exit_1_without_scores(self, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    def test_wrong_results_exit_1_without_scores(self, tmp_path: Path, run: Run) -> None:
         case = golden("voc2012-synthetic")
         upload = directory(tmp_path, WRONG)
-        status, out, _ = run(capsys, "evaluate", "VOC2012", upload, "--ground-truth", case.ground_truth, "--json")
+        status, out, _ = run("evaluate", "VOC2012", upload, "--ground-truth", case.ground_truth, "--json")
         assert status == 1
         assert json.loads(out)["competitions"] == {}
         assert json.loads(out)["problems"]
@@ -194,17 +181,17 @@ class TestMisuse:
         self,
         arguments: tuple[str, ...],
         message: str,
-        capsys: pytest.CaptureFixture[str],
+        run: Run,
         monkeypatch: pytest.MonkeyPatch,
     ) -> None:
         monkeypatch.chdir(Path(__file__).parents[2])
-        status, out, err = run(capsys, *arguments)
+        status, out, err = run(*arguments)
         assert status == 2
         assert out == ""
         assert message in err
 
-    def test_image_sets_of_another_edition(self, public: Path, capsys: pytest.CaptureFixture[str]) -> None:
-        status, _, err = run(capsys, "validate", "VOC2011", public.parent, "--image-sets", public)
+    def test_image_sets_of_another_edition(self, public: Path, run: Run) -> None:
+        status, _, err = run("validate", "VOC2011", public.parent, "--image-sets", public)
         assert status == 2
         assert "VOC2012, not of VOC2011" in err
 
@@ -221,8 +208,8 @@ class TestBootstrap:
         case = golden(name)
         return ["evaluate", case.edition, case.results, "--ground-truth", case.ground_truth]
 
-    def test_json_has_an_interval_for_every_score(self, capsys: pytest.CaptureFixture[str]) -> None:
-        status, out, _ = run(capsys, *self.arguments(), "--bootstrap", 200, "--json")
+    def test_json_has_an_interval_for_every_score(self, run: Run) -> None:
+        status, out, _ = run(*self.arguments(), "--bootstrap", 200, "--json")
         assert status == 0
         competitions = json.loads(out)["competitions"]
         for scores in competitions.values():
@@ -232,51 +219,49 @@ class TestBootstrap:
             assert list(found["per_class"]) == list(scores["per_class"])
             assert list(found["secondary"]) == list(scores["secondary"])
 
-    def test_scores_are_the_same_with_and_without(self, capsys: pytest.CaptureFixture[str]) -> None:
-        _, out, _ = run(capsys, *self.arguments(), "--json")
+    def test_scores_are_the_same_with_and_without(self, run: Run) -> None:
+        _, out, _ = run(*self.arguments(), "--json")
         plain = json.loads(out)
-        _, out, _ = run(capsys, *self.arguments(), "--bootstrap", 100, "--json")
+        _, out, _ = run(*self.arguments(), "--bootstrap", 100, "--json")
         found = json.loads(out)
         for scores in found["competitions"].values():
             del scores["bootstrap"]
         assert found == plain
 
-    def test_the_same_command_gives_the_same_intervals(self, capsys: pytest.CaptureFixture[str]) -> None:
+    def test_the_same_command_gives_the_same_intervals(self, run: Run) -> None:
         command = [*self.arguments(), "--bootstrap", 100, "--json"]
-        assert run(capsys, *command) == run(capsys, *command)
+        assert run(*command) == run(*command)
 
-    def test_the_table_shows_them(self, capsys: pytest.CaptureFixture[str]) -> None:
-        _, out, _ = run(capsys, *self.arguments(), "--bootstrap", 100)
+    def test_the_table_shows_them(self, run: Run) -> None:
+        _, out, _ = run(*self.arguments(), "--bootstrap", 100)
         assert "95 % interval" in out
         assert re.search(r"^mean +\d\d\.\d\d  \d\d\.\d\d to \d\d\.\d\d", out, re.M)
 
     @pytest.mark.parametrize("number", ["99", "10001", "-5", "many", "1e3", ""])
     def test_a_wrong_number_of_replicates_is_a_usage_error(
-        self, number: str, capsys: pytest.CaptureFixture[str]
+        self, number: str, capsys: pytest.CaptureFixture[str], run: Run
     ) -> None:
         with pytest.raises(SystemExit) as ended:
-            run(capsys, *self.arguments(), f"--bootstrap={number}")
+            run(*self.arguments(), f"--bootstrap={number}")
         assert ended.value.code == 2
         assert "is not a whole number from 100 to 10,000" in capsys.readouterr().err
 
-    def test_results_with_errors_have_none(self, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    def test_results_with_errors_have_none(self, tmp_path: Path, run: Run) -> None:
         upload = tar(tmp_path / "a.tgz", {"results/VOC2012/Main/comp3_det_test_car.txt": "x\n"})
         command = ["evaluate", "VOC2012", upload, *self.arguments()[3:], "--bootstrap", 100]
-        status, out, _ = run(capsys, *command)
+        status, out, _ = run(*command)
         assert status == 1
         assert "interval" not in out
 
 
 class TestDiagnose:
-    def test_with_the_bootstrap_all_metrics_of_the_task_have_intervals(
-        self, capsys: pytest.CaptureFixture[str]
-    ) -> None:
+    def test_with_the_bootstrap_all_metrics_of_the_task_have_intervals(self, run: Run) -> None:
         """Also those that the edition does not ask for; the others are those of the bootstrap alone."""
         case = golden("voc2012-synthetic")
         command = ["evaluate", case.edition, case.results, "--ground-truth", case.ground_truth, "--bootstrap", 100]
-        _, out, _ = run(capsys, *command, "--json")
+        _, out, _ = run(*command, "--json")
         plain = json.loads(out)["competitions"]
-        status, out, _ = run(capsys, *command, "--diagnose", "--json")
+        status, out, _ = run(*command, "--diagnose", "--json")
         assert status == 0
         for key, scores in json.loads(out)["competitions"].items():
             found = scores["bootstrap"]
@@ -296,10 +281,10 @@ class TestDiagnose:
                 )
                 assert measures["boundary_iou"]["mean"]["low"] < measures["boundary_iou"]["mean"]["high"]
 
-    def test_json_says_what_the_errors_are_and_what_they_cost(self, capsys: pytest.CaptureFixture[str]) -> None:
+    def test_json_says_what_the_errors_are_and_what_they_cost(self, run: Run) -> None:
         case = golden("voc2012-synthetic")
         command = ["evaluate", case.edition, case.results, "--ground-truth", case.ground_truth, "--diagnose", "--json"]
-        status, out, _ = run(capsys, *command)
+        status, out, _ = run(*command)
         assert status == 0
         competitions = json.loads(out)["competitions"]
         [detection] = [each for each in competitions.values() if each["task"] == "detection"]
@@ -321,9 +306,7 @@ class TestDiagnose:
         assert "near_boundaries" in segmentation["diagnosis"]
         assert all("diagnosis" in each for each in competitions.values())
 
-    def test_the_report_shows_intervals_and_the_worst_errors_as_crops(
-        self, capsys: pytest.CaptureFixture[str], tmp_path: Path
-    ) -> None:
+    def test_the_report_shows_intervals_and_the_worst_errors_as_crops(self, run: Run, tmp_path: Path) -> None:
         case = golden("voc2012-synthetic")
         with tarfile.open(case.ground_truth) as archive:
             archive.extractall(tmp_path / "kit", filter="data")
@@ -334,7 +317,7 @@ class TestDiagnose:
             Image.new("RGB", (50, 40)).save(pictures / f"{image}.jpg")
         command = ["evaluate", case.edition, case.results, "--ground-truth", tmp_path / "kit", "--diagnose"]
         report = tmp_path / "reports" / "report"
-        status, out, _ = run(capsys, *command, "--bootstrap", "100", "--report", report)
+        status, out, _ = run(*command, "--bootstrap", "100", "--report", report)
         assert status == 0
         assert "Open " in out
         page = (report / "index.html").read_text()
@@ -354,20 +337,20 @@ class TestDiagnose:
             assert data["images"][results[key]["image"][int(result)]] == image
             assert results[key]["mark"][int(result)] not in {Mark.CORRECT, Mark.IGNORED}
 
-    def test_the_report_says_why_there_are_no_crops(self, capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    def test_the_report_says_why_there_are_no_crops(self, run: Run, tmp_path: Path) -> None:
         case = golden("voc2012-synthetic")
         command = ["evaluate", case.edition, case.results, "--ground-truth", case.ground_truth, "--diagnose"]
-        status, _, _ = run(capsys, *command, "--report", tmp_path / "report")
+        status, _, _ = run(*command, "--report", tmp_path / "report")
         assert status == 0
         page = (tmp_path / "report" / "index.html").read_text()
         assert "There are no crops, because the tree has none of these images" in page
         assert "<image" not in page
         assert "95 % interval" not in page
 
-    def test_needs_json_or_a_report(self, capsys: pytest.CaptureFixture[str]) -> None:
+    def test_needs_json_or_a_report(self, run: Run) -> None:
         case = golden("voc2012-synthetic")
         status, _, error = run(
-            capsys, "evaluate", case.edition, case.results, "--ground-truth", case.ground_truth, "--diagnose"
+            "evaluate", case.edition, case.results, "--ground-truth", case.ground_truth, "--diagnose"
         )
         assert status == 2
         assert "--diagnose adds to JSON and to reports; give --json or --report as well" in error

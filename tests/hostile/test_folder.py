@@ -16,6 +16,7 @@ from sqlalchemy.orm import Session
 from tests.hostile.folder import EDITIONS, INSTANCES, INSTANCES_FILE, ROOT, Upload, edition_of, public, uploads
 from tests.hostile.make import all_cases, directory_of
 from tests.support.factories import make_challenge, make_token, make_user
+from tests.support.life import upload_results
 from tests.support.site import Site, serving
 from vocboard.app.challenges.ground_truth import pack_image_sets
 from vocboard.app.challenges.models import Challenge, GroundTruthVersion
@@ -104,10 +105,13 @@ class Server:
     def upload(self, upload: Upload) -> httpx.Response:
         challenge = self._challenges[upload.edition]
         with self.site.client(self._token) as client:
-            return client.post(
-                f"/api/v1/challenges/{challenge.slug}/submissions",
-                data={"method_name": "Method", "training_data": "none", "accept_warnings": "true"},
-                files={"archive": (upload.path.name, upload.path.read_bytes())},
+            return upload_results(
+                client,
+                challenge.slug,
+                upload.path.read_bytes(),
+                upload.path.name,
+                training_data="none",
+                accept_warnings="true",
             )
 
 

@@ -10,12 +10,11 @@ import os
 import signal
 import sqlite3
 import subprocess
-import tarfile
 import time
 import uuid
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from datetime import timedelta
+from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -26,6 +25,7 @@ from sqlalchemy import make_url, text
 from tests.support import forked
 from tests.support.factories import IMAGES, make_challenge, make_image_sets, make_user
 from tests.support.forked import Forked
+from tests.support.small_world import packed
 from vocboard.app.accounts.models import User
 from vocboard.app.challenges.models import Challenge
 from vocboard.app.challenges.queries import truth_of_scoring
@@ -86,8 +86,10 @@ class Backend:
         archive: bytes | None = None,
         columns: bytes | None = None,
         entries: tuple[EnteredCompetition, ...] = (EnteredCompetition("comp1", ("car",)),),
+        report: Report | None = None,
         phase_key: str | None = None,
         is_rehearsal: bool = False,
+        began_at: datetime | None = None,
         **given: Any,
     ) -> uuid.UUID:
         """Queue a submission, by default to comp1 with confidences in the right order, without notifying workers.
@@ -95,6 +97,8 @@ class Backend:
         Args:
             archive: its content.
             columns: those that were read from it; none by default, so that the worker has the archive read.
+            report: of its check; by default a valid one of the entries.
+            given: fields of the form.
         """
         with self.store.receive(limit=1_000_000) as incoming, self.store.receive(limit=1_000_000) as read:
             incoming.write(make_archive() if archive is None else archive)
@@ -107,10 +111,11 @@ class Backend:
                     challenge=challenge,
                     form=SubmissionForm(**{"method_name": "Method", **given}),
                     archive=incoming,
-                    report=Report((), entries, has_columns=columns is not None),
+                    report=report or Report((), entries, has_columns=columns is not None),
                     columns=read,
                     phase_key=phase_key,
                     is_rehearsal=is_rehearsal,
+                    began_at=began_at,
                 ).id
 
     def submission(self, submission_id: uuid.UUID) -> Submission:
@@ -219,12 +224,7 @@ def make_ground_truth() -> GroundTruth:
 def make_archive(confidences: tuple[float, ...] = (0.9, 0.1, 0.8)) -> bytes:
     """Make a tar of car's classification results: by default both images with a car come first."""
     content = "".join(f"{image} {score}\n" for image, score in zip(IMAGES, confidences, strict=True)).encode()
-    buffer = io.BytesIO()
-    with tarfile.open(fileobj=buffer, mode="w") as tar:
-        member = tarfile.TarInfo("results/VOC2012/Main/comp1_cls_test_car.txt")
-        member.size = len(content)
-        tar.addfile(member, io.BytesIO(content))
-    return buffer.getvalue()
+    return packed([("results/VOC2012/Main/comp1_cls_test_car.txt", content)], mode="w")
 
 
 def make_columns(confidences: tuple[float, ...] = (0.9, 0.1, 0.8), *, first_item: int = 0) -> bytes:
@@ -237,7 +237,7 @@ def make_columns(confidences: tuple[float, ...] = (0.9, 0.1, 0.8), *, first_item
     return file.getvalue()
 
 
-def wait_until(condition: Callable[[], bool], explain: Callable[[], str] = str) -> None:
+def wait_until(condition: Callable[[], object], explain: Callable[[], str] = str) -> None:
     """Wait for a condition; fail, with an explanation, if it does not come true."""
     deadline = time.monotonic() + SECONDS_TO_WAIT
     while not condition():

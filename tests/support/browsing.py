@@ -1,11 +1,16 @@
 """A browser without a screen: keeps cookies and sends the token of the forms it is shown."""
 
+import contextlib
+from collections.abc import Iterator
+from typing import Any
+
 import httpx
 
-from tests.support.factories import PASSWORD
+from tests.support.factories import PASSWORD, make_user
 from tests.support.form_tokens import token_of
+from tests.support.site import Site
 
-__all__ = ["from_here", "send_form", "sign_in", "token_of"]
+__all__ = ["from_here", "send_archive", "send_form", "sign_in", "signed_in", "token_of"]
 
 
 def send_form(client: httpx.Client, shown_at: str, to: str | None = None, /, **fields: str) -> httpx.Response:
@@ -23,6 +28,35 @@ def sign_in(client: httpx.Client, email: str, password: str = PASSWORD) -> None:
     """Set the session cookie."""
     response = send_form(client, "/sign-in", email=email, password=password)
     assert response.status_code == 303, response.text[:2000]
+
+
+@contextlib.contextmanager
+def signed_in(site: Site, email: str | None = None, **given: Any) -> Iterator[httpx.Client]:
+    """Yield a browser in which somebody has signed in.
+
+    Args:
+        email: the person's address; without it a new person, for whom `given` are arguments of `make_user`.
+    """
+    if email is None:
+        with site.writing() as session:
+            email = make_user(session, **given).email
+    with site.client() as client:
+        sign_in(client, email)
+        yield client
+
+
+def send_archive(
+    client: httpx.Client, path: str, archive: bytes, name: str = "results.tar.gz", **fields: str
+) -> httpx.Response:
+    """Open the page of a challenge that takes submissions, and send its form with an archive; unless given, for `Mine`.
+
+    Args:
+        path: the page's.
+        name: the archive's file name.
+        fields: further fields of the form, or other values.
+    """
+    sent = {"csrf_token": "" if "csrf_token" in fields else token_of(client.get(path)), "method_name": "Mine", **fields}
+    return client.post(path, data=sent, files={"archive": (name, archive)}, headers=from_here(client))
 
 
 def from_here(client: httpx.Client) -> dict[str, str]:

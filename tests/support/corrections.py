@@ -7,14 +7,12 @@ from sqlalchemy.orm import Session
 
 from tests.support.factories import make_truth
 from tests.support.phases import complete
+from tests.support.scored import scores_of, store_scores
 from vocboard.app.accounts.models import User
 from vocboard.app.challenges.models import Challenge
 from vocboard.app.database import now
-from vocboard.app.evaluations import service as evaluations
 from vocboard.app.rescores import queue, service, switch
 from vocboard.app.rescores.models import RescoreItem, RescoreState
-from vocboard.evaluator.editions import Metric, Task
-from vocboard.evaluator.scores import CompetitionScores, Measure
 from vocboard.evaluator.version import VERSION
 
 
@@ -29,22 +27,9 @@ def correct(session: Session, challenge: Challenge, organiser: User, *, chance: 
     queue.begin(session, rescore, VERSION)
     assert rescore.scoring_id is not None
     for item in session.scalars(select(RescoreItem).where(RescoreItem.rescore_id == rescore.id)):
-        evaluations.store(
-            session,
-            submission_id=item.submission_id,
-            scoring_id=rescore.scoring_id,
-            scores={
-                "comp1": CompetitionScores(
-                    competition="comp1",
-                    task=Task.CLASSIFICATION,
-                    primary=Measure(Metric.AVERAGE_PRECISION, {"car": chance.random()}),
-                )
-            },
-            ground_truth_sha256=version.sha256 or "",
-            archive_sha256="0" * 64,
-            started_at=now(),
-            seconds=1.0,
-        )
+        scores = {"comp1": scores_of(chance.random())}
+        sha256 = version.sha256 or ""
+        store_scores(session, item.submission_id, rescore.scoring_id, scores, ground_truth_sha256=sha256)
         item.finished_at = now()
     session.flush()
     switch.make_ready(session, rescore)

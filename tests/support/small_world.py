@@ -8,6 +8,7 @@ and five times 0.
 import io
 import tarfile
 from collections.abc import Iterable, Mapping
+from typing import Literal
 
 from vocboard.evaluator.editions import load
 
@@ -75,10 +76,10 @@ def results_of(files: Mapping[str, list[str]]) -> bytes:
     )
 
 
-def packed(files: Iterable[tuple[str, bytes]]) -> bytes:
-    """Return files as a .tar.gz."""
+def packed(files: Iterable[tuple[str, bytes]], mode: Literal["w", "w:gz"] = "w:gz") -> bytes:
+    """Return files as a .tar.gz, or as another archive by its mode."""
     output = io.BytesIO()
-    with tarfile.open(fileobj=output, mode="w:gz") as archive:
+    with tarfile.open(fileobj=output, mode=mode) as archive:
         for name, content in files:
             member = tarfile.TarInfo(name)
             member.size = len(content)

@@ -4,7 +4,6 @@ The test set has twenty images of 2008 to 2011; the method enters detection (com
 """
 
 import io
-import tarfile
 import zipfile
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
@@ -15,6 +14,7 @@ from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from tests.support.factories import make_challenge
+from tests.support.small_world import packed
 from vocboard.app.challenges.ground_truth import pack_image_sets
 from vocboard.app.challenges.models import Challenge, GroundTruthVersion
 from vocboard.evaluator.editions import load
@@ -60,13 +60,7 @@ def under(folder: str, files: Files) -> dict[str, bytes]:
 
 def tar(files: Files) -> bytes:
     """Return a .tar.gz of the files."""
-    output = io.BytesIO()
-    with tarfile.open(fileobj=output, mode="w:gz") as archive:
-        for name, content in files.items():
-            member = tarfile.TarInfo(name)
-            member.size = len(content)
-            archive.addfile(member, io.BytesIO(content))
-    return output.getvalue()
+    return packed(files.items())
 
 
 def zipped(files: Files) -> bytes:

@@ -14,10 +14,10 @@ from sqlalchemy import func, select
 
 from tests.support.archives import edited
 from tests.support.backend import Backend, make_archive, make_ground_truth
-from tests.support.clock import Clock, clock
+from tests.support.clock import Clock
 from tests.support.factories import make_image_sets, make_truth
 from tests.support.jobs import evaluate_next
-from tests.support.other_server import Server, other, write_export
+from tests.support.other_server import Server, write_export
 from tests.support.phases import complete, show_board
 from tests.support.rescoring import administrator, apply, request_apply, rescore, work
 from vocboard.app.accounts.models import User
@@ -42,8 +42,6 @@ from vocboard.evaluator.ground_truth import GroundTruth
 from vocboard.evaluator.results import Confidences, Entry
 from vocboard.evaluator.stored_results.stored_results import ResultsWriter
 from vocboard.worker import columns, ground_truth_store
-
-__all__ = ["clock", "other"]
 
 DAY = timedelta(days=1)
 FILE = source("VOC2012").replace('name = "VOC2012"', 'name = "Harbour"')

@@ -86,12 +86,6 @@ def test_reads_the_archive_again_where_columns_are_of_no_use(
     assert len(started) == 1
 
 
-def test_reads_the_archive_of_a_submission_without_columns(backend: Backend, started: list[ReadingProcess]) -> None:
-    submission_id = backend.submit(backend.user(), backend.challenge(), archive=make_archive(WRONG))
-    assert evaluated(backend, submission_id) == pytest.approx(AVERAGE_PRECISION[False])
-    assert len(started) == 1
-
-
 def test_files_of_others_are_not_scored_for_a_submission_that_was_imported_without_its_archive(
     backend: Backend,
 ) -> None:
@@ -183,11 +177,3 @@ def test_no_parser_of_result_files_is_imported_where_the_truth_is(backend: Backe
     found = [name for name in modules if any(name == parser or name.startswith(f"{parser}.") for parser in PARSERS)]
     assert found == []
     assert [name for name in modules if name.startswith("vocboard.") and name.endswith(".format")] == []
-
-
-def test_a_real_worker_scores_columns(backend: Backend) -> None:
-    submission_id = backend.submit(backend.user(), backend.challenge(), columns=make_columns(WRONG))
-    backend.store.path(backend.submission(submission_id).archive_sha256).unlink()
-    with backend.running("worker"):
-        backend.wait_for(submission_id, State.SCORED)
-    assert score_of(backend, submission_id) == pytest.approx(AVERAGE_PRECISION[False])

@@ -1,20 +1,24 @@
-"""What cannot be scored fails by our fault: the quota is given back, and participants see no traceback."""
+"""What workers score, and what fails by our fault: the quota is given back, and participants see no traceback."""
 
 import os
 import sys
 import uuid
+from datetime import timedelta
 
 import psutil
 import pytest
 
-from tests.support.backend import Backend, make_archive
+from tests.support.backend import Backend, make_archive, make_ground_truth
 from tests.support.factories import IMAGES
-from tests.support.jobs import evaluate_next, job_of, let_leases_end
+from tests.support.jobs import evaluate_next, job_of, let_leases_end, process
 from tests.support.phases import complete, main_phase, main_truth
 from vocboard.app.challenges.ground_truth import make_current, start_scoring
 from vocboard.app.evaluations import queries as evaluations
+from vocboard.app.jobs.models import Kind
+from vocboard.app.messaging.notifier import WorkerNotifier
 from vocboard.app.submissions.models import State, Submission
-from vocboard.worker import evaluation
+from vocboard.evaluator import VERSION
+from vocboard.worker import evaluation, work
 from vocboard.worker.evaluation import TOOK_TOO_LONG, TOOK_TOO_MUCH_MEMORY, WENT_WRONG
 from vocboard.worker.ground_truth_files import GroundTruthFiles
 
@@ -122,10 +126,6 @@ def test_a_worker_that_can_read_all_ground_truth_reports_no_recovery(
     assert "read again" not in caplog.text
 
 
-def test_nothing_to_do_is_reported(backend: Backend) -> None:
-    assert not evaluate(backend)
-
-
 def test_an_evaluation_that_takes_too_long_is_stopped(backend: Backend, submission_id: uuid.UUID) -> None:
     archive = backend.store.path(backend.submission(submission_id).archive_sha256)
     archive.unlink()
@@ -178,3 +178,34 @@ def test_a_switch_of_the_ground_truth_in_the_meantime_evaluates_again(
     assert (scored.state, job_of(backend.database, submission_id).attempts) == (State.SCORED, 1)
     with backend.database.reading() as session:
         assert evaluations.current(session, scored) is not None
+
+
+def test_scores_a_submission_that_it_was_woken_for(backend: Backend) -> None:
+    challenge, user = backend.challenge(), backend.user()
+    with backend.running("worker", poll_interval="PT1H"):
+        submission_id = backend.submit(user, challenge)
+        WorkerNotifier(backend.settings).jobs_added()
+        submission = backend.wait_for(submission_id, State.SCORED)
+    with backend.database.reading() as session:
+        evaluation = evaluations.current(session, submission)
+        assert evaluation is not None
+        (result,) = evaluation.results
+        assert (result.competition, result.measures[0].metric) == ("comp1", "average_precision")
+        assert result.measures[0].mean == 1.0
+        assert evaluation.evaluator_version == VERSION
+        assert evaluation.ground_truth_sha256 == make_ground_truth().sha256
+        assert evaluation.archive_sha256 == submission.archive_sha256
+
+
+@pytest.mark.parametrize(
+    ("turn", "scored"), [(timedelta(hours=1), 3), (timedelta(0), 1)], ids=["in its turn", "turn over"]
+)
+def test_a_task_evaluates_until_none_waits_or_its_turn_is_over(
+    backend: Backend, monkeypatch: pytest.MonkeyPatch, turn: timedelta, scored: int
+) -> None:
+    monkeypatch.setattr(work, "TURN", turn)
+    challenge, user = backend.challenge(), backend.user()
+    submissions = [backend.submit(user, challenge) for _ in range(3)]
+    work.work(process(backend.database, backend.store, backend.settings, Kind.EVALUATION))
+    states = [backend.submission(submission).state for submission in submissions]
+    assert states == [State.SCORED] * scored + [State.QUEUED] * (3 - scored)

@@ -15,10 +15,10 @@ import pytest
 from nacl.public import PrivateKey
 from sqlalchemy import delete, select, update
 
-from tests.support.entrants import make_scored
 from tests.support.factories import make_challenge, make_organiser, make_user
 from tests.support.jobs import import_next, sweep
 from tests.support.phases import main_truth, phase_of
+from tests.support.scored import make_published
 from tests.support.trees import write_tree
 from vocboard.app.challenges import ground_truth_versions as versions
 from vocboard.app.challenges import queries as challenge_queries
@@ -147,7 +147,7 @@ def test_results_of_another_server_are_diagnosed_with_this_challenges_own_ground
     with database.writing() as session:
         for each in (challenge, claiming):
             session.get_one(Challenge, each.id).imported_at = now()
-            make_scored(session, each, make_organiser(session), "Method", 0.5)
+            make_published(session, each, make_organiser(session), "Method", 0.5)
         session.execute(delete(Job).where(Job.kind == Kind.DIAGNOSIS))  # an import adds none
         session.execute(update(Evaluation).values(ground_truth_sha256=sha256))
     upload(database, settings, challenge, archive)
@@ -368,7 +368,7 @@ def test_the_sample_tree_is_refused_and_other_images_have_to_be_confirmed(
         challenge = make_challenge(session, organiser=make_organiser(session))
     assert not [one for one in imported(challenge, packed(tree)).warnings or () if one["code"] == "other_images"]
     with database.writing() as session:
-        make_scored(session, challenge, make_user(session), "Method", 0.5)
+        make_published(session, challenge, make_user(session), "Method", 0.5)
     warned = imported(challenge, packed(tree))
     assert (warned.warnings or ())[0]["code"] == "other_images"
     assert "images of version" in (warned.warnings or ())[0]["message"]

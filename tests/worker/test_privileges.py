@@ -2,7 +2,6 @@
 
 import asyncio
 import contextlib
-import io
 import tarfile
 import uuid
 from collections.abc import Callable, Iterator
@@ -22,6 +21,7 @@ from tests.support.jobs import diagnose_next, evaluate_next, import_next, rescor
 from tests.support.phases import show_board
 from tests.support.scored import make_scored
 from tests.support.services import in_full
+from tests.support.small_world import packed
 from tests.support.trees import write_tree
 from vocboard.app.accounts import administration, links, password_changes, service
 from vocboard.app.accounts import registration as register
@@ -376,10 +376,4 @@ def score_again(web: Database, worker: Database, settings: Settings, challenge: 
 
 def results() -> bytes:
     """Make an archive with one detection."""
-    buffer = io.BytesIO()
-    content = b"one 0.9 1 1 50 50\n"
-    with tarfile.open(fileobj=buffer, mode="w") as tar:
-        member = tarfile.TarInfo("results/VOC2012/Main/comp3_det_test_car.txt")
-        member.size = len(content)
-        tar.addfile(member, io.BytesIO(content))
-    return buffer.getvalue()
+    return packed([("results/VOC2012/Main/comp3_det_test_car.txt", b"one 0.9 1 1 50 50\n")])

@@ -1,4 +1,4 @@
-"""Re-scores: the report before anything changes, one switch, and nothing lost on the way."""
+"""Re-scores: the report before anything changes, one switch, and nothing lost on the way; of one submission, too."""
 
 import threading
 import uuid
@@ -17,18 +17,21 @@ from tests.support.rescoring import (
     administrator,
     apply,
     board,
+    request_apply,
     rescore,
     start_rescore,
     submit_scored,
     work,
 )
 from vocboard.app.audit.models import AuditEvent
+from vocboard.app.challenges import archiving
 from vocboard.app.challenges.models import Challenge, GroundTruthVersion, Scoring, TruthState
 from vocboard.app.challenges.queries import challenge_with_phases
 from vocboard.app.errors import ConfirmationRequiredError, ConflictError
 from vocboard.app.evaluations import service as evaluations
 from vocboard.app.evaluations.models import Evaluation
 from vocboard.app.leaderboards.board import Board
+from vocboard.app.moderation import submissions as moderation
 from vocboard.app.rescores import queries, service
 from vocboard.app.rescores.attention import attention
 from vocboard.app.rescores.models import Rescore, RescoreState
@@ -258,22 +261,6 @@ def test_after_a_rescore_with_a_new_evaluator_every_result_names_its_version(
     assert (correction.ground_truth_version, correction.evaluator_version) == (version.number, "99.0.0")
 
 
-def test_the_current_version_can_be_scored_with_again(backend: Backend) -> None:
-    challenge = backend.challenge()
-    submit_scored(backend, challenge, 3)
-    with backend.database.reading() as session:
-        version = main_truth(session, session.get_one(Challenge, challenge.id))
-    assert version is not None
-    before = board(backend, challenge)
-    rescore_id = start_rescore(backend, challenge, version)
-    work(backend)
-    report = rescore(backend, rescore_id).report
-    assert report is not None
-    assert report["changes"] == []
-    apply(backend, rescore_id)
-    assert board(backend, challenge).rows == before.rows
-
-
 def test_only_one_at_a_time_and_each_step_is_in_the_audit_log(backend: Backend) -> None:
     challenge = backend.challenge()
     submit_scored(backend, challenge, 1)
@@ -360,3 +347,71 @@ def test_a_rescore_that_an_upload_started_begins_once_the_import_is_good(
     apply(backend, started.id)
     assert means(board(backend, challenge)) != means(before)
     assert board(backend, challenge).corrections[0].reason == "Ten boxes"
+
+
+def test_one_submission_is_evaluated_again(backend: Backend) -> None:
+    challenge = backend.challenge()
+    chosen, other = submit_scored(backend, challenge, 2)
+    untouched = backend.submission(other).current_evaluation_id
+    before = backend.submission(chosen).current_evaluation_id
+    with backend.database.writing() as session:
+        _, started = service.evaluate_again(session, submission_id=chosen, user=administrator(backend))
+    assert started is not None
+    organiser = administrator(backend)
+    with (
+        backend.database.writing() as session,
+        pytest.raises(ConflictError, match="A re-score of one submission is running"),
+    ):
+        archiving.archive(session, challenge=complete(session, challenge.id), user=organiser)
+    work(backend)
+    assert backend.submission(chosen).current_evaluation_id == before
+    report = rescore(backend, started.id).report
+    assert report is not None
+    summary = [(one["competition"], one["evaluated"], one["published"]) for one in report["competitions"]]
+    assert summary == [("comp1", 1, 2)]
+    apply(backend, started.id)
+    assert backend.submission(chosen).current_evaluation_id != before
+    assert backend.submission(other).current_evaluation_id == untouched
+    assert [one.method for one in board(backend, challenge).corrections] == ["Method 000"]
+
+
+def test_a_failed_submission_is_queued_again(backend: Backend) -> None:
+    challenge = backend.challenge()
+    failed = backend.submit(backend.user(), challenge, archive=b"not an archive")
+    assert evaluate_next(backend.database, backend.store, backend.settings)
+    assert backend.submission(failed).state is State.FAILED
+    with backend.database.writing() as session:
+        _, started = service.evaluate_again(session, submission_id=failed, user=administrator(backend))
+    assert started is None
+    again = backend.submission(failed)
+    assert (again.state, again.failure, again.finished_at) == (State.QUEUED, None, None)
+
+
+def test_a_submission_that_was_marked_as_failed_gets_its_result_back(backend: Backend) -> None:
+    challenge = backend.challenge()
+    (chosen,) = submit_scored(backend, challenge, 1)
+    before = backend.submission(chosen).current_evaluation_id
+    organiser = administrator(backend)
+    with backend.database.writing() as session:
+        moderation.fail(session, submission_id=chosen, user=organiser, reason="The disk was full.")
+    with backend.database.writing() as session:
+        service.evaluate_again(session, submission_id=chosen, user=organiser)
+    assert evaluate_next(backend.database, backend.store, backend.settings)
+    again = backend.submission(chosen)
+    assert (again.state, again.failure, again.current_evaluation_id) == (State.SCORED, None, before)
+
+
+def test_an_evaluation_of_one_does_not_survive_a_change_of_the_ground_truth(backend: Backend) -> None:
+    challenge = backend.challenge()
+    (chosen,) = submit_scored(backend, challenge, 1)
+    with backend.database.writing() as session:
+        _, single = service.evaluate_again(session, submission_id=chosen, user=administrator(backend))
+    assert single is not None
+    rescore_id = start_rescore(backend, challenge, add_corrected_truth(backend, challenge))
+    work(backend)
+    apply(backend, rescore_id)
+    after = backend.submission(chosen).current_evaluation_id
+    request_apply(backend, single.id)
+    work(backend)
+    assert rescore(backend, single.id).state is RescoreState.FAILED
+    assert backend.submission(chosen).current_evaluation_id == after

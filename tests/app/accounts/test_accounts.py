@@ -1,16 +1,18 @@
-"""Registration, signing in, sessions and passwords."""
+"""Accounts, sessions, passwords and API tokens."""
 
+import contextlib
 from datetime import timedelta
 
 import argon2
 import pytest
 from sqlalchemy import func, select
 
-from tests.support.factories import PASSWORD, make_token, make_user
+from tests.support.factories import PASSWORD, make_organiser, make_token, make_user
 from tests.support.signing_in import sign_in
 from vocboard.app.accounts import administration, queries, service
-from vocboard.app.accounts.models import Role, User, WebSession
+from vocboard.app.accounts.models import ApiToken, Role, Scope, User, WebSession
 from vocboard.app.accounts.passwords import hashed
+from vocboard.app.audit.models import AuditEvent
 from vocboard.app.database import Database, now
 from vocboard.app.errors import (
     ConflictError,
@@ -19,8 +21,6 @@ from vocboard.app.errors import (
     SignInError,
 )
 from vocboard.app.rate_limits import SIGN_IN_FROM_ADDRESS, Attempt
-
-LIFETIME = timedelta(days=14)
 
 
 def register(database: Database, **given: str) -> None:
@@ -129,30 +129,20 @@ def test_an_outdated_hash_is_renewed_at_sign_in(database: Database) -> None:
         assert session.scalars(select(User.password_hash)).one() != old
 
 
-def test_a_disabled_person_is_signed_out_immediately(database: Database) -> None:
+def test_what_ends_with_an_account_ends_immediately_and_stays_ended(database: Database) -> None:
     register(database)
     _, secret = sign_in(database, "ada@lab.example")
     with database.writing() as session:
-        administration.disable(session, user=administration.get_user(session, "Ada@lab.example"))
-    with database.reading() as session:
-        assert service.user_of_session(session, secret) is None
-    with pytest.raises(SignInError):
-        sign_in(database, "ada@lab.example")
-
-
-def test_what_has_ended_with_an_account_stays_ended(database: Database) -> None:
-    register(database)
-    _, secret = sign_in(database, "ada@lab.example")
-    with database.writing() as session:
-        user = administration.get_user(session, "ada@lab.example")
-        token = make_token(session, user)
-        administration.disable(session, user=user)
-    with database.writing() as session:
-        administration.enable(session, user=administration.get_user(session, "ada@lab.example"))
-    with database.reading() as session:
-        assert service.user_of_session(session, secret) is None
-        assert service.user_of_token(session, token) is None
-    sign_in(database, "ada@lab.example")
+        token = make_token(session, administration.get_user(session, "Ada@lab.example"))
+    for change in (administration.disable, administration.enable):
+        with database.writing() as session:
+            change(session, user=administration.get_user(session, "ada@lab.example"))
+        with database.reading() as session:
+            assert service.user_of_session(session, secret) is None
+            assert service.user_of_token(session, token) is None
+        may_sign_in = change is administration.enable
+        with contextlib.nullcontext() if may_sign_in else pytest.raises(SignInError):
+            sign_in(database, "ada@lab.example")
 
 
 def test_an_administrators_reset_replaces_the_password_and_ends_sessions(database: Database) -> None:
@@ -172,3 +162,70 @@ def test_creating_an_account_for_a_known_address_is_a_conflict(database: Databas
         with pytest.raises(ConflictError):
             make_user(session, email="ADA@lab.example")
         assert len(queries.users(session)) == 1
+
+
+YEAR = timedelta(days=365)
+
+
+def test_a_token_is_its_owners_with_its_scopes_and_stored_hashed(database: Database) -> None:
+    with database.writing() as session:
+        user = make_user(session)
+        token, secret = service.create_token(session, user=user, label="laptop", scopes=[Scope.SUBMIT], lifetime=YEAR)
+    assert secret.startswith("vocb_")
+    assert len(secret) >= 5 + 43
+    with database.reading() as session:
+        found = service.user_of_token(session, secret)
+        assert found is not None
+        assert (found[0].id, found[1].granted) == (user.id, frozenset({Scope.SUBMIT}))
+        assert secret.encode() not in session.scalars(select(ApiToken.token_hash)).one()
+    assert token.label == "laptop"
+
+
+def test_an_unknown_expired_or_revoked_token_is_rejected(database: Database) -> None:
+    with database.writing() as session:
+        user = make_user(session)
+        expiring, expired = service.create_token(session, user=user, label="a", scopes=[Scope.READ], lifetime=YEAR)
+        expiring.expires_at = now()
+        revoked_token, revoked = service.create_token(session, user=user, label="b", scopes=[Scope.READ], lifetime=YEAR)
+        service.revoke_token(session, user=user, token_id=revoked_token.id)
+    with database.reading() as session:
+        for secret in (expired, revoked, "vocb_unknown", "", "\udcff"):
+            assert service.user_of_token(session, secret) is None
+
+
+def test_a_person_revokes_own_tokens_and_no_others(database: Database) -> None:
+    with database.writing() as session:
+        owner, other = make_user(session), make_user(session)
+        token, _ = service.create_token(session, user=owner, label="a", scopes=[Scope.READ], lifetime=YEAR)
+        with pytest.raises(NotFoundError):
+            service.revoke_token(session, user=other, token_id=token.id)
+        assert service.tokens_of(session, owner) == [token]
+        assert service.tokens_of(session, other) == []
+
+
+def test_a_participant_gets_no_token_to_organise(database: Database) -> None:
+    with database.writing() as session:
+        with pytest.raises(InvalidInputError) as caught:
+            service.create_token(
+                session, user=make_user(session), label="", scopes=[Scope.ORGANISE], lifetime=timedelta()
+            )
+        assert set(caught.value.fields) == {"label", "scopes", "lifetime"}
+        service.create_token(session, user=make_organiser(session), label="a", scopes=[Scope.ORGANISE], lifetime=YEAR)
+
+
+def test_making_and_revoking_tokens_and_roles_is_in_the_audit_log_without_secrets(database: Database) -> None:
+    with database.writing() as session:
+        user = make_user(session)
+        token, secret = service.create_token(session, user=user, label="a", scopes=[Scope.READ], lifetime=YEAR)
+        service.revoke_token(session, user=user, token_id=token.id)
+        administration.set_role(session, user=user, role=Role.ORGANISER)
+    with database.reading() as session:
+        events = session.scalars(select(AuditEvent)).all()
+    assert sorted(event.action for event in events) == [
+        "token.create",
+        "token.revoke",
+        "user.create",
+        "user.set_role",
+    ]
+    assert {event.object_id for event in events} == {user.id, token.id}
+    assert all(secret not in str(event.details) for event in events)

@@ -9,7 +9,7 @@ import pytest
 from sqlalchemy import select
 
 from tests.support import signing_in
-from tests.support.clock import Clock, clock
+from tests.support.clock import Clock
 from tests.support.factories import PASSWORD, make_user
 from tests.support.mail import link_in
 from vocboard.app.accounts import administration, links, password_changes, registration, service
@@ -23,8 +23,6 @@ from vocboard.app.errors import ConflictError, ForbiddenError, InvalidInputError
 from vocboard.app.messaging.models import OutgoingMail
 from vocboard.app.rate_limits import REGISTRATION_FROM_ADDRESS, REGISTRATION_OF_ACCOUNT, RESET_OF_ACCOUNT
 from vocboard.app.settings import RegistrationPolicy
-
-__all__ = ["clock"]
 
 SITE = "https://voc.example"
 EMAIL = "ada@lab.example"

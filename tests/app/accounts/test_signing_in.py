@@ -19,6 +19,8 @@ from vocboard.app.database import Database, now
 from vocboard.app.errors import BusyError, ConflictError, LimitedError, SignInError
 from vocboard.app.settings import Settings
 
+pytestmark = pytest.mark.anyio
+
 EMAIL = "ada@lab.example"
 HERE, ELSEWHERE = "192.0.2.1", "198.51.100.1"
 
@@ -174,21 +176,18 @@ def test_a_new_client_waits_for_few_of_those_with_failures() -> None:
     assert order.index("other newcomer") <= 4
 
 
-def test_one_network_cannot_take_all_places() -> None:
+async def test_one_network_cannot_take_all_places() -> None:
     async def enter(queue: SignInQueue, client: str) -> None:
         async with queue.turn(f"{client} line", client=client):
             await asyncio.Event().wait()
 
-    async def run() -> None:
-        queue = SignInQueue(max_waiting=10, max_waiting_per_client=2, refusal_pause_seconds=0.05)
-        waiting = [asyncio.ensure_future(enter(queue, "many")) for _ in range(2)]
-        for _ in range(3):
-            await asyncio.get_running_loop().run_in_executor(None, int)  # let them begin
-        with pytest.raises(BusyError):
-            await enter(queue, "many")
-        async with queue.turn("other line", client="other"):
-            pass
-        for task in waiting:
-            task.cancel()
-
-    asyncio.run(run())
+    queue = SignInQueue(max_waiting=10, max_waiting_per_client=2, refusal_pause_seconds=0.05)
+    waiting = [asyncio.ensure_future(enter(queue, "many")) for _ in range(2)]
+    for _ in range(3):
+        await asyncio.get_running_loop().run_in_executor(None, int)  # let them begin
+    with pytest.raises(BusyError):
+        await enter(queue, "many")
+    async with queue.turn("other line", client="other"):
+        pass
+    for task in waiting:
+        task.cancel()

@@ -1,6 +1,5 @@
 """Changing the rules of a challenge over HTTP, with a worker process of its own, on both set-ups."""
 
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -12,18 +11,8 @@ from tests.support import own_rules
 from tests.support.life import eventually, follow, make_ready, submit
 from tests.support.own_rules import CHANGED, CHANGED_FILE, EDITION_FILE, LOOSE_BOXES
 from tests.support.site import Site
-from tests.support.working import working
-from vocboard.app.settings import Settings
 
 REASON = "The text of the challenge says 0.9"
-
-
-@pytest.fixture
-def worker(settings: Settings, site: Site, tmp_path: Path) -> Iterator[None]:
-    log = tmp_path / "worker.log"
-    with working(settings, log):
-        yield
-    print(log.read_text()[-5000:])  # pytest shows it when the test fails
 
 
 @pytest.fixture

@@ -9,6 +9,7 @@ import pytest
 from sqlalchemy import select
 
 from tests.support.factories import make_token, make_user
+from tests.support.life import upload_results
 from tests.support.phases import main_phase
 from tests.support.site import Site
 from tests.support.wrong_archives import TRAINING_DATA, challenge, detections, tar
@@ -131,11 +132,7 @@ def test_missing_classes_are_refused_if_the_request_says_so(embedded_site: Site,
 
 def test_errors_of_the_form_come_with_those_of_the_archive(embedded_site: Site, target: Challenge, token: str) -> None:
     with embedded_site.client(token) as client:
-        answer = client.post(
-            f"/api/v1/challenges/{target.slug}/submissions",
-            data={"method_name": ""},
-            files={"archive": ("results.tar.gz", tar(detections(comma=True)))},
-        ).json()
+        answer = upload_results(client, target.slug, tar(detections(comma=True)), method_name="").json()
     assert answer["code"] == "invalid_archive"
     assert answer["problems"]
     assert set(answer["fields"]) == {"method_name", "training_data"}
@@ -150,11 +147,7 @@ class TestResultsThatSeemWrong:
         self, embedded_site: Site, target: Challenge, token: str
     ) -> None:
         def send(**fields: str) -> httpx.Response:
-            return client.post(
-                f"/api/v1/challenges/{target.slug}/submissions",
-                data={**FORM, **fields},
-                files={"archive": ("results.tar.gz", self.ARCHIVE)},
-            )
+            return upload_results(client, target.slug, self.ARCHIVE, **{**FORM, **fields})
 
         with embedded_site.client(token) as client:
             refused, again = send(), send(accept_warnings="false")
@@ -224,11 +217,7 @@ def test_names_that_a_request_leaves_out_are_those_that_the_form_fills_in(
         token = make_token(session, make_user(session, name="Ann Author", affiliation="Institute"))
 
     def names(*, withdraw: bool = False, **fields: str) -> tuple[str, str]:
-        answer = client.post(
-            f"/api/v1/challenges/{target.slug}/submissions",
-            data={**FORM, **fields},
-            files={"archive": ("results.tar.gz", without("bird"))},
-        )
+        answer = upload_results(client, target.slug, without("bird"), **{**FORM, **fields})
         path = f"/api/v1/submissions/{answer.json()['id']}"
         method = client.get(path).json()["method"]
         if withdraw:

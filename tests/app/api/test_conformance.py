@@ -21,6 +21,7 @@ from schemathesis.specs.openapi.checks import (
 )
 
 from tests.support.factories import make_challenge, make_organiser, make_token, make_user
+from tests.support.life import upload_results
 from tests.support.site import serving
 from tests.support.small_world import EDITION, results_of
 from vocboard.app.settings import Settings
@@ -69,11 +70,7 @@ def world(sqlite_template: Path, tmp_path_factory: pytest.TempPathFactory) -> It
             challenge = make_challenge(session, organiser=organiser, edition=EDITION, quota_count=1_000)
             tokens = {"organiser": make_token(session, organiser), "participant": make_token(session, participant)}
         with site.client(tokens["participant"]) as client:
-            answer = client.post(
-                f"/api/v1/challenges/{challenge.slug}/submissions",
-                data={"method_name": "Method"},
-                files={"archive": ("results.tar.gz", results_of({"Main/comp1_cls_test_car.txt": ["000001 0.5"]}))},
-            )
+            answer = upload_results(client, challenge.slug, results_of({"Main/comp1_cls_test_car.txt": ["000001 0.5"]}))
             created = client.post(
                 "/api/v1/uploads", params={"challenge": challenge.slug}, headers={"Upload-Length": "100"}
             )

@@ -7,7 +7,7 @@ import httpx
 import pytest
 from PIL import Image
 
-from tests.support.browsing import from_here, sign_in, token_of
+from tests.support.browsing import from_here, signed_in, token_of
 from tests.support.factories import make_challenge, make_token, make_user
 from tests.support.life import submit
 from tests.support.site import Site
@@ -90,8 +90,7 @@ def test_declarations_are_added_and_corrected_later(
     changed = entrant.patch(address, json={"flickr_images": "yes", "flickr_image_hashes": HASHES}).json()
     assert (changed["not_declared"], changed["method"]["training_data"]) == ([], "COCO")
     assert set(entrant.patch(address, json={"training_data": ""}).json()["fields"]) == {"training_data"}
-    with embedded_site.client() as browser:
-        sign_in(browser, EMAIL)
+    with signed_in(embedded_site, EMAIL) as browser:
         page = f"/submissions/{made['id']}/declarations"
         form = {"csrf_token": token_of(browser.get(page)), "training_data": "COCO and more", "flickr_images": "yes"}
         saved = browser.post(page, data=form, headers=from_here(browser))

@@ -11,7 +11,7 @@ import httpx
 import pytest
 from sqlalchemy import func, select, update
 
-from tests.support.browsing import from_here, sign_in, token_of
+from tests.support.browsing import from_here, signed_in, token_of
 from tests.support.factories import WEEK, make_challenge, make_token, make_user
 from tests.support.site import Site
 from tests.support.small_world import results_of
@@ -169,8 +169,7 @@ def test_the_number_of_keys_is_bounded(
 
 def test_a_form_that_is_sent_twice_counts_once(site: Site, user: User, challenge: Challenge) -> None:
     path = f"/challenges/{challenge.slug}/submit"
-    with site.client() as browser:
-        sign_in(browser, user.email)
+    with signed_in(site, user.email) as browser:
         page = browser.get(path)
         found = re.search(r'action="([^"]*idempotency_key=[^"]*)"', page.text)
         assert found is not None

@@ -4,7 +4,7 @@ import httpx
 import pytest
 from sqlalchemy import update
 
-from tests.support.browsing import send_form, sign_in
+from tests.support.browsing import send_form, signed_in
 from tests.support.factories import make_challenge, make_organiser, make_token, make_user
 from tests.support.scored import make_scored
 from tests.support.site import Site
@@ -61,8 +61,7 @@ def test_a_disqualified_method_cannot_be_published_by_any_route(
     assert case.post(case.ada, f"{path}/reinstate").status_code == 403
     assert case.post(case.olga, f"{path}/allow-publishing").status_code == 409
     # The pages.
-    with case.site.client() as browser:
-        sign_in(browser, "ada@lab.example")
+    with signed_in(case.site, "ada@lab.example") as browser:
         assert REASON in browser.get(path).text
         assert send_form(browser, path, f"{path}/publish").status_code == 409
     # The client; at the command line, `vocboard status` says why. `vocboard admin` has tests of its own.
@@ -125,17 +124,6 @@ def test_a_challenge_is_exported_and_imported_over_http(case: Case) -> None:
         assert client.patch(f"{API}/challenges/again", json={"quota_count": 3}).status_code == 409
         assert client.patch(f"{API}/challenges/again", json={"visibility": "public"}).status_code == 200
         assert client.post(f"{API}/challenges/again/reopen").json()["phase"] == "not_ready"
-
-
-def test_drafts_are_deleted_and_challenges_archived(case: Case) -> None:
-    with case.site.client(case.olga) as client:
-        assert client.post(f"{API}/challenges/spring/archive").json()["phase"] == "archived"
-        assert client.post(f"{API}/challenges/spring/archive").status_code == 409
-        new = {"slug": "draft", "title": "Draft", "edition": "VOC2012"}
-        assert client.post(f"{API}/challenges", json=new).status_code == 201
-        assert client.delete(f"{API}/challenges/draft").status_code == 204
-        assert client.get(f"{API}/challenges/draft").status_code == 404
-        assert client.delete(f"{API}/challenges/spring").status_code == 409
 
 
 def test_the_page_of_an_archived_challenge_is_its_final_results(case: Case) -> None:

@@ -8,11 +8,10 @@ import httpx
 import pytest
 from lxml import html
 
-from tests.support.browsing import from_here, sign_in, token_of
-from tests.support.clock import Clock, clock
-from tests.support.entrants import make_scored
+from tests.support.browsing import from_here, signed_in, token_of
+from tests.support.clock import Clock
 from tests.support.factories import make_challenge, make_organiser, make_token, make_user
-from tests.support.scored import make_scored as make_again  # of one method several
+from tests.support.scored import make_published, make_scored
 from tests.support.site import Site
 from vocboard.app.accounts.models import User
 from vocboard.app.challenges import service
@@ -21,8 +20,6 @@ from vocboard.app.challenges.phase_people import check_admitted
 from vocboard.app.database import now
 from vocboard.app.errors import ForbiddenError
 from vocboard.app.quotas.service import quotas
-
-__all__ = ["clock"]
 
 DAY = timedelta(days=1)
 PATH = "/api/v1/challenges/harbour"
@@ -103,7 +100,7 @@ def test_exact_results_of_ground_truth_in_use_are_refused(world: World) -> None:
 def test_a_phase_with_submissions_stays(world: World) -> None:
     world.add("test")
     with world.site.writing() as session:
-        make_scored(session, world.challenge(), world.person, "Method", 0.5, phase_key="test")
+        make_published(session, world.challenge(), world.person, "Method", 0.5, phase_key="test")
     assert world.client.delete(f"{PATH}/phases/test").status_code == 409
     assert world.client.delete(f"{PATH}/phases/main").status_code == 409
     assert world.client.patch(f"{PATH}/phases/test", json={"competitions": ["comp3"]}).status_code in {409, 422}
@@ -114,7 +111,7 @@ def test_a_method_has_one_published_result_in_each_phase(world: World) -> None:
     with world.site.writing() as session:
         found = world.challenge()
         first, kept, second = (
-            make_again(session, found, world.person, "Method", phase_id=found.phase_row(phase).id)
+            make_scored(session, found, world.person, "Method", phase_id=found.phase_row(phase).id)
             for phase in ("main", "test", "test")
         )
         token = make_token(session, world.person)
@@ -149,7 +146,7 @@ def test_people_are_admitted_by_address_or_an_earlier_phase(world: World) -> Non
     admission = world.client.post(f"{PATH}/admissions", json=given).json()
     assert not is_refused(world, "invited")
     with world.site.writing() as session:
-        make_scored(session, world.challenge(), world.person, "Method", 0.5, published=False)
+        make_published(session, world.challenge(), world.person, "Method", 0.5, published=False)
     assert not is_refused(world, "final")
     assert world.client.delete(f"{PATH}/admissions/{admission['id']}").status_code == 204
     assert is_refused(world, "invited")
@@ -168,8 +165,7 @@ def test_many_people_are_admitted_at_once_or_none_of_them(world: World) -> None:
     assert wrong.status_code == 422
     assert wrong.json()["fields"]["emails"].startswith("These are not email addresses: nobody, @")
     assert len(world.client.get(f"{PATH}/admissions").json()) == len(emails)
-    with world.site.client() as browser:
-        sign_in(browser, world.organiser.email)
+    with signed_in(world.site, world.organiser.email) as browser:
         page = browser.get("/organise/harbour/phases")
         typed = "Ada <ada@class.example>,\nbob@class.example; cleo@class.example"
         form = {"csrf_token": token_of(page), "phase": "invited", "email": typed}
@@ -231,7 +227,7 @@ def test_extra_quota_is_changed_in_what_is_given(world: World) -> None:
 
 def test_a_rehearsal_uses_no_quota_and_cannot_be_published(world: World) -> None:
     with world.site.writing() as session:
-        one = make_scored(
+        one = make_published(
             session, world.challenge(), world.organiser, "Rehearsal", 0.9, published=False, is_rehearsal=True
         )
         challenge = service.get_visible(session, "harbour", None)
@@ -244,11 +240,10 @@ def test_a_rehearsal_uses_no_quota_and_cannot_be_published(world: World) -> None
 
 def test_the_page_of_a_rehearsal_does_not_offer_to_publish_it(world: World) -> None:
     with world.site.writing() as session:
-        one = make_scored(
+        one = make_published(
             session, world.challenge(), world.organiser, "Rehearsal", 0.9, published=False, is_rehearsal=True
         )
-    with world.site.client() as browser:
-        sign_in(browser, world.organiser.email)
+    with signed_in(world.site, world.organiser.email) as browser:
         page = browser.get(f"/submissions/{one.id}").text
         listed = browser.get("/organise/harbour/submissions").text
     assert f"/submissions/{one.id}/publish" not in page
@@ -261,8 +256,7 @@ def test_a_draft_is_rehearsed_in_a_phase_that_is_chosen(world: World) -> None:
         world.add(key, opens_at=later(2))
     with world.site.writing() as session:
         service.get_visible(session, "harbour", None).visibility = Visibility.DRAFT
-    with world.site.client() as browser:
-        sign_in(browser, world.organiser.email)
+    with signed_in(world.site, world.organiser.email) as browser:
         address = "/challenges/harbour/submit?rehearsal=true"
         pages = {key: browser.get(f"{address}&phase={key}").text for key in ("main", "spring", "autumn")}
     for here, page in pages.items():
@@ -276,7 +270,7 @@ def test_a_draft_is_rehearsed_in_a_phase_that_is_chosen(world: World) -> None:
 def test_a_hidden_leaderboard_and_its_results_appear_on_their_date(world: World, clock: Clock) -> None:
     world.client.patch(PATH, json={"leaderboard_from": later(2)})
     with world.site.writing() as session:
-        one = make_scored(session, world.challenge(), world.person, "Method", 0.5)
+        one = make_published(session, world.challenge(), world.person, "Method", 0.5)
     board, result = f"{PATH}/leaderboards/comp1", f"/api/v1/submissions/{one.id}"
     with world.site.client() as visitor:
         assert visitor.get(board).json()["code"] == "leaderboard_hidden"
@@ -291,7 +285,7 @@ def test_a_hidden_leaderboard_and_its_results_appear_on_their_date(world: World,
 def test_an_anonymous_leaderboard_says_nothing_of_people_anywhere(world: World, clock: Clock) -> None:
     world.client.patch(PATH, json={"anonymous_until": later(2)})
     with world.site.writing() as session:
-        one = make_scored(session, world.challenge(), world.person, "Zebra", 0.5, training_data="By Zebra")
+        one = make_published(session, world.challenge(), world.person, "Zebra", 0.5, training_data="By Zebra")
     board = f"{PATH}/leaderboards/comp1"
     with world.site.client() as visitor:
         for address in (board, f"{board}.csv", f"{board}.tex", board.replace("/api/v1", ""), f"{board}?q=zebra"):
@@ -363,7 +357,7 @@ def instant(text: str) -> datetime:
 
 def test_results_stay_on_overviews_until_the_next_phase_has_some(world: World, clock: Clock) -> None:
     with world.site.writing() as session:
-        make_scored(session, world.challenge(), world.person, "Winner", 0.5)
+        make_published(session, world.challenge(), world.person, "Winner", 0.5)
     world.add("final", opens_at=later(2))
     with world.site.client() as visitor:
         for days in (0, 1.5, 1.5):  # open, closed and frozen, the next phase open
@@ -372,7 +366,7 @@ def test_results_stay_on_overviews_until_the_next_phase_has_some(world: World, c
             assert "Winner" in visitor.get("/challenges/harbour").text
         assert "/challenges/harbour/leaderboards/comp1?phase=main" in visitor.get("/").text
         with world.site.writing() as session:
-            make_scored(session, world.challenge(), world.person, "Finalist", 0.4, phase_key="final")
+            make_published(session, world.challenge(), world.person, "Finalist", 0.4, phase_key="final")
         assert "Finalist" in visitor.get("/").text
         assert "Winner" not in visitor.get("/").text
 

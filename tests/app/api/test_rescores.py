@@ -2,8 +2,6 @@
 
 import json
 import re
-from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 import httpx
@@ -12,19 +10,9 @@ import pytest
 from tests.support import small_world
 from tests.support.life import confirm_warnings, eventually, follow, make_ready, submit
 from tests.support.site import Site
-from tests.support.working import working
-from vocboard.app.settings import Settings
 
 CORRECTED = {"000003": [("car", (10, 10, 50, 50))]}  # where the results have a car that was none
 REASON = "A car was annotated as a dog"
-
-
-@pytest.fixture
-def worker(settings: Settings, site: Site, tmp_path: Path) -> Iterator[None]:
-    log = tmp_path / "worker.log"
-    with working(settings, log):
-        yield
-    print(log.read_text()[-5000:])  # pytest shows it when the test fails
 
 
 @pytest.fixture

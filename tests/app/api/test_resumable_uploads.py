@@ -15,8 +15,9 @@ import pytest
 from sqlalchemy import func, select, update
 
 from tests.support.backend import wait_until
-from tests.support.browsing import from_here, sign_in, token_of
+from tests.support.browsing import from_here, signed_in, token_of
 from tests.support.factories import make_challenge, make_token, make_user
+from tests.support.life import upload_results
 from tests.support.site import Site, serving
 from tests.support.tus import NAME, RESULTS, Entrant, entering
 from vocboard.app.database import now
@@ -274,11 +275,7 @@ def test_announced_bytes_count_until_the_upload_is_removed(settings: Settings) -
         limited = entrant.create(LIMIT // 2)
         assert limited.status_code == 429
         assert limited.json()["allowed_at"] > now().isoformat()
-        plain = entrant.client.post(
-            f"/api/v1/challenges/{entrant.slug}/submissions",
-            data={"method_name": "Method"},
-            files={"archive": ("results.tar", bytes(LIMIT // 2))},
-        )
+        plain = upload_results(entrant.client, entrant.slug, bytes(LIMIT // 2))
         assert plain.status_code == 429, "both ways of uploading share the limit"
         assert entrant.client.delete(path).status_code == 204
         assert entrant.files() == []
@@ -398,8 +395,7 @@ def test_a_client_without_patch_and_delete_sends_post(embedded: Entrant) -> None
 
 def test_the_page_submits_an_upload_and_points_out_an_identical_archive(entrant: Entrant) -> None:
     path = f"/challenges/{entrant.slug}/submit"
-    with entrant.site.client() as browser:
-        sign_in(browser, entrant.user.email)
+    with signed_in(entrant.site, entrant.user.email) as browser:
         page = browser.get(path)
 
         def submit(upload: str, **fields: str) -> httpx.Response:

@@ -5,7 +5,6 @@ import errno
 import os
 import socket
 import threading
-import time
 from collections.abc import Callable, Iterator
 from datetime import timedelta
 from pathlib import Path
@@ -14,6 +13,7 @@ from urllib.parse import urlsplit
 import httpx
 import pytest
 
+from tests.support.backend import wait_until
 from tests.support.crashing_servers import crashing_postgres
 from tests.support.factories import WEEK, make_challenge, make_token, make_user
 from tests.support.services import in_full, needed
@@ -102,13 +102,6 @@ class Entrant:
     def total(self) -> int:
         with self.site.client(self.token) as client:
             return int(client.get("/api/v1/submissions").json()["total"])
-
-
-def wait_until(condition: Callable[[], bool]) -> None:
-    deadline = time.monotonic() + PATIENCE_SECONDS
-    while not condition():
-        assert time.monotonic() < deadline
-        time.sleep(0.02)
 
 
 def assert_limited(response: httpx.Response, *, within: timedelta) -> None:

@@ -1,15 +1,16 @@
 """Uploads over a real connection: refused before they are read, and never leaving anything behind."""
 
 import socket
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from urllib.parse import urlsplit
 
 import httpx
 import pytest
 
+from tests.support.backend import wait_until
 from tests.support.factories import WEEK, make_challenge, make_token, make_user
+from tests.support.life import upload_results
 from tests.support.site import Site, serving
 from tests.support.small_world import results_of
 from vocboard.app.challenges.models import Challenge
@@ -53,11 +54,7 @@ def stored(site: Site) -> list[Path]:
 
 
 def submit(client: httpx.Client, challenge: Challenge, archive: bytes = RESULTS, **fields: str) -> httpx.Response:
-    return client.post(
-        f"/api/v1/challenges/{challenge.slug}/submissions",
-        data={"method_name": "Method", **fields},
-        files={"archive": ("results.tar.gz", archive)},
-    )
+    return upload_results(client, challenge.slug, archive, **fields)
 
 
 def test_a_valid_upload_is_stored_even_though_the_broker_is_down(
@@ -163,22 +160,3 @@ def test_wrong_fields_are_reported_by_name(
     assert response.status_code == 422
     assert set(response.json()["fields"]) == {wrong}
     assert stored(site) == []
-
-
-def test_competitions_that_ask_for_the_training_data_get_it(site: Site, client: httpx.Client) -> None:
-    with site.writing() as session:
-        challenge = make_challenge(session, edition="VOC2007", competitions=["comp2"])
-    archive = results_of({"Main/comp2_cls_test_car.txt": ["000001 0.5", "000002 0.25", "000003 0.75"]})
-    refused = submit(client, challenge, archive)
-    assert refused.status_code == 422
-    assert set(refused.json()["fields"]) == {"training_data"}
-    accepted = submit(client, challenge, archive, training_data="ImageNet; nothing from flickr")
-    assert accepted.status_code == 201
-    assert accepted.json()["method"]["training_data"] == "ImageNet; nothing from flickr"
-
-
-def wait_until(condition: Callable[[], bool]) -> None:
-    deadline = time.monotonic() + PATIENCE_SECONDS
-    while not condition():
-        assert time.monotonic() < deadline
-        time.sleep(0.02)

@@ -8,6 +8,7 @@ from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from tests.support.factories import WEEK, make_challenge, make_organiser, make_user
+from tests.support.scored import make_submission
 from vocboard.app.accounts import administration
 from vocboard.app.accounts.models import Role, User
 from vocboard.app.audit.models import AuditEvent
@@ -17,7 +18,7 @@ from vocboard.app.challenges.rules import ChallengeRules
 from vocboard.app.challenges.service import PhaseState
 from vocboard.app.database import Database, now
 from vocboard.app.errors import ConflictError, ForbiddenError, InvalidInputError, NotFoundError
-from vocboard.app.submissions.models import Method, Submission, SubmissionEntry
+from vocboard.app.submissions.models import State
 
 NOON = datetime(2026, 5, 1, 12, tzinfo=UTC)
 MINUTE = timedelta(minutes=1)
@@ -40,23 +41,7 @@ def rules(**given: Any) -> ChallengeRules:
 
 
 def enter(session: Session, challenge: Challenge, user: User, competition: str) -> None:
-    method = Method(challenge_id=challenge.id, user_id=user.id, name="method")
-    session.add(method)
-    session.flush()
-    entry = SubmissionEntry(competition=competition, position=0, classes=[])
-    session.add(
-        Submission(
-            challenge_id=challenge.id,
-            phase_id=challenge.main_phase.id,
-            user_id=user.id,
-            method_id=method.id,
-            archive_sha256="0" * 64,
-            archive_bytes=1,
-            archive_name="a.zip",
-            entries=[entry],
-        )
-    )
-    session.flush()
+    make_submission(session, challenge, user, "method", {competition: []}, state=State.QUEUED, finished_at=None)
 
 
 @pytest.mark.parametrize(

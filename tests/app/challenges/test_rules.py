@@ -1,13 +1,20 @@
-"""A challenge's rules are one type, which the database, the form and the API follow."""
+"""Rules of challenges have one place each, and short names collide with no page."""
 
+import re
 from datetime import UTC, datetime, timedelta, timezone
+from pathlib import Path
 
 import pytest
+from fastapi.routing import iter_route_contexts
 
 from vocboard.app.api.schemas.challenges import ChallengeChanges, NewChallenge
 from vocboard.app.challenges.models import MAIN_PHASE, Admission, Challenge, ChallengePhase, Detail, Freeze, Visibility
 from vocboard.app.challenges.rules import ChallengeRules
+from vocboard.app.challenges.slugs import RESERVED_SLUGS, SLUG, check_slug
+from vocboard.app.forms import FieldChecks
+from vocboard.app.main import create_app
 from vocboard.app.pages.organise.challenge_form import ChallengeForm
+from vocboard.app.settings import Settings
 
 NOON = datetime(2026, 5, 1, 12, tzinfo=UTC)
 RULES = ChallengeRules(
@@ -69,3 +76,22 @@ def test_dates_that_have_no_utc_are_left_to_the_checks(year: int) -> None:
     zone = timezone(timedelta(hours=12 if year == 1 else -12))
     given = datetime(year, 12 if year > 1 else 1, 31 if year > 1 else 1, 23 if year > 1 else 0, tzinfo=zone)
     assert ChallengeRules(title="A title", opens_at=given).opens_at is not None
+
+
+UNDER = re.compile(r"/(?:api/v1/)?(?:organise|challenges)/([^/{}]+)")  # where a challenge's short name can be
+
+
+def test_every_fixed_word_in_the_place_of_a_challenge_is_reserved(tmp_path: Path) -> None:
+    routes = iter_route_contexts(create_app(Settings(data_directory=tmp_path)).routes)
+    paths = {str(route.path) for route in routes}
+    assert "/organise/{slug}" in paths
+    words = {found[1] for path in paths if (found := UNDER.match(path))}
+    assert {word for word in words if SLUG.fullmatch(word)} <= RESERVED_SLUGS
+    assert "new" in words
+
+
+@pytest.mark.parametrize("word", sorted(RESERVED_SLUGS))
+def test_a_reserved_name_is_refused(word: str) -> None:
+    checks = FieldChecks()
+    check_slug(checks, word)
+    assert checks.messages == {"slug": "This name is reserved. Choose another one."}

@@ -1,4 +1,4 @@
-"""Curves are stored by their corners, exactly, and plotted without a visible difference."""
+"""Curves and confusion matrices, as they are stored and as they are shown."""
 
 import zlib
 from itertools import pairwise
@@ -11,6 +11,7 @@ from hypothesis.extra.numpy import arrays
 from numpy.testing import assert_array_equal
 from numpy.typing import NDArray
 
+from vocboard.app.evaluations.confusion_shares import confusion_shares
 from vocboard.app.evaluations.curves import corners, pack, plot_points, unpack
 from vocboard.app.evaluations.eleven_points import HIGHEST, ceilings, eleven_points
 from vocboard.evaluator.editions import RocRule
@@ -138,3 +139,27 @@ def test_the_ceilings_are_those_of_the_first_true_positive_at_each_recall() -> N
         hits = [next(n for n, recall in enumerate(recalls) if recall >= least) for least in ELEVEN_RECALLS[5:]]
         expected = [min(n / (n + 1), HIGHEST) for n in (*[hits[0]] * 5, *hits)]
         assert ceilings(positives).tolist() == expected, positives
+
+
+@pytest.mark.parametrize("images", [8, 44, 150, 1000])
+def test_an_image_of_average_size_does_not_show(images: int) -> None:
+    """Each of the first twenty images of a class has a label of its own; the rest are background."""
+    pixels = 10_000
+    row = np.zeros(21, dtype=int)
+    row[1 : min(images, 21)] = pixels
+    row[0] = pixels * images - row.sum()
+    (shown,) = confusion_shares([row.tolist()], [images])
+    assert not any(shown[1:])
+
+
+def test_right_pixels_show() -> None:
+    (shown,) = confusion_shares([[100, 900]], [500])
+    assert shown == [0.1, 0.9]
+
+
+def test_a_class_in_few_images_shows_nothing() -> None:
+    assert confusion_shares([[0, 500]], [3]) == [[None, None]]
+
+
+def test_a_class_without_pixels_shows_nothing() -> None:
+    assert confusion_shares([[0, 0]], [0]) == [[None, None]]

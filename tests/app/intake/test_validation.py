@@ -20,6 +20,8 @@ from vocboard.app.settings import Settings
 from vocboard.app.storage.directory_store import DirectoryStore
 from vocboard.evaluator.stored_results.stored_results import StoredResults
 
+pytestmark = pytest.mark.anyio
+
 COMPETITIONS = ("comp1", "comp3")
 
 
@@ -214,16 +216,13 @@ def test_a_killed_process_is_a_problem_that_is_reported_and_the_next_upload_is_r
     assert not following.refuses
 
 
-def test_no_process_is_left_when_a_client_gives_up(endless: Path) -> None:
-    async def run() -> None:
-        validator, before = validator_with(Settings()), children()
-        async with anyio.create_task_group() as tasks:
-            tasks.start_soon(start, validator, endless)
-            await some_readers(before)
-            tasks.cancel_scope.cancel()
-        await no_readers(before)
-
-    anyio.run(run)
+async def test_no_process_is_left_when_a_client_gives_up(endless: Path) -> None:
+    validator, before = validator_with(Settings()), children()
+    async with anyio.create_task_group() as tasks:
+        tasks.start_soon(start, validator, endless)
+        await some_readers(before)
+        tasks.cancel_scope.cancel()
+    await no_readers(before)
 
 
 def test_waiting_for_a_turn_does_not_count_as_reading(archive: Path) -> None:

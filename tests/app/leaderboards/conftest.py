@@ -4,10 +4,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from tests.support.backend import backend
 from vocboard.app.database import Database
-
-__all__ = ["backend", "filled"]
 
 
 @pytest.fixture

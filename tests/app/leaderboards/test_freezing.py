@@ -4,7 +4,7 @@ import itertools
 import random
 import uuid
 from collections.abc import Callable, Iterator
-from datetime import UTC, datetime, time, timedelta
+from datetime import datetime, time, timedelta
 from functools import partial
 from pathlib import Path
 
@@ -12,12 +12,12 @@ import pytest
 from sqlalchemy import select, update
 from sqlalchemy.orm import Session
 
-from tests.support.clock import Clock, clock
+from tests.support.clock import Clock
 from tests.support.corrections import correct
-from tests.support.entrants import make_scored
 from tests.support.factories import make_challenge, make_organiser, make_user
 from tests.support.jobs import process
 from tests.support.phases import complete, show_board
+from tests.support.scored import make_published
 from tests.support.site import Site
 from vocboard.app.accounts.models import User
 from vocboard.app.challenges import archiving
@@ -39,8 +39,6 @@ from vocboard.app.submissions.models import State, Submission
 from vocboard.evaluator.editions.column_names import COLUMNS
 from vocboard.worker.work import work_next
 
-__all__ = ["clock"]
-
 DAY, HOUR = timedelta(days=1), timedelta(hours=1)
 SITE = "https://voc.example"
 BOARD = "/challenges/frozen/leaderboards/comp1"
@@ -56,10 +54,15 @@ class World:
             session, organiser=self.organiser, slug="frozen", competitions=["comp1"], closes_at=now() + DAY
         )
         scored = [
-            make_scored(session, self.challenge, person, f"Method {number}", score, published=number < 3)
+            make_published(session, self.challenge, person, f"Method {number}", score, published=number < 3)
             for number, (person, score) in enumerate(zip(self.people, (0.5, 0.7, 0.6, 0.9), strict=True))
         ]
         self.ids = [one.id for one in scored]
+
+    def promise(self, session: Session, name: str, began_at: datetime) -> Submission:
+        """Add a submission that is published once it has been scored."""
+        given = {"published": False, "publish_when_scored": True, "began_at": began_at, "state": State.QUEUED}
+        return make_published(session, self.challenge, self.people[3], name, 0.8, **given)
 
     def publish(self, session: Session, number: int) -> None:
         publishing.publish(session, submission_id=self.ids[number], user=self.people[number])
@@ -148,17 +151,7 @@ def test_results_promised_in_time_count_although_they_are_scored_later(
     closes_at = world.challenge.main_phase.closes_at
     assert closes_at is not None
     with database.writing() as session:
-        promised = make_scored(
-            session,
-            world.challenge,
-            world.people[3],
-            "Promised",
-            0.8,
-            published=False,
-            publish_when_scored=True,
-            began_at=closes_at - timedelta(seconds=1),
-            state=State.QUEUED,
-        )
+        promised = world.promise(session, "Promised", closes_at - timedelta(seconds=1))
     clock.advance(DAY + HOUR / 2)
     assert ranks(show(database, world)) == IN_ORDER
     score(database, promised.id)
@@ -170,7 +163,7 @@ def test_what_organisers_had_removed_by_the_date_does_not_come_back(
     database: Database, world: World, clock: Clock
 ) -> None:
     with database.writing() as session:
-        promised = make_scored(
+        promised = make_published(
             session, world.challenge, world.people[3], "Promised", 0.8, publish_when_scored=True, began_at=now()
         )
         moderation.hold_back(session, submission_id=promised.id, user=world.organiser)
@@ -185,17 +178,7 @@ def test_what_organisers_had_removed_by_the_date_does_not_come_back(
 def test_results_promised_too_late_do_not_count(database: Database, world: World, clock: Clock) -> None:
     change_rules(database, world, freeze=Freeze.DATE, freezes_at=now() + DAY / 2)
     with database.writing() as session:
-        late = make_scored(
-            session,
-            world.challenge,
-            world.people[3],
-            "Late",
-            0.8,
-            published=False,
-            publish_when_scored=True,
-            began_at=now() + DAY / 2 + timedelta(seconds=1),
-            state=State.QUEUED,
-        )
+        late = world.promise(session, "Late", now() + DAY / 2 + timedelta(seconds=1))
     clock.advance(DAY)
     score(database, late.id)
     assert ranks(show(database, world)) == IN_ORDER
@@ -269,7 +252,9 @@ class Activity:
         person = self.world.people[0]
         name = f"New {next(self.numbers)}"
         archive = f"{uuid.uuid4().int:064x}"
-        made = make_scored(session, self.world.challenge, person, name, 0.95, published=False, archive_sha256=archive)
+        made = make_published(
+            session, self.world.challenge, person, name, 0.95, published=False, archive_sha256=archive
+        )
         publishing.publish(session, submission_id=made.id, user=person)
 
     def publish(self, session: Session) -> None:
@@ -485,8 +470,3 @@ def score(database: Database, submission_id: uuid.UUID) -> None:
 def frozen(database: Database) -> FrozenLeaderboard:
     with database.reading() as session:
         return session.scalars(select(FrozenLeaderboard)).one()
-
-
-def test_the_clock_moves(clock: Clock) -> None:
-    clock.set(datetime(2026, 10, 25, tzinfo=UTC))
-    assert abs(now() - datetime(2026, 10, 25, tzinfo=UTC)) < timedelta(minutes=1)

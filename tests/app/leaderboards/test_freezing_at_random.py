@@ -10,11 +10,11 @@ import pytest
 from sqlalchemy import select, update
 from sqlalchemy.orm import Session
 
-from tests.support.clock import Clock, clock
+from tests.support.clock import Clock
 from tests.support.corrections import correct
-from tests.support.entrants import make_scored
 from tests.support.factories import make_challenge, make_organiser, make_user
 from tests.support.phases import complete
+from tests.support.scored import make_published
 from vocboard.app.accounts.models import User
 from vocboard.app.challenges import archiving
 from vocboard.app.challenges import service as challenges
@@ -31,8 +31,6 @@ from vocboard.app.moderation.bans import Results
 from vocboard.app.submissions import describing, publishing
 from vocboard.app.submissions import service as submissions
 from vocboard.app.submissions.models import State, Submission
-
-__all__ = ["clock"]
 
 SITE = "https://voc.example"
 STEPS = 40
@@ -68,7 +66,7 @@ class Happenings:
     def _add(self, session: Session, **given: Any) -> Submission:
         name = f"Method {self.chance.randrange(10**9)}"
         person = self.chance.choice(self.people)
-        return make_scored(session, self.challenge, person, name, self.chance.random(), began_at=now(), **given)
+        return make_published(session, self.challenge, person, name, self.chance.random(), began_at=now(), **given)
 
     def add_published(self, session: Session) -> None:
         made = self._add(session, published=False)
@@ -96,7 +94,7 @@ class Happenings:
         if (one := self._any(session, Submission.published_at.is_not(None))) is not None:
             user, name = session.get_one(User, one.user_id), f"Version {self.chance.randrange(10**9)}"
             given = {"method_id": one.method_id, "published": False, "began_at": now()}
-            made = make_scored(session, self.challenge, user, name, self.chance.random(), **given)
+            made = make_published(session, self.challenge, user, name, self.chance.random(), **given)
             publishing.publish(session, submission_id=made.id, user=user, competitions=["comp1"], replace=True)
 
     def unpublish(self, session: Session) -> None:

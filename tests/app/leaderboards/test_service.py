@@ -13,11 +13,11 @@ from sqlalchemy.orm import Session
 
 from tests.support.backend import Backend
 from tests.support.phases import complete, main_phase, main_truth, show_board
+from tests.support.scored import store_scores
 from vocboard.app.challenges.ground_truth import make_current, start_scoring
 from vocboard.app.challenges.models import Challenge, Scoring
 from vocboard.app.database import now
 from vocboard.app.errors import NotFoundError
-from vocboard.app.evaluations import service as evaluations
 from vocboard.app.leaderboards.board import Board
 from vocboard.app.leaderboards.export import as_csv, as_latex
 from vocboard.app.pages.board_state import Asked, BoardState
@@ -44,23 +44,13 @@ def publish(backend: Backend, challenge: Challenge, method: str, scores: dict[st
 
 
 def store(session: Session, submission_id: uuid.UUID, scoring_id: uuid.UUID, scores: dict[str, float]) -> None:
-    evaluations.store(
-        session,
-        submission_id=submission_id,
-        scoring_id=scoring_id,
-        scores={
-            "comp1": CompetitionScores(
-                competition="comp1",
-                task=Task.CLASSIFICATION,
-                primary=Measure(Metric.AVERAGE_PRECISION, scores),
-                not_entered=tuple(name for name in CLASSES if name not in scores),
-            )
-        },
-        ground_truth_sha256="0" * 64,
-        archive_sha256="0" * 64,
-        started_at=now(),
-        seconds=1.0,
+    found = CompetitionScores(
+        competition="comp1",
+        task=Task.CLASSIFICATION,
+        primary=Measure(Metric.AVERAGE_PRECISION, scores),
+        not_entered=tuple(name for name in CLASSES if name not in scores),
     )
+    store_scores(session, submission_id, scoring_id, {"comp1": found})
 
 
 def everywhere(score: float, **others: float) -> dict[str, float]:
@@ -212,16 +202,7 @@ def test_a_board_of_two_measures_ranks_by_the_first_and_gives_the_mean_of_the_ot
                 for metric, value in ((Metric.ROC_AUC, area), (Metric.EQUAL_ERROR_RATE, accuracy))
             ]
             scores = CompetitionScores("comp1", Task.CLASSIFICATION, measures[0], (measures[1],))
-            evaluations.store(
-                session,
-                submission_id=submission_id,
-                scoring_id=scoring_id,
-                scores={"comp1": scores},
-                ground_truth_sha256="0" * 64,
-                archive_sha256="1" * 64,
-                started_at=now(),
-                seconds=1.0,
-            )
+            store_scores(session, submission_id, scoring_id, {"comp1": scores})
     with backend.database.reading() as session:
         found = show_board(session, challenge, "comp1")
     assert [row.method for row in found.rows] == ["by area", "by error"]

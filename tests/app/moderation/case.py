@@ -1,13 +1,15 @@
 """A challenge with an organiser and an entrant who has published a result."""
 
 import uuid
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from tests.support.backend import Backend
 from tests.support.scored import make_scored
 from vocboard.app.accounts.models import Role, User
 from vocboard.app.challenges.models import Challenge
+from vocboard.app.moderation import bulk
+from vocboard.app.moderation.bulk import Action, Outcome
 from vocboard.app.submissions import publishing
 from vocboard.app.submissions.models import Submission
 
@@ -32,6 +34,12 @@ class Case:
         with self.backend.database.writing() as session:
             given = {"submission_id": self.submission_id, **given}
             return action(session, user=user or self.organiser, **given)
+
+    def act(self, action: Action, *submission_ids: uuid.UUID, **given: str) -> Sequence[Outcome]:
+        """Act on several submissions as the organiser."""
+        who: dict[str, Any] = {"challenge": self.challenge, "user": self.organiser}
+        with self.backend.database.writing() as session:
+            return bulk.act(session, **who, action=action, submission_ids=submission_ids, **given)
 
     def publish(self, submission_id: uuid.UUID | None = None) -> Submission:
         return self.do(publishing.publish, self.owner, submission_id=submission_id or self.submission_id)

@@ -12,7 +12,7 @@ from vocboard.app.accounts.models import Role, User
 from vocboard.app.challenges import service as challenges
 from vocboard.app.database import now
 from vocboard.app.messaging.models import OutgoingMail
-from vocboard.app.moderation import bans, bulk, submissions
+from vocboard.app.moderation import bans, submissions
 from vocboard.app.moderation.bans import Results
 from vocboard.app.moderation.bulk import Action
 
@@ -52,16 +52,7 @@ def test_the_owner_of_a_disqualified_submission_is_told_the_reason_and_what_to_d
 def test_each_owner_gets_one_e_mail_about_several_submissions(case: Case) -> None:
     bob = case.backend.user(name="Bob")
     ids = [case.submission_id, case.scored("Second"), case.scored("Third", bob)]
-    with case.backend.database.writing() as session:
-        bulk.act(
-            session,
-            challenge=case.challenge,
-            user=case.organiser,
-            action=Action.DISQUALIFY,
-            submission_ids=ids,
-            reason=REASON,
-            site=SITE,
-        )
+    case.act(Action.DISQUALIFY, *ids, reason=REASON, site=SITE)
     found = {mail.recipient: mail for mail in mails(case)}
     assert found.keys() == {case.owner.email, bob.email}
     assert found[case.owner.email].subject.endswith(": 2 submissions")
@@ -74,9 +65,7 @@ def test_each_owner_gets_one_e_mail_about_several_submissions(case: Case) -> Non
 def test_the_owner_is_told_that_a_disqualification_is_lifted(case: Case, bulky: bool) -> None:
     case.do(submissions.disqualify, reason=REASON, site=SITE)
     if bulky:
-        with case.backend.database.writing() as session:
-            given = {"action": Action.REINSTATE, "submission_ids": [case.submission_id], "site": SITE}
-            bulk.act(session, challenge=case.challenge, user=case.organiser, **given)  # type: ignore[arg-type]
+        case.act(Action.REINSTATE, case.submission_id, site=SITE)
     else:
         case.do(submissions.reinstate, site=SITE)
     [_, mail] = mails(case)
@@ -101,15 +90,7 @@ def test_a_person_is_told_that_a_ban_is_lifted(case: Case, server: bool) -> None
 
 
 def test_other_actions_on_several_submissions_send_nothing(case: Case) -> None:
-    with case.backend.database.writing() as session:
-        bulk.act(
-            session,
-            challenge=case.challenge,
-            user=case.organiser,
-            action=Action.UNPUBLISH,
-            submission_ids=[case.submission_id],
-            site=SITE,
-        )
+    case.act(Action.UNPUBLISH, case.submission_id, site=SITE)
     assert mails(case) == []
 
 

@@ -16,7 +16,7 @@ from vocboard.app.accounts.models import Role
 from vocboard.app.audit.models import AuditEvent
 from vocboard.app.errors import ConflictError, ForbiddenError, InvalidInputError
 from vocboard.app.jobs.models import Kind
-from vocboard.app.moderation import bulk, submissions
+from vocboard.app.moderation import submissions
 from vocboard.app.moderation.bulk import Action
 from vocboard.app.overview import submissions as overview
 from vocboard.app.submissions import publishing, queries, queue, service
@@ -164,12 +164,6 @@ def test_what_its_owner_takes_back_in_the_meantime_is_not_published_when_it_is_a
     case.publish()
 
 
-def test_its_owner_unpublishes_and_publishes_at_will(case: Case) -> None:
-    case.do(submissions.unpublish, case.owner)
-    case.publish()
-    assert case.row.published_at is not None
-
-
 def test_a_result_held_back_and_then_disqualified_stays_held_back(case: Case) -> None:
     case.do(submissions.unpublish)
     case.do(disqualify, reason=REASON)
@@ -210,16 +204,7 @@ def test_several_are_disqualified_at_once_and_refusals_are_distinguished(case: C
     second, withdrawn = case.scored("Second"), case.scored("Withdrawn", state=State.WITHDRAWN)
     elsewhere = Case(case.backend).submission_id
     chosen = [case.submission_id, second, withdrawn, elsewhere, uuid.uuid4()]
-    with case.backend.database.writing() as session:
-        outcomes = bulk.act(
-            session,
-            challenge=case.challenge,
-            user=case.organiser,
-            action=Action.DISQUALIFY,
-            submission_ids=chosen,
-            reason=REASON,
-            site=SITE,
-        )
+    outcomes = case.act(Action.DISQUALIFY, *chosen, reason=REASON, site=SITE)
     done = {one.submission_id for one in outcomes if one.refusal is None}
     assert done == {case.submission_id, second}
     assert case.backend.submission(elsewhere).state is State.SCORED

@@ -30,13 +30,6 @@ from vocboard.evaluator.tasks.registries.definitions import METRICS
 WARNING = {"code": "x", "severity": "warning", "message": "Odd.", "file": "a.txt", "line": 1}
 
 
-@pytest.fixture
-def database(database_url: str) -> Any:
-    opened = Database(database_url)
-    yield opened
-    opened.close()
-
-
 def scored(session: Session, challenge: Challenge, owner: User, name: str, score: float, **given: Any) -> str:
     fields = {"archive_sha256": f"{uuid.uuid4().int:064x}", "training_data": "VOC", **given}
     make_scored(session, challenge, owner, name, score=score, **fields)

@@ -2,8 +2,8 @@
 
 import re
 
-from tests.support.browsing import send_form, sign_in
-from tests.support.factories import PASSWORD, make_user
+from tests.support.browsing import send_form, sign_in, signed_in
+from tests.support.factories import PASSWORD, make_token, make_user
 from tests.support.site import Site
 from vocboard.app.accounts.models import Role
 
@@ -17,8 +17,7 @@ def account(site: Site, **given: object) -> str:
 
 def test_a_token_is_shown_once_and_works(embedded_site: Site) -> None:
     email = account(embedded_site)
-    with embedded_site.client() as client:
-        sign_in(client, email)
+    with signed_in(embedded_site, email) as client:
         made = send_form(
             client, "/account", "/account/tokens", label="cluster", scopes="read", lifetime="30", password=PASSWORD
         )
@@ -36,8 +35,7 @@ def test_a_token_is_shown_once_and_works(embedded_site: Site) -> None:
 
 def test_a_token_needs_the_password_again(embedded_site: Site) -> None:
     email = account(embedded_site)
-    with embedded_site.client() as client:
-        sign_in(client, email)
+    with signed_in(embedded_site, email) as client:
         for password in ("", "not this one"):
             answer = send_form(
                 client, "/account", "/account/tokens", label="cluster", scopes="read", lifetime="30", password=password
@@ -48,27 +46,9 @@ def test_a_token_needs_the_password_again(embedded_site: Site) -> None:
         assert "You have no tokens." in client.get("/account").text
 
 
-def test_a_new_password_revokes_all_tokens(embedded_site: Site) -> None:
-    email = account(embedded_site)
-    with embedded_site.client() as client:
-        sign_in(client, email)
-        assert "revokes all API tokens" in client.get("/account").text
-        made = send_form(
-            client, "/account", "/account/tokens", label="cluster", scopes="read", lifetime="30", password=PASSWORD
-        )
-        assert made.headers["location"] == "/account"
-        [secret] = set(SECRET.findall(client.get("/account").text))
-        send_form(
-            client, "/account", "/account/password", current_password=PASSWORD, new_password="three green ladders"
-        )
-        with embedded_site.client(secret) as program:
-            assert program.get("/api/v1/me").status_code == 401
-
-
 def test_guessing_the_present_password_is_limited(embedded_site: Site) -> None:
     email = account(embedded_site)
-    with embedded_site.client() as client:
-        sign_in(client, email)
+    with signed_in(embedded_site, email) as client:
         answers = [
             send_form(client, "/account", "/account/password", current_password="wrong", new_password="three ladders!")
             for _ in range(11)
@@ -78,8 +58,7 @@ def test_guessing_the_present_password_is_limited(embedded_site: Site) -> None:
 
 def test_a_token_without_scope_or_end_is_refused_with_what_was_typed(embedded_site: Site) -> None:
     email = account(embedded_site)
-    with embedded_site.client() as client:
-        sign_in(client, email)
+    with signed_in(embedded_site, email) as client:
         answer = send_form(client, "/account", "/account/tokens", label="cluster", lifetime="99999", password=PASSWORD)
     assert answer.status_code == 422
     assert 'value="cluster"' in answer.text
@@ -91,8 +70,7 @@ def test_a_token_without_scope_or_end_is_refused_with_what_was_typed(embedded_si
 def test_only_organisers_are_offered_tokens_that_organise(embedded_site: Site) -> None:
     for role, offered in ((Role.PARTICIPANT, False), (Role.ORGANISER, True)):
         email = account(embedded_site, role=role)
-        with embedded_site.client() as client:
-            sign_in(client, email)
+        with signed_in(embedded_site, email) as client:
             assert ('value="organise"' in client.get("/account").text) is offered
 
 
@@ -107,16 +85,21 @@ def test_another_browser_can_be_signed_out(embedded_site: Site) -> None:
         assert here.get("/account").status_code == 200
 
 
-def test_a_new_password_needs_the_present_one_and_ends_other_sessions(embedded_site: Site) -> None:
-    email, new = account(embedded_site), "another dozen of words"
+def test_a_new_password_needs_the_present_one_and_ends_other_sessions_and_tokens(embedded_site: Site) -> None:
+    with embedded_site.writing() as session:
+        user = make_user(session)
+        email, token, new = user.email, make_token(session, user), "another dozen of words"
     with embedded_site.client() as here, embedded_site.client() as there:
         sign_in(there, email)
         sign_in(here, email)
+        assert "revokes all API tokens" in here.get("/account").text
         refused = send_form(here, "/account", "/account/password", current_password="wrong", new_password=new)
         assert refused.status_code == 422
         assert "This is not your current password." in refused.text
         changed = send_form(here, "/account", "/account/password", current_password=PASSWORD, new_password=new)
         assert changed.status_code == 303
+        with embedded_site.client(token) as program:
+            assert program.get("/api/v1/me").status_code == 401
         assert here.get("/account").status_code == 200
         assert there.get("/account").status_code == 303
         sign_in(there, email, new)

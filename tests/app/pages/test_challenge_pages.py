@@ -5,7 +5,7 @@ from datetime import timedelta
 import pytest
 from lxml import html
 
-from tests.support.browsing import sign_in
+from tests.support.browsing import signed_in
 from tests.support.factories import make_challenge, make_organiser
 from tests.support.site import Site
 from vocboard.app.challenges.models import Visibility
@@ -73,8 +73,7 @@ def test_the_organiser_of_a_draft_is_offered_to_rehearse_not_to_submit(embedded_
         organiser = make_organiser(session)
         slug = make_challenge(session, organiser=organiser, visibility=Visibility.DRAFT).slug
         email = organiser.email
-    with embedded_site.client() as client:
-        sign_in(client, email)
+    with signed_in(embedded_site, email) as client:
         page = html.fromstring(client.get(f"/challenges/{slug}").text)
         others = [html.fromstring(client.get(at).text) for at in ("/", f"/challenges/{slug}/leaderboards/comp1")]
     head = " ".join(page.xpath('//header[@class="page-head"]')[0].text_content().split())

@@ -11,10 +11,10 @@ import httpx
 import pytest
 from sqlalchemy import func, select
 
-from tests.support.browsing import from_here, sign_in, token_of
-from tests.support.entrants import make_scored
+from tests.support.browsing import from_here, signed_in, token_of
 from tests.support.factories import make_challenge, make_organiser, make_token, make_truth
 from tests.support.phases import main_truth
+from tests.support.scored import make_published
 from tests.support.site import Site
 from vocboard.app.accounts.models import User
 from vocboard.app.challenges.models import Challenge, GroundTruthVersion, TruthState
@@ -102,8 +102,7 @@ def add_version(site: Site, world: World, **given: Any) -> str:
 
 def test_the_report_shows_ranks_scores_and_what_would_be_lost(embedded_site: Site, world: World) -> None:
     page = add_rescore(embedded_site, world, RescoreState.READY, report=REPORT)
-    with embedded_site.client() as client:
-        sign_in(client, world.email)
+    with signed_in(embedded_site, world.email) as client:
         text = client.get(page).text
         assert "2 → 1" in text
         assert "Changed &lt;method&gt;" in text
@@ -123,8 +122,7 @@ def test_the_reason_can_be_changed_when_a_rescore_is_applied(
 ) -> None:
     monkeypatch.setattr(service, "MAX_WAIT", timedelta(0))  # there is no worker
     page = add_rescore(embedded_site, world, RescoreState.READY, report=REPORT)
-    with embedded_site.client() as client:
-        sign_in(client, world.email)
+    with signed_in(embedded_site, world.email) as client:
         assert re.search(r'<input id="reason"[^>]* value="Ten boxes corrected">', client.get(page).text)
         refused = send(client, page, f"{page}/apply", reason="x" * 2001)
         assert refused.status_code == 422
@@ -146,8 +144,7 @@ def test_what_needs_attention_is_applied_only_with_the_name_of_the_challenge(
     pages = [
         add_rescore(embedded_site, world, RescoreState.READY, report={**REPORT, "lost_published": 1}) for _ in range(2)
     ]
-    with embedded_site.client() as client:
-        sign_in(client, world.email)
+    with signed_in(embedded_site, world.email) as client:
         assert "Needs attention" in client.get(pages[0]).text
         assert client.get(f"/organise/{world.challenge.slug}").text.count("Needs attention") == len(pages)
         for wrong in ({}, {"confirm": "another-challenge"}):
@@ -175,8 +172,7 @@ def test_every_page_of_a_rescore_says_which_version_is_current(
 ) -> None:
     given = {} if state is RescoreState.RUNNING else {"report": REPORT, "failure": "No.", "finished_at": now()}
     page = add_rescore(embedded_site, world, state, **given)
-    with embedded_site.client() as client:
-        sign_in(client, world.email)
+    with signed_in(embedded_site, world.email) as client:
         assert f"Version {world.current.number} is current" in client.get(page).text
         listed = client.get(f"/organise/{world.challenge.slug}").text
         assert f"are scored with <strong>version {world.current.number}</strong>" in listed
@@ -184,8 +180,7 @@ def test_every_page_of_a_rescore_says_which_version_is_current(
 
 def test_a_running_one_is_followed_with_and_without_a_script(embedded_site: Site, world: World) -> None:
     page = add_rescore(embedded_site, world, RescoreState.RUNNING)
-    with embedded_site.client() as client:
-        sign_in(client, world.email)
+    with signed_in(embedded_site, world.email) as client:
         text = client.get(page).text
         assert '<noscript><meta http-equiv="refresh"' in text
         assert re.search(r'data-rescore="/api/v1/rescores/[^"]+/events"', text)
@@ -196,8 +191,7 @@ def test_a_running_one_is_followed_with_and_without_a_script(embedded_site: Site
 def test_a_rescore_needs_a_reason_and_is_started_once(embedded_site: Site, world: World) -> None:
     page = f"/organise/{world.challenge.slug}"
     number = str(world.current.number)
-    with embedded_site.client() as client:
-        sign_in(client, world.email)
+    with signed_in(embedded_site, world.email) as client:
         refused = send(client, page, f"{page}/rescores", ground_truth_version=number, reason=" ")
         assert refused.status_code == 422
         assert "Reason: Required." in refused.text
@@ -211,8 +205,7 @@ def test_a_rescore_needs_a_reason_and_is_started_once(embedded_site: Site, world
 def test_warnings_are_shown_and_confirmed(embedded_site: Site, world: World) -> None:
     page = f"/organise/{world.challenge.slug}"
     number = add_version(embedded_site, world, warnings=[WARNING])
-    with embedded_site.client() as client:
-        sign_in(client, world.email)
+    with signed_in(embedded_site, world.email) as client:
         text = client.get(page).text
         assert "&#39;Plum&#39; is not a class of the edition" in text
         assert f"scored with <strong>version {world.current.number}</strong>" in text
@@ -229,8 +222,7 @@ def test_warnings_are_shown_and_confirmed(embedded_site: Site, world: World) -> 
 def test_nobody_is_asked_about_a_version_that_a_newer_one_has_replaced(embedded_site: Site, world: World) -> None:
     page = f"/organise/{world.challenge.slug}"
     add_version(embedded_site, world, warnings=[WARNING])
-    with embedded_site.client() as client:
-        sign_in(client, world.email)
+    with signed_in(embedded_site, world.email) as client:
         assert "Please check: 1 warning" in client.get(page).text
         with embedded_site.writing() as session:
             make_truth(session, session.merge(world.challenge))
@@ -245,8 +237,7 @@ def test_nobody_is_asked_about_a_version_that_a_newer_one_has_replaced(embedded_
 def test_warnings_are_confirmed_and_scored_with_in_one_step(embedded_site: Site, world: World) -> None:
     page = f"/organise/{world.challenge.slug}"
     number = add_version(embedded_site, world, warnings=[WARNING])
-    with embedded_site.client() as client:
-        sign_in(client, world.email)
+    with signed_in(embedded_site, world.email) as client:
         both = {"ground_truth_version": number, "confirm_warnings": "true"}
         started = send(client, page, f"{page}/rescores", **both, reason="Ten boxes corrected")
         assert started.headers["location"].startswith(f"{page}/rescores/")
@@ -258,8 +249,7 @@ def test_a_failed_version_is_collapsed_and_can_be_removed(embedded_site: Site, w
     problem = Problem("bad_annotation", Severity.ERROR, "is not well-formed XML").as_json()
     failed = {"state": TruthState.FAILED, "file_name": "broken.tar.gz", "problems": [problem, WARNING]}
     number = add_version(embedded_site, world, **failed)
-    with embedded_site.client() as client:
-        sign_in(client, world.email)
+    with signed_in(embedded_site, world.email) as client:
         text = client.get(page).text
         assert re.search(r"<details[^>]*>\s*<summary>[^<]*broken\.tar\.gz", text)
         kinds = re.findall(r'data-kind="(\w+)".*?class="message">(.*?)</span>', text, re.DOTALL)
@@ -279,8 +269,7 @@ def test_competitions_without_ground_truth_are_named_and_removed(embedded_site: 
         version.competitions = ["comp1"]
         version.summary = {"detection/test": {"images": 3, "missing": "its images have no Annotations"}}
         page, number, email = f"/organise/{challenge.slug}", version.number, organiser.email
-    with embedded_site.client() as client:
-        sign_in(client, email)
+    with signed_in(embedded_site, email) as client:
         text = client.get(page).text
         assert "comp3: its images have no Annotations" in text
         assert "so nobody can submit yet" in text
@@ -313,8 +302,7 @@ def test_the_upload_form_names_the_folders_that_the_challenge_needs(
         organiser = make_organiser(session)
         challenge = make_challenge(session, organiser=organiser, ready=False, **given)
         email, page = organiser.email, f"/organise/{challenge.slug}"
-    with embedded_site.client() as client:
-        sign_in(client, email)
+    with signed_in(embedded_site, email) as client:
         hint = re.search(r"An archive with (.*?);", client.get(page).text)
     assert hint
     assert re.findall(r"<code>(.*?)</code>", hint[1]) == expected
@@ -336,8 +324,7 @@ def test_competitions_of_a_phase_are_removed_on_the_same_page(embedded_site: Sit
         version = make_truth(session, challenge, current=False)
         version.phase_id, version.competitions = challenge.phase_row("final").id, ["comp1"]
         page, number, email = f"/organise/{challenge.slug}", version.number, organiser.email
-    with embedded_site.client() as client:
-        sign_in(client, email)
+    with signed_in(embedded_site, email) as client:
         text = client.get(page).text
         assert "cannot score 1 competition of Final, so nobody can submit yet" in text
         assert "Remove comp3 from Final" in text
@@ -355,9 +342,8 @@ def test_phases_that_share_ground_truth_follow_the_same_version(
         rules = PhaseRules(competitions=("comp1",))
         add_phase(session, challenge=challenge, user=organiser, key="final", title="Final", rules=rules)
         if rehearses:
-            make_scored(session, challenge, organiser, "Baseline", 0.5, published=False, is_rehearsal=True)
-    with embedded_site.client() as client:
-        sign_in(client, world.email)
+            make_published(session, challenge, organiser, "Baseline", 0.5, published=False, is_rehearsal=True)
+    with signed_in(embedded_site, world.email) as client:
         text = client.get(f"/organise/{world.challenge.slug}").text
     told = re.findall(r"<p>((?:Nobody has submitted yet\. )?Submissions.*?)</p>", text)
     assert len(told) == 1
@@ -378,8 +364,7 @@ def test_images_and_objects_are_shown_by_class_with_the_sets_side_by_side(embedd
             "detection/train": numbers(2501),
             "detection/val": numbers(2510),
         }
-    with embedded_site.client() as client:
-        sign_in(client, world.email)
+    with signed_in(embedded_site, world.email) as client:
         text = client.get(f"/organise/{world.challenge.slug}").text
     assert "segmentation" in text.lower()
     assert "Cannot be scored: there are no maps" in text
@@ -407,12 +392,11 @@ def test_an_upload_with_a_reason_leads_to_its_rescore(embedded_site: Site, world
             headers=from_here(client),
         )
 
-    with embedded_site.client() as client:
-        sign_in(client, world.email)
+    with signed_in(embedded_site, world.email) as client:
         assert "Reason for the correction" not in client.get(page).text
         assert upload(client, reason="Nobody has submitted").headers["location"] == f"{page}?done=truth"
         with embedded_site.writing() as session:
-            make_scored(session, session.merge(world.challenge), make_organiser(session), "Method", 0.5)
+            make_published(session, session.merge(world.challenge), make_organiser(session), "Method", 0.5)
         assert "Reason for the correction" in client.get(page).text
         refused = upload(client, reason="x" * 2001)
         assert (refused.status_code, "Use at most 2000 characters; this has 2001" in refused.text) == (422, True)

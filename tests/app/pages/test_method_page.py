@@ -10,7 +10,7 @@ import pytest
 from sqlalchemy import select
 from sqlalchemy.orm import joinedload
 
-from tests.support.browsing import send_form, sign_in
+from tests.support.browsing import send_form, sign_in, signed_in
 from tests.support.factories import make_challenge, make_organiser, make_token, make_user
 from tests.support.phases import main_phase
 from tests.support.scored import make_scored
@@ -110,8 +110,7 @@ def test_a_competition_that_was_left_out_is_not_there(scene: Scene) -> None:
 
 def test_the_description_can_be_changed_and_the_log_keeps_the_old_one(scene: Scene) -> None:
     path = f"/submissions/{scene.old}"
-    with scene.site.client() as client:
-        sign_in(client, scene.owner)
+    with signed_in(scene.site, scene.owner) as client:
         fields = {"method_description": "Two stages", "contributors": "Ada", "affiliation": "Lab", "note": SECRET}
         answer = send_form(client, f"{path}/edit", f"{path}/edit", **fields, **LINKS)
         assert answer.headers["location"] == f"{path}?done=described"
@@ -128,8 +127,7 @@ def test_the_description_can_be_changed_and_the_log_keeps_the_old_one(scene: Sce
 
 def test_a_method_can_be_renamed_but_not_to_another_of_the_same_person(scene: Scene) -> None:
     path = f"/submissions/{scene.old}"
-    with scene.site.client() as client:
-        sign_in(client, scene.owner)
+    with signed_in(scene.site, scene.owner) as client:
         answer = send_form(client, f"{path}/edit", f"{path}/edit", method_name="Renamed", **LINKS)
         assert answer.headers["location"] == f"{path}?done=described"
     assert scene.patch(scene.new)["method"]["name"] == "Renamed", "all versions have the name"
@@ -208,8 +206,7 @@ def test_withdrawing_says_what_happens_and_it_does(scene: Scene) -> None:
     assert "The frozen leaderboards of comp1, comp3 go on showing it" in page
     assert "It leaves the leaderboards" not in page
     assert "deleted from the server after 30 days" in page
-    with scene.site.client() as client:
-        sign_in(client, scene.owner)
+    with signed_in(scene.site, scene.owner) as client:
         send_form(client, path, path)
         assert client.get(path).status_code == 409
     with scene.site.client() as client:

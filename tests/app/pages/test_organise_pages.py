@@ -8,9 +8,9 @@ import pytest
 from sqlalchemy import select
 
 from tests.browser.gallery import fill
-from tests.support.browsing import from_here, sign_in, token_of
-from tests.support.entrants import make_scored
+from tests.support.browsing import from_here, signed_in, token_of
 from tests.support.factories import make_challenge, make_organiser, make_user
+from tests.support.scored import make_published
 from tests.support.site import Site
 from vocboard.app.accounts.models import Role, User
 from vocboard.app.challenges.models import Visibility
@@ -42,8 +42,7 @@ def organiser(embedded_site: Site) -> str:
 
 
 def test_a_challenge_is_set_up_and_changed(embedded_site: Site, organiser: str) -> None:
-    with embedded_site.client() as client:
-        sign_in(client, organiser)
+    with signed_in(embedded_site, organiser) as client:
         made = send(client, "/organise/new", NEW)
         assert made.headers["location"] == "/organise/spring?done=created"
         page = client.get("/organise/spring").text
@@ -69,8 +68,7 @@ def test_all_that_is_wrong_is_reported_and_all_that_was_typed_is_kept(embedded_s
         "quota_days": "x",
         "visibility": "?",
     }
-    with embedded_site.client() as client:
-        sign_in(client, organiser)
+    with signed_in(embedded_site, organiser) as client:
         first = send(client, "/organise/new", wrong)
         assert first.status_code == 422
         for field in ("opens_at", "quota_count", "quota_days", "visibility"):
@@ -84,8 +82,7 @@ def test_all_that_is_wrong_is_reported_and_all_that_was_typed_is_kept(embedded_s
 
 
 def test_a_taken_name_is_a_conflict_reported_on_the_form(embedded_site: Site, organiser: str) -> None:
-    with embedded_site.client() as client:
-        sign_in(client, organiser)
+    with signed_in(embedded_site, organiser) as client:
         send(client, "/organise/new", NEW)
         again = send(client, "/organise/new", NEW)
     assert again.status_code == 409
@@ -102,8 +99,7 @@ def test_only_its_organisers_and_administrators_see_behind_a_challenge(embedded_
             make_user(session, role=Role.ADMINISTRATOR).email: 200,
         }
     for email, status in statuses.items():
-        with embedded_site.client() as client:
-            sign_in(client, email)
+        with signed_in(embedded_site, email) as client:
             assert client.get(f"/organise/{slug}").status_code == status
             assert client.get(f"/organise/{slug}/edit").status_code == status
 
@@ -111,8 +107,7 @@ def test_only_its_organisers_and_administrators_see_behind_a_challenge(embedded_
 def test_ground_truth_before_the_worker_has_started_is_refused_with_a_reason(
     embedded_site: Site, organiser: str
 ) -> None:
-    with embedded_site.client() as client:
-        sign_in(client, organiser)
+    with signed_in(embedded_site, organiser) as client:
         send(client, "/organise/new", NEW)
         token = token_of(client.get("/organise/spring"))
         answer = client.post(
@@ -129,8 +124,7 @@ def test_ground_truth_before_the_worker_has_started_is_refused_with_a_reason(
 def test_organisers_see_what_a_ground_truth_holds_and_why_one_failed(embedded_site: Site) -> None:
     with embedded_site.writing() as session:
         gallery = fill(session, methods=1)
-    with embedded_site.client() as client:
-        sign_in(client, gallery.organiser)
+    with signed_in(embedded_site, gallery.organiser) as client:
         page = client.get("/organise/voc2012").text
     assert "4\u2009952 images" in page
     assert "1\u2009234" in page
@@ -145,8 +139,7 @@ def test_a_wrong_edition_file_is_reported_line_by_line_and_kept_for_correction(e
     aerial = (Path(__file__).parents[3] / "docs" / "editions" / "examples" / "aerial.toml").read_text()
     wrong = aerial.replace("threshold = 0.5", "threshold = 5").replace('title = "V', 'titel = "V')
     form = {"title": "Own", "slug": "own"}
-    with embedded_site.client() as client:
-        sign_in(client, email)
+    with signed_in(embedded_site, email) as client:
         form["csrf_token"] = token_of(client.get("/organise/new"))
         files = {"edition_file": ("aerial.toml", wrong.encode())}
         answer = client.post("/organise/new", data=form, files=files, headers=from_here(client))
@@ -184,9 +177,8 @@ def test_an_archived_challenge_offers_nothing_that_it_would_refuse(embedded_site
     with embedded_site.writing() as session:
         owner = session.scalars(select(User).where(User.email == organiser)).one()
         challenge = make_challenge(session, organiser=owner, slug="spring", visibility=Visibility.DRAFT)
-        make_scored(session, challenge, make_user(session, name="Ada"), "A method", 0.5)
-    with embedded_site.client() as client:
-        sign_in(client, organiser)
+        make_published(session, challenge, make_user(session, name="Ada"), "A method", 0.5)
+    with signed_in(embedded_site, organiser) as client:
         before = pages(client)
         assert send(client, "/organise/spring/archive", {}).status_code == 303
         after = pages(client)

@@ -7,7 +7,7 @@ from lxml import html
 from sqlalchemy import select
 
 from tests.browser.gallery import Gallery
-from tests.support.browsing import from_here, send_form, sign_in, token_of
+from tests.support.browsing import from_here, send_form, sign_in, signed_in, token_of
 from tests.support.site import Site
 from vocboard.app.accounts.models import User
 from vocboard.app.submissions.models import State, Submission
@@ -25,8 +25,7 @@ def send_action(client: httpx.Client, path: str, to: str, **fields: object) -> h
 
 
 def test_organisers_filter_submissions_and_see_why_one_failed(gallery_site: Site, gallery: Gallery) -> None:
-    with gallery_site.client() as client:
-        sign_in(client, gallery.organiser)
+    with signed_in(gallery_site, gallery.organiser) as client:
         everything = client.get(LIST).text
         failed = client.get(f"{LIST}?state=failed&sort=mean").text
         nothing = client.get(f"{LIST}?q=no-such-method&state=nonsense&page=x").text
@@ -37,16 +36,14 @@ def test_organisers_filter_submissions_and_see_why_one_failed(gallery_site: Site
     assert "DPM-002" not in failed
     assert "No submission matches the filters." in nothing
     assert "Technical reason" in page
-    with gallery_site.client() as client:
-        sign_in(client, gallery.participant)
+    with signed_in(gallery_site, gallery.participant) as client:
         assert "Technical reason" not in client.get(f"/submissions/{gallery.submissions['failed']}").text
 
 
 def test_several_submissions_are_disqualified_at_once(gallery_site: Site, gallery: Gallery) -> None:
     scored, withdrawn = gallery.submissions["scored"], gallery.submissions["withdrawn"]
     chosen = {"submission": [str(scored), str(withdrawn)], "action": "disqualify"}
-    with gallery_site.client() as client:
-        sign_in(client, gallery.organiser)
+    with signed_in(gallery_site, gallery.organiser) as client:
         without_reason = send_action(client, LIST, f"{LIST}/actions", **chosen)
         done = send_action(client, LIST, f"{LIST}/actions", **chosen, reason="Two accounts.")
         filtered = f"{LIST}?state=disqualified&q=own"
@@ -110,8 +107,7 @@ def test_an_entrant_is_banned_and_the_ban_lifted(gallery_site: Site, gallery: Ga
 
 
 def test_the_log_of_the_server_names_the_challenge_of_each_event(gallery_site: Site, gallery: Gallery) -> None:
-    with gallery_site.client() as administrator:
-        sign_in(administrator, gallery.administrator)
+    with signed_in(gallery_site, gallery.administrator) as administrator:
         log = administrator.get("/organise/log?action=challenge.ban").text
         assert '<a class="small" href="/organise/voc2012">Visual object classes 2012</a>' in log
         assert 'class="small" href="/organise/' not in administrator.get("/organise/voc2012/log").text
@@ -122,8 +118,7 @@ def test_what_an_organiser_unpublishes_stays_so_as_the_message_says(gallery_site
         of_open = Submission.challenge.has(slug="voc2012")
         published = session.scalars(select(Submission.id).where(Submission.published_at.is_not(None), of_open)).first()
     path = f"/submissions/{published}"
-    with gallery_site.client() as client:
-        sign_in(client, gallery.organiser)
+    with signed_in(gallery_site, gallery.organiser) as client:
         done = send_form(client, path, f"{path}/unpublish", reason="The file was wrong.")
         assert done.headers["location"] == f"{path}?done=held-back"
         assert (
@@ -134,8 +129,7 @@ def test_what_an_organiser_unpublishes_stays_so_as_the_message_says(gallery_site
 
 def test_a_reason_that_no_export_could_hold_is_refused(gallery_site: Site, gallery: Gallery) -> None:
     path = f"/submissions/{gallery.submissions['failed']}"
-    with gallery_site.client() as client:
-        sign_in(client, gallery.organiser)
+    with signed_in(gallery_site, gallery.organiser) as client:
         refused = send_form(client, path, f"{path}/evaluate-again", reason="a\x82b")
     assert refused.status_code == 422
     assert "Remove the invisible character U+0082" in refused.text
@@ -143,8 +137,7 @@ def test_a_reason_that_no_export_could_hold_is_refused(gallery_site: Site, galle
 
 def test_evaluating_again_twice_is_refused_on_the_page_of_the_submission(gallery_site: Site, gallery: Gallery) -> None:
     path = f"/submissions/{gallery.submissions['scored']}"
-    with gallery_site.client() as client:
-        sign_in(client, gallery.organiser)
+    with signed_in(gallery_site, gallery.organiser) as client:
         assert send_form(client, path, f"{path}/evaluate-again").status_code == 303
         again = send_form(client, path, f"{path}/evaluate-again")
     assert again.status_code == 409
@@ -153,8 +146,7 @@ def test_evaluating_again_twice_is_refused_on_the_page_of_the_submission(gallery
 
 
 def test_the_queue_says_that_no_worker_looks_for_work(gallery_site: Site, gallery: Gallery) -> None:
-    with gallery_site.client() as client:
-        sign_in(client, gallery.organiser)
+    with signed_in(gallery_site, gallery.organiser) as client:
         page = client.get("/organise/voc2012/queue").text
     assert "No worker has looked for work in the last day." in page
     assert "Own method, queued" in page

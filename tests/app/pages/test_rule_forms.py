@@ -5,7 +5,7 @@ from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-from tests.support.browsing import from_here, sign_in, token_of
+from tests.support.browsing import from_here, signed_in, token_of
 from tests.support.factories import make_challenge, make_organiser
 from tests.support.site import Site
 from vocboard.app.challenges.models import Admission, Detail, Freeze, Visibility
@@ -64,8 +64,7 @@ def test_a_new_phase_takes_the_rules_of_the_last_one_but_not_its_dates(embedded_
         organiser = make_organiser(session)
         challenge = make_challenge(session, organiser=organiser, freeze=Freeze.DATE, freezes_at=START, quota_count=7)
         page, email = f"/organise/{challenge.slug}/phases", organiser.email
-    with embedded_site.client() as client:
-        sign_in(client, email)
+    with signed_in(embedded_site, email) as client:
         answer = client.get(f"{page}/new")
         form = answer.text
         assert re.search(r'name="quota_count"[^>]* value="7"', form)

@@ -17,10 +17,10 @@ from tests.support.browsing import sign_in
 from tests.support.factories import make_challenge, make_user
 from tests.support.filled_databases import furnish
 from tests.support.phases import main_phase
+from tests.support.scored import store_scores
 from tests.support.site import Site, serving
 from vocboard.app.challenges.models import Challenge, Detail, Visibility
 from vocboard.app.database import now
-from vocboard.app.evaluations import service as evaluations
 from vocboard.app.settings import Settings
 from vocboard.app.submissions.models import Submission
 from vocboard.evaluator.editions import Metric, Task, load
@@ -157,16 +157,8 @@ def test_two_test_sets_are_compared(embedded_site: Site) -> None:
             user = make_user(session)
             made = make_submission(session, challenge, user, name=f"Method {number}", keys=["comp1", "comp2"])
             assert challenge.main_phase.current_scoring_id is not None
-            evaluations.store(
-                session,
-                submission_id=made.id,
-                scoring_id=challenge.main_phase.current_scoring_id,
-                scores={"comp1": scores_of("comp1", first), "comp2": scores_of("comp2", second)},
-                ground_truth_sha256="0" * 64,
-                archive_sha256="0" * 64,
-                started_at=now(),
-                seconds=1.0,
-            )
+            scores = {"comp1": scores_of("comp1", first), "comp2": scores_of("comp2", second)}
+            store_scores(session, made.id, challenge.main_phase.current_scoring_id, scores)
             made.published_at = now()
     with embedded_site.client() as client:
         page = html.fromstring(client.get("/challenges/voc2005/leaderboards").text)

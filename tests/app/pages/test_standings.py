@@ -8,8 +8,8 @@ from lxml import html
 
 from tests.browser.gallery_states import add_states
 from tests.support.browsing import sign_in
-from tests.support.entrants import make_scored
 from tests.support.factories import make_challenge, make_organiser, make_user
+from tests.support.scored import make_published
 from tests.support.site import Site
 from vocboard.app.challenges.models import Challenge, Detail
 from vocboard.app.database import now
@@ -61,7 +61,7 @@ def test_challenges_are_in_the_order_of_their_dates(embedded_site: Site) -> None
         def challenge(slug: str, **given: Any) -> Challenge:
             return make_challenge(session, organiser=owner, slug=slug, title=f"Order {slug}", **given)
 
-        make_scored(session, challenge("in-use"), owner, "Method", 0.5)
+        make_published(session, challenge("in-use"), owner, "Method", 0.5)
         challenge("unused")
         challenge("soon", closes_at=started + 2 * day)
         challenge("later", closes_at=started + 9 * day)
@@ -86,7 +86,7 @@ def test_a_reader_sees_the_own_rank_and_the_gap_of_rounded_means(embedded_site: 
         )
         people = [make_user(session) for _ in range(4)]
         for person, score in zip(people, (0.9006, 0.7004, 0.8, 0.9), strict=True):
-            make_scored(session, challenge, person, f"Method of {score}", score, published=score != 0.9)
+            make_published(session, challenge, person, f"Method of {score}", score, published=score != 0.9)
         first, third, _, unpublished = (person.email for person in people)
     for path, slug in (("/", "ranked"), ("/challenges/ranked", "")):
         visitor = said(embedded_site, path, slug=slug)

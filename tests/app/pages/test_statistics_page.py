@@ -1,4 +1,4 @@
-"""What readers and organisers see of a leaderboard whose statistics cannot be computed."""
+"""Pages of statistics and of diagnoses."""
 
 import re
 from typing import Any
@@ -6,14 +6,17 @@ from typing import Any
 from lxml import html
 from sqlalchemy.orm import Session
 
-from tests.support.browsing import sign_in
-from tests.support.entrants import make_scored
+from tests.support.browsing import sign_in, signed_in
 from tests.support.factories import make_challenge, make_organiser, make_user
 from tests.support.phases import main_phase, show_board
+from tests.support.scored import make_published
 from tests.support.site import Site
 from vocboard.app.accounts.models import User
 from vocboard.app.challenges.models import Challenge
 from vocboard.app.database import now
+from vocboard.app.evaluations.visible import VisibleDiagnosis
+from vocboard.app.pages.diagnosis import diagnosis_view
+from vocboard.app.pages.rendering import environment
 from vocboard.app.statistics.boards import Failure, Interval, MethodStatistics, Statistics, decimals_of, digest_of
 from vocboard.app.statistics.models import BoardStatistics, SubmissionSequence
 from vocboard.app.statistics.sequences import Change, SequenceStatistics, members
@@ -26,7 +29,7 @@ NONE = Statistics(3, 0, 0, 0, {})
 def make_board(session: Session, organiser: User, content: dict[str, Any]) -> None:
     """Make a leaderboard with one method, and what workers have stored of its statistics."""
     challenge = make_challenge(session, organiser=organiser, slug="few", statistics=True)
-    make_scored(session, challenge, organiser, "Method", 0.5)
+    make_published(session, challenge, organiser, "Method", 0.5)
     entries = show_board(session, challenge, "comp1").rows.entries
     digest = digest_of((entry.result_id for entry in entries), decimals_of(challenge.decimals))
     assert digest is not None
@@ -71,7 +74,7 @@ def test_the_comparison_of_an_entrants_submissions_is_never_of_other_submissions
         organiser, entrant = make_organiser(session), make_user(session)
         challenge = make_challenge(session, organiser=organiser, slug="few", statistics=True)
         for score in (0.5, 0.51, 0.6):
-            make_scored(session, challenge, entrant, "Method", score, published=False)
+            make_published(session, challenge, entrant, "Method", score, published=False)
         [(sequence_key, sequence)] = members(session, challenge.main_phase.id, competition="comp1").items()
         steps = [Change(-0.01, 0.03, False), Change(-0.02, 0.2, False)]
         results = [one.result_id for one in sequence]
@@ -86,8 +89,7 @@ def test_the_comparison_of_an_entrants_submissions_is_never_of_other_submissions
         content = {"competitions": {sequence_key.stored: found.as_json()}}
         session.add(SubmissionSequence(**key, decimals=4, version=1, is_due=False, content=content))
         challenge_id, email = challenge.id, entrant.email
-    with embedded_site.client() as client:
-        sign_in(client, organiser.email)
+    with signed_in(embedded_site, organiser.email) as client:
         page = client.get(address, params={"method": str(sequence_key.method_id)}).text
         assert "no single step up does" in page
         assert email in page
@@ -96,7 +98,7 @@ def test_the_comparison_of_an_entrants_submissions_is_never_of_other_submissions
         assert (answer["verdict"], answer["change"]["is_significant"]) == ("gradual", True)
         assert [step["difference"] for step in answer["steps"]] == [None, 0.01, 0.09]
         with embedded_site.writing() as session:
-            make_scored(session, session.get_one(Challenge, challenge_id), entrant, "Method", 0.7, published=False)
+            make_published(session, session.get_one(Challenge, challenge_id), entrant, "Method", 0.7, published=False)
         assert "Being computed" in client.get(address).text
         [answer] = client.get(f"/api/v1{CHALLENGE}/statistics/comp1").json()["entrants"]
         assert (answer["verdict"], answer["change"], len(answer["steps"])) == (None, None, 4)
@@ -108,7 +110,7 @@ def test_intervals_are_drawn_on_one_scale_from_the_lowest_end_to_the_highest(emb
         organiser = make_organiser(session)
         challenge = make_challenge(session, organiser=organiser, slug="few", statistics=True)
         for score in intervals:
-            make_scored(session, challenge, organiser, f"Method {score}", score)
+            make_published(session, challenge, organiser, f"Method {score}", score)
         entries = show_board(session, challenge, "comp1").rows.entries
         decimals = decimals_of(challenge.decimals)
         methods = {
@@ -137,3 +139,27 @@ def test_intervals_are_drawn_on_one_scale_from_the_lowest_end_to_the_highest(emb
     # The cell is from 0.4 to 0.8, with a margin of 2 per cent; the best method first.
     assert drawn == [[62.0, 36.0, 74.0], [2.0, 48.0, 26.0]]
     assert "65–80" in page
+
+
+def section(macro: str, found: Any) -> str:
+    """Return what a macro of the template says, in one line."""
+    text: str = getattr(environment().get_template("diagnosis.html").module, macro)(found)
+    return " ".join(text.split())
+
+
+def test_images_that_show_the_class_count_for_no_other_class() -> None:
+    """Of the cat's first four images, two show a cat, whatever else they show; the others show a dog."""
+    cat = {"images": 4, "precision": 0.5, "mistaken_for": {"dog": 2}, "none": 0}
+    view = diagnosis_view(VisibleDiagnosis({}, {"first_images": {"cat": cat}}), ("cat", "dog"))
+    text = section("mistaken", view.mistaken)
+    assert re.findall('title="(.*?)"', text) == [
+        "cat: 2 of 4 show cat",
+        "cat: 2 of 4 show dog instead",
+        "cat: 0 of 4 show no class instead",
+    ]
+    assert "on the diagonal, those that show the class; elsewhere, what the others show" in text
+
+
+def test_void_is_no_part_of_the_share_of_right_pixels() -> None:
+    view = diagnosis_view(VisibleDiagnosis({}, {"pixel_accuracy": 0.75, "confusions": []}), ())
+    assert "Without void, 75.0 % of the pixels are right." in section("pixels", view.pixels)

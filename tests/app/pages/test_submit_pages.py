@@ -7,13 +7,15 @@ import httpx
 import pytest
 from lxml import html
 
-from tests.support.browsing import from_here, send_form, sign_in, token_of
+from tests.support.browsing import from_here, send_archive, send_form, sign_in, signed_in, token_of
 from tests.support.factories import make_challenge, make_token, make_user
 from tests.support.phases import main_phase
 from tests.support.site import Site
 from tests.support.small_world import packed
 from vocboard.app.challenges.models import Challenge, Freeze
 from vocboard.app.database import now
+
+CARS = packed([("comp3_det_test_car.txt", b"000001 0.5 1 1 9 9\n")])
 
 
 @pytest.fixture
@@ -23,11 +25,8 @@ def small(embedded_site: Site) -> Challenge:
 
 
 def test_a_used_up_quota_says_when_the_next_is_allowed(embedded_site: Site, small: Challenge) -> None:
-    with embedded_site.writing() as session:
-        email = make_user(session).email
     path = f"/challenges/{small.slug}/submit"
-    with embedded_site.client() as client:
-        sign_in(client, email)
+    with signed_in(embedded_site) as client:
         first = upload(client, path)
         assert first.status_code == 303, first.text
         form = client.get(path)
@@ -71,54 +70,24 @@ def test_a_store_that_cannot_be_reached_is_explained(embedded_site: Site, small:
 
 
 def upload(client: httpx.Client, path: str) -> httpx.Response:
-    archive = packed([("comp3_det_test_car.txt", b"000001 0.5 1 1 9 9\n")])
-    return client.post(
-        path,
-        data={
-            "csrf_token": token_of(client.get(path)),
-            "method_name": "Mine",
-            "submit_incomplete": "true",
-            "submit_identical": "true",
-        },
-        files={"archive": ("results.tar.gz", archive)},
-        headers=from_here(client),
-    )
+    return send_archive(client, path, CARS, submit_incomplete="true", submit_identical="true")
 
 
 def test_a_forged_upload_is_refused_before_it_is_read(embedded_site: Site, small: Challenge) -> None:
-    with embedded_site.writing() as session:
-        email = make_user(session).email
     path = f"/challenges/{small.slug}/submit"
-    with embedded_site.client() as client:
-        sign_in(client, email)
-        answer = client.post(
-            path,
-            data={"csrf_token": "0" * 64, "method_name": "Mine"},
-            files={"archive": ("results.tar.gz", b"anything")},
-            headers=from_here(client),
-        )
+    with signed_in(embedded_site) as client:
+        answer = send_archive(client, path, b"anything", csrf_token="0" * 64)
     assert answer.status_code == 403
 
 
 def test_a_missing_file_and_name_are_reported_at_their_fields(embedded_site: Site, small: Challenge) -> None:
-    with embedded_site.writing() as session:
-        email = make_user(session).email
     path = f"/challenges/{small.slug}/submit"
-    with embedded_site.client() as client:
-        sign_in(client, email)
-        token = token_of(client.get(path))
-        fields = {"csrf_token": token, "method_name": " ", "contributors": "Ada"}
-        answer = client.post(path, data=fields, files={"archive": ("", b"")}, headers=from_here(client))
+    with signed_in(embedded_site) as client:
+        answer = send_archive(client, path, b"", "", method_name=" ", contributors="Ada")
     assert answer.status_code == 422
     assert 'role="alert"' in answer.text
     assert 'href="#archive">Archive: Choose a file.' in answer.text
     assert 'value="Ada"' in answer.text
-
-
-def test_visitors_are_asked_to_sign_in_first(embedded_site: Site, small: Challenge) -> None:
-    with embedded_site.client() as client:
-        answer = client.get(f"/challenges/{small.slug}/submit")
-    assert answer.headers["location"] == f"/sign-in?next=%2Fchallenges%2F{small.slug}%2Fsubmit"
 
 
 def test_closed_and_unready_challenges_offer_no_form(embedded_site: Site) -> None:
@@ -129,8 +98,7 @@ def test_closed_and_unready_challenges_offer_no_form(embedded_site: Site) -> Non
             make_challenge(session, opens_at=now() + timedelta(days=1)).slug: "You cannot submit yet. Opens",
             make_challenge(session, ready=False).slug: "have not uploaded the ground truth",
         }
-    with embedded_site.client() as client:
-        sign_in(client, email)
+    with signed_in(embedded_site, email) as client:
         for slug, text in told.items():
             page = client.get(f"/challenges/{slug}/submit")
             assert text in page.text
@@ -140,20 +108,14 @@ def test_closed_and_unready_challenges_offer_no_form(embedded_site: Site) -> Non
 def test_a_user_who_may_not_submit_yet_is_reported_before_filling_in_the_form(
     embedded_site: Site, small: Challenge
 ) -> None:
-    with embedded_site.writing() as session:
-        email = make_user(session, approved=False).email
-    with embedded_site.client() as client:
-        sign_in(client, email)
+    with signed_in(embedded_site, approved=False) as client:
         page = client.get(f"/challenges/{small.slug}/submit")
     assert "Your account is not approved yet" in page.text
     assert 'name="archive"' not in page.text
 
 
 def test_the_form_begins_with_the_archive(embedded_site: Site, small: Challenge) -> None:
-    with embedded_site.writing() as session:
-        email = make_user(session).email
-    with embedded_site.client() as client:
-        sign_in(client, email)
+    with signed_in(embedded_site) as client:
         page = client.get(f"/challenges/{small.slug}/submit").text
     places = [page.index(f'name="{name}"') for name in ("csrf_token", "archive", "method_name", "training_data")]
     assert places == sorted(places)
@@ -161,11 +123,8 @@ def test_the_form_begins_with_the_archive(embedded_site: Site, small: Challenge)
 
 def test_fields_after_the_archive_are_kept_as_well(embedded_site: Site, small: Challenge) -> None:
     """As browsers send the form without scripts: in the order of its fields."""
-    with embedded_site.writing() as session:
-        email = make_user(session).email
     path = f"/challenges/{small.slug}/submit"
-    with embedded_site.client() as client:
-        sign_in(client, email)
+    with signed_in(embedded_site) as client:
         parts = {
             "csrf_token": (None, token_of(client.get(path))),
             "archive": ("results.tar.gz", b"no archive"),
@@ -190,18 +149,12 @@ def test_the_next_form_is_filled_in_with_the_previous_answers(embedded_site: Sit
         "training_data": "COCO",
         "flickr_images": "no",
     }
-    with embedded_site.client() as client:
-        sign_in(client, user.email)
+    with signed_in(embedded_site, user.email) as client:
         first = client.get(path)
         assert 'value="Ada"' in first.text
         assert "Filled in from" not in first.text
         archive = packed([("comp4_det_test_car.txt", b"000001 0.5 1 1 9 9\n")])
-        sent = client.post(
-            path,
-            data={"csrf_token": token_of(first), "submit_incomplete": "true", **answers},
-            files={"archive": ("results.tar.gz", archive)},
-            headers=from_here(client),
-        )
+        sent = send_archive(client, path, archive, submit_incomplete="true", **answers)
         assert sent.status_code == 303, sent.text
         again, elsewhere = client.get(path).text, client.get(f"/challenges/{other.slug}/submit").text
     assert "Filled in from your last submission, “Mine”." in again
@@ -212,8 +165,7 @@ def test_the_next_form_is_filled_in_with_the_previous_answers(embedded_site: Sit
     assert 'name="flickr_images" value="no" checked' in again
     assert 'value="Ada, Bob"' in elsewhere
     assert "Finds things." not in elsewhere
-    with embedded_site.client() as client:
-        sign_in(client, user.email)
+    with signed_in(embedded_site, user.email) as client:
         (made,) = re.findall(r"/submissions/[0-9a-f-]{36}", sent.headers["location"])
         assert send_form(client, f"{made}/withdraw", f"{made}/withdraw").status_code == 303
         withdrawn = client.get(path).text
@@ -231,14 +183,8 @@ def test_errors_of_the_archive_and_of_the_form_are_listed_together(embedded_site
         challenge, email = make_challenge(session, competitions=["comp4"]), make_user(session).email
     path = f"/challenges/{challenge.slug}/submit"
     archive = packed([("comp4_det_test_car.txt", b"000001 0,5 1 1 9 9\n")])
-    with embedded_site.client() as client:
-        sign_in(client, email)
-        answer = client.post(
-            path,
-            data={"csrf_token": token_of(client.get(path)), "method_name": "x" * 101},
-            files={"archive": ("results.tar.gz", archive)},
-            headers=from_here(client),
-        )
+    with signed_in(embedded_site, email) as client:
+        answer = send_archive(client, path, archive, method_name="x" * 101)
     assert answer.status_code == 422
     assert "1 number has a decimal comma." in answer.text
     assert "Use at most 100 characters; this has 101." in answer.text
@@ -248,8 +194,7 @@ def test_errors_of_the_archive_and_of_the_form_are_listed_together(embedded_site
 def test_what_is_required_has_no_choice_to_decide_later(embedded_site: Site) -> None:
     with embedded_site.writing() as session:
         challenge, email = make_challenge(session, competitions=["comp5"]), make_user(session).email
-    with embedded_site.client() as client:
-        sign_in(client, email)
+    with signed_in(embedded_site, email) as client:
         page = client.get(f"/challenges/{challenge.slug}/submit").text
     (field,) = html.fromstring(page).xpath("//fieldset[@id='training_annotation']")
     assert "As described in the training data statement" in field.text_content()
@@ -261,19 +206,8 @@ def test_missing_classes_are_confirmed_before_quota_is_used(embedded_site: Site)
     with embedded_site.writing() as session:
         challenge, email = make_challenge(session, competitions=["comp3"], quota_count=1), make_user(session).email
     path = f"/challenges/{challenge.slug}/submit"
-    archive = packed([("comp3_det_test_car.txt", b"000001 0.5 1 1 9 9\n")])
-    with embedded_site.client() as client:
-        sign_in(client, email)
-        given = {"csrf_token": token_of(client.get(path)), "method_name": "Mine"}
-        asked, accepted = (
-            client.post(
-                path,
-                data={**given, **more},
-                files={"archive": ("results.tar.gz", archive)},
-                headers=from_here(client),
-            )
-            for more in ({}, {"submit_incomplete": "true"})
-        )
+    with signed_in(embedded_site, email) as client:
+        asked, accepted = (send_archive(client, path, CARS, **more) for more in ({}, {"submit_incomplete": "true"}))
     assert asked.status_code == 409
     assert "19 of the 20 classes of comp3 (aeroplane, bicycle, bird, boat, bottle and 14 more) have no" in asked.text
     assert 'name="submit_incomplete"' in asked.text
@@ -285,16 +219,9 @@ def test_results_that_seem_wrong_are_refused_without_their_tick_and_the_form_is_
         challenge, email = make_challenge(session, competitions=["comp3"]), make_user(session).email
     path = f"/challenges/{challenge.slug}/submit"
     archive = packed([("comp3_det_test_car.txt", b"000001 0.5 0.1 0.1 0.9 0.9\n" * 5)])
-    with embedded_site.client() as client:
-        sign_in(client, email)
-        given = {"csrf_token": token_of(client.get(path)), "method_name": "Mine", "submit_incomplete": "true"}
+    with signed_in(embedded_site, email) as client:
         asked, accepted = (
-            client.post(
-                path,
-                data={**given, **more},
-                files={"archive": ("results.tar.gz", archive)},
-                headers=from_here(client),
-            )
+            send_archive(client, path, archive, submit_incomplete="true", **more)
             for more in ({}, {"accept_warnings": "true"})
         )
         assert client.get(accepted.headers["location"]).status_code == 200
@@ -309,8 +236,7 @@ def test_who_submits_after_the_freezing_date_is_not_told_that_publishing_at_once
     with embedded_site.writing() as session:
         frozen = make_challenge(session, freeze=Freeze.DATE, freezes_at=now() - timedelta(days=1))
         email = make_user(session).email
-    with embedded_site.client() as client:
-        sign_in(client, email)
+    with signed_in(embedded_site, email) as client:
         text = client.get(f"/challenges/{frozen.slug}/submit").text
     assert "The leaderboards were frozen <time" in text
     assert "an upload in time counts" not in text

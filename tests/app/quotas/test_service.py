@@ -9,6 +9,7 @@ import httpx
 import pytest
 
 from tests.support.factories import WEEK, make_challenge, make_token, make_user
+from tests.support.life import upload_results
 from tests.support.site import Site
 from tests.support.small_world import results_of
 from vocboard.app.challenges.models import Challenge
@@ -44,14 +45,6 @@ def client(site: Site) -> Iterator[httpx.Client]:
         yield opened
 
 
-def submit(client: httpx.Client, challenge: Challenge, archive: bytes = RESULTS) -> httpx.Response:
-    return client.post(
-        f"/api/v1/challenges/{challenge.slug}/submissions",
-        data={"method_name": "Method"},
-        files={"archive": ("results.tar.gz", archive)},
-    )
-
-
 def test_of_fifty_parallel_uploads_the_quota_is_accepted(
     site: Site, client: httpx.Client, challenge: Challenge
 ) -> None:
@@ -59,7 +52,7 @@ def test_of_fifty_parallel_uploads_the_quota_is_accepted(
 
     def upload(_: int) -> httpx.Response:
         with site.client(token) as own:
-            return submit(own, challenge)
+            return upload_results(own, challenge.slug, RESULTS)
 
     began = now()
     with ThreadPoolExecutor(AT_ONCE) as pool:
@@ -75,12 +68,3 @@ def test_of_fifty_parallel_uploads_the_quota_is_accepted(
     assert client.get("/api/v1/submissions").json()["total"] == QUOTA
     use = client.get(f"/api/v1/challenges/{challenge.slug}").json()["quota_use"]
     assert (use["comp1"]["used"], use["comp3"]["used"]) == (QUOTA, 0)
-
-
-def test_withdrawing_what_is_still_queued_gives_the_quota_back(client: httpx.Client, challenge: Challenge) -> None:
-    first, second = (submit(client, challenge).json()["id"] for _ in range(QUOTA))
-    assert submit(client, challenge).status_code == 429
-    assert client.post(f"/api/v1/submissions/{first}/withdraw").json()["state"] == "withdrawn"
-    assert submit(client, challenge).status_code == 201
-    assert client.post(f"/api/v1/submissions/{first}/withdraw").status_code == 409
-    assert client.get(f"/api/v1/submissions/{second}").json()["queue_position"] is not None

@@ -1,7 +1,8 @@
-"""How much quota people have used, as organisers see it and as the rule counts it."""
+"""How much quota people have used, by the rule and by another one."""
 
-from collections.abc import Iterator
-from datetime import timedelta
+from collections.abc import Sequence
+from datetime import UTC, datetime, timedelta
+from typing import Any
 
 import pytest
 
@@ -11,15 +12,10 @@ from vocboard.app.challenges.models import Challenge
 from vocboard.app.challenges.phases import phases_of
 from vocboard.app.challenges.rules import PhaseRules
 from vocboard.app.database import Database, now
+from vocboard.app.errors import ConflictError, LimitedError
+from vocboard.app.quotas import rule
 from vocboard.app.quotas.rule import sentence
-from vocboard.app.quotas.service import Use, quotas, use_of_everyone
-
-
-@pytest.fixture
-def database(database_url: str) -> Iterator[Database]:
-    opened = Database(database_url)
-    yield opened
-    opened.close()
+from vocboard.app.quotas.service import Use, check_quota, quotas, use_of_everyone
 
 
 @pytest.fixture
@@ -63,3 +59,67 @@ def test_the_period_is_in_its_largest_whole_unit(period: timedelta, expected: st
     assert sentence(rules) == f"2 submissions every {expected} in competitions with the same ground truth together"
     separate = rules.model_copy(update={"shared_quota": False})
     assert sentence(separate) == f"2 submissions per competition every {expected}"
+
+
+MONDAY = datetime(2026, 3, 2, tzinfo=UTC)
+MOMENT = timedelta(microseconds=1)
+
+
+def monday_of(at: datetime) -> datetime:
+    return at.replace(hour=0, minute=0, second=0, microsecond=0) - timedelta(days=at.weekday())
+
+
+def use_calendar_weeks(monkeypatch: pytest.MonkeyPatch) -> None:
+    def counts_after(_: PhaseRules, now: datetime) -> datetime:
+        return monday_of(now) - MOMENT
+
+    def allowed_again(_: PhaseRules, counted: Sequence[datetime], allowed: int) -> datetime:
+        return monday_of(counted[0]) + WEEK
+
+    def sentence(rules: PhaseRules, allowed: int | None = None) -> str:
+        return f"{allowed or rules.quota_count} per competition from Monday to Sunday (UTC)"
+
+    for function in (counts_after, allowed_again, sentence):
+        monkeypatch.setattr(rule, function.__name__, function)
+
+
+def test_calendar_weeks(database: Database, monkeypatch: pytest.MonkeyPatch) -> None:
+    use_calendar_weeks(monkeypatch)
+    saturday = MONDAY + timedelta(days=5)
+    with database.writing() as session:
+        challenge, person = make_challenge(session, quota_count=2), make_user(session)
+        for name, at in {"Sunday": MONDAY - MOMENT, "Monday": MONDAY, "Tuesday": MONDAY + timedelta(days=1)}.items():
+            make_scored(session, challenge, person, name, created_at=at)
+        [phase] = phases_of(challenge)
+        who: dict[str, Any] = {"user": person, "challenge": challenge, "phase": phase}
+        on_saturday = quotas(session, **who, now=saturday)["comp1"]
+        assert (on_saturday.used, on_saturday.allowed_at) == (2, MONDAY + WEEK)
+        on_monday = quotas(session, **who, now=MONDAY + WEEK)["comp1"]
+        assert (on_monday.used, on_monday.allowed_at) == (0, None)
+        with pytest.raises(LimitedError, match="2 per competition from Monday to Sunday"):
+            check_quota(session, **who, competitions=["comp1"], now=saturday)
+        check_quota(session, **who, competitions=["comp3"], now=saturday)
+
+
+def test_competitions_with_the_same_ground_truth_share_a_quota(database: Database) -> None:
+    keys = ("comp1", "comp2", "comp3", "comp4", "comp10", "comp12")
+    with database.writing() as session:
+        challenge, person = make_challenge(session, competitions=keys, quota_count=3), make_user(session)
+        [phase] = phases_of(challenge)
+        who: dict[str, Any] = {"user": person, "challenge": challenge, "phase": phase, "now": now()}
+        made = make_scored(session, challenge, person, "Both", competitions=("comp3", "comp4"))
+        make_scored(session, challenge, person, "Ten", competitions=("comp10",))
+        used = {key: quota.used for key, quota in quotas(session, **who).items()}
+        assert used == {"comp1": 0, "comp2": 0, "comp3": 2, "comp4": 2, "comp10": 1, "comp12": 1}
+        check_quota(session, **who, competitions=["comp1", "comp2", "comp4", "comp10", "comp12"])
+        with pytest.raises(LimitedError, match="The quota of comp3, comp4 is used up: 3 submissions every") as refused:
+            check_quota(session, **who, competitions=["comp3", "comp4"])
+        assert refused.value.allowed_at == made.created_at + WEEK
+        challenge.main_phase.quota_count = 1
+        [who["phase"]] = phases_of(challenge)
+        with pytest.raises(ConflictError, match="Submit them separately"):
+            check_quota(session, **who, competitions=["comp1", "comp2"])
+        challenge.main_phase.quota_count, challenge.main_phase.shared_quota = 3, False
+        [who["phase"]] = phases_of(challenge)
+        assert quotas(session, **who)["comp3"].used == 1
+        check_quota(session, **who, competitions=["comp3", "comp4"])

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from sqlalchemy import select
 
-from tests.support.browsing import send_form, sign_in
+from tests.support.browsing import send_form, signed_in
 from tests.support.factories import make_challenge, make_organiser, make_token, make_user
 from tests.support.phases import main_phase
 from tests.support.scored import make_scored
@@ -145,8 +145,7 @@ def test_replacing_after_closing_changes_no_frozen_leaderboard(scene: Scene) -> 
 def test_the_page_offers_what_can_be_published_and_replaced(scene: Scene) -> None:
     path = f"/submissions/{scene.second}"
     scene.post(scene.first, "publish", competitions=["comp1"])
-    with scene.site.client() as client:
-        sign_in(client, scene.email)
+    with signed_in(scene.site, scene.email) as client:
         page = client.get(path).text
         assert "Replace published result" in page
         nothing = send_form(client, path, f"{path}/publish", is_choice="true", replace="true")

@@ -10,6 +10,7 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 from sqlalchemy import update
 
+from tests.deadlocks import run
 from tests.support.backend import Backend
 from tests.support.jobs import claim_next, stores
 from vocboard.app.errors import ServiceError
@@ -137,3 +138,11 @@ def test_withdrawing_ends_the_lease_of_an_evaluation_that_begins_at_the_same_tim
     row = backend.submission(submission_id)
     assert row.state is State.WITHDRAWN
     assert row.quota_returned_at is None
+
+
+@pytest.mark.services
+def test_moderation_workers_and_owners_at_random_end_in_no_deadlock(postgres_url: str) -> None:
+    outcome = run(postgres_url, seconds=4)
+    assert outcome.errors == []
+    assert outcome.done["moderate"]
+    assert outcome.done["sweep"]

@@ -5,6 +5,7 @@ import logging
 import pytest
 
 from tests.support.factories import make_challenge, make_token, make_user
+from tests.support.life import upload_results
 from tests.support.site import Site
 from vocboard.app.web import access_log
 from vocboard.app.web.access_log import CONFIGURATION, RequestIds
@@ -19,11 +20,7 @@ def test_a_refused_upload_is_logged_with_its_person_and_codes_and_none_of_its_co
         challenge, user = make_challenge(session), make_user(session)
         token = make_token(session, user)
     with embedded_site.client(token) as client:
-        answer = client.post(
-            f"/api/v1/challenges/{challenge.slug}/submissions",
-            data={"method_name": "Private name"},
-            files={"archive": ("private.tar", b"private content")},
-        )
+        answer = upload_results(client, challenge.slug, b"private content", "private.tar", method_name="Private name")
         client.get("/healthz")
     assert answer.status_code == 422
     [record] = [record for record in caplog.records if record.name == access_log.__name__]

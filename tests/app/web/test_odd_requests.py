@@ -9,7 +9,7 @@ from sqlalchemy import func, select
 from sqlalchemy.orm import Session
 
 from tests.browser.gallery import fill
-from tests.support.browsing import sign_in
+from tests.support.browsing import sign_in, signed_in
 from tests.support.factories import make_challenge, make_user
 from tests.support.site import Site, serving
 from vocboard.app.challenges.models import Challenge, Visibility
@@ -154,10 +154,7 @@ def test_odd_paths_lead_to_no_other_site(site: Site, path: str) -> None:
     ],
 )
 def test_signing_in_leads_to_no_other_site(site: Site, wanted: str) -> None:
-    with site.writing() as session:
-        email = make_user(session).email
-    with site.client() as client:
-        sign_in(client, email)
+    with signed_in(site) as client:
         answer = client.get("/sign-in", params={"next": wanted})
     assert answer.status_code == 303
     assert_leads_nowhere_else(site, answer.headers["location"])

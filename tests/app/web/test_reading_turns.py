@@ -9,6 +9,8 @@ import pytest
 from vocboard.app.errors import BusyError
 from vocboard.app.web.reading_turns import AT_ONCE, MAX_WAITING, ReadingTurns
 
+pytestmark = pytest.mark.anyio
+
 HERE, ELSEWHERE = "192.0.2.1", "198.51.100.1"
 
 
@@ -46,28 +48,25 @@ async def _settled() -> None:
         await asyncio.sleep(0)
 
 
-def test_a_network_has_two_places_and_waits_for_itself_alone() -> None:
-    async def check() -> None:
-        pages = Pages()
-        tasks = [pages.get() for _ in range(AT_ONCE + MAX_WAITING)]
-        await _settled()
-        assert pages.working == {HERE: AT_ONCE}
-        with pytest.raises(BusyError):
-            await pages.get()
-        others = [pages.get(ELSEWHERE), pages.get(path="/healthz"), pages.get(path="/static/a.css")]
-        others.append(pages.get(method="POST"))
-        await _settled()
-        assert pages.working == {HERE: AT_ONCE + 3, ELSEWHERE: 1}
-        for cancelled in (tasks.pop(0), tasks.pop()):  # one that works, and one that waits
-            cancelled.cancel()
-        # What has begun to answer, such as an event stream, holds no place: all of them begin although none ends.
-        pages.may_begin.set()
-        await _settled()
-        assert pages.working[ELSEWHERE] == 0
-        assert pages.working[HERE] <= 1  # the one that was cancelled
-        pages.may_end.set()
-        await asyncio.gather(*tasks, *others)
-        assert not pages.turns._present
-        assert not pages.turns._places
-
-    asyncio.run(check())
+async def test_a_network_has_two_places_and_waits_for_itself_alone() -> None:
+    pages = Pages()
+    tasks = [pages.get() for _ in range(AT_ONCE + MAX_WAITING)]
+    await _settled()
+    assert pages.working == {HERE: AT_ONCE}
+    with pytest.raises(BusyError):
+        await pages.get()
+    others = [pages.get(ELSEWHERE), pages.get(path="/healthz"), pages.get(path="/static/a.css")]
+    others.append(pages.get(method="POST"))
+    await _settled()
+    assert pages.working == {HERE: AT_ONCE + 3, ELSEWHERE: 1}
+    for cancelled in (tasks.pop(0), tasks.pop()):  # one that works, and one that waits
+        cancelled.cancel()
+    # What has begun to answer, such as an event stream, holds no place: all of them begin although none ends.
+    pages.may_begin.set()
+    await _settled()
+    assert pages.working[ELSEWHERE] == 0
+    assert pages.working[HERE] <= 1  # the one that was cancelled
+    pages.may_end.set()
+    await asyncio.gather(*tasks, *others)
+    assert not pages.turns._present
+    assert not pages.turns._places

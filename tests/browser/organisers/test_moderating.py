@@ -8,8 +8,8 @@ from playwright.sync_api import Page, expect
 
 from tests.browser.organisers.clicks import Organising
 from tests.browser.organisers.conftest import SignedIn, Year
-from tests.support.entrants import make_scored
 from tests.support.factories import make_challenge, make_user
+from tests.support.scored import make_published
 from vocboard.app.challenges.models import Challenge
 from vocboard.app.submissions.models import State
 
@@ -21,7 +21,7 @@ def entered(year: Year, title: str, **given: Any) -> tuple[Challenge, str, str]:
     with year.site.writing() as session:
         challenge = make_challenge(session, organiser=year.organiser, title=title)
         entrant = make_user(session, name="Eve Entrant")
-        submission = make_scored(session, challenge, entrant, "Suspicious method", 0.5, **given)
+        submission = make_published(session, challenge, entrant, "Suspicious method", 0.5, **given)
         return challenge, entrant.email, f"/submissions/{submission.id}"
 
 

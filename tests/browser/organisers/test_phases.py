@@ -8,8 +8,8 @@ from playwright.sync_api import Page, expect
 
 from tests.browser.organisers.clicks import Organising
 from tests.browser.organisers.conftest import SignedIn, Year
-from tests.support.entrants import make_scored
 from tests.support.factories import make_challenge, make_user
+from tests.support.scored import make_published
 from vocboard.app.challenges.models import Challenge
 from vocboard.app.database import now
 
@@ -33,7 +33,7 @@ def add_result(year: Year, challenge: Challenge, name: str, score: float, *, ago
     at = now() - ago
     with year.site.writing() as session:
         entrant = make_user(session, name=f"Entrant of {name}")
-        make_scored(session, challenge, entrant, name, score, created_at=at, finished_at=at, published_at=at)
+        make_published(session, challenge, entrant, name, score, created_at=at, finished_at=at, published_at=at)
         return entrant.email
 
 

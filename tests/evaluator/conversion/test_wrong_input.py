@@ -25,8 +25,9 @@ def directory(tmp_path: Path) -> Path:
 
 
 def convert(directory: Path, content: object, name: str = "coco", **options: Any) -> tuple[Problem, ...]:
-    source = directory / "in.json"
-    source.write_text(content if isinstance(content, str) else json.dumps(content))
+    source = content if isinstance(content, Path) else directory / "in.json"
+    if source is not content:
+        source.write_bytes(content if isinstance(content, bytes) else json.dumps(content).encode())
     done = to_results(
         name,
         source,
@@ -39,12 +40,18 @@ def convert(directory: Path, content: object, name: str = "coco", **options: Any
     return done.problems
 
 
-def refused(directory: Path, content: object, name: str = "coco", **options: Any) -> dict[str, str]:
-    before = sorted(directory.iterdir())
+def mistakes(directory: Path, content: object, name: str = "coco", **options: Any) -> tuple[Problem, ...]:
+    """Convert what is wrong, and return the problems; nothing may be written."""
+    before = {path.name for path in directory.iterdir()} - {"in.json"}
     with pytest.raises(ConversionError) as caught:
         convert(directory, content, name, **options)
-    assert [path for path in sorted(directory.iterdir()) if path.name != "in.json"] == before
-    return {problem.code: problem.message for problem in caught.value.problems}
+    assert {path.name for path in directory.iterdir()} - {"in.json"} == before
+    return tuple(caught.value.problems)
+
+
+def refused(directory: Path, content: object, name: str = "coco", **options: Any) -> dict[str, str]:
+    """Convert what is wrong, and return the messages by code."""
+    return {problem.code: problem.message for problem in mistakes(directory, content, name, **options)}
 
 
 def test_all_kinds_at_once(directory: Path) -> None:
@@ -76,30 +83,73 @@ def test_all_kinds_at_once(directory: Path) -> None:
     assert "class_without_detections" not in found  # what is left after errors says nothing
 
 
+BAD_INPUTS: dict[str, tuple[list[Row], list[str]]] = {
+    "another data set": (
+        [row(image, 52) for image in (397133, 37777, 252219)],
+        [
+            "Images that are not in the image set, whose first is 000001: 397133, 37777, 252219",
+            "--images",
+            "52 (3)",
+            "--categories",
+        ],
+    ),
+    "swapped corners": (
+        [row(box=[90, 80, -70, -60 - place]) for place in range(6)],
+        ["Boxes whose right side is left of their left side", "6 boxes", "first in record 1", "sort the corners"],
+    ),
+    "wrong sizes": (
+        [row(box=[1000 + place, 900, 50, 50]) for place in range(6)],
+        ["6 boxes of 6 lie outside their images", "Scale boxes back"],
+    ),
+    "fractions": (
+        [row(box=[0.1, 0.2, 0.3, 0.4 + place / 100]) for place in range(6)],
+        ["smaller than two pixels", "use the format yolo"],
+    ),
+    "unknown categories": (
+        [row(category=21 + place) for place in range(12)],
+        ["21, 22, 23", "and 2 more", "--drop-unmatched", "12 detections"],
+    ),
+}
+ROWS = json.dumps([row(box=[9, 19, 30, 30], score=0.9)] * 3)
+BAD_CONTENTS: dict[str, tuple[bytes, list[str]]] = {
+    "truncated": (ROWS[:-9].encode(), ["The JSON ends in the middle: the file is incomplete"]),
+    "empty": (b" ", ["The file is empty."]),
+    "syntax": (ROWS.replace("9,", "9;", 1).encode(), ["This is not JSON: ", " at column "]),
+    "text after the end": (ROWS.encode() + b";", ["This is not JSON: extra data at column "]),
+    "encoding": ('["caf\u00e9"]'.encode("latin-1"), ["not JSON in UTF-8"]),
+    "repeated keys": (
+        ROWS.replace('"score"', '"score": 1, "score"', 2).encode(),
+        ["The same key more than once in an object: 'score' (2). Only one of its values would count."],
+    ),
+    "not finite": (
+        ROWS.replace("0.9", "NaN").encode(),
+        ["whose 'score' is not a finite number, such as NaN; 3 records"],
+    ),
+    "scores as text": (ROWS.replace("0.9", '"0.9"').encode(), ['not a finite number, such as "0.9"; 3 records']),
+    "infinite boxes": (ROWS.replace("19", "Infinity").encode(), ["not four finite numbers, such as [9, NaN, 30, 30]"]),
+}
+
+
+@pytest.mark.parametrize("case", BAD_INPUTS | BAD_CONTENTS)
+def test_each_mistake_is_explained(case: str, directory: Path) -> None:
+    content, expected = (BAD_INPUTS | BAD_CONTENTS)[case]
+    told = " ".join(refused(directory, content).values())
+    for text in expected:
+        assert text in told
+
+
+def test_fractions_are_not_said_to_be_of_another_size(directory: Path) -> None:
+    assert set(refused(directory, BAD_INPUTS["fractions"][0])) == {"looks_normalised"}
+
+
 def test_many_files_with_one_mistake_are_one_problem(directory: Path) -> None:
     labels = directory / "labels"
     labels.mkdir()
     for image in kit.IMAGES:
         (labels / f"{image}.txt").write_text("6 0.5 0.5 0.1 0.1\n")
-    with pytest.raises(ConversionError) as caught:
-        to_results(
-            "yolo",
-            labels,
-            directory / "r.tar.gz",
-            edition=kit.edition(),
-            competition="comp4",
-            image_sets=kit.image_sets(directory),
-        )
-    [problem] = caught.value.problems
+    [problem] = mistakes(directory, labels, "yolo")
     assert (problem.file, problem.line) == ("000001.txt", 1)
     assert "6 lines in 6 places, the first here" in problem.message
-
-
-def test_boxes_of_images_of_another_size(directory: Path) -> None:
-    assert (
-        "Scale boxes back"
-        in refused(directory, [row(box=[900 + n, 800, 50, 50]) for n in range(6)])["wrong_image_size"]
-    )
 
 
 @pytest.mark.parametrize(("scale", "is_found"), [(1.0, False), (1.05, False), (1.3, True)])
@@ -113,18 +163,8 @@ def test_boxes_of_enlarged_images_are_a_warning(directory: Path, scale: float, i
     assert all("2 boxes of 6 reach far beyond" in message for message in messages)
 
 
-def test_fractions_where_pixels_are_expected(directory: Path) -> None:
-    assert (
-        "format yolo" in refused(directory, [row(box=[0.1, 0.2, 0.3, 0.1 * n]) for n in range(6)])["looks_normalised"]
-    )
-
-
 def test_ground_truth_in_place_of_results(directory: Path) -> None:
     assert "ground truth" in refused(directory, {"images": [], "annotations": []})["ground_truth"]
-
-
-def test_what_is_not_a_json(directory: Path) -> None:
-    assert "not JSON" in refused(directory, "x 0.5 1 1 2 2")["not_json"]
 
 
 def test_categories_by_name_are_matched_and_the_rest_dropped_on_request(directory: Path) -> None:
@@ -157,18 +197,9 @@ def test_lines_without_confidence_and_pixels_in_yolo(directory: Path) -> None:
     labels = directory / "labels"
     labels.mkdir()
     (labels / "000001.txt").write_text("6 0.5 0.5 0.1 0.1\n6 100 100 20 20 0.9\nx y\n")
-    with pytest.raises(ConversionError) as caught:
-        to_results(
-            "yolo",
-            labels,
-            directory / "r.tar.gz",
-            edition=kit.edition(),
-            competition="comp4",
-            image_sets=kit.image_sets(directory),
-        )
-    codes = [(problem.code, problem.line) for problem in caught.value.problems if problem.severity == "error"]
+    found = mistakes(directory, labels, "yolo")
+    codes = [(problem.code, problem.line) for problem in found if problem.severity == "error"]
     assert codes == [("no_confidence", 1), ("not_normalised", 2), ("bad_line", 3)]
-    assert not (directory / "r.tar.gz").exists()
 
 
 def test_ground_truth_json_with_everything_wrong(directory: Path) -> None:
@@ -195,21 +226,9 @@ def test_ground_truth_json_with_everything_wrong(directory: Path) -> None:
     assert not (directory / "tree").exists()
 
 
-def test_fractions_are_not_said_to_be_of_another_size(directory: Path) -> None:
-    assert set(refused(directory, [row(box=[0.1, 0.2, 0.3, 0.4]) for _ in range(6)])) == {"looks_normalised"}
-
-
 def test_a_file_for_a_directory_and_a_directory_for_a_file(directory: Path) -> None:
     found = refused(directory, [row()], "yolo")
     assert set(found) == {"not_a_directory"}
     assert "<image>.txt" in found["not_a_directory"]
-    with pytest.raises(ConversionError, match="This is a directory"):
-        to_results(
-            "coco",
-            directory,
-            directory / "results.tar.gz",
-            edition=kit.edition(),
-            competition="comp4",
-            image_sets=kit.image_sets(directory),
-        )
-    assert not (directory / "results.tar.gz").exists()
+    [problem] = mistakes(directory, directory)
+    assert "This is a directory" in problem.message

@@ -1,12 +1,14 @@
-"""Confidences of the example methods: within the range that a competition allows, and in the order of the scores."""
+"""The parts of example methods."""
 
 from dataclasses import replace
 
+import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
 from vocboard.evaluator.editions import Competition, load
 from vocboard.evaluator.examples.confidences import confidence
+from vocboard.evaluator.examples.ridge import Ridge, Scorers, balanced
 
 COMPETITION = load("VOC2012").competitions["comp3"]
 SCORES = st.floats(-1000, 1000)
@@ -36,3 +38,14 @@ def test_scores_as_the_methods_give_them_stay_apart() -> None:
 
 def test_without_a_range_scores_are_written_as_they_are() -> None:
     assert confidence(-1.5, within(None)) == "-1.500000"
+
+
+def test_one_against_rest_is_ridge_with_balanced_weights() -> None:
+    random = np.random.default_rng(0)
+    kind = random.integers(-1, 3, 400)
+    features = (random.normal(size=(400, 7)) + kind[:, None] * np.arange(7) / 10).astype(np.float32)
+    found = Scorers.one_against_rest(features, kind, [0, 2]).predict(features)
+    for column, number in enumerate((0, 2)):
+        positive = kind == number
+        ridge = Ridge.fit(features, np.where(positive, 1.0, -1.0)[:, None], balanced(positive))
+        assert np.allclose(found[:, column], ridge.predict(features)[:, 0], atol=1e-4)

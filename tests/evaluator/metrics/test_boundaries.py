@@ -1,9 +1,13 @@
-"""Boundary IoU and the accuracy in the trimap are those of plain loops over pixels."""
+"""Label maps: scores near boundaries, and maps as runs."""
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from numpy.typing import NDArray
 
 from tests.evaluator.reference import boundaries as reference
+from vocboard.evaluator.ground_truth import SegmentationTruth
 from vocboard.evaluator.metrics.boundaries import TRIMAP_WIDTH, Boundaries, near_boundary
 from vocboard.evaluator.metrics.label_runs import LabelRuns
 
@@ -67,3 +71,32 @@ def test_edges_of_the_image_are_boundaries_only_if_asked() -> None:
     label_map = np.ones((5, 5), dtype=np.uint8)
     assert not near_boundary(label_map, 1, edges=False).any()
     assert (~near_boundary(label_map, 1, edges=True)).sum() == 9
+
+
+@st.composite
+def label_maps(draw: st.DrawFn) -> NDArray[np.uint8]:
+    height, width = draw(st.tuples(st.integers(1, 9), st.integers(1, 9)))
+    labels = draw(st.lists(st.sampled_from([0, 1, 255]), min_size=height * width, max_size=height * width))
+    return np.array(labels, dtype=np.uint8).reshape(height, width)
+
+
+@given(label_maps())
+def test_pixels_come_back(label_map: NDArray[np.uint8]) -> None:
+    runs = LabelRuns.of(label_map)
+    assert runs.pixels().tolist() == label_map.tolist()
+    assert (runs.label[1:] != runs.label[:-1]).all()  # runs are as long as can be
+    assert (runs.label.dtype, runs.last.dtype) == (np.uint8, np.int32)
+
+
+@pytest.mark.parametrize("shape", [(0, 0), (0, 3), (3, 0)])
+def test_a_map_without_pixels_has_no_runs(shape: tuple[int, int]) -> None:
+    runs = LabelRuns.of(np.empty(shape, dtype=np.uint8))
+    assert len(runs.label) == len(runs.last) == 0
+    assert runs.pixels().shape == shape
+
+
+@given(st.lists(label_maps(), max_size=5))
+def test_each_of_several_maps_comes_back(maps: list[NDArray[np.uint8]]) -> None:
+    truth = SegmentationTruth.of(maps)
+    assert len(truth) == len(maps)
+    assert [truth.runs(image).pixels().tolist() for image in range(len(maps))] == [each.tolist() for each in maps]

@@ -1,5 +1,0 @@
-"""Fixtures of tests of evaluations."""
-
-from tests.support.backend import backend
-
-__all__ = ["backend"]
