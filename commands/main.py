@@ -41,8 +41,7 @@ COMMANDS = {
 SERVER_COMMANDS = {
     "serve": "run the web application",
     "worker": "run a worker that evaluates submissions",
-    "beat": "trigger the workers' periodic sweep",
-    "health": "check whether a worker or beat is alive",
+    "health": "check whether a worker is alive",
     "migrate": "migrate the database to the current schema",
     "admin": "manage users, tokens, challenges and ground truth",
 }
