@@ -38,6 +38,7 @@ def test_a_line_is_drawn_once_it_takes_long_and_removed_at_the_end() -> None:
     assert stream.getvalue().endswith("\r\x1b[K")
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("command", ["evaluate", "validate"])
 def test_commands_draw_on_a_terminal_alone(command: str) -> None:
     case = golden("voc2007-real")
