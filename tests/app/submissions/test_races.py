@@ -12,7 +12,7 @@ from sqlalchemy import update
 
 from tests.deadlocks import run
 from tests.support.backend import Backend
-from tests.support.jobs import claim_next, stores
+from tests.support.jobs import claim_next, let_leases_end, stores
 from vocboard.app.errors import ServiceError
 from vocboard.app.jobs.models import Kind
 from vocboard.app.submissions import publishing, queue, service
@@ -118,6 +118,8 @@ def test_a_withdrawn_submission_stays_so(backend: Backend, action: Callable[...,
     with backend.database.writing() as session:
         service.withdraw(session, submission_id=submission_id, user=user)
     assert not stores(backend.database, queue.finish, claim)
+    let_leases_end(backend.database)
+    assert claim_next(backend.database, Kind.EVALUATION) is None
     with pytest.raises(ServiceError), backend.database.writing() as session:
         action(session, submission_id=submission_id, user=user)
     assert backend.submission(submission_id).quota_returned_at is None
