@@ -9,7 +9,13 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from vocboard.client.client import Client, WaitTimeoutError
-    from vocboard.client.errors import ChangedArchiveError, ClientError, InvalidArchiveError, LimitedError
+    from vocboard.client.errors import (
+        ChangedArchiveError,
+        ClientError,
+        InvalidArchiveError,
+        LimitedError,
+        WarningsNotAcceptedError,
+    )
     from vocboard.evaluator.conversion.colour_map import label_colour_map
     from vocboard.evaluator.conversion.problems import ConversionError
     from vocboard.evaluator.editions.loader import UnknownEditionError
@@ -46,6 +52,7 @@ __all__ = [
     "UnknownEditionError",
     "ValidationResult",
     "WaitTimeoutError",
+    "WarningsNotAcceptedError",
     "__version__",
     "compare",
     "convert",
@@ -78,6 +85,7 @@ _MODULES = {
     "UnknownEditionError": "evaluator.editions.loader",
     "ValidationResult": "evaluator.public_api.results",
     "WaitTimeoutError": "client.client",
+    "WarningsNotAcceptedError": "client.errors",
     "compare": "evaluator.public_api.comparing",
     "convert": "evaluator.public_api.kit",
     "evaluate": "evaluator.public_api.scoring",

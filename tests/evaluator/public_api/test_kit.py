@@ -73,9 +73,7 @@ def test_exceptions_that_docstrings_name_are_public() -> None:
     documented += [
         each for kind in documented if inspect.isclass(kind) for _, each in inspect.getmembers(kind, inspect.isfunction)
     ]
-    named = {
-        name for each in documented for name in re.findall(r"^ +(\w+(?:Error|Warning)): ", each.__doc__ or "", re.M)
-    }
+    named = {name for each in documented for name in re.findall(r"\b[A-Z]\w+(?:Error|Warning)\b", each.__doc__ or "")}
     missing = {name for name in named if not hasattr(builtins, name) and name not in vocboard.__all__}
     assert len(named) > 10
     assert not missing
