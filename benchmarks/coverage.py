@@ -149,11 +149,12 @@ class Pool:
         )
 
 
-def _draw(setting: Setting, classes: int, random: np.random.Generator) -> tuple[Pool, float]:
+def _draw(setting: Setting, classes: int, random: np.random.Generator, *, is_unlimited: bool) -> tuple[Pool, float]:
     """Return classes, and the score on all images that their intervals should contain.
 
     For 11 points, the precision at recall 0 counts as on test sets of this size: it is the highest anywhere, and on
-    infinitely many images some results are so confident that it is 100 %, however weak the method.
+    infinitely many images some results are so confident that it is 100 %, however weak the method. Unless
+    `is_unlimited`: then the score is that on infinitely many images.
     """
     weights, parts = draw_weights(setting.images, REPLICATES), draw_parts(setting.images)
     scores, replicates, biases, highest = [], [], [], []
@@ -169,7 +170,7 @@ def _draw(setting: Setting, classes: int, random: np.random.Generator) -> tuple[
             highest.append(np.nanmax(curve.precision, initial=0.0))
     population = setting.population
     true = population.true_score()
-    if isinstance(population, Binormal | AveragePrecision) and population.interpolation is ELEVEN:
+    if not is_unlimited and isinstance(population, Binormal | AveragePrecision) and population.interpolation is ELEVEN:
         true += (float(np.mean(highest)) - population.highest_precision()) / 11
     return Pool(np.array(scores), np.array(replicates), influence, np.array(biases)), true
 
@@ -188,8 +189,9 @@ def _made_up(arguments: argparse.Namespace) -> Iterator[tuple[str, dict[str, flo
     for number, setting in enumerate(_settings()):
         if arguments.only is not None and number not in arguments.only:
             continue
-        random, began = np.random.default_rng([2007, number]), time.monotonic()
-        pool, true = _draw(setting, max(80, int(arguments.classes * setting.share)), random)
+        random, began = np.random.default_rng([arguments.seed, number]), time.monotonic()
+        number_drawn = max(80, int(arguments.classes * setting.share))
+        pool, true = _draw(setting, number_drawn, random, is_unlimited=arguments.unlimited)
         error = pool.scores.std()
         print(
             f"\n{number} {setting.population}, {setting.images} images, {setting.positives} positives: true {true:.4f},"
@@ -212,7 +214,7 @@ def _made_up(arguments: argparse.Namespace) -> Iterator[tuple[str, dict[str, flo
 def _real(arguments: argparse.Namespace) -> Iterator[tuple[str, dict[str, float]]]:
     """Yield the shares for classes and for the mean, of test sets drawn from the results of a real detector."""
     for rule in (AREA, ELEVEN):
-        real, random = RealResults(rule), np.random.default_rng(2007)
+        real, random = RealResults(rule), np.random.default_rng(arguments.seed)
         true = {name: real.true_score(name) for name in real.classes}
         weights, parts = draw_weights(real.images, REPLICATES), draw_parts(real.images)
         of_classes, of_mean = [], []
@@ -238,6 +240,10 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--classes", type=int, default=800, help="drawn for each setting (default: 800)")
     parser.add_argument("--only", type=int, nargs="+", help="numbers of settings")
+    parser.add_argument(
+        "--unlimited", action="store_true", help="11 points: the true score is that on infinitely many images"
+    )
+    parser.add_argument("--seed", type=int, default=2007, help="of the random numbers (default: 2007)")
     parser.add_argument("--real", action="store_true", help="draw from the golden results of VOC2007")
     parser.add_argument("--worlds", type=int, default=200, help="test sets drawn from real results")
     arguments = parser.parse_args()

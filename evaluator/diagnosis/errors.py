@@ -117,11 +117,16 @@ def diagnose(entry: Entry, truth: Truth, edition: Edition) -> DiagnosedClasses |
     return None
 
 
+def _in_order(entry: Entry, edition: Edition) -> tuple[str, ...]:
+    """Return the classes entered in the edition's order: that of the files in the archive changes nothing."""
+    return tuple(name for name in edition.classes if name in entry.content)
+
+
 def _detections(entry: Entry, truth: DetectionTruth, edition: Edition) -> DiagnosedClasses:
     repeats_are_false = entry.competition.rules.repeats_on_difficult_are_false
     classes = {}
-    for name, detections in entry.content.items():
-        index = edition.classes.index(name)
+    for name in _in_order(entry, edition):
+        detections, index = entry.content[name], edition.classes.index(name)
         order = by_confidence(detections.confidence)
         matches = match(detections, truth, index).matches(
             edition.overlap, repeats_on_difficult_are_false=repeats_are_false
@@ -137,8 +142,8 @@ def _detections(entry: Entry, truth: DetectionTruth, edition: Edition) -> Diagno
 def _regions(entry: Entry, truth: InstanceTruth, edition: Edition) -> DiagnosedClasses:
     rule = overlap_of(entry.competition.rules.metric, edition)
     classes = {}
-    for name, regions in entry.content.items():
-        index = edition.classes.index(name)
+    for name in _in_order(entry, edition):
+        regions, index = entry.content[name], edition.classes.index(name)
         order = by_confidence(regions.confidence)
         found = overlaps(
             of_regions(regions, order, truth), truth.class_index, ~truth.difficult, index, _similar(name, edition)

@@ -1,6 +1,7 @@
 """Kinds of errors and scores without them are those of a reference implementation, and counts those of tidecv."""
 
 import contextlib
+import json
 from collections import Counter
 from collections.abc import Iterator, Sequence
 
@@ -15,6 +16,7 @@ from tests.evaluator.reference.detection import Detection, Object
 from tests.evaluator.tasks.test_detection import detections_of, truth_of
 from tests.support.golden import golden, golden_truth
 from vocboard.evaluator.diagnosis.errors import ERRORS, diagnose
+from vocboard.evaluator.diagnosis.objects import diagnose_objects
 from vocboard.evaluator.diagnosis.what_if import FALSE_NEGATIVES, FALSE_POSITIVES, MISSED, WhatIf
 from vocboard.evaluator.editions import Task, load
 from vocboard.evaluator.ground_truth import DetectionTruth
@@ -83,6 +85,20 @@ def rows_of_golden() -> tuple[
     for image, index, box, difficult in rows:
         objects[edition.classes[index]].append((str(image), tuple(box), difficult))
     return content, secret, found, objects
+
+
+def test_the_order_of_the_files_changes_nothing() -> None:
+    found, objects = random_case(1)
+    content = {name: detections_of(rows) for name, rows in found.items()}
+    edition = load("VOC2012")
+    competition = edition.competitions["comp3"]
+    reports = []
+    for names in (CLASSES, CLASSES[::-1]):
+        entry = Entry(competition, names, {name: content[name] for name in names})
+        diagnosed = diagnose(entry, truth_of(objects, "VOC2012"), edition)
+        assert diagnosed is not None
+        reports.append(json.dumps(diagnose_objects(diagnosed, WhatIf(diagnosed, competition.rules))))
+    assert reports[0] == reports[1]
 
 
 def test_counts_of_real_detections_are_those_of_the_reference() -> None:
