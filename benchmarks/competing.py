@@ -28,7 +28,7 @@ from vocboard.evaluator.editions import load
 from vocboard.evaluator.ground_truth import GroundTruth
 from vocboard.evaluator.reading import read_results
 from vocboard.evaluator.stored_results.stored_results import ResultsWriter
-from vocboard.worker import ground_truth_store
+from vocboard.worker import ground_truth_files
 
 FORM: dict[str, Any] = {"method_name": "Method", "training_data": "Images of our own."}
 BOUNDARY = "benchmark"
@@ -130,7 +130,7 @@ class Competition:
 def competing(installation: Installation, truth_file: Path) -> Iterator[Competition]:
     """Make a challenge that is scored against a ground truth, without quota to speak of, and a participant."""
     truth, database = GroundTruth.load(truth_file), Database(installation.settings.database)
-    truth.save(ground_truth_store.path_of(installation.settings, truth.sha256))
+    truth.save(ground_truth_files.path_of(installation.settings, truth.sha256))
     with database.writing() as session:
         user, organiser = make_user(session), make_organiser(session)
         challenge = make_challenge(

@@ -19,7 +19,7 @@ from vocboard.app.jobs import service as jobs
 from vocboard.app.jobs.service import Claim
 from vocboard.app.storage.archives import DamagedArchiveError
 from vocboard.app.submissions.models import Submission
-from vocboard.worker import columns, ground_truth_store, replicates
+from vocboard.worker import columns, ground_truth_files, replicates
 from vocboard.worker.columns import UnscorableError
 from vocboard.worker.failure_reasons import technical_reason
 from vocboard.worker.ground_truth_directory import GroundTruthDirectory
@@ -107,14 +107,14 @@ def _diagnose(process: Process, evaluation_id: uuid.UUID) -> dict[str, Diagnosis
     if not sources:
         raise _NoGroundTruthError
     source = next(iter(sources.values()))
-    path = ground_truth_store.path_of(process.settings, source.truth_sha256)
+    path = ground_truth_files.path_of(process.settings, source.truth_sha256)
     if not path.is_file():
         raise _MissingFileError(path)
     found = columns.diagnose(
         source.uploaded,
         process.store,
         source.edition,
-        ground_truth_store.load(path),
+        ground_truth_files.load(path),
         with_boundaries=level is Detail.EVERYTHING,
         memory_limit_bytes=process.settings.evaluation_memory_limit_bytes,
     )

@@ -24,10 +24,9 @@ from vocboard.app.submissions import queue
 from vocboard.app.submissions.models import Submission
 from vocboard.app.submissions.publishing import publish_if_promised
 from vocboard.evaluator.editions import Edition
-from vocboard.worker import ground_truth_store
+from vocboard.worker import ground_truth_files
 from vocboard.worker.columns import OutdatedArchiveError, UnscorableError, Uploaded, evaluate
 from vocboard.worker.failure_reasons import technical_reason
-from vocboard.worker.persistence import persistently
 from vocboard.worker.process import Process
 
 RETURNED = "This submission does not count against your quota."
@@ -94,7 +93,7 @@ def give_up(process: Process, claim: Claim) -> None:
 def _evaluate(process: Process, claim: Claim, work: Work) -> None:
     settings, started_at, started = process.settings, now(), time.monotonic()
     try:
-        truth = ground_truth_store.load(ground_truth_store.path_of(settings, work.truth_sha256))
+        truth = ground_truth_files.load(ground_truth_files.path_of(settings, work.truth_sha256))
     except OSError as error:
         _log.error("submission %s waits: the ground truth cannot be read: %s", claim.key, error)  # no traceback
         with process.database.writing() as session:
@@ -111,22 +110,21 @@ def _evaluate(process: Process, claim: Claim, work: Work) -> None:
         raise UnscorableError(f"the ground truth has nothing on {', '.join(evaluation.unavailable)}")
     seconds = time.monotonic() - started
 
-    def store_result() -> None:
-        with process.database.writing() as session:
-            if _still_counts(session, claim, work):
-                evaluations.store(
-                    session,
-                    submission_id=work.submission_id,
-                    scoring_id=work.scoring_id,
-                    scores=evaluation.scores,
-                    ground_truth_sha256=work.truth_sha256,
-                    archive_sha256=work.uploaded.archive_sha256,
-                    started_at=started_at,
-                    seconds=seconds,
-                )
-                publish_if_promised(session, work.submission_id)
+    def store(session: Session) -> None:
+        if _still_counts(session, claim, work):
+            evaluations.store(
+                session,
+                submission_id=work.submission_id,
+                scoring_id=work.scoring_id,
+                scores=evaluation.scores,
+                ground_truth_sha256=work.truth_sha256,
+                archive_sha256=work.uploaded.archive_sha256,
+                started_at=started_at,
+                seconds=seconds,
+            )
+            publish_if_promised(session, work.submission_id)
 
-    persistently(store_result, for_at_most=settings.lease)
+    process.store_result(store)
     _log.info("submission %s: evaluated in %.1f s", work.submission_id, seconds)
 
 
@@ -191,9 +189,4 @@ def _still_counts(session: Session, claim: Claim, work: Work) -> bool:
 def _fail(process: Process, claim: Claim, failure: str, error: BaseException) -> None:
     _log.exception("submission %s: attempt %d failed", claim.key, claim.attempt)
     detail = technical_reason(error)
-
-    def store_failure() -> None:
-        with process.database.writing() as session:
-            queue.fail(session, claim, failure=failure, detail=detail)
-
-    persistently(store_failure, for_at_most=process.settings.lease)
+    process.store_result(lambda session: queue.fail(session, claim, failure=failure, detail=detail))

@@ -1,10 +1,12 @@
-"""Whether this worker can read the ground truth that submissions are scored against."""
+"""Files of imported ground truth, which only workers can read, and whether this worker can."""
 
 import logging
 import os
 import time
 from collections.abc import Sequence
 from contextlib import closing, suppress
+from functools import lru_cache
+from pathlib import Path
 
 from sqlalchemy import select
 from sqlalchemy.exc import OperationalError
@@ -14,10 +16,27 @@ from vocboard.app.challenges.models import Challenge, ChallengePhase, GroundTrut
 from vocboard.app.database import Database
 from vocboard.app.jobs.heartbeats import GROUND_TRUTH, INTERVAL, Heartbeat
 from vocboard.app.settings import Settings
-from vocboard.worker import ground_truth_store
+from vocboard.evaluator.ground_truth import GroundTruth
 from vocboard.worker.ground_truth_directory import GroundTruthDirectory, LostKeyError
 
+KEPT = 2  # cached per process: the next submission is usually for the same challenge
+
 _log = logging.getLogger(__name__)
+
+
+def path_of(settings: Settings, sha256: str) -> Path:
+    """Return the path of ground truth with this hash, whether or not it exists; see `GroundTruth.save`."""
+    return settings.truth / f"{sha256}.npz"
+
+
+@lru_cache(maxsize=KEPT)
+def load(path: Path) -> GroundTruth:
+    """Return stored ground truth, cached because its content never changes.
+
+    Raises:
+        GroundTruthFileError, OSError: as for `GroundTruth.load`.
+    """
+    return GroundTruth.load(path)
 
 
 class GroundTruthFiles:
@@ -61,7 +80,7 @@ def needed_and_missing(session: Session, settings: Settings) -> tuple[int, list[
         .order_by(Challenge.slug, GroundTruthVersion.number)
     )
     found = session.execute(query).all()
-    paths = [(row, ground_truth_store.path_of(settings, row.sha256)) for row in found]
+    paths = [(row, path_of(settings, row.sha256)) for row in found]
     missing = [
         f"cannot read {path}, the ground truth of {row.slug} (version {row.number}): restore it from a backup, or "
         "upload it again"

@@ -22,7 +22,7 @@ from vocboard.app.submissions.models import Submission
 from vocboard.evaluator.editions import Edition
 from vocboard.evaluator.ground_truth import GroundTruthError
 from vocboard.evaluator.problems import Problem, Severity
-from vocboard.worker import ground_truth_store
+from vocboard.worker import ground_truth_files
 from vocboard.worker.ground_truth_directory import GroundTruthDirectory
 from vocboard.worker.process import Process
 
@@ -102,7 +102,7 @@ def _import(claim: Claim, challenge_id: uuid.UUID, edition: Edition, sealed: Pat
     finally:
         scratch.unlink(missing_ok=True)
     truth = read.truth
-    truth.save(ground_truth_store.path_of(settings, truth.sha256))
+    truth.save(ground_truth_files.path_of(settings, truth.sha256))
     return ImportedTruth(
         sha256=truth.sha256,
         summary=in_numbers(read, edition) | of_others,

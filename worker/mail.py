@@ -16,7 +16,6 @@ from vocboard.app.jobs.service import Claim
 from vocboard.app.messaging import outbox
 from vocboard.app.messaging.delivery import DeferredError, MailServerError, UndeliverableError
 from vocboard.app.messaging.outbox import Failure
-from vocboard.worker.persistence import persistently
 from vocboard.worker.process import Process
 
 _log = logging.getLogger(__name__)
@@ -24,8 +23,7 @@ _log = logging.getLogger(__name__)
 
 def send(process: Process, claim: Claim) -> None:
     """Send a message; if the mail server does not take it now, it is due again later, until it expires."""
-    database = process.database
-    with database.writing() as session:
+    with process.database.writing() as session:
         message = outbox.get(session, claim)
         if message is None or message.expires_at <= now():
             _log.error("message %s could not be sent in time and has failed", claim.key)
@@ -43,12 +41,7 @@ def send(process: Process, claim: Claim) -> None:
     except (MailServerError, OSError) as error:
         _log.warning("message %s could not be sent, attempt %d: %s", message.id, claim.attempt, error)
         end = partial(outbox.retry, failure=Failure.MAIL_SERVER, error=str(error))
-
-    def store() -> None:
-        with database.writing() as session:
-            end(session, claim)
-
-    persistently(store, for_at_most=process.settings.lease)
+    process.store_result(lambda session: end(session, claim))
 
 
 def sweep(process: Process, claim: Claim) -> None:

@@ -1,8 +1,13 @@
 """The resources of a worker process."""
 
-from collections.abc import Collection
+import logging
+import time
+from collections.abc import Callable, Collection
 from dataclasses import dataclass
 from functools import cached_property
+
+from sqlalchemy.exc import InterfaceError, OperationalError
+from sqlalchemy.orm import Session
 
 from vocboard.app.database import Database
 from vocboard.app.jobs import service as jobs
@@ -12,6 +17,10 @@ from vocboard.app.messaging import delivery
 from vocboard.app.settings import Settings
 from vocboard.app.storage.archives import ArchiveStore
 from vocboard.app.storage.stores import archive_store
+
+PAUSE_SECONDS = 0.5  # before a result is stored again
+
+_log = logging.getLogger(__name__)
 
 
 class MoreUrgentError(Exception):
@@ -44,3 +53,23 @@ class Process:
         """Whether a more urgent job is due that this process can do."""
         with self.database.reading_autocommit() as session:
             return jobs.must_give_way(session, claim, self.kinds)
+
+    def store_result(self, transaction: Callable[[Session], None]) -> None:
+        """Execute a transaction, and retry it for the length of a lease while the database is unavailable.
+
+        If the connection is lost during the commit, the outcome is unknown, so the transaction must be idempotent.
+        Transactions that end a claim are, because they check that it is still held.
+
+        Raises:
+            OperationalError, InterfaceError: the database was unavailable for too long.
+        """
+        deadline = time.monotonic() + self.settings.lease.total_seconds()
+        while True:
+            try:
+                with self.database.writing() as session:
+                    return transaction(session)
+            except (OperationalError, InterfaceError) as error:
+                if time.monotonic() > deadline:
+                    raise
+                _log.warning("could not store a result; retrying: %s", error.orig)
+                time.sleep(PAUSE_SECONDS)

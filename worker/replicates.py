@@ -41,7 +41,7 @@ from vocboard.evaluator.statistics.intervals import MIN_IMAGES, ReplicatedMeasur
 from vocboard.evaluator.statistics.weights import REPLICATES, SEED, draw_weights
 from vocboard.evaluator.stored_results.columns_file import ColumnsError, ColumnsFile, ColumnsWriter
 from vocboard.evaluator.tasks.names import Metric
-from vocboard.worker import ground_truth_store
+from vocboard.worker import ground_truth_files
 from vocboard.worker.columns import MAX_EVIDENCE_BYTES, Uploaded, collect
 
 MAX_BYTES = 256 * 1024**2
@@ -241,14 +241,14 @@ def evidence_of(database: Database, store: ArchiveStore, settings: Settings, sou
             return load_evidence(io.BytesIO(row.content), source.origin)
         except EvidenceFileError as error:
             _log.warning("evidence of result %s is collected again: %s", source.result_id, error)
-    path = ground_truth_store.path_of(settings, source.truth_sha256)
+    path = ground_truth_files.path_of(settings, source.truth_sha256)
     if not path.is_file():
         raise NoReplicatesError(Failure.GROUND_TRUTH_ELSEWHERE)
     content = collect(
         source.uploaded,
         store,
         source.edition,
-        ground_truth_store.load(path),
+        ground_truth_files.load(path),
         source.competition,
         memory_limit_bytes=settings.evaluation_memory_limit_bytes,
     )

@@ -10,6 +10,7 @@ from datetime import datetime, timedelta
 from functools import partial
 
 from celery.exceptions import SoftTimeLimitExceeded
+from sqlalchemy.orm import Session
 
 from vocboard.app.challenges.editions import edition_from
 from vocboard.app.challenges.phases import on_image_set
@@ -22,10 +23,9 @@ from vocboard.app.rescores.batches import Batch, Item
 from vocboard.app.rescores.models import OPEN, Rescore, RescoreState
 from vocboard.evaluator import VERSION
 from vocboard.evaluator.scoring import Evaluation
-from vocboard.worker import ground_truth_store
+from vocboard.worker import ground_truth_files
 from vocboard.worker.columns import OutdatedArchiveError, UnscorableError, Uploaded, evaluate
 from vocboard.worker.failure_reasons import technical_reason
-from vocboard.worker.persistence import persistently
 from vocboard.worker.process import Process
 
 TURN = timedelta(seconds=1)
@@ -153,7 +153,7 @@ def _evaluate_one(process: Process, batch: Batch, item: Item, outcomes: _Outcome
     settings, started_at, started = process.settings, now(), time.monotonic()
     try:
         try:
-            truth = ground_truth_store.load(ground_truth_store.path_of(settings, batch.truth_sha256))
+            truth = ground_truth_files.load(ground_truth_files.path_of(settings, batch.truth_sha256))
         except OSError as error:
             _log.error("re-score %s waits: the ground truth cannot be read: %s", batch.rescore_id, error)
             outcomes.must_wait = True
@@ -203,33 +203,32 @@ def _stored_at_the_end(process: Process, claim: Claim, batch: Batch) -> Iterator
     except SoftTimeLimitExceeded:
         _log.warning("re-score %s: a submission took too long", batch.rescore_id)
     finally:
-        persistently(partial(_store, process, claim, batch, outcomes), for_at_most=process.settings.lease)
+        lease = process.settings.lease
+        process.store_result(partial(_store, claim=claim, batch=batch, outcomes=outcomes, lease=lease))
 
 
-def _store(process: Process, claim: Claim, batch: Batch, outcomes: _Outcomes) -> None:
-    lease = process.settings.lease
-    with process.database.writing() as session:
-        held = batches.lock(session, batch)
-        stored = [one for one in outcomes.evaluated if one.item.submission_id in held]
-        for one in stored:
-            evaluations.store(
-                session,
-                submission_id=one.item.submission_id,
-                scoring_id=batch.scoring_id,
-                scores=one.evaluation.scores,
-                ground_truth_sha256=batch.truth_sha256,
-                archive_sha256=one.item.archive_sha256,
-                started_at=one.started_at,
-                seconds=one.seconds,
-            )
-        batches.finish(session, batch, [one.item.submission_id for one in stored])
-        for failed in outcomes.failed:
-            detail = {"failure": failed.failure, "failure_detail": failed.detail}
-            batches.finish(session, batch, held & {failed.item.submission_id}, **detail)
-        if outcomes.interrupted in held and outcomes.interrupted is not None:
-            batches.split(session, batch, [outcomes.interrupted], attempts=claim.attempt, after=lease)
-        if batches.has_left(session, batch.id):
-            jobs.release(session, claim, after=lease if outcomes.must_wait else timedelta())
-        else:
-            batches.dissolve(session, batch.id)
-            jobs.finish(session, claim)
+def _store(session: Session, *, claim: Claim, batch: Batch, outcomes: _Outcomes, lease: timedelta) -> None:
+    held = batches.lock(session, batch)
+    stored = [one for one in outcomes.evaluated if one.item.submission_id in held]
+    for one in stored:
+        evaluations.store(
+            session,
+            submission_id=one.item.submission_id,
+            scoring_id=batch.scoring_id,
+            scores=one.evaluation.scores,
+            ground_truth_sha256=batch.truth_sha256,
+            archive_sha256=one.item.archive_sha256,
+            started_at=one.started_at,
+            seconds=one.seconds,
+        )
+    batches.finish(session, batch, [one.item.submission_id for one in stored])
+    for failed in outcomes.failed:
+        detail = {"failure": failed.failure, "failure_detail": failed.detail}
+        batches.finish(session, batch, held & {failed.item.submission_id}, **detail)
+    if outcomes.interrupted in held and outcomes.interrupted is not None:
+        batches.split(session, batch, [outcomes.interrupted], attempts=claim.attempt, after=lease)
+    if batches.has_left(session, batch.id):
+        jobs.release(session, claim, after=lease if outcomes.must_wait else timedelta())
+    else:
+        batches.dissolve(session, batch.id)
+        jobs.finish(session, claim)

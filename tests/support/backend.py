@@ -40,7 +40,7 @@ from vocboard.evaluator.editions import Task, load
 from vocboard.evaluator.ground_truth import DetectionTruth, GroundTruth, Key, Labels, LabelTruth, Truth
 from vocboard.evaluator.results import Confidences, Entry
 from vocboard.evaluator.stored_results.stored_results import ResultsWriter
-from vocboard.worker import ground_truth_store
+from vocboard.worker import ground_truth_files
 
 EDITION = load("VOC2012")
 CAR = EDITION.classes.index("car")
@@ -59,7 +59,7 @@ class Backend:
     @property
     def truth_file(self) -> Path:
         """Where workers read the ground truth of `challenge`."""
-        return ground_truth_store.path_of(self.settings, make_ground_truth().sha256)
+        return ground_truth_files.path_of(self.settings, make_ground_truth().sha256)
 
     def challenge(self, **given: Any) -> Challenge:
         """Make a challenge that can be scored; by default with a quota that no test reaches."""

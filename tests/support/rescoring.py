@@ -19,7 +19,7 @@ from vocboard.app.rescores.models import Rescore, RescoreState
 from vocboard.app.submissions import publishing
 from vocboard.evaluator.editions import Task
 from vocboard.evaluator.ground_truth import GroundTruth, Key, Labels, LabelTruth, Truth
-from vocboard.worker import ground_truth_store
+from vocboard.worker import ground_truth_files
 
 _confidences = itertools.cycle(itertools.permutations((0.9, 0.5, 0.1)))
 
@@ -38,7 +38,7 @@ def make_corrected_truth() -> GroundTruth:
 def add_corrected_truth(backend: Backend, challenge: Challenge) -> GroundTruthVersion:
     """Add the version that `make_corrected_truth` makes, as the worker leaves it once it is imported."""
     truth = make_corrected_truth()
-    truth.save(ground_truth_store.path_of(backend.settings, truth.sha256))
+    truth.save(ground_truth_files.path_of(backend.settings, truth.sha256))
     with backend.database.writing() as session:
         organised = session.scalars(
             select(Challenge).where(Challenge.id == challenge.id).options(selectinload(Challenge.phases))

@@ -33,14 +33,14 @@ from vocboard.evaluator.statistics.comparison import compare
 from vocboard.evaluator.statistics.simultaneous import changes, minus, minus_independent
 from vocboard.evaluator.statistics.weights import draw_weights
 from vocboard.evaluator.stored_results.stored_results import ResultsWriter
-from vocboard.worker import ground_truth_store
+from vocboard.worker import ground_truth_files
 
 RANDOM = np.random.default_rng(5)
 
 
 def begin(backend: Backend, edition: Edition, truth: GroundTruth, keys: Sequence[str]) -> Challenge:
     """Make a challenge with this ground truth."""
-    path = ground_truth_store.path_of(backend.settings, truth.sha256)
+    path = ground_truth_files.path_of(backend.settings, truth.sha256)
     path.parent.mkdir(exist_ok=True)
     truth.save(path)
     challenge = backend.challenge(edition=edition.name, competitions=list(keys), statistics=True)

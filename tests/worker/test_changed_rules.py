@@ -41,7 +41,7 @@ from vocboard.evaluator.editions.loader import read_text
 from vocboard.evaluator.ground_truth import GroundTruth
 from vocboard.evaluator.results import Confidences, Entry
 from vocboard.evaluator.stored_results.stored_results import ResultsWriter
-from vocboard.worker import columns, ground_truth_store
+from vocboard.worker import columns, ground_truth_files
 
 DAY = timedelta(days=1)
 FILE = source("VOC2012").replace('name = "VOC2012"', 'name = "Harbour"')
@@ -59,7 +59,7 @@ def truth_of(backend: Backend, edition: Edition) -> GroundTruth:
     known = make_ground_truth().truths[Task.CLASSIFICATION, "test"]
     image_set = edition.competitions["comp1"].image_set
     truth = GroundTruth.of(make_image_sets(edition), {(Task.CLASSIFICATION, image_set): known}, {})
-    truth.save(ground_truth_store.path_of(backend.settings, truth.sha256))
+    truth.save(ground_truth_files.path_of(backend.settings, truth.sha256))
     return truth
 
 

@@ -17,7 +17,7 @@ from vocboard.app.submissions.models import State, Submission
 from vocboard.evaluator.ground_truth import GroundTruth
 from vocboard.evaluator.image_sets import ImageSet, ImageSets
 from vocboard.worker import columns as worker_columns
-from vocboard.worker import ground_truth_store
+from vocboard.worker import ground_truth_files
 
 WRONG = (0.1, 0.9, 0.2)  # the image without a car comes first
 AVERAGE_PRECISION = {True: 1.0, False: 2 / 3}  # of the right order, and of the wrong one
@@ -121,8 +121,8 @@ def test_columns_read_against_other_image_sets_are_not_scored(backend: Backend, 
         for key, each in truth.image_sets.sets.items()
     }
     other = GroundTruth(truth.edition, ImageSets(truth.edition, turned), truth.truths, {}, truth.sha256)
-    other.save(ground_truth_store.path_of(backend.settings, truth.sha256))
-    ground_truth_store.load.cache_clear()
+    other.save(ground_truth_files.path_of(backend.settings, truth.sha256))
+    ground_truth_files.load.cache_clear()
     assert evaluated(backend, submission_id) == 1.0
     assert len(started) == 1
 

@@ -39,7 +39,7 @@ from vocboard.evaluator.diagnosis.summary import summarise
 from vocboard.evaluator.editions import load
 from vocboard.evaluator.evaluation import read_for_scoring
 from vocboard.evaluator.statistics.collect import collect_evidence
-from vocboard.worker import diagnoses, ground_truth_store
+from vocboard.worker import diagnoses, ground_truth_files
 from vocboard.worker.ground_truth_directory import GroundTruthDirectory
 
 GOLDEN, EDITION = "voc2012-synthetic", load("VOC2012")
@@ -58,7 +58,7 @@ def test_diagnoses_of_all_tasks_are_those_of_the_command_line(
         for name in OFFLINE_ONLY & set(found):
             del found[name]
 
-    path = ground_truth_store.path_of(backend.settings, truth.sha256)
+    path = ground_truth_files.path_of(backend.settings, truth.sha256)
     path.parent.mkdir(exist_ok=True)
     truth.save(path)
     challenge = backend.challenge(competitions=list(read.results), detail=Detail.EVERYTHING)

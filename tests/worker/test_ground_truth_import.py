@@ -35,7 +35,7 @@ from vocboard.evaluator.editions import Task, load
 from vocboard.evaluator.ground_truth import GroundTruth, reader
 from vocboard.evaluator.image_sets import ImageSet, ImageSets
 from vocboard.evaluator.new_edition import write_sample_tree
-from vocboard.worker import ground_truth_store, work
+from vocboard.worker import ground_truth_files, work
 from vocboard.worker.ground_truth_directory import GroundTruthDirectory, LostKeyError
 
 CHUNK = 1000
@@ -121,7 +121,7 @@ def test_an_uploaded_tree_opens_the_challenge(database: Database, settings: Sett
     imported = version(database, version_id)
     assert imported.state is TruthState.READY
     assert imported.sha256 is not None
-    assert GroundTruth.load(ground_truth_store.path_of(settings, imported.sha256)).sha256 == imported.sha256
+    assert GroundTruth.load(ground_truth_files.path_of(settings, imported.sha256)).sha256 == imported.sha256
     assert imported.competitions == ["comp1", "comp2", "comp3", "comp4"]
     assert imported.summary is not None
     assert imported.summary["detection/test"]["classes"]["car"] == {

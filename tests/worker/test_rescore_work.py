@@ -25,7 +25,7 @@ from vocboard.app.jobs.models import Job, Kind
 from vocboard.app.rescores import queries, service
 from vocboard.app.rescores.models import Rescore, RescoreState
 from vocboard.app.submissions.models import State
-from vocboard.worker import ground_truth_store, rescoring
+from vocboard.worker import ground_truth_files, rescoring
 from vocboard.worker.work import work_next
 
 
@@ -131,8 +131,8 @@ def test_it_waits_for_ground_truth_that_is_away(backend: Backend) -> None:
     submit_scored(backend, challenge, 3)
     version = add_corrected_truth(backend, challenge)
     rescore_id = start_rescore(backend, challenge, version)
-    ground_truth_store.load.cache_clear()
-    path = ground_truth_store.path_of(backend.settings, version.sha256)
+    ground_truth_files.load.cache_clear()
+    path = ground_truth_files.path_of(backend.settings, version.sha256)
     away = path.rename(path.with_suffix(".away"))
     for _ in range(backend.settings.evaluation_attempts + 1):
         work(backend)

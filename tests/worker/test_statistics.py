@@ -48,7 +48,7 @@ from vocboard.evaluator.statistics.simultaneous import Change
 from vocboard.evaluator.statistics.weights import draw_weights
 from vocboard.evaluator.stored_results.stored_results import ResultsWriter
 from vocboard.evaluator.tasks.classification.truth import LabelTruth
-from vocboard.worker import board_statistics, ground_truth_store, replicates
+from vocboard.worker import board_statistics, ground_truth_files, replicates
 
 GOLDEN = "voc2012-synthetic"
 EDITION = load("VOC2012")
@@ -93,7 +93,7 @@ def perturbed(results: Results, keys: tuple[str, ...], seed: int) -> Results:
 def submit_golden(backend: Backend) -> tuple[Challenge, Mapping[uuid.UUID, Results]]:
     """Submit a golden case and perturbed copies, all evaluated and published."""
     keys, truth = ("comp1", "comp3"), golden_truth(GOLDEN)
-    path = ground_truth_store.path_of(backend.settings, truth.sha256)
+    path = ground_truth_files.path_of(backend.settings, truth.sha256)
     path.parent.mkdir(exist_ok=True)
     truth.save(path)
     challenge = backend.challenge(competitions=list(keys), detail=Detail.CLASSES)
