@@ -84,7 +84,6 @@ def create_app(settings: Settings | None = None) -> FastAPI:
     documentation.install(application)
     application.mount("/static", Assets(directory=STATIC_DIRECTORY), name="static")
     application.include_router(api.router)
-    application.include_router(documentation.router)
     application.include_router(health.router)
     application.include_router(security_txt.router)
     pages.install(application)

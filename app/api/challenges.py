@@ -7,20 +7,11 @@ from fastapi import APIRouter, Query, Request, Response
 from sqlalchemy.orm import Session
 
 from vocboard.app.accounts.models import User
+from vocboard.app.api.documentation import file_responses
 from vocboard.app.api.paging import ItemPage, Paging
 from vocboard.app.api.phases import PhaseKey, quota_of, views_of_phases
 from vocboard.app.api.problems import problem_responses
-from vocboard.app.api.schemas.challenges import (
-    ChallengeChanges,
-    ChallengeCopy,
-    ChallengeDetails,
-    ChallengeSummary,
-    ChangedChallenge,
-    Competition,
-    EditionFile,
-    NewChallenge,
-    QuotaUse,
-)
+from vocboard.app.api.schemas import challenges as schemas
 from vocboard.app.challenges import copying, samples
 from vocboard.app.challenges import service as challenges
 from vocboard.app.challenges.models import MAIN_PHASE, Challenge
@@ -35,28 +26,22 @@ from vocboard.app.web.organised import OrganisedByToken
 router = APIRouter(tags=["challenges"])
 
 EDITION_MEDIA_TYPE = "application/toml"
-_EDITION_FILE: dict[int | str, dict[str, Any]] = {
-    200: {"content": {EDITION_MEDIA_TYPE: {"schema": {"type": "string"}}}}
-}
-_ZIP: dict[int | str, dict[str, Any]] = {
-    200: {"content": {"application/zip": {"schema": {"type": "string", "format": "binary"}}}}
-}
 _IMAGE_SETS: dict[int | str, dict[str, Any]] = {200: {"content": {"application/json": {"schema": {"type": "object"}}}}}
 
 
 @router.get("/challenges", responses=problem_responses(401, 403))
-def list_challenges(database: DatabaseDep, viewer: Viewer, paging: Paging) -> ItemPage[ChallengeSummary]:
+def list_challenges(database: DatabaseDep, viewer: Viewer, paging: Paging) -> ItemPage[schemas.ChallengeSummary]:
     """List public challenges and challenges that you organise, newest first."""
     at = now()
     with database.reading() as session:
         return paging.of(
             challenges.visible_challenges(session, viewer),
-            lambda challenge: ChallengeSummary.of(challenge, **_common(session, challenge, at)),
+            lambda challenge: schemas.ChallengeSummary.of(challenge, **_common(session, challenge, at)),
         )
 
 
 @router.get("/challenges/{slug}", responses=problem_responses(401, 403, 404))
-def get_challenge(database: DatabaseDep, viewer: Viewer, slug: str) -> ChallengeDetails:
+def get_challenge(database: DatabaseDep, viewer: Viewer, slug: str) -> schemas.ChallengeDetails:
     """Return one challenge: rules, competitions, dates, and your use of the quota."""
     with database.reading() as session:
         return challenge_details(session, challenges.get_visible(session, slug, viewer), viewer)
@@ -77,7 +62,9 @@ def get_image_sets(database: DatabaseDep, viewer: Viewer, slug: str, phase: Phas
 
 
 @router.get(
-    "/challenges/{slug}/edition", response_class=Response, responses=problem_responses(401, 403, 404) | _EDITION_FILE
+    "/challenges/{slug}/edition",
+    response_class=Response,
+    responses=problem_responses(401, 403, 404) | file_responses(EDITION_MEDIA_TYPE),
 )
 def get_edition(
     database: DatabaseDep,
@@ -103,7 +90,9 @@ def get_edition(
 
 
 @router.put("/challenges/{slug}/edition", responses=problem_responses(400, 401, 403, 404, 409, 413, 422))
-def replace_edition(organised: OrganisedByToken, identity: ApiIdentity, given: EditionFile) -> ChallengeDetails:
+def replace_edition(
+    organised: OrganisedByToken, identity: ApiIdentity, given: schemas.EditionFile
+) -> schemas.ChallengeDetails:
     """Replace a custom edition before ground truth is uploaded. Afterwards, use `POST /challenges/{slug}/rescores`."""
     with organised.writing() as (session, challenge):
         challenges.replace_edition_file(
@@ -119,8 +108,8 @@ def create_challenge(
     response: Response,
     user: OrganisingUser,
     identity: ApiIdentity,
-    new: NewChallenge,
-) -> ChallengeDetails:
+    new: schemas.NewChallenge,
+) -> schemas.ChallengeDetails:
     """Create a challenge. Next, upload its ground truth."""
     with database.writing() as session:
         challenge = challenges.create(
@@ -138,8 +127,12 @@ def create_challenge(
 
 @router.post("/challenges/{slug}/copy", status_code=201, responses=problem_responses(400, 401, 403, 404, 409, 422))
 def copy_challenge(
-    request: Request, response: Response, organised: OrganisedByToken, identity: ApiIdentity, wanted: ChallengeCopy
-) -> ChallengeDetails:
+    request: Request,
+    response: Response,
+    organised: OrganisedByToken,
+    identity: ApiIdentity,
+    wanted: schemas.ChallengeCopy,
+) -> schemas.ChallengeDetails:
     """Create a draft with the edition, the rules and the phases of a challenge.
 
     It has no dates, people, submissions or ground truth, and shows at most the detail level `curves` of hidden ground
@@ -153,17 +146,21 @@ def copy_challenge(
 
 
 @router.patch("/challenges/{slug}", responses=problem_responses(400, 401, 403, 404, 409, 422))
-def change_challenge(organised: OrganisedByToken, identity: ApiIdentity, changes: ChallengeChanges) -> ChangedChallenge:
+def change_challenge(
+    organised: OrganisedByToken, identity: ApiIdentity, changes: schemas.ChallengeChanges
+) -> schemas.ChangedChallenge:
     """Change a challenge. Omitted fields are unchanged; a date set to null is removed."""
     with organised.writing() as (session, challenge):
         rules = changes.applied_to(challenges.rules_of(challenge))
         note = note_on_change(challenge, challenges.phase_named(challenge, MAIN_PHASE), rules)
         challenges.update(session, challenge=challenge, user=organised.user, rules=rules)
-        return ChangedChallenge(**dict(challenge_details(session, challenge, identity.reader)), note=note)
+        return schemas.ChangedChallenge(**dict(challenge_details(session, challenge, identity.reader)), note=note)
 
 
 @router.get(
-    "/challenges/{slug}/samples", response_class=Response, responses=problem_responses(401, 403, 404, 409, 503) | _ZIP
+    "/challenges/{slug}/samples",
+    response_class=Response,
+    responses=problem_responses(401, 403, 404, 409, 503) | file_responses("application/zip", format="binary"),
 )
 def get_samples(organised: OrganisedByToken) -> Response:
     """Return a sample tree and sample results for a custom edition, for rehearsals. For organisers.
@@ -174,14 +171,14 @@ def get_samples(organised: OrganisedByToken) -> Response:
     return Response(samples.samples_of(organised.load()), media_type="application/zip")
 
 
-def challenge_details(session: Session, challenge: Challenge, reader: User | None) -> ChallengeDetails:
+def challenge_details(session: Session, challenge: Challenge, reader: User | None) -> schemas.ChallengeDetails:
     """Return one challenge as the API shows it."""
     use, at = None, now()
     if reader is not None:
         phase = challenges.current_phase(challenge, at)
         states = quotas(session, user=reader, challenge=challenge, phase=phase, now=at)
-        use = {key: QuotaUse.model_validate(state) for key, state in states.items()}
-    return ChallengeDetails.of(challenge, **_common(session, challenge, at), quota_use=use)
+        use = {key: schemas.QuotaUse.model_validate(state) for key, state in states.items()}
+    return schemas.ChallengeDetails.of(challenge, **_common(session, challenge, at), quota_use=use)
 
 
 def _common(session: Session, challenge: Challenge, at: datetime) -> dict[str, Any]:
@@ -193,7 +190,7 @@ def _common(session: Session, challenge: Challenge, at: datetime) -> dict[str, A
         "phase": current.state(at),
         "opens_at": rules.opens_at,
         "closes_at": rules.closes_at,
-        "competitions": [Competition.model_validate(edition.competitions[key]) for key in current.competitions],
+        "competitions": [schemas.Competition.model_validate(edition.competitions[key]) for key in current.competitions],
         "quota": quota_of(current),
         "detail": rules.detail,
         "imported": imported_scores(session, challenge),

@@ -1,43 +1,28 @@
-"""The API documentation: the OpenAPI document, and Swagger UI served under our own security policy."""
+"""The OpenAPI document of the API, with what FastAPI does not find out by itself."""
 
+from collections.abc import Mapping
 from typing import Any
 
-from fastapi import APIRouter, FastAPI, Request
-from fastapi.responses import HTMLResponse
+from fastapi import FastAPI
 from fastapi.routing import APIRoute
 
 from vocboard.app.web.problem_details import MEDIA_TYPE
 
-router = APIRouter(include_in_schema=False)
 
-_PAGE = """<!doctype html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<title>REST API – vocboard</title>
-<link rel="icon" type="image/svg+xml" href="/static/brand.svg">
-<link rel="stylesheet" href="/static/vendor/swagger-ui/swagger-ui.css">
-<link rel="stylesheet" href="/static/css/tokens.css">
-<link rel="stylesheet" href="/static/css/api-docs.css">
-<script src="/static/vendor/swagger-ui/swagger-ui-bundle.js" defer></script>
-<script src="/static/js/api-docs.js" defer></script>
-</head>
-<body>
-<nav aria-label="Main">
-<a href="/"><img src="/static/brand.svg" alt=""> vocboard</a> <a href="/docs">Documentation</a>
-</nav>
-<noscript><p>This page needs JavaScript. Without it, read the <a href="{document}">OpenAPI document</a>.</p></noscript>
-<main id="operations" data-document="{document}"></main>
-</body>
-</html>
-"""
+def upload_form(properties: Mapping[str, Any], *, required: list[str]) -> dict[str, Any]:
+    """Return the `openapi_extra` of an operation that reads a form while it arrives."""
+    schema = {"type": "object", "required": required, "properties": properties}
+    return {"requestBody": {"required": True, "content": {"multipart/form-data": {"schema": schema}}}}
 
 
-@router.get("/api/docs")
-def documentation(request: Request) -> HTMLResponse:
-    """Interactive documentation of all API operations."""
-    return HTMLResponse(_PAGE.format(document=request.app.openapi_url))
+def file_responses(*media_types: str, **schema: str) -> dict[int | str, dict[str, Any]]:
+    """Return the `responses` of an operation that can return files of these types.
+
+    Args:
+        schema: what is said of them beside their being strings.
+    """
+    content = {media_type: {"schema": {"type": "string", **schema}} for media_type in media_types}
+    return {200: {"content": content}}
 
 
 def operation_name(route: APIRoute) -> str:

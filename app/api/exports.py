@@ -7,14 +7,9 @@ from typing import Annotated, TypeVar
 from fastapi import APIRouter, Query, Response
 
 from vocboard.app.accounts.models import User
+from vocboard.app.api.documentation import file_responses
 from vocboard.app.api.problems import problem_responses
-from vocboard.app.api.schemas.submissions import (
-    CompetitionScores,
-    Curves,
-    Diagnosis,
-    PrecisionRecallPoints,
-    RocPoints,
-)
+from vocboard.app.api.schemas import submissions as schemas
 from vocboard.app.api.schemas.values import ImportedScores
 from vocboard.app.api.submission_views import scores_of
 from vocboard.app.database import Database
@@ -56,7 +51,7 @@ class DataFormat(StrEnum):
 
 AnyFormat = TypeVar("AnyFormat", Format, DataFormat)
 _MEDIA_TYPES = {Format.JSON: "application/json", Format.CSV: "text/csv", Format.SVG: "image/svg+xml"}
-_AS_TEXT = {200: {"content": {_MEDIA_TYPES[kind]: {"schema": {"type": "string"}} for kind in (Format.CSV, Format.SVG)}}}
+_AS_TEXT = file_responses(_MEDIA_TYPES[Format.CSV], _MEDIA_TYPES[Format.SVG])
 _FORMAT = Query(
     alias="format", description="Format of the response. A file extension of the competition does the same."
 )
@@ -66,8 +61,8 @@ WantedData = Annotated[DataFormat, _FORMAT]
 
 @router.get(
     "/submissions/{submission_id}/scores/{competition}",
-    response_model=CompetitionScores,
-    responses=problem_responses(401, 403, 404) | _AS_TEXT,  # type: ignore[operator]
+    response_model=schemas.CompetitionScores,
+    responses=problem_responses(401, 403, 404) | _AS_TEXT,
 )
 def get_scores(
     database: DatabaseDep, viewer: Viewer, submission_id: uuid.UUID, competition: str, wanted: Wanted = Format.JSON
@@ -92,8 +87,8 @@ def get_scores(
 
 @router.get(
     "/submissions/{submission_id}/curves/{competition}",
-    response_model=Curves,
-    responses=problem_responses(401, 403, 404) | _AS_TEXT,  # type: ignore[operator]
+    response_model=schemas.Curves,
+    responses=problem_responses(401, 403, 404) | _AS_TEXT,
 )
 def get_curves(
     database: DatabaseDep, viewer: Viewer, submission_id: uuid.UUID, competition: str, wanted: Wanted = Format.JSON
@@ -119,9 +114,8 @@ def get_curves(
 
 @router.get(
     "/submissions/{submission_id}/diagnosis/{competition}",
-    response_model=Diagnosis,
-    responses=problem_responses(401, 403, 404)
-    | {200: {"content": {_MEDIA_TYPES[Format.CSV]: {"schema": {"type": "string"}}}}},
+    response_model=schemas.Diagnosis,
+    responses=problem_responses(401, 403, 404) | file_responses(_MEDIA_TYPES[Format.CSV]),
 )
 def get_diagnosis(
     database: DatabaseDep,
@@ -146,11 +140,11 @@ def get_diagnosis(
     return _file(content, Format(wanted), f"{submission.challenge.slug}-{competition}-diagnosis")
 
 
-def curves_of(competition: str, evaluation: VisibleEvaluation | None) -> Curves:
+def curves_of(competition: str, evaluation: VisibleEvaluation | None) -> schemas.Curves:
     """Return the curves of a competition by class."""
     results = evaluation.results if evaluation else ()
     curves = next((result.curves for result in results if result.competition == competition), {})
-    return Curves(
+    return schemas.Curves(
         competition=competition,
         kind=next((curve.kind for curve in curves.values()), None),
         curves={name: _points(curve) for name, curve in curves.items()},
@@ -158,22 +152,22 @@ def curves_of(competition: str, evaluation: VisibleEvaluation | None) -> Curves:
     )
 
 
-def _points(curve: VisibleCurve) -> PrecisionRecallPoints | RocPoints:
+def _points(curve: VisibleCurve) -> schemas.PrecisionRecallPoints | schemas.RocPoints:
     right: list[float | None] = [x for x, _ in curve.points]
     up: list[float | None] = [y for _, y in curve.points]
     if curve.kind is CurveKind.ROC:
-        return RocPoints(
+        return schemas.RocPoints(
             false_positive_rate=right, true_positive_rate=up, step=curve.step, is_left_out=curve.is_left_out
         )
-    return PrecisionRecallPoints(recall=right, precision=up, step=curve.step, is_left_out=curve.is_left_out)
+    return schemas.PrecisionRecallPoints(recall=right, precision=up, step=curve.step, is_left_out=curve.is_left_out)
 
 
-def _diagnosis(competition: str, diagnosis: VisibleDiagnosis | None) -> Diagnosis:
+def _diagnosis(competition: str, diagnosis: VisibleDiagnosis | None) -> schemas.Diagnosis:
     """Return the diagnosis of a competition; None for one that the viewer may not see."""
     state = diagnosis.state if diagnosis else None
     shares = (diagnosis.shares if diagnosis else None) or {}
     failure = diagnosis.failure if diagnosis and state is DiagnosisState.FAILED else None
-    return Diagnosis(
+    return schemas.Diagnosis(
         competition=competition,
         is_known=state is DiagnosisState.KNOWN,
         state=state,

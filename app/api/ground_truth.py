@@ -9,6 +9,7 @@ from fastapi import APIRouter, Path, Query
 from pydantic import Field
 from sqlalchemy.orm import Session
 
+from vocboard.app.api.documentation import upload_form
 from vocboard.app.api.paging import ItemPage, Paging
 from vocboard.app.api.problems import UploadProblem, problem_responses
 from vocboard.app.api.schemas.values import FromObject, Instant
@@ -29,32 +30,22 @@ router = APIRouter(tags=["ground truth"])
 TruthPhase = Annotated[str, Query(alias="phase", description="Key of the phase that the ground truth is for.")]
 VersionNumber = Annotated[int, Path(ge=1, le=2**31 - 1)]
 
-UPLOAD_FORM: dict[str, Any] = {
-    "requestBody": {
-        "required": True,
-        "content": {
-            "multipart/form-data": {
-                "schema": {
-                    "type": "object",
-                    "required": ["archive"],
-                    "properties": {
-                        "archive": {
-                            "type": "string",
-                            "format": "binary",
-                            "description": "Archive of a development kit tree: annotations, image sets, label maps.",
-                        },
-                        "reason": {
-                            "type": "string",
-                            "maxLength": MAX_REASON_LENGTH,
-                            "description": "Why the ground truth is corrected. If there are submissions, a re-score "
-                            "with this reason starts once the version has been imported without warnings.",
-                        },
-                    },
-                }
-            }
+UPLOAD_FORM = upload_form(
+    {
+        "archive": {
+            "type": "string",
+            "format": "binary",
+            "description": "Archive of a development kit tree: annotations, image sets, label maps.",
         },
-    }
-}
+        "reason": {
+            "type": "string",
+            "maxLength": MAX_REASON_LENGTH,
+            "description": "Why the ground truth is corrected. If there are submissions, a re-score with this reason "
+            "starts once the version has been imported without warnings.",
+        },
+    },
+    required=["archive"],
+)
 
 
 class GroundTruthVersion(FromObject):
@@ -131,8 +122,7 @@ def confirm_ground_truth(organised: OrganisedByToken, number: VersionNumber) -> 
 )
 def remove_ground_truth(organised: OrganisedByToken, number: VersionNumber) -> None:
     """Remove a version of the ground truth that could not be imported."""
-    with organised.writing() as (session, challenge):
-        versions.remove_failed(session, challenge=challenge, user=organised.user, number=number)
+    organised.change(versions.remove_failed, number=number)
 
 
 def _describe(

@@ -7,6 +7,7 @@ from typing import Annotated
 from fastapi import APIRouter, Query, Request, Response
 from pydantic import BaseModel, Field, field_validator
 
+from vocboard.app.api.documentation import file_responses
 from vocboard.app.api.problems import problem_responses
 from vocboard.app.api.schemas.values import Fraction, FromObject, Imported, Instant
 from vocboard.app.challenges.models import MAIN_PHASE
@@ -40,14 +41,7 @@ _ACCEPTED = {
     "application/x-latex": Format.LATEX,
     "text/x-tex": Format.LATEX,
 }
-_OTHER_FORMATS = {
-    200: {
-        "content": {
-            MEDIA_TYPES[Format.CSV]: {"schema": {"type": "string"}},
-            MEDIA_TYPES[Format.LATEX]: {"schema": {"type": "string"}},
-        }
-    }
-}
+_OTHER_FORMATS = file_responses(MEDIA_TYPES[Format.CSV], MEDIA_TYPES[Format.LATEX])
 
 
 class ScoreInterval(FromObject):
@@ -184,7 +178,7 @@ class NotAcceptableError(ServiceError):
 @router.get(
     "/challenges/{slug}/leaderboards/{competition}",
     response_model=Leaderboard,
-    responses=problem_responses(401, 403, 404) | _OTHER_FORMATS,  # type: ignore[operator]
+    responses=problem_responses(401, 403, 404) | _OTHER_FORMATS,
 )
 async def leaderboard(
     request: Request,

@@ -78,10 +78,7 @@ def list_invitations(organised: OrganisedByToken, paging: Paging) -> ItemPage[In
 @router.post("/challenges/{slug}/invitations", status_code=201, responses=INVITING)
 def invite_organiser(organised: OrganisedByToken, given: NewOrganiser) -> Invitation:
     """Invite a person by email to organise the challenge."""
-    with organised.writing() as (session, challenge):
-        invitation = organisers.invite(
-            session, challenge=challenge, user=organised.user, email=given.email, site=organised.site
-        )
+    invitation = organised.change(organisers.invite, email=given.email, site=organised.site)
     organised.notifier.mail_queued()
     return Invitation.model_validate(invitation)
 
@@ -89,22 +86,19 @@ def invite_organiser(organised: OrganisedByToken, given: NewOrganiser) -> Invita
 @router.delete("/challenges/{slug}/invitations/{invitation_id}", status_code=204, responses=CHANGING)
 def withdraw_invitation(organised: OrganisedByToken, invitation_id: uuid.UUID) -> None:
     """Withdraw an invitation."""
-    with organised.writing() as (session, challenge):
-        organisers.withdraw_invitation(session, challenge=challenge, user=organised.user, invitation_id=invitation_id)
+    organised.change(organisers.withdraw_invitation, invitation_id=invitation_id)
 
 
 @router.delete("/challenges/{slug}/organisers/{user_id}", status_code=204, responses=CHANGING)
 def remove_organiser(organised: OrganisedByToken, user_id: uuid.UUID) -> None:
     """Remove an organiser. The owner can remove others; organisers can remove themselves."""
-    with organised.writing() as (session, challenge):
-        organisers.remove(session, challenge=challenge, user=organised.user, user_id=user_id)
+    organised.change(organisers.remove, user_id=user_id)
 
 
 @router.put("/challenges/{slug}/owner", status_code=204, responses=CHANGING)
 def hand_over(organised: OrganisedByToken, given: NewOwner) -> None:
     """Make another organiser the owner. The previous owner remains an organiser."""
-    with organised.writing() as (session, challenge):
-        organisers.hand_over(session, challenge=challenge, user=organised.user, user_id=given.user)
+    organised.change(organisers.hand_over, user_id=given.user)
 
 
 @router.get("/invitations", responses=problem_responses(401, 403))

@@ -7,6 +7,7 @@ from fastapi import APIRouter, Query
 from pydantic import AliasPath, BaseModel, ConfigDict, Field
 from starlette.responses import StreamingResponse
 
+from vocboard.app.api.documentation import file_responses
 from vocboard.app.api.paging import ItemPage, Paging, item_page
 from vocboard.app.api.problems import problem_responses
 from vocboard.app.api.schemas.submissions import SubmissionSummary
@@ -27,7 +28,6 @@ router = APIRouter(prefix="/challenges/{slug}", tags=["overview"])
 
 READING = problem_responses(401, 403, 404)
 CHANGING = problem_responses(400, 401, 403, 404, 409, 422)
-CSV = {200: {"content": {"text/csv": {"schema": {"type": "string"}}}}}
 
 Search = Annotated[
     str,
@@ -272,7 +272,7 @@ def get_log(
     return item_page(found, LoggedEvent.model_validate)
 
 
-@router.get("/log.csv", response_class=StreamingResponse, responses=READING | CSV)  # type: ignore[operator]
+@router.get("/log.csv", response_class=StreamingResponse, responses=READING | file_responses("text/csv"))
 def get_log_file(
     organised: OrganisedByToken,
     *,

@@ -7,19 +7,7 @@ from typing import Annotated
 from fastapi import APIRouter, Query, Request, Response
 
 from vocboard.app.api.problems import problem_responses
-from vocboard.app.api.schemas.challenges import (
-    ChangedPhase,
-    ExtraQuota,
-    ExtraQuotaChanges,
-    NewAdmission,
-    NewAdmissions,
-    NewExtraQuota,
-    NewPhase,
-    Phase,
-    PhaseAdmission,
-    PhaseChanges,
-    Quota,
-)
+from vocboard.app.api.schemas import challenges as schemas
 from vocboard.app.challenges import phase_people
 from vocboard.app.challenges import service as challenges
 from vocboard.app.challenges.models import Challenge
@@ -36,14 +24,16 @@ READING = problem_responses(401, 403, 404)
 
 
 @router.get("/phases", responses=READING)
-def list_phases(database: DatabaseDep, viewer: Viewer, slug: str) -> list[Phase]:
+def list_phases(database: DatabaseDep, viewer: Viewer, slug: str) -> list[schemas.Phase]:
     """List the phases of a challenge, by opening date. Most challenges have one, `main`."""
     with database.reading() as session:
         return views_of_phases(challenges.get_visible(session, slug, viewer), now())
 
 
 @router.post("/phases", status_code=201, responses=problem_responses(400, 401, 403, 404, 409, 422))
-def add_phase(request: Request, response: Response, organised: OrganisedByToken, new: NewPhase) -> Phase:
+def add_phase(
+    request: Request, response: Response, organised: OrganisedByToken, new: schemas.NewPhase
+) -> schemas.Phase:
     """Add a phase with its own dates, quota, detail level, competitions and admission."""
     with organised.writing() as (session, challenge):
         phase = challenges.add_phase(
@@ -61,7 +51,7 @@ def add_phase(request: Request, response: Response, organised: OrganisedByToken,
 
 
 @router.patch("/phases/{key}", responses=problem_responses(400, 401, 403, 404, 409, 422))
-def change_phase(organised: OrganisedByToken, key: str, changes: PhaseChanges) -> ChangedPhase:
+def change_phase(organised: OrganisedByToken, key: str, changes: schemas.PhaseChanges) -> schemas.ChangedPhase:
     """Change a phase. Omitted fields are unchanged; a date set to null is removed."""
     with organised.writing() as (session, challenge):
         before = challenges.phase_named(challenge, key)
@@ -74,37 +64,38 @@ def change_phase(organised: OrganisedByToken, key: str, changes: PhaseChanges) -
             title=changes.title if "title" in changes.model_fields_set else None,
             change=changes.applied_to,
         )
-    return ChangedPhase(**dict(_view(challenge, phase)), note=note)
+    return schemas.ChangedPhase(**dict(_view(challenge, phase)), note=note)
 
 
 @router.delete("/phases/{key}", status_code=204, responses=problem_responses(401, 403, 404, 409))
 def remove_phase(organised: OrganisedByToken, key: str) -> None:
     """Remove a phase that has neither submissions nor ground truth."""
-    with organised.writing() as (session, challenge):
-        challenges.remove_phase(session, challenge=challenge, user=organised.user, key=key)
+    organised.change(challenges.remove_phase, key=key)
 
 
 @router.get("/admissions", responses=READING)
-def list_admissions(organised: OrganisedByToken) -> list[PhaseAdmission]:
+def list_admissions(organised: OrganisedByToken) -> list[schemas.PhaseAdmission]:
     """List the people who are admitted to the phases of a challenge, oldest first. For its organisers."""
     with organised.reading() as (session, challenge):
-        return [PhaseAdmission.of(one, phase=one.phase.key) for one in phase_people.admissions(session, challenge)]
+        return [
+            schemas.PhaseAdmission.of(one, phase=one.phase.key) for one in phase_people.admissions(session, challenge)
+        ]
 
 
 @router.post("/admissions", status_code=201, responses=problem_responses(400, 401, 403, 404, 422))
-def admit(organised: OrganisedByToken, given: NewAdmission) -> PhaseAdmission:
+def admit(organised: OrganisedByToken, given: schemas.NewAdmission) -> schemas.PhaseAdmission:
     """Admit a person, with or without an account, to a phase that is not open to everyone."""
     [admitted] = _admit(organised, given.phase, [given.email], "email")
     return admitted
 
 
 @router.post("/admissions/batch", status_code=201, responses=problem_responses(400, 401, 403, 404, 422))
-def admit_several(organised: OrganisedByToken, given: NewAdmissions) -> list[PhaseAdmission]:
+def admit_several(organised: OrganisedByToken, given: schemas.NewAdmissions) -> list[schemas.PhaseAdmission]:
     """Admit people to a phase: all of them, or none if an address is invalid."""
     return _admit(organised, given.phase, given.emails, "emails")
 
 
-def _admit(organised: OrganisedChallenge, phase: str, emails: list[str], field: str) -> list[PhaseAdmission]:
+def _admit(organised: OrganisedChallenge, phase: str, emails: list[str], field: str) -> list[schemas.PhaseAdmission]:
     with organised.writing() as (session, challenge):
         admitted = phase_people.admit(
             session,
@@ -114,7 +105,7 @@ def _admit(organised: OrganisedChallenge, phase: str, emails: list[str], field: 
             emails=emails,
             field=field,
         )
-        return [PhaseAdmission.of(one, phase=one.phase.key) for one in admitted]
+        return [schemas.PhaseAdmission.of(one, phase=one.phase.key) for one in admitted]
 
 
 @router.delete("/admissions/{admission_id}", status_code=204, responses=READING)
@@ -125,31 +116,35 @@ def end_admission(organised: OrganisedByToken, admission_id: uuid.UUID) -> None:
 
 
 @router.get("/extra-quotas", responses=READING)
-def list_extra_quotas(organised: OrganisedByToken) -> list[ExtraQuota]:
+def list_extra_quotas(organised: OrganisedByToken) -> list[schemas.ExtraQuota]:
     """List the extra quota of a challenge, newest first. For its organisers."""
     with organised.reading() as (session, challenge):
-        return [ExtraQuota.of(one, phase=one.phase.key) for one in phase_people.extra_quotas(session, challenge)]
+        return [
+            schemas.ExtraQuota.of(one, phase=one.phase.key) for one in phase_people.extra_quotas(session, challenge)
+        ]
 
 
 @router.post("/extra-quotas", status_code=201, responses=problem_responses(400, 401, 403, 404, 422))
-def grant_extra_quota(organised: OrganisedByToken, given: NewExtraQuota) -> ExtraQuota:
+def grant_extra_quota(organised: OrganisedByToken, given: schemas.NewExtraQuota) -> schemas.ExtraQuota:
     """Let a person make more submissions than the quota allows, until a date."""
     with organised.writing() as (session, challenge):
         phase = challenges.phase_named(challenge, given.phase)
         grant = phase_people.grant_extra_quota(
             session, challenge=challenge, organiser=organised.user, **dict(given) | {"phase": phase}
         )
-        return ExtraQuota.of(grant, phase=grant.phase.key)
+        return schemas.ExtraQuota.of(grant, phase=grant.phase.key)
 
 
 @router.patch("/extra-quotas/{grant_id}", responses=problem_responses(400, 401, 403, 404, 409, 422))
-def change_extra_quota(organised: OrganisedByToken, grant_id: uuid.UUID, changes: ExtraQuotaChanges) -> ExtraQuota:
+def change_extra_quota(
+    organised: OrganisedByToken, grant_id: uuid.UUID, changes: schemas.ExtraQuotaChanges
+) -> schemas.ExtraQuota:
     """Change a person's extra quota. Omitted fields are unchanged."""
     with organised.writing() as (session, challenge):
         grant = phase_people.change_extra_quota(
             session, challenge=challenge, organiser=organised.user, grant_id=grant_id, **changes.model_dump()
         )
-        return ExtraQuota.of(grant, phase=grant.phase.key)
+        return schemas.ExtraQuota.of(grant, phase=grant.phase.key)
 
 
 @router.delete("/extra-quotas/{grant_id}", status_code=204, responses=READING)
@@ -159,11 +154,11 @@ def end_extra_quota(organised: OrganisedByToken, grant_id: uuid.UUID) -> None:
         phase_people.end_extra_quota(session, challenge=challenge, organiser=organised.user, grant_id=grant_id)
 
 
-def views_of_phases(challenge: Challenge, at: datetime) -> list[Phase]:
+def views_of_phases(challenge: Challenge, at: datetime) -> list[schemas.Phase]:
     """Return the phases of a challenge as everybody may see them, by opening date."""
     current = challenges.current_phase(challenge, at)
     return [
-        Phase.of(
+        schemas.Phase.of(
             phase.rules,
             key=phase.key,
             title=phase.title,
@@ -179,14 +174,14 @@ def views_of_phases(challenge: Challenge, at: datetime) -> list[Phase]:
     ]
 
 
-def _view(challenge: Challenge, phase: challenges.Phase) -> Phase:
+def _view(challenge: Challenge, phase: challenges.Phase) -> schemas.Phase:
     return next(view for view in views_of_phases(challenge, now()) if view.key == phase.key)
 
 
-def quota_of(phase: challenges.Phase) -> Quota:
+def quota_of(phase: challenges.Phase) -> schemas.Quota:
     """Return the quota rule of a phase."""
     rules = phase.rules
-    return Quota(
+    return schemas.Quota(
         count=rules.quota_count,
         period_seconds=rules.quota_period_seconds,
         shared=rules.shared_quota,

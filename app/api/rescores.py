@@ -10,14 +10,7 @@ from vocboard.app.accounts.models import User
 from vocboard.app.api.events import EventStream, event_responses, follow
 from vocboard.app.api.paging import ItemPage, Paging
 from vocboard.app.api.problems import problem_responses
-from vocboard.app.api.schemas.rescores import (
-    ApplyRescore,
-    EvaluateAgain,
-    NewRescore,
-    Rescore,
-    RescoreEvent,
-    RescoreSummary,
-)
+from vocboard.app.api.schemas import rescores as schemas
 from vocboard.app.api.schemas.submissions import SubmissionDetails
 from vocboard.app.api.submission_views import changed
 from vocboard.app.database import Database
@@ -34,10 +27,10 @@ router = APIRouter(tags=["re-scores"])
 
 
 @router.get("/challenges/{slug}/rescores", responses=problem_responses(401, 403, 404))
-def list_rescores(organised: OrganisedByToken, paging: Paging) -> ItemPage[RescoreSummary]:
+def list_rescores(organised: OrganisedByToken, paging: Paging) -> ItemPage[schemas.RescoreSummary]:
     """List the re-scores of a challenge, newest first. For its organisers."""
     with organised.reading() as (session, challenge):
-        return paging.of(queries.of_challenge(session, challenge), RescoreSummary.model_validate)
+        return paging.of(queries.of_challenge(session, challenge), schemas.RescoreSummary.model_validate)
 
 
 @router.post(
@@ -46,21 +39,22 @@ def list_rescores(organised: OrganisedByToken, paging: Paging) -> ItemPage[Resco
     responses=problem_responses(400, 401, 403, 404, 409, 422),
     tags=["challenges"],
 )
-def start_rescore(request: Request, organised: OrganisedByToken, response: Response, wanted: NewRescore) -> Rescore:
+def start_rescore(
+    request: Request, organised: OrganisedByToken, response: Response, wanted: schemas.NewRescore
+) -> schemas.Rescore:
     """Start a re-score: evaluate all submissions again, and report what would change.
 
     Leaderboards do not change until the re-score is applied. With an edition file, neither do the rules, unless there
     are no submissions: they then change immediately.
     """
-    with organised.writing() as (session, challenge):
-        started = service.start(session, challenge=challenge, user=organised.user, **dict(wanted))
+    started = organised.change(service.start, **dict(wanted))
     organised.notifier.jobs_added()
     response.headers["Location"] = request.app.url_path_for("get_rescore", rescore_id=started.id)
     return _read(organised.database, organised.user, started.id)
 
 
 @router.get("/rescores/{rescore_id}", responses=problem_responses(401, 403, 404))
-def get_rescore(database: DatabaseDep, user: OrganisingUser, rescore_id: uuid.UUID) -> Rescore:
+def get_rescore(database: DatabaseDep, user: OrganisingUser, rescore_id: uuid.UUID) -> schemas.Rescore:
     """Return a re-score: its progress and, when it is ready, what it would change."""
     return _read(database, user, rescore_id)
 
@@ -71,8 +65,8 @@ def apply_rescore(
     notifier: NotifierDep,
     user: OrganisingUser,
     rescore_id: uuid.UUID,
-    wanted: ApplyRescore | None = None,
-) -> Rescore:
+    wanted: schemas.ApplyRescore | None = None,
+) -> schemas.Rescore:
     """Apply a re-score: switch to its results in one transaction.
 
     A worker does this, and the response waits briefly for it. If `state` is still `ready`, poll `GET
@@ -87,24 +81,26 @@ def apply_rescore(
 
 
 @router.post("/rescores/{rescore_id}/discard", responses=problem_responses(401, 403, 404, 409))
-def discard_rescore(database: DatabaseDep, user: OrganisingUser, rescore_id: uuid.UUID) -> Rescore:
+def discard_rescore(database: DatabaseDep, user: OrganisingUser, rescore_id: uuid.UUID) -> schemas.Rescore:
     """Discard a re-score, or cancel a running one. Leaderboards do not change."""
     with database.writing() as session:
         service.discard(session, rescore_id=rescore_id, user=user)
     return _read(database, user, rescore_id)
 
 
-@router.get("/rescores/{rescore_id}/events", response_class=EventStream, responses=event_responses(RescoreEvent))
+@router.get(
+    "/rescores/{rescore_id}/events", response_class=EventStream, responses=event_responses(schemas.RescoreEvent)
+)
 async def rescore_events(
     streams: OpenStreamsDep, database: DatabaseDep, user: OrganisingUser, identity: ApiIdentity, rescore_id: uuid.UUID
 ) -> EventStream:
     """Stream events named `progress`, until the re-score is ready or has ended."""
 
-    def read(session: Session, viewer: User | None) -> RescoreEvent:
+    def read(session: Session, viewer: User | None) -> schemas.RescoreEvent:
         if viewer is None:
             raise NotSignedInError("You have been signed out.")
         rescore = queries.get_organised(session, rescore_id, viewer)
-        return RescoreEvent(
+        return schemas.RescoreEvent(
             state=rescore.state,
             apply_requested=rescore.apply_requested_at is not None,
             **asdict(queries.progress(session, rescore)),
@@ -127,7 +123,7 @@ def evaluate_again(
     user: OrganisingUser,
     identity: ApiIdentity,
     submission_id: uuid.UUID,
-    wanted: EvaluateAgain | None = None,
+    wanted: schemas.EvaluateAgain | None = None,
 ) -> SubmissionDetails:
     """Evaluate a submission again.
 
@@ -149,11 +145,11 @@ def evaluate_again(
     return answer
 
 
-def _read(database: Database, user: User, rescore_id: uuid.UUID) -> Rescore:
+def _read(database: Database, user: User, rescore_id: uuid.UUID) -> schemas.Rescore:
     with database.reading() as session:
         rescore = queries.get_organised(session, rescore_id, user)
         report = rescore.report or {}
-        return Rescore.of(
+        return schemas.Rescore.of(
             rescore,
             challenge=rescore.challenge.slug,
             ground_truth_version=rescore.ground_truth_version.number,
@@ -166,5 +162,5 @@ def _read(database: Database, user: User, rescore_id: uuid.UUID) -> Rescore:
         )
 
 
-def _is_final(event: RescoreEvent) -> bool:
+def _is_final(event: schemas.RescoreEvent) -> bool:
     return event.state not in OPEN or (event.state is RescoreState.READY and not event.apply_requested)

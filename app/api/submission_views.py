@@ -1,40 +1,37 @@
 """Submissions and their scores as the API shows them, limited to what the viewer may see."""
 
-from typing import Any
+import uuid
+from collections.abc import Callable
+from typing import Annotated, Any
 
+from fastapi import Depends, Request
 from sqlalchemy.orm import Session
 
 from vocboard.app.accounts.models import User
 from vocboard.app.api.problems import UploadProblem
-from vocboard.app.api.schemas.submissions import (
-    Archive,
-    CompetitionScores,
-    Evaluation,
-    Method,
-    SecondaryMeasure,
-    SubmissionDetails,
-    SubmissionSummary,
-)
+from vocboard.app.api.schemas import submissions as schemas
 from vocboard.app.evaluations.results import visible_evaluation
 from vocboard.app.evaluations.visible import VisibleEvaluation, VisibleResult
 from vocboard.app.submissions import queries, queue
 from vocboard.app.submissions.describing import not_declared
 from vocboard.app.submissions.models import Submission
+from vocboard.app.web.dependencies import services_of
+from vocboard.app.web.identity import ApiIdentity, OrganisingUser, SubmittingUser
 from vocboard.app.web.viewer import Identity
 from vocboard.evaluator.editions import Metric
 
 
-def summary(submission: Submission) -> SubmissionSummary:
+def summary(submission: Submission) -> schemas.SubmissionSummary:
     """A submission in its owner's list."""
-    return SubmissionSummary.of(submission, **_common(submission), submitted_by=None)
+    return schemas.SubmissionSummary.of(submission, **_common(submission), submitted_by=None)
 
 
-def organisers_summary(submission: Submission) -> SubmissionSummary:
+def organisers_summary(submission: Submission) -> schemas.SubmissionSummary:
     """A submission in the organisers' list."""
-    return SubmissionSummary.of(submission, **_common(submission), submitted_by=submission.user.name)
+    return schemas.SubmissionSummary.of(submission, **_common(submission), submitted_by=submission.user.name)
 
 
-def details(session: Session, submission: Submission, viewer: User | None) -> SubmissionDetails:
+def details(session: Session, submission: Submission, viewer: User | None) -> schemas.SubmissionDetails:
     """A submission as this viewer may see it."""
     organised = queries.is_organised_by(session, submission, viewer)
     own = viewer is not None and submission.user_id == viewer.id
@@ -42,40 +39,40 @@ def details(session: Session, submission: Submission, viewer: User | None) -> Su
     evaluation = visible_evaluation(session, submission, viewer)
     keys = queries.visible_competitions(session, submission, viewer)
     entered = {entry.competition: entry.classes for entry in submission.entries if entry.competition in keys}
-    return SubmissionDetails.of(
+    return schemas.SubmissionDetails.of(
         submission,
         **_common(submission) | {"entered": entered},
         submitted_by=submission.user.name if managed else None,
-        method=Method.model_validate(submission),
+        method=schemas.Method.model_validate(submission),
         queue_position=queue.queue_position(session, submission),
         technical_reason=submission.failure_detail if organised else None,
         held_back=submission.held_back_at is not None if managed else None,
         moderation_reason=submission.moderation_reason if managed else None,
         same_content=[copy.id for copy in queries.copies_of(session, submission)] if organised else None,
         note=submission.note if own else None,
-        archive=Archive.model_validate(submission) if managed else None,
+        archive=schemas.Archive.model_validate(submission) if managed else None,
         warnings=submission.warnings if managed else None,
-        evaluation=Evaluation.model_validate(evaluation) if evaluation and managed else None,
+        evaluation=schemas.Evaluation.model_validate(evaluation) if evaluation and managed else None,
         competitions=scores_of(evaluation, submission.challenge.decimals) if evaluation else {},
     )
 
 
-def changed(session: Session, submission: Submission, identity: Identity) -> SubmissionDetails:
+def changed(session: Session, submission: Submission, identity: Identity) -> schemas.SubmissionDetails:
     """A submission after a request that created or changed it; limited to its state without the scope `read`."""
     if identity.reader is not None:
         return details(session, submission, identity.reader)
-    known: dict[str, Any] = dict.fromkeys(SubmissionDetails.model_fields) | dict(summary(submission))
+    known: dict[str, Any] = dict.fromkeys(schemas.SubmissionDetails.model_fields) | dict(summary(submission))
     known |= {"queue_position": queue.queue_position(session, submission), "finished_at": submission.finished_at}
-    return SubmissionDetails(**known | {"competitions": {}})
+    return schemas.SubmissionDetails(**known | {"competitions": {}})
 
 
-def accepted(session: Session, submission: Submission, identity: Identity) -> SubmissionDetails:
+def accepted(session: Session, submission: Submission, identity: Identity) -> schemas.SubmissionDetails:
     """A submission that was just uploaded: like `changed`, but always with the validation warnings."""
     shown = changed(session, submission, identity)
     return shown.model_copy(update={"warnings": [UploadProblem(**warning) for warning in submission.warnings]})
 
 
-def scores_of(evaluation: VisibleEvaluation, decimals: int) -> dict[str, CompetitionScores]:
+def scores_of(evaluation: VisibleEvaluation, decimals: int) -> dict[str, schemas.CompetitionScores]:
     """Return the scores by competition.
 
     Args:
@@ -84,17 +81,17 @@ def scores_of(evaluation: VisibleEvaluation, decimals: int) -> dict[str, Competi
     return {result.competition: _scores(result, evaluation, decimals) for result in evaluation.results}
 
 
-def _scores(result: VisibleResult, evaluation: VisibleEvaluation, decimals: int) -> CompetitionScores:
+def _scores(result: VisibleResult, evaluation: VisibleEvaluation, decimals: int) -> schemas.CompetitionScores:
     primary, *secondary = result.measures
     confusion = result.confusion
-    return CompetitionScores.of(
+    return schemas.CompetitionScores.of(
         result,
         metric=primary.metric,
         per_class=primary.per_class,
         mean=primary.mean,
         mean_over=primary.mean_over,
         decimals=decimals,
-        secondary={Metric(measure.metric): SecondaryMeasure.model_validate(measure) for measure in secondary},
+        secondary={Metric(measure.metric): schemas.SecondaryMeasure.model_validate(measure) for measure in secondary},
         details=result.counts,
         confusion_matrix=confusion.shares if confusion else None,
         confusion_steps=(confusion.steps or None) if confusion else None,
@@ -112,3 +109,34 @@ def _common(submission: Submission) -> dict[str, Any]:
         "entered": {entry.competition: entry.classes for entry in submission.entries},
         "not_declared": not_declared(submission),
     }
+
+
+class SubmissionToChange:
+    """The submission in a request's path, for the user who changes it."""
+
+    def __init__(self, request: Request, user: User, identity: Identity, submission_id: uuid.UUID) -> None:
+        self.services, self.user, self.submission_id = services_of(request), user, submission_id
+        self._identity = identity
+
+    def change(self, *changes: Callable[..., Any], **given: Any) -> schemas.SubmissionDetails:
+        """Call service functions in one transaction, and return the submission."""
+        with self.services.database.writing() as session:
+            for change in changes:
+                change(session, submission_id=self.submission_id, user=self.user, **given)
+            return changed(session, queries.get_for(session, self.submission_id, self.user), self._identity)
+
+
+async def _of_submitter(
+    request: Request, user: SubmittingUser, identity: ApiIdentity, submission_id: uuid.UUID
+) -> SubmissionToChange:
+    return SubmissionToChange(request, user, identity, submission_id)
+
+
+async def _of_organiser(
+    request: Request, user: OrganisingUser, identity: ApiIdentity, submission_id: uuid.UUID
+) -> SubmissionToChange:
+    return SubmissionToChange(request, user, identity, submission_id)
+
+
+OwnSubmission = Annotated[SubmissionToChange, Depends(_of_submitter)]
+ModeratedSubmission = Annotated[SubmissionToChange, Depends(_of_organiser)]

@@ -1,40 +1,29 @@
 """Submissions: upload, list, read, change, publish, withdraw, create an anonymous link."""
 
 import uuid
-from collections.abc import Callable
 from functools import partial
 from typing import Annotated, Any
 
 from anyio import to_thread
 from fastapi import APIRouter, Header, Query, Request, Response
 
-from vocboard.app.accounts.models import User
+from vocboard.app.api.documentation import file_responses, upload_form
 from vocboard.app.api.paging import ItemPage, Paging, item_page
 from vocboard.app.api.phases import PhaseKey
 from vocboard.app.api.problems import problem_responses
-from vocboard.app.api.schemas.submissions import (
-    AnonymousLink,
-    Changes,
-    Publishing,
-    SubmissionDetails,
-    SubmissionSummary,
-    Unpublishing,
-)
-from vocboard.app.api.submission_views import accepted, changed, details, summary
-from vocboard.app.database import Database
+from vocboard.app.api.schemas import submissions as schemas
+from vocboard.app.api.submission_views import OwnSubmission, accepted, details, summary
 from vocboard.app.intake.accepting import Destination
 from vocboard.app.intake.idempotency import MAX_KEY_LENGTH
 from vocboard.app.intake.service import SubmissionRequest
 from vocboard.app.moderation import submissions as moderation
-from vocboard.app.submissions import describing, publishing, queries
-from vocboard.app.submissions import service as submissions
+from vocboard.app.submissions import describing, publishing, queries, service
 from vocboard.app.submissions.downloading import download
 from vocboard.app.submissions.forms import read_listed_images
-from vocboard.app.submissions.models import FlickrImages, Submission, TrainingAnnotation
+from vocboard.app.submissions.models import FlickrImages, TrainingAnnotation
 from vocboard.app.web.attachments import attachment
 from vocboard.app.web.dependencies import DatabaseDep, IntakeDep, SettingsDep, StoreDep
 from vocboard.app.web.identity import ApiIdentity, ReadingUser, SubmittingUser, Viewer
-from vocboard.app.web.viewer import Identity
 
 router = APIRouter(tags=["submissions"])
 
@@ -69,76 +58,65 @@ IdempotencyKey = Annotated[
     ),
 ]
 
-UPLOAD_FORM: dict[str, Any] = {
-    "requestBody": {
-        "required": True,
-        "content": {
-            "multipart/form-data": {
-                "schema": {
-                    "type": "object",
-                    "required": ["archive", "method_name"],
-                    "properties": {
-                        "archive": {
-                            "type": "string",
-                            "format": "binary",
-                            "description": "Result files of one or more competitions: .tar, .tar.gz, .tgz, .tar.xz, "
-                            ".tar.bz2 or .zip. Omit it if `upload` is given.",
-                        },
-                        "archive_sha256": {
-                            "type": "string",
-                            "description": "SHA-256 of the archive, in hexadecimal. If the archive that arrives does "
-                            "not match it, the upload is refused with 409 and the code `wrong_digest`.",
-                        },
-                        "method_name": {"type": "string"},
-                        "method_description": {"type": "string"},
-                        "contributors": {
-                            "type": "string",
-                            "description": "Default: as in your last submission, or the name of your account.",
-                        },
-                        "affiliation": {
-                            "type": "string",
-                            "description": "Default: as in your last submission, or as in your account.",
-                        },
-                        "training_data": {
-                            "type": "string",
-                            "description": "What the method was trained on, if a competition requires it.",
-                        },
-                        "training_annotation": {
-                            "type": "string",
-                            "enum": [str(choice) for choice in TrainingAnnotation],
-                            "description": "Whether only segmentations were used for training, if required.",
-                        },
-                        "flickr_images": {
-                            "type": "string",
-                            "enum": [str(choice) for choice in FlickrImages],
-                            "description": "Whether images from flickr were used for training, if required.",
-                        },
-                        "flickr_image_hashes": {
-                            "type": "string",
-                            "description": "If `flickr_images` is `yes`: the list printed by `vocboard hash-images`, "
-                            "as text or file.",
-                        },
-                        "publish": {
-                            "type": "boolean",
-                            "description": "Whether to publish the result as soon as it is scored.",
-                        },
-                        "accept_warnings": {
-                            "type": "boolean",
-                            "description": "Whether to submit although warnings are about more than a quarter of the "
-                            "results of a competition. Without it, such an upload is refused with 422 and the code "
-                            "`warnings_not_accepted`, and uses no quota.",
-                        },
-                        "segmentation_classes": {
-                            "type": "array",
-                            "items": {"type": "string"},
-                            "description": "Classes entered for segmentation; omit it to enter all classes.",
-                        },
-                    },
-                }
-            }
+UPLOAD_FORM = upload_form(
+    {
+        "archive": {
+            "type": "string",
+            "format": "binary",
+            "description": "Result files of one or more competitions: .tar, .tar.gz, .tgz, .tar.xz, "
+            ".tar.bz2 or .zip. Omit it if `upload` is given.",
         },
-    }
-}
+        "archive_sha256": {
+            "type": "string",
+            "description": "SHA-256 of the archive, in hexadecimal. If the archive that arrives does "
+            "not match it, the upload is refused with 409 and the code `wrong_digest`.",
+        },
+        "method_name": {"type": "string"},
+        "method_description": {"type": "string"},
+        "contributors": {
+            "type": "string",
+            "description": "Default: as in your last submission, or the name of your account.",
+        },
+        "affiliation": {
+            "type": "string",
+            "description": "Default: as in your last submission, or as in your account.",
+        },
+        "training_data": {
+            "type": "string",
+            "description": "What the method was trained on, if a competition requires it.",
+        },
+        "training_annotation": {
+            "type": "string",
+            "enum": [str(choice) for choice in TrainingAnnotation],
+            "description": "Whether only segmentations were used for training, if required.",
+        },
+        "flickr_images": {
+            "type": "string",
+            "enum": [str(choice) for choice in FlickrImages],
+            "description": "Whether images from flickr were used for training, if required.",
+        },
+        "flickr_image_hashes": {
+            "type": "string",
+            "description": "If `flickr_images` is `yes`: the list printed by `vocboard hash-images`, as text or file.",
+        },
+        "publish": {
+            "type": "boolean",
+            "description": "Whether to publish the result as soon as it is scored.",
+        },
+        "accept_warnings": {
+            "type": "boolean",
+            "description": "Whether to submit although warnings are about more than a quarter of the "
+            "results of a competition. Without it, such an upload is refused with 422 and the code "
+            "`warnings_not_accepted`, and uses no quota.",
+        },
+        "segmentation_classes": {
+            "type": "array",
+            "items": {"type": "string"},
+            "description": "Classes entered for segmentation; omit it to enter all classes.",
+        },
+    },
+    required=["archive", "method_name"],
+)
 
 
 @router.post(
@@ -160,7 +138,7 @@ async def create_submission(
     upload: UploadId = None,
     idempotency_key: IdempotencyKey = None,
     require_all_classes: RequireAllClasses = False,
-) -> SubmissionDetails:
+) -> schemas.SubmissionDetails:
     """Upload results. They are checked immediately. A valid upload is queued; `Location` is the URL of the submission.
 
     An upload that begins before the deadline counts even if it ends after it.
@@ -178,7 +156,7 @@ async def create_submission(
         response.headers["Idempotent-Replayed"] = "true"
     response.headers["Location"] = request.app.url_path_for("get_submission", submission_id=str(submission_id))
 
-    def described() -> SubmissionDetails:
+    def described() -> schemas.SubmissionDetails:
         with database.reading() as session:
             return accepted(session, queries.get_for(session, submission_id, user), identity)
 
@@ -196,7 +174,7 @@ def list_submissions(
     archive_sha256: Annotated[
         str | None, Query(pattern="^[0-9a-f]{64}$", description="SHA-256 of an archive: list only submissions of it.")
     ] = None,
-) -> ItemPage[SubmissionSummary]:
+) -> ItemPage[schemas.SubmissionSummary]:
     """List your own submissions, newest first."""
     with database.reading() as session:
         found = queries.mine(
@@ -211,16 +189,14 @@ def list_submissions(
 
 
 @router.get("/submissions/{submission_id}", responses=problem_responses(401, 403, 404))
-def get_submission(database: DatabaseDep, viewer: Viewer, submission_id: uuid.UUID) -> SubmissionDetails:
+def get_submission(database: DatabaseDep, viewer: Viewer, submission_id: uuid.UUID) -> schemas.SubmissionDetails:
     """Return a submission with its state, queue position and scores. Published submissions are visible to everyone."""
     with database.reading() as session:
         return details(session, queries.get_for(session, submission_id, viewer), viewer)
 
 
 @router.patch("/submissions/{submission_id}", responses=problem_responses(400, 401, 403, 404, 409, 422))
-def change_submission(
-    database: DatabaseDep, user: SubmittingUser, identity: ApiIdentity, submission_id: uuid.UUID, given: Changes
-) -> SubmissionDetails:
+def change_submission(submission: OwnSubmission, given: schemas.Changes) -> schemas.SubmissionDetails:
     """Change the declarations, description, contributors and links of your submission, or your private note.
 
     The audit log keeps previous values, except of the note. Frozen leaderboards do not change.
@@ -229,12 +205,10 @@ def change_submission(
     if "flickr_image_hashes" in changes:
         changes["flickr_image_hashes"] = read_listed_images(changes["flickr_image_hashes"])
     described = {name: changes.pop(name) for name in describing.FIELDS if name in changes}
-    with database.writing() as session:
-        if described:
-            describing.describe(session, submission_id=submission_id, user=user, changes=described)
-        if changes or not described:
-            describing.declare(session, submission_id=submission_id, user=user, changes=changes)
-        return changed(session, queries.get_for(session, submission_id, user), identity)
+    found = [partial(describing.describe, changes=described)] if described else []
+    if changes or not described:
+        found.append(partial(describing.declare, changes=changes))
+    return submission.change(*found)
 
 
 @router.get(
@@ -253,8 +227,7 @@ def get_flickr_images(database: DatabaseDep, user: ReadingUser, submission_id: u
 @router.get(
     "/submissions/{submission_id}/archive",
     response_class=Response,
-    responses=problem_responses(401, 403, 404, 410)
-    | {200: {"content": {"application/octet-stream": {"schema": {"type": "string", "format": "binary"}}}}},
+    responses=problem_responses(401, 403, 404, 410) | file_responses("application/octet-stream", format="binary"),
 )
 def get_archive(database: DatabaseDep, store: StoreDep, user: ReadingUser, submission_id: uuid.UUID) -> Response:
     """Return the uploaded archive, with its SHA-256 in `Repr-Digest`. For the owner and the organisers."""
@@ -262,57 +235,39 @@ def get_archive(database: DatabaseDep, store: StoreDep, user: ReadingUser, submi
 
 
 @router.post("/submissions/{submission_id}/publish", responses=problem_responses(400, 401, 403, 404, 409, 422))
-def publish(
-    database: DatabaseDep,
-    user: SubmittingUser,
-    identity: ApiIdentity,
-    submission_id: uuid.UUID,
-    given: Publishing | None = None,
-) -> SubmissionDetails:
+def publish(submission: OwnSubmission, given: schemas.Publishing | None = None) -> schemas.SubmissionDetails:
     """Publish your own scored submission on the leaderboards of its competitions, or of some of them.
 
     With `replace`, it replaces the published results of the same method there, in one transaction.
     """
-    change = partial(publishing.publish, **given.model_dump()) if given else publishing.publish
-    return _changed(database, change, submission_id, user, identity)
+    return submission.change(publishing.publish, **(given.model_dump() if given else {}))
 
 
 @router.post("/submissions/{submission_id}/unpublish", responses=problem_responses(400, 401, 403, 404, 409, 422))
-def unpublish(
-    database: DatabaseDep,
-    user: SubmittingUser,
-    identity: ApiIdentity,
-    submission_id: uuid.UUID,
-    given: Unpublishing | None = None,
-) -> SubmissionDetails:
+def unpublish(submission: OwnSubmission, given: schemas.Unpublishing | None = None) -> schemas.SubmissionDetails:
     """Remove a submission from the leaderboards.
 
     If an organiser does this, it cannot be published again until an organiser calls `allow-publishing`.
     """
-    change = partial(moderation.unpublish, **given.model_dump()) if given else moderation.unpublish
-    return _changed(database, change, submission_id, user, identity)
+    return submission.change(moderation.unpublish, **(given.model_dump() if given else {}))
 
 
 @router.post("/submissions/{submission_id}/withdraw", responses=problem_responses(401, 403, 404, 409))
-def withdraw(
-    database: DatabaseDep, user: SubmittingUser, identity: ApiIdentity, submission_id: uuid.UUID
-) -> SubmissionDetails:
+def withdraw(submission: OwnSubmission) -> schemas.SubmissionDetails:
     """Withdraw a submission permanently. If it is still queued, it no longer counts against the quota."""
-    return _changed(database, submissions.withdraw, submission_id, user, identity)
+    return submission.change(service.withdraw)
 
 
 @router.post(
-    "/submissions/{submission_id}/anonymous-link",
-    status_code=201,
-    responses=problem_responses(401, 403, 404, 409),
+    "/submissions/{submission_id}/anonymous-link", status_code=201, responses=problem_responses(401, 403, 404, 409)
 )
 def create_anonymous_link(
     database: DatabaseDep, settings: SettingsDep, user: SubmittingUser, submission_id: uuid.UUID
-) -> AnonymousLink:
+) -> schemas.AnonymousLink:
     """Create a URL that shows a submission's result without names, for double-blind review."""
     with database.writing() as session:
-        token = submissions.create_anonymous_link(session, submission_id=submission_id, user=user)
-    return AnonymousLink(url=submissions.anonymous_address(settings.public_url, token))
+        token = service.create_anonymous_link(session, submission_id=submission_id, user=user)
+    return schemas.AnonymousLink(url=service.anonymous_address(settings.public_url, token))
 
 
 @router.delete(
@@ -321,16 +276,4 @@ def create_anonymous_link(
 def revoke_anonymous_link(database: DatabaseDep, user: SubmittingUser, submission_id: uuid.UUID) -> None:
     """Revoke the anonymous link of a submission. It no longer works."""
     with database.writing() as session:
-        submissions.revoke_anonymous_link(session, submission_id=submission_id, user=user)
-
-
-def _changed(
-    database: Database,
-    change: Callable[..., Submission],
-    submission_id: uuid.UUID,
-    user: User,
-    identity: Identity,
-) -> SubmissionDetails:
-    with database.writing() as session:
-        change(session, submission_id=submission_id, user=user)
-        return changed(session, queries.get_for(session, submission_id, user), identity)
+        service.revoke_anonymous_link(session, submission_id=submission_id, user=user)

@@ -1,13 +1,12 @@
 """Archiving, deleting, exporting and importing challenges."""
 
-from typing import Any
-
 from anyio import to_thread
 from fastapi import APIRouter, Request, Response
 from pydantic import Field
 from starlette.responses import StreamingResponse
 
 from vocboard.app.api.challenges import challenge_details
+from vocboard.app.api.documentation import file_responses, upload_form
 from vocboard.app.api.problems import problem_responses
 from vocboard.app.api.schemas.challenges import ChallengeDetails
 from vocboard.app.api.schemas.values import FromObject
@@ -24,34 +23,21 @@ from vocboard.app.web.organised import OrganisedByToken
 router = APIRouter(tags=["transfer"])
 CHANGING = problem_responses(401, 403, 404, 409)
 IMPORTING = problem_responses(400, 401, 403, 408, 409, 413, 415, 422, 429)
-TAR: dict[int | str, dict[str, Any]] = {
-    200: {"content": {"application/x-tar": {"schema": {"type": "string", "format": "binary"}}}}
-}
-UPLOAD_FORM: dict[str, Any] = {
-    "requestBody": {
-        "required": True,
-        "content": {
-            "multipart/form-data": {
-                "schema": {
-                    "type": "object",
-                    "required": ["archive"],
-                    "properties": {
-                        "slug": {
-                            "type": "string",
-                            "description": "Short name of the challenge in URLs. Default: the one in the archive.",
-                        },
-                        "organisers": {
-                            "type": "string",
-                            "description": "Email addresses of organisers to invite, separated by commas. The archive "
-                            "must name them as organisers. Nobody else gets any rights.",
-                        },
-                        "archive": {"type": "string", "format": "binary", "description": "An exported challenge."},
-                    },
-                }
-            }
+UPLOAD_FORM = upload_form(
+    {
+        "slug": {
+            "type": "string",
+            "description": "Short name of the challenge in URLs. Default: the one in the archive.",
         },
-    }
-}
+        "organisers": {
+            "type": "string",
+            "description": "Email addresses of organisers to invite, separated by commas. The archive must name them "
+            "as organisers. Nobody else gets any rights.",
+        },
+        "archive": {"type": "string", "format": "binary", "description": "An exported challenge."},
+    },
+    required=["archive"],
+)
 
 
 class OrganiserElsewhere(FromObject):
@@ -93,14 +79,13 @@ def reopen_challenge(organised: OrganisedByToken, identity: ApiIdentity) -> Chal
 @router.delete("/challenges/{slug}", status_code=204, responses=CHANGING)
 def delete_challenge(organised: OrganisedByToken) -> None:
     """Delete a draft that has no submissions except rehearsals. For its owner."""
-    with organised.writing() as (session, challenge):
-        archiving.delete_draft(session, challenge=challenge, user=organised.user)
+    organised.change(archiving.delete_draft)
 
 
 @router.post(
     "/challenges/{slug}/export",
     response_class=StreamingResponse,
-    responses=problem_responses(401, 403, 404) | TAR,
+    responses=problem_responses(401, 403, 404) | file_responses("application/x-tar", format="binary"),
 )
 def export_challenge(database: DatabaseDep, store: StoreDep, user: OrganisingUser, slug: str) -> StreamingResponse:
     """Export the whole challenge, without its ground truth, as one archive that another server can import."""

@@ -2,7 +2,7 @@
 
 import json
 import uuid
-from dataclasses import dataclass
+from collections.abc import Mapping
 from datetime import timedelta
 from functools import partial
 from typing import Annotated
@@ -53,22 +53,13 @@ class PasswordForm(BaseModel):
     new_password: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class NewToken:
-    """A token's secret, which is shown once."""
-
-    label: str
-    secret: str
-
-
 @router.get("/account")
 def account_page(request: Request, database: DatabaseDep, settings: SettingsDep, user: SignedIn) -> Response:
     """The account."""
     shown = shown_once(request, settings)
-    if shown is None:
-        return _page(request, database, settings, user)
-    response = _page(request, database, settings, user, new_token=NewToken(*json.loads(shown)))
-    forget(response, settings)
+    response = _page(request, database, settings, user, new_token=json.loads(shown) if shown else None)
+    if shown:
+        forget(response, settings)
     return response
 
 
@@ -125,7 +116,7 @@ async def create_token(
     except ServiceError as error:
         return await to_thread.run_sync(partial(page, token_form=form, token_errors=FormErrors.of(error)))
     response = go_to("/account")
-    show_once(response, request, settings, page="/account", secret=json.dumps([token.label, secret]))
+    show_once(response, request, settings, page="/account", secret=json.dumps({"label": token.label, "secret": secret}))
     return response
 
 
@@ -148,7 +139,7 @@ def _page(
     token_form: TokenForm | None = None,
     token_errors: FormErrors = NO_ERRORS,
     password_errors: FormErrors = NO_ERRORS,
-    new_token: NewToken | None = None,
+    new_token: Mapping[str, str] | None = None,
 ) -> Response:
     with database.reading() as session:
         tokens = accounts.tokens_of(session, user)

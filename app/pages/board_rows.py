@@ -1,7 +1,4 @@
-"""The rows of a leaderboard's page. They are most of it, so they are rendered once for everybody and kept.
-
-Rows that differ for a reader (their own, and those chosen for a comparison) are rendered again and put in their place.
-"""
+"""The rows of a leaderboard's page, with intervals and rank ranges."""
 
 import uuid
 from collections.abc import Collection, Sequence
@@ -12,9 +9,9 @@ from markupsafe import Markup
 from vocboard.app.leaderboards.board import Board, BoardRow, Cell
 from vocboard.app.leaderboards.entries import Entry
 from vocboard.app.pages.board_state import PER_PAGE, BoardState
-from vocboard.app.pages.certainty import Certainty
 from vocboard.app.pages.formats import percent
 from vocboard.app.pages.rendering import environment
+from vocboard.app.statistics.boards import Interval
 from vocboard.evaluator.editions import Declaration, Metric
 
 MAX_TITLE_LENGTH = 200  # characters of the text that appears over a name
@@ -70,6 +67,55 @@ class RepeatedTexts:
             if all(_same(entry, first, one.declaration) for entry in entries)
         }
         return cls(first.affiliation if same_affiliation else "", declared)
+
+
+@dataclass(frozen=True, slots=True)
+class Certainty:
+    """What rows of a leaderboard show of its statistics.
+
+    Attributes:
+        decimals: of fractions.
+        low: the lowest end of all intervals of means, where drawings of intervals begin.
+        high: the highest end, where they end.
+        has_group: whether methods beside the first cannot be distinguished from it.
+    """
+
+    decimals: int
+    low: float
+    high: float
+    has_group: bool
+
+    @classmethod
+    def of(cls, board: Board) -> "Certainty | None":
+        """Return that of a leaderboard; None if it shows no statistics, or nothing of them is known yet."""
+        if board.statistics is None or not board.statistics.methods:
+            return None
+        in_group = [one for one in board.statistics.methods.values() if one.is_in_first_group]
+        means = [one.mean for one in board.statistics.methods.values() if one.mean is not None]
+        low, high = min((mean.low for mean in means), default=0.0), max((mean.high for mean in means), default=1.0)
+        return cls(board.statistics.decimals, low, high, len(in_group) > 1)
+
+    def interval(self, row: BoardRow) -> str:
+        """Return the interval of the mean of a row; empty if there is none."""
+        known = row.statistics
+        return "" if known is None or known.mean is None else interval_text(known.mean, self.decimals)
+
+    def share(self, value: float) -> float:
+        """Return where a value is drawn, in per cent of the cell, with a margin for lines."""
+        share = (value - self.low) / (self.high - self.low) if self.high > self.low else 0.5
+        return 2 + 96 * min(max(share, 0.0), 1.0)
+
+
+def interval_text(interval: Interval, decimals: int) -> str:
+    """Return an interval in per cent; without decimals if both ends are whole per cent, as those of coarse scores are.
+
+    >>> interval_text(Interval(0.768, 0.792), 3), interval_text(Interval(0.74, 0.77), 3)
+    ('76.8–79.2', '74–77')
+    """
+    ends = [percent(end, decimals) for end in (interval.low, interval.high)]
+    if all(end.rpartition(".")[2].strip("0") == "" for end in ends):
+        ends = [end.partition(".")[0] for end in ends]
+    return "–".join(ends)
 
 
 def render_page(board: Board, state: BoardState) -> RowsPage:

@@ -1,7 +1,7 @@
 """The page of one challenge, and what other pages show of challenges."""
 
 import uuid
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
@@ -16,15 +16,15 @@ from vocboard.app.challenges.service import Phase, PhaseState
 from vocboard.app.database import Database, now
 from vocboard.app.evaluations.origin import ImportedScores
 from vocboard.app.leaderboards import queries
+from vocboard.app.leaderboards.board import BoardRow
 from vocboard.app.leaderboards.current import HiddenLeaderboardError
 from vocboard.app.leaderboards.service import imported_scores
-from vocboard.app.leaderboards.standings import standings
+from vocboard.app.leaderboards.standings import Standings, standings
 from vocboard.app.pages import wording
 from vocboard.app.pages.rendering import render
-from vocboard.app.pages.standings_matrix import matrix
 from vocboard.app.web.dependencies import BoardsDep, DatabaseDep
 from vocboard.app.web.identity import CurrentIdentity
-from vocboard.evaluator.editions import Competition, Edition, Task, TaskRules
+from vocboard.evaluator.editions import Competition, Edition, Task, TaskRules, Training
 from vocboard.evaluator.tasks.definition import TaskDefinition
 from vocboard.evaluator.tasks.registries.definitions import TASKS
 
@@ -41,11 +41,6 @@ class ListedChallenge:
     state: PhaseState
 
     @property
-    def state_name(self) -> str:
-        """The state in words."""
-        return wording.PHASE_STATES[self.state]
-
-    @property
     def tasks(self) -> list[Task]:
         """The tasks of its competitions, each once."""
         return list(dict.fromkeys(item.task for item in competitions_of(self.challenge, self.phase)))
@@ -59,23 +54,14 @@ class TimelinePhase:
     state: PhaseState
     is_current: bool
 
-    @property
-    def state_name(self) -> str:
-        """The state in words."""
-        return wording.PHASE_STATES[self.state]
-
 
 @dataclass(frozen=True, slots=True)
 class TaskFormat:
     """The result files of one task."""
 
     rules: TaskRules
+    definition: TaskDefinition
     example: str
-
-    @property
-    def definition(self) -> TaskDefinition:
-        """The definition of the task."""
-        return TASKS[self.rules.task]
 
 
 @router.get("/challenges/{slug}")
@@ -97,7 +83,6 @@ async def challenge_page(
     competitions = competitions_of(challenge, phase)
     known = {each.key for each in competitions}
     others = [each for each in competitions_of(challenge, board_phase) if each.key in found.keys() - known]
-    state = phase.state(at)
     return await run_in_threadpool(
         render,
         request,
@@ -114,8 +99,7 @@ async def challenge_page(
         organises=organises,
         ready=phase.scoring_id is not None,
         phase=phase,
-        state=state,
-        state_name=wording.PHASE_STATES[state],
+        state=phase.state(at),
         timeline=timeline(challenge, at),
         board_phase=board_phase,
         board_query="" if board_phase.key == default.key else f"?phase={board_phase.key}",
@@ -172,5 +156,58 @@ def task_formats(competitions: Sequence[Competition]) -> list[TaskFormat]:
     for item in competitions:
         rules = item.rules
         pattern = {"competition": item.key, "image_set": item.image_set, "image": "<image>", "class": rules.classes[0]}
-        formats.setdefault(rules.task, TaskFormat(rules, rules.file.format(**pattern)))
+        formats.setdefault(rules.task, TaskFormat(rules, TASKS[rules.task], rules.file.format(**pattern)))
     return list(formats.values())
+
+
+@dataclass(frozen=True, slots=True)
+class MatrixCell:
+    """A competition; `standings` is None if no method has entered it, or its leaderboard is not visible."""
+
+    competition: Competition
+    standings: Standings | None
+
+
+@dataclass(frozen=True, slots=True)
+class MatrixRow:
+    """A task: its competitions for each column; a custom edition may have none or several for one."""
+
+    first: Competition
+    cells: tuple[tuple[MatrixCell, ...], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Matrix:
+    """All competitions of a phase."""
+
+    columns: tuple[Training, ...]
+    rows: tuple[MatrixRow, ...]
+
+    @property
+    def leaders(self) -> list[BoardRow]:
+        """The first of each leaderboard that has one."""
+        cells = (cell for row in self.rows for column in row.cells for cell in column)
+        return [cell.standings.leader for cell in cells if cell.standings is not None and cell.standings.leader]
+
+
+def matrix(competitions: Sequence[Competition], found: Mapping[str, Standings]) -> Matrix:
+    """Arrange competitions by task and by training data, both in the order of the phase.
+
+    Args:
+        found: the standings, by competition.
+    """
+    columns = tuple(dict.fromkeys(each.training for each in competitions))
+    by_task: dict[str, list[Competition]] = {}
+    for each in competitions:
+        by_task.setdefault(wording.task_title(each), []).append(each)
+    rows = tuple(
+        MatrixRow(
+            group[0],
+            tuple(
+                tuple(MatrixCell(each, found.get(each.key)) for each in group if each.training is column)
+                for column in columns
+            ),
+        )
+        for group in by_task.values()
+    )
+    return Matrix(columns, rows)

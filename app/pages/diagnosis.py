@@ -59,31 +59,16 @@ class Gains:
 
 
 @dataclass(frozen=True, slots=True)
-class MistakenRow:
-    """The first items of a class: a share and a number for each class that they show."""
-
-    name: str
-    total: int
-    cells: tuple[tuple[float | None, int | None], ...]
-
-
-@dataclass(frozen=True, slots=True)
 class Mistaken:
-    """Which classes are mistaken for which: rows are the class of the ranking, columns what the items show."""
+    """Which classes are mistaken for which: columns are what the first items of a ranking show.
+
+    Attributes:
+        rows: class of the ranking, number of its first items, and share and number for each column.
+    """
 
     noun: str
     columns: tuple[str, ...]
-    rows: tuple[MistakenRow, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class PixelConfusion:
-    """A confusion with many pixels; the share is a fraction of the true label's pixels."""
-
-    true: str
-    found: str
-    pixels: int
-    share: float
+    rows: tuple[tuple[str, int, tuple[tuple[float | None, int], ...]], ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,13 +76,14 @@ class Pixels:
     """What is wrong with label maps.
 
     Attributes:
+        confusions: those with many pixels, as in `exact`: `share` is a fraction of the pixels of the label `true`.
         boundaries: bars of pixels near true boundaries and away from them; None if they were not counted.
         near: share of the wrong pixels that are near boundaries.
         boundary_iou: of each label; empty if not counted.
     """
 
     accuracy: float | None
-    confusions: tuple[PixelConfusion, ...]
+    confusions: Sequence[Mapping[str, Any]]
     boundaries: DividedBars | None
     near: float | None
     boundary_iou: tuple[tuple[str, float | None], ...]
@@ -216,7 +202,7 @@ def _mistaken(first: Mapping[str, Mapping[str, Any]], noun: str, classes: Sequen
         right = round((each["precision"] or 0.0) * total)
         counts = {name: right, **each["mistaken_for"], "none": each["none"]}
         numbers = [counts.get(column, 0) for column in (*classes, "none")]
-        rows.append(MistakenRow(name, total, tuple((number / total if total else None, number) for number in numbers)))
+        rows.append((name, total, tuple((number / total if total else None, number) for number in numbers)))
     return Mistaken(noun, (*classes, "no class"), tuple(rows))
 
 
@@ -239,7 +225,7 @@ def _pixels(exact: Mapping[str, Any]) -> Pixels:
         )
     return Pixels(
         accuracy=exact["pixel_accuracy"],
-        confusions=tuple(PixelConfusion(**each) for each in exact["confusions"][:MAX_CONFUSIONS]),
+        confusions=exact["confusions"][:MAX_CONFUSIONS],
         boundaries=boundaries,
         near=near,
         boundary_iou=tuple(exact.get("boundary_iou", {}).items()),

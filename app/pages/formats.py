@@ -248,3 +248,31 @@ def browser_name(user_agent: str) -> str:
 def heat(share: float | None) -> int:
     """Return the step (0 to 7) of a cell's colour for its share of the row."""
     return 0 if share is None else sum(share >= bound for bound in HEAT_BOUNDS)
+
+
+def range_of_ranks(ranks: tuple[int, int]) -> str:
+    """Return a range of ranks.
+
+    >>> range_of_ranks((1, 3)), range_of_ranks((2, 2))
+    ('1–3', '2')
+    """
+    best, worst = ranks
+    return f"{best}" if best == worst else f"{best}–{worst}"
+
+
+FILTERS = (
+    *(
+        real_address,
+        percent,
+        step_points,
+        signed_percent,
+        signed_interval,
+        bar_length,
+        heat,
+        count,
+        ordinal,
+        range_of_ranks,
+    ),
+    *(instant, deadline, date_field, duration, time_until),
+    *(real_address, file_size, file_path, with_code, paragraphs, browser_name),
+)  # of templates, by their names

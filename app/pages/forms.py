@@ -1,4 +1,4 @@
-"""Shared code of forms: errors and redirects."""
+"""Shared code of forms: errors, redirects, and the messages after them."""
 
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
@@ -9,8 +9,10 @@ from fastapi import Depends, Request
 from fastapi.responses import RedirectResponse
 from starlette.datastructures import UploadFile
 
+from vocboard.app.challenges.phase_changes import FROZEN_DETAIL, MOVED_DATES
 from vocboard.app.errors import InvalidArchiveError, InvalidInputError, LimitedError, ServiceError
-from vocboard.app.pages.done_messages import DONE
+from vocboard.app.intake.multipart import StreamedForm
+from vocboard.app.web.csrf import FIELD, verify_csrf
 
 SEE_OTHER = 303
 
@@ -31,9 +33,7 @@ class FormErrors:
     @classmethod
     def of(cls, error: ServiceError) -> "FormErrors":
         """Convert an exception to the errors of a form."""
-        if isinstance(error, InvalidInputError):
-            return cls(error.status, error.fields)
-        if isinstance(error, InvalidArchiveError):
+        if isinstance(error, InvalidInputError | InvalidArchiveError):
             return cls(error.status, error.fields)
         if isinstance(error, LimitedError):
             allowed = f"{error.allowed_at:%H:%M} UTC"
@@ -42,6 +42,11 @@ class FormErrors:
 
 
 NO_ERRORS = FormErrors()
+
+
+def token_verifier(request: Request) -> Callable[[StreamedForm], None]:
+    """Return what verifies the token of a form that is read as it arrives, before its file."""
+    return lambda form: verify_csrf(request, form.value(FIELD))
 
 
 def _text_of_file(field: str) -> Callable[[Request], Awaitable[str]]:
@@ -86,3 +91,66 @@ def safe_path(wanted: str) -> str:
     """
     is_ours = wanted.startswith("/") and not wanted.startswith(("//", "/\\")) and wanted.isprintable()
     return wanted if is_ours else "/"
+
+
+DONE = {
+    "welcome": "Email address confirmed. You are signed in.",
+    "confirmed": "Email address confirmed. Sign in.",
+    "waits": "Email address confirmed. An organiser has to approve your account; you will get an email.",
+    "reset": "Password changed. You are signed out everywhere, and all API tokens are revoked. Sign in again.",
+    "approved": "Registration approved.",
+    "rejected": "Registration rejected. The account is disabled.",
+    "signed-out": "You are signed out.",
+    "password": "Password changed. You are signed out everywhere else, and all API tokens are revoked.",
+    "session": "Session signed out.",
+    "token": "Token revoked.",
+    "published": "Published: the result is on the leaderboard.",
+    "replaced": "Published. It has taken the place of the earlier result.",
+    "unpublished": "Unpublished: the result is no longer on the leaderboard.",
+    "held-back": "Unpublished. Its owner cannot publish it again until an organiser allows it.",
+    "allowed": "The submission can be published again.",
+    "disqualified": "Submission disqualified. Its owner sees the reason.",
+    "reinstated": "Disqualification lifted. Its owner gets an email.",
+    "archived": "Challenge archived. It can be read, but not changed.",
+    "reopened": "Challenge reopened.",
+    "deleted": "Draft deleted.",
+    "copied": "Copied as a draft, without dates, people and ground truth.",
+    "imported": "Challenge imported as an archived draft. Change its visibility under Set-up when it is as you expect.",
+    "invited": "Invitation sent. The person becomes an organiser by accepting it.",
+    "invitation-withdrawn": "Invitation withdrawn.",
+    "organiser-removed": "Organiser removed.",
+    "handed-over": "Challenge handed over. You stay an organiser.",
+    "left": "You no longer organise the challenge.",
+    "accepted": "You are an organiser of this challenge now.",
+    "declined": "Invitation declined.",
+    "bulk": "Done for all chosen submissions.",
+    "banned": "The person is banned, and gets an email with the reason.",
+    "ban-lifted": "Ban lifted. The person gets an email. Change unpublished or disqualified results on their pages.",
+    "failed": "Submission marked as failed. Its owner has the quota back.",
+    "declared": "Declarations saved.",
+    "described": "Changes saved.",
+    "withdrawn": "Submission withdrawn.",
+    "link-revoked": "Anonymous link revoked. It no longer works.",
+    "created": "Challenge created as a draft. Upload the ground truth, then change the visibility.",
+    "saved": "Changes saved.",
+    "deadline": f"Changes saved. {MOVED_DATES}",
+    "frozen-detail": f"Changes saved. {FROZEN_DETAIL}",
+    "edition": "Edition replaced. The challenge runs all of its competitions.",
+    "phase-added": "Phase added.",
+    "phase-saved": "Phase saved.",
+    "phase-removed": "Phase removed.",
+    "admitted": "Admitted: people who register with these addresses can submit to this phase.",
+    "admission-ended": "Admission ended.",
+    "quota-granted": "Extra quota granted.",
+    "quota-changed": "Extra quota changed.",
+    "quota-ended": "Extra quota revoked.",
+    "truth": "Ground truth uploaded and encrypted.",
+    "truth-confirmed": "Warnings confirmed.",
+    "truth-removed": "Version removed.",
+    "competitions-removed": "Competitions removed from the challenge.",
+    "applying": "A worker switches to the new results.",
+    "applied": "The new results are applied. Leaderboards show them now.",
+    "discarded": "Re-score discarded. Nothing has changed.",
+    "statistics-requested": "A worker computes next what is missing. Reload this page to see it.",
+    "queued-again": "Submission queued: it will be evaluated again.",
+}

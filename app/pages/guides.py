@@ -46,6 +46,12 @@ def guide(request: Request, identity: CurrentIdentity, path: str) -> Response:
     raise NotFoundError("This document does not exist. The list of all documents is at /docs.")
 
 
+@router.get("/api/docs")
+def documentation_of_the_api(request: Request) -> Response:
+    """Interactive documentation of all API operations."""
+    return render(request, "api.html")
+
+
 def _page(request: Request, identity: Identity, address: str, template: str, **context: Any) -> Response:
     """Return a page. Visitors share one, compressed; those of users have their token for forms."""
     if identity.user is not None or "done" in request.query_params:

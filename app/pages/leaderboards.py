@@ -1,7 +1,7 @@
 """Leaderboard pages, sorted, filtered and paged on the server."""
 
-from collections.abc import Collection
-from dataclasses import replace
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, replace
 from urllib.parse import urlencode
 from uuid import UUID
 
@@ -18,9 +18,9 @@ from vocboard.app.leaderboards import queries
 from vocboard.app.leaderboards.board import Board
 from vocboard.app.leaderboards.current import CurrentBoard, HiddenLeaderboardError
 from vocboard.app.leaderboards.progress import progress
+from vocboard.app.pages import wording
 from vocboard.app.pages.board_rows import RepeatedTexts, RowsPage, marked, render_page
 from vocboard.app.pages.board_state import MAX_COMPARED, PER_PAGE, Asked, BoardState
-from vocboard.app.pages.board_switch import switch
 from vocboard.app.pages.challenges import competitions_of
 from vocboard.app.pages.charts import progress_chart
 from vocboard.app.pages.rendering import environment, render, theme_of
@@ -28,6 +28,7 @@ from vocboard.app.statistics.boards import MAX_METHODS
 from vocboard.app.web.cached_responses import KEPT_BUT_ASKED_FOR, Rendering, answer
 from vocboard.app.web.dependencies import ServicesDep
 from vocboard.app.web.identity import CurrentIdentity
+from vocboard.evaluator.editions import Competition
 
 router = APIRouter()
 NONE: frozenset[UUID] = frozenset()
@@ -138,3 +139,53 @@ def _page(
 def hidden_page(request: Request, error: HiddenLeaderboardError) -> Response:
     """Return the page of a leaderboard that will be visible later."""
     return render(request, "hidden_leaderboard.html", status=error.status, challenge=error.challenge, phase=error.phase)
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """A link to a leaderboard.
+
+    Attributes:
+        title: what it is of, in full.
+        count: methods on it.
+    """
+
+    label: str
+    title: str
+    key: str
+    count: int
+    is_current: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Switch:
+    """Leaderboards by task, and those of the current task by what methods may be trained on."""
+
+    tasks: tuple[Choice, ...]
+    training: tuple[Choice, ...]
+
+
+def switch(competitions: Sequence[Competition], current: Competition, counts: Mapping[str, int]) -> Switch:
+    """Return the links; those to other tasks lead to the same training data, or to entries where there are none.
+
+    Args:
+        counts: methods by competition.
+    """
+    by_task: dict[str, list[Competition]] = {}
+    for each in competitions:
+        by_task.setdefault(wording.short_task_title(each), []).append(each)
+    tasks = []
+    for label, group in by_task.items():
+        best = max(group, key=lambda each: (counts.get(each.key, 0) > 0, each.training == current.training))
+        shown = current if current in group else best
+        tasks.append(_choice(shown, label, counts, is_current=current in group))
+    same_task = by_task.get(wording.short_task_title(current), [])
+    training = [
+        _choice(each, wording.SHORT_TRAINING[each.training], counts, is_current=each == current) for each in same_task
+    ]
+    return Switch(tuple(tasks), tuple(training))
+
+
+def _choice(competition: Competition, label: str, counts: Mapping[str, int], *, is_current: bool) -> Choice:
+    title = wording.competition_title(competition)
+    return Choice(label, title, competition.key, counts.get(competition.key, 0), is_current)

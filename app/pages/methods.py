@@ -1,20 +1,21 @@
-"""The page of a method, to cite; and the form in which its owner describes it."""
+"""The page of a method, and the forms in which its owner describes it and makes declarations."""
 
 import uuid
 from typing import Annotated
 
 from fastapi import APIRouter, Depends, Form, Request
 from pydantic import BaseModel
-from starlette.responses import Response
+from starlette.responses import PlainTextResponse, Response
 
 from vocboard.app.accounts.models import User
-from vocboard.app.database import Database
 from vocboard.app.errors import ConflictError, InvalidInputError
 from vocboard.app.evaluations.results import incomplete_results, visible_means
 from vocboard.app.leaderboards.methods import address, cited_method
-from vocboard.app.pages.forms import NO_ERRORS, FormErrors, go_to
+from vocboard.app.pages.forms import NO_ERRORS, FormErrors, UploadedHashes, go_to
 from vocboard.app.pages.rendering import render
+from vocboard.app.pages.submissions import SubmissionPage, UsersPage, needed
 from vocboard.app.submissions import describing
+from vocboard.app.submissions.forms import read_listed_images
 from vocboard.app.web.csrf import protect_form
 from vocboard.app.web.dependencies import DatabaseDep, SettingsDep
 from vocboard.app.web.identity import CurrentIdentity, SignedIn
@@ -32,6 +33,14 @@ class DescriptionForm(BaseModel):
     paper_url: str = ""
     code_url: str = ""
     note: str = ""
+
+
+class DeclarationsForm(BaseModel):
+    """The declarations form, as entered."""
+
+    training_data: str = ""
+    training_annotation: str = ""
+    flickr_images: str = ""
 
 
 @router.get("/methods/{method_id}")
@@ -56,45 +65,66 @@ def method_page(
 
 
 @router.get("/submissions/{submission_id}/edit")
-def description_page(request: Request, database: DatabaseDep, user: SignedIn, submission_id: uuid.UUID) -> Response:
+def description_page(page: UsersPage, user: SignedIn) -> Response:
     """Show the form to describe a submission and its method."""
-    return _form(request, database, user, submission_id)
+    with page.database.reading() as session:
+        submission = describing.get_to_change(session, page.submission_id, user)
+    form = describing.description_of(submission)
+    return render(page.request, "describe.html", errors=NO_ERRORS, submission=submission, form=form)
 
 
 @router.post("/submissions/{submission_id}/edit", dependencies=[Depends(protect_form)])
-def describe(
-    request: Request,
-    database: DatabaseDep,
-    user: SignedIn,
-    submission_id: uuid.UUID,
-    typed: Annotated[DescriptionForm, Form()],
-) -> Response:
+def describe(page: UsersPage, user: SignedIn, form: Annotated[DescriptionForm, Form()]) -> Response:
     """Change what is said about a submission and its method."""
+    changes = form.model_dump(exclude_none=True)
     try:
-        with database.writing() as session:
-            describing.describe(
-                session, submission_id=submission_id, user=user, changes=typed.model_dump(exclude_none=True)
-            )
+        with page.database.writing() as session:
+            describing.describe(session, submission_id=page.submission_id, user=user, changes=changes)
     except (InvalidInputError, ConflictError) as error:
-        return _form(request, database, user, submission_id, typed=typed, errors=FormErrors.of(error))
-    return go_to(f"/submissions/{submission_id}", done="described")
+        with page.database.reading() as session:
+            submission = describing.get_to_change(session, page.submission_id, user)
+        return render(page.request, "describe.html", errors=FormErrors.of(error), submission=submission, form=changes)
+    return go_to(page.path, done="described")
 
 
-def _form(
-    request: Request,
-    database: Database,
-    user: User,
-    submission_id: uuid.UUID,
-    *,
-    typed: DescriptionForm | None = None,
-    errors: FormErrors = NO_ERRORS,
+@router.get("/submissions/{submission_id}/flickr-images")
+def flickr_images(page: UsersPage, user: SignedIn) -> Response:
+    """Return the declared hashes of images from flickr, for the owner and the organisers."""
+    with page.database.reading() as session:
+        return PlainTextResponse(describing.listed_images(session, submission_id=page.submission_id, user=user))
+
+
+@router.get("/submissions/{submission_id}/declarations")
+def declarations_page(page: UsersPage, user: SignedIn) -> Response:
+    """Show the form to add or correct declarations."""
+    return _declarations_page(page, user)
+
+
+@router.post("/submissions/{submission_id}/declarations", dependencies=[Depends(protect_form)])
+def declare(
+    page: UsersPage, user: SignedIn, form: Annotated[DeclarationsForm, Form()], hashes: UploadedHashes
 ) -> Response:
-    with database.reading() as session:
-        submission = describing.get_to_change(session, submission_id, user)
+    """Add or correct declarations."""
+    changes = {**form.model_dump(), "flickr_image_hashes": read_listed_images(hashes)}
+    try:
+        with page.database.writing() as session:
+            describing.declare(session, submission_id=page.submission_id, user=user, changes=changes)
+    except (InvalidInputError, ConflictError) as error:
+        return _declarations_page(page, user, form, FormErrors.of(error))
+    return go_to(page.path, done="declared")
+
+
+def _declarations_page(
+    page: SubmissionPage, user: User, form: DeclarationsForm | None = None, errors: FormErrors = NO_ERRORS
+) -> Response:
+    with page.database.reading() as session:
+        submission = describing.get_to_change(session, page.submission_id, user)
+    present = {name: getattr(submission, name) or "" for name in DeclarationsForm.model_fields}
     return render(
-        request,
-        "describe.html",
+        page.request,
+        "declarations.html",
         errors=errors,
         submission=submission,
-        form=typed.model_dump(exclude_none=True) if typed else describing.description_of(submission),
+        needed=needed(submission, [entry.competition for entry in submission.entries]),
+        form=form.model_dump() if form else present,
     )

@@ -1,6 +1,7 @@
 """Renders templates, with strict handling of undefined variables."""
 
 import contextlib
+import re
 from functools import cache
 from hashlib import sha256
 from pathlib import Path
@@ -14,8 +15,7 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from sqlalchemy.exc import SQLAlchemyError
 
 from vocboard.app.pages import formats, wording
-from vocboard.app.pages.done_messages import DONE
-from vocboard.app.pages.forms import FormErrors
+from vocboard.app.pages.forms import DONE, FormErrors
 from vocboard.app.quotas import rule as quota_rule
 from vocboard.app.submissions import queries
 from vocboard.app.web.csrf import csrf_token
@@ -31,17 +31,7 @@ STATIC_DIRECTORY = Path(__file__).parents[1] / "static"
 TEMPLATE_DIRECTORY = Path(__file__).parents[2] / "templates"
 THEME_COOKIE = "vocboard_theme"
 # Pages of visitors who are about to sign in.
-NOT_GONE_BACK_TO = frozenset(
-    {
-        "/confirm",
-        "/forgotten-password",
-        "/forgotten-password/sent",
-        "/register",
-        "/register/sent",
-        "/reset-password",
-        "/sign-in",
-    }
-)
+NOT_GONE_BACK_TO = re.compile("/confirm|/(forgotten-password|register)(/sent)?|/reset-password|/sign-in")
 MAX_ADDRESS_LENGTH = 1000  # characters
 THEMES = frozenset({"light", "dark"})
 
@@ -87,7 +77,7 @@ def render(
 
 def _address(request: Request) -> str:
     """Return the address of a page without the message after a form; empty for pages to which nobody goes back."""
-    if request.method not in {"GET", "HEAD"} or request.url.path in NOT_GONE_BACK_TO:
+    if request.method not in {"GET", "HEAD"} or NOT_GONE_BACK_TO.fullmatch(request.url.path):
         return ""
     fields = [(name, value) for name, value in parse_qsl(request.url.query) if name != "done"]
     address = request.url.path + (f"?{urlencode(fields)}" if fields else "")
@@ -125,35 +115,8 @@ def environment() -> Environment:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    templates.filters.update(
-        real_address=formats.real_address,
-        percent=formats.percent,
-        step_points=formats.step_points,
-        signed_percent=formats.signed_percent,
-        signed_interval=formats.signed_interval,
-        bar_length=formats.bar_length,
-        instant=formats.instant,
-        deadline=formats.deadline,
-        date_field=formats.date_field,
-        file_size=formats.file_size,
-        file_path=formats.file_path,
-        with_code=formats.with_code,
-        duration=formats.duration,
-        count=formats.count,
-        ordinal=formats.ordinal,
-        time_until=formats.time_until,
-        paragraphs=formats.paragraphs,
-        browser_name=formats.browser_name,
-        heat=formats.heat,
-        metric_title=wording.metric_title,
-        short_metric=wording.short_metric,
-        competition_title=wording.competition_title,
-        phase_of=queries.phase_of,
-        phase_title=queries.phase_title_of,
-        board_title=wording.board_title,
-        task_title=wording.task_title,
-        short_task_title=wording.short_task_title,
-    )
+    templates.filters.update({function.__name__: function for function in (*formats.FILTERS, *wording.FILTERS)})
+    templates.filters.update(phase_of=queries.phase_of, phase_title=queries.phase_title_of)
     templates.globals.update(
         asset=asset,
         plural=formats.plural,
@@ -161,9 +124,10 @@ def environment() -> Environment:
         quota_rule=quota_rule.sentence,
         words=wording,
         version=VERSION,
+        problem_page=address_of_problem,
+        task_definitions=TASKS,
+        partial_entries=PARTIAL_ENTRIES,
     )
-    templates.globals.update(problem_page=address_of_problem)
-    templates.globals.update(task_definitions=TASKS, partial_entries=PARTIAL_ENTRIES)
     return templates
 
 

@@ -1,16 +1,23 @@
-"""Signing in and out."""
+"""Registration, signing in and out, and forgotten passwords."""
 
 import asyncio
 from collections.abc import Coroutine, Mapping
 from typing import Annotated, Any
+from urllib.parse import urlencode
 
+from anyio import to_thread
 from fastapi import APIRouter, Depends, Form, Request
 from pydantic import BaseModel
+from starlette.background import BackgroundTask
 from starlette.requests import ClientDisconnect
 from starlette.responses import Response
 
+from vocboard.app.accounts import links
 from vocboard.app.accounts import service as accounts
+from vocboard.app.accounts.models import LinkPurpose
+from vocboard.app.accounts.passwords import MIN_PASSWORD_LENGTH
 from vocboard.app.accounts.signing_in import Attempt, SignedIn
+from vocboard.app.database import Database
 from vocboard.app.errors import ServiceError
 from vocboard.app.pages.forms import NO_ERRORS, FormErrors, go_to, safe_path
 from vocboard.app.pages.rendering import render
@@ -18,7 +25,7 @@ from vocboard.app.settings import Settings
 from vocboard.app.web import cookies
 from vocboard.app.web.client import client_address
 from vocboard.app.web.csrf import protect_form
-from vocboard.app.web.dependencies import DatabaseDep, SettingsDep, SignInServiceDep
+from vocboard.app.web.dependencies import AccountServiceDep, DatabaseDep, SettingsDep, SignInServiceDep
 from vocboard.app.web.identity import CurrentIdentity
 from vocboard.app.web.problem_details import details_of
 from vocboard.app.web.viewer import Identity
@@ -116,13 +123,175 @@ async def _disconnected(request: Request) -> None:
 def _sign_in_page(
     request: Request, form: SignInForm, errors: FormErrors, headers: Mapping[str, str] | None = None
 ) -> Response:
-    response = render(
-        request,
-        "sign_in.html",
-        errors=errors,
-        form={"email": form.email},
-        next=safe_path(form.next),
-        here=safe_path(form.next),
-    )
+    path = safe_path(form.next)
+    response = render(request, "sign_in.html", errors=errors, form={"email": form.email}, next=path, here=path)
     response.headers.update(headers or {})
     return response
+
+
+class RegistrationForm(BaseModel):
+    """The registration form."""
+
+    email: str = ""
+    name: str = ""
+    affiliation: str = ""
+    password: str = ""
+    next: str = "/"
+
+
+class ConfirmationForm(BaseModel):
+    """The form to confirm an email address."""
+
+    token: str = ""
+    password: str = ""
+
+
+@router.get("/register")
+def registration_page(request: Request, settings: SettingsDep, identity: CurrentIdentity, next: str = "/") -> Response:
+    """Show the registration form."""
+    if identity.user is not None:
+        return go_to(safe_path(next))
+    return _registration_page(request, settings, RegistrationForm(next=next), NO_ERRORS)
+
+
+@router.post("/register", dependencies=[Depends(protect_form)])
+async def register(
+    request: Request,
+    settings: SettingsDep,
+    account_service: AccountServiceDep,
+    _: CurrentIdentity,
+    form: Annotated[RegistrationForm, Form()],
+) -> Response:
+    """Create an account; the response is the same if the email address already has one."""
+    try:
+        await account_service.register(**form.model_dump(exclude={"next"}), address=client_address(request))
+    except ServiceError as error:
+        return _registration_page(request, settings, form, FormErrors.of(error))
+    response = go_to("/register/sent")
+    cookies.set_return_to(response, settings, safe_path(form.next))
+    return response
+
+
+@router.get("/register/sent")
+def registration_sent_page(request: Request, settings: SettingsDep, _: CurrentIdentity) -> Response:
+    """Explain what to do next; the same for everyone."""
+    return render(request, "register_sent.html", mail_directory=settings.mail_directory)
+
+
+@router.get("/confirm")
+def confirmation_page(request: Request, database: DatabaseDep, _: CurrentIdentity, token: str = "") -> Response:
+    """Show the form that confirms an email address, because opening a link must not change anything."""
+    with database.reading() as session:
+        links.owner(session, token, LinkPurpose.CONFIRM_ADDRESS)
+    return render(request, "confirm.html", errors=NO_ERRORS, token=token)
+
+
+@router.post("/confirm", dependencies=[Depends(protect_form)])
+async def confirm(
+    request: Request,
+    settings: SettingsDep,
+    account_service: AccountServiceDep,
+    sign_in_service: SignInServiceDep,
+    database: DatabaseDep,
+    identity: CurrentIdentity,
+    form: Annotated[ConfirmationForm, Form()],
+) -> Response:
+    """Confirm the email address that a link was sent to, with the password of the registration, and sign in.
+
+    Link and password are more than signing in asks for, so the password is not asked for again.
+    """
+    try:
+        user = await account_service.confirm_address(**form.model_dump(), address=client_address(request))
+    except links.InvalidLinkError:
+        raise
+    except ServiceError as error:
+        return render(request, "confirm.html", errors=FormErrors.of(error), token=form.token)
+    wanted = safe_path(cookies.return_to(request, settings))
+    query = "" if wanted == "/" else "?" + urlencode({"next": wanted})
+    if not user.is_approved:
+        return go_to(f"/sign-in{query}", done="waits")
+    try:
+        signed_in = await sign_in_service.sign_in(
+            database, attempt_of(request, settings, identity, user.email, form.password)
+        )
+    except ServiceError:  # too many at the moment
+        return go_to(f"/sign-in{query}", done="confirmed")
+    return with_session(go_to(wanted, done="welcome"), settings, signed_in)
+
+
+def _registration_page(request: Request, settings: Settings, form: RegistrationForm, errors: FormErrors) -> Response:
+    return render(
+        request,
+        "register.html",
+        errors=errors,
+        form=form.model_dump(exclude={"password", "next"}),
+        next=safe_path(form.next),
+        here=safe_path(form.next),
+        policy=settings.registration_policy,
+        min_password_length=MIN_PASSWORD_LENGTH,
+    )
+
+
+class ResetForm(BaseModel):
+    """The form to choose a new password."""
+
+    token: str = ""
+    new_password: str = ""
+
+
+@router.get("/forgotten-password")
+def request_page(request: Request, _: CurrentIdentity) -> Response:
+    """Show the form to request an email."""
+    return render(request, "forgotten_password.html", errors=NO_ERRORS, form={"email": ""})
+
+
+@router.post("/forgotten-password", dependencies=[Depends(protect_form)])
+def request_reset(
+    request: Request, account_service: AccountServiceDep, _: CurrentIdentity, email: Annotated[str, Form()] = ""
+) -> Response:
+    """Send a link if the address has an account; the response is the same otherwise."""
+    try:
+        normalised = account_service.count_reset_request(email=email, address=client_address(request))
+    except ServiceError as error:
+        return render(request, "forgotten_password.html", errors=FormErrors.of(error), form={"email": email})
+    response = go_to("/forgotten-password/sent")
+    # After the response, because the time would reveal whether there is an account.
+    response.background = BackgroundTask(account_service.send_reset_link, normalised)
+    return response
+
+
+@router.get("/forgotten-password/sent")
+def sent_page(request: Request, settings: SettingsDep, _: CurrentIdentity) -> Response:
+    """Explain what to do next; the same for everyone."""
+    return render(request, "forgotten_password_sent.html", mail_directory=settings.mail_directory)
+
+
+@router.get("/reset-password")
+def reset_page(request: Request, database: DatabaseDep, _: CurrentIdentity, token: str = "") -> Response:
+    """The form to choose a new password."""
+    return _reset_page(request, database, token, NO_ERRORS)
+
+
+@router.post("/reset-password", dependencies=[Depends(protect_form)])
+async def reset(
+    request: Request,
+    database: DatabaseDep,
+    account_service: AccountServiceDep,
+    _: CurrentIdentity,
+    form: Annotated[ResetForm, Form()],
+) -> Response:
+    """Set the new password, confirm the address, and end all sessions and tokens."""
+    try:
+        await account_service.reset_password(**form.model_dump(), address=client_address(request))
+    except links.InvalidLinkError:
+        raise
+    except ServiceError as error:
+        return await to_thread.run_sync(_reset_page, request, database, form.token, FormErrors.of(error))
+    return go_to("/sign-in", done="reset")
+
+
+def _reset_page(request: Request, database: Database, token: str, errors: FormErrors) -> Response:
+    with database.reading() as session:
+        email = links.owner(session, token, LinkPurpose.RESET_PASSWORD).email
+    length = MIN_PASSWORD_LENGTH
+    return render(request, "reset_password.html", errors=errors, token=token, email=email, min_password_length=length)

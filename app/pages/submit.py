@@ -1,7 +1,6 @@
 """The submit page, and its streaming upload."""
 
 import uuid
-from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from functools import partial
@@ -20,32 +19,31 @@ from vocboard.app.challenges.bans import require_not_banned
 from vocboard.app.challenges.models import Challenge
 from vocboard.app.challenges.phase_people import check_admitted, extra_quotas_of
 from vocboard.app.challenges.service import Phase, PhaseState
-from vocboard.app.database import Database, now
+from vocboard.app.database import now
 from vocboard.app.errors import (
     ForbiddenError,
+    IncompleteEntryError,
     InvalidArchiveError,
     LimitedError,
     NotFoundError,
     ServiceError,
     WarningsNotAcceptedError,
 )
-from vocboard.app.intake.accepting import Destination, classes_not_entered, incomplete_sentence
+from vocboard.app.intake.accepting import Destination, classes_not_entered, doubtful_sentence, incomplete_sentence
 from vocboard.app.intake.idempotency import MAX_KEY_LENGTH, ReusedKeyError
-from vocboard.app.intake.multipart import CONFIRMATIONS, StreamedForm
-from vocboard.app.intake.service import SubmissionRequest
+from vocboard.app.intake.multipart import CONFIRMATIONS, IDENTICAL_FIELD, INCOMPLETE_FIELD, WARNINGS_FIELD, StreamedForm
+from vocboard.app.intake.service import CheckedUpload, SubmissionRequest
 from vocboard.app.pages import wording
 from vocboard.app.pages.challenges import competitions_of, edition_argument
-from vocboard.app.pages.forms import FormErrors, go_to
+from vocboard.app.pages.forms import FormErrors, go_to, token_verifier
 from vocboard.app.pages.rendering import render
-from vocboard.app.pages.reports import report_view
-from vocboard.app.pages.submit_questions import Checked, question
+from vocboard.app.pages.reports import ReportView, report_view
 from vocboard.app.quotas.service import Quota, check_any_quota_left, quotas
-from vocboard.app.settings import Settings
 from vocboard.app.submissions.forms import needed_by, previous_answers
-from vocboard.app.web.csrf import FIELD, ForgedRequestError, protect_form, verify_csrf
-from vocboard.app.web.dependencies import DatabaseDep, IntakeDep, SettingsDep
+from vocboard.app.submissions.queries import IdenticalArchiveError
+from vocboard.app.web.csrf import ForgedRequestError, protect_form
+from vocboard.app.web.dependencies import IntakeDep, services_of
 from vocboard.app.web.identity import SignedIn
-from vocboard.evaluator.editions import Competition
 from vocboard.evaluator.tasks.registries.definitions import TASKS
 
 router = APIRouter()
@@ -54,81 +52,222 @@ _USED_FORM = (
     "This form was already sent, and made the submission {}. Nothing was submitted now. If you want to submit this as "
     "well, choose the archive again and send the form once more."
 )
+# What the boxes say that have to be ticked, by field of the form.
+_LABELS = {
+    WARNINGS_FIELD: "Submit the results with these warnings",
+    INCOMPLETE_FIELD: "Submit without the missing classes",
+    IDENTICAL_FIELD: "Submit it again anyway",
+}
 
 
 @dataclass(frozen=True, slots=True)
-class _Wanted:
-    """What an upload is for, as its address says."""
+class Question:
+    """What has to be confirmed before an archive is submitted.
 
-    slug: str
-    phase_key: str | None
-    is_rehearsal: bool
+    Attributes:
+        field: of the form.
+        text: why it is asked.
+        submission_id: an earlier submission that the text is about.
+    """
 
-    @property
-    def query(self) -> str:
-        return _query(self._fields)
-
-    @property
-    def upload_query(self) -> str:
-        """Of the address that resumable uploads are created at."""
-        return _query({"challenge": self.slug, **self._fields})
+    field: str
+    text: str
+    submission_id: uuid.UUID | None = None
 
     @property
-    def _fields(self) -> dict[str, str | None]:
-        return {"phase": self.phase_key, "rehearsal": "true" if self.is_rehearsal else None}
+    def label(self) -> str:
+        """Text of the box to tick."""
+        return _LABELS[self.field]
 
-    def action(self) -> str:
-        """The address that the form is sent to, with a new idempotency key: a form that is sent twice counts once."""
-        return f"/challenges/{self.slug}/submit{self.query}{'&' if self.query else '?'}idempotency_key={uuid.uuid4()}"
+    @classmethod
+    def after(cls, error: ServiceError | None) -> "Question | None":
+        """Return what the person has to confirm, if a submission was refused for lack of that."""
+        match error:
+            case WarningsNotAcceptedError():
+                return cls(WARNINGS_FIELD, str(error))
+            case IncompleteEntryError():
+                return cls(INCOMPLETE_FIELD, str(error))
+            case IdenticalArchiveError():
+                return cls(IDENTICAL_FIELD, str(error), error.submission_id)
+        return None
 
-    def phase(self, challenge: Challenge, at: datetime) -> Phase:
-        if self.phase_key is None:
-            return challenges.current_phase(challenge, at)
-        return challenges.phase_named(challenge, self.phase_key)
 
-    def accepts(self, phase: Phase, at: datetime) -> bool:
-        return phase.scoring_id is not None if self.is_rehearsal else phase.state(at) is PhaseState.OPEN
+@dataclass(frozen=True, slots=True)
+class Checked:
+    """A valid archive: what it enters.
+
+    Attributes:
+        competitions: keys, in the edition's order.
+        questions: what has to be confirmed.
+        limit: the quota that is used up.
+        warnings: of the report, by cause.
+    """
+
+    competitions: tuple[str, ...]
+    questions: tuple[Question, ...]
+    limit: LimitedError | None
+    warnings: ReportView
+
+    @classmethod
+    def of(cls, found: CheckedUpload) -> "Checked":
+        """Say what the check of an upload has found."""
+        report, edition = found.report, found.edition
+        asked = (
+            Question(WARNINGS_FIELD, doubtful_sentence(report.doubtful)),
+            Question(INCOMPLETE_FIELD, incomplete_sentence(classes_not_entered(report, edition), edition)),
+            Question.after(found.identical),
+        )
+        return cls(
+            tuple(entry.competition for entry in report.entries),
+            tuple(question for question in asked if question and question.text),
+            found.limit,
+            report_view(report.problems, report.groups),
+        )
+
+
+class SubmitPage:
+    """The submit page of a challenge, for the target that the address names."""
+
+    def __init__(self, request: Request, user: User, slug: str, phase: str | None, rehearsal: bool) -> None:
+        services = services_of(request)
+        self.request, self.user, self.target = request, user, Destination(slug, phase, rehearsal)
+        self._database, self._upload_limit = services.database, services.settings.upload_limit_bytes
+        self._fields = {"phase": phase} if phase is not None else {}
+        if rehearsal:
+            self._fields["rehearsal"] = "true"
+
+    def show(
+        self, *, form: dict[str, Any] | None = None, error: ServiceError | None = None, checked: Checked | None = None
+    ) -> Response:
+        """Return the page.
+
+        Args:
+            form: what was typed; by default, as in the last submission.
+            error: why a submission or a check was refused.
+            checked: what was found in an archive that can be submitted.
+        """
+        at, user, target = now(), self.user, self.target
+        with self._database.reading() as session:
+            find = challenges.get_organised if target.is_rehearsal else challenges.get_visible
+            challenge = find(session, target.slug, user)
+            phase = (
+                challenges.current_phase(challenge, at)
+                if target.phase_key is None
+                else challenges.phase_named(challenge, target.phase_key)
+            )
+            left = quotas(session, user=user, challenge=challenge, phase=phase, now=at)
+            extras = extra_quotas_of(session, phase, user, at=at)
+            obstacle = self._obstacle(session, challenge, phase)
+            previous = previous_answers(session, user=user, challenge=challenge)
+            limit = error if isinstance(error, LimitedError) else None
+            if not (error or checked or obstacle or target.is_rehearsal) and self._accepts(phase, at):
+                try:  # say before people fill in the form that no competition has quota left
+                    check_any_quota_left(session, user=user, challenge=challenge, phase=phase, now=at)
+                except LimitedError as used_up:
+                    limit = used_up
+        state = phase.state(at)
+        edition = challenges.edition_of_phase(challenge, phase)
+        competitions = competitions_of(challenge, phase)
+        entered = [item for item in competitions if checked is None or item.key in checked.competitions]
+        segments = any(TASKS[item.task].needs_declared_classes for item in entered)
+        by_task: dict[str, list[tuple[str, Quota]]] = {}
+        for competition in competitions:
+            by_task.setdefault(wording.task_title(competition), []).append((competition.key, left[competition.key]))
+        errors = FormErrors.of(error) if error else FormErrors()
+        # With a new key: a form that is sent twice counts once.
+        keyed = urlencode({**self._fields, "idempotency_key": str(uuid.uuid4())})
+        return render(
+            self.request,
+            "submit.html",
+            status=errors.status,
+            challenge=challenge,
+            edition_argument=edition_argument(challenge),
+            segmentation_classes=edition.classes if segments else (),
+            phase=phase,
+            action=f"/challenges/{target.slug}/submit?{keyed}",
+            query="?" + urlencode(self._fields) if self._fields else "",
+            upload_query="?" + urlencode({"challenge": target.slug, **self._fields}),
+            state=state,
+            rehearsal=target.is_rehearsal,
+            open_phases=[each for each in challenges.phases_of(challenge) if self._accepts(each, at)],
+            is_frozen=phase.is_frozen(at),
+            obstacle=obstacle,
+            state_message="" if self._accepts(phase, at) else wording.CANNOT_SUBMIT[state],
+            upload_limit=self._upload_limit,
+            quotas=by_task,
+            allowed=next((quota.allowed for quota in left.values()), phase.rules.quota_count),
+            extras=extras,
+            needed=needed_by(entered),
+            checked=checked,
+            form=previous.fields if form is None else form,
+            filled_from=previous.method if form is None else None,
+            methods=previous.methods,
+            wrong=errors.wrong,
+            message=_USED_FORM.format(error.submission_id) if isinstance(error, ReusedKeyError) else errors.message,
+            question=Question.after(error),
+            confirmed=[name for name in CONFIRMATIONS if (form or {}).get(name)],
+            limit=limit,
+            report=report_view(error.problems, error.groups)
+            if isinstance(error, InvalidArchiveError | WarningsNotAcceptedError)
+            else None,
+            also_missing=incomplete_sentence(error.not_entered, edition)
+            if isinstance(error, InvalidArchiveError)
+            else "",
+        )
+
+    def _accepts(self, phase: Phase, at: datetime) -> bool:
+        return phase.scoring_id is not None if self.target.is_rehearsal else phase.state(at) is PhaseState.OPEN
+
+    def _obstacle(self, session: Session, challenge: Challenge, phase: Phase) -> ForbiddenError | None:
+        """What keeps this person, but perhaps not others, from submitting."""
+        try:
+            require_confirmed(self.user)
+            require_not_banned(session, user_id=self.user.id, challenge_id=challenge.id)
+            if not self.target.is_rehearsal:
+                check_admitted(session, challenge=challenge, phase=phase, user=self.user)
+        except ForbiddenError as error:
+            return error
+        return None
+
+
+async def _submit_page(
+    request: Request, user: SignedIn, slug: str, phase: str | None = None, rehearsal: bool = False
+) -> SubmitPage:
+    return SubmitPage(request, user, slug, phase, rehearsal)
+
+
+Page = Annotated[SubmitPage, Depends(_submit_page)]
 
 
 @router.get("/challenges/{slug}/submit")
-def submit_page(
-    request: Request,
-    database: DatabaseDep,
-    settings: SettingsDep,
-    user: SignedIn,
-    slug: str,
-    phase: str | None = None,
-    rehearsal: bool = False,
-) -> Response:
+def submit_page(page: Page) -> Response:
     """The form to submit results with."""
-    return _page(request, database, settings, user, _Wanted(slug, phase, rehearsal))
+    return page.show()
 
 
 @router.post("/challenges/{slug}/submit")
 async def submit(
-    request: Request,
-    database: DatabaseDep,
-    settings: SettingsDep,
+    page: Page,
     intake: IntakeDep,
-    user: SignedIn,
-    slug: str,
-    phase: str | None = None,
-    rehearsal: bool = False,
     upload: uuid.UUID | None = None,
     idempotency_key: Annotated[str | None, Query(max_length=MAX_KEY_LENGTH)] = None,
 ) -> Response:
     """Take an upload; whatever is wrong is told above the form, which keeps what was typed."""
-    typed, wanted = StreamedForm(), _Wanted(slug, phase, rehearsal)
+    typed, verify = StreamedForm(), token_verifier(page.request)
 
     def before_file(form: StreamedForm) -> None:
         nonlocal typed
         typed = form
-        verify_csrf(request, form.value(FIELD))
+        verify(form)
 
     try:
-        destination = Destination(slug, phase, rehearsal)
         sent = SubmissionRequest(
-            request, destination, user, idempotency_key or None, refuses_identical=True, refuses_incomplete=True
+            page.request,
+            page.target,
+            page.user,
+            idempotency_key or None,
+            refuses_identical=True,
+            refuses_incomplete=True,
         )
         outcome = await intake.submit(sent, upload_id=upload, before_file=before_file)
     except (NotFoundError, ForgedRequestError):
@@ -136,139 +275,22 @@ async def submit(
     except ServiceError as error:
         form: dict[str, Any] = {name: typed.value(name) for name in typed.fields}
         form["segmentation_classes"] = typed.fields.get("segmentation_classes", [])
-        return await to_thread.run_sync(
-            partial(_page, request, database, settings, user, wanted, form=form, error=error)
-        )
+        return await to_thread.run_sync(partial(page.show, form=form, error=error))
     return go_to(f"/submissions/{outcome.submission_id}")
 
 
 @router.post("/challenges/{slug}/submit/check", dependencies=[Depends(protect_form)])
-async def check(
-    request: Request,
-    database: DatabaseDep,
-    settings: SettingsDep,
-    intake: IntakeDep,
-    user: SignedIn,
-    slug: str,
-    upload: uuid.UUID,
-    phase: str | None = None,
-    rehearsal: bool = False,
-) -> Response:
+async def check(page: Page, intake: IntakeDep, upload: uuid.UUID) -> Response:
     """Check an archive that was uploaded, and return the form as far as its competitions need it."""
-    show = partial(_page, request, database, settings, user, _Wanted(slug, phase, rehearsal))
     try:
-        found = await intake.check(request, upload, user=user)
+        found = await intake.check(page.request, upload, user=page.user)
     except NotFoundError:
         raise
     except ServiceError as error:
-        return await to_thread.run_sync(partial(show, error=error))
+        return await to_thread.run_sync(partial(page.show, error=error))
     report = found.report
     if report.refuses:
         missing = classes_not_entered(report, found.edition)
         refused = InvalidArchiveError(report.problems, report.groups, not_entered=missing)
-        return await to_thread.run_sync(partial(show, error=refused))
-    return await to_thread.run_sync(partial(show, checked=Checked.of(found)))
-
-
-def _page(
-    request: Request,
-    database: Database,
-    settings: Settings,
-    user: User,
-    wanted: _Wanted,
-    *,
-    form: dict[str, Any] | None = None,
-    error: ServiceError | None = None,
-    checked: Checked | None = None,
-) -> Response:
-    at = now()
-    with database.reading() as session:
-        challenge = challenges.get_visible(session, wanted.slug, user)
-        if wanted.is_rehearsal:
-            challenge = challenges.get_organised(session, wanted.slug, user)
-        phase = wanted.phase(challenge, at)
-        left = quotas(session, user=user, challenge=challenge, phase=phase, now=at)
-        extras = extra_quotas_of(session, phase, user, at=at)
-        obstacle = _obstacle(session, user, challenge, phase, wanted)
-        previous = previous_answers(session, user=user, challenge=challenge)
-        limit = error if isinstance(error, LimitedError) else None
-        if not (error or checked or obstacle or wanted.is_rehearsal) and wanted.accepts(phase, at):
-            limit = _used_up(session, user, challenge, phase, at)
-    state = phase.state(at)
-    edition = challenges.edition_of_phase(challenge, phase)
-    competitions = competitions_of(challenge, phase)
-    entered = [item for item in competitions if checked is None or item.key in checked.competitions]
-    segments = any(TASKS[item.task].needs_declared_classes for item in entered)
-    errors = FormErrors.of(error) if error else FormErrors()
-    return render(
-        request,
-        "submit.html",
-        status=errors.status,
-        challenge=challenge,
-        edition_argument=edition_argument(challenge),
-        segmentation_classes=edition.classes if segments else (),
-        phase=phase,
-        action=wanted.action(),
-        query=wanted.query,
-        upload_query=wanted.upload_query,
-        state=state,
-        rehearsal=wanted.is_rehearsal,
-        open_phases=[each for each in challenges.phases_of(challenge) if wanted.accepts(each, at)],
-        is_frozen=phase.is_frozen(at),
-        obstacle=obstacle,
-        state_message="" if wanted.accepts(phase, at) else wording.CANNOT_SUBMIT[state],
-        upload_limit=settings.upload_limit_bytes,
-        quotas=_by_task(competitions, left),
-        allowed=next((quota.allowed for quota in left.values()), phase.rules.quota_count),
-        extras=extras,
-        needed=needed_by(entered),
-        checked=checked,
-        form=previous.fields if form is None else form,
-        filled_from=previous.method if form is None else None,
-        methods=previous.methods,
-        wrong=errors.wrong,
-        message=_USED_FORM.format(error.submission_id) if isinstance(error, ReusedKeyError) else errors.message,
-        question=question(error),
-        confirmed=[name for name in CONFIRMATIONS if (form or {}).get(name)],
-        limit=limit,
-        report=report_view(error.problems, error.groups)
-        if isinstance(error, InvalidArchiveError | WarningsNotAcceptedError)
-        else None,
-        also_missing=incomplete_sentence(error.not_entered, edition) if isinstance(error, InvalidArchiveError) else "",
-    )
-
-
-def _query(fields: Mapping[str, str | None]) -> str:
-    given = {name: value for name, value in fields.items() if value is not None}
-    return "?" + urlencode(given) if given else ""
-
-
-def _by_task(competitions: Sequence[Competition], left: Mapping[str, Quota]) -> dict[str, list[tuple[str, Quota]]]:
-    """Return the competitions with their quota, by the title of their task."""
-    by_task: dict[str, list[tuple[str, Quota]]] = {}
-    for competition in competitions:
-        by_task.setdefault(wording.task_title(competition), []).append((competition.key, left[competition.key]))
-    return by_task
-
-
-def _used_up(session: Session, user: User, challenge: Challenge, phase: Phase, at: datetime) -> LimitedError | None:
-    """Say before people fill in the form that no competition has quota left."""
-    try:
-        check_any_quota_left(session, user=user, challenge=challenge, phase=phase, now=at)
-    except LimitedError as error:
-        return error
-    return None
-
-
-def _obstacle(
-    session: Session, user: User, challenge: Challenge, phase: Phase, wanted: _Wanted
-) -> ForbiddenError | None:
-    """What keeps this person, but perhaps not others, from submitting."""
-    try:
-        require_confirmed(user)
-        require_not_banned(session, user_id=user.id, challenge_id=challenge.id)
-        if not wanted.is_rehearsal:
-            check_admitted(session, challenge=challenge, phase=phase, user=user)
-    except ForbiddenError as error:
-        return error
-    return None
+        return await to_thread.run_sync(partial(page.show, error=refused))
+    return await to_thread.run_sync(partial(page.show, checked=Checked.of(found)))

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 
 from vocboard.app.challenges.models import Admission, Detail, TruthState
 from vocboard.app.challenges.service import PhaseState
-from vocboard.app.errors import InvalidInputError
+from vocboard.app.errors import InvalidInputError, ServiceError
 from vocboard.app.leaderboards.removals import Cause, Removal
 from vocboard.app.leaderboards.statistics_states import StatisticsState
 from vocboard.app.moderation.bans import Results
@@ -16,13 +16,14 @@ from vocboard.app.pages import formats
 from vocboard.app.rescores.models import RescoreState
 from vocboard.app.statistics.sequences import Verdict
 from vocboard.app.submissions.models import State
-from vocboard.evaluator.editions import (
-    Competition,
-    Metric,
-    Training,
-)
+from vocboard.evaluator.editions import Competition, Metric, Training
 from vocboard.evaluator.metrics.shared_metrics import CurveKind
 from vocboard.evaluator.tasks.registries.definitions import METRICS, TASKS
+
+
+def _words(identifier: str) -> str:
+    return identifier.replace("_", " ").capitalize()
+
 
 TRAINING = {
     Training.TRAINVAL: "provided trainval data only",
@@ -34,14 +35,7 @@ AXES = {
     CurveKind.PRECISION_RECALL: ("Recall", "Precision"),
     CurveKind.ROC: ("False positive rate", "True positive rate"),
 }
-STATES = {
-    State.QUEUED: "Queued",
-    State.EVALUATING: "Evaluating",
-    State.SCORED: "Scored",
-    State.FAILED: "Failed",
-    State.WITHDRAWN: "Withdrawn",
-    State.DISQUALIFIED: "Disqualified",
-}
+STATES = {state: _words(state) for state in State}
 KINDS = {
     Kind.QUEUED: "Queued",
     Kind.EVALUATING: "Evaluating",
@@ -77,20 +71,8 @@ ENTRANT_SORTS = {
     EntrantSort.BEST: "Best mean",
     EntrantSort.IMPROVEMENT: "Improvement",
 }
-RESCORE_STATES = {
-    RescoreState.RUNNING: "Running",
-    RescoreState.READY: "Ready",
-    RescoreState.APPLIED: "Applied",
-    RescoreState.DISCARDED: "Discarded",
-    RescoreState.FAILED: "Failed",
-}
-TRUTH_STATES = {
-    TruthState.UPLOADED: "Uploaded",
-    TruthState.IMPORTING: "Importing",
-    TruthState.READY: "Ready",
-    TruthState.FAILED: "Failed",
-    TruthState.ELSEWHERE: "On another server",
-}
+RESCORE_STATES = {state: _words(state) for state in RescoreState}
+TRUTH_STATES = {state: _words(state) for state in TruthState} | {TruthState.ELSEWHERE: "On another server"}
 RESCORE_HEADINGS = {
     RescoreState.RUNNING: "Evaluating submissions again",
     RescoreState.READY: "Ready to apply",
@@ -116,13 +98,7 @@ VERDICTS = {
     "This does not show that they are equally good; these test images do not tell which is best.",
     Verdict.UNKNOWN: "Too few test images determine the differences to say anything.",
 }
-PHASE_STATES = {
-    PhaseState.NOT_YET_OPEN: "Not yet open",
-    PhaseState.NOT_READY: "Not ready",
-    PhaseState.OPEN: "Open",
-    PhaseState.CLOSED: "Closed",
-    PhaseState.ARCHIVED: "Archived",
-}
+PHASE_STATES = {state: _words(state) for state in PhaseState}
 # What participants see of a result.
 DETAILS = {
     Detail.MEAN: "Results show means only.",
@@ -171,10 +147,7 @@ FIELD_LABELS = {
     "flickr_image_hashes": "List of image hashes",
 }
 
-
 NO_CONFUSION_ROW = "in too few test images for shares in steps of at most 10 %, or in none"
-
-
 FLAT = "Below recall 0.5, curves are flat: at the height of recall 0.5."
 
 
@@ -227,21 +200,23 @@ def field_label(name: str) -> str:
     >>> field_label("slug"), field_label("new_password")
     ('URL name', 'New password')
     """
-    return FIELD_LABELS.get(name) or name.replace("_", " ").capitalize()
+    return FIELD_LABELS.get(name) or _words(name)
 
 
-def fields_in_words(error: InvalidInputError) -> str:
-    """Say in one line what is wrong with which fields, on a page that does not show the form again.
+def in_words(error: ServiceError) -> str:
+    """Say in one line why something was refused, on a page that does not show the form again.
 
-    >>> fields_in_words(InvalidInputError({"reason": "Required."}))
+    >>> in_words(InvalidInputError({"reason": "Required."}))
     'Reason: Required.'
     """
-    return "; ".join(f"{field_label(name)}: {text}" for name, text in error.fields.items())
+    if isinstance(error, InvalidInputError):
+        return "; ".join(f"{field_label(name)}: {text}" for name, text in error.fields.items())
+    return str(error)
 
 
 def metric_title(metric: str) -> str:
     """Return a metric's name; metrics of newer evaluators keep their identifier."""
-    return METRICS[Metric(metric)].title if metric in set(Metric) else metric.replace("_", " ").capitalize()
+    return METRICS[Metric(metric)].title if metric in set(Metric) else _words(metric)
 
 
 def short_metric(metric: str) -> str:
@@ -273,3 +248,6 @@ def _titled(competition: Competition, title: str) -> str:
     if competition.variant:
         title = f"{competition.variant.capitalize()} {title.lower()}"
     return title if competition.image_set == "test" else f"{title} on {competition.image_set}"
+
+
+FILTERS = (metric_title, short_metric, competition_title, board_title, task_title, short_task_title)  # of templates

@@ -1,11 +1,11 @@
 """Dependencies of handlers. For example, a parameter `database: DatabaseDep` receives the database.
 
-To add one, add a field to `Services`, create it in `create_app`, and add a function and its alias here. For the user of
+To add one, add a field to `Services`, create it in `create_app`, and add its alias here. For the user of
 a request, see `app.web.identity`.
 """
 
 from dataclasses import dataclass
-from typing import Annotated
+from typing import Annotated, Any
 
 from fastapi import Depends, Request
 from starlette.requests import HTTPConnection
@@ -47,6 +47,16 @@ class Services:
     password_work: PasswordWork
     sign_in_service: SignInService
 
+    @property
+    def account_service(self) -> AccountService:
+        """Operations on accounts."""
+        return AccountService(self.settings, self.database, self.password_work, self.notifier)
+
+    @property
+    def intake(self) -> Intake:
+        """The way in of uploads."""
+        return Intake(self.settings, self.database, self.store, self.ground_truth_inbox, self.validator, self.notifier)
+
 
 def services_of(connection: HTTPConnection) -> Services:
     """Return the services of the application that serves a request."""
@@ -54,70 +64,26 @@ def services_of(connection: HTTPConnection) -> Services:
     return services
 
 
-# Asynchronous, so that they need no thread.
+def _service(name: str) -> Any:
+    """Return the dependency on an attribute of `Services`; asynchronous, so that it needs no thread."""
+
+    async def service(request: Request) -> Any:
+        return getattr(services_of(request), name)
+
+    return Depends(service)
 
 
 async def _services(request: Request) -> Services:
     return services_of(request)
 
 
-async def _settings(request: Request) -> Settings:
-    return services_of(request).settings
-
-
-async def _database(request: Request) -> Database:
-    return services_of(request).database
-
-
-async def _store(request: Request) -> ArchiveStore:
-    return services_of(request).store
-
-
-async def _notifier(request: Request) -> WorkerNotifier:
-    return services_of(request).notifier
-
-
-async def _boards(request: Request) -> Boards:
-    return services_of(request).boards
-
-
-async def _open_streams(request: Request) -> OpenStreams:
-    return services_of(request).open_streams
-
-
-async def _account_service(request: Request) -> AccountService:
-    services = services_of(request)
-    return AccountService(
-        settings=services.settings,
-        database=services.database,
-        password_work=services.password_work,
-        notifier=services.notifier,
-    )
-
-
-async def _sign_in_service(request: Request) -> SignInService:
-    return services_of(request).sign_in_service
-
-
-async def _intake(request: Request) -> Intake:
-    services = services_of(request)
-    return Intake(
-        settings=services.settings,
-        database=services.database,
-        store=services.store,
-        ground_truth_inbox=services.ground_truth_inbox,
-        validator=services.validator,
-        notifier=services.notifier,
-    )
-
-
 ServicesDep = Annotated[Services, Depends(_services)]  # for handlers that are called often and need several
-SettingsDep = Annotated[Settings, Depends(_settings)]
-DatabaseDep = Annotated[Database, Depends(_database)]
-StoreDep = Annotated[ArchiveStore, Depends(_store)]
-NotifierDep = Annotated[WorkerNotifier, Depends(_notifier)]
-BoardsDep = Annotated[Boards, Depends(_boards)]
-OpenStreamsDep = Annotated[OpenStreams, Depends(_open_streams)]
-AccountServiceDep = Annotated[AccountService, Depends(_account_service)]
-SignInServiceDep = Annotated[SignInService, Depends(_sign_in_service)]
-IntakeDep = Annotated[Intake, Depends(_intake)]
+SettingsDep = Annotated[Settings, _service("settings")]
+DatabaseDep = Annotated[Database, _service("database")]
+StoreDep = Annotated[ArchiveStore, _service("store")]
+NotifierDep = Annotated[WorkerNotifier, _service("notifier")]
+BoardsDep = Annotated[Boards, _service("boards")]
+OpenStreamsDep = Annotated[OpenStreams, _service("open_streams")]
+AccountServiceDep = Annotated[AccountService, _service("account_service")]
+SignInServiceDep = Annotated[SignInService, _service("sign_in_service")]
+IntakeDep = Annotated[Intake, _service("intake")]

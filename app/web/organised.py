@@ -1,8 +1,8 @@
 """The challenge in a request's path, for handlers that only its organisers may use."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import Annotated
+from typing import Annotated, Any, TypeVar
 
 from fastapi import Depends, Request
 from sqlalchemy.orm import Session
@@ -12,6 +12,8 @@ from vocboard.app.challenges import service as challenges
 from vocboard.app.challenges.models import Challenge
 from vocboard.app.web.dependencies import services_of
 from vocboard.app.web.identity import Organiser, OrganisingUser
+
+Result = TypeVar("Result")
 
 
 class OrganisedChallenge:
@@ -45,6 +47,11 @@ class OrganisedChallenge:
         """Write in a transaction; raises the same errors."""
         with self.database.writing() as session:
             yield session, challenges.get_organised(session, self.slug, self.user)
+
+    def change(self, function: Callable[..., Result], **given: Any) -> Result:
+        """Call a function of a service in a transaction, with the challenge and the user; raises the same errors."""
+        with self.writing() as (session, challenge):
+            return function(session, challenge=challenge, user=self.user, **given)
 
     def load(self) -> Challenge:
         """Return the challenge; raises the same errors."""

@@ -3,36 +3,20 @@
 from fastapi import APIRouter
 
 from vocboard.app.pages.organise import (
+    challenge,
     challenges,
-    edition,
-    ground_truth,
     log,
     overview,
     people,
-    phase_people,
     phases,
-    registrations,
     rescores,
-    samples,
+    rules,
     statistics,
     transfer,
 )
 
 router = APIRouter()
-_PARTS = (
-    registrations,  # these three first: their paths would be a challenge's, too
-    log,
-    transfer,
-    overview,
-    people,
-    rescores,
-    edition,
-    ground_truth,
-    samples,
-    phases,
-    phase_people,
-    statistics,
-    challenges,
-)
-for part in _PARTS:
+# `/organise/log`, `/organise/import`, `/organise/registrations` and `/organise/new` would be a challenge's, too:
+# their modules come before `challenge`.
+for part in (challenges, log, transfer, overview, people, rescores, rules, phases, statistics, challenge):
     router.include_router(part.router)

@@ -1,69 +1,162 @@
-"""What organisers do with versions of ground truth after their import."""
+"""What the page of a challenge tells its organisers about its ground truth: versions, and their numbers as tables."""
 
-from collections.abc import Callable
-from typing import Annotated
+import uuid
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
 
-from fastapi import APIRouter, Depends, Path, Request
-from starlette.responses import Response
-
-from vocboard.app.accounts.models import User
 from vocboard.app.challenges import ground_truth_versions as versions
-from vocboard.app.challenges import service as challenges
-from vocboard.app.database import Database
-from vocboard.app.errors import ConflictError
-from vocboard.app.messaging.notifier import WorkerNotifier
-from vocboard.app.pages.forms import go_to
-from vocboard.app.pages.organise.challenges import challenge_page
-from vocboard.app.settings import Settings
-from vocboard.app.web.csrf import protect_form
-from vocboard.app.web.dependencies import DatabaseDep, NotifierDep, SettingsDep
-from vocboard.app.web.identity import Organiser
+from vocboard.app.challenges.ground_truth import UNFINISHED, needs_confirmation
+from vocboard.app.challenges.models import Challenge, GroundTruthVersion, TruthState
+from vocboard.app.challenges.phases import phases_of, phases_scored_with
+from vocboard.app.pages import wording
+from vocboard.app.pages.reports import FileProblems, stored
+from vocboard.evaluator.problems import Severity
 
-router = APIRouter(prefix="/organise/{slug}/ground-truth/{number}")
-
-VersionNumber = Annotated[int, Path(ge=1, le=2**31 - 1)]
+WAITING = "not_ready"  # the style of a state that waits for the organiser
+_ORDER = ("train", "val", "trainval", "test")  # as in the documents' tables; other sets follow
 
 
-class Actions:
-    """Changes one version, and shows the challenge's page again."""
+@dataclass(frozen=True, slots=True)
+class CurrentVersion:
+    """The version that phases are scored with.
 
-    def __init__(
-        self, request: Request, database: DatabaseDep, settings: SettingsDep, notifier: NotifierDep, user: Organiser
-    ) -> None:
-        self._request = request
-        self._database: Database = database
-        self._settings: Settings = settings
-        self._notifier: WorkerNotifier = notifier
-        self._user: User = user
+    Attributes:
+        phases: titles of the phases that share it.
+        has_submissions: whether somebody has submitted to them, if only to rehearse. Then a newer version does not
+            become current by itself.
+    """
 
-    def change(self, slug: str, number: int, change: Callable[..., object], *, done: str) -> Response:
-        """Call a service function; workers then look for versions that can become current."""
-        try:
-            with self._database.writing() as session:
-                challenge = challenges.get_organised(session, slug, self._user)
-                change(session, challenge=challenge, user=self._user, number=number)
-        except ConflictError as error:
-            return challenge_page(self._request, self._database, self._settings, self._user, slug, refusal=error)
-        self._notifier.jobs_added()
-        return go_to(f"/organise/{slug}", done=done)
+    number: int
+    phases: tuple[str, ...]
+    has_submissions: bool
 
 
-ActionsDep = Annotated[Actions, Depends()]
+@dataclass(frozen=True, slots=True)
+class FailedImport:
+    """Why a version cannot be used, and what else would have to be confirmed."""
+
+    errors: tuple[FileProblems, ...]
+    warnings: tuple[FileProblems, ...]
 
 
-@router.post("/confirm", dependencies=[Depends(protect_form)])
-def confirm_ground_truth(actions: ActionsDep, slug: str, number: VersionNumber) -> Response:
-    """Confirm the warnings of the import."""
-    return actions.change(slug, number, versions.confirm, done="truth-confirmed")
+def current_versions(
+    challenge: Challenge, current: Mapping[uuid.UUID, GroundTruthVersion], submitted_to: Collection[uuid.UUID]
+) -> Iterator[CurrentVersion]:
+    """Tell the version that counts for each phase with ground truth of its own, and for those that share it.
+
+    Args:
+        current: the versions, by the id of the phase.
+        submitted_to: ids of the phases whose ground truth submissions are scored with.
+    """
+    for owner in phases_of(challenge):
+        if owner.has_own_truth and owner.id in current:
+            using = sorted(phases_scored_with(challenge, owner.id), key=lambda phase: not phase.has_own_truth)
+            titles = tuple(phase.title for phase in using) if len(challenge.phases) > 1 else ()
+            yield CurrentVersion(current[owner.id].number, titles, owner.id in submitted_to)
 
 
-@router.post("/remove", dependencies=[Depends(protect_form)])
-def remove_ground_truth(actions: ActionsDep, slug: str, number: VersionNumber) -> Response:
-    """Remove a version that could not be imported."""
-    return actions.change(slug, number, versions.remove_failed, done="truth-removed")
+def changes_by_itself(
+    version: GroundTruthVersion, challenge: Challenge, current: GroundTruthVersion | None, has_submissions: bool
+) -> bool:
+    """Whether a worker is about to import a version, or to let it become current."""
+    if version.state is not TruthState.READY:
+        return version.state in UNFINISHED
+    is_next = current is None or (version.number > current.number and not has_submissions)
+    return is_next and not needs_confirmation(version) and not versions.unscorable(challenge, version)
 
 
-@router.post("/remove-competitions", dependencies=[Depends(protect_form)])
-def remove_unscorable(actions: ActionsDep, slug: str, number: VersionNumber) -> Response:
-    """Remove the competitions that a version cannot score from the challenge."""
-    return actions.change(slug, number, versions.remove_unscorable, done="competitions-removed")
+def state_of(version: GroundTruthVersion, challenge: Challenge) -> tuple[str, str]:
+    """Return the style and the name of a version's state: of those that were read, what keeps them from being used."""
+    if version.state is TruthState.READY and versions.unscorable(challenge, version):
+        return WAITING, "Incomplete"
+    if version.state is TruthState.READY and needs_confirmation(version):
+        return WAITING, "To be confirmed"
+    return version.state.value, wording.TRUTH_STATES[version.state]
+
+
+def failed_import(problems: Sequence[Mapping[str, Any]]) -> FailedImport:
+    """Tell the stored problems of a version that could not be imported, errors and warnings apart."""
+    errors, warnings = (
+        stored(one for one in problems if one["severity"] == severity)
+        for severity in (Severity.ERROR, Severity.WARNING)
+    )
+    return FailedImport(errors, warnings)
+
+
+def what_is_missing(of_phase: Sequence[GroundTruthVersion], challenge: Challenge) -> str:
+    """Say why a phase has no current version.
+
+    Args:
+        of_phase: its versions, newest first.
+    """
+    if not of_phase:
+        return "Nobody can submit without it."
+    newest = of_phase[0]
+    name = f"Version {newest.number}"
+    if newest.state in UNFINISHED:
+        return f"A worker reads version {newest.number}."
+    if newest.state is TruthState.FAILED:
+        return f"{name} could not be read."
+    if versions.unscorable(challenge, newest):
+        return f"{name} cannot score all competitions."
+    if needs_confirmation(newest):
+        return f"{name} has warnings: confirm them, or upload a corrected tree."
+    return f"A worker makes version {newest.number} current next."
+
+
+@dataclass(frozen=True, slots=True)
+class ImageSetColumns:
+    """What a table says of one image set.
+
+    Attributes:
+        totals: numbers of the whole set: images, and people where a task names them.
+        columns: what is counted in each class, such as images and objects.
+        missing: why the set cannot be scored; empty if it can.
+    """
+
+    name: str
+    totals: Mapping[str, int]
+    columns: tuple[str, ...]
+    missing: str
+
+
+@dataclass(frozen=True, slots=True)
+class TruthTable:
+    """The numbers of one task.
+
+    Attributes:
+        rows: name of the class, and a number for each column of each set; None where nothing is counted.
+    """
+
+    task: str
+    sets: tuple[ImageSetColumns, ...]
+    rows: tuple[tuple[str, tuple[int | None, ...]], ...]
+
+
+def truth_tables(summary: Mapping[str, Any] | None) -> list[TruthTable]:
+    """Return the tables for the summary of a version (`GroundTruthVersion.summary`), in its order of tasks."""
+    by_task: dict[str, dict[str, Mapping[str, Any]]] = {}
+    for key, numbers in (summary or {}).items():
+        task, _, name = key.partition("/")
+        by_task.setdefault(task, {})[name] = numbers
+    return [_table(task, sets) for task, sets in by_task.items()]
+
+
+def _table(task: str, sets: Mapping[str, Mapping[str, Any]]) -> TruthTable:
+    names = sorted(sets, key=lambda name: (_ORDER.index(name) if name in _ORDER else len(_ORDER), name))
+    found = tuple(_columns(name, sets[name]) for name in names)
+    classes = dict.fromkeys(one for name in names for one in sets[name].get("classes", {}))
+    rows = []
+    for one in classes:
+        counted = [
+            sets[of_set.name].get("classes", {}).get(one, {}).get(key) for of_set in found for key in of_set.columns
+        ]
+        rows.append((one, tuple(counted)))
+    return TruthTable(task, found, tuple(rows))
+
+
+def _columns(name: str, numbers: Mapping[str, Any]) -> ImageSetColumns:
+    columns = dict.fromkeys(key for counted in numbers.get("classes", {}).values() for key in counted)
+    totals = {key: value for key, value in numbers.items() if isinstance(value, int)}
+    return ImageSetColumns(name, totals, tuple(columns), numbers.get("missing", ""))

@@ -7,17 +7,16 @@ from functools import partial
 from fastapi import APIRouter, Request
 from starlette.responses import Response, StreamingResponse
 
-from vocboard.app.accounts.models import User
 from vocboard.app.audit import export, queries
 from vocboard.app.audit.queries import Filters
 from vocboard.app.challenges import queries as challenge_queries
-from vocboard.app.challenges import service as challenges
 from vocboard.app.challenges.models import Challenge
 from vocboard.app.database import Database
 from vocboard.app.pages.filters import address_with, day, day_after
 from vocboard.app.pages.rendering import render
 from vocboard.app.web.dependencies import DatabaseDep
-from vocboard.app.web.identity import Administrator, Organiser
+from vocboard.app.web.identity import Administrator
+from vocboard.app.web.organised import Organised
 
 router = APIRouter(prefix="/organise")
 
@@ -35,20 +34,15 @@ def server_log_file(request: Request, database: DatabaseDep, _: Administrator) -
 
 
 @router.get("/{slug}/log")
-def challenge_log(request: Request, database: DatabaseDep, user: Organiser, slug: str) -> Response:
+def challenge_log(organised: Organised) -> Response:
     """Everything that was done in a challenge."""
-    return _page(request, database, _organised(database, user, slug))
+    return _page(organised.request, organised.database, organised.load())
 
 
 @router.get("/{slug}/log.csv")
-def challenge_log_file(request: Request, database: DatabaseDep, user: Organiser, slug: str) -> Response:
+def challenge_log_file(organised: Organised) -> Response:
     """The same as a file."""
-    return _file(request, database, _organised(database, user, slug))
-
-
-def _organised(database: Database, user: User, slug: str) -> Challenge:
-    with database.reading() as session:
-        return challenges.get_organised(session, slug, user)
+    return _file(organised.request, organised.database, organised.load())
 
 
 def _page(request: Request, database: Database, challenge: Challenge | None) -> Response:

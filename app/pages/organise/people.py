@@ -1,87 +1,69 @@
 """Who organises a challenge: its organisers, invitations to others, and a person's own invitations."""
 
 import uuid
-from typing import Annotated, Any
+from typing import Annotated
 
 from fastapi import APIRouter, Depends, Form, Request
 from starlette.responses import Response
 
-from vocboard.app.accounts.models import User
 from vocboard.app.challenges import organisers
-from vocboard.app.challenges import service as challenges
-from vocboard.app.database import Database
 from vocboard.app.errors import ConflictError, InvalidInputError, LimitedError
 from vocboard.app.pages.forms import NO_ERRORS, FormErrors, go_to
 from vocboard.app.pages.rendering import render
 from vocboard.app.transfer.importing_people import report_of
 from vocboard.app.web.csrf import protect_form
-from vocboard.app.web.dependencies import DatabaseDep, NotifierDep, SettingsDep
-from vocboard.app.web.identity import Organiser, SignedIn
+from vocboard.app.web.dependencies import DatabaseDep
+from vocboard.app.web.identity import SignedIn
+from vocboard.app.web.organised import Organised, OrganisedChallenge
 
 router = APIRouter()
 PEOPLE = "/organise/{slug}/people"
 
 
 @router.get(PEOPLE)
-def people_page(request: Request, database: DatabaseDep, user: Organiser, slug: str) -> Response:
+def people_page(organised: Organised) -> Response:
     """The organisers of a challenge, and whom they have invited."""
-    return _page(request, database, user, slug)
+    return _page(organised)
 
 
 @router.post(PEOPLE, dependencies=[Depends(protect_form)])
-def invite(
-    request: Request,
-    database: DatabaseDep,
-    notifier: NotifierDep,
-    settings: SettingsDep,
-    user: Organiser,
-    slug: str,
-    email: Annotated[str, Form()] = "",
-) -> Response:
+def invite(organised: Organised, email: Annotated[str, Form()] = "") -> Response:
     """Invite somebody by email address."""
     try:
-        with database.writing() as session:
-            challenge = challenges.get_organised(session, slug, user)
-            organisers.invite(session, challenge=challenge, user=user, email=email, site=settings.public_url)
+        organised.change(organisers.invite, email=email, site=organised.site)
     except (ConflictError, InvalidInputError, LimitedError) as error:
-        return _page(request, database, user, slug, errors=FormErrors.of(error), email=email)
-    notifier.mail_queued()
-    return go_to(f"/organise/{slug}/people", done="invited")
+        return _page(organised, errors=FormErrors.of(error), email=email)
+    organised.notifier.mail_queued()
+    return go_to(f"/organise/{organised.slug}/people", done="invited")
 
 
 @router.post(PEOPLE + "/invitations/{invitation_id}/withdraw", dependencies=[Depends(protect_form)])
-def withdraw_invitation(database: DatabaseDep, user: Organiser, slug: str, invitation_id: uuid.UUID) -> Response:
+def withdraw_invitation(organised: Organised, invitation_id: uuid.UUID) -> Response:
     """Withdraw an invitation."""
-    with database.writing() as session:
-        challenge = challenges.get_organised(session, slug, user)
-        organisers.withdraw_invitation(session, challenge=challenge, user=user, invitation_id=invitation_id)
-    return go_to(f"/organise/{slug}/people", done="invitation-withdrawn")
+    organised.change(organisers.withdraw_invitation, invitation_id=invitation_id)
+    return go_to(f"/organise/{organised.slug}/people", done="invitation-withdrawn")
 
 
 @router.post(PEOPLE + "/{user_id}/remove", dependencies=[Depends(protect_form)])
-def remove(request: Request, database: DatabaseDep, user: Organiser, slug: str, user_id: uuid.UUID) -> Response:
+def remove(organised: Organised, user_id: uuid.UUID) -> Response:
     """Remove an organiser, or leave."""
     try:
-        with database.writing() as session:
-            challenge = challenges.get_organised(session, slug, user)
-            organisers.remove(session, challenge=challenge, user=user, user_id=user_id)
+        organised.change(organisers.remove, user_id=user_id)
     except ConflictError as error:
-        return _page(request, database, user, slug, errors=FormErrors.of(error))
-    if user_id == user.id:
+        return _page(organised, errors=FormErrors.of(error))
+    if user_id == organised.user.id:
         return go_to("/organise", done="left")
-    return go_to(f"/organise/{slug}/people", done="organiser-removed")
+    return go_to(f"/organise/{organised.slug}/people", done="organiser-removed")
 
 
 @router.post(PEOPLE + "/{user_id}/hand-over", dependencies=[Depends(protect_form)])
-def hand_over(request: Request, database: DatabaseDep, user: Organiser, slug: str, user_id: uuid.UUID) -> Response:
+def hand_over(organised: Organised, user_id: uuid.UUID) -> Response:
     """Make another organiser the owner."""
     try:
-        with database.writing() as session:
-            challenge = challenges.get_organised(session, slug, user)
-            organisers.hand_over(session, challenge=challenge, user=user, user_id=user_id)
+        organised.change(organisers.hand_over, user_id=user_id)
     except ConflictError as error:
-        return _page(request, database, user, slug, errors=FormErrors.of(error))
-    return go_to(f"/organise/{slug}/people", done="handed-over")
+        return _page(organised, errors=FormErrors.of(error))
+    return go_to(f"/organise/{organised.slug}/people", done="handed-over")
 
 
 @router.get("/invitations")
@@ -108,22 +90,16 @@ def decline(database: DatabaseDep, user: SignedIn, invitation_id: uuid.UUID) -> 
     return go_to("/invitations", done="declined")
 
 
-def _page(
-    request: Request, database: Database, user: User, slug: str, *, errors: FormErrors = NO_ERRORS, email: str = ""
-) -> Response:
-    with database.reading() as session:
-        challenge = challenges.get_organised(session, slug, user)
-        context: dict[str, Any] = {
-            "challenge": challenge,
-            "organisers": organisers.organisers_of(session, challenge),
-            "invitations": organisers.invitations_to(session, challenge),
-            "is_owner": organisers.is_owner(session, challenge, user),
-            "report": report_of(session, challenge),
-        }
-    return render(
-        request,
-        "organise/people.html",
-        errors=errors,
-        form={"email": email},
-        **context,
-    )
+def _page(organised: OrganisedChallenge, *, errors: FormErrors = NO_ERRORS, email: str = "") -> Response:
+    with organised.reading() as (session, challenge):
+        return render(
+            organised.request,
+            "organise/people.html",
+            errors=errors,
+            form={"email": email},
+            challenge=challenge,
+            organisers=organisers.organisers_of(session, challenge),
+            invitations=organisers.invitations_to(session, challenge),
+            is_owner=organisers.is_owner(session, challenge, organised.user),
+            report=report_of(session, challenge),
+        )

@@ -1,154 +1,176 @@
-"""Adding, changing and removing the further phases of a challenge."""
+"""The phases of a challenge for its organisers: who is admitted to them, and who has extra quota."""
 
-from typing import Annotated
+import uuid
+from datetime import UTC, tzinfo
+from typing import Annotated, Any
 
-from fastapi import APIRouter, Depends, Form, Request
+from fastapi import APIRouter, Depends, Form
+from pydantic import BaseModel
 from starlette.responses import Response
 
-from vocboard.app.accounts.models import User
+from vocboard.app.accounts.people import written_addresses
+from vocboard.app.challenges import phase_people
 from vocboard.app.challenges import service as challenges
-from vocboard.app.challenges.models import MAIN_PHASE, Challenge, Freeze
-from vocboard.app.challenges.rules import PhaseRules
-from vocboard.app.challenges.service import Phase
-from vocboard.app.database import Database
-from vocboard.app.errors import ForbiddenError, InvalidInputError, NotFoundError, ServiceError
+from vocboard.app.challenges.models import MAIN_PHASE, Challenge
+from vocboard.app.database import now
+from vocboard.app.errors import InvalidInputError
+from vocboard.app.forms import instant, whole
+from vocboard.app.pages import formats
+from vocboard.app.pages.challenges import timeline
 from vocboard.app.pages.forms import NO_ERRORS, FormErrors, go_to
-from vocboard.app.pages.organise.phase_fields import TYPED_AS, PhaseFields, as_typed, choices, done_with
-from vocboard.app.pages.organise.phase_people import phases_overview
-from vocboard.app.pages.organise.zones import zone_name, zone_of
 from vocboard.app.pages.rendering import render
 from vocboard.app.web.csrf import protect_form
-from vocboard.app.web.dependencies import DatabaseDep
-from vocboard.app.web.identity import Organiser
+from vocboard.app.web.organised import Organised, OrganisedChallenge
 
 router = APIRouter(prefix="/organise/{slug}")
 
 
-class PhaseForm(PhaseFields):
-    """The form of a further phase, as it was typed."""
+def zone_of(challenge: Challenge) -> tzinfo:
+    """Return the time zone in which organisers type the dates of a challenge."""
+    return formats.ANYWHERE_ON_EARTH if challenge.anywhere_on_earth else UTC
 
-    title: str = ""
-    key: str = ""
-    image_set: str = ""
-    own_ground_truth: bool = False
 
-    def rules(self, challenge: Challenge) -> PhaseRules:
-        """What the fields mean.
+def zone_name(challenge: Challenge) -> str:
+    """Name the time zone in which the dates of a challenge are typed."""
+    return formats.ANYWHERE_ON_EARTH_NAME if challenge.anywhere_on_earth else "UTC"
+
+
+class PersonForm(BaseModel):
+    """A person to admit to a phase."""
+
+    email: str = ""
+    phase: str = MAIN_PHASE
+
+
+class ExtraQuotaForm(PersonForm):
+    """Extra quota for a person."""
+
+    count: str = "1"
+    until: str = ""
+    reason: str = ""
+
+    def grant(self, challenge: Challenge) -> dict[str, Any]:
+        """Return the count, the date and the reason, as arguments of the services.
 
         Raises:
-            InvalidInputError: with every field that is not what it should be.
+            InvalidInputError: with what is neither.
         """
         wrong: dict[str, str] = {}
-        rules = PhaseRules(**self.read(wrong, zone_of(challenge)))
-        if wrong:
+        count = whole(self.count, "count", wrong)
+        until = instant(self.until, "until", wrong, zone_of(challenge))
+        if until is None:
+            wrong.setdefault("until", "Required.")
+        if wrong or until is None:
             raise InvalidInputError(wrong)
-        return rules
+        return {"count": count, "until": until, "reason": self.reason}
 
 
-@router.get("/phases/new")
-def new_phase_page(request: Request, database: DatabaseDep, user: Organiser, slug: str) -> Response:
-    """The form to add a phase: it begins where the last one ends, with its rules."""
-    with database.reading() as session:
-        challenge = challenges.get_organised(session, slug, user)
-    last = challenges.phases_of(challenge)[-1].rules
-    freeze = Freeze.CLOSING if last.freeze is Freeze.DATE else last.freeze  # the date is not this phase's
-    rules = PhaseRules(
-        **{**dict(last), "opens_at": last.closes_at, "closes_at": None, "freeze": freeze, "freezes_at": None}
-    )
-    return _form_page(request, challenge, None, PhaseForm(**as_typed(rules, zone_of(challenge))), NO_ERRORS)
+@router.get("/phases")
+def phases_page(organised: Organised, email: str | None = None) -> Response:
+    """The phases of a challenge, who is admitted, and who has extra quota; a link can name whom to give it."""
+    return phases_overview(organised, extra=ExtraQuotaForm(email=email) if email else None)
 
 
-@router.post("/phases/new", dependencies=[Depends(protect_form)])
-def add_phase(
-    request: Request, database: DatabaseDep, user: Organiser, slug: str, form: Annotated[PhaseForm, Form()]
-) -> Response:
-    """Add a phase."""
+@router.post("/admissions", dependencies=[Depends(protect_form)])
+def admit(organised: Organised, form: Annotated[PersonForm, Form()]) -> Response:
+    """Let a person submit to a phase that is not open to everyone, or not to new accounts."""
     try:
-        with database.writing() as session:
-            challenge = challenges.get_organised(session, slug, user)
-            challenges.add_phase(
+        with organised.writing() as (session, challenge):
+            phase = challenges.phase_named(challenge, form.phase)
+            emails = written_addresses(form.email)
+            phase_people.admit(session, challenge=challenge, phase=phase, organiser=organised.user, emails=emails)
+    except InvalidInputError as error:
+        return phases_overview(organised, admission=form, errors=FormErrors.of(error))
+    return go_to(f"/organise/{organised.slug}/phases", done="admitted")
+
+
+@router.post("/admissions/{admission_id}/end", dependencies=[Depends(protect_form)])
+def end_admission(organised: Organised, admission_id: uuid.UUID) -> Response:
+    """End an admission."""
+    with organised.writing() as (session, challenge):
+        phase_people.end_admission(session, challenge=challenge, organiser=organised.user, admission_id=admission_id)
+    return go_to(f"/organise/{organised.slug}/phases", done="admission-ended")
+
+
+@router.post("/extra-quotas", dependencies=[Depends(protect_form)])
+def grant_extra_quota(organised: Organised, form: Annotated[ExtraQuotaForm, Form()]) -> Response:
+    """Let a person make more submissions, until a date."""
+    try:
+        with organised.writing() as (session, challenge):
+            phase_people.grant_extra_quota(
                 session,
                 challenge=challenge,
-                user=user,
-                key=form.key,
-                title=form.title,
-                rules=form.rules(challenge),
-                image_set=form.image_set.strip() or None,
-                has_own_truth=form.own_ground_truth,
+                phase=challenges.phase_named(challenge, form.phase),
+                organiser=organised.user,
+                email=form.email,
+                **form.grant(challenge),
             )
-    except (ForbiddenError, NotFoundError):
-        raise
-    except ServiceError as error:
-        return _refused_form(request, database, user, slug, None, form, error)
-    return go_to(f"/organise/{slug}/phases", done="phase-added")
+    except InvalidInputError as error:
+        return phases_overview(organised, extra=form, errors=FormErrors.of(error))
+    return go_to(f"/organise/{organised.slug}/phases", done="quota-granted")
 
 
-@router.get("/phases/{key}")
-def phase_page(request: Request, database: DatabaseDep, user: Organiser, slug: str, key: str) -> Response:
-    """The form to change a further phase; the main one changes with the challenge."""
-    if key == MAIN_PHASE:
-        return go_to(f"/organise/{slug}/edit")
-    with database.reading() as session:
-        challenge = challenges.get_organised(session, slug, user)
-        phase = challenges.phase_named(challenge, key)
-    form = PhaseForm(title=phase.title, key=key, **as_typed(phase.rules, zone_of(challenge)))
-    return _form_page(request, challenge, phase, form, NO_ERRORS)
-
-
-@router.post("/phases/{key}", dependencies=[Depends(protect_form)])
-def change_phase(
-    request: Request, database: DatabaseDep, user: Organiser, slug: str, key: str, form: Annotated[PhaseForm, Form()]
-) -> Response:
-    """Change a further phase."""
+@router.post("/extra-quotas/{grant_id}", dependencies=[Depends(protect_form)])
+def change_extra_quota(organised: Organised, grant_id: uuid.UUID, form: Annotated[ExtraQuotaForm, Form()]) -> Response:
+    """Change a person's extra quota."""
     try:
-        with database.writing() as session:
-            challenge = challenges.get_organised(session, slug, user)
-            rules = form.rules(challenge)
-            done = done_with(challenge, challenges.phase_named(challenge, key), rules) or "phase-saved"
-            challenges.update_phase(session, challenge=challenge, user=user, key=key, title=form.title, rules=rules)
-    except (ForbiddenError, NotFoundError):
-        raise
-    except ServiceError as error:
-        return _refused_form(request, database, user, slug, key, form, error)
-    return go_to(f"/organise/{slug}/phases", done=done)
+        with organised.writing() as (session, challenge):
+            phase_people.change_extra_quota(
+                session, challenge=challenge, organiser=organised.user, grant_id=grant_id, **form.grant(challenge)
+            )
+    except InvalidInputError as error:
+        return phases_overview(organised, changed=(grant_id, form), errors=FormErrors.of(error))
+    return go_to(f"/organise/{organised.slug}/phases", done="quota-changed")
 
 
-@router.post("/phases/{key}/remove", dependencies=[Depends(protect_form)])
-def remove_phase(request: Request, database: DatabaseDep, user: Organiser, slug: str, key: str) -> Response:
-    """Remove a phase that nothing has been submitted to."""
-    try:
-        with database.writing() as session:
-            challenge = challenges.get_organised(session, slug, user)
-            challenges.remove_phase(session, challenge=challenge, user=user, key=key)
-    except (ForbiddenError, NotFoundError):
-        raise
-    except ServiceError as error:
-        return phases_overview(request, database, user, slug, errors=FormErrors.of(error))
-    return go_to(f"/organise/{slug}/phases", done="phase-removed")
+@router.post("/extra-quotas/{grant_id}/end", dependencies=[Depends(protect_form)])
+def end_extra_quota(organised: Organised, grant_id: uuid.UUID) -> Response:
+    """Revoke extra quota."""
+    with organised.writing() as (session, challenge):
+        phase_people.end_extra_quota(session, challenge=challenge, organiser=organised.user, grant_id=grant_id)
+    return go_to(f"/organise/{organised.slug}/phases", done="quota-ended")
 
 
-def _refused_form(
-    request: Request, database: Database, user: User, slug: str, key: str | None, form: PhaseForm, error: ServiceError
+def phases_overview(
+    organised: OrganisedChallenge,
+    *,
+    admission: PersonForm | None = None,
+    extra: ExtraQuotaForm | None = None,
+    changed: tuple[uuid.UUID, ExtraQuotaForm] | None = None,
+    errors: FormErrors = NO_ERRORS,
 ) -> Response:
-    with database.reading() as session:
-        challenge = challenges.get_organised(session, slug, user)
-    phase = None if key is None else challenges.phase_named(challenge, key)
-    return _form_page(request, challenge, phase, form, FormErrors.of(error))
+    """Return the overview.
 
-
-def _form_page(
-    request: Request, challenge: Challenge, phase: Phase | None, form: PhaseForm, errors: FormErrors
-) -> Response:
-    edition = challenges.edition_of(challenge) if phase is None else challenges.edition_of_phase(challenge, phase)
+    Args:
+        admission: the form to admit somebody, if it was not accepted.
+        extra: the form of extra quota, if it was not accepted.
+        changed: the extra quota to change, and the form, if it was not accepted.
+        errors: what is wrong with one of them, or with something else that was asked for.
+    """
+    at = now()
+    with organised.reading() as (session, challenge):
+        admissions = phase_people.admissions(session, challenge)
+        extras = phase_people.extra_quotas(session, challenge)
+    phases = challenges.phases_of(challenge)
     return render(
-        request,
-        "organise/phase.html",
+        organised.request,
+        "organise/phases.html",
         status=errors.status,
         challenge=challenge,
-        phase=phase,
-        form=form.model_dump(),
-        wrong={TYPED_AS.get(name, name): text for name, text in errors.wrong.items()},
-        message=errors.message,
+        timeline=timeline(challenge, at),
+        titles={phase.id: phase.title for phase in phases},
+        limited=[phase for phase in phases if phase.rules.chooses_people],
+        admissions=admissions,
+        extras=extras,
+        at=at,
         zone_name=zone_name(challenge),
-        **choices(edition),
+        admission=(admission or PersonForm()).model_dump(),
+        extra=(extra or ExtraQuotaForm()).model_dump(),
+        wrong_admission=errors.wrong if admission else {},
+        wrong_extra=errors.wrong if extra else {},
+        zone=zone_of(challenge),
+        changed_id=changed[0] if changed else None,
+        changed=changed[1].model_dump() if changed else {},
+        wrong_changed=errors.wrong if changed else {},
+        message=errors.message,
     )

@@ -1,28 +1,24 @@
 """The end of a challenge, and its way to another server: archive, delete, export, import."""
 
 from collections.abc import Callable, Mapping
-from functools import partial
-from typing import Annotated, Any
+from typing import Annotated
 
 from anyio import to_thread
 from fastapi import APIRouter, Depends, Form, Request
-from starlette.responses import Response, StreamingResponse
+from starlette.responses import Response
 
-from vocboard.app.accounts.models import User
 from vocboard.app.challenges import archiving, copying, organisers
-from vocboard.app.challenges import service as challenges
-from vocboard.app.database import Database
 from vocboard.app.errors import ConflictError, InvalidArchiveError, InvalidInputError, ServiceError
-from vocboard.app.intake.multipart import StreamedForm
 from vocboard.app.intake.organisers import take_challenge
-from vocboard.app.pages.forms import NO_ERRORS, FormErrors, go_to
+from vocboard.app.pages.forms import NO_ERRORS, FormErrors, go_to, token_verifier
 from vocboard.app.pages.rendering import render
 from vocboard.app.pages.reports import by_file
 from vocboard.app.transfer.service import begin_export
-from vocboard.app.web.csrf import FIELD, ForgedRequestError, protect_form, verify_csrf
-from vocboard.app.web.dependencies import DatabaseDep, IntakeDep, SettingsDep, StoreDep
-from vocboard.app.web.identity import Creator, Organiser
-from vocboard.evaluator.problems import Problem
+from vocboard.app.web.attachments import exported_challenge
+from vocboard.app.web.csrf import ForgedRequestError, protect_form
+from vocboard.app.web.dependencies import IntakeDep, SettingsDep, StoreDep
+from vocboard.app.web.identity import Creator
+from vocboard.app.web.organised import Organised, OrganisedChallenge
 
 router = APIRouter(prefix="/organise")
 
@@ -36,126 +32,90 @@ def import_page(request: Request, settings: SettingsDep, _: Creator) -> Response
 @router.post("/import")
 async def import_challenge(request: Request, settings: SettingsDep, intake: IntakeDep, user: Creator) -> Response:
     """Import a challenge that another server has exported."""
-
-    def before_file(form: StreamedForm) -> None:
-        verify_csrf(request, form.value(FIELD))
-
     try:
-        slug = await take_challenge(intake, request, user=user, before_file=before_file)
+        slug = await take_challenge(intake, request, user=user, before_file=token_verifier(request))
     except ForgedRequestError:
         raise
     except ServiceError as error:
-        problems = error.problems if isinstance(error, InvalidArchiveError) else ()
-        page = partial(
-            _import_page,
-            request,
-            settings.ground_truth_limit_bytes,
-            errors=FormErrors.of(error),
-            problems=problems,
-        )
-        return await to_thread.run_sync(page)
+        return await to_thread.run_sync(_import_page, request, settings.ground_truth_limit_bytes, error)
     await to_thread.run_sync(intake.notifier.mail_queued)
     return go_to(f"/organise/{slug}/people", done="imported")
 
 
 @router.get("/{slug}/archive")
-def archive_page(request: Request, database: DatabaseDep, user: Organiser, slug: str) -> Response:
+def archive_page(organised: Organised) -> Response:
     """Export, archive or delete a challenge."""
-    return _page(request, database, user, slug)
+    return _page(organised)
 
 
 @router.post("/{slug}/export", dependencies=[Depends(protect_form)])
-def export(database: DatabaseDep, store: StoreDep, user: Organiser, slug: str) -> Response:
+def export(organised: Organised, store: StoreDep) -> Response:
     """The whole challenge but its ground truth, as one archive."""
-    exported = begin_export(database, store, slug=slug, user=user)
-    headers = {
-        "Content-Disposition": f'attachment; filename="{slug}.vocboard.tar"',
-        "Content-Length": str(exported.size),
-    }
-    return StreamingResponse(exported.stream(), media_type="application/x-tar", headers=headers)
+    exported = begin_export(organised.database, store, slug=organised.slug, user=organised.user)
+    return exported_challenge(exported, organised.slug)
 
 
 @router.post("/{slug}/archive", dependencies=[Depends(protect_form)])
-def archive(request: Request, database: DatabaseDep, user: Organiser, slug: str) -> Response:
+def archive(organised: Organised) -> Response:
     """Make the challenge read-only."""
-    refused = _refused(request, database, user, slug, archiving.archive)
-    return refused or go_to(f"/organise/{slug}/archive", done="archived")
+    refused = _refused(organised, archiving.archive)
+    return refused or go_to(f"/organise/{organised.slug}/archive", done="archived")
 
 
 @router.post("/{slug}/copy", dependencies=[Depends(protect_form)])
-def copy(
-    request: Request,
-    database: DatabaseDep,
-    user: Organiser,
-    slug: str,
-    new_slug: Annotated[str, Form()] = "",
-    title: Annotated[str, Form()] = "",
-) -> Response:
+def copy(organised: Organised, new_slug: Annotated[str, Form()] = "", title: Annotated[str, Form()] = "") -> Response:
     """Make a draft with the rules of the challenge."""
     try:
-        with database.writing() as session:
-            challenge = challenges.get_organised(session, slug, user)
-            copying.copy(session, challenge=challenge, user=user, slug=new_slug.strip(), title=title)
+        organised.change(copying.copy, slug=new_slug.strip(), title=title)
     except (ConflictError, InvalidInputError) as error:
         typed = {"new_slug": new_slug, "title": title}
-        return _page(request, database, user, slug, errors=FormErrors.of(error), typed=typed)
+        return _page(organised, errors=FormErrors.of(error), typed=typed)
     return go_to(f"/organise/{new_slug.strip()}", done="copied")
 
 
 @router.post("/{slug}/reopen", dependencies=[Depends(protect_form)])
-def reopen(request: Request, database: DatabaseDep, user: Organiser, slug: str) -> Response:
+def reopen(organised: Organised) -> Response:
     """Let the challenge be changed again."""
-    refused = _refused(request, database, user, slug, archiving.reopen)
-    return refused or go_to(f"/organise/{slug}/archive", done="reopened")
+    refused = _refused(organised, archiving.reopen)
+    return refused or go_to(f"/organise/{organised.slug}/archive", done="reopened")
 
 
 @router.post("/{slug}/delete", dependencies=[Depends(protect_form)])
-def delete(request: Request, database: DatabaseDep, user: Organiser, slug: str) -> Response:
+def delete(organised: Organised) -> Response:
     """Delete a draft without submissions but rehearsals."""
-    return _refused(request, database, user, slug, archiving.delete_draft) or go_to("/organise", done="deleted")
+    return _refused(organised, archiving.delete_draft) or go_to("/organise", done="deleted")
 
 
-def _refused(
-    request: Request, database: Database, user: User, slug: str, change: Callable[..., None]
-) -> Response | None:
+def _refused(organised: OrganisedChallenge, change: Callable[..., None]) -> Response | None:
     """Change the challenge; None, or the page with the reason if its state does not allow the change."""
     try:
-        with database.writing() as session:
-            change(session, challenge=challenges.get_organised(session, slug, user), user=user)
+        organised.change(change)
     except ConflictError as error:
-        return _page(request, database, user, slug, errors=FormErrors.of(error))
+        return _page(organised, errors=FormErrors.of(error))
     return None
 
 
 def _page(
-    request: Request,
-    database: Database,
-    user: User,
-    slug: str,
-    *,
-    errors: FormErrors = NO_ERRORS,
-    typed: Mapping[str, str] | None = None,
+    organised: OrganisedChallenge, *, errors: FormErrors = NO_ERRORS, typed: Mapping[str, str] | None = None
 ) -> Response:
-    with database.reading() as session:
-        challenge = challenges.get_organised(session, slug, user)
-        context: dict[str, Any] = {
-            "challenge": challenge,
-            "has_entries": archiving.has_entries(session, challenge),
-            "is_owner": organisers.is_owner(session, challenge, user),
-            "typed": typed or {},
-            "wrong": errors.wrong,
-        }
-    return render(request, "organise/archive.html", status=errors.status, message=errors.message, **context)
+    with organised.reading() as (session, challenge):
+        return render(
+            organised.request,
+            "organise/archive.html",
+            errors=errors,
+            challenge=challenge,
+            has_entries=archiving.has_entries(session, challenge),
+            is_owner=organisers.is_owner(session, challenge, organised.user),
+            typed=typed or {},
+        )
 
 
-def _import_page(
-    request: Request, limit: int, *, errors: FormErrors = NO_ERRORS, problems: tuple[Problem, ...] = ()
-) -> Response:
+def _import_page(request: Request, limit: int, error: ServiceError | None = None) -> Response:
     return render(
         request,
         "organise/import.html",
-        errors=errors,
-        problems=by_file(problems),
+        errors=FormErrors.of(error) if error else NO_ERRORS,
+        problems=by_file(error.problems if isinstance(error, InvalidArchiveError) else ()),
         upload_limit=limit,
         form={},
     )

@@ -13,7 +13,7 @@ from vocboard.app.challenges.rules import ChallengeRules
 from vocboard.app.challenges.slugs import RESERVED_SLUGS, SLUG, check_slug
 from vocboard.app.forms import FieldChecks
 from vocboard.app.main import create_app
-from vocboard.app.pages.organise.challenge_form import ChallengeForm
+from vocboard.app.pages.organise.rules import ChallengeForm
 from vocboard.app.settings import Settings
 
 NOON = datetime(2026, 5, 1, 12, tzinfo=UTC)

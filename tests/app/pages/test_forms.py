@@ -9,8 +9,7 @@ from fastapi import FastAPI
 from fastapi.routing import APIRoute, iter_route_contexts
 
 from vocboard.app.pages import install
-from vocboard.app.pages.done_messages import DONE
-from vocboard.app.pages.forms import go_to
+from vocboard.app.pages.forms import DONE, go_to
 from vocboard.app.pages.rendering import STATIC_DIRECTORY, TEMPLATE_DIRECTORY
 from vocboard.app.web.csrf import FIELD, protect_form
 

@@ -12,8 +12,7 @@ from vocboard.app.challenges.models import Admission, Detail, Freeze, Visibility
 from vocboard.app.challenges.phases import phase_named
 from vocboard.app.challenges.rules import ChallengeRules, PhaseRules, rules_of
 from vocboard.app.database import now
-from vocboard.app.pages.organise.challenge_form import ChallengeForm
-from vocboard.app.pages.organise.phase_fields import done_with
+from vocboard.app.pages.organise.rules import ChallengeForm, done_with
 
 START = datetime(2027, 1, 1, 12, tzinfo=UTC)
 NOT_DEFAULT: dict[str, Any] = {

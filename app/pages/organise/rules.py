@@ -1,0 +1,418 @@
+"""The rules of challenges and phases: their forms, and the handlers that create, change and remove them."""
+
+from dataclasses import replace
+from datetime import UTC, timedelta, tzinfo
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Depends, Form, Request
+from pydantic import BaseModel
+from starlette.responses import Response
+
+from vocboard.app.challenges import service as challenges
+from vocboard.app.challenges.editions import own_edition
+from vocboard.app.challenges.models import MAIN_PHASE, Admission, Challenge, Detail, Freeze, Visibility
+from vocboard.app.challenges.phase_changes import keeps_frozen_detail, moves_dates
+from vocboard.app.challenges.phases import Phase
+from vocboard.app.challenges.rules import DATES, ChallengeRules, PhaseRules, rules_of
+from vocboard.app.errors import ConflictError, InvalidInputError, ServiceError
+from vocboard.app.forms import chosen, instant, whole
+from vocboard.app.pages import formats
+from vocboard.app.pages.forms import NO_ERRORS, FormErrors, UploadedEdition, go_to
+from vocboard.app.pages.organise.phases import phases_overview, zone_name, zone_of
+from vocboard.app.pages.rendering import render
+from vocboard.app.web.csrf import protect_form
+from vocboard.app.web.dependencies import DatabaseDep
+from vocboard.app.web.identity import Creator
+from vocboard.app.web.organised import Organised
+from vocboard.evaluator import editions
+from vocboard.evaluator.editions import Edition
+
+router = APIRouter(prefix="/organise")
+
+DETAILS = (
+    (Detail.MEAN.value, "means only."),
+    (Detail.CLASSES.value, "also the scores of each class."),
+    (Detail.CURVES.value, "also curves from recall 0.5 on, confusion matrices and shares of errors, rounded."),
+    (
+        Detail.EVERYTHING.value,
+        "exact curves and counts, from which the ground truth can be computed. Choose this only if everybody has it.",
+    ),
+)
+ADMISSIONS = (
+    (Admission.EVERYONE.value, "Everyone with an account"),
+    (Admission.APPROVED.value, "People whom you admit by email address"),
+    (Admission.EARLIER_PHASE.value, "People with a scored submission in an earlier phase"),
+)
+FREEZES = (
+    (Freeze.CLOSING.value, "When it closes"),
+    (Freeze.DATE.value, "On a date"),
+    (Freeze.NEVER.value, "Never"),
+)
+SHARED, SEPARATE = "shared", "separate"
+SHARED_QUOTA = (
+    (SHARED, "Shared by competitions with the same ground truth, such as comp3 and comp4"),
+    (SEPARATE, "Each competition has its own"),
+)
+VISIBILITIES = (
+    (Visibility.DRAFT.value, "only its organisers can see it."),
+    (
+        Visibility.UNLISTED.value,
+        "everybody who has the address can see it, without signing in.",
+    ),
+    (Visibility.PUBLIC.value, "everyone can see it in the list."),
+)
+SHOWN, LEFT_OUT = "shown", "left_out"
+STATISTICS = (
+    (SHOWN, "Show 95 % intervals, rank ranges, and which methods cannot be distinguished from the first"),
+    (LEFT_OUT, "Show scores and ranks only"),
+)
+UTC_ZONE, EARTH_ZONE = "utc", "aoe"
+ZONES = ((UTC_ZONE, "UTC"), (EARTH_ZONE, f"A{formats.ANYWHERE_ON_EARTH_NAME[1:]}"))
+SECONDS_PER_DAY = 86_400
+TYPED_AS = {
+    "quota_period_seconds": "quota_days",
+    "ladder_step": "ladder_percent",
+}  # rules that the form has in another unit
+
+
+def as_typed(rules: PhaseRules, zone: tzinfo = UTC) -> dict[str, Any]:
+    """Return the fields that say these rules."""
+    return {
+        "competitions": list(rules.competitions or ()),
+        "quota_count": str(rules.quota_count),
+        "quota_days": f"{rules.quota_period_seconds / SECONDS_PER_DAY:.10g}",
+        "shared_quota": SHARED if rules.shared_quota else SEPARATE,
+        "detail": rules.detail.value,
+        "admission": rules.admission.value,
+        "min_account_days": str(rules.min_account_days),
+        "freeze": rules.freeze.value,
+        "ladder_percent": "" if rules.ladder_step is None else formats.step_percent(rules.ladder_step),
+        **{name: formats.date_field(getattr(rules, name), zone) for name in DATES},
+    }
+
+
+_OF_A_NEW_PHASE = as_typed(PhaseRules())
+
+
+class PhaseFields(BaseModel):
+    """The fields as they were typed."""
+
+    competitions: list[str] = []
+    opens_at: str = ""
+    closes_at: str = ""
+    quota_count: str = _OF_A_NEW_PHASE["quota_count"]
+    quota_days: str = _OF_A_NEW_PHASE["quota_days"]
+    shared_quota: str = _OF_A_NEW_PHASE["shared_quota"]
+    detail: str = _OF_A_NEW_PHASE["detail"]
+    admission: str = _OF_A_NEW_PHASE["admission"]
+    min_account_days: str = _OF_A_NEW_PHASE["min_account_days"]
+    leaderboard_from: str = ""
+    freeze: str = _OF_A_NEW_PHASE["freeze"]
+    freezes_at: str = ""
+    anonymous_until: str = ""
+    ladder_percent: str = ""
+
+    def read(self, wrong: dict[str, str], zone: tzinfo) -> dict[str, Any]:
+        """Return what the fields mean, as fields of `PhaseRules`; note every one that is not what it should be.
+
+        Args:
+            zone: that of the dates.
+        """
+        return {
+            "competitions": tuple(self.competitions) or None,
+            "quota_count": whole(self.quota_count, "quota_count", wrong),
+            "quota_period_seconds": _days("quota_days", self.quota_days, wrong),
+            "shared_quota": self.shared_quota == SHARED,
+            "detail": chosen(Detail, self.detail, "detail", wrong),
+            "admission": chosen(Admission, self.admission, "admission", wrong),
+            "min_account_days": whole(self.min_account_days, "min_account_days", wrong),
+            "freeze": chosen(Freeze, self.freeze, "freeze", wrong),
+            "ladder_step": _fraction("ladder_percent", self.ladder_percent, wrong),
+            **{name: instant(self._date(name), name, wrong, zone) for name in DATES},
+        }
+
+    def _date(self, name: str) -> str:
+        """Return a date as it was typed; nothing of one that the choice beside it does not need."""
+        is_unused = name == "freezes_at" and self.freeze in {Freeze.CLOSING, Freeze.NEVER}
+        return "" if is_unused else str(getattr(self, name))
+
+
+def _days(field: str, text: str, wrong: dict[str, str]) -> int:
+    """Return the seconds of so many days."""
+    try:
+        return int(timedelta(days=float(text)).total_seconds())  # rounded to a microsecond before it is cut off
+    except (ValueError, OverflowError):  # not a number, infinite
+        wrong[field] = "Give a number of days."
+        return 0
+
+
+def _fraction(field: str, text: str, wrong: dict[str, str]) -> float | None:
+    """Return the fraction that so many per cent are; None if nothing was typed."""
+    if not text.strip():
+        return None
+    try:
+        return round(float(text) / 100, 12)  # 0.7 % is 0.007
+    except ValueError:
+        wrong[field] = "Give a number of per cent, such as 1, or leave this empty."
+        return None
+
+
+def choices(edition: Edition) -> dict[str, Any]:
+    """Return what the fields of a phase offer, by the names of templates/organise/phase_fields.html."""
+    return {
+        "competitions": list(edition.competitions.values()),
+        "details": DETAILS,
+        "admissions": ADMISSIONS,
+        "shared_quota": SHARED_QUOTA,
+        "freezes": FREEZES,
+    }
+
+
+def _challenge_as_typed(rules: ChallengeRules) -> dict[str, Any]:
+    """Return the fields that say these rules."""
+    zone = formats.ANYWHERE_ON_EARTH if rules.anywhere_on_earth else UTC
+    return {
+        **as_typed(rules, zone),
+        "title": rules.title,
+        "description": rules.description,
+        "decimals": str(rules.decimals),
+        "visibility": rules.visibility.value,
+        "phase_title": rules.phase_title,
+        "statistics": SHOWN if rules.statistics else LEFT_OUT,
+        "zone": EARTH_ZONE if rules.anywhere_on_earth else UTC_ZONE,
+    }
+
+
+OF_A_NEW_CHALLENGE = _challenge_as_typed(ChallengeRules(title=""))
+
+
+class ChallengeForm(PhaseFields):
+    """The fields as they were typed."""
+
+    title: str = ""
+    slug: str = ""
+    description: str = ""
+    edition: str = "VOC2012"
+    edition_text: str = ""  # of an edition file; if there is one, it counts and not `edition`
+    decimals: str = OF_A_NEW_CHALLENGE["decimals"]
+    visibility: str = OF_A_NEW_CHALLENGE["visibility"]
+    phase_title: str = ""
+    statistics: str = OF_A_NEW_CHALLENGE["statistics"]
+    zone: str = UTC_ZONE
+
+    @classmethod
+    def of(cls, challenge: Challenge) -> "ChallengeForm":
+        """The form that says what a challenge's rules are now."""
+        return cls(slug=challenge.slug, edition=challenge.edition, **_challenge_as_typed(rules_of(challenge)))
+
+    def rules(self) -> ChallengeRules:
+        """What the fields mean.
+
+        Raises:
+            InvalidInputError: with every field that is not what it should be.
+        """
+        wrong: dict[str, str] = {}
+        is_on_earth = self.zone == EARTH_ZONE
+        rules = ChallengeRules(
+            title=self.title,
+            description=self.description,
+            visibility=chosen(Visibility, self.visibility, "visibility", wrong),
+            decimals=whole(self.decimals, "decimals", wrong),
+            phase_title=self.phase_title,
+            anywhere_on_earth=is_on_earth,
+            statistics=self.statistics == SHOWN,
+            **self.read(wrong, formats.ANYWHERE_ON_EARTH if is_on_earth else UTC),
+        )
+        if wrong:
+            raise InvalidInputError(wrong)
+        return rules
+
+
+class PhaseForm(PhaseFields):
+    """The form of a further phase, as it was typed."""
+
+    title: str = ""
+    key: str = ""
+    image_set: str = ""
+    own_ground_truth: bool = False
+
+    def rules(self, challenge: Challenge) -> PhaseRules:
+        """What the fields mean.
+
+        Raises:
+            InvalidInputError: with every field that is not what it should be.
+        """
+        wrong: dict[str, str] = {}
+        rules = PhaseRules(**self.read(wrong, zone_of(challenge)))
+        if wrong:
+            raise InvalidInputError(wrong)
+        return rules
+
+
+@router.get("/new")
+def new_challenge_page(request: Request, _: Creator) -> Response:
+    """Show the form for a new challenge."""
+    return _challenge_form(request, ChallengeForm(), None, NO_ERRORS)
+
+
+@router.post("/new", dependencies=[Depends(protect_form)])
+def create_challenge(
+    request: Request,
+    database: DatabaseDep,
+    user: Creator,
+    form: Annotated[ChallengeForm, Form()],
+    edition_file: UploadedEdition,
+) -> Response:
+    """Create a challenge."""
+    form.edition_text = edition_file or form.edition_text.strip()
+    own = form.edition_text or None
+    try:
+        rules = form.rules()
+        edition = "" if own else form.edition
+        with database.writing() as session:
+            challenge = challenges.create(
+                session, organiser=user, slug=form.slug, edition=edition, edition_file=own, rules=rules
+            )
+    except (ConflictError, InvalidInputError) as error:
+        return _challenge_form(request, form, None, FormErrors.of(error))
+    return go_to(f"/organise/{challenge.slug}", done="created")
+
+
+@router.get("/{slug}/edit")
+def edit_page(organised: Organised) -> Response:
+    """Show the form to edit a challenge."""
+    challenge = organised.load()
+    return _challenge_form(organised.request, ChallengeForm.of(challenge), challenge, NO_ERRORS)
+
+
+@router.post("/{slug}/edit", dependencies=[Depends(protect_form)])
+def edit(organised: Organised, form: Annotated[ChallengeForm, Form()]) -> Response:
+    """Change a challenge."""
+    try:
+        rules = form.rules()
+        with organised.writing() as (session, challenge):
+            done = done_with(challenge, challenges.phase_named(challenge, MAIN_PHASE), rules) or "saved"
+            challenges.update(session, challenge=challenge, user=organised.user, rules=rules)
+    except (ConflictError, InvalidInputError) as error:
+        return _challenge_form(organised.request, form, organised.load(), FormErrors.of(error))
+    return go_to(f"/organise/{organised.slug}", done=done)
+
+
+@router.get("/{slug}/phases/new")
+def new_phase_page(organised: Organised) -> Response:
+    """The form to add a phase: it begins where the last one ends, with its rules."""
+    challenge = organised.load()
+    last = challenges.phases_of(challenge)[-1].rules
+    freeze = Freeze.CLOSING if last.freeze is Freeze.DATE else last.freeze  # the date is not this phase's
+    rules = PhaseRules(
+        **{**dict(last), "opens_at": last.closes_at, "closes_at": None, "freeze": freeze, "freezes_at": None}
+    )
+    return _phase_form(organised, None, PhaseForm(**as_typed(rules, zone_of(challenge))))
+
+
+@router.post("/{slug}/phases/new", dependencies=[Depends(protect_form)])
+def add_phase(organised: Organised, form: Annotated[PhaseForm, Form()]) -> Response:
+    """Add a phase."""
+    try:
+        with organised.writing() as (session, challenge):
+            challenges.add_phase(
+                session,
+                challenge=challenge,
+                user=organised.user,
+                key=form.key,
+                title=form.title,
+                rules=form.rules(challenge),
+                image_set=form.image_set.strip() or None,
+                has_own_truth=form.own_ground_truth,
+            )
+    except (ConflictError, InvalidInputError) as error:
+        return _phase_form(organised, None, form, error)
+    return go_to(f"/organise/{organised.slug}/phases", done="phase-added")
+
+
+@router.get("/{slug}/phases/{key}")
+def phase_page(organised: Organised, key: str) -> Response:
+    """The form to change a further phase; the main one changes with the challenge."""
+    if key == MAIN_PHASE:
+        return go_to(f"/organise/{organised.slug}/edit")
+    challenge = organised.load()
+    phase = challenges.phase_named(challenge, key)
+    return _phase_form(
+        organised, key, PhaseForm(title=phase.title, key=key, **as_typed(phase.rules, zone_of(challenge)))
+    )
+
+
+@router.post("/{slug}/phases/{key}", dependencies=[Depends(protect_form)])
+def change_phase(organised: Organised, key: str, form: Annotated[PhaseForm, Form()]) -> Response:
+    """Change a further phase."""
+    try:
+        with organised.writing() as (session, challenge):
+            rules = form.rules(challenge)
+            done = done_with(challenge, challenges.phase_named(challenge, key), rules) or "phase-saved"
+            challenges.update_phase(
+                session, challenge=challenge, user=organised.user, key=key, title=form.title, rules=rules
+            )
+    except (ConflictError, InvalidInputError) as error:
+        return _phase_form(organised, key, form, error)
+    return go_to(f"/organise/{organised.slug}/phases", done=done)
+
+
+@router.post("/{slug}/phases/{key}/remove", dependencies=[Depends(protect_form)])
+def remove_phase(organised: Organised, key: str) -> Response:
+    """Remove a phase that nothing has been submitted to."""
+    try:
+        organised.change(challenges.remove_phase, key=key)
+    except (ConflictError, InvalidInputError) as error:
+        return phases_overview(organised, errors=FormErrors.of(error))
+    return go_to(f"/organise/{organised.slug}/phases", done="phase-removed")
+
+
+def done_with(challenge: Challenge, before: Phase, rules: PhaseRules) -> str | None:
+    """Return the message after a change that has further consequences, or fewer than it seems to; None for others."""
+    if keeps_frozen_detail(before, rules):
+        return "frozen-detail"
+    return "deadline" if moves_dates(challenge, before, rules) else None
+
+
+def _challenge_form(request: Request, form: ChallengeForm, challenge: Challenge | None, errors: FormErrors) -> Response:
+    return render(
+        request,
+        "organise/form.html",
+        errors=_as_in_form(errors),
+        challenge=challenge,
+        form=form.model_dump(),
+        editions=[editions.load(name) for name in editions.names()],
+        visibilities=VISIBILITIES,
+        zones=ZONES,
+        statistics=STATISTICS,
+        **choices(challenges.edition_of(challenge) if challenge else _edition_of(form)),
+    )
+
+
+def _edition_of(form: ChallengeForm) -> Edition:
+    """The edition that was chosen; the default one while there is none that can be read."""
+    try:
+        return own_edition(form.edition_text) if form.edition_text else editions.load(form.edition)
+    except (editions.EditionFileError, editions.UnknownEditionError):
+        return editions.load(ChallengeForm().edition)
+
+
+def _phase_form(organised: Organised, key: str | None, form: PhaseForm, error: ServiceError | None = None) -> Response:
+    challenge = organised.load()
+    phase = None if key is None else challenges.phase_named(challenge, key)
+    edition = challenges.edition_of(challenge) if phase is None else challenges.edition_of_phase(challenge, phase)
+    return render(
+        organised.request,
+        "organise/phase.html",
+        errors=_as_in_form(FormErrors.of(error) if error else NO_ERRORS),
+        challenge=challenge,
+        phase=phase,
+        form=form.model_dump(),
+        zone_name=zone_name(challenge),
+        **choices(edition),
+    )
+
+
+def _as_in_form(errors: FormErrors) -> FormErrors:
+    """Return the errors by the names that the form's fields have."""
+    return replace(errors, wrong={TYPED_AS.get(name, name): text for name, text in errors.wrong.items()})
