@@ -25,7 +25,7 @@ from sqlalchemy import Select, select, update
 from sqlalchemy.orm import Session
 
 from tests.support.factories import make_challenge, make_organiser, make_user
-from tests.support.jobs import claim_next, sweep
+from tests.support.jobs import claim_next, process, sweep
 from tests.support.phases import main_phase
 from tests.support.postgres import postgres_server
 from tests.support.scored import make_scored
@@ -37,6 +37,7 @@ from vocboard.app.challenges.phases import check_accepting, lock_to_change
 from vocboard.app.challenges.queries import challenge_as_it_is, challenge_by_slug, challenge_with_phases, lock_challenge
 from vocboard.app.database import Database, now
 from vocboard.app.errors import ConflictError, ServiceError
+from vocboard.app.jobs import service as jobs
 from vocboard.app.jobs.models import Kind
 from vocboard.app.jobs.service import LostClaimError
 from vocboard.app.leaderboards import freezing
@@ -50,6 +51,7 @@ from vocboard.evaluator.editions import load
 from vocboard.migrations import upgrade
 from vocboard.worker import evaluation
 from vocboard.worker.columns import Uploaded
+from vocboard.worker.work import work_next
 
 SITE = "https://voc.example.org"
 PEOPLE, METHODS, SUBMISSIONS = 4, 2, 24
@@ -176,6 +178,7 @@ class World:
             challenge = self.challenge(session, user)
             lock_to_change(session, challenge)
             freezing.freeze_due(session, challenge)
+            jobs.add_again(session, Kind.FREEZE, challenge.main_phase.id)  # as if its date had moved
             audit.record(session, actor=user, action="challenge.change", subject=challenge, details={})
 
     def look(self, _chance: random.Random) -> None:
@@ -202,6 +205,10 @@ class World:
     def sweep(self, _chance: random.Random) -> None:
         sweep(self.database, Settings(data_directory=self.directory))
 
+    def freeze(self, _chance: random.Random) -> None:
+        """Freeze as a worker does."""
+        work_next(process(self.database, None, Settings(data_directory=self.directory), Kind.FREEZE))
+
 
 WEIGHTS: Mapping[Callable[[World, random.Random], None], int] = {
     World.moderate: 6,
@@ -209,6 +216,7 @@ WEIGHTS: Mapping[Callable[[World, random.Random], None], int] = {
     World.work: 6,
     World.evaluate_again: 4,
     World.sweep: 3,
+    World.freeze: 3,
     World.unpublish: 2,
     World.withdraw: 2,
     World.ban: 2,
