@@ -340,7 +340,6 @@ def test_intervals_and_differences_follow_the_detail_level(embedded_site: Site, 
     scene = Scene(embedded_site, scores(ranking("good"), edition="VOC2007"), level)
     with embedded_site.writing() as session:
         found = challenge_by_slug(session, scene.slug, None)
-        assert found is not None
         board = show_board(session, found[0], "comp1")
         results = [entry.result_id for entry in board.rows.entries if entry.result_id is not None]
         method = MethodStatistics(Interval(0.111, 0.222), {"car": Interval(0.333, 0.444)}, (1, 1), True)

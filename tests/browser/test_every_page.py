@@ -79,7 +79,6 @@ def test_times_are_the_readers_own_with_utc(
     exhibition: Exhibition, browser_context: BrowserContext, sign_in: SignIn
 ) -> None:
     browser = browser_context.browser
-    assert browser is not None
     elsewhere = browser.new_context(timezone_id="Asia/Tokyo", locale="en-GB")
     page = elsewhere.new_page()
     page.goto(f"{exhibition.url}/challenges/voc2012")
@@ -108,7 +107,6 @@ def test_times_are_the_readers_own_with_utc(
 @pytest.mark.usefixtures("browser_errors")
 def test_pages_work_without_scripts(exhibition: Exhibition, browser_context: BrowserContext, sign_in: SignIn) -> None:
     browser = browser_context.browser
-    assert browser is not None
     plain = browser.new_context(java_script_enabled=False, viewport={"width": 1280, "height": 800})
     page = plain.new_page()
     page.goto(exhibition.url)

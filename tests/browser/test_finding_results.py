@@ -27,7 +27,6 @@ def test_the_list_of_challenges_and_a_challenge_lead_to_a_leaderboard(page: Page
     expect(page.get_by_role("heading", name="Validate offline")).to_be_in_viewport()
     page.go_back()
     box = cell.bounding_box()
-    assert box is not None
     assert box["x"] + box["width"] <= 1024
     cell.click()
     expect(page).to_have_url(re.compile("/leaderboards/comp3$"))

@@ -33,7 +33,6 @@ def board(page: Page, exhibition: Exhibition) -> Page:
 def plain(browser_context: BrowserContext, exhibition: Exhibition) -> Iterator[Page]:
     """Give the leaderboard in a browser without scripts."""
     browser = browser_context.browser
-    assert browser is not None
     context = browser.new_context(java_script_enabled=False, viewport=DESK)  # type: ignore[arg-type]
     page = context.new_page()
     page.goto(exhibition.url + PATH)
@@ -275,7 +274,6 @@ def test_points_of_the_drawing_are_24_pixels_to_press(board: Page, width: int) -
     point = board.locator(".progress .record circle").last
     point.scroll_into_view_if_needed()
     box = point.bounding_box()
-    assert box is not None
     assert box["width"] < 12
     board.mouse.click(box["x"] + box["width"] / 2 - 11, box["y"] + box["height"] / 2)
     expect(board.locator("tr:target .rank")).to_have_text("1")
@@ -378,7 +376,6 @@ def test_nothing_moves_while_it_loads(browser: Browser, exhibition: Exhibition) 
             ".observe({ type: 'layout-shift', buffered: true });"
         )
         answer = page.goto(exhibition.url + PATH)
-        assert answer is not None
         assert len(answer.body()) < 300_000
         page.wait_for_timeout(500)
         assert sum(page.evaluate("window.shifts")) < 0.01
@@ -437,7 +434,6 @@ def test_all_leaderboards_lead_to_the_row_and_compare_the_image_sets(page: Page,
 
 def test_a_link_to_a_leaderboard_is_previewed_with_its_picture(board: Page, exhibition: Exhibition) -> None:
     address = board.locator('meta[property="og:image"]').get_attribute("content")
-    assert address is not None
     picture = address.replace(exhibition.site.settings.public_url, exhibition.url)
     size = "async src => { const it = new Image(); it.src = src; await it.decode(); return [it.width, it.height]; }"
     assert board.evaluate(size, picture) == [1200, 630]

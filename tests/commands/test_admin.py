@@ -135,7 +135,6 @@ def test_a_token_works_for_what_it_was_made_for(embedded: Database, capsys: pyte
     assert admin("create-token", "ada@lab.example", "--scope", "organise", "--days", "1") == 0
     with embedded.reading() as session:
         found = service.user_of_token(session, capsys.readouterr().out.strip())
-    assert found is not None
     assert found[1].granted == {Scope.ORGANISE}
 
 
@@ -394,7 +393,6 @@ def scored_challenge(database: Database, *, is_being_rescored: bool) -> dict[str
         olga = administration.get_user(session, "olga@lab.example")
         challenge = make_challenge(session, organiser=olga, slug="scored")
         current = main_truth(session, challenge)
-        assert current is not None
         warned = make_truth(session, challenge, current=False)
         warned.warnings = [Problem("unknown_class", Severity.WARNING, "'Plum' is not a class").as_json()]
         failed = make_scored(session, challenge, make_user(session), "Method")

@@ -49,7 +49,6 @@ def test_commands_draw_on_a_terminal_alone(command: str) -> None:
     leader, follower = pty.openpty()
     with subprocess.Popen(arguments, stdout=subprocess.PIPE, stderr=follower, text=True) as running:
         os.close(follower)
-        assert running.stdout is not None
         printed = running.stdout.read()
     drawn = os.read(leader, 1 << 20).decode()
     os.close(leader)

@@ -83,7 +83,6 @@ def answers(served: Served) -> bool:
 def test_a_worker_that_dies_is_replaced(served: Served) -> None:
     wait_until(served.worker)
     first = served.worker()
-    assert first is not None
     wait_until(first.children)  # those that evaluate
     orphans = first.children(recursive=True)
     first.kill()

@@ -99,7 +99,6 @@ class TestParticipantsTree:
             sets = read_image_sets(tree, load("VOC2012")).sets
             assert sets[Task.DETECTION, "test"].images == ("000002", "000001")
             layout = sets[Task.LAYOUT, "test"].persons
-            assert layout is not None
             assert layout.tolist() == [[0, 2], [0, 1]]
             assert all(image_set.sizes is None for image_set in sets.values())
 
@@ -111,7 +110,6 @@ class TestParticipantsTree:
         }
         action = read_image_sets(directory(tmp_path, content), load("VOC2012")).sets[Task.ACTION, "test"]
         assert action.images == ("000009", "000008")
-        assert action.persons is not None
         assert action.persons.tolist() == [[0, 1], [1, 2], [1, 3], [1, 10]]
 
     def test_people_are_unknown_where_nothing_names_them(self, tmp_path: Path) -> None:
@@ -134,9 +132,7 @@ class TestParticipantsTree:
             sets = read_image_sets(tree, load("VOC2012")).sets
             sizes = {task: image_set.sizes for (task, _), image_set in sets.items()}
             main, maps = sizes[Task.CLASSIFICATION], sizes[Task.SEGMENTATION]
-            assert main is not None
             assert main.tolist() == [[333, 500], [500, 375]]
-            assert maps is not None
             assert maps.tolist() == [[20, 10]]
             assert sizes[Task.LAYOUT] is None
             assert sizes[Task.ACTION] is None

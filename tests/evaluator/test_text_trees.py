@@ -104,7 +104,6 @@ def test_what_is_public_is_the_same_with_and_without_the_truth(
 def test_sizes_of_images_come_out_of_text_annotations(tmp_path: Path) -> None:
     public = read_image_sets(write(tmp_path / "VOC2005", files_of_2005()), load("VOC2005"))
     sizes = public.sets[Task.DETECTION, "test2"].sizes
-    assert sizes is not None
     assert sizes.tolist() == [[20, 30], [20, 30]]
 
 

@@ -75,7 +75,6 @@ def test_nothing_is_shown_of_a_class_in_fewer_than_ten_images() -> None:
         assert found.statistics.methods[result].classes.keys() == {"car"}
     assert found.differences.keys() == {MEAN, "car"}
     difference = found.differences["car"].of(results[0], results[2], 3)
-    assert difference is not None
     assert difference.is_significant
 
 
@@ -105,7 +104,6 @@ def test_methods_whose_scores_look_equal_do_not_differ() -> None:
         for number, noise in enumerate((0.8, 3.0))
     }
     pairs = comparisons.compared(scores, 0, higher_is_better=True)  # both are shown as 1
-    assert pairs is not None
     assert (pairs.rank_ranges, pairs.first_group) == ({"0.8": (1, 2), "3.0": (1, 2)}, ("0.8", "3.0"))
     shown = comparisons.rounded_differences(pairs, [uuid.UUID(int=0), uuid.UUID(int=1)], 3)
     assert shown.of(uuid.UUID(int=0), uuid.UUID(int=1), 3) is None
@@ -128,8 +126,6 @@ def test_a_mean_of_few_classes_is_as_coarse_as_a_class(monkeypatch: pytest.Monke
     score = measure.of_class("car")
     monkeypatch.setattr(comparisons, "MANY_IMAGES", score.counting_images)
     of_nine, of_ten = (comparisons.shown_interval(score, 4, classes=classes) for classes in (9, 10))
-    assert of_nine is not None
-    assert of_ten is not None
     assert of_nine == comparisons.shown_interval(score, 4) == tuple(round(end, 2) for end in of_nine)
     assert 0 <= of_ten.low - of_nine.low < 0.01  # outwards
     assert 0 <= of_nine.high - of_ten.high < 0.01
@@ -139,10 +135,8 @@ def test_a_mean_of_few_classes_is_as_coarse_as_a_class(monkeypatch: pytest.Monke
 def test_a_coarse_interval_contains_its_difference() -> None:
     change = Change(difference=-0.0028, low=-0.0049, high=-0.0007, counting_images=60)
     shown = comparisons.shown_change(change, 3, classes=20)
-    assert shown is not None
     assert (shown.low, shown.high, shown.is_significant) == (-0.01, 0.0, True)
     fine = comparisons.shown_change(replace(change, counting_images=100), 3, classes=20)
-    assert fine is not None
     assert (fine.low, fine.high) == (-0.005, -0.001)
 
 

@@ -188,7 +188,6 @@ def test_scores_a_submission_that_it_was_woken_for(backend: Backend) -> None:
         submission = backend.wait_for(submission_id, State.SCORED)
     with backend.database.reading() as session:
         evaluation = evaluations.current(session, submission)
-        assert evaluation is not None
         (result,) = evaluation.results
         assert (result.competition, result.measures[0].metric) == ("comp1", "average_precision")
         assert result.measures[0].mean == 1.0

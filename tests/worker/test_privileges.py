@@ -126,7 +126,6 @@ def people_come_and_go(web: Database) -> tuple[User, User]:
     ada, secret = signed_in.user, signed_in.secret
     with web.writing() as session:
         found = service.user_of_session(session, secret)
-        assert found is not None
         service.record_use(session, found[1])
         password_changes.change(
             session,
@@ -220,7 +219,6 @@ def keep_statistics(web: Database, worker: Database, settings: Settings, challen
         pass
     with web.reading() as session:
         shown = show_board(session, challenges.get_visible(session, challenge.slug, None), "comp3").statistics
-        assert shown is not None
         assert shown.is_current
         assert shown.statistics_id is not None
         differences(session, shown.statistics_id, ["car"])  # which may be read; so few images have none
@@ -254,7 +252,6 @@ def keep_statistics(web: Database, worker: Database, settings: Settings, challen
         pass
     with web.reading() as session:
         again = show_board(session, challenges.get_visible(session, challenge.slug, None), "comp3").statistics
-        assert again is not None
         assert again.methods == shown.methods
         for table in (BoardStatistics, BoardDifferences, BoardAgreement, ImageSetComparison, SubmissionSequence):
             with pytest.raises(ProgrammingError, match="permission denied"), web.writing() as writing:

@@ -122,7 +122,6 @@ def test_one_that_keeps_killing_workers_is_given_up(backend: Backend) -> None:
         assert claim_next(backend.database, Kind.BATCH, lease=timedelta()) is not None
     work(backend)
     report = rescore(backend, rescore_id).report
-    assert report is not None
     assert [one["submission"] for one in report["failures"]] == [str(deadly)]
 
 
@@ -142,7 +141,6 @@ def test_it_waits_for_ground_truth_that_is_away(backend: Backend) -> None:
     away.rename(path)
     work(backend)
     report = rescore(backend, rescore_id).report
-    assert report is not None
     assert not report["failures"]
 
 

@@ -62,7 +62,6 @@ def test_nothing_changes_until_it_is_applied(backend: Backend) -> None:
     assert means(after) != means(before)
     with backend.database.reading() as session:
         current = main_truth(session, session.get_one(Challenge, challenge.id))
-    assert current is not None
     assert current.id == version.id
     (correction,) = after.corrections
     assert (correction.reason, correction.ground_truth_version) == ("Labels corrected", version.number)
@@ -120,7 +119,6 @@ def test_a_class_that_lost_its_objects_in_the_test_set_needs_attention(backend: 
         organised = challenge_with_phases(session, challenge.id)
         current = main_truth(session, organised)
         corrected = session.get_one(GroundTruthVersion, version.id)
-        assert current is not None
         current.summary = {key: numbers(*of_set) for key, of_set in counts.items()}
         corrected.summary = {key: numbers(*of_set) for key, of_set in (counts | {"detection/test": (0, 1)}).items()}
         found = truth_changes(session, organised, corrected)
@@ -199,7 +197,6 @@ def test_what_cannot_be_evaluated_is_reported_and_fails_when_applied(backend: Ba
     rescore_id = start_rescore(backend, challenge, add_corrected_truth(backend, challenge))
     work(backend)
     report = rescore(backend, rescore_id).report
-    assert report is not None
     assert [one["submission"] for one in report["failures"]] == [str(lost)]
     assert "Traceback" not in str(report)
     assert backend.submission(lost).state is State.SCORED
@@ -225,7 +222,6 @@ def test_after_a_rescore_with_a_new_evaluator_every_result_names_its_version(
     submit_scored(backend, challenge, 3)
     with backend.database.reading() as session:
         version = main_truth(session, session.get_one(Challenge, challenge.id))
-    assert version is not None
     before = _versions_of_results(backend)
     evaluate = rescoring.evaluate
 
@@ -249,7 +245,6 @@ def test_after_a_rescore_with_a_new_evaluator_every_result_names_its_version(
     rescore_id = start_rescore(backend, challenge, version)
     work(backend)
     report = rescore(backend, rescore_id).report
-    assert report is not None
     assert report["evaluator"] == {"before": before[0][1], "after": "99.0.0"}
     assert report["ground_truth"] == {"before": version.number, "after": version.number}
     assert _versions_of_results(backend) == before
@@ -329,7 +324,6 @@ def test_a_rescore_that_an_upload_started_begins_once_the_import_is_good(
     before = board(backend, challenge)
     assert upload(" ") is None
     started = upload("Ten boxes", state=TruthState.IMPORTING)
-    assert started is not None
     with pytest.raises(ConflictError, match="Another re-score of this challenge is running"):
         upload("Ten boxes")
     work(backend)
@@ -356,7 +350,6 @@ def test_one_submission_is_evaluated_again(backend: Backend) -> None:
     before = backend.submission(chosen).current_evaluation_id
     with backend.database.writing() as session:
         _, started = service.evaluate_again(session, submission_id=chosen, user=administrator(backend))
-    assert started is not None
     organiser = administrator(backend)
     with (
         backend.database.writing() as session,
@@ -366,7 +359,6 @@ def test_one_submission_is_evaluated_again(backend: Backend) -> None:
     work(backend)
     assert backend.submission(chosen).current_evaluation_id == before
     report = rescore(backend, started.id).report
-    assert report is not None
     summary = [(one["competition"], one["evaluated"], one["published"]) for one in report["competitions"]]
     assert summary == [("comp1", 1, 2)]
     apply(backend, started.id)
@@ -406,7 +398,6 @@ def test_an_evaluation_of_one_does_not_survive_a_change_of_the_ground_truth(back
     (chosen,) = submit_scored(backend, challenge, 1)
     with backend.database.writing() as session:
         _, single = service.evaluate_again(session, submission_id=chosen, user=administrator(backend))
-    assert single is not None
     rescore_id = start_rescore(backend, challenge, add_corrected_truth(backend, challenge))
     work(backend)
     apply(backend, rescore_id)

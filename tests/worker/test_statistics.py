@@ -68,7 +68,6 @@ def shown(backend: Backend, challenge: Challenge, competition: str = "comp1") ->
 def assert_statistics_are_of_what_is_shown(board: Board) -> None:
     """What a reader sees of a leaderboard at any instant: nothing, or statistics of exactly its rows."""
     results = {entry.result_id for entry in board.rows.entries}
-    assert board.statistics is not None
     assert board.statistics.methods.keys() <= results
     if board.statistics.is_current:
         assert board.statistics.methods.keys() == results
@@ -125,11 +124,9 @@ def submit_golden(backend: Backend) -> tuple[Challenge, Mapping[uuid.UUID, Resul
 def test_a_leaderboard_shows_what_a_fresh_offline_computation_gives(backend: Backend, competition: str) -> None:
     challenge, submitted = submit_golden(backend)
     before = shown(backend, challenge, competition)
-    assert before.statistics is not None
     assert not before.statistics.is_current
     update_all(backend)
     board = shown(backend, challenge, competition)
-    assert board.statistics is not None
     assert board.statistics.is_current
 
     truth, rules = golden_truth(GOLDEN), EDITION.competitions[competition]
@@ -141,7 +138,6 @@ def test_a_leaderboard_shows_what_a_fresh_offline_computation_gives(backend: Bac
     expected = compare({name: one.mean for name, one in offline.items()})
     positives = positive_images(truth, rules)
     for row in board.rows:
-        assert row.statistics is not None
         one = offline[str(row.submission_id)]
         assert row.statistics.mean == expected_interval(one.mean, len(rules.classes))
         assert row.statistics.ranks == expected.rank_ranges[str(row.submission_id)]
@@ -173,11 +169,9 @@ def test_a_leaderboard_shows_what_a_fresh_offline_computation_gives(backend: Bac
                 continue
             [freedom] = degrees_of_freedom(both.influence[None], len(both.replicates))
             decimals = 3 if freedom >= 100 and column == MEAN and len(rules.classes) >= 10 else 2
-            assert found_difference is not None
             assert (found_difference.low, found_difference.high) == rounded_ends(difference, decimals)
             assert found_difference.is_significant == difference.is_significant
             reverse = stored[column].of(second, first, 3)
-            assert reverse is not None
             assert (reverse.low, reverse.high) == (-found_difference.high, -found_difference.low)
 
 
@@ -280,7 +274,6 @@ def test_a_new_method_costs_only_its_own_replicates(backend: Backend, monkeypatc
     update_all(backend)
     assert len(computed) == 1
     assert_statistics_are_of_what_is_shown(board := shown(backend, challenge))
-    assert board.statistics is not None
     assert board.statistics.compared == 0  # these methods entered one class of twenty
     assert all(row.statistics is not None for row in board.rows)
 
@@ -333,7 +326,6 @@ def test_a_change_during_the_computation_never_leads_to_mixed_statistics(
         assert_statistics_are_of_what_is_shown(shown(backend, challenge))
     assert is_changed
     board = shown(backend, challenge)
-    assert board.statistics is not None
     assert board.statistics.is_current
     assert_statistics_are_of_what_is_shown(board)
 
@@ -366,7 +358,6 @@ def test_frozen_statistics_stay_as_they_are(backend: Backend) -> None:
     assert shown(backend, challenge).frozen_at is not None
     update_all(backend)
     frozen = shown(backend, challenge).statistics
-    assert frozen is not None
     assert frozen.is_current
     with backend.database.writing() as session:
         stored = session.scalars(select(BoardStatistics).where(BoardStatistics.frozen_at.is_not(None))).one()
@@ -435,9 +426,7 @@ def test_a_failure_concerns_one_leaderboard_and_is_tried_again_when_an_organiser
         update_all(backend)
         assert calls.count("comp1") == 1
     failed, fine = shown(backend, challenge, "comp1").statistics, shown(backend, challenge, "comp3").statistics
-    assert failed is not None
     assert (failed.is_current, failed.failure, failed.methods) == (True, Failure.ERROR, {})
-    assert fine is not None
     assert fine.is_current
     assert fine.methods
     assert states(backend, challenge) == {
@@ -504,5 +493,4 @@ def test_submissions_and_rescores_go_first(backend: Backend, add_work: Callable[
     with backend.database.writing() as session:
         jobs.release(session, claim)
         first = jobs.claim(session, tuple(Kind), lease=timedelta(minutes=1))
-    assert first is not None
     assert first.kind in {Kind.EVALUATION, Kind.RESCORE}

@@ -35,7 +35,6 @@ def test_one_who_registers_can_sign_in_with_any_spelling_of_the_address(database
     assert (user.email, user.role) == ("ada@lab.example", Role.PARTICIPANT)
     with database.reading() as session:
         found = service.user_of_session(session, secret)
-    assert found is not None
     assert found[0].id == user.id
 
 
@@ -92,7 +91,6 @@ def test_signing_out_ends_the_session(database: Database) -> None:
     _, secret = sign_in(database, "ada@lab.example")
     with database.writing() as session:
         found = service.user_of_session(session, secret)
-        assert found is not None
         service.sign_out(session, web_session=found[1])
         assert service.user_of_session(session, secret) is None
 
@@ -110,7 +108,6 @@ def test_last_use_is_recorded_now_and_then(database: Database) -> None:
     _, secret = sign_in(database, "ada@lab.example")
     with database.writing() as session:
         found = service.user_of_session(session, secret)
-        assert found is not None
         assert not service.is_use_worth_recording(found[1])
         found[1].last_used_at = now() - timedelta(hours=1)
         assert service.is_use_worth_recording(found[1])
@@ -175,7 +172,6 @@ def test_a_token_is_its_owners_with_its_scopes_and_stored_hashed(database: Datab
     assert len(secret) >= 5 + 43
     with database.reading() as session:
         found = service.user_of_token(session, secret)
-        assert found is not None
         assert (found[0].id, found[1].granted) == (user.id, frozenset({Scope.SUBMIT}))
         assert secret.encode() not in session.scalars(select(ApiToken.token_hash)).one()
     assert token.label == "laptop"

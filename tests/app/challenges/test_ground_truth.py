@@ -114,7 +114,6 @@ def test_one_upload_is_claimed_at_a_time_the_first_one_first(database: Database)
     with database.reading() as session:
         assert jobs.count_due(session, [Kind.IMPORT], limit=1)
     found = claim(database)
-    assert found is not None
     assert found.key == second.id
 
 
@@ -136,7 +135,6 @@ def test_one_whose_worker_lease_expired_is_claimed_again_and_the_expired_one_sto
     silent = claim(database, lease=timedelta())
     taker = claim(database)
     assert silent is not None
-    assert taker is not None
     assert taker.key == version.id
     assert not stores(database, ground_truth_queue.finish, silent, IMPORTED)
     assert not stores(database, ground_truth_queue.refuse, silent, [])
@@ -149,18 +147,15 @@ def test_one_that_kills_every_worker_is_given_up_and_the_next_has_its_turn(datab
     deadly = upload(database)
     for _ in range(2):
         found = claim(database, lease=timedelta())
-        assert found is not None
         assert found.key == deadly.id
     good = upload(database)
     found = claim(database)
-    assert found is not None
     assert found.key == good.id
     assert stores(database, ground_truth_queue.refuse, found, [])
     assert import_next(database, Settings(evaluation_attempts=2))
     with database.reading() as session:
         given_up = session.get_one(GroundTruthVersion, deadly.id)
         assert given_up.state is TruthState.FAILED
-        assert given_up.problems is not None
         assert given_up.problems[0]["code"] == "import_stopped"
 
 
@@ -173,7 +168,6 @@ def test_what_is_wrong_is_kept_for_the_organiser_within_bounds(database: Databas
     with database.reading() as session:
         stored = session.get_one(GroundTruthVersion, version.id)
     assert stored.state is TruthState.FAILED
-    assert stored.problems is not None
     assert len(stored.problems) == ground_truth_queue.MAX_PROBLEMS + 1
     assert "800" in stored.problems[-1]["message"]
 
@@ -188,7 +182,6 @@ def test_the_newest_truth_that_scores_everything_starts_the_first_scoring(databa
         session.flush()
         assert ground_truth_queue.start_scorings(session) == 1
         current = main_truth(session, challenge)
-        assert current is not None
         assert current.id == newest.id
 
 
@@ -221,7 +214,6 @@ def test_while_nobody_has_submitted_a_later_truth_becomes_current_by_itself(data
         later = make_truth(session, challenge, current=False)
         assert ground_truth_queue.start_scorings(session) == 1
         current = main_truth(session, challenge)
-        assert current is not None
         assert current.id == later.id
 
 

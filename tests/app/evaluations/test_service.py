@@ -58,7 +58,6 @@ def test_scores_come_back_exactly_and_undefined_ones_as_none(backend: Backend) -
     submission = stored(backend)
     with backend.database.reading() as session:
         evaluation = queries.current(session, submission)
-    assert evaluation is not None
     classification, segmentation = evaluation.results
     primary, secondary = classification.measures
     assert {score.class_name: score.value for score in primary.class_scores} == {"car": THIRD, "dog": None, "cat": 0.1}

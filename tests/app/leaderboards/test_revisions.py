@@ -31,7 +31,6 @@ SLUG, COMPETITION = "voc2012", "comp3"
 def revision(database: Database) -> int:
     with database.reading() as session:
         found = queries.revision(session, SLUG, None)
-    assert found is not None
     return found.number
 
 

@@ -371,7 +371,6 @@ def test_images_and_objects_are_shown_by_class_with_the_sets_side_by_side(embedd
     sets = re.findall(r'<th scope="colgroup" colspan="4">(\w+)</th>', text)
     assert sets == ["train", "val", "test"]
     row = re.search(r'<tr><th scope="row">car</th>(.*?)</tr>', text)
-    assert row is not None
     assert re.findall("<td>(.*?)</td>", row[1].replace("\u2009", ",")) == [
         *("2,501", "5,002", "1", "0"),
         *("2,510", "5,020", "1", "0"),

@@ -41,10 +41,8 @@ def test_every_link_and_picture_resolves(embedded_site: Site) -> None:
     for path, anchor in linked:
         if anchor:
             page = pages[path]
-            assert page is not None
             assert page.xpath("//*[@id=$anchor]", anchor=anchor), f"{path}#{anchor}"
     problems = pages["/docs/problems"]
-    assert problems is not None
     assert set(CATALOGUE) <= set(problems.xpath("//article//*/@id"))
     images = {path for path in pages if path.startswith("/docs/images/")}
     assert {f"/docs/images/{path.relative_to(DIRECTORY / 'images').as_posix()}" for path in pictures()} - images <= {

@@ -132,7 +132,6 @@ def test_a_plot_reads_all_curves_out_and_has_the_same_as_a_table(kind: CurveKind
     found = curve_plot(
         {0: ("bus & coach", falling), 1: ("car", short), 2: ("cat", VisibleCurve(kind, ()))}, kind, "Title"
     )
-    assert found is not None
     assert found.names == ((0, "bus & coach"), (1, "car"))
     assert [at for at, _ in found.readings] == [f"{10 * place}" for place in range(11)]
     assert found.readings[4] == ("40", ("87.0", "100.0"))

@@ -65,14 +65,12 @@ def test_bans_hold_and_an_invited_organiser_organises(
         carl = make_user(session, name="Carl", email=CARL)
     with other.database.writing() as session:
         report = report_of(session, session.get_one(Challenge, imported.id))
-        assert report is not None
         assert {(one.email, one.is_invited) for one in report.organisers} == {(OLGA, False), (CARL, True)}
         assert report.bans == 1
         [invitation] = organisers.invitations_of(session, session.get_one(User, carl.id))
         organisers.accept(session, user=session.get_one(User, carl.id), invitation_id=invitation.id)
         challenges.get_organised(session, "spring", session.get_one(User, carl.id))
         report = report_of(session, session.get_one(Challenge, imported.id))
-        assert report is not None
         assert [one.email for one in report.organisers] == [OLGA]
         # A person who registers the banned address later is banned, once it is confirmed; nobody else is.
         for email, is_banned in ((EVE, True), ("eva@lab.example", False)):

@@ -487,7 +487,6 @@ def test_an_archived_challenge_can_be_read_but_not_changed(backend: Backend, cha
     before = board_of(backend.database)
     with backend.database.writing() as session:
         published = session.scalars(select(Submission).where(Submission.published_at.is_not(None))).first()
-        assert published is not None
         owner = session.get_one(User, published.user_id)
         with pytest.raises(ConflictError, match="archived"):
             publishing.unpublish(session, submission_id=published.id, user=owner)

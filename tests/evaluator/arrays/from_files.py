@@ -30,7 +30,6 @@ def _contents(results: Path) -> Iterator[tuple[str, bytes]]:
         for member in archive:
             if member.isfile():
                 file = archive.extractfile(member)
-                assert file is not None
                 name = member.name.split("/", 2)[2] if member.name.startswith("results/") else member.name
                 yield name, file.read()
 

@@ -119,7 +119,6 @@ def test_errors_of_regions(tmp_path: Path) -> None:
     assert not read.problems
     [(key, entry)] = read.results.items()
     found = diagnose(entry, truth.truths[Task.INSTANCE_SEGMENTATION, "test"], INSTANCES)
-    assert found is not None
     errors = found.classes[first].error.tolist()
     assert [None if error < 0 else ERRORS[error].value for error in errors] == [
         None, "duplicate", "location", "class", "background",
@@ -137,8 +136,6 @@ def test_truncated_and_occluded_objects_and_views_come_from_annotations(tmp_path
     truth = read_ground_truth(trees.write(tmp_path, files), VOC2012)
     found = truth.truths[Task.DETECTION, "test"]
     assert isinstance(found, DetectionTruth)
-    assert found.truncated is not None
-    assert found.occluded is not None
     assert found.view is not None
     assert found.truncated.tolist() == [YES, UNKNOWN]
     assert found.occluded.tolist() == [NO, YES]

@@ -32,7 +32,6 @@ def what_if_of(
     edition = load(name)
     competition = edition.competitions[key]
     diagnosed = diagnose(Entry(competition, tuple(content), content), truth, edition)
-    assert diagnosed is not None
     what_if = WhatIf(diagnosed, competition.rules)
     counts: Counter[str] = Counter()
     for of_class, each in diagnosed.classes.items():

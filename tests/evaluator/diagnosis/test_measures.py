@@ -110,7 +110,6 @@ def test_best_f1(seed: int) -> None:
     if not scores:
         assert best is None
         return
-    assert best is not None
     expected = max(scores)
     assert (best.f1, best.confidence, best.precision, best.recall) == pytest.approx(expected)
 
@@ -125,7 +124,6 @@ def test_results_of_equal_confidence_are_kept_together() -> None:
         object_difficult=np.zeros(1, dtype=np.bool_),
     )
     best = best_f1(measures.matches_of(evidence, RULES, EDITION.overlap), evidence.confidence)
-    assert best is not None
     assert (best.precision, best.recall) == (0.5, 1.0)
 
 
@@ -148,12 +146,10 @@ def test_calibration_of_confidences_that_are_right_is_good() -> None:
     confidence = np.array(sorted((chance.random() for _ in range(20_000)), reverse=True))
     true = np.array([chance.random() < each for each in confidence.tolist()])
     found = calibration(Judgement(true, ~true, int(true.sum())), confidence)
-    assert found is not None
     assert found.error < 0.02
     assert found.results.sum() == len(confidence)
     assert found.precision == pytest.approx(found.confidence, abs=0.05)
     overconfident = calibration(Judgement(true & False, ~true | True, 1), confidence)
-    assert overconfident is not None
     assert overconfident.error == pytest.approx(confidence.mean())
 
 

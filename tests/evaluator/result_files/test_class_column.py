@@ -38,7 +38,6 @@ def test_the_excerpt_of_the_challenges_page_is_read() -> None:
         "153 0.914587 2 161 55 221 Car\n"
         "153 0.532489 175 184 232 201 Car\n"
     )
-    assert by_class is not None
     assert report.problems() == []
     assert by_class["Car"].image.tolist() == [0, 1, 2, 2]
     assert by_class["Car"].confidence.tolist() == [0.702732, 0.870849, 0.914587, 0.532489]
@@ -95,6 +94,5 @@ def test_boxes_that_match_nothing_are_counted_over_all_classes() -> None:
 def test_the_file_has_one_name_whatever_the_class() -> None:
     names = FileNames(load("ParallelEye"))
     name = names.identify("results/Det_test_result.txt")
-    assert name is not None
     assert (name.competition.key, name.label) == ("detection", None)
     assert names.examples() == "Det_test_result.txt"

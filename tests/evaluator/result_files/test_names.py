@@ -15,7 +15,6 @@ def test_every_expected_name_is_known_below_any_prefix(edition: str, prefix: str
             image = "2008_000001" if competition.task == "segmentation" else None
             name = prefix.format(edition=edition) + expected_name(competition, label, image)
             found = files.identify(name)
-            assert found is not None
             assert found.competition is competition
             assert found.label in {label, None}
             assert found.image == image
@@ -32,7 +31,6 @@ def test_every_expected_name_is_known_below_any_prefix(edition: str, prefix: str
 )
 def test_the_directory_may_be_left_out(edition: str, name: str, competition: str, label: str | None) -> None:
     found = FileNames(load(edition)).identify(name)
-    assert found is not None
     assert (found.competition.key, found.label) == (competition, label)
 
 

@@ -42,9 +42,7 @@ class TestValidFiles:
     def test_people_by_object_index(self) -> None:
         hand = HEAD.replace("head", "hand")
         content, report = read(results(layout(parts=HEAD + hand), layout("000003", "<object>2</object>", "-1189", "")))
-        assert content is not None
         assert content.image.tolist() == [0, 2]
-        assert content.object is not None
         assert content.object.tolist() == [1, 2]
         assert content.person_box is None
         assert content.confidence.tolist() == [0.5, -1189.0]
@@ -55,9 +53,7 @@ class TestValidFiles:
 
     def test_people_by_box_in_2007(self) -> None:
         content, report = read(results(layout(person=BOX)), "VOC2007")
-        assert content is not None
         assert content.object is None
-        assert content.person_box is not None
         assert content.person_box.tolist() == [[1, 2, 3, 4.5]]
         assert report.problems() == []
 
@@ -134,7 +130,6 @@ class TestWarnings:
     def test_second_and_unlisted_layouts_are_counted_at_the_first(self) -> None:
         other = layout(person="<object>7</object>")
         content, report = read(results(layout(), layout(), layout(), other))
-        assert content is not None
         assert len(content.image) == 4
         repeated, unlisted = report.problems()
         assert (repeated.code, repeated.line) == ("repeated_layout", 8)
