@@ -41,7 +41,8 @@ COMMANDS = {
 SERVER_COMMANDS = {
     "serve": "run the web application",
     "worker": "run a worker that evaluates submissions",
-    "health": "check whether a worker is alive",
+    "beat": "trigger the workers' periodic sweep",
+    "health": "check whether a worker or beat is alive",
     "migrate": "migrate the database to the current schema",
     "admin": "manage users, tokens, challenges and ground truth",
 }

@@ -2,7 +2,7 @@
 
     .venv/bin/python -m tests.faults --seed 1 --minutes 3
 
-runs PostgreSQL, Redis, two web processes and two workers. While several people upload, Redis is killed 20 times
+runs PostgreSQL, Redis, two web processes, two workers and beat. While several people upload, Redis is killed 20 times
 and PostgreSQL 5 times, workers are paused for longer than their lease and killed, at random moments that the seed
 decides. Nothing but the killed processes is started again. Within lease + 60 s after the last fault
 
@@ -138,6 +138,7 @@ def main() -> int:
         services = Services(Path(directory), environment)
         stack.callback(services.stop)
         services.start("web", "serve", "--port", str(port), "--processes", "2")
+        services.start("beat", "beat")
         for number in range(WORKERS):
             services.start(f"worker-{number}", "worker")
         url = f"http://127.0.0.1:{port}"

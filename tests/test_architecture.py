@@ -47,7 +47,7 @@ TRUTH_OF_A_TASK = ("scoring", "metrics", "evidence", "ground_truth", "truth")
 # What has more of a result than its viewer may see; `app.evaluations.results` and `visibility` take that away.
 UNFILTERED_RESULTS = ("app.evaluations.curves", "app.evaluations.models", "app.evaluations.queries")
 # The commands of an installed server; a participant's installation has none of the packages that these need.
-SERVER_COMMANDS = ("admin", "demo", "health", "migrate", "serve", "worker")
+SERVER_COMMANDS = ("admin", "beat", "demo", "health", "migrate", "serve", "worker")
 
 
 class Import(NamedTuple):

@@ -70,7 +70,7 @@ def test_a_password_is_made_up_and_shown_unless_given(
 
 
 @pytest.mark.parametrize(
-    "command", [["serve"], ["worker"], ["worker", "--only", "mail"], ["migrate"], ["admin", "list-users"]]
+    "command", [["serve"], ["worker"], ["worker", "--only", "mail"], ["beat"], ["migrate"], ["admin", "list-users"]]
 )
 def test_wrong_settings_are_named_with_how_to_fix_them(
     command: list[str], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]

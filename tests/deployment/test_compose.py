@@ -13,7 +13,7 @@ from tools import deploy_env
 from vocboard.app.settings import Environment, Settings
 from vocboard.worker.celery_app import KILLED_AFTER_SECONDS
 
-OURS = ("web", "worker", "mail", "migrate")
+OURS = ("web", "worker", "beat", "mail", "migrate")
 # Whose code is whose: what the web application shares with others is theirs to read as well. Workers open the archives.
 CODE_OF = {
     "web": ("app/**/*.py",),
@@ -51,7 +51,7 @@ def settings(service: Service, monkeypatch: pytest.MonkeyPatch) -> Settings:
 
 
 def test_has_all_parts_of_the_real_set_up(composed: Mapping[str, Service]) -> None:
-    assert set(composed) == {"proxy", "web", "worker", "mail", "migrate", "postgres", "redis"}
+    assert set(composed) == {"proxy", "web", "worker", "beat", "mail", "migrate", "postgres", "redis"}
 
 
 def test_only_the_proxy_is_reached_from_outside(composed: Mapping[str, Service]) -> None:
@@ -136,7 +136,7 @@ def test_nobody_has_privileges(composed: Mapping[str, Service]) -> None:
 
 
 def test_every_service_that_stays_is_checked(composed: Mapping[str, Service]) -> None:
-    for name in ("proxy", "web", "worker", "mail", "postgres", "redis"):
+    for name in ("proxy", "web", "worker", "beat", "mail", "postgres", "redis"):
         assert composed[name].keys["healthcheck"]["test"][0] == "CMD", name
 
 
@@ -164,6 +164,7 @@ def test_each_service_holds_the_secrets_that_it_needs_and_no_other(
         "proxy": {"PROXY_SECRET"},
         "web": {"SECRET_KEY", "PROXY_SECRET", "WEB_PASSWORD", "REDIS_PASSWORD"},
         "worker": {"WORKER_PASSWORD", "REDIS_PASSWORD"},
+        "beat": {"REDIS_PASSWORD"},
         "mail": {"MAIL_PASSWORD", "REDIS_PASSWORD"},
         "migrate": {"OWNER_PASSWORD", "REDIS_PASSWORD"},
         # It makes the roles.

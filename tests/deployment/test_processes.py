@@ -128,19 +128,21 @@ def test_only_the_worker_holds_the_key_to_what_goes_into_the_inbox(installation:
     assert not any(path.read_bytes() in content for path in private for content in inbox)
 
 
-def test_the_worker_sweeps(installation: Installation) -> None:
+def test_beat_calls_and_the_worker_sweeps(installation: Installation) -> None:
     deadline = time.monotonic() + SECONDS_TO_WAIT
     # A turn is two lines, received and succeeded. When it starts, the worker takes some by itself. Later, only sweeps
     # are due.
     while (lines := installation.log("worker").count(WORKED)) < 12 and time.monotonic() < deadline:
         time.sleep(0.2)
-    assert lines >= 12, installation.log("worker")
+    assert lines >= 12, installation.log("beat") + installation.log("worker")
 
 
-def test_a_worker_at_work_is_healthy(installation: Installation) -> None:
-    command = [sys.executable, "-m", "vocboard.commands.main", "health", "worker"]  # that of the file's healthcheck
-    environment = dict(installation.environments["worker"])
-    checked = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
+@pytest.mark.parametrize("service", ["worker", "beat"])
+def test_a_service_at_work_is_healthy(installation: Installation, service: str) -> None:
+    command = [sys.executable, "-m", "vocboard.commands.main", "health", service]  # that of the file's healthcheck
+    checked = subprocess.run(
+        command, env=dict(installation.environments[service]), capture_output=True, text=True, check=False
+    )
     assert checked.returncode == 0, checked.stdout + checked.stderr
 
 
@@ -323,5 +325,5 @@ def test_nothing_secret_is_logged(installation: Installation) -> None:
     lines = (line.split("=", 1) for line in (installation.directory / ".env").read_text().splitlines())
     secrets = [value for name, value in lines if name in deploy_env.SECRETS]
     assert len(secrets) == len(deploy_env.SECRETS)
-    for name in ("migrate", "web", "worker"):
+    for name in ("migrate", "web", "worker", "beat"):
         assert not any(secret in installation.log(name) for secret in secrets), name

@@ -36,7 +36,7 @@ def install(directory: Path) -> Path:
     return environment / "bin"
 
 
-def test_runs_web_worker_and_mail(tmp_path: Path) -> None:
+def test_runs_web_worker_beat_and_mail(tmp_path: Path) -> None:
     programs, data = install(tmp_path / "wheel"), tmp_path / "data"
     data.mkdir()
     with (
@@ -53,10 +53,10 @@ def test_runs_web_worker_and_mail(tmp_path: Path) -> None:
         deadline = time.monotonic() + SECONDS_TO_WAIT
         while not is_working() and time.monotonic() < deadline:
             time.sleep(0.2)
-        logs = "".join(installation.log(name) for name in ("web", "worker", "mail"))
+        logs = "".join(installation.log(name) for name in ("web", "worker", "beat", "mail"))
         assert is_working(), logs
         assert "Traceback" not in logs
         assert "not receiving wake-ups" not in logs
-        for service, health in (("worker", ["worker"]), ("mail", ["worker", "--only", "mail"])):
+        for service, health in (("worker", ["worker"]), ("beat", ["beat"]), ("mail", ["worker", "--only", "mail"])):
             environment = dict(installation.environments[service])
             subprocess.run([str(programs / "vocboard"), "health", *health], env=environment, check=True)

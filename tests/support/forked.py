@@ -26,11 +26,13 @@ from vocboard.app.intake.confinement import end_with_parent
 from vocboard.commands.main import main
 
 ROOT = Path(__file__).parents[2]
-# What `vocboard worker` imports; no more, because tests look at what is imported there.
+# What `vocboard worker` and `vocboard beat` import; no more, because tests look at what is imported there.
 IMPORTED = (
     "celery.apps.worker",
     "celery.concurrency.prefork",
+    "celery.concurrency.solo",
     "psycopg",
+    "vocboard.commands.beat",
     "vocboard.commands.worker",
     "vocboard.worker.celery_app",
     "vocboard.worker.ground_truth_directory",

@@ -68,7 +68,7 @@ class Installation:
 def installed(
     directory: Path, *, faster: Mapping[str, str] | None = None, mail: str = "", programs: Path | None = None
 ) -> Iterator[Installation]:
-    """Run migrate to its end, then web and worker until the block ends; the mail service if there is mail.
+    """Run migrate to its end, then web, worker and beat until the block ends; the mail service if there is mail.
 
     Args:
         directory: an empty one, for volumes and logs.
@@ -83,7 +83,7 @@ def installed(
     assert deploy_env.main([HOST, "internal"], directory) == 0
     variables = dict(line.split("=", 1) for line in (directory / ".env").read_text().splitlines())
     variables["VOCBOARD_MAIL_URL"] = mail
-    at_work = ("worker", "mail") if mail else ("worker",)
+    at_work = ("worker", "beat", "mail") if mail else ("worker", "beat")
     composed = services(variables)
     volumes = {name: directory / name for name in ("archives", "truth-inbox", "truth")}
     for volume in volumes.values():

@@ -49,7 +49,7 @@ def test_both_workers_still_consume_after_redis_was_killed_and_restarted(
             return sum(queue.count(session, state) for state in queue.UNFINISHED)
 
     started = [backend.running("worker", worker_processes=2, sweep_interval="PT2S") for _ in range(2)]
-    with started[0] as first, started[1] as second:
+    with started[0] as first, started[1] as second, backend.running("beat", sweep_interval="PT2S"):
         uploads = [threading.Thread(target=upload) for _ in range(2)]
         for thread in uploads:
             thread.start()

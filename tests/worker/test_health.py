@@ -12,10 +12,11 @@ from sqlalchemy import select, update
 
 from tests.support import forked
 from tests.support.backend import Backend, wait_until
+from tests.support.crashing_servers import crashing_redis
 from tests.support.factories import make_challenge, make_truth
 from tests.support.jobs import let_leases_end
 from tests.support.mail import mail_server
-from tests.support.services import REAL
+from tests.support.services import REAL, needed
 from tests.support.site import serving
 from vocboard.app.database import now
 from vocboard.app.jobs import heartbeats
@@ -113,6 +114,22 @@ def test_a_database_that_is_away_is_reported_in_one_line(backend: Backend) -> No
     assert status == 1
     assert message.startswith("cannot read from the database")
     assert message.count("\n") == 1
+
+
+@pytest.mark.services
+@pytest.mark.parametrize("set_up", [REAL], indirect=True)
+def test_beat_that_does_not_reach_the_broker_is_noticed(
+    backend: Backend, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("TMPDIR", str(tmp_path))
+    often = {"VOCBOARD_SWEEP_INTERVAL": "PT0.5S"}
+    assert health(backend, "beat", **often) == (1, "beat last reached the broker: never\n")
+    with needed(crashing_redis()) as (url, server), backend.running("beat", broker_url=f"{url}/0"):
+        wait_until(lambda: health(backend, "beat", **often)[0] == 0)
+        server.kill()
+        wait_until(lambda: health(backend, "beat", **often)[0] == 1)
+        server.start()
+        wait_until(lambda: health(backend, "beat", **often)[0] == 0)
 
 
 def unready(client: httpx.Client) -> set[str]:

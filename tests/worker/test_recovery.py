@@ -62,7 +62,7 @@ class BlockedArchive:
 def test_a_submission_whose_worker_was_killed_is_scored_by_another(backend: Backend, victim: str) -> None:
     submission_id = backend.submit(backend.user(), backend.challenge())
     blocked = BlockedArchive(backend, submission_id)
-    with contextlib.ExitStack() as stack:
+    with backend.running("beat"), contextlib.ExitStack() as stack:
         worker = stack.enter_context(backend.running("worker"))
         backend.wait_for(submission_id, State.EVALUATING)
         if victim == "the whole worker":
