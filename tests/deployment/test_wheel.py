@@ -18,7 +18,7 @@ from vocboard.app.messaging import outbox
 from vocboard.app.messaging.broker import WORK
 
 pytestmark = pytest.mark.services
-SETTINGS = {"VOCBOARD_SWEEP_INTERVAL": "PT1S", "VOCBOARD_POLL_INTERVAL": "PT1S"}
+SETTINGS = {"VOCBOARD_SWEEP_INTERVAL": "PT1S", "VOCBOARD_POLL_INTERVAL": "PT600S"}  # so that only wake-ups cause sweeps
 SECONDS_TO_WAIT = 60.0
 
 
