@@ -21,6 +21,7 @@ from vocboard.app.accounts.password_work import PasswordWork
 from vocboard.app.accounts.signing_in import SignInService
 from vocboard.app.api import documentation, uploads
 from vocboard.app.database import Database
+from vocboard.app.intake.body_limit import BodyLimit
 from vocboard.app.intake.resumable import remove_expired
 from vocboard.app.intake.validation import Validator
 from vocboard.app.leaderboards.current import Boards
@@ -33,7 +34,6 @@ from vocboard.app.submissions import queries as submissions
 from vocboard.app.submissions.pruning import prune
 from vocboard.app.web import health, problem_details, security_txt
 from vocboard.app.web.access_log import AccessLog
-from vocboard.app.web.body_limit import BodyLimit
 from vocboard.app.web.csrf import ForgeryProtection
 from vocboard.app.web.dependencies import Services
 from vocboard.app.web.forwarded import Forwarded

@@ -10,8 +10,6 @@ from vocboard.app.intake import models as uploads
 from vocboard.app.jobs import models as jobs
 from vocboard.app.leaderboards import models as leaderboards
 from vocboard.app.messaging import models as mail
-from vocboard.app.rescores import models as rescores
-from vocboard.app.statistics import models as statistics
 from vocboard.app.submissions import models as submissions
 
 __all__ = [
@@ -24,8 +22,6 @@ __all__ = [
     "leaderboards",
     "mail",
     "rate_limits",
-    "rescores",
-    "statistics",
     "submissions",
     "uploads",
 ]

@@ -19,10 +19,11 @@ from vocboard.app.accounts.models import User
 from vocboard.app.challenges.ground_truth import pack_image_sets
 from vocboard.app.challenges.models import Challenge
 from vocboard.app.database import Database
+from vocboard.app.intake import submitting
 from vocboard.app.intake.report import EnteredCompetition, Report
 from vocboard.app.storage.archives import columns_limit
 from vocboard.app.storage.stores import archive_store
-from vocboard.app.submissions import queue, service
+from vocboard.app.submissions import queue
 from vocboard.app.submissions.forms import SubmissionForm
 from vocboard.evaluator.editions import load
 from vocboard.evaluator.ground_truth import GroundTruth
@@ -59,7 +60,7 @@ class Competition:
                     incoming.finish()
                     read.write(columns)
                     read.finish()
-                    service.submit(
+                    submitting.submit(
                         session,
                         user=self.user,
                         challenge=self.challenge,

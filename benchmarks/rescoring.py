@@ -38,10 +38,11 @@ from vocboard.app.challenges.models import MAIN_PHASE
 from vocboard.app.challenges.phases import phase_named
 from vocboard.app.database import Database, now
 from vocboard.app.evaluations.models import ClassScore, CompetitionResult, Measure
+from vocboard.app.intake import submitting
 from vocboard.app.intake.report import EnteredCompetition, Report
 from vocboard.app.storage.archives import columns_limit
 from vocboard.app.storage.stores import archive_store
-from vocboard.app.submissions import queue, service
+from vocboard.app.submissions import queue
 from vocboard.app.submissions.forms import SubmissionForm
 from vocboard.app.submissions.models import State, Submission
 from vocboard.evaluator.editions import load
@@ -201,7 +202,7 @@ class Trial:
                 columns_file.write(columns_content)
                 columns_file.finish()
                 with self.database.writing() as session:
-                    submission = service.submit(
+                    submission = submitting.submit(
                         session,
                         user=user,
                         challenge=challenge,

@@ -57,7 +57,7 @@ CHANGES: Mapping[str, Change] = {
     ),
 }
 _CREATE = "INSERT INTO leaderboard_revisions (challenge_id, revision) VALUES (NEW.id, 1);"
-# The statistics of a challenge are out of date when its revision changes: see `app.statistics.queue`.
+# The statistics of a challenge are out of date when its revision changes: see `app.leaderboards.statistics_queue`.
 _ADD_JOB = (
     "INSERT INTO jobs (id, created_at, kind, key, priority, not_before, attempts)"  # noqa: S608  # our own constants
     f" VALUES ({{id}}, {{now}}, '{Kind.STATISTICS}', NEW.challenge_id, {PRIORITY[Kind.STATISTICS]}, {{now}}, 0)"

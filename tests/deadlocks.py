@@ -37,16 +37,19 @@ from vocboard.app.challenges.phases import check_accepting, lock_to_change
 from vocboard.app.challenges.queries import challenge_as_it_is, challenge_by_slug, challenge_with_phases, lock_challenge
 from vocboard.app.database import Database, now
 from vocboard.app.errors import ConflictError, ServiceError
+from vocboard.app.intake.submitting import lock_submitter
 from vocboard.app.jobs import service as jobs
 from vocboard.app.jobs.models import Kind
 from vocboard.app.jobs.service import LostClaimError
 from vocboard.app.leaderboards import freezing
-from vocboard.app.moderation import bans, bulk
+from vocboard.app.organising import bans
+from vocboard.app.organising import moderation as bulk
+from vocboard.app.participating import publishing
+from vocboard.app.participating.withdrawing import withdraw
 from vocboard.app.rescores.service import evaluate_again
 from vocboard.app.settings import Settings
-from vocboard.app.submissions import publishing, queue
+from vocboard.app.submissions import queue
 from vocboard.app.submissions.models import State, Submission
-from vocboard.app.submissions.service import lock_submitter, withdraw
 from vocboard.evaluator.editions import load
 from vocboard.migrations import upgrade
 from vocboard.worker import evaluation

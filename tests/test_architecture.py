@@ -17,18 +17,16 @@ PACKAGES = ("app", "client", "commands", "evaluator", "migrations", "worker")
 # The only modules that know HTTP; `api` and `pages` handle requests, the others are what requests meet before.
 WEB = (
     "app.api",
-    "app.web.cached_responses",
-    "app.web.health",
+    "app.intake.body_limit",
     "app.intake.multipart",
     "app.intake.organisers",
-    "app.main",
-    "app.pages",
-    "app.web.problem_details",
-    "app.web",
-    "app.intake.multipart",
     "app.intake.parts",
     "app.intake.receiving",
+    "app.intake.requests",
     "app.intake.service",
+    "app.main",
+    "app.pages",
+    "app.web",
 )
 WEB_LIBRARIES = ("fastapi", "starlette", "sse_starlette", "uvicorn")
 # What reads the ground truth, or judges results by it; so does the half of each task's folder named here.
@@ -204,6 +202,30 @@ def test_there_are_no_import_cycles() -> None:
         targets = {imported_module(found) for found in imports(module)}
         around = {target.rsplit(".", count)[0] for target in targets for count in range(1, target.count(".") + 1)}
         reached[module] = {target for target in targets | around if target in modules() and not within(module, target)}
+    check_has_no_cycle(reached)
+
+
+def test_there_are_no_import_cycles_between_packages() -> None:
+    """Packages are the first level within `app`, `worker` ...: packages, and modules next to them."""
+    own = ours("app", "client", "commands", "migrations", "worker")
+    reached: dict[str, set[str]] = {package_of(module): set() for module in own}
+    for module in own:
+        targets = {package_of(target) for found in imports(module) if (target := imported_module(found)) in modules()}
+        reached[package_of(module)] |= targets - {package_of(module)}
+    check_has_no_cycle(reached)
+
+
+def package_of(module: str) -> str:
+    """Return the package that a module belongs to, at the first level.
+
+    >>> package_of("app.web.csrf"), package_of("app.settings"), package_of("app")
+    ('app.web', 'app.settings', 'app')
+    """
+    return ".".join(module.split(".")[:2])
+
+
+def check_has_no_cycle(reached: dict[str, set[str]]) -> None:
+    """Fail and name a cycle if there is one among modules or packages and what each of them imports."""
     try:
         TopologicalSorter(reached).prepare()
     except CycleError as error:

@@ -22,12 +22,13 @@ from vocboard.app.database import Database, now
 from vocboard.app.intake.reading import StoppedProcessError
 from vocboard.app.jobs import service as jobs
 from vocboard.app.jobs.service import Claim
+from vocboard.app.leaderboards import statistics as boards
+from vocboard.app.leaderboards import statistics_queue as queue
 from vocboard.app.leaderboards.entries import Entry
+from vocboard.app.leaderboards.models import BoardAgreement, BoardDifferences, BoardStatistics
+from vocboard.app.leaderboards.queries import revision_number
 from vocboard.app.leaderboards.service import StatisticsBasis, statistics_basis
-from vocboard.app.rescores.queue import revision as revision_of
-from vocboard.app.statistics import boards, queue
-from vocboard.app.statistics.boards import Failure, Statistics
-from vocboard.app.statistics.models import BoardAgreement, BoardDifferences, BoardStatistics
+from vocboard.app.leaderboards.statistics import Failure, Statistics
 from vocboard.app.storage.archives import DamagedArchiveError
 from vocboard.evaluator.statistics.evidence import Evidence
 from vocboard.worker import image_sets, replicates
@@ -111,7 +112,7 @@ def give_up(process: Process, claim: Claim) -> None:
 def _run(process: Process, claim: Claim, *, is_given_up: bool) -> None:
     until = time.monotonic() + TURN.total_seconds()
     with process.database.snapshot() as session:
-        revision = revision_of(session, claim.key)
+        revision = revision_number(session, claim.key)
         found = _outdated(session, claim.key) if revision else []
     failures = []
     for board in found:

@@ -5,10 +5,10 @@ from dataclasses import replace
 
 from vocboard.app.leaderboards.entries import Entry
 from vocboard.app.leaderboards.ranking import order
+from vocboard.app.leaderboards.sequences import Agreement, Combination
 from vocboard.app.leaderboards.service import StatisticsBasis
 from vocboard.app.leaderboards.shown_statistics import MEAN
-from vocboard.app.statistics.agreement import Agreement, Combination
-from vocboard.app.statistics.boards import MAX_METHODS_BY_CLASS, decimals_of
+from vocboard.app.leaderboards.statistics import MAX_METHODS_BY_CLASS, decimals_of
 from vocboard.evaluator.rules import Competition, Edition
 from vocboard.evaluator.statistics.across import RankCombination
 from vocboard.evaluator.statistics.bootstrap import replicate

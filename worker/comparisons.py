@@ -12,10 +12,11 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
+from vocboard.app.leaderboards.differences import Differences
 from vocboard.app.leaderboards.entries import Entry
+from vocboard.app.leaderboards.sequences import AGREEMENT_DECIMALS, MIN_IMAGES, Agreement, Change
 from vocboard.app.leaderboards.shown_statistics import MEAN
-from vocboard.app.statistics.agreement import AGREEMENT_DECIMALS, MIN_IMAGES, Agreement
-from vocboard.app.statistics.boards import (
+from vocboard.app.leaderboards.statistics import (
     MAX_METHODS_BY_CLASS,
     Failure,
     Interval,
@@ -23,8 +24,6 @@ from vocboard.app.statistics.boards import (
     Statistics,
     decimals_of,
 )
-from vocboard.app.statistics.differences import Differences
-from vocboard.app.statistics.sequences import Change
 from vocboard.evaluator.editions import Competition
 from vocboard.evaluator.statistics import simultaneous
 from vocboard.evaluator.statistics.across import correlations

@@ -20,9 +20,9 @@ from vocboard.app.evaluations import service as evaluations
 from vocboard.app.jobs import service as jobs
 from vocboard.app.jobs.service import Claim, LostClaimError
 from vocboard.app.leaderboards import freezing
+from vocboard.app.participating.publishing import publish_if_promised
 from vocboard.app.submissions import queue
 from vocboard.app.submissions.models import Submission
-from vocboard.app.submissions.publishing import publish_if_promised
 from vocboard.evaluator.editions import Edition
 from vocboard.worker import ground_truth_files
 from vocboard.worker.columns import OutdatedArchiveError, UnscorableError, Uploaded, evaluate

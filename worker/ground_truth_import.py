@@ -6,11 +6,11 @@ from pathlib import Path
 
 from nacl.public import PrivateKey
 
-from vocboard.app.challenges import ground_truth_queue as queue
 from vocboard.app.challenges.ground_truth import pack_image_sets
-from vocboard.app.challenges.ground_truth_queue import ImportedTruth
 from vocboard.app.challenges.models import GroundTruthVersion
-from vocboard.app.evaluations import diagnosis_tasks
+from vocboard.app.evaluations import diagnosis_tasks, scorings
+from vocboard.app.evaluations import ground_truth_queue as queue
+from vocboard.app.evaluations.ground_truth_queue import ImportedTruth
 from vocboard.app.evaluations.models import Evaluation
 from vocboard.app.jobs import service as jobs
 from vocboard.app.jobs.service import Claim
@@ -40,7 +40,7 @@ def run(process: Process, claim: Claim) -> None:
         edition = queue.begin(session, claim)
         version = session.get(GroundTruthVersion, claim.key)
         if edition is None or version is None:
-            queue.start_scorings(session)
+            scorings.start_scorings(session)
             jobs.finish(session, claim)
             return
     inbox = GroundTruthInbox(settings.ground_truth_inbox)
@@ -58,7 +58,7 @@ def run(process: Process, claim: Claim) -> None:
             # challenge's own ground truth has the hash, not that any on this server has.
             of_challenge = Submission.challenge_id == version.challenge_id
             diagnosis_tasks.add(session, of_challenge, Evaluation.ground_truth_sha256 == imported.sha256)
-            queue.start_scorings(session)
+            scorings.start_scorings(session)
     inbox.discard(claim.key)
 
 

@@ -1,4 +1,7 @@
-"""Compares the scores of the same methods on two image sets, from their replicates; see `app.statistics.image_sets`."""
+"""Compares the scores of the same methods on two image sets, from their replicates.
+
+See `app.leaderboards.image_sets`.
+"""
 
 import uuid
 from collections.abc import Sequence
@@ -12,17 +15,10 @@ from vocboard.app.database import Database, now
 from vocboard.app.jobs import service as jobs
 from vocboard.app.jobs.service import Claim
 from vocboard.app.leaderboards.entries import Entry
+from vocboard.app.leaderboards.image_sets import VERSION, ImageSetStatistics, Pair, comparable, of_competitions, on_both
+from vocboard.app.leaderboards.models import ImageSetComparison
 from vocboard.app.leaderboards.service import statistics_basis
-from vocboard.app.statistics.boards import decimals_of, digest_of
-from vocboard.app.statistics.image_sets import (
-    VERSION,
-    ImageSetStatistics,
-    Pair,
-    comparable,
-    of_competitions,
-    on_both,
-)
-from vocboard.app.statistics.models import ImageSetComparison
+from vocboard.app.leaderboards.statistics import decimals_of, digest_of
 from vocboard.evaluator.editions import Competition
 from vocboard.evaluator.statistics.intervals import ReplicatedScore
 from vocboard.evaluator.statistics.simultaneous import changes, minus_independent

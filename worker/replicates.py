@@ -23,10 +23,10 @@ from vocboard.app.challenges.models import Challenge, ChallengePhase, EditionVer
 from vocboard.app.challenges.phases import on_image_set
 from vocboard.app.database import Database
 from vocboard.app.evaluations.models import CompetitionResult, Evaluation, SecretEvidence
+from vocboard.app.leaderboards import statistics_queue as queue
+from vocboard.app.leaderboards.models import SecretReplicates
+from vocboard.app.leaderboards.statistics import Failure
 from vocboard.app.settings import Settings
-from vocboard.app.statistics import queue
-from vocboard.app.statistics.boards import Failure
-from vocboard.app.statistics.models import SecretReplicates
 from vocboard.app.storage.archives import ArchiveStore
 from vocboard.app.submissions.models import Submission
 from vocboard.evaluator.editions import Edition

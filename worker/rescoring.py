@@ -18,9 +18,9 @@ from vocboard.app.database import now
 from vocboard.app.evaluations import service as evaluations
 from vocboard.app.jobs import service as jobs
 from vocboard.app.jobs.service import Claim
+from vocboard.app.leaderboards.models import OPEN, Rescore, RescoreState
 from vocboard.app.rescores import batches, queue, switch
 from vocboard.app.rescores.batches import Batch, Item
-from vocboard.app.rescores.models import OPEN, Rescore, RescoreState
 from vocboard.evaluator import VERSION
 from vocboard.evaluator.scoring import Evaluation
 from vocboard.worker import ground_truth_files

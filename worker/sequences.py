@@ -14,11 +14,11 @@ from vocboard.app.challenges.editions import edition_of
 from vocboard.app.intake.reading import StoppedProcessError
 from vocboard.app.jobs import service as jobs
 from vocboard.app.jobs.service import Claim
-from vocboard.app.statistics import sequence_queue as queue
-from vocboard.app.statistics import sequences
-from vocboard.app.statistics.boards import Failure, decimals_of
-from vocboard.app.statistics.sequence_queue import Person
-from vocboard.app.statistics.sequences import Member, SequenceStatistics
+from vocboard.app.leaderboards import sequence_queue as queue
+from vocboard.app.leaderboards import sequences
+from vocboard.app.leaderboards.sequence_queue import Person
+from vocboard.app.leaderboards.sequences import Member, SequenceStatistics
+from vocboard.app.leaderboards.statistics import Failure, decimals_of
 from vocboard.app.storage.archives import DamagedArchiveError
 from vocboard.evaluator.statistics import sequence as comparison
 from vocboard.evaluator.statistics.influence import influences

@@ -2,15 +2,14 @@
 
 from functools import partial
 
-from vocboard.app.challenges import ground_truth_queue
-from vocboard.app.evaluations import exact_copies
+from vocboard.app.evaluations import exact_copies, scorings
 from vocboard.app.jobs import heartbeats
 from vocboard.app.jobs import service as jobs
 from vocboard.app.jobs.service import Claim
-from vocboard.app.leaderboards import freezing
+from vocboard.app.leaderboards import freezing, sequence_queue
+from vocboard.app.leaderboards import statistics_queue as statistics
+from vocboard.app.leaderboards import statistics_removal as removal
 from vocboard.app.rescores import queue as rescores
-from vocboard.app.statistics import queue as statistics
-from vocboard.app.statistics import removal, sequence_queue
 from vocboard.app.submissions import queue as submissions
 from vocboard.evaluator import VERSION
 from vocboard.worker import ground_truth_import
@@ -40,7 +39,7 @@ def sweep(process: Process) -> None:
         heartbeats.remove_old,
         exact_copies.synchronise,
         removal.remove_unneeded,
-        ground_truth_queue.start_scorings,
+        scorings.start_scorings,
         partial(rescores.add_missing, evaluator_version=VERSION),
         statistics.add_outdated,
         sequence_queue.mark_changed,

@@ -12,13 +12,14 @@ from vocboard.app.api.paging import ItemPage, Paging
 from vocboard.app.api.phases import PhaseKey, quota_of, views_of_phases
 from vocboard.app.api.problems import problem_responses
 from vocboard.app.api.schemas import challenges as schemas
-from vocboard.app.challenges import copying, samples
+from vocboard.app.challenges import samples
 from vocboard.app.challenges import service as challenges
 from vocboard.app.challenges.models import MAIN_PHASE, Challenge
-from vocboard.app.challenges.phase_changes import note_on_change
 from vocboard.app.database import now
 from vocboard.app.leaderboards.service import imported_scores
-from vocboard.app.quotas.service import quotas
+from vocboard.app.organising import challenge_changes, copying
+from vocboard.app.organising.phase_changes import note_on_change
+from vocboard.app.submissions.quota import quotas
 from vocboard.app.web.dependencies import DatabaseDep
 from vocboard.app.web.identity import ApiIdentity, OrganisingUser, Viewer
 from vocboard.app.web.organised import OrganisedByToken
@@ -95,7 +96,7 @@ def replace_edition(
 ) -> schemas.ChallengeDetails:
     """Replace a custom edition before ground truth is uploaded. Afterwards, use `POST /challenges/{slug}/rescores`."""
     with organised.writing() as (session, challenge):
-        challenges.replace_edition_file(
+        challenge_changes.replace_edition_file(
             session, challenge=challenge, user=organised.user, edition_file=given.edition_file
         )
         return challenge_details(session, challenge, identity.reader)
@@ -112,7 +113,7 @@ def create_challenge(
 ) -> schemas.ChallengeDetails:
     """Create a challenge. Next, upload its ground truth."""
     with database.writing() as session:
-        challenge = challenges.create(
+        challenge = challenge_changes.create(
             session,
             organiser=user,
             slug=new.slug,
@@ -153,7 +154,7 @@ def change_challenge(
     with organised.writing() as (session, challenge):
         rules = changes.applied_to(challenges.rules_of(challenge))
         note = note_on_change(challenge, challenges.phase_named(challenge, MAIN_PHASE), rules)
-        challenges.update(session, challenge=challenge, user=organised.user, rules=rules)
+        challenge_changes.update(session, challenge=challenge, user=organised.user, rules=rules)
         return schemas.ChangedChallenge(**dict(challenge_details(session, challenge, identity.reader)), note=note)
 
 

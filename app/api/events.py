@@ -16,17 +16,17 @@ from sse_starlette import EventSourceResponse, ServerSentEvent
 from starlette.types import Receive, Scope, Send
 
 from vocboard.app.accounts.models import User
+from vocboard.app.accounts.viewer import Identity, viewer_now
 from vocboard.app.api.problems import problem_responses
 from vocboard.app.database import Database
 from vocboard.app.errors import NotFoundError, NotSignedInError
+from vocboard.app.intake.requests import client_address
 from vocboard.app.rate_limits import network
 from vocboard.app.submissions import queries, queue
 from vocboard.app.submissions.models import State
-from vocboard.app.web.client import client_address
 from vocboard.app.web.dependencies import DatabaseDep, OpenStreamsDep
 from vocboard.app.web.identity import ApiIdentity, Viewer
 from vocboard.app.web.open_streams import OpenStreams
-from vocboard.app.web.viewer import Identity, viewer_now
 
 router = APIRouter(tags=["submissions"])
 

@@ -14,8 +14,8 @@ from vocboard.app.challenges.models import MAIN_PHASE
 from vocboard.app.errors import ServiceError
 from vocboard.app.leaderboards import export
 from vocboard.app.leaderboards.board import Board, BoardRow, Part
-from vocboard.app.leaderboards.removals import Cause
-from vocboard.app.statistics.boards import UNKNOWN
+from vocboard.app.leaderboards.corrections import Cause
+from vocboard.app.leaderboards.statistics import UNKNOWN
 from vocboard.app.web.cached_responses import KEPT_BUT_ASKED_FOR, Rendering, answer
 from vocboard.app.web.dependencies import BoardsDep
 from vocboard.app.web.identity import Viewer

@@ -9,9 +9,8 @@ from vocboard.app.api.problems import problem_responses
 from vocboard.app.api.schemas.submissions import SubmissionDetails
 from vocboard.app.api.schemas.values import FromObject
 from vocboard.app.api.submission_views import ModeratedSubmission
-from vocboard.app.moderation import bulk, submissions
-from vocboard.app.moderation.bulk import MAX_SUBMISSIONS, Action
-from vocboard.app.moderation.submissions import MAX_REASON_LENGTH
+from vocboard.app.organising import moderation as bulk
+from vocboard.app.organising.moderation import MAX_REASON_LENGTH, MAX_SUBMISSIONS, Action
 from vocboard.app.web.organised import OrganisedByToken
 
 router = APIRouter(tags=["moderation"])
@@ -65,7 +64,7 @@ class BulkOutcomes(BaseModel):
 @router.post("/submissions/{submission_id}/disqualify", responses=ERRORS)
 def disqualify(submission: ModeratedSubmission, given: Reason) -> SubmissionDetails:
     """Disqualify a submission: remove it from all leaderboards until it is reinstated. The owner is sent the reason."""
-    answer = submission.change(submissions.disqualify, site=submission.services.settings.public_url, **dict(given))
+    answer = submission.change(bulk.disqualify, site=submission.services.settings.public_url, **dict(given))
     submission.services.notifier.mail_queued()
     return answer
 
@@ -74,7 +73,7 @@ def disqualify(submission: ModeratedSubmission, given: Reason) -> SubmissionDeta
 def reinstate(submission: ModeratedSubmission, given: OptionalReason | None = None) -> SubmissionDetails:
     """Lift a disqualification: restore the previous state of the submission. Its owner is notified by email."""
     reason, site = given.reason if given else "", submission.services.settings.public_url
-    answer = submission.change(submissions.reinstate, site=site, reason=reason)
+    answer = submission.change(bulk.reinstate, site=site, reason=reason)
     submission.services.notifier.mail_queued()
     submission.services.notifier.jobs_added()  # it may wait for a worker
     return answer
@@ -83,13 +82,13 @@ def reinstate(submission: ModeratedSubmission, given: OptionalReason | None = No
 @router.post("/submissions/{submission_id}/fail", responses=ERRORS)
 def fail(submission: ModeratedSubmission, given: Reason) -> SubmissionDetails:
     """Mark a submission as failed because of an error on the server. It no longer counts against the quota."""
-    return submission.change(submissions.fail, reason=given.reason)
+    return submission.change(bulk.fail, reason=given.reason)
 
 
 @router.post("/submissions/{submission_id}/allow-publishing", responses=ERRORS)
 def allow_publishing(submission: ModeratedSubmission) -> SubmissionDetails:
     """Let a submission that an organiser has unpublished be published again."""
-    return submission.change(submissions.allow_publishing)
+    return submission.change(bulk.allow_publishing)
 
 
 @router.post("/challenges/{slug}/submissions/actions", responses=ERRORS)

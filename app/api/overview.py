@@ -13,15 +13,15 @@ from vocboard.app.api.problems import problem_responses
 from vocboard.app.api.schemas.submissions import SubmissionSummary
 from vocboard.app.api.schemas.values import Fraction, FromObject, Instant
 from vocboard.app.api.submission_views import organisers_summary
-from vocboard.app.audit import export, queries
 from vocboard.app.challenges import bans as banned
 from vocboard.app.forms import FilterInstant
-from vocboard.app.moderation import bans
-from vocboard.app.moderation.submissions import MAX_REASON_LENGTH
-from vocboard.app.overview import entrants as entrants_of
-from vocboard.app.overview import queue as queue_of
-from vocboard.app.overview import submissions as overview
-from vocboard.app.overview.submissions import Filters, Flag, Kind, Row, Sort
+from vocboard.app.organising import audit_log as export
+from vocboard.app.organising import bans
+from vocboard.app.organising import entrants as entrants_of
+from vocboard.app.organising import queue as queue_of
+from vocboard.app.organising import submissions as overview
+from vocboard.app.organising.moderation import MAX_REASON_LENGTH
+from vocboard.app.organising.submissions import Filters, Flag, Kind, Row, Sort
 from vocboard.app.web.organised import OrganisedByToken
 
 router = APIRouter(prefix="/challenges/{slug}", tags=["overview"])
@@ -266,7 +266,7 @@ def get_log(
     """Return the audit log of a challenge, newest event first."""
     filters = _log_filters(who, action, about, since, until)
     with organised.reading() as (session, challenge):
-        found = queries.page_of_log(
+        found = export.page_of_log(
             session, challenge_id=challenge.id, filters=filters, page=paging.page, per_page=paging.per_page
         )
     return item_page(found, LoggedEvent.model_validate)
@@ -291,8 +291,8 @@ def get_log_file(
 
 def _log_filters(
     who: str, action: str, about: uuid.UUID | None, since: FilterInstant | None, until: FilterInstant | None
-) -> queries.Filters:
-    return queries.Filters(who, "".join(filter(str.isprintable, action)), about, since, until)
+) -> export.Filters:
+    return export.Filters(who, "".join(filter(str.isprintable, action)), about, since, until)
 
 
 def _submission(row: Row) -> OrganisersSubmission:

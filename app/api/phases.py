@@ -11,9 +11,10 @@ from vocboard.app.api.schemas import challenges as schemas
 from vocboard.app.challenges import phase_people
 from vocboard.app.challenges import service as challenges
 from vocboard.app.challenges.models import Challenge
-from vocboard.app.challenges.phase_changes import note_on_change
 from vocboard.app.database import now
-from vocboard.app.quotas import rule as quota_rule
+from vocboard.app.organising import challenge_changes, phase_changes
+from vocboard.app.organising.phase_changes import note_on_change
+from vocboard.app.submissions import quota as quota_rule
 from vocboard.app.web.dependencies import DatabaseDep
 from vocboard.app.web.identity import Viewer
 from vocboard.app.web.organised import OrganisedByToken, OrganisedChallenge
@@ -36,7 +37,7 @@ def add_phase(
 ) -> schemas.Phase:
     """Add a phase with its own dates, quota, detail level, competitions and admission."""
     with organised.writing() as (session, challenge):
-        phase = challenges.add_phase(
+        phase = phase_changes.add_phase(
             session,
             challenge=challenge,
             user=organised.user,
@@ -56,7 +57,7 @@ def change_phase(organised: OrganisedByToken, key: str, changes: schemas.PhaseCh
     with organised.writing() as (session, challenge):
         before = challenges.phase_named(challenge, key)
         note = note_on_change(challenge, before, changes.applied_to(before.rules))
-        phase = challenges.change_phase(
+        phase = challenge_changes.change_phase(
             session,
             challenge=challenge,
             user=organised.user,
@@ -70,7 +71,7 @@ def change_phase(organised: OrganisedByToken, key: str, changes: schemas.PhaseCh
 @router.delete("/phases/{key}", status_code=204, responses=problem_responses(401, 403, 404, 409))
 def remove_phase(organised: OrganisedByToken, key: str) -> None:
     """Remove a phase that has neither submissions nor ground truth."""
-    organised.change(challenges.remove_phase, key=key)
+    organised.change(phase_changes.remove_phase, key=key)
 
 
 @router.get("/admissions", responses=READING)

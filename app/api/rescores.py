@@ -15,9 +15,9 @@ from vocboard.app.api.schemas.submissions import SubmissionDetails
 from vocboard.app.api.submission_views import changed
 from vocboard.app.database import Database
 from vocboard.app.errors import NotSignedInError
+from vocboard.app.leaderboards.models import OPEN, RescoreState
 from vocboard.app.rescores import queries, service
-from vocboard.app.rescores.attention import attention
-from vocboard.app.rescores.models import OPEN, RescoreState
+from vocboard.app.rescores.queries import attention
 from vocboard.app.submissions import queries as submissions
 from vocboard.app.web.dependencies import DatabaseDep, NotifierDep, OpenStreamsDep
 from vocboard.app.web.identity import ApiIdentity, OrganisingUser

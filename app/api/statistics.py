@@ -17,9 +17,8 @@ from vocboard.app.evaluations.diagnosis_failures import EXPLANATIONS as WHY
 from vocboard.app.evaluations.diagnosis_failures import REMEDIES, DiagnosisFailure
 from vocboard.app.leaderboards import statistics_states
 from vocboard.app.leaderboards.across_methods import across_methods
+from vocboard.app.leaderboards.statistics import EXPLANATIONS, Failure
 from vocboard.app.leaderboards.statistics_states import StatisticsState
-from vocboard.app.statistics.boards import Failure
-from vocboard.app.statistics.explanations import EXPLANATIONS
 from vocboard.app.web.organised import OrganisedByToken
 
 router = APIRouter(prefix="/challenges/{slug}/statistics", tags=["statistics"])

@@ -8,16 +8,16 @@ from fastapi import Depends, Request
 from sqlalchemy.orm import Session
 
 from vocboard.app.accounts.models import User
+from vocboard.app.accounts.viewer import Identity
 from vocboard.app.api.problems import UploadProblem
 from vocboard.app.api.schemas import submissions as schemas
 from vocboard.app.evaluations.results import visible_evaluation
 from vocboard.app.evaluations.visible import VisibleEvaluation, VisibleResult
+from vocboard.app.participating.describing import not_declared
 from vocboard.app.submissions import queries, queue
-from vocboard.app.submissions.describing import not_declared
 from vocboard.app.submissions.models import Submission
 from vocboard.app.web.dependencies import services_of
 from vocboard.app.web.identity import ApiIdentity, OrganisingUser, SubmittingUser
-from vocboard.app.web.viewer import Identity
 from vocboard.evaluator.editions import Metric
 
 

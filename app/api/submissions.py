@@ -14,12 +14,14 @@ from vocboard.app.api.problems import problem_responses
 from vocboard.app.api.schemas import submissions as schemas
 from vocboard.app.api.submission_views import OwnSubmission, accepted, details, summary
 from vocboard.app.intake.accepting import Destination
-from vocboard.app.intake.idempotency import MAX_KEY_LENGTH
 from vocboard.app.intake.service import SubmissionRequest
-from vocboard.app.moderation import submissions as moderation
-from vocboard.app.submissions import describing, publishing, queries, service
+from vocboard.app.organising import moderation
+from vocboard.app.participating import describing, publishing
+from vocboard.app.participating import withdrawing as service
+from vocboard.app.submissions import queries
 from vocboard.app.submissions.downloading import download
 from vocboard.app.submissions.forms import read_listed_images
+from vocboard.app.submissions.idempotency import MAX_KEY_LENGTH
 from vocboard.app.submissions.models import FlickrImages, TrainingAnnotation
 from vocboard.app.web.attachments import attachment
 from vocboard.app.web.dependencies import DatabaseDep, IntakeDep, SettingsDep, StoreDep
@@ -266,8 +268,8 @@ def create_anonymous_link(
 ) -> schemas.AnonymousLink:
     """Create a URL that shows a submission's result without names, for double-blind review."""
     with database.writing() as session:
-        token = service.create_anonymous_link(session, submission_id=submission_id, user=user)
-    return schemas.AnonymousLink(url=service.anonymous_address(settings.public_url, token))
+        token = publishing.create_anonymous_link(session, submission_id=submission_id, user=user)
+    return schemas.AnonymousLink(url=publishing.anonymous_address(settings.public_url, token))
 
 
 @router.delete(
@@ -276,4 +278,4 @@ def create_anonymous_link(
 def revoke_anonymous_link(database: DatabaseDep, user: SubmittingUser, submission_id: uuid.UUID) -> None:
     """Revoke the anonymous link of a submission. It no longer works."""
     with database.writing() as session:
-        service.revoke_anonymous_link(session, submission_id=submission_id, user=user)
+        publishing.revoke_anonymous_link(session, submission_id=submission_id, user=user)

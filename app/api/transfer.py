@@ -10,9 +10,9 @@ from vocboard.app.api.documentation import file_responses, upload_form
 from vocboard.app.api.problems import problem_responses
 from vocboard.app.api.schemas.challenges import ChallengeDetails
 from vocboard.app.api.schemas.values import FromObject
-from vocboard.app.challenges import archiving
 from vocboard.app.challenges import service as challenges
 from vocboard.app.intake.organisers import take_challenge
+from vocboard.app.organising import archiving
 from vocboard.app.transfer.importing_people import report_of
 from vocboard.app.transfer.service import begin_export
 from vocboard.app.web.attachments import exported_challenge

@@ -1,4 +1,4 @@
-"""Who may not take part in a challenge. `app.moderation.bans` bans people and lifts bans."""
+"""Who may not take part in a challenge. `app.organising.bans` bans people and lifts bans."""
 
 import uuid
 from collections.abc import Sequence

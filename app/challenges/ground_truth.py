@@ -5,28 +5,22 @@ import threading
 import uuid
 from collections.abc import Sequence
 
-from sqlalchemy import select, update
 from sqlalchemy.orm import Session
 
 from vocboard.app.accounts.models import User
 from vocboard.app.audit import service as audit
-from vocboard.app.audit.service import Actor
 from vocboard.app.challenges import queries
 from vocboard.app.challenges.models import (
     MAIN_PHASE,
     Challenge,
     GroundTruthVersion,
-    Scoring,
     TruthState,
 )
-from vocboard.app.challenges.phases import Phase, lock_to_change, phase_named, phase_with_id, phases_of
+from vocboard.app.challenges.phases import Phase, lock_to_change, phase_named, phases_of
 from vocboard.app.errors import ConflictError
-from vocboard.app.evaluations import diagnosis_tasks
-from vocboard.app.evaluations.models import Evaluation
 from vocboard.app.forms import cleaned
 from vocboard.app.jobs import service as jobs
 from vocboard.app.jobs.models import Kind
-from vocboard.app.submissions.models import Submission
 from vocboard.evaluator.image_sets import ImageSets
 
 MAX_FILE_NAME_LENGTH = 255
@@ -135,51 +129,6 @@ def image_sets_json(session: Session, phase: Phase) -> bytes:
 def pack_image_sets(image_sets: ImageSets) -> bytes:
     """Return image sets in the database's format."""
     return gzip.compress(image_sets.to_json().encode(), mtime=0)
-
-
-def start_scoring(session: Session, *, challenge: Challenge, version: GroundTruthVersion) -> Scoring:
-    """Add a scoring against a version that is ready. `make_current` puts it into effect."""
-    scoring = Scoring(
-        challenge_id=challenge.id, ground_truth_version_id=version.id, edition_version=challenge.edition_version
-    )
-    session.add(scoring)
-    session.flush()
-    return scoring
-
-
-def make_current(
-    session: Session, *, challenge: Challenge, scoring: Scoring, actor: Actor | None, phase_id: uuid.UUID
-) -> None:
-    """Let a round of scoring count from now on in a phase, and in those that share its ground truth.
-
-    The one switch of what boards and results show. A submission without an evaluation in this scoring has no result
-    from now on.
-
-    Args:
-        challenge: with its phases.
-    """
-    phase = phase_with_id(challenge, phase_id)
-    for row in challenge.phases:
-        if row.truth_phase_id == phase_id:
-            row.current_scoring_id = scoring.id
-    session.flush()
-    evaluation = select(Evaluation.id).where(
-        Evaluation.submission_id == Submission.id, Evaluation.scoring_id == scoring.id
-    )
-    session.execute(
-        update(Submission)
-        .where(queries.is_scored_with_truth_of(phase_id))
-        .values(current_evaluation_id=evaluation.scalar_subquery())
-        .execution_options(synchronize_session=False)
-    )
-    diagnosis_tasks.add(session, Evaluation.scoring_id == scoring.id)
-    details = {
-        "from": str(phase.scoring_id) if phase.scoring_id else None,
-        "to": str(scoring.id),
-        "ground_truth_version": str(scoring.ground_truth_version_id),
-        "phase": phase.key,
-    }
-    audit.record(session, actor=actor, action="challenge.make_scoring_current", subject=challenge, details=details)
 
 
 def _current_or_conflict(session: Session, phase: Phase) -> GroundTruthVersion:

@@ -9,13 +9,11 @@ from vocboard.app.audit import service as audit
 from vocboard.app.challenges import queries
 from vocboard.app.challenges.ground_truth import needs_confirmation
 from vocboard.app.challenges.models import Challenge, GroundTruthVersion, TruthState
-from vocboard.app.challenges.phase_changes import record_changes, require_not_entered
 from vocboard.app.challenges.phases import (
     competitions_scored_with,
     edition_of_phase,
     lock_to_change,
     phase_with_id,
-    phases_scored_with,
 )
 from vocboard.app.database import now
 from vocboard.app.errors import ConflictError, NotFoundError
@@ -91,41 +89,3 @@ def unscorable(challenge: Challenge, version: GroundTruthVersion) -> Mapping[str
         for key in missing
         if key in competitions
     }
-
-
-def remove_unscorable(session: Session, *, challenge: Challenge, user: User, number: int) -> list[str]:
-    """Remove the competitions that a version cannot score from its phase, and from those that share its ground truth.
-
-    After the commit, the caller notifies the `WorkerNotifier`.
-
-    Returns:
-        The keys of these competitions.
-
-    Raises:
-        NotFoundError: there is no such version.
-        ConflictError: it is not ready, or would leave a phase without competitions; there are submissions to one of
-            them; or the challenge is archived.
-    """
-    lock_to_change(session, challenge)
-    version = get(session, challenge, number)
-    if version.state is not TruthState.READY:
-        raise ConflictError(f"Version {number} is {version.state}.")
-    removed = list(unscorable(challenge, version))
-    concerned = [
-        phase
-        for phase in phases_scored_with(challenge, version.phase_id)
-        if not set(removed).isdisjoint(phase.competitions)
-    ]
-    for phase in concerned:
-        if set(phase.competitions) <= set(removed):
-            of_phase = f"the phase “{phase.title}”" if len(challenge.phases) > 1 else "the challenge"
-            raise ConflictError(f"Version {number} can score none of the competitions of {of_phase}.")
-        require_not_entered(session, phase, set(removed) & set(phase.competitions))
-    for phase in concerned:
-        left = [key for key in phase.competitions if key not in removed]
-        challenge.phase_row(phase.key).competition_keys = left
-        session.flush()
-        changes = {"competitions": {"from": list(phase.competitions), "to": left}}
-        record_changes(session, challenge, user, phase.key, changes)
-    jobs.add(session, Kind.IMPORT, version.id, owner=user.id)
-    return removed

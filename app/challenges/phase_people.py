@@ -6,7 +6,7 @@ before people have accounts, and cannot find out who has one.
 
 import uuid
 from collections.abc import Mapping, Sequence
-from datetime import datetime, timedelta
+from datetime import datetime
 
 from sqlalchemy import select
 from sqlalchemy.orm import Session, contains_eager
@@ -14,12 +14,11 @@ from sqlalchemy.orm import Session, contains_eager
 from vocboard.app.accounts.models import User
 from vocboard.app.accounts.people import normalised_email
 from vocboard.app.audit import service as audit
-from vocboard.app.challenges import queries
-from vocboard.app.challenges.models import Admission, Challenge, ChallengePhase, ExtraQuota, PhaseAdmission
-from vocboard.app.challenges.phases import Phase, earlier_phases, lock_to_change
+from vocboard.app.challenges.models import Challenge, ChallengePhase, ExtraQuota, PhaseAdmission
+from vocboard.app.challenges.phases import Phase, lock_to_change
 from vocboard.app.challenges.rules import LATEST
 from vocboard.app.database import now
-from vocboard.app.errors import ForbiddenError, InvalidInputError, NotFoundError
+from vocboard.app.errors import InvalidInputError, NotFoundError
 from vocboard.app.forms import FieldChecks
 
 MAX_EXTRA = 1_000
@@ -27,39 +26,6 @@ MAX_ADMITTED = 1_000  # people at a time
 MAX_LISTED = 20  # invalid addresses in a message
 MAX_REASON_LENGTH = 500
 NO_SUCH_QUOTA = "This extra quota does not exist."
-
-
-def check_admitted(session: Session, *, challenge: Challenge, phase: Phase, user: User) -> None:
-    """Raise `ForbiddenError` if a person may not submit to a phase.
-
-    Args:
-        challenge: with its phases.
-    """
-    admission = phase.rules.admission
-    if not phase.rules.chooses_people or is_admitted(session, phase, user):
-        return
-    _check_age(phase, user)
-    if admission is Admission.EVERYONE:
-        return
-    if admission is Admission.APPROVED:
-        raise ForbiddenError(
-            f"Only people whom the organisers have admitted can submit to the phase “{phase.title}”. Ask them."
-        )
-    earlier = [each.id for each in earlier_phases(challenge, phase)]
-    if not queries.has_scored(session, earlier, user.id):
-        raise ForbiddenError(
-            f"Only people with a scored submission in an earlier phase can submit to the phase “{phase.title}”."
-        )
-
-
-def _check_age(phase: Phase, user: User) -> None:
-    days = phase.rules.min_account_days
-    allowed_at = (user.email_confirmed_at or now()) + timedelta(days=days)
-    if allowed_at > now():
-        raise ForbiddenError(
-            f"Only accounts whose email address was confirmed at least {days} days ago can submit to the phase "
-            f"“{phase.title}”. Yours can from {allowed_at:%Y-%m-%d %H:%M} UTC. The organisers can admit you earlier."
-        )
 
 
 def is_admitted(session: Session, phase: Phase, user: User) -> bool:

@@ -3,20 +3,18 @@
 import uuid
 from collections.abc import Collection, Mapping, Sequence
 
-from sqlalchemy import ColumnElement, ScalarSelect, exists, false, func, select, true
+from sqlalchemy import ColumnElement, exists, false, func, select, true
 from sqlalchemy.orm import Session, joinedload, selectinload
 
 from vocboard.app.accounts.models import Role, User
 from vocboard.app.challenges.models import (
     Challenge,
     ChallengeOrganiser,
-    ChallengePhase,
     GroundTruthVersion,
     Scoring,
     TruthState,
     Visibility,
 )
-from vocboard.app.submissions.models import State, Submission, SubmissionEntry
 
 
 def organised_by(viewer: User | None) -> ColumnElement[bool]:
@@ -115,13 +113,6 @@ def truth_of_scoring(session: Session, scoring_id: uuid.UUID | None) -> GroundTr
     )
 
 
-def is_scored_with_truth_of(
-    phase_id: ColumnElement[uuid.UUID] | ScalarSelect[uuid.UUID] | uuid.UUID,
-) -> ColumnElement[bool]:
-    """Return the condition on submissions that they are scored against the ground truth of a phase."""
-    return Submission.phase_id.in_(select(ChallengePhase.id).where(ChallengePhase.truth_phase_id == phase_id))
-
-
 def image_sets_of(session: Session, version_id: uuid.UUID) -> bytes | None:
     """Return the stored public part of a ground truth version."""
     return session.scalar(select(GroundTruthVersion.image_sets).where(GroundTruthVersion.id == version_id))
@@ -164,34 +155,6 @@ def has_read_truth(session: Session, challenge_id: uuid.UUID) -> bool:
     return session.scalar(query.limit(1)) is not None
 
 
-def entered_competitions(session: Session, *phase_ids: uuid.UUID) -> set[str]:
-    """Keys of the competitions that have submissions in any of these phases."""
-    return set(
-        session.scalars(
-            select(SubmissionEntry.competition)
-            .join(Submission, Submission.id == SubmissionEntry.submission_id)
-            .where(Submission.phase_id.in_(phase_ids))
-            .distinct()
-        )
-    )
-
-
-def has_submissions(session: Session, phase_id: uuid.UUID) -> bool:
-    """Whether anything has been submitted in a phase."""
-    return session.scalar(select(Submission.id).where(Submission.phase_id == phase_id).limit(1)) is not None
-
-
-def has_scored(session: Session, phase_ids: Sequence[uuid.UUID], user_id: uuid.UUID) -> bool:
-    """Whether a person has a scored submission in one of these phases."""
-    query = select(Submission.id).where(
-        Submission.user_id == user_id,
-        Submission.phase_id.in_(phase_ids),
-        Submission.state == State.SCORED,
-        Submission.is_rehearsal.is_(False),
-    )
-    return session.scalar(query.limit(1)) is not None
-
-
 def challenges_with_new_truth(session: Session, challenge_id: uuid.UUID | None = None) -> Sequence[Challenge]:
     """Return challenges with ready ground truth that nothing has been scored with yet, with phases.
 
@@ -204,13 +167,3 @@ def challenges_with_new_truth(session: Session, challenge_id: uuid.UUID | None =
     )
     query = select(Challenge).where(is_new).options(selectinload(Challenge.phases)).order_by(Challenge.created_at)
     return session.scalars(query if challenge_id is None else query.where(Challenge.id == challenge_id)).all()
-
-
-def has_any_submission(session: Session, challenge_id: uuid.UUID) -> bool:
-    """Whether anything has been submitted to a challenge."""
-    return session.scalar(select(Submission.id).where(Submission.challenge_id == challenge_id).limit(1)) is not None
-
-
-def is_submitted_to(session: Session, phase_id: uuid.UUID) -> bool:
-    """Whether there are submissions that are scored against the ground truth of a phase."""
-    return session.scalar(select(Submission.id).where(is_scored_with_truth_of(phase_id)).limit(1)) is not None

@@ -1,7 +1,7 @@
 """The rules of a challenge: the one type that forms, the API, the command line and the service use, and its checks.
 
 CONTRIBUTING.md, "a rule of challenges or phases", has the steps to add one. What the numbers of the quota mean says
-`app.quotas.rule`.
+`app.submissions.quota`.
 """
 
 from collections.abc import Sequence
@@ -33,7 +33,7 @@ class PhaseRules(BaseModel):
         opens_at: the first instant at which submissions are taken; None if they are taken at once.
         closes_at: the first instant at which they are taken no more; None for never.
         quota_count: submissions that a person may make to a competition in any `quota_period_seconds`.
-        shared_quota: whether competitions with the same ground truth count together (`app.quotas.rule`).
+        shared_quota: whether competitions with the same ground truth count together (`app.submissions.quota`).
         detail: how much of a result participants and visitors see.
         admission: who may submit.
         min_account_days: how long ago the address of an account must have been confirmed, in days; not of people whom

@@ -1,18 +1,13 @@
 """Visibility and rules of challenges. For their ground truth, see `app.challenges.ground_truth`."""
 
-from collections.abc import Callable, Sequence
-from datetime import datetime
-from hashlib import sha256
-from uuid import UUID, uuid4
+from collections.abc import Sequence
 
-from sqlalchemy.exc import IntegrityError
 from sqlalchemy.orm import Session
 
-from vocboard.app.accounts.models import Role, User
-from vocboard.app.audit import service as audit
+from vocboard.app.accounts.models import User
 from vocboard.app.challenges import queries
 from vocboard.app.challenges.edition_versions import source_of_version
-from vocboard.app.challenges.editions import chosen_edition, edition_of
+from vocboard.app.challenges.editions import edition_of
 from vocboard.app.challenges.ground_truth import (
     add_ground_truth_version,
     check_phase_of_truth,
@@ -22,19 +17,7 @@ from vocboard.app.challenges.ground_truth import (
     ground_truth_versions,
     image_sets_json,
 )
-from vocboard.app.challenges.models import MAIN_PHASE, Challenge, ChallengeOrganiser, ChallengePhase, Detail
-from vocboard.app.challenges.phase_changes import (
-    EVERYTHING_IS_THE_OPERATORS,
-    add_phase,
-    changed,
-    check_against_truth,
-    move_next_phases,
-    record_changes,
-    remove_phase,
-    schedule_freezing,
-    store_rules,
-    update_phase,
-)
+from vocboard.app.challenges.models import Challenge
 from vocboard.app.challenges.phases import (
     Phase,
     PhaseState,
@@ -42,28 +25,21 @@ from vocboard.app.challenges.phases import (
     current_phase,
     edition_of_phase,
     leaderboard_phase,
-    lock_to_change,
     phase_named,
     phase_state,
     phases_of,
-    require_not_archived,
 )
-from vocboard.app.challenges.rules import ChallengeRules, PhaseRules, check_rules, rules_of
-from vocboard.app.challenges.slugs import SLUG, check_slug
-from vocboard.app.errors import ConflictError, ForbiddenError, NotFoundError
-from vocboard.app.forms import FieldChecks
-from vocboard.app.leaderboards import freezing
+from vocboard.app.challenges.rules import ChallengeRules, rules_of
+from vocboard.app.challenges.slugs import SLUG
+from vocboard.app.errors import ForbiddenError, NotFoundError
 
 __all__ = [
     "ChallengeRules",
     "Phase",
     "PhaseState",
     "add_ground_truth_version",
-    "add_phase",
-    "change_phase",
     "check_accepting",
     "check_phase_of_truth",
-    "create",
     "current_image_sets",
     "current_phase",
     "current_truth",
@@ -80,17 +56,10 @@ __all__ = [
     "phase_named",
     "phase_state",
     "phases_of",
-    "remove_phase",
-    "replace_edition_file",
     "rules_of",
-    "set_detail",
     "source_of_version",
-    "update",
-    "update_phase",
     "visible_challenges",
 ]
-
-CHANGEABLE_FOR_EVER = frozenset({"title", "description", "visibility"})  # also when it is archived
 
 
 def visible_challenges(session: Session, viewer: User | None) -> Sequence[Challenge]:
@@ -128,175 +97,6 @@ def get_organised(session: Session, slug: str, user: User) -> Challenge:
 def is_organiser(session: Session, challenge: Challenge, user: User | None) -> bool:
     """Whether a user organises a challenge; administrators organise all."""
     return queries.organises(session, user, challenge.id)
-
-
-def create(
-    session: Session,
-    *,
-    organiser: User,
-    slug: str,
-    edition: str,
-    edition_file: str | None = None,
-    rules: ChallengeRules,
-    edition_version: int = 1,
-    challenge_id: UUID | None = None,
-    phase_id: UUID | None = None,
-    imported_at: datetime | None = None,
-) -> Challenge:
-    """Create a challenge with this user as its organiser.
-
-    Args:
-        slug: short name, used in URLs.
-        edition: name of a built-in edition; empty if there is a file.
-        edition_file: content of a custom edition file.
-        edition_version: number of this version of the edition, for an imported challenge.
-        challenge_id: its id, if other rows have it already.
-        phase_id: that of its main phase.
-        imported_at: when it was imported from another server; the caller archives it.
-
-    Raises:
-        ForbiddenError: the user is a participant or a co-organiser.
-        InvalidInputError: with everything that is wrong, by the names above and those of the rules.
-        ConflictError: the slug is taken.
-    """
-    if organiser.role not in {Role.ORGANISER, Role.ADMINISTRATOR}:
-        raise ForbiddenError(
-            "Only organisers can create challenges. Ask the operator of this server for the organiser role."
-        )
-    checks = FieldChecks()
-    check_slug(checks, slug)
-    known = chosen_edition(checks, edition, edition_file)
-    rules = check_rules(checks, rules, known)
-    checks.finish()
-    phase_id = phase_id or uuid4()
-    main = ChallengePhase(
-        id=phase_id, key=MAIN_PHASE, title=rules.phase_title, truth_phase_id=phase_id, **rules.phase_columns()
-    )
-    challenge = Challenge(
-        id=challenge_id,
-        slug=slug,
-        edition=known.name if known else "",
-        edition_file=edition_file,
-        edition_version=edition_version,
-        imported_at=imported_at,
-        phases=[main],
-        **rules.challenge_columns(),
-    )
-    try:
-        with session.begin_nested():
-            session.add(challenge)
-            session.flush()
-    except IntegrityError:
-        raise ConflictError(f"The URL name {slug!r} is already taken. Choose a different one.") from None
-    schedule_freezing(session, phase_id, rules)
-    session.add(ChallengeOrganiser(challenge_id=challenge.id, user_id=organiser.id, is_owner=True))
-    file_hash = sha256(edition_file.encode()).hexdigest() if edition_file else None
-    details = dict(rules) | {"edition": challenge.edition, "edition_file": file_hash}
-    audit.record(session, actor=organiser, action="challenge.create", subject=challenge, details=details)
-    return challenge
-
-
-def update(session: Session, *, challenge: Challenge, user: User, rules: ChallengeRules) -> None:
-    """Change the rules of a challenge from `get_organised`; slug and edition do not change.
-
-    Of an archived one, only title, description and visibility can be changed.
-
-    Raises:
-        InvalidInputError: with all errors, including competitions that the current ground truth cannot score.
-        ConflictError: a competition to be removed has submissions, or the challenge is archived.
-    """
-    queries.lock_challenge(session, challenge.id)
-    freezing.freeze_due(session, challenge)
-    old, main = rules_of(challenge), phase_named(challenge, MAIN_PHASE)
-    checks = FieldChecks()
-    rules = check_rules(checks, rules, edition_of(challenge))
-    if changed(dict(old), dict(rules)).keys() - CHANGEABLE_FOR_EVER:
-        require_not_archived(challenge)
-    message = EVERYTHING_IS_THE_OPERATORS.format(slug=challenge.slug)
-    check_against_truth(session, checks, rules, scoring_id=main.scoring_id, before=old, already_public=message)
-    checks.finish()
-    for name, value in rules.challenge_columns().items():
-        setattr(challenge, name, value)
-    stored = store_rules(session, challenge, main, rules, title=rules.phase_title)
-    record_changes(session, challenge, user, MAIN_PHASE, changed(dict(old), dict(stored)))
-    move_next_phases(session, challenge, user=user, before=main, after=stored)
-
-
-def change_phase(
-    session: Session,
-    *,
-    challenge: Challenge,
-    user: User,
-    key: str,
-    title: str | None,
-    change: Callable[[PhaseRules], PhaseRules],
-) -> Phase:
-    """Change some rules of a phase of a challenge that `get_organised` gave, the main phase or another.
-
-    Args:
-        title: None to leave it.
-        change: given the current rules, returns the new ones.
-
-    Raises:
-        NotFoundError: there is no such phase.
-        InvalidInputError, ConflictError: as `update` and `update_phase`.
-    """
-    phase = phase_named(challenge, key)
-    rules = change(phase.rules)
-    if not phase.is_main:
-        title = phase.title if title is None else title
-        return update_phase(session, challenge=challenge, user=user, key=key, title=title, rules=rules)
-    changes = {name: getattr(rules, name) for name in PhaseRules.model_fields}
-    if title is not None:
-        changes["phase_title"] = title
-    update(session, challenge=challenge, user=user, rules=rules_of(challenge).model_copy(update=changes))
-    return phase_named(challenge, key)
-
-
-def set_detail(session: Session, *, challenge: Challenge, user: User, detail: Detail) -> None:
-    """Change the detail level of a challenge's main phase, even to `everything` when it has ground truth.
-
-    Only for operators: the database does not let the web process do this, so that a compromised web process cannot get
-    exact curves, which reveal the ground truth.
-
-    Args:
-        user: an organiser, named in the audit log.
-    """
-    queries.lock_challenge(session, challenge.id)
-    freezing.freeze_due(session, challenge)
-    before, challenge.main_phase.detail = challenge.main_phase.detail, detail
-    session.flush()
-    changes = changed({"detail": before.value}, {"detail": detail.value})
-    record_changes(session, challenge, user, MAIN_PHASE, changes)
-
-
-def replace_edition_file(session: Session, *, challenge: Challenge, user: User, edition_file: str) -> None:
-    """Replace the custom edition file of a challenge; it then runs all competitions of the new edition.
-
-    Args:
-        challenge: from `get_organised`.
-
-    Raises:
-        InvalidInputError: with all errors of the file.
-        ConflictError: there is already ground truth, which was read by the current edition; a re-score can change that.
-    """
-    lock_to_change(session, challenge)
-    checks = FieldChecks()
-    edition = chosen_edition(checks, "", edition_file)
-    checks.finish()
-    if queries.has_read_truth(session, challenge.id):
-        raise ConflictError(
-            "Ground truth has been uploaded, so the edition can only be changed together with the scores: start a "
-            "re-score with the changed edition file."
-        )
-    if len(challenge.phases) > 1:
-        raise ConflictError("The edition cannot be changed while there are several phases. Remove the others first.")
-    before = challenge.edition
-    challenge.edition, challenge.edition_file = edition.name if edition else "", edition_file
-    challenge.main_phase.competition_keys = list(edition.competitions) if edition else []
-    session.flush()
-    details = {"from": before, "to": challenge.edition, "sha256": sha256(edition_file.encode()).hexdigest()}
-    audit.record(session, actor=user, action="challenge.replace_edition", subject=challenge, details=details)
 
 
 def _find(session: Session, slug: str, viewer: User | None) -> tuple[Challenge, bool]:

@@ -15,9 +15,9 @@ from vocboard.app.challenges.models import Challenge
 from vocboard.app.challenges.phases import Phase
 from vocboard.app.database import Database, now
 from vocboard.app.errors import IncompleteEntryError, WarningsNotAcceptedError
+from vocboard.app.intake import submitting
 from vocboard.app.intake.report import Report
-from vocboard.app.quotas.service import check_any_quota_left
-from vocboard.app.submissions import service as submissions
+from vocboard.app.submissions.quota import check_any_quota_left
 from vocboard.evaluator.editions import Edition
 from vocboard.evaluator.image_sets import ImageSets
 from vocboard.evaluator.problems import Share
@@ -65,7 +65,7 @@ def find_target(database: Database, destination: Destination, user: User, *, at:
         challenge = challenges.get_visible(session, destination.slug, user)
         require_confirmed(user)
         require_not_banned(session, user_id=user.id, challenge_id=challenge.id)
-        phase = submissions.check_may_submit(
+        phase = submitting.check_may_submit(
             session,
             user=user,
             challenge=challenge,

@@ -1,6 +1,7 @@
 """Upload limits, from the settings, and who gets a place for an upload. Pure functions of the uploads in progress.
 
-`attempts` applies them before a body is read. How many valid submissions a person may make is the quota: `app.quotas`.
+`attempts` applies them before a body is read. How many valid submissions a person may make is
+the quota: `app.submissions.quota`.
 
 Small and large uploads have separate places, so that large ones cannot keep small ones out. The fuller the places, the
 less a person and a network may hold, and the faster an upload must be: uploads that only hold places end. New accounts

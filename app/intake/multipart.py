@@ -16,10 +16,10 @@ from starlette.requests import Request
 
 from vocboard.app.errors import InvalidInputError, ServiceError
 from vocboard.app.intake.body import Pace, stream_to_thread
+from vocboard.app.intake.body_limit import raise_limit
 from vocboard.app.settings import MEBIBYTE
 from vocboard.app.submissions import forms
 from vocboard.app.submissions.forms import SubmissionForm
-from vocboard.app.web.body_limit import raise_limit
 
 FIELDS_LIMIT_BYTES = 10 * MEBIBYTE  # of all fields except the file
 FIELD_LIMIT_BYTES = 64 * 1024  # of all values of one field: enough for 10,000 characters of any script

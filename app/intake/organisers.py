@@ -8,6 +8,7 @@ from anyio import to_thread
 from starlette.requests import Request
 
 from vocboard.app.accounts.models import User
+from vocboard.app.accounts.viewer import viewer_now
 from vocboard.app.challenges import service as challenges
 from vocboard.app.challenges.models import MAIN_PHASE
 from vocboard.app.intake.models import UploadKind
@@ -24,7 +25,6 @@ from vocboard.app.intake.service import Intake
 from vocboard.app.rescores import service as rescores
 from vocboard.app.transfer.importing import import_challenge
 from vocboard.app.transfer.importing_people import addresses_in
-from vocboard.app.web.viewer import viewer_now
 
 
 @dataclass(frozen=True, slots=True)

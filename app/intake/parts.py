@@ -16,16 +16,16 @@ from vocboard.app.intake import resumable
 from vocboard.app.intake.accepting import Destination, find_target
 from vocboard.app.intake.attempts import Attempt
 from vocboard.app.intake.body import Pace, stream_to_thread
+from vocboard.app.intake.body_limit import raise_limit
 from vocboard.app.intake.limits import person_limits, server_limits
 from vocboard.app.intake.models import ResumableUpload, UploadKind
 from vocboard.app.intake.receiving import disk_is_full, lease_renewed
+from vocboard.app.intake.requests import client_address
 from vocboard.app.intake.resumable import Retention
 from vocboard.app.intake.service import Intake, UploadInUseError, lost
 from vocboard.app.rate_limits import network
 from vocboard.app.settings import MEBIBYTE
 from vocboard.app.storage.local_files import InUseError, LostFileError, UnfinishedFile
-from vocboard.app.web.body_limit import raise_limit
-from vocboard.app.web.client import client_address
 
 WRITTEN_FROM_BYTES = 64 * 1024  # what is not written yet is lost when the body arrives too slowly
 RECORDED_EVERY_BYTES = 16 * MEBIBYTE

@@ -21,10 +21,10 @@ from vocboard.app.intake.attempts import Attempt
 from vocboard.app.intake.body import Pace
 from vocboard.app.intake.limits import LEASE, PersonLimits, person_limits, server_limits
 from vocboard.app.intake.models import UploadKind
+from vocboard.app.intake.requests import client_address
 from vocboard.app.rate_limits import network
 from vocboard.app.settings import Settings
 from vocboard.app.storage.local_files import IncomingFile, reporting_unavailable
-from vocboard.app.web.client import client_address
 
 END_RETRY_SECONDS = 1.0
 _FULL = frozenset({errno.ENOSPC, errno.EDQUOT})

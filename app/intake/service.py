@@ -19,6 +19,7 @@ from sqlalchemy.orm import Session
 from starlette.requests import Request
 
 from vocboard.app.accounts.models import User
+from vocboard.app.accounts.viewer import viewer_now
 from vocboard.app.challenges import service as challenges
 from vocboard.app.challenges.phases import MAX_UPLOAD_DURATION
 from vocboard.app.database import Database, is_conflict, now
@@ -30,7 +31,7 @@ from vocboard.app.errors import (
     NotFoundError,
     ServiceError,
 )
-from vocboard.app.intake import idempotency, resumable
+from vocboard.app.intake import resumable, submitting
 from vocboard.app.intake.accepting import (
     Destination,
     Target,
@@ -39,7 +40,6 @@ from vocboard.app.intake.accepting import (
     refuse_doubtful,
     refuse_incomplete,
 )
-from vocboard.app.intake.idempotency import RepeatableRequest
 from vocboard.app.intake.limits import is_new
 from vocboard.app.intake.models import ResumableUpload, UploadKind
 from vocboard.app.intake.multipart import (
@@ -67,20 +67,19 @@ from vocboard.app.intake.receiving import (
     upload_in_progress,
 )
 from vocboard.app.intake.report import Report
+from vocboard.app.intake.requests import client_address, note_refusal
 from vocboard.app.intake.resumable import file_name
 from vocboard.app.intake.validation import Uploader, Validator
 from vocboard.app.messaging.notifier import WorkerNotifier
-from vocboard.app.quotas.service import check_quota
 from vocboard.app.rate_limits import network
 from vocboard.app.settings import Settings
 from vocboard.app.storage.archives import ArchiveStore, IncomingArchive
 from vocboard.app.storage.ground_truth_inbox import GroundTruthInbox
-from vocboard.app.submissions import queries, service
+from vocboard.app.submissions import idempotency, queries
 from vocboard.app.submissions.forms import missing_from, needed_by, needed_by_each, read_form
+from vocboard.app.submissions.idempotency import RepeatableRequest
 from vocboard.app.submissions.queries import IdenticalArchiveError
-from vocboard.app.web.access_log import note_refusal
-from vocboard.app.web.client import client_address
-from vocboard.app.web.viewer import viewer_now
+from vocboard.app.submissions.quota import check_quota
 from vocboard.evaluator.editions import Edition
 from vocboard.evaluator.problems import Severity
 
@@ -380,12 +379,12 @@ class Intake:
                 with self.database.writing() as session:
                     viewer_now(session, sent.request.state.identity)  # rejected if signed out during the upload
                     if repeatable is not None:
-                        service.lock_submitter(session, sent.user)
+                        submitting.lock_submitter(session, sent.user)
                         # Another request with the same key may have been faster.
                         earlier = idempotency.earlier_submission(session, sent.user, repeatable)
                         if earlier is not None:
                             return AcceptedSubmission(earlier, is_repeated=True)
-                    submission = service.submit(
+                    submission = submitting.submit(
                         session,
                         user=sent.user,
                         challenge=target.challenge,

@@ -14,16 +14,15 @@ from sqlalchemy.orm import Session
 from vocboard.app.accounts.models import User
 from vocboard.app.challenges.models import Challenge
 from vocboard.app.challenges.phases import Phase
+from vocboard.app.leaderboards import sequences
 from vocboard.app.leaderboards.entries import Entry
 from vocboard.app.leaderboards.image_sets import OnBothImageSets, on_both_image_sets
+from vocboard.app.leaderboards.models import BoardAgreement, SubmissionSequence
 from vocboard.app.leaderboards.ranking import order
+from vocboard.app.leaderboards.sequences import Agreement, Change, Member, SequenceKey, SequenceStatistics, Verdict
 from vocboard.app.leaderboards.service import rules_of, statistics_basis
 from vocboard.app.leaderboards.shown_statistics import shown_statistics
-from vocboard.app.statistics import sequences
-from vocboard.app.statistics.agreement import Agreement
-from vocboard.app.statistics.boards import Failure
-from vocboard.app.statistics.models import BoardAgreement, SubmissionSequence
-from vocboard.app.statistics.sequences import Change, Member, SequenceKey, SequenceStatistics, Verdict
+from vocboard.app.leaderboards.statistics import Failure
 from vocboard.evaluator.editions import Competition
 from vocboard.evaluator.tasks.registries.definitions import METRICS
 

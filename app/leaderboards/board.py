@@ -7,11 +7,10 @@ from datetime import datetime
 from enum import StrEnum
 
 from vocboard.app.evaluations.origin import ImportedScores
+from vocboard.app.leaderboards.corrections import Correction, Removal
 from vocboard.app.leaderboards.ranked_rows import BoardRow, RankedRows
-from vocboard.app.leaderboards.removals import Removal
 from vocboard.app.leaderboards.score_tables import Cell
 from vocboard.app.leaderboards.shown_statistics import ShownStatistics
-from vocboard.app.rescores.queries import Correction
 from vocboard.evaluator.editions import Competition, Metric
 
 __all__ = ["Board", "BoardRow", "Cell", "Part", "RankedRows"]

@@ -7,11 +7,10 @@ from sqlalchemy.orm import Session
 from vocboard.app.challenges.models import Challenge, Detail
 from vocboard.app.challenges.phases import Phase
 from vocboard.app.leaderboards import entries, freezing
+from vocboard.app.leaderboards.corrections import Correction, Removal, corrections
 from vocboard.app.leaderboards.entries import Entry
 from vocboard.app.leaderboards.entry_cache import EntryCache
 from vocboard.app.leaderboards.models import FrozenLeaderboard
-from vocboard.app.leaderboards.removals import Removal
-from vocboard.app.rescores.queries import Correction, corrections
 from vocboard.evaluator.editions import Competition
 
 

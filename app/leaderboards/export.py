@@ -12,7 +12,7 @@ from vocboard.app.evaluations.rounding import format_fraction
 from vocboard.app.forms import escape_formula
 from vocboard.app.leaderboards.board import Board, BoardRow, Cell
 from vocboard.app.leaderboards.shown_statistics import ShownStatistics
-from vocboard.app.statistics.boards import UNKNOWN
+from vocboard.app.leaderboards.statistics import UNKNOWN
 from vocboard.evaluator.tasks.registries.definitions import METRICS
 
 _LATEX = str.maketrans(

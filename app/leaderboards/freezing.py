@@ -22,9 +22,8 @@ from vocboard.app.challenges.models import Challenge, ChallengePhase
 from vocboard.app.challenges.phases import MAX_UPLOAD_DURATION, Phase, edition_of_phase, phases_of
 from vocboard.app.database import lock_for_transaction, now
 from vocboard.app.leaderboards import entries
+from vocboard.app.leaderboards.corrections import Removal, corrections, removed_submissions
 from vocboard.app.leaderboards.models import FrozenLeaderboard
-from vocboard.app.leaderboards.removals import Removal, removed_submissions
-from vocboard.app.rescores.queries import corrections
 from vocboard.app.submissions.models import State, Submission
 from vocboard.evaluator.editions import Competition
 
@@ -105,7 +104,7 @@ def freeze_due(session: Session, challenge: Challenge, *, at: datetime | None = 
 def lock_frozen(session: Session, challenge_id: uuid.UUID) -> None:
     """Lock the frozen leaderboards of a challenge, for transactions that call `freeze_due` after they lock submissions.
 
-    Everything else calls `freeze_due` before: see `app.submissions.locking`.
+    Everything else calls `freeze_due` before: see `app.participating.locking`.
     """
     lock_for_transaction(session, f"leaderboards of {challenge_id}")
 

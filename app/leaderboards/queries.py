@@ -12,9 +12,14 @@ from sqlalchemy.orm import Session, aliased
 from vocboard.app.accounts.models import User
 from vocboard.app.challenges import queries as challenges
 from vocboard.app.challenges.models import Challenge
-from vocboard.app.evaluations.models import ClassScore, CompetitionResult, Evaluation, Measure
+from vocboard.app.evaluations.models import (
+    ClassScore,
+    CompetitionResult,
+    Evaluation,
+    Measure,
+)
+from vocboard.app.leaderboards.corrections import removed_submissions
 from vocboard.app.leaderboards.models import FrozenLeaderboard, LeaderboardRevision
-from vocboard.app.leaderboards.removals import removed_submissions
 from vocboard.app.submissions.models import Method, State, Submission, SubmissionEntry
 from vocboard.evaluator.editions import Metric
 
@@ -215,3 +220,9 @@ def all_published_by(session: Session, user: User) -> frozenset[uuid.UUID]:
 
 def _of(phase_id: uuid.UUID, competition: str) -> dict[str, Any]:
     return {"phase_id": phase_id, "competition": competition}
+
+
+def revision_number(session: Session, challenge_id: uuid.UUID) -> int:
+    """Return the current revision of a challenge's leaderboards."""
+    query = select(LeaderboardRevision.revision).where(LeaderboardRevision.challenge_id == challenge_id)
+    return session.scalar(query) or 0

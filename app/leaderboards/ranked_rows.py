@@ -15,7 +15,7 @@ from typing import overload
 from vocboard.app.leaderboards.entries import Entry
 from vocboard.app.leaderboards.ranking import order, ranks
 from vocboard.app.leaderboards.score_tables import Cell, ScoreTable
-from vocboard.app.statistics.boards import MethodStatistics
+from vocboard.app.leaderboards.statistics import MethodStatistics
 from vocboard.app.submissions.forms import Statement, statements
 from vocboard.evaluator.editions import Competition, Metric
 from vocboard.evaluator.tasks.registries.definitions import METRICS

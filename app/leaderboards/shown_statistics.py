@@ -8,8 +8,10 @@ from datetime import datetime
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
+from vocboard.app.leaderboards.differences import Differences
 from vocboard.app.leaderboards.entries import Entry
-from vocboard.app.statistics.boards import (
+from vocboard.app.leaderboards.models import BoardDifferences
+from vocboard.app.leaderboards.statistics import (
     MAX_METHODS,
     Failure,
     MethodStatistics,
@@ -18,8 +20,6 @@ from vocboard.app.statistics.boards import (
     digest_of,
     find,
 )
-from vocboard.app.statistics.differences import Differences
-from vocboard.app.statistics.models import BoardDifferences
 
 MEAN = ""  # in place of a class
 

@@ -11,8 +11,8 @@ from datetime import datetime
 
 from vocboard.app.evaluations.origin import ImportedScores
 from vocboard.app.leaderboards.board import Board, BoardRow
+from vocboard.app.leaderboards.corrections import Removal
 from vocboard.app.leaderboards.current import CurrentBoard
-from vocboard.app.leaderboards.removals import Removal
 from vocboard.evaluator.editions import Competition
 
 LEADERS = 3  # methods

@@ -18,7 +18,7 @@ from vocboard.app.errors import ConflictError
 from vocboard.app.evaluations import diagnosis_tasks
 from vocboard.app.leaderboards.service import rules_of, statistics_basis
 from vocboard.app.leaderboards.shown_statistics import shown_statistics
-from vocboard.app.statistics.boards import Failure
+from vocboard.app.leaderboards.statistics import Failure
 from vocboard.evaluator.editions import Competition
 
 

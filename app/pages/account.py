@@ -17,10 +17,10 @@ from vocboard.app.accounts.models import Role, Scope, User
 from vocboard.app.accounts.passwords import MIN_PASSWORD_LENGTH
 from vocboard.app.database import Database, now
 from vocboard.app.errors import ServiceError
+from vocboard.app.intake.requests import client_address
 from vocboard.app.pages.forms import NO_ERRORS, FormErrors, go_to
 from vocboard.app.pages.rendering import render
 from vocboard.app.settings import Settings
-from vocboard.app.web.client import client_address
 from vocboard.app.web.csrf import protect_form
 from vocboard.app.web.dependencies import AccountServiceDep, DatabaseDep, SettingsDep
 from vocboard.app.web.identity import CurrentIdentity, SignedIn

@@ -8,10 +8,10 @@ from markupsafe import Markup
 
 from vocboard.app.leaderboards.board import Board, BoardRow, Cell
 from vocboard.app.leaderboards.entries import Entry
+from vocboard.app.leaderboards.statistics import Interval
 from vocboard.app.pages.board_state import PER_PAGE, BoardState
 from vocboard.app.pages.formats import percent
 from vocboard.app.pages.rendering import environment
-from vocboard.app.statistics.boards import Interval
 from vocboard.evaluator.editions import Declaration, Metric
 
 MAX_TITLE_LENGTH = 200  # characters of the text that appears over a name

@@ -13,7 +13,9 @@ from vocboard.app.evaluations.results import published_curves
 from vocboard.app.evaluations.visible import VisibleCurve
 from vocboard.app.leaderboards.board import Board, BoardRow, Cell
 from vocboard.app.leaderboards.current import CurrentBoard, HiddenLeaderboardError
+from vocboard.app.leaderboards.differences import Differences
 from vocboard.app.leaderboards.shown_statistics import MEAN, differences
+from vocboard.app.leaderboards.statistics import MAX_METHODS_BY_CLASS
 from vocboard.app.pages import wording
 from vocboard.app.pages.board_state import MAX_COMPARED, Asked, BoardState
 from vocboard.app.pages.charts import Dot, Scale, curve_plot, dots
@@ -21,8 +23,6 @@ from vocboard.app.pages.formats import signed_interval, signed_percent
 from vocboard.app.pages.leaderboards import hidden_page
 from vocboard.app.pages.rendering import render
 from vocboard.app.pages.results import curve_kind
-from vocboard.app.statistics.boards import MAX_METHODS_BY_CLASS
-from vocboard.app.statistics.differences import Differences
 from vocboard.app.web.dependencies import BoardsDep, DatabaseDep
 from vocboard.app.web.identity import CurrentIdentity
 from vocboard.evaluator.tasks.registries.definitions import METRICS

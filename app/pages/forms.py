@@ -9,9 +9,9 @@ from fastapi import Depends, Request
 from fastapi.responses import RedirectResponse
 from starlette.datastructures import UploadFile
 
-from vocboard.app.challenges.phase_changes import FROZEN_DETAIL, MOVED_DATES
 from vocboard.app.errors import InvalidArchiveError, InvalidInputError, LimitedError, ServiceError
 from vocboard.app.intake.multipart import StreamedForm
+from vocboard.app.organising.phase_changes import FROZEN_DETAIL, MOVED_DATES
 from vocboard.app.web.csrf import FIELD, verify_csrf
 
 SEE_OTHER = 303

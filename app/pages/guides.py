@@ -8,13 +8,13 @@ from fastapi import APIRouter, Request
 from fastapi.responses import FileResponse
 from starlette.responses import RedirectResponse, Response
 
+from vocboard.app.accounts.viewer import Identity
 from vocboard.app.errors import NotFoundError
 from vocboard.app.pages.markdown import Document, document
 from vocboard.app.pages.rendering import render, theme_of
 from vocboard.app.web.cached_responses import KEPT_BUT_ASKED_FOR, Rendering, answer
 from vocboard.app.web.guides import GROUPS, MEDIA_TYPES, PREFIX, documents, files
 from vocboard.app.web.identity import CurrentIdentity
-from vocboard.app.web.viewer import Identity
 
 router = APIRouter()
 KEPT_AN_HOUR = "public, max-age=3600"  # pictures

@@ -18,13 +18,13 @@ from vocboard.app.leaderboards import queries
 from vocboard.app.leaderboards.board import Board
 from vocboard.app.leaderboards.current import CurrentBoard, HiddenLeaderboardError
 from vocboard.app.leaderboards.progress import progress
+from vocboard.app.leaderboards.statistics import MAX_METHODS
 from vocboard.app.pages import wording
 from vocboard.app.pages.board_rows import RepeatedTexts, RowsPage, marked, render_page
 from vocboard.app.pages.board_state import MAX_COMPARED, PER_PAGE, Asked, BoardState
 from vocboard.app.pages.challenges import competitions_of
 from vocboard.app.pages.charts import progress_chart
 from vocboard.app.pages.rendering import environment, render, theme_of
-from vocboard.app.statistics.boards import MAX_METHODS
 from vocboard.app.web.cached_responses import KEPT_BUT_ASKED_FOR, Rendering, answer
 from vocboard.app.web.dependencies import ServicesDep
 from vocboard.app.web.identity import CurrentIdentity

@@ -14,7 +14,7 @@ from vocboard.app.leaderboards.methods import address, cited_method
 from vocboard.app.pages.forms import NO_ERRORS, FormErrors, UploadedHashes, go_to
 from vocboard.app.pages.rendering import render
 from vocboard.app.pages.submissions import SubmissionPage, UsersPage, needed
-from vocboard.app.submissions import describing
+from vocboard.app.participating import describing
 from vocboard.app.submissions.forms import read_listed_images
 from vocboard.app.web.csrf import protect_form
 from vocboard.app.web.dependencies import DatabaseDep, SettingsDep

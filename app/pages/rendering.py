@@ -14,15 +14,15 @@ from fastapi.responses import HTMLResponse
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from sqlalchemy.exc import SQLAlchemyError
 
+from vocboard.app.accounts.viewer import Identity
 from vocboard.app.pages import formats, wording
 from vocboard.app.pages.forms import DONE, FormErrors
-from vocboard.app.quotas import rule as quota_rule
 from vocboard.app.submissions import queries
+from vocboard.app.submissions import quota as quota_rule
 from vocboard.app.web.csrf import csrf_token
 from vocboard.app.web.guides import address_of_problem
 from vocboard.app.web.identity import current_identity
 from vocboard.app.web.problem_details import ProblemDetails
-from vocboard.app.web.viewer import Identity
 from vocboard.evaluator.problems import counted
 from vocboard.evaluator.tasks.registries.definitions import PARTIAL_ENTRIES, TASKS
 from vocboard.evaluator.version import VERSION

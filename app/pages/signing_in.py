@@ -17,18 +17,18 @@ from vocboard.app.accounts import service as accounts
 from vocboard.app.accounts.models import LinkPurpose
 from vocboard.app.accounts.passwords import MIN_PASSWORD_LENGTH
 from vocboard.app.accounts.signing_in import Attempt, SignedIn
+from vocboard.app.accounts.viewer import Identity
 from vocboard.app.database import Database
 from vocboard.app.errors import ServiceError
+from vocboard.app.intake.requests import client_address
 from vocboard.app.pages.forms import NO_ERRORS, FormErrors, go_to, safe_path
 from vocboard.app.pages.rendering import render
 from vocboard.app.settings import Settings
 from vocboard.app.web import cookies
-from vocboard.app.web.client import client_address
 from vocboard.app.web.csrf import protect_form
 from vocboard.app.web.dependencies import AccountServiceDep, DatabaseDep, SettingsDep, SignInServiceDep
 from vocboard.app.web.identity import CurrentIdentity
 from vocboard.app.web.problem_details import details_of
-from vocboard.app.web.viewer import Identity
 
 router = APIRouter()
 

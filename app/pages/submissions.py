@@ -13,15 +13,17 @@ from vocboard.app.accounts.models import User
 from vocboard.app.challenges import service as challenges
 from vocboard.app.errors import ConflictError, InvalidInputError, LimitedError, ServiceError
 from vocboard.app.evaluations.results import incomplete_results, visible_means
-from vocboard.app.moderation import submissions as moderation
+from vocboard.app.organising import moderation
 from vocboard.app.pages import wording
 from vocboard.app.pages.board_state import PER_PAGE
 from vocboard.app.pages.forms import go_to
 from vocboard.app.pages.rendering import render
 from vocboard.app.pages.reports import stored
 from vocboard.app.pages.results import Sort, compare, result_view
+from vocboard.app.participating import publishing
+from vocboard.app.participating import withdrawing as service
 from vocboard.app.rescores import service as rescores
-from vocboard.app.submissions import publishing, queries, service
+from vocboard.app.submissions import queries
 from vocboard.app.submissions.downloading import download
 from vocboard.app.submissions.forms import needed_by, statements
 from vocboard.app.submissions.models import State, Submission
@@ -211,10 +213,10 @@ def create_anonymous_link(page: UsersPage, user: SignedIn) -> Response:
     """Create an anonymous link, which the submission's page shows once."""
     try:
         with page.database.writing() as session:
-            token = service.create_anonymous_link(session, submission_id=page.submission_id, user=user)
+            token = publishing.create_anonymous_link(session, submission_id=page.submission_id, user=user)
     except ConflictError as error:
         return page.show(refusal=error)
-    response, secret = go_to(page.path), service.anonymous_address(page.settings.public_url, token)
+    response, secret = go_to(page.path), publishing.anonymous_address(page.settings.public_url, token)
     show_once(response, page.request, page.settings, page=page.path, secret=secret)
     return response
 
@@ -222,7 +224,7 @@ def create_anonymous_link(page: UsersPage, user: SignedIn) -> Response:
 @router.post("/submissions/{submission_id}/anonymous-link/revoke", dependencies=[Depends(protect_form)])
 def revoke_anonymous_link(page: UsersPage) -> Response:
     """Revoke the anonymous link."""
-    response = page.act(service.revoke_anonymous_link, done="link-revoked")
+    response = page.act(publishing.revoke_anonymous_link, done="link-revoked")
     forget(response, page.settings)
     return response
 

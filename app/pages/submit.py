@@ -17,7 +17,7 @@ from vocboard.app.accounts.registration import require_confirmed
 from vocboard.app.challenges import service as challenges
 from vocboard.app.challenges.bans import require_not_banned
 from vocboard.app.challenges.models import Challenge
-from vocboard.app.challenges.phase_people import check_admitted, extra_quotas_of
+from vocboard.app.challenges.phase_people import extra_quotas_of
 from vocboard.app.challenges.service import Phase, PhaseState
 from vocboard.app.database import now
 from vocboard.app.errors import (
@@ -30,17 +30,18 @@ from vocboard.app.errors import (
     WarningsNotAcceptedError,
 )
 from vocboard.app.intake.accepting import Destination, classes_not_entered, doubtful_sentence, incomplete_sentence
-from vocboard.app.intake.idempotency import MAX_KEY_LENGTH, ReusedKeyError
 from vocboard.app.intake.multipart import CONFIRMATIONS, IDENTICAL_FIELD, INCOMPLETE_FIELD, WARNINGS_FIELD, StreamedForm
 from vocboard.app.intake.service import CheckedUpload, SubmissionRequest
+from vocboard.app.intake.submitting import check_admitted
 from vocboard.app.pages import wording
 from vocboard.app.pages.challenges import competitions_of, edition_argument
 from vocboard.app.pages.forms import FormErrors, go_to, token_verifier
 from vocboard.app.pages.rendering import render
 from vocboard.app.pages.reports import ReportView, report_view
-from vocboard.app.quotas.service import Quota, check_any_quota_left, quotas
 from vocboard.app.submissions.forms import needed_by, previous_answers
+from vocboard.app.submissions.idempotency import MAX_KEY_LENGTH, ReusedKeyError
 from vocboard.app.submissions.queries import IdenticalArchiveError
+from vocboard.app.submissions.quota import Quota, check_any_quota_left, quotas
 from vocboard.app.web.csrf import ForgedRequestError, protect_form
 from vocboard.app.web.dependencies import IntakeDep, services_of
 from vocboard.app.web.identity import SignedIn

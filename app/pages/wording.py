@@ -6,15 +6,15 @@ from collections.abc import Sequence
 from vocboard.app.challenges.models import Admission, Detail, TruthState
 from vocboard.app.challenges.service import PhaseState
 from vocboard.app.errors import InvalidInputError, ServiceError
-from vocboard.app.leaderboards.removals import Cause, Removal
+from vocboard.app.leaderboards.corrections import Cause, Removal
+from vocboard.app.leaderboards.models import RescoreState
+from vocboard.app.leaderboards.sequences import Verdict
 from vocboard.app.leaderboards.statistics_states import StatisticsState
-from vocboard.app.moderation.bans import Results
-from vocboard.app.moderation.bulk import Action
-from vocboard.app.overview.entrants import Sort as EntrantSort
-from vocboard.app.overview.submissions import Flag, Kind
+from vocboard.app.organising.bans import Results
+from vocboard.app.organising.entrants import Sort as EntrantSort
+from vocboard.app.organising.moderation import Action
+from vocboard.app.organising.submissions import Flag, Kind
 from vocboard.app.pages import formats
-from vocboard.app.rescores.models import RescoreState
-from vocboard.app.statistics.sequences import Verdict
 from vocboard.app.submissions.models import State
 from vocboard.evaluator.editions import Competition, Metric, Training
 from vocboard.evaluator.metrics.shared_metrics import CurveKind

@@ -13,8 +13,8 @@ from vocboard.app.challenges.models import Challenge, ChallengePhase, EditionVer
 from vocboard.app.database import now
 from vocboard.app.jobs import service as jobs
 from vocboard.app.jobs.models import Kind
+from vocboard.app.leaderboards.models import OPEN, Rescore, RescoreItem
 from vocboard.app.rescores import rounds
-from vocboard.app.rescores.models import OPEN, Rescore, RescoreItem
 from vocboard.app.submissions.models import State, Submission
 
 SIZE = 16  # submissions per batch; those of a killed worker are evaluated again

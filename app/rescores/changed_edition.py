@@ -6,13 +6,13 @@ from sqlalchemy.orm import Session
 
 from vocboard.app.challenges import edition_versions
 from vocboard.app.challenges import queries as challenge_queries
-from vocboard.app.challenges.edition_changes import obstacles
 from vocboard.app.challenges.editions import chosen_edition, edition_of
 from vocboard.app.challenges.models import Challenge, GroundTruthVersion, TruthState
 from vocboard.app.errors import ConflictError, InvalidInputError
 from vocboard.app.forms import FieldChecks
 from vocboard.app.leaderboards import freezing
 from vocboard.app.rescores import rounds
+from vocboard.app.rescores.edition_changes import obstacles
 from vocboard.evaluator.editions.comparison import Difference, differences
 
 FIELD = "edition_file"

@@ -2,8 +2,7 @@
 
 import uuid
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
-from datetime import datetime
+from dataclasses import dataclass
 from typing import Any
 
 from sqlalchemy import ColumnElement, func, select
@@ -11,10 +10,12 @@ from sqlalchemy.orm import Session, contains_eager, joinedload, selectinload
 
 from vocboard.app.accounts.models import User
 from vocboard.app.challenges.models import Challenge, GroundTruthVersion
-from vocboard.app.challenges.queries import is_scored_with_truth_of, organised_by
+from vocboard.app.challenges.queries import organised_by
 from vocboard.app.errors import NotFoundError
-from vocboard.app.rescores.models import OPEN, Rescore, RescoreItem, RescoreState
-from vocboard.app.submissions.models import Method, State, Submission
+from vocboard.app.leaderboards.models import OPEN, Rescore, RescoreItem, RescoreState
+from vocboard.app.submissions.models import State, Submission
+from vocboard.app.submissions.queries import is_scored_with_truth_of
+from vocboard.evaluator.problems import counted
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,34 +24,6 @@ class Progress:
 
     done: int
     total: int
-
-
-@dataclass(frozen=True, slots=True)
-class Correction:
-    """An applied re-score, as shown on leaderboards.
-
-    Attributes:
-        method: method of the submission that was evaluated again; None for all.
-        changes_edition: whether the rules were changed; `edition_version` is that of the new ones.
-    """
-
-    id: uuid.UUID
-    applied_at: datetime
-    reason: str
-    ground_truth_version: int
-    evaluator_version: str
-    method: str | None
-    edition_version: int = 1
-    changes_edition: bool = False
-
-    def as_json(self) -> dict[str, Any]:
-        """Return all of it in JSON's types."""
-        return {**asdict(self), "id": str(self.id), "applied_at": self.applied_at.isoformat()}
-
-    @classmethod
-    def from_json(cls, kept: Mapping[str, Any]) -> "Correction":
-        """Return what `as_json` has written."""
-        return cls(**{**kept, "id": uuid.UUID(kept["id"]), "applied_at": datetime.fromisoformat(kept["applied_at"])})
 
 
 def is_concerned(rescore: Rescore) -> ColumnElement[bool]:
@@ -165,40 +138,24 @@ def progress(session: Session, rescore: Rescore) -> Progress:
     return Progress(row[0], row[1])
 
 
-def corrections(session: Session, challenge: Challenge) -> tuple[Correction, ...]:
-    """Return the applied re-scores to show on leaderboards, newest first: of all, and of published submissions."""
-    rows = session.execute(
-        select(
-            Rescore.id,
-            Rescore.finished_at,
-            Rescore.reason,
-            GroundTruthVersion.number,
-            Rescore.evaluator_version,
-            Method.name,
-            Rescore.edition_version,
-            Rescore.edition_changes,
-        )
-        .join(GroundTruthVersion, GroundTruthVersion.id == Rescore.ground_truth_version_id)
-        .outerjoin(Submission, Submission.id == Rescore.submission_id)
-        .outerjoin(Method, Method.id == Submission.method_id)
-        .where(
-            Rescore.challenge_id == challenge.id,
-            Rescore.state == RescoreState.APPLIED,
-            Rescore.submission_id.is_(None) | Submission.published_at.is_not(None),
-        )
-        .order_by(Rescore.finished_at.desc(), Rescore.id)
-    )
-    return tuple(
-        Correction(
-            row.id,
-            row.finished_at,
-            row.reason,
-            row.number,
-            row.evaluator_version,
-            row.name,
-            row.edition_version,
-            row.edition_changes is not None,
-        )
-        for row in rows
-        if row.finished_at is not None and row.evaluator_version is not None
-    )
+def attention(rescore: Rescore) -> tuple[str, ...]:
+    """Return why applying a re-score has to be confirmed, as sentences; empty if it does not.
+
+    Published results are lost, or it is against other images or other classes.
+    """
+    if rescore.state is not RescoreState.READY or rescore.report is None:
+        return ()
+    report: Mapping[str, Any] = rescore.report
+    found = []
+    if lost := report.get("lost_published", 0):
+        found.append(f"{counted(lost, 'published submission')} would lose results, and leave the leaderboards.")
+    images = report.get("images")
+    if images is not None and images["differ"]:
+        found.append(f"The test images differ: {images['before']:,} before, {images['after']:,} after.")
+    classes = report.get("classes", {})
+    if names := classes.get("missing"):
+        have = "class has" if len(names) == 1 else "classes have"
+        found.append(f"{len(names)} {have} no object any more: {', '.join(names)}.")
+    if names := classes.get("new"):
+        found.append(f"{counted(len(names), 'class', 'classes')} had no object before: {', '.join(names)}.")
+    return tuple(found)

@@ -9,9 +9,9 @@ from vocboard.app.challenges.ground_truth import UNFINISHED
 from vocboard.app.challenges.models import GroundTruthVersion
 from vocboard.app.jobs import service as jobs
 from vocboard.app.jobs.models import Kind
-from vocboard.app.leaderboards.models import LeaderboardRevision
+from vocboard.app.leaderboards.models import OPEN, Rescore, RescoreItem, RescoreState
+from vocboard.app.leaderboards.queries import revision_number
 from vocboard.app.rescores import batches, rounds
-from vocboard.app.rescores.models import OPEN, Rescore, RescoreItem, RescoreState
 from vocboard.app.rescores.queries import is_concerned
 from vocboard.app.submissions.models import State, Submission
 
@@ -67,7 +67,7 @@ def needs_step(session: Session, rescore: Rescore, evaluator_version: str) -> bo
         or rescore.apply_requested_at is not None
     ):
         return True
-    return rescore.report_revision != revision(session, rescore.challenge_id)
+    return rescore.report_revision != revision_number(session, rescore.challenge_id)
 
 
 def begin(session: Session, rescore: Rescore, evaluator_version: str) -> None:
@@ -103,12 +103,6 @@ def add_late(session: Session, rescore: Rescore) -> None:
         session.add(RescoreItem(rescore_id=rescore.id, submission_id=submission_id))
     session.flush()
     batches.add(session, rescore)
-
-
-def revision(session: Session, challenge_id: uuid.UUID) -> int:
-    """Return the current revision of a challenge's leaderboards."""
-    query = select(LeaderboardRevision.revision).where(LeaderboardRevision.challenge_id == challenge_id)
-    return session.scalar(query) or 0
 
 
 def is_finished(session: Session, rescore: Rescore) -> bool:

@@ -18,14 +18,14 @@ from vocboard.app.challenges.editions import edition_from, edition_of
 from vocboard.app.challenges.models import Challenge, GroundTruthVersion, Scoring
 from vocboard.app.challenges.phases import Phase, competitions_scored_with, phase_with_id, phases_of
 from vocboard.app.challenges.queries import truth_of_scoring
+from vocboard.app.evaluations.ground_truth_queue import images_of_version, number_of
 from vocboard.app.evaluations.models import ClassScore, CompetitionResult, Evaluation, Measure
 from vocboard.app.evaluations.rounding import rounded
+from vocboard.app.leaderboards.models import Rescore, RescoreItem
 from vocboard.app.leaderboards.ranking import Standing, order, ranks
 from vocboard.app.leaderboards.service import columns
 from vocboard.app.rescores import rounds
-from vocboard.app.rescores.models import Rescore, RescoreItem
 from vocboard.app.rescores.queries import is_compared
-from vocboard.app.rescores.truth_changes import truth_changes
 from vocboard.app.submissions.models import Method, State, Submission
 from vocboard.evaluator.editions import Competition
 from vocboard.evaluator.tasks.registries.definitions import METRICS
@@ -278,3 +278,31 @@ def _number_elsewhere(session: Session, rescore: Rescore) -> int | None:
         .join(Submission, Submission.current_evaluation_id == Evaluation.id)
         .where(is_compared(rescore))
     )
+
+
+def truth_changes(session: Session, challenge: Challenge, version: GroundTruthVersion) -> dict[str, Any]:
+    """Return how the images, and the classes that have objects, differ from those of the current version.
+
+    Classes are compared in each image set of each task that both versions can score: a class without objects in the
+    test set has lost its scores, whatever the other image sets of the tree have of it.
+    """
+    current = truth_of_scoring(session, phase_with_id(challenge, version.phase_id).scoring_id) or version
+    after = images_of_version(session, version.id) or {}
+    before = images_of_version(session, current.id) or after
+    old, new = _classes(current), _classes(version)
+    both = before.keys() & after.keys()
+    return {
+        "images": {"before": number_of(before), "after": number_of(after), "differ": before != after},
+        "classes": {
+            "missing": sorted(set().union(*(old.get(key, set()) - new.get(key, set()) for key in both))),
+            "new": sorted(set().union(*(new.get(key, set()) - old.get(key, set()) for key in both))),
+        },
+    }
+
+
+def _classes(version: GroundTruthVersion) -> dict[str, set[str]]:
+    """The classes that have objects, by task and image set: `detection/test`."""
+    return {
+        key: {name for name, counts in numbers.get("classes", {}).items() if counts.get("images")}
+        for key, numbers in (version.summary or {}).items()
+    }

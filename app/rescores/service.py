@@ -20,11 +20,11 @@ from vocboard.app.errors import ConfirmationRequiredError, ConflictError, Forbid
 from vocboard.app.forms import FieldChecks
 from vocboard.app.jobs import service as jobs
 from vocboard.app.jobs.models import Kind
+from vocboard.app.leaderboards.models import OPEN, Rescore, RescoreState
 from vocboard.app.rescores import queries
-from vocboard.app.rescores.attention import attention
 from vocboard.app.rescores.changed_edition import ChangedEdition, changed_edition, reason_to_wait
-from vocboard.app.rescores.models import OPEN, Rescore, RescoreState
-from vocboard.app.rescores.usable import why_unusable
+from vocboard.app.rescores.queries import attention
+from vocboard.app.rescores.rounds import why_unusable
 from vocboard.app.submissions import queries as submission_queries
 from vocboard.app.submissions import queue as live_queue
 from vocboard.app.submissions.models import State, Submission
@@ -87,7 +87,7 @@ def check_correction(session: Session, *, challenge: Challenge, phase_id: uuid.U
         ConflictError: another re-score has not ended.
     """
     checked = _checked_reason(reason, required=False)
-    if not checked or not challenge_queries.is_submitted_to(session, phase_id):
+    if not checked or not submission_queries.is_submitted_to(session, phase_id):
         return None
     _refuse_second(session, challenge)
     return checked

@@ -7,18 +7,21 @@ from vocboard.app.audit import service as audit
 from vocboard.app.audit.service import PersonId
 from vocboard.app.challenges import edition_versions
 from vocboard.app.challenges import queries as challenge_queries
-from vocboard.app.challenges.edition_changes import obstacles
 from vocboard.app.challenges.editions import edition_from
-from vocboard.app.challenges.ground_truth import current_truth, make_current
+from vocboard.app.challenges.ground_truth import current_truth
 from vocboard.app.challenges.models import Challenge
 from vocboard.app.challenges.phases import competitions_scored_with, phase_with_id
 from vocboard.app.database import now
 from vocboard.app.evaluations.models import Evaluation
+from vocboard.app.evaluations.scorings import make_current
 from vocboard.app.leaderboards import freezing
+from vocboard.app.leaderboards import queries as board_queries
+from vocboard.app.leaderboards.models import Rescore, RescoreItem, RescoreState
 from vocboard.app.rescores import queue, report, rounds
 from vocboard.app.rescores.changed_edition import reason_to_wait
-from vocboard.app.rescores.models import Rescore, RescoreItem, RescoreState
-from vocboard.app.rescores.usable import why_unusable
+from vocboard.app.rescores.edition_changes import obstacles
+from vocboard.app.rescores.rounds import why_unusable
+from vocboard.app.submissions import queries as submission_queries
 from vocboard.app.submissions.models import State, Submission
 
 OTHER_TRUTH = "The challenge now has another ground truth or other rules. Evaluate the submission again."
@@ -46,7 +49,7 @@ def make_ready(session: Session, rescore: Rescore) -> None:
     A changed edition that nobody has submitted under becomes current at once.
     """
     challenge = challenge_queries.challenge_as_it_is(session, rescore.challenge_id)
-    rescore.report_revision = queue.revision(session, challenge.id)
+    rescore.report_revision = board_queries.revision_number(session, challenge.id)
     rescore.report = report.compute(session, rescore, challenge)
     rescore.state = RescoreState.READY
     session.flush()
@@ -54,7 +57,7 @@ def make_ready(session: Session, rescore: Rescore) -> None:
         return
     # Nobody can submit from here on, because that locks the challenge, too.
     challenge_queries.lock_challenge(session, challenge.id)
-    if not challenge_queries.has_any_submission(session, challenge.id):
+    if not submission_queries.has_any_submission(session, challenge.id):
         rescore.apply_requested_at, rescore.apply_requested_by_id = now(), rescore.started_by_id
         apply(session, rescore)
 

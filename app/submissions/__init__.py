@@ -1,4 +1,4 @@
-"""Submissions: validation, queue, publishing.
+"""Submissions: tables, queries, forms, quota, queue, archives.
 
-`app.intake` receives them, `app.quotas` says how many a person may make.
+`app.intake` receives them; `app.participating` has what participants do with them afterwards.
 """

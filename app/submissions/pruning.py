@@ -15,8 +15,8 @@ from sqlalchemy.orm import Session
 
 from vocboard.app.audit import service as audit
 from vocboard.app.database import Database, lock_for_transaction, now
-from vocboard.app.intake import idempotency
 from vocboard.app.storage.archives import ArchiveStore
+from vocboard.app.submissions import idempotency
 from vocboard.app.submissions.models import State, Submission
 
 _BATCH = 500  # archives per query

@@ -5,7 +5,7 @@ import uuid
 from collections.abc import Collection, Sequence
 from datetime import datetime
 
-from sqlalchemy import ColumnElement, Select, and_, or_, select
+from sqlalchemy import ColumnElement, ScalarSelect, Select, and_, or_, select
 from sqlalchemy.orm import InstrumentedAttribute, Session, contains_eager, joinedload, selectinload
 
 from vocboard.app.accounts.models import User
@@ -315,3 +315,48 @@ def versions_of(session: Session, method: Method, *, only_published: bool) -> Se
     if only_published:
         query = query.where(visible_to(None))
     return session.scalars(latest_first(query)).all()
+
+
+def is_scored_with_truth_of(
+    phase_id: ColumnElement[uuid.UUID] | ScalarSelect[uuid.UUID] | uuid.UUID,
+) -> ColumnElement[bool]:
+    """Return the condition on submissions that they are scored against the ground truth of a phase."""
+    return Submission.phase_id.in_(select(ChallengePhase.id).where(ChallengePhase.truth_phase_id == phase_id))
+
+
+def entered_competitions(session: Session, *phase_ids: uuid.UUID) -> set[str]:
+    """Keys of the competitions that have submissions in any of these phases."""
+    return set(
+        session.scalars(
+            select(SubmissionEntry.competition)
+            .join(Submission, Submission.id == SubmissionEntry.submission_id)
+            .where(Submission.phase_id.in_(phase_ids))
+            .distinct()
+        )
+    )
+
+
+def has_submissions(session: Session, phase_id: uuid.UUID) -> bool:
+    """Whether anything has been submitted in a phase."""
+    return session.scalar(select(Submission.id).where(Submission.phase_id == phase_id).limit(1)) is not None
+
+
+def has_scored(session: Session, phase_ids: Sequence[uuid.UUID], user_id: uuid.UUID) -> bool:
+    """Whether a person has a scored submission in one of these phases."""
+    query = select(Submission.id).where(
+        Submission.user_id == user_id,
+        Submission.phase_id.in_(phase_ids),
+        Submission.state == State.SCORED,
+        Submission.is_rehearsal.is_(False),
+    )
+    return session.scalar(query.limit(1)) is not None
+
+
+def has_any_submission(session: Session, challenge_id: uuid.UUID) -> bool:
+    """Whether anything has been submitted to a challenge."""
+    return session.scalar(select(Submission.id).where(Submission.challenge_id == challenge_id).limit(1)) is not None
+
+
+def is_submitted_to(session: Session, phase_id: uuid.UUID) -> bool:
+    """Whether there are submissions that are scored against the ground truth of a phase."""
+    return session.scalar(select(Submission.id).where(is_scored_with_truth_of(phase_id)).limit(1)) is not None

@@ -17,9 +17,8 @@ from vocboard.app.challenges.queries import image_sets_of
 from vocboard.app.evaluations.models import Evaluation
 from vocboard.app.leaderboards import export as leaderboard_export
 from vocboard.app.leaderboards.board import Board, Part
-from vocboard.app.leaderboards.models import FrozenLeaderboard
+from vocboard.app.leaderboards.models import FrozenLeaderboard, Rescore, RescoreState
 from vocboard.app.leaderboards.service import board
-from vocboard.app.rescores.models import Rescore, RescoreState
 from vocboard.app.transfer import records
 from vocboard.app.transfer.files import write_lines
 from vocboard.app.transfer.phase_records import (

@@ -7,10 +7,10 @@ from pathlib import Path
 
 from pydantic import BaseModel
 
-from vocboard.app.audit import export as log_export
-from vocboard.app.audit.queries import Filters
 from vocboard.app.database import Database
 from vocboard.app.forms import escape_formula
+from vocboard.app.organising import audit_log as log_export
+from vocboard.app.organising.audit_log import Filters
 from vocboard.app.transfer import records
 from vocboard.app.transfer.records import EventRecord, Person
 

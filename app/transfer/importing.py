@@ -17,11 +17,11 @@ from sqlalchemy.orm import Session
 
 from vocboard.app.accounts.models import Role, User
 from vocboard.app.audit import service as audit
-from vocboard.app.challenges import service as challenges
 from vocboard.app.challenges.models import MAIN_PHASE, Challenge, Visibility
 from vocboard.app.database import Database, now
 from vocboard.app.errors import ConflictError, ForbiddenError, InvalidArchiveError
 from vocboard.app.evaluations.origin import IMPORTED
+from vocboard.app.organising import challenge_changes
 from vocboard.app.storage.archives import ArchiveStore
 from vocboard.app.submissions.models import Submission
 from vocboard.app.submissions.pruning import lock_archive
@@ -182,7 +182,7 @@ def _add_results(session: Session, here: Session, path: Path, contents: Contents
 def _create(session: Session, new: _NewChallenge, contents: Contents, user: User, slug: str) -> Challenge:
     header = contents.header
     with reading.rules_at("rules"):
-        challenge = challenges.create(
+        challenge = challenge_changes.create(
             session,
             organiser=user,
             slug=slug or header.slug,

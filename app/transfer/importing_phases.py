@@ -18,11 +18,10 @@ from vocboard.app.challenges.models import (
     Scoring,
     TruthState,
 )
-from vocboard.app.challenges.phase_changes import add_phase
 from vocboard.app.evaluations.models import CompetitionResult, Evaluation
 from vocboard.app.leaderboards.entries import Entry
-from vocboard.app.leaderboards.models import FrozenLeaderboard
-from vocboard.app.rescores.models import Rescore, RescoreState
+from vocboard.app.leaderboards.models import FrozenLeaderboard, Rescore, RescoreState
+from vocboard.app.organising.phase_changes import add_phase
 from vocboard.app.submissions.models import Submission
 from vocboard.app.transfer import records
 from vocboard.app.transfer.phase_records import (

@@ -97,7 +97,7 @@ class CorrectionRecord(Record):
 
 
 class FrozenCorrection(Record):
-    """A re-score as a frozen leaderboard shows it; the fields of `app.rescores.queries.Correction`."""
+    """A re-score as a frozen leaderboard shows it; the fields of `app.leaderboards.corrections.Correction`."""
 
     id: uuid.UUID
     applied_at: Moment

@@ -9,8 +9,8 @@ from typing import Annotated
 
 from pydantic import BaseModel, Field
 
-from vocboard.app.challenges.phase_changes import MAX_PHASES
 from vocboard.app.challenges.rules import ChallengeRules
+from vocboard.app.organising.phase_changes import MAX_PHASES
 from vocboard.app.submissions.models import FlickrImages, State, TrainingAnnotation
 from vocboard.app.transfer.phase_records import PhaseRecord, TruthRecord
 from vocboard.app.transfer.record_types import (

@@ -4,16 +4,15 @@ import logging
 import re
 import secrets
 import time
-from collections.abc import Iterable
 from contextvars import ContextVar
 from typing import Any
 from urllib.parse import quote
 
-from starlette.requests import Request
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from vocboard.app.intake.requests import REFUSED
+
 REQUEST_ID_HEADER = b"x-request-id"
-REFUSED = "refused"  # key of the request's state: codes of what was wrong with it
 QUIET_PATHS = frozenset({"/healthz", "/readyz"})  # asked every few seconds; only logged if they fail
 # For uvicorn, which configures each of its processes; its own access log knows neither time nor person.
 CONFIGURATION: dict[str, Any] = {
@@ -86,12 +85,6 @@ class AccessLog:
                     f" {REFUSED}={state[REFUSED]}" if REFUSED in state else "",
                 )
             _request_id.reset(token)
-
-
-def note_refusal(request: Request, codes: Iterable[str]) -> None:
-    """Note why a request was refused, for its line; the first reason counts. Codes alone: messages quote uploads."""
-    state = request.scope.setdefault("state", {})
-    state.setdefault(REFUSED, ",".join(sorted(set(codes))))
 
 
 def without_secrets(address: str) -> str:

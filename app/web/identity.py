@@ -10,12 +10,12 @@ from fastapi.security import HTTPAuthorizationCredentials, HTTPBearer
 
 from vocboard.app.accounts import service as accounts
 from vocboard.app.accounts.models import ApiToken, Scope, User, WebSession
+from vocboard.app.accounts.viewer import Identity
 from vocboard.app.database import Database
 from vocboard.app.errors import ForbiddenError, NotSignedInError
 from vocboard.app.web import cookies
 from vocboard.app.web.csrf import HEADER, SAFE_METHODS, verify_csrf
 from vocboard.app.web.dependencies import services_of
-from vocboard.app.web.viewer import Identity
 
 ALL_SCOPES = frozenset(Scope)
 BEARER = HTTPBearer(

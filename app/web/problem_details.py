@@ -33,8 +33,9 @@ from vocboard.app.errors import (
     ServiceError,
     WarningsNotAcceptedError,
 )
+from vocboard.app.intake.requests import note_refusal
 from vocboard.app.storage.local_files import StoreUnavailableError
-from vocboard.app.web.access_log import loggable, note_refusal
+from vocboard.app.web.access_log import loggable
 from vocboard.app.web.guides import explained
 
 MEDIA_TYPE = "application/problem+json"

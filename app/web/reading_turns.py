@@ -11,8 +11,8 @@ from starlette.requests import HTTPConnection
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from vocboard.app.errors import BusyError
+from vocboard.app.intake.requests import client_address
 from vocboard.app.rate_limits import network
-from vocboard.app.web.client import client_address
 from vocboard.app.web.health import PATHS as HEALTH_CHECKS
 
 AT_ONCE = 2  # of one network, in one web process

@@ -5,8 +5,8 @@ import logging
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from vocboard.app.database import is_conflict
+from vocboard.app.intake.body_limit import FORM_LIMIT_BYTES
 from vocboard.app.web.access_log import loggable
-from vocboard.app.web.body_limit import FORM_LIMIT_BYTES
 
 _log = logging.getLogger(__name__)
 

@@ -15,12 +15,14 @@ from vocboard.app.accounts import administration
 from vocboard.app.challenges import ground_truth_versions, queries, service
 from vocboard.app.challenges.ground_truth import needs_confirmation
 from vocboard.app.challenges.models import MAIN_PHASE, Detail, GroundTruthVersion, TruthState, Visibility
-from vocboard.app.challenges.phase_changes import note_on_change
 from vocboard.app.database import Database
 from vocboard.app.messaging.notifier import WorkerNotifier
+from vocboard.app.organising import challenge_changes
+from vocboard.app.organising.phase_changes import note_on_change
 from vocboard.app.rescores.service import start_with_upload
 from vocboard.app.settings import Environment, Settings
 from vocboard.app.storage.ground_truth_inbox import GroundTruthInbox, IncomingTruth
+from vocboard.app.submissions import queries as submission_queries
 from vocboard.commands.admin.actions import WHERE_TO_RUN, Actions
 from vocboard.commands.admin.rescores import report_when_ready
 from vocboard.evaluator.problems import Severity
@@ -155,7 +157,7 @@ def create_challenge(arguments: argparse.Namespace, database: Database, _setting
         return 1
     given = vars(arguments)
     with database.writing() as session:
-        service.create(
+        challenge_changes.create(
             session,
             organiser=administration.get_user(session, arguments.organiser),
             slug=arguments.slug,
@@ -173,7 +175,7 @@ def set_detail(arguments: argparse.Namespace, database: Database, _settings: Set
         challenge = service.get_organised(session, arguments.slug, user)
         before = service.phase_named(challenge, MAIN_PHASE)
         note = note_on_change(challenge, before, before.rules.model_copy(update={"detail": Detail(arguments.detail)}))
-        service.set_detail(session, challenge=challenge, user=user, detail=Detail(arguments.detail))
+        challenge_changes.set_detail(session, challenge=challenge, user=user, detail=Detail(arguments.detail))
     if note is not None:
         print(note)
     return 0
@@ -283,7 +285,7 @@ def _what_is_current(database: Database, version_id: UUID) -> str:
             challenge = queries.challenge_with_phases(session, version.challenge_id)
             current = service.current_versions(session, challenge).get(version.phase_id)
             may_become = current is None or (
-                current.id != version.id and not queries.is_submitted_to(session, version.phase_id)
+                current.id != version.id and not submission_queries.is_submitted_to(session, version.phase_id)
             )
         if not may_become or time.monotonic() > deadline:
             break

@@ -7,14 +7,13 @@ from uuid import UUID
 
 from vocboard.app.accounts import administration
 from vocboard.app.accounts.models import Role, User
-from vocboard.app.audit import export
-from vocboard.app.audit.queries import Filters
 from vocboard.app.challenges import service
 from vocboard.app.database import Database
 from vocboard.app.messaging.notifier import WorkerNotifier
-from vocboard.app.moderation import bans
-from vocboard.app.moderation import submissions as moderation
-from vocboard.app.moderation.bans import Results
+from vocboard.app.organising import audit_log as export
+from vocboard.app.organising import bans, moderation
+from vocboard.app.organising.audit_log import Filters
+from vocboard.app.organising.bans import Results
 from vocboard.app.settings import Settings
 from vocboard.commands.admin.actions import Actions
 

@@ -14,10 +14,11 @@ from vocboard.app.accounts.models import User
 from vocboard.app.accounts.people import normalised_email
 from vocboard.app.challenges import phase_people, service
 from vocboard.app.challenges.models import MAIN_PHASE, Admission, Challenge, Detail, Freeze
-from vocboard.app.challenges.phase_changes import note_on_change
 from vocboard.app.challenges.rules import PhaseRules
 from vocboard.app.database import Database, now
 from vocboard.app.errors import NotFoundError
+from vocboard.app.organising import challenge_changes, phase_changes
+from vocboard.app.organising.phase_changes import note_on_change
 from vocboard.app.settings import Settings
 from vocboard.commands.admin.actions import Actions
 from vocboard.commands.admin.challenges import instant, seconds_of_days
@@ -175,7 +176,7 @@ def add_phase(arguments: argparse.Namespace, database: Database, _settings: Sett
     given = {name: value for name, value in vars(arguments).items() if name in PhaseRules.model_fields}
     with database.writing() as session:
         user, challenge = _organised(session, arguments)
-        service.add_phase(
+        phase_changes.add_phase(
             session,
             challenge=challenge,
             user=user,
@@ -197,7 +198,7 @@ def change_phase(arguments: argparse.Namespace, database: Database, _settings: S
         # Not `model_copy`, which would take the texts for what they name.
         rules = PhaseRules(**{**before.rules.model_dump(), **given})
         note = note_on_change(challenge, before, rules)
-        service.change_phase(
+        challenge_changes.change_phase(
             session,
             challenge=challenge,
             user=user,
@@ -215,7 +216,7 @@ def remove_phase(arguments: argparse.Namespace, database: Database, _settings: S
     with database.writing() as session:
         user, challenge = _organised(session, arguments)
         service.phase_named(challenge, arguments.key)  # a misspelt one is an error
-        service.remove_phase(session, challenge=challenge, user=user, key=arguments.key)
+        phase_changes.remove_phase(session, challenge=challenge, user=user, key=arguments.key)
     return 0
 
 

@@ -10,10 +10,10 @@ from vocboard.app.accounts import administration
 from vocboard.app.challenges import queries as challenge_queries
 from vocboard.app.challenges import service as challenges
 from vocboard.app.database import Database
+from vocboard.app.leaderboards.models import Rescore, RescoreState
 from vocboard.app.messaging.notifier import WorkerNotifier
 from vocboard.app.rescores import queries, service
-from vocboard.app.rescores.attention import attention
-from vocboard.app.rescores.models import Rescore, RescoreState
+from vocboard.app.rescores.queries import attention
 from vocboard.app.settings import Settings
 from vocboard.commands.admin.actions import Actions
 from vocboard.commands.progress import Progress

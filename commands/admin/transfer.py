@@ -5,10 +5,11 @@ import sys
 from pathlib import Path
 
 from vocboard.app.accounts import administration
-from vocboard.app.challenges import archiving, copying, organisers, service
+from vocboard.app.challenges import organisers, service
 from vocboard.app.database import Database
 from vocboard.app.errors import InvalidArchiveError
 from vocboard.app.messaging.notifier import WorkerNotifier
+from vocboard.app.organising import archiving, copying
 from vocboard.app.settings import Settings
 from vocboard.app.storage.stores import archive_store
 from vocboard.app.transfer.importing import import_challenge

@@ -19,7 +19,7 @@ from vocboard.app.challenges.models import (
 )
 from vocboard.app.database import Base, Database, UTCDateTime, now
 from vocboard.app.evaluations.models import Evaluation
-from vocboard.app.rescores.models import Rescore, RescoreItem
+from vocboard.app.leaderboards.models import Rescore, RescoreItem
 from vocboard.app.submissions.models import Method, Submission
 
 _OF_CHALLENGES = (

@@ -15,7 +15,6 @@ from vocboard.app.accounts import links
 from vocboard.app.accounts import service as accounts
 from vocboard.app.accounts.models import LinkPurpose, Role, User
 from vocboard.app.challenges import phase_people
-from vocboard.app.challenges import service as challenges
 from vocboard.app.challenges.models import (
     Challenge,
     ChallengeInvitation,
@@ -26,7 +25,8 @@ from vocboard.app.challenges.models import (
 from vocboard.app.challenges.rules import PhaseRules
 from vocboard.app.database import now
 from vocboard.app.intake.models import ResumableUpload, Upload, UploadKind
-from vocboard.app.rescores.models import Rescore, RescoreState
+from vocboard.app.leaderboards.models import Rescore, RescoreState
+from vocboard.app.organising import phase_changes
 from vocboard.app.submissions.queries import hash_of
 
 ROLES = {
@@ -138,7 +138,7 @@ def build(session: Session) -> World:
 
 def _later_phase(session: Session, challenge: Challenge, organiser: User) -> None:
     rules = PhaseRules(competitions=("comp1",), opens_at=now() + timedelta(days=30))
-    challenges.add_phase(session, challenge=challenge, user=organiser, key="later", title="Later", rules=rules)
+    phase_changes.add_phase(session, challenge=challenge, user=organiser, key="later", title="Later", rules=rules)
 
 
 def _version(session: Session, challenge: Challenge) -> GroundTruthVersion:

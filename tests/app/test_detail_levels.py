@@ -24,16 +24,16 @@ from tests.support.site import Site
 from vocboard.app.accounts.models import Role, User
 from vocboard.app.challenges.models import Challenge, Detail
 from vocboard.app.challenges.queries import challenge_by_slug
-from vocboard.app.challenges.service import set_detail
 from vocboard.app.database import now
 from vocboard.app.evaluations import service as evaluations
 from vocboard.app.evaluations.diagnosis_failures import EXPLANATIONS, DiagnosisFailure
 from vocboard.app.evaluations.models import Evaluation
 from vocboard.app.evaluations.service import Diagnosis
 from vocboard.app.jobs.models import Job, Kind
-from vocboard.app.statistics.boards import Interval, MethodStatistics, Statistics, digest_of
-from vocboard.app.statistics.models import BoardStatistics
-from vocboard.app.submissions import service as submissions
+from vocboard.app.leaderboards.models import BoardStatistics
+from vocboard.app.leaderboards.statistics import Interval, MethodStatistics, Statistics, digest_of
+from vocboard.app.organising.challenge_changes import set_detail
+from vocboard.app.participating import publishing
 from vocboard.app.submissions.models import Submission
 from vocboard.evaluator import editions
 from vocboard.evaluator.editions import Interpolation, Metric, Task
@@ -120,7 +120,7 @@ class Scene:
                 evaluation_id = session.scalars(select(Evaluation.id).where(of_this)).one()
                 evaluations.store_diagnoses(session, evaluation_id, {scored.competition: diagnosis}, noise_key=b"key")
             self.method_id = session.get_one(Submission, self.submission_id).method_id
-            self.link = submissions.create_anonymous_link(session, submission_id=self.submission_id, user=owner)
+            self.link = publishing.create_anonymous_link(session, submission_id=self.submission_id, user=owner)
 
     def views(self, token: str | None) -> Mapping[str, str]:
         """Everything that somebody can fetch about the challenge and the submission, by address."""

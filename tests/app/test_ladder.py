@@ -20,7 +20,6 @@ from tests.support.phases import complete, show_board
 from tests.support.scored import make_published
 from tests.support.site import Site
 from vocboard.app.accounts.models import User
-from vocboard.app.challenges import service as challenges
 from vocboard.app.challenges.models import Challenge, Detail, Freeze
 from vocboard.app.challenges.phases import MAX_UPLOAD_DURATION
 from vocboard.app.challenges.rules import rules_of
@@ -29,12 +28,12 @@ from vocboard.app.errors import InvalidInputError
 from vocboard.app.evaluations.models import ClassScore, CompetitionResult, Curve, Evaluation, Measure
 from vocboard.app.evaluations.releases import releases_of_phase
 from vocboard.app.evaluations.results import visible_means
+from vocboard.app.leaderboards.differences import Differences
+from vocboard.app.leaderboards.models import BoardDifferences, BoardStatistics
 from vocboard.app.leaderboards.shown_statistics import MEAN
-from vocboard.app.moderation import submissions as moderation
-from vocboard.app.statistics.boards import Interval, MethodStatistics, Statistics, digest_of
-from vocboard.app.statistics.differences import Differences
-from vocboard.app.statistics.models import BoardDifferences, BoardStatistics
-from vocboard.app.submissions import service as submissions
+from vocboard.app.leaderboards.statistics import Interval, MethodStatistics, Statistics, digest_of
+from vocboard.app.organising import challenge_changes, moderation
+from vocboard.app.participating import publishing
 from vocboard.app.submissions.models import Submission
 from vocboard.evaluator.metrics.shared_metrics import CurveKind
 
@@ -165,7 +164,7 @@ def test_no_view_depends_on_more_than_what_is_released_until_the_phase_has_close
         rescale(session, world.ids, {"First": 0.512})  # with curves
     clock.advance(DAY + MAX_UPLOAD_DURATION - timedelta(minutes=5))  # closed, but somebody may still upload
     with embedded_site.writing() as session:
-        link = submissions.create_anonymous_link(session, submission_id=world.ids["Worse"], user=world.ada)
+        link = publishing.create_anonymous_link(session, submission_id=world.ids["Worse"], user=world.ada)
         token, organisers = make_token(session, world.ada), make_token(session, world.organiser)
     readers = [
         Reader(embedded_site, world, link),
@@ -317,4 +316,4 @@ def test_the_step_is_checked_and_can_be_changed_and_taken_away(database: Databas
 def _change(session: Session, world: World, **changed: object) -> None:
     found = complete(session, world.challenge.id)
     rules = rules_of(found).model_copy(update=changed)
-    challenges.update(session, challenge=found, user=world.organiser, rules=rules)
+    challenge_changes.update(session, challenge=found, user=world.organiser, rules=rules)

@@ -13,7 +13,7 @@ from tests.support.factories import make_token
 from tests.support.site import Site
 from vocboard.app.challenges.models import Challenge
 from vocboard.app.evaluations.models import ClassScore, CompetitionResult, Evaluation, Measure
-from vocboard.app.submissions import service as submissions
+from vocboard.app.participating import publishing
 
 __all__ = ["embedded_site"]
 
@@ -31,7 +31,7 @@ def test_no_view_depends_on_more_than_the_rounded_scores(embedded_site: Site) ->
     with embedded_site.writing() as session:
         world = World(session, ladder_step=None, decimals=2, statistics=False)
         world.submit(session, world.bob, "Third", 0.51)
-        link = submissions.create_anonymous_link(session, submission_id=world.ids["Worse"], user=world.ada)
+        link = publishing.create_anonymous_link(session, submission_id=world.ids["Worse"], user=world.ada)
         token = make_token(session, world.ada)
     readers = [
         Reader(embedded_site, world, link),

@@ -24,11 +24,11 @@ from vocboard.app.database import now
 from vocboard.app.evaluations.models import Evaluation
 from vocboard.app.evaluations.service import Diagnosis, store_diagnoses
 from vocboard.app.leaderboards.service import columns
-from vocboard.app.moderation.bans import Results, ban
+from vocboard.app.organising.bans import Results, ban
+from vocboard.app.participating.publishing import create_anonymous_link
 from vocboard.app.rescores import service as rescores
 from vocboard.app.submissions import queue
 from vocboard.app.submissions.models import State, Submission
-from vocboard.app.submissions.service import create_anonymous_link
 from vocboard.evaluator.editions import Competition, Metric, Task, load
 from vocboard.evaluator.problems import Problem, Severity
 from vocboard.evaluator.scores import ClassDetails, CompetitionScores, Curve, Measure

@@ -12,14 +12,15 @@ from tests.support.phases import complete, main_truth, phase_of
 from tests.support.scored import make_scored
 from vocboard.app.accounts import links
 from vocboard.app.accounts.models import LinkPurpose, User
-from vocboard.app.challenges import archiving, phase_changes, phase_people
+from vocboard.app.challenges import phase_people
 from vocboard.app.challenges.models import Admission, Challenge, Detail, Freeze, GroundTruthVersion, TruthState
 from vocboard.app.challenges.organisers import invite
 from vocboard.app.challenges.rules import PhaseRules
 from vocboard.app.database import now
 from vocboard.app.leaderboards import freezing
+from vocboard.app.leaderboards.models import Rescore, RescoreState
+from vocboard.app.organising import archiving, phase_changes
 from vocboard.app.rescores import service as rescores
-from vocboard.app.rescores.models import Rescore, RescoreState
 from vocboard.app.submissions.models import Submission
 from vocboard.evaluator.problems import Problem, Severity
 

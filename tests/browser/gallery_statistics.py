@@ -15,12 +15,11 @@ from tests.support.phases import phase_of
 from vocboard.app.challenges.models import Challenge
 from vocboard.app.database import now
 from vocboard.app.leaderboards import service
+from vocboard.app.leaderboards.differences import Differences
+from vocboard.app.leaderboards.models import BoardAgreement, BoardDifferences, BoardStatistics, SubmissionSequence
+from vocboard.app.leaderboards.sequences import Agreement, Change, SequenceStatistics, members
 from vocboard.app.leaderboards.shown_statistics import MEAN
-from vocboard.app.statistics.agreement import Agreement
-from vocboard.app.statistics.boards import Interval, MethodStatistics, Statistics, decimals_of, digest_of
-from vocboard.app.statistics.differences import Differences
-from vocboard.app.statistics.models import BoardAgreement, BoardDifferences, BoardStatistics, SubmissionSequence
-from vocboard.app.statistics.sequences import Change, SequenceStatistics, members
+from vocboard.app.leaderboards.statistics import Interval, MethodStatistics, Statistics, decimals_of, digest_of
 
 HALF_INTERVAL = 0.012  # of a mean; of a class, three times that
 HALF_DIFFERENCE = 0.03

@@ -21,8 +21,8 @@ from tests.support.site import UNVERIFIED
 from vocboard.app.accounts.models import User
 from vocboard.app.challenges.models import Challenge, Detail, GroundTruthVersion
 from vocboard.app.challenges.rules import PhaseRules
-from vocboard.app.challenges.service import add_phase
 from vocboard.app.database import Database, now
+from vocboard.app.organising.phase_changes import add_phase
 from vocboard.app.settings import Settings
 from vocboard.client import credentials
 from vocboard.commands.demo.cast import PUBLISHED

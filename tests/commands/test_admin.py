@@ -26,8 +26,8 @@ from vocboard.app.audit.models import AuditEvent
 from vocboard.app.challenges.models import Detail, ExtraQuota
 from vocboard.app.challenges.service import PhaseState, get_organised, get_visible, phase_state, phases_of
 from vocboard.app.database import Database, now
+from vocboard.app.leaderboards.models import Rescore, RescoreState
 from vocboard.app.rescores import service as rescores
-from vocboard.app.rescores.models import Rescore, RescoreState
 from vocboard.app.settings import Settings
 from vocboard.app.storage.directory_store import DirectoryStore
 from vocboard.app.submissions.models import State

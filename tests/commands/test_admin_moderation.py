@@ -13,9 +13,9 @@ from vocboard.app.accounts.models import User
 from vocboard.app.audit.models import AuditEvent
 from vocboard.app.challenges.models import Challenge, ChallengeOrganiser
 from vocboard.app.database import Database
+from vocboard.app.participating import publishing
 from vocboard.app.settings import Settings
 from vocboard.app.storage.directory_store import DirectoryStore
-from vocboard.app.submissions import publishing
 from vocboard.app.submissions.models import State, Submission
 from vocboard.commands.main import main
 

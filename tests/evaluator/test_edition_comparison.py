@@ -5,7 +5,7 @@ from dataclasses import dataclass, fields, replace
 import pytest
 
 from tests.evaluator.test_stored_results import IMAGE_SETS
-from vocboard.app.challenges.edition_changes import changed_names
+from vocboard.app.rescores.edition_changes import changed_names
 from vocboard.evaluator.editions import Annotations, Edition, Limits, Overlap, load, names
 from vocboard.evaluator.editions.comparison import differences
 from vocboard.evaluator.rules import Competition, TaskRules

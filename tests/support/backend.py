@@ -30,10 +30,10 @@ from vocboard.app.accounts.models import User
 from vocboard.app.challenges.models import Challenge
 from vocboard.app.challenges.queries import truth_of_scoring
 from vocboard.app.database import Database
+from vocboard.app.intake import submitting
 from vocboard.app.intake.report import EnteredCompetition, Report
 from vocboard.app.settings import Settings
 from vocboard.app.storage.directory_store import DirectoryStore
-from vocboard.app.submissions import service
 from vocboard.app.submissions.forms import SubmissionForm
 from vocboard.app.submissions.models import State, Submission
 from vocboard.evaluator.editions import Task, load
@@ -105,7 +105,7 @@ class Backend:
             incoming.finish()
             read.write(columns or b"")
             with self.database.writing() as session:
-                return service.submit(
+                return submitting.submit(
                     session,
                     user=user,
                     challenge=challenge,

@@ -11,8 +11,8 @@ from tests.support.scored import scores_of, store_scores
 from vocboard.app.accounts.models import User
 from vocboard.app.challenges.models import Challenge
 from vocboard.app.database import now
+from vocboard.app.leaderboards.models import RescoreItem, RescoreState
 from vocboard.app.rescores import queue, service, switch
-from vocboard.app.rescores.models import RescoreItem, RescoreState
 from vocboard.evaluator.version import VERSION
 
 

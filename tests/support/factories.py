@@ -14,10 +14,12 @@ from vocboard.app.accounts import administration, service
 from vocboard.app.accounts.models import Role, Scope, User
 from vocboard.app.accounts.people import new_user
 from vocboard.app.challenges import service as challenges
-from vocboard.app.challenges.ground_truth import make_current, pack_image_sets, start_scoring
+from vocboard.app.challenges.ground_truth import pack_image_sets
 from vocboard.app.challenges.models import Challenge, GroundTruthVersion, TruthState, Visibility
 from vocboard.app.challenges.rules import ChallengeRules
 from vocboard.app.database import now
+from vocboard.app.evaluations.scorings import make_current, start_scoring
+from vocboard.app.organising import challenge_changes
 from vocboard.evaluator.editions import Edition, Task
 from vocboard.evaluator.image_sets import ImageSet, ImageSets
 
@@ -72,7 +74,7 @@ def make_challenge(session: Session, *, organiser: User | None = None, ready: bo
         "opens_at": now() - timedelta(days=1),
         "visibility": Visibility.PUBLIC,
     }
-    challenge = challenges.create(
+    challenge = challenge_changes.create(
         session,
         organiser=organiser or make_organiser(session),
         rules=ChallengeRules(**{**rules, **{name: given[name] for name in given if name not in set_up}}),

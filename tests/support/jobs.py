@@ -7,8 +7,8 @@ from pathlib import Path
 
 from sqlalchemy import select, update
 
-from vocboard.app.challenges import ground_truth_queue
 from vocboard.app.database import Database, now
+from vocboard.app.evaluations import ground_truth_queue
 from vocboard.app.jobs import service as jobs
 from vocboard.app.jobs.models import Job, Kind
 from vocboard.app.jobs.service import Claim, LostClaimError

@@ -14,9 +14,9 @@ from tests.support.phases import show_board
 from vocboard.app.accounts.models import Role, User
 from vocboard.app.challenges.models import Challenge, GroundTruthVersion
 from vocboard.app.leaderboards.board import Board
+from vocboard.app.leaderboards.models import Rescore, RescoreState
+from vocboard.app.participating import publishing
 from vocboard.app.rescores import service
-from vocboard.app.rescores.models import Rescore, RescoreState
-from vocboard.app.submissions import publishing
 from vocboard.evaluator.editions import Task
 from vocboard.evaluator.ground_truth import GroundTruth, Key, Labels, LabelTruth, Truth
 from vocboard.worker import ground_truth_files

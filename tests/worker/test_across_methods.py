@@ -21,7 +21,7 @@ from vocboard.app.challenges.models import Challenge
 from vocboard.app.intake.report import EnteredCompetition
 from vocboard.app.leaderboards.across_methods import AcrossMethods
 from vocboard.app.pages.formats import percent, signed_interval, signed_percent
-from vocboard.app.submissions import publishing
+from vocboard.app.participating import publishing
 from vocboard.evaluator.editions import Edition, Task, load
 from vocboard.evaluator.ground_truth import GroundTruth, Key, Labels, LabelTruth, SegmentationTruth, Truth
 from vocboard.evaluator.image_sets import ImageSet, ImageSets

@@ -24,17 +24,18 @@ from vocboard.app.accounts.models import User
 from vocboard.app.audit.models import AuditEvent
 from vocboard.app.challenges import service as challenges
 from vocboard.app.challenges.edition_versions import source_of_version
-from vocboard.app.challenges.ground_truth import make_current, start_scoring
 from vocboard.app.challenges.models import Challenge, Freeze, GroundTruthVersion, Scoring
 from vocboard.app.challenges.rules import PhaseRules
 from vocboard.app.database import now
 from vocboard.app.errors import ConflictError, InvalidArchiveError, InvalidInputError
 from vocboard.app.evaluations.models import Evaluation
+from vocboard.app.evaluations.scorings import make_current, start_scoring
 from vocboard.app.leaderboards.board import Board, Part
 from vocboard.app.leaderboards.export import as_csv, as_latex
+from vocboard.app.leaderboards.models import RescoreState
+from vocboard.app.organising import challenge_changes, phase_changes
+from vocboard.app.participating import publishing
 from vocboard.app.rescores import service
-from vocboard.app.rescores.models import RescoreState
-from vocboard.app.submissions import publishing
 from vocboard.app.submissions.models import Submission
 from vocboard.evaluator.editions import Edition, Task, for_image_set, source
 from vocboard.evaluator.editions.loader import read_text
@@ -77,7 +78,7 @@ def add_phase_with_own_truth(backend: Backend, challenge: Challenge) -> None:
     with backend.database.writing() as session:
         found = complete(session, challenge.id)
         rules = PhaseRules(competitions=("comp1",), quota_count=100)
-        challenges.add_phase(
+        phase_changes.add_phase(
             session,
             challenge=found,
             user=organiser,
@@ -196,7 +197,7 @@ def test_a_frozen_leaderboard_keeps_its_rules(backend: Backend, challenge: Chall
     with backend.database.writing() as session:
         found = complete(session, challenge.id)
         rules = challenges.rules_of(found).model_copy(update={"freeze": Freeze.DATE, "freezes_at": now() + DAY})
-        challenges.update(session, challenge=found, user=organiser, rules=rules)
+        challenge_changes.update(session, challenge=found, user=organiser, rules=rules)
     clock.advance(DAY + timedelta(minutes=1))
     before = board(backend, challenge)
     texts = as_csv(before), as_latex(before)
@@ -223,7 +224,7 @@ def test_an_export_and_import_keep_all_versions(
     with backend.database.writing() as session:
         found = complete(session, challenge.id)
         rules = challenges.rules_of(found).model_copy(update={"freeze": Freeze.DATE, "freezes_at": now() + DAY})
-        challenges.update(session, challenge=found, user=organiser, rules=rules)
+        challenge_changes.update(session, challenge=found, user=organiser, rules=rules)
     clock.advance(2 * DAY)
     shown = as_csv(board(backend, challenge))
     apply(backend, start_and_work(backend, challenge))

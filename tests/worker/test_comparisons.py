@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from vocboard.app.leaderboards.entries import Entry
+from vocboard.app.leaderboards.sequences import Change as ShownChange
 from vocboard.app.leaderboards.shown_statistics import MEAN
-from vocboard.app.statistics.sequences import Change as ShownChange
 from vocboard.app.submissions.models import Declared
 from vocboard.evaluator.editions import load
 from vocboard.evaluator.statistics.bootstrap import replicate

@@ -30,9 +30,9 @@ from vocboard.app.evaluations.visible import DiagnosisState, VisibleDiagnosis
 from vocboard.app.intake.report import EnteredCompetition
 from vocboard.app.jobs.models import Job, Kind
 from vocboard.app.leaderboards import statistics_states
+from vocboard.app.participating import withdrawing as submissions
 from vocboard.app.rescores import service as rescores
 from vocboard.app.submissions import queries
-from vocboard.app.submissions import service as submissions
 from vocboard.app.submissions.models import Submission
 from vocboard.evaluator.diagnosis.report import diagnosis
 from vocboard.evaluator.diagnosis.summary import summarise

@@ -12,8 +12,8 @@ from tests.support.backend import Backend, make_archive, make_ground_truth
 from tests.support.factories import IMAGES
 from tests.support.jobs import evaluate_next, job_of, let_leases_end, process
 from tests.support.phases import complete, main_phase, main_truth
-from vocboard.app.challenges.ground_truth import make_current, start_scoring
 from vocboard.app.evaluations import queries as evaluations
+from vocboard.app.evaluations.scorings import make_current, start_scoring
 from vocboard.app.jobs.models import Kind
 from vocboard.app.messaging.notifier import WorkerNotifier
 from vocboard.app.submissions.models import State, Submission

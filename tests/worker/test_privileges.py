@@ -30,8 +30,8 @@ from vocboard.app.accounts.password_work import PasswordWork
 from vocboard.app.accounts.passwords import hashed
 from vocboard.app.accounts.people import new_user
 from vocboard.app.accounts.signing_in import Attempt, SignInService
-from vocboard.app.challenges import archiving, organisers
 from vocboard.app.challenges import ground_truth_versions as versions
+from vocboard.app.challenges import organisers
 from vocboard.app.challenges import service as challenges
 from vocboard.app.challenges.models import Challenge, Scoring, Visibility
 from vocboard.app.database import Database, now
@@ -45,32 +45,33 @@ from vocboard.app.evaluations.models import (
     SecretDiagnosis,
     SecretEvidence,
 )
+from vocboard.app.intake import submitting
 from vocboard.app.intake.report import EnteredCompetition, Report
 from vocboard.app.jobs import service as jobs
 from vocboard.app.jobs.models import Job, Kind
+from vocboard.app.leaderboards import sequence_queue
 from vocboard.app.leaderboards.export import as_csv
-from vocboard.app.leaderboards.shown_statistics import differences
-from vocboard.app.moderation import bans
-from vocboard.app.moderation import submissions as moderation
-from vocboard.app.moderation.bans import Results
-from vocboard.app.rescores import queries as rescore_queries
-from vocboard.app.rescores import service as rescores
-from vocboard.app.rescores.models import RescoreState
-from vocboard.app.settings import RegistrationPolicy, Settings
-from vocboard.app.statistics import sequence_queue
-from vocboard.app.statistics.models import (
+from vocboard.app.leaderboards.models import (
     BoardAgreement,
     BoardDifferences,
     BoardStatistics,
     ImageSetComparison,
+    RescoreState,
     SecretReplicates,
     StatisticsUpdate,
     SubmissionSequence,
 )
+from vocboard.app.leaderboards.shown_statistics import differences
+from vocboard.app.organising import archiving, bans, moderation
+from vocboard.app.organising.bans import Results
+from vocboard.app.participating import publishing
+from vocboard.app.participating import withdrawing as submissions
+from vocboard.app.rescores import queries as rescore_queries
+from vocboard.app.rescores import service as rescores
+from vocboard.app.settings import RegistrationPolicy, Settings
 from vocboard.app.storage.directory_store import DirectoryStore
 from vocboard.app.storage.ground_truth_inbox import GroundTruthInbox
-from vocboard.app.submissions import publishing, queries, queue
-from vocboard.app.submissions import service as submissions
+from vocboard.app.submissions import queries, queue
 from vocboard.app.submissions.forms import SubmissionForm
 from vocboard.app.submissions.models import State, Submission
 from vocboard.app.transfer import importing
@@ -182,7 +183,7 @@ def test_each_process_may_do_its_part(web: Database, worker: Database, settings:
         incoming.write(results())
         incoming.finish()
         with web.writing() as session:
-            submission_id = submissions.submit(
+            submission_id = submitting.submit(
                 session,
                 user=ada,
                 challenge=challenge,
@@ -198,7 +199,7 @@ def test_each_process_may_do_its_part(web: Database, worker: Database, settings:
     with web.writing() as session:
         assert queries.get_for(session, submission_id, ada).state is State.SCORED
         publishing.publish(session, submission_id=submission_id, user=ada)
-        submissions.create_anonymous_link(session, submission_id=submission_id, user=ada)
+        publishing.create_anonymous_link(session, submission_id=submission_id, user=ada)
     with web.reading() as session:
         found = challenges.get_visible(session, challenge.slug, None)
         assert len(show_board(session, found, "comp3").rows) == 1

@@ -22,8 +22,8 @@ from tests.support.rescoring import (
 from vocboard.app.errors import ConflictError
 from vocboard.app.evaluations.models import Evaluation
 from vocboard.app.jobs.models import Job, Kind
+from vocboard.app.leaderboards.models import Rescore, RescoreState
 from vocboard.app.rescores import queries, service
-from vocboard.app.rescores.models import Rescore, RescoreState
 from vocboard.app.submissions.models import State
 from vocboard.worker import ground_truth_files, rescoring
 from vocboard.worker.work import work_next

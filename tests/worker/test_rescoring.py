@@ -24,19 +24,18 @@ from tests.support.rescoring import (
     work,
 )
 from vocboard.app.audit.models import AuditEvent
-from vocboard.app.challenges import archiving
 from vocboard.app.challenges.models import Challenge, GroundTruthVersion, Scoring, TruthState
 from vocboard.app.challenges.queries import challenge_with_phases
 from vocboard.app.errors import ConfirmationRequiredError, ConflictError
 from vocboard.app.evaluations import service as evaluations
 from vocboard.app.evaluations.models import Evaluation
 from vocboard.app.leaderboards.board import Board
-from vocboard.app.moderation import submissions as moderation
+from vocboard.app.leaderboards.models import Rescore, RescoreState
+from vocboard.app.organising import archiving, moderation
+from vocboard.app.participating import publishing
 from vocboard.app.rescores import queries, service
-from vocboard.app.rescores.attention import attention
-from vocboard.app.rescores.models import Rescore, RescoreState
-from vocboard.app.rescores.truth_changes import truth_changes
-from vocboard.app.submissions import publishing
+from vocboard.app.rescores.queries import attention
+from vocboard.app.rescores.report import truth_changes
 from vocboard.app.submissions.models import State, Submission
 from vocboard.evaluator.editions import Metric
 from vocboard.evaluator.problems import Problem, Severity

@@ -16,9 +16,9 @@ from vocboard.app.challenges.models import Challenge
 from vocboard.app.database import now
 from vocboard.app.jobs.models import Kind
 from vocboard.app.leaderboards.across_methods import AcrossMethods, across_methods
-from vocboard.app.statistics.boards import Failure
-from vocboard.app.statistics.models import SubmissionSequence
-from vocboard.app.statistics.sequences import Verdict
+from vocboard.app.leaderboards.models import SubmissionSequence
+from vocboard.app.leaderboards.sequences import Verdict
+from vocboard.app.leaderboards.statistics import Failure
 from vocboard.app.submissions.models import Submission
 from vocboard.evaluator.results import Results
 from vocboard.evaluator.statistics.across import agreement

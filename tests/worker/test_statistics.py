@@ -29,11 +29,12 @@ from vocboard.app.jobs import service as jobs
 from vocboard.app.jobs.models import Kind
 from vocboard.app.leaderboards import freezing, statistics_states
 from vocboard.app.leaderboards.board import Board
+from vocboard.app.leaderboards.models import BoardStatistics, SecretReplicates, StatisticsUpdate
 from vocboard.app.leaderboards.shown_statistics import MEAN, differences
+from vocboard.app.leaderboards.statistics import Failure
 from vocboard.app.leaderboards.statistics_states import StatisticsState
-from vocboard.app.statistics.boards import Failure
-from vocboard.app.statistics.models import BoardStatistics, SecretReplicates, StatisticsUpdate
-from vocboard.app.submissions import publishing, service
+from vocboard.app.participating import publishing
+from vocboard.app.participating import withdrawing as service
 from vocboard.app.submissions.models import Submission
 from vocboard.evaluator.editions import Competition, load
 from vocboard.evaluator.evaluation import read_for_scoring

@@ -7,8 +7,8 @@ from pydantic import AfterValidator, AliasPath, Field, ValidationInfo, field_val
 
 from vocboard.app.api.schemas.values import Fraction, FromObject, Instant
 from vocboard.app.evaluations.rounding import rounded
-from vocboard.app.statistics.boards import Failure
-from vocboard.app.statistics.sequences import Verdict
+from vocboard.app.leaderboards.sequences import Verdict
+from vocboard.app.leaderboards.statistics import Failure
 
 
 def _round(value: float | None, info: ValidationInfo) -> float | None:

@@ -5,7 +5,7 @@ import uuid
 from pydantic import AliasPath, BaseModel, ConfigDict, Field
 
 from vocboard.app.api.schemas.values import Fraction, FromObject, Instant
-from vocboard.app.rescores.models import RescoreState
+from vocboard.app.leaderboards.models import RescoreState
 
 MAX_NUMBER = 2**31 - 1  # maximum of the database's integers
 

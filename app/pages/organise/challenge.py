@@ -18,7 +18,9 @@ from vocboard.app.challenges.models import MAIN_PHASE, Challenge, GroundTruthVer
 from vocboard.app.database import now
 from vocboard.app.errors import BusyError, ConflictError, ForbiddenError, InvalidInputError, NotFoundError, ServiceError
 from vocboard.app.intake.organisers import take_ground_truth
-from vocboard.app.overview import submissions as overview
+from vocboard.app.leaderboards.models import OPEN
+from vocboard.app.organising import challenge_changes, phase_changes
+from vocboard.app.organising import submissions as overview
 from vocboard.app.pages import formats, wording
 from vocboard.app.pages.challenges import timeline
 from vocboard.app.pages.forms import NO_ERRORS, FormErrors, UploadedEdition, go_to, token_verifier
@@ -34,9 +36,8 @@ from vocboard.app.pages.rendering import render
 from vocboard.app.pages.reports import stored
 from vocboard.app.rescores import queries as rescores
 from vocboard.app.rescores import service as rescoring
-from vocboard.app.rescores.attention import attention
-from vocboard.app.rescores.models import OPEN
-from vocboard.app.rescores.usable import awaits_confirmation
+from vocboard.app.rescores.queries import attention
+from vocboard.app.rescores.rounds import awaits_confirmation
 from vocboard.app.submissions import queries as submissions
 from vocboard.app.submissions.models import State
 from vocboard.app.web.csrf import protect_form
@@ -88,7 +89,7 @@ def remove_ground_truth(organised: Organised, number: VersionNumber) -> Response
 @router.post("/ground-truth/{number}/remove-competitions", dependencies=[Depends(protect_form)])
 def remove_unscorable(organised: Organised, number: VersionNumber) -> Response:
     """Remove the competitions that a version cannot score from the challenge."""
-    return _change_version(organised, number, versions.remove_unscorable, done="competitions-removed")
+    return _change_version(organised, number, phase_changes.remove_unscorable, done="competitions-removed")
 
 
 def _change_version(
@@ -116,7 +117,9 @@ def change_edition(
                     session, challenge=challenge, user=user, reason=reason, edition_file=edition_file
                 )
             else:
-                challenges.replace_edition_file(session, challenge=challenge, user=user, edition_file=edition_file)
+                challenge_changes.replace_edition_file(
+                    session, challenge=challenge, user=user, edition_file=edition_file
+                )
     except ConflictError as error:
         return challenge_page(organised, refusal=error)
     except InvalidInputError as error:
@@ -163,7 +166,7 @@ def challenge_page(
         to_do = _steps(session, challenge, listed_versions)
         numbers = overview.counts(session, challenge)
         submitted_to = {
-            each.id for each in challenges.phases_of(challenge) if queries.is_submitted_to(session, each.id)
+            each.id for each in challenges.phases_of(challenge) if submissions.is_submitted_to(session, each.id)
         }
         all_rescores = rescores.of_challenge(session, challenge)
         need_attention = {one.id for one in all_rescores if attention(one)}

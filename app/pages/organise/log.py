@@ -7,11 +7,11 @@ from functools import partial
 from fastapi import APIRouter, Request
 from starlette.responses import Response, StreamingResponse
 
-from vocboard.app.audit import export, queries
-from vocboard.app.audit.queries import Filters
 from vocboard.app.challenges import queries as challenge_queries
 from vocboard.app.challenges.models import Challenge
 from vocboard.app.database import Database
+from vocboard.app.organising import audit_log as export
+from vocboard.app.organising.audit_log import Filters
 from vocboard.app.pages.filters import address_with, day, day_after
 from vocboard.app.pages.rendering import render
 from vocboard.app.web.dependencies import DatabaseDep
@@ -50,13 +50,13 @@ def _page(request: Request, database: Database, challenge: Challenge | None) -> 
     number = given.get("page", "")
     challenge_id = challenge.id if challenge else None
     with database.reading() as session:
-        found = queries.page_of_log(
+        found = export.page_of_log(
             session,
             challenge_id=challenge_id,
             filters=_filters(request),
             page=int(number) if number.isdecimal() else 1,
         )
-        people = queries.people_in_log(session, challenge_id)
+        people = export.people_in_log(session, challenge_id)
         concerned = {event.challenge_id for event in found.items if event.challenge_id}
         named = {} if challenge else challenge_queries.challenges_by_id(session, concerned)
     return render(
@@ -66,7 +66,7 @@ def _page(request: Request, database: Database, challenge: Challenge | None) -> 
         challenges=named,
         page=found,
         people=people,
-        actions=[name for name in queries.actions() if challenge is None or not name.startswith(("user.", "token."))],
+        actions=[name for name in export.actions() if challenge is None or not name.startswith(("user.", "token."))],
         given=given,
         is_filtered=any(given.get(name) for name in ("who", "action", "about", "since", "until")),
         file=address_with(f"{request.url.path}.csv", given, {"page": None}),

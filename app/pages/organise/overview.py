@@ -13,13 +13,14 @@ from vocboard.app.challenges import service as challenges
 from vocboard.app.database import now
 from vocboard.app.errors import ConflictError, InvalidInputError
 from vocboard.app.intake import attempts
-from vocboard.app.moderation import bans, bulk
-from vocboard.app.moderation.bans import Results
-from vocboard.app.moderation.bulk import Action, Outcome
-from vocboard.app.overview import entrants as entrants_of
-from vocboard.app.overview import queue as queue_of
-from vocboard.app.overview import submissions as overview
-from vocboard.app.overview.submissions import Filters, Flag, Kind, Sort
+from vocboard.app.organising import bans
+from vocboard.app.organising import entrants as entrants_of
+from vocboard.app.organising import moderation as bulk
+from vocboard.app.organising import queue as queue_of
+from vocboard.app.organising import submissions as overview
+from vocboard.app.organising.bans import Results
+from vocboard.app.organising.moderation import Action, Outcome
+from vocboard.app.organising.submissions import Filters, Flag, Kind, Sort
 from vocboard.app.pages import wording
 from vocboard.app.pages.filters import address_with, chosen
 from vocboard.app.pages.forms import NO_ERRORS, FormErrors, go_to

@@ -14,6 +14,7 @@ from vocboard.app.challenges import service as challenges
 from vocboard.app.challenges.ground_truth import UNFINISHED
 from vocboard.app.challenges.phases import phase_with_id
 from vocboard.app.errors import ConflictError, InvalidInputError, NotFoundError, ServiceError
+from vocboard.app.leaderboards.models import Rescore, RescoreState
 from vocboard.app.pages import wording
 from vocboard.app.pages.forms import go_to
 from vocboard.app.pages.organise.challenge import challenge_page
@@ -21,9 +22,8 @@ from vocboard.app.pages.organise.ground_truth import failed_import
 from vocboard.app.pages.rendering import render
 from vocboard.app.pages.reports import stored
 from vocboard.app.rescores import queries, service
-from vocboard.app.rescores.attention import attention
-from vocboard.app.rescores.models import Rescore, RescoreState
-from vocboard.app.rescores.usable import awaits_confirmation, has_unused_truth
+from vocboard.app.rescores.queries import attention
+from vocboard.app.rescores.rounds import awaits_confirmation, has_unused_truth
 from vocboard.app.web.csrf import protect_form
 from vocboard.app.web.organised import Organised, OrganisedChallenge
 

@@ -11,11 +11,12 @@ from starlette.responses import Response
 from vocboard.app.challenges import service as challenges
 from vocboard.app.challenges.editions import own_edition
 from vocboard.app.challenges.models import MAIN_PHASE, Admission, Challenge, Detail, Freeze, Visibility
-from vocboard.app.challenges.phase_changes import keeps_frozen_detail, moves_dates
 from vocboard.app.challenges.phases import Phase
 from vocboard.app.challenges.rules import DATES, ChallengeRules, PhaseRules, rules_of
 from vocboard.app.errors import ConflictError, InvalidInputError, ServiceError
 from vocboard.app.forms import chosen, instant, whole
+from vocboard.app.organising import challenge_changes, phase_changes
+from vocboard.app.organising.phase_changes import keeps_frozen_detail, moves_dates
 from vocboard.app.pages import formats
 from vocboard.app.pages.forms import NO_ERRORS, FormErrors, UploadedEdition, go_to
 from vocboard.app.pages.organise.phases import phases_overview, zone_name, zone_of
@@ -270,7 +271,7 @@ def create_challenge(
         rules = form.rules()
         edition = "" if own else form.edition
         with database.writing() as session:
-            challenge = challenges.create(
+            challenge = challenge_changes.create(
                 session, organiser=user, slug=form.slug, edition=edition, edition_file=own, rules=rules
             )
     except (ConflictError, InvalidInputError) as error:
@@ -292,7 +293,7 @@ def edit(organised: Organised, form: Annotated[ChallengeForm, Form()]) -> Respon
         rules = form.rules()
         with organised.writing() as (session, challenge):
             done = done_with(challenge, challenges.phase_named(challenge, MAIN_PHASE), rules) or "saved"
-            challenges.update(session, challenge=challenge, user=organised.user, rules=rules)
+            challenge_changes.update(session, challenge=challenge, user=organised.user, rules=rules)
     except (ConflictError, InvalidInputError) as error:
         return _challenge_form(organised.request, form, organised.load(), FormErrors.of(error))
     return go_to(f"/organise/{organised.slug}", done=done)
@@ -315,7 +316,7 @@ def add_phase(organised: Organised, form: Annotated[PhaseForm, Form()]) -> Respo
     """Add a phase."""
     try:
         with organised.writing() as (session, challenge):
-            challenges.add_phase(
+            phase_changes.add_phase(
                 session,
                 challenge=challenge,
                 user=organised.user,
@@ -349,7 +350,7 @@ def change_phase(organised: Organised, key: str, form: Annotated[PhaseForm, Form
         with organised.writing() as (session, challenge):
             rules = form.rules(challenge)
             done = done_with(challenge, challenges.phase_named(challenge, key), rules) or "phase-saved"
-            challenges.update_phase(
+            phase_changes.update_phase(
                 session, challenge=challenge, user=organised.user, key=key, title=form.title, rules=rules
             )
     except (ConflictError, InvalidInputError) as error:
@@ -361,7 +362,7 @@ def change_phase(organised: Organised, key: str, form: Annotated[PhaseForm, Form
 def remove_phase(organised: Organised, key: str) -> Response:
     """Remove a phase that nothing has been submitted to."""
     try:
-        organised.change(challenges.remove_phase, key=key)
+        organised.change(phase_changes.remove_phase, key=key)
     except (ConflictError, InvalidInputError) as error:
         return phases_overview(organised, errors=FormErrors.of(error))
     return go_to(f"/organise/{organised.slug}/phases", done="phase-removed")

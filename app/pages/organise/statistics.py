@@ -11,10 +11,9 @@ from vocboard.app.evaluations.diagnosis_failures import EXPLANATIONS as WHY
 from vocboard.app.evaluations.diagnosis_failures import REMEDIES
 from vocboard.app.leaderboards import statistics_states
 from vocboard.app.leaderboards.across_methods import across_methods
+from vocboard.app.leaderboards.statistics import EXPLANATIONS, decimals_of
 from vocboard.app.pages.forms import NO_ERRORS, FormErrors, go_to
 from vocboard.app.pages.rendering import render
-from vocboard.app.statistics.boards import decimals_of
-from vocboard.app.statistics.explanations import EXPLANATIONS
 from vocboard.app.web.csrf import protect_form
 from vocboard.app.web.organised import Organised, OrganisedChallenge
 

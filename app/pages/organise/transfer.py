@@ -7,9 +7,10 @@ from anyio import to_thread
 from fastapi import APIRouter, Depends, Form, Request
 from starlette.responses import Response
 
-from vocboard.app.challenges import archiving, copying, organisers
+from vocboard.app.challenges import organisers
 from vocboard.app.errors import ConflictError, InvalidArchiveError, InvalidInputError, ServiceError
 from vocboard.app.intake.organisers import take_challenge
+from vocboard.app.organising import archiving, copying
 from vocboard.app.pages.forms import NO_ERRORS, FormErrors, go_to, token_verifier
 from vocboard.app.pages.rendering import render
 from vocboard.app.pages.reports import by_file

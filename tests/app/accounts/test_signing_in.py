@@ -14,9 +14,9 @@ from vocboard.app.accounts.password_work import PasswordWork
 from vocboard.app.accounts.sign_in_queue import SignInQueue
 from vocboard.app.accounts.signing_in import Attempt, SignInService
 from vocboard.app.accounts.tokens import MAX_TOKENS
-from vocboard.app.audit.queries import Filters, batch_of_log
 from vocboard.app.database import Database, now
 from vocboard.app.errors import BusyError, ConflictError, LimitedError, SignInError
+from vocboard.app.organising.audit_log import Filters, batch_of_log
 from vocboard.app.settings import Settings
 
 pytestmark = pytest.mark.anyio

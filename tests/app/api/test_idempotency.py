@@ -18,7 +18,7 @@ from tests.support.small_world import results_of
 from vocboard.app.accounts.models import User
 from vocboard.app.challenges.models import Challenge
 from vocboard.app.database import now
-from vocboard.app.intake import idempotency
+from vocboard.app.submissions import idempotency
 from vocboard.app.submissions.models import IdempotencyKey, Submission
 
 RESULTS = results_of({"Main/comp1_cls_test_car.txt": ["000001 0.5", "000002 0.25", "000003 0.75"]})

@@ -16,10 +16,10 @@ from tests.support.site import Site
 from vocboard.app.accounts.models import User
 from vocboard.app.challenges import service
 from vocboard.app.challenges.models import Admission, Challenge, Visibility
-from vocboard.app.challenges.phase_people import check_admitted
 from vocboard.app.database import now
 from vocboard.app.errors import ForbiddenError
-from vocboard.app.quotas.service import quotas
+from vocboard.app.intake.submitting import check_admitted
+from vocboard.app.submissions.quota import quotas
 
 DAY = timedelta(days=1)
 PATH = "/api/v1/challenges/harbour"

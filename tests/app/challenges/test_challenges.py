@@ -18,6 +18,7 @@ from vocboard.app.challenges.rules import ChallengeRules
 from vocboard.app.challenges.service import PhaseState
 from vocboard.app.database import Database, now
 from vocboard.app.errors import ConflictError, ForbiddenError, InvalidInputError, NotFoundError
+from vocboard.app.organising import challenge_changes
 from vocboard.app.submissions.models import State
 
 NOON = datetime(2026, 5, 1, 12, tzinfo=UTC)
@@ -222,7 +223,7 @@ def test_whether_submissions_are_taken_is_read_again(database: Database) -> None
         stale = service.get_visible(session, slug, None)
     with database.writing() as session:
         fresh = service.get_organised(session, slug, organiser)
-        service.update(session, challenge=fresh, user=organiser, rules=rules(closes_at=now() - MINUTE))
+        challenge_changes.update(session, challenge=fresh, user=organiser, rules=rules(closes_at=now() - MINUTE))
     with database.writing() as session, pytest.raises(ConflictError, match="closed"):
         service.check_accepting(session, stale, at=now())
 
@@ -231,7 +232,9 @@ def test_changed_rules_hold_and_the_log_says_what_changed(database: Database) ->
     with database.writing() as session:
         organiser = make_organiser(session)
         challenge = make_challenge(session, organiser=organiser, title="Before")
-        service.update(session, challenge=challenge, user=organiser, rules=rules(title="After", closes_at=NOON))
+        challenge_changes.update(
+            session, challenge=challenge, user=organiser, rules=rules(title="After", closes_at=NOON)
+        )
     with database.reading() as session:
         found = service.get_visible(session, challenge.slug, None)
         assert (found.title, found.description, found.main_phase.closes_at) == ("After", "First.\n\nSecond.", NOON)
@@ -255,7 +258,9 @@ def test_refused_rules_change_nothing(database: Database) -> None:
     with database.writing() as session:
         found = service.get_organised(session, slug, organiser)
         with pytest.raises(InvalidInputError):
-            service.update(session, challenge=found, user=organiser, rules=rules(title="After", quota_count=0))
+            challenge_changes.update(
+                session, challenge=found, user=organiser, rules=rules(title="After", quota_count=0)
+            )
     with database.reading() as session:
         assert service.get_visible(session, slug, None).title == "Before"
 
@@ -268,10 +273,10 @@ def test_a_competition_with_submissions_stays(database: Database) -> None:
     with database.writing() as session:
         found = service.get_organised(session, challenge.slug, organiser)
         with pytest.raises(ConflictError, match="comp3"):
-            service.update(session, challenge=found, user=organiser, rules=rules(competitions=["comp1"]))
+            challenge_changes.update(session, challenge=found, user=organiser, rules=rules(competitions=["comp1"]))
     with database.writing() as session:
         found = service.get_organised(session, challenge.slug, organiser)
-        service.update(session, challenge=found, user=organiser, rules=rules(competitions=["comp3"]))
+        challenge_changes.update(session, challenge=found, user=organiser, rules=rules(competitions=["comp3"]))
     with database.reading() as session:
         found = service.get_visible(session, challenge.slug, None)
         assert found.main_phase.competition_keys == ["comp3"]
@@ -282,7 +287,9 @@ def test_a_competition_that_the_ground_truth_cannot_score_is_not_taken_on(databa
         organiser = make_organiser(session)
         challenge = make_challenge(session, organiser=organiser)
         with pytest.raises(InvalidInputError, match="comp5"):
-            service.update(session, challenge=challenge, user=organiser, rules=rules(competitions=["comp1", "comp5"]))
+            challenge_changes.update(
+                session, challenge=challenge, user=organiser, rules=rules(competitions=["comp1", "comp5"])
+            )
 
 
 def test_who_is_an_organiser_no_more_organises_nothing(database: Database) -> None:

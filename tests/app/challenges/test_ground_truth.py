@@ -19,19 +19,21 @@ from tests.support.factories import (
 from tests.support.jobs import claim_next, import_next, stores
 from tests.support.phases import main_truth, phase_of
 from vocboard.app.audit.models import AuditEvent
-from vocboard.app.challenges import ground_truth_queue, service
 from vocboard.app.challenges import ground_truth_versions as versions
+from vocboard.app.challenges import service
 from vocboard.app.challenges.ground_truth import pack_image_sets
-from vocboard.app.challenges.ground_truth_queue import ImportedTruth
 from vocboard.app.challenges.models import Challenge, GroundTruthVersion, TruthState
-from vocboard.app.challenges.phase_changes import add_phase
 from vocboard.app.challenges.phases import phase_named, phases_of
 from vocboard.app.challenges.rules import PhaseRules
 from vocboard.app.database import Database, now
 from vocboard.app.errors import ConflictError, NotFoundError
+from vocboard.app.evaluations import ground_truth_queue, scorings
+from vocboard.app.evaluations.ground_truth_queue import ImportedTruth
 from vocboard.app.jobs import service as jobs
 from vocboard.app.jobs.models import Job, Kind
 from vocboard.app.jobs.service import Claim
+from vocboard.app.organising import phase_changes
+from vocboard.app.organising.phase_changes import add_phase
 from vocboard.app.settings import Settings
 from vocboard.evaluator.editions import Task, load
 from vocboard.evaluator.problems import Problem, Severity
@@ -180,7 +182,7 @@ def test_the_newest_truth_that_scores_everything_starts_the_first_scoring(databa
         partial = make_truth(session, challenge, current=False)
         partial.competitions = ["comp1"]
         session.flush()
-        assert ground_truth_queue.start_scorings(session) == 1
+        assert scorings.start_scorings(session) == 1
         current = main_truth(session, challenge)
         assert current.id == newest.id
 
@@ -191,11 +193,11 @@ def test_a_truth_that_scores_too_little_waits_until_the_challenge_asks_for_less(
         challenge = make_challenge(session, organiser=organiser, ready=False)
         make_truth(session, challenge, current=False).competitions = ["comp1"]
         session.flush()
-        assert ground_truth_queue.start_scorings(session) == 0
+        assert scorings.start_scorings(session) == 0
         assert service.phase_state(challenge, now()) is service.PhaseState.NOT_READY
         challenge.main_phase.competition_keys = ["comp1"]
         session.flush()
-        assert ground_truth_queue.start_scorings(session) == 1
+        assert scorings.start_scorings(session) == 1
         assert service.phase_state(challenge, now()) is service.PhaseState.OPEN
 
 
@@ -204,7 +206,7 @@ def test_a_later_truth_does_not_change_the_board_by_itself(backend: Backend) -> 
     backend.submit(backend.user(), challenge, columns=make_columns())
     with backend.database.writing() as session:
         make_truth(session, loaded(session, challenge), current=False)
-        assert ground_truth_queue.start_scorings(session) == 0
+        assert scorings.start_scorings(session) == 0
         assert loaded(session, challenge).main_phase.current_scoring_id == challenge.main_phase.current_scoring_id
 
 
@@ -212,7 +214,7 @@ def test_while_nobody_has_submitted_a_later_truth_becomes_current_by_itself(data
     with database.writing() as session:
         challenge = make_challenge(session)
         later = make_truth(session, challenge, current=False)
-        assert ground_truth_queue.start_scorings(session) == 1
+        assert scorings.start_scorings(session) == 1
         current = main_truth(session, challenge)
         assert current.id == later.id
 
@@ -224,9 +226,9 @@ def test_a_truth_with_warnings_waits_until_they_are_confirmed(database: Database
         version = make_truth(session, challenge, current=False)
         version.warnings = [Problem("unknown_class", Severity.WARNING, "'Plum' is not a class").as_json()]
         session.flush()
-        assert ground_truth_queue.start_scorings(session) == 0
+        assert scorings.start_scorings(session) == 0
         versions.confirm(session, challenge=challenge, user=organiser, number=version.number)
-        assert ground_truth_queue.start_scorings(session) == 1
+        assert scorings.start_scorings(session) == 1
         events = session.scalars(select(AuditEvent.action).where(AuditEvent.object_id == version.id)).all()
         assert events == ["ground_truth.confirm"]
 
@@ -240,9 +242,9 @@ def test_competitions_that_a_truth_cannot_score_are_named_and_can_be_removed(dat
         version.summary = {"detection/test": {"images": 3, "missing": "its images have no Annotations"}}
         session.flush()
         assert versions.unscorable(challenge, version) == {"comp3": "its images have no Annotations"}
-        removed = versions.remove_unscorable(session, challenge=challenge, user=organiser, number=version.number)
+        removed = phase_changes.remove_unscorable(session, challenge=challenge, user=organiser, number=version.number)
         assert removed == ["comp3"]
-        assert ground_truth_queue.start_scorings(session) == 1
+        assert scorings.start_scorings(session) == 1
 
 
 def test_competitions_are_also_removed_from_phases_that_share_the_truth(database: Database) -> None:
@@ -263,12 +265,12 @@ def test_competitions_are_also_removed_from_phases_that_share_the_truth(database
         version = make_truth(session, challenge, current=False)
         version.competitions = ["comp1"]
         session.flush()
-        assert versions.remove_unscorable(session, challenge=challenge, user=organiser, number=version.number) == [
+        assert phase_changes.remove_unscorable(session, challenge=challenge, user=organiser, number=version.number) == [
             "comp3"
         ]
         competitions = {phase.key: phase.competitions for phase in phases_of(challenge)}
         assert competitions == {"main": ("comp1",), "shared": ("comp1",), "own": ("comp1", "comp3")}
-        assert ground_truth_queue.start_scorings(session) == 1
+        assert scorings.start_scorings(session) == 1
 
 
 def test_competitions_of_a_phase_are_removed_that_its_own_truth_cannot_score(database: Database) -> None:
@@ -283,7 +285,7 @@ def test_competitions_of_a_phase_are_removed_that_its_own_truth_cannot_score(dat
         version.phase_id, version.competitions = phase_named(challenge, "final").id, ["comp3"]
         session.flush()
         assert list(versions.unscorable(challenge, version)) == ["comp1"]
-        assert versions.remove_unscorable(session, challenge=challenge, user=organiser, number=version.number) == [
+        assert phase_changes.remove_unscorable(session, challenge=challenge, user=organiser, number=version.number) == [
             "comp1"
         ]
         assert phase_named(challenge, "final").competitions == ("comp3",)
@@ -293,7 +295,7 @@ def test_competitions_of_a_phase_are_removed_that_its_own_truth_cannot_score(dat
         assert event.details == {"phase": "final", "changes": changes}
         version.competitions = []
         with pytest.raises(ConflictError, match="none of the competitions of the phase “Final”"):
-            versions.remove_unscorable(session, challenge=challenge, user=organiser, number=version.number)
+            phase_changes.remove_unscorable(session, challenge=challenge, user=organiser, number=version.number)
 
 
 def test_only_a_failed_version_can_be_removed(database: Database) -> None:

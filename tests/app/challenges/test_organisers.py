@@ -12,6 +12,7 @@ from vocboard.app.challenges import service as challenges
 from vocboard.app.challenges.models import Challenge, ChallengeInvitation
 from vocboard.app.errors import ConflictError, ForbiddenError, InvalidInputError, LimitedError, NotFoundError
 from vocboard.app.messaging.models import OutgoingMail
+from vocboard.app.organising import challenge_changes
 
 SITE = "https://voc.example"
 
@@ -75,7 +76,7 @@ def test_who_accepts_organises_this_challenge_and_creates_none(case: Case) -> No
     with case.backend.database.writing() as session:
         assert challenges.get_organised(session, "spring", ada).id == case.challenge.id
         with pytest.raises(ForbiddenError):
-            challenges.create(
+            challenge_changes.create(
                 session,
                 organiser=ada,
                 slug="own",

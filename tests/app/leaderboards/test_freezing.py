@@ -20,8 +20,6 @@ from tests.support.phases import complete, show_board
 from tests.support.scored import make_published
 from tests.support.site import Site
 from vocboard.app.accounts.models import User
-from vocboard.app.challenges import archiving
-from vocboard.app.challenges import service as challenges
 from vocboard.app.challenges.models import Challenge, Detail, Freeze
 from vocboard.app.challenges.rules import rules_of
 from vocboard.app.database import Database, now
@@ -29,12 +27,11 @@ from vocboard.app.jobs.models import Kind
 from vocboard.app.leaderboards import freezing
 from vocboard.app.leaderboards.board import Board, Part
 from vocboard.app.leaderboards.models import FrozenLeaderboard
-from vocboard.app.moderation import bans
-from vocboard.app.moderation import submissions as moderation
-from vocboard.app.moderation.bans import Results
+from vocboard.app.organising import archiving, bans, challenge_changes, moderation
+from vocboard.app.organising.bans import Results
+from vocboard.app.participating import describing, publishing
+from vocboard.app.participating import withdrawing as submissions
 from vocboard.app.settings import Settings
-from vocboard.app.submissions import describing, publishing
-from vocboard.app.submissions import service as submissions
 from vocboard.app.submissions.models import State, Submission
 from vocboard.evaluator.editions.column_names import COLUMNS
 from vocboard.worker.work import work_next
@@ -452,7 +449,7 @@ def change(session: Session, world: World, **changes: object) -> None:
     challenge = complete(session, world.challenge.id)
     rules = rules_of(challenge).model_copy(update=changes)
     organiser = session.get_one(User, world.organiser.id)
-    challenges.update(session, challenge=challenge, user=organiser, rules=rules)
+    challenge_changes.update(session, challenge=challenge, user=organiser, rules=rules)
 
 
 def change_rules(database: Database, world: World, **changes: object) -> None:

@@ -16,7 +16,6 @@ from tests.support.factories import make_challenge, make_organiser, make_user
 from tests.support.phases import complete
 from tests.support.scored import make_published
 from vocboard.app.accounts.models import User
-from vocboard.app.challenges import archiving
 from vocboard.app.challenges import service as challenges
 from vocboard.app.challenges.models import Detail
 from vocboard.app.challenges.phases import phase_named
@@ -25,11 +24,11 @@ from vocboard.app.errors import ConflictError, ForbiddenError
 from vocboard.app.leaderboards import freezing, service
 from vocboard.app.leaderboards.board import Board, BoardRow
 from vocboard.app.leaderboards.export import as_csv, as_latex
-from vocboard.app.moderation import bans, bulk
-from vocboard.app.moderation import submissions as moderation
-from vocboard.app.moderation.bans import Results
-from vocboard.app.submissions import describing, publishing
-from vocboard.app.submissions import service as submissions
+from vocboard.app.organising import archiving, bans, challenge_changes
+from vocboard.app.organising import moderation as bulk
+from vocboard.app.organising.bans import Results
+from vocboard.app.participating import describing, publishing
+from vocboard.app.participating import withdrawing as submissions
 from vocboard.app.submissions.models import State, Submission
 
 SITE = "https://voc.example"
@@ -108,21 +107,19 @@ class Happenings:
         self._by_owner(session, describing.declare, Submission.published_at.is_not(None), changes=changes)
 
     def disqualify(self, session: Session) -> None:
-        self._by_organiser(
-            session, moderation.disqualify, Submission.published_at.is_not(None), reason="No.", site=SITE
-        )
+        self._by_organiser(session, bulk.disqualify, Submission.published_at.is_not(None), reason="No.", site=SITE)
 
     def reinstate(self, session: Session) -> None:
-        self._by_organiser(session, moderation.reinstate_quietly, Submission.state == State.DISQUALIFIED)
+        self._by_organiser(session, bulk.reinstate_quietly, Submission.state == State.DISQUALIFIED)
 
     def hold_back(self, session: Session) -> None:
-        self._by_organiser(session, moderation.hold_back, Submission.published_at.is_not(None))
+        self._by_organiser(session, bulk.hold_back, Submission.published_at.is_not(None))
 
     def allow(self, session: Session) -> None:
-        self._by_organiser(session, moderation.allow_publishing, Submission.held_back_at.is_not(None))
+        self._by_organiser(session, bulk.allow_publishing, Submission.held_back_at.is_not(None))
 
     def fail(self, session: Session) -> None:
-        self._by_organiser(session, moderation.fail, Submission.state == State.SCORED, reason="Our disk was full.")
+        self._by_organiser(session, bulk.fail, Submission.state == State.SCORED, reason="Our disk was full.")
 
     def several(self, session: Session) -> None:
         query = select(Submission.id).where(Submission.published_at.is_not(None)).order_by(Submission.created_at)
@@ -176,7 +173,7 @@ class Happenings:
     def _change(self, session: Session, **changes: Any) -> None:
         found = complete(session, self.challenge.id)
         rules = challenges.rules_of(found).model_copy(update=changes)
-        challenges.update(session, challenge=found, user=session.get_one(User, self.organiser.id), rules=rules)
+        challenge_changes.update(session, challenge=found, user=session.get_one(User, self.organiser.id), rules=rules)
 
     def _by_owner(self, session: Session, action: Callable[..., object], *conditions: Any, **given: Any) -> None:
         if (one := self._any(session, *conditions)) is not None:

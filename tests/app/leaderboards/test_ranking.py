@@ -10,7 +10,7 @@ from vocboard.app.leaderboards.entries import Entry
 from vocboard.app.leaderboards.placement import Published, Result, placement
 from vocboard.app.leaderboards.ranked_rows import RankedRows
 from vocboard.app.leaderboards.ranking import Standing, order, ranks
-from vocboard.app.statistics.boards import MethodStatistics
+from vocboard.app.leaderboards.statistics import MethodStatistics
 from vocboard.app.submissions.models import Declared
 from vocboard.evaluator.editions import load
 

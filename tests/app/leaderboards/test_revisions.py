@@ -18,9 +18,7 @@ from vocboard.app.challenges.models import Challenge, ChallengePhase, Scoring
 from vocboard.app.database import Database, now
 from vocboard.app.evaluations.models import Evaluation
 from vocboard.app.leaderboards import queries
-from vocboard.app.leaderboards.models import FrozenLeaderboard
-from vocboard.app.rescores.models import Rescore, RescoreState
-from vocboard.app.statistics.models import BoardStatistics
+from vocboard.app.leaderboards.models import BoardStatistics, FrozenLeaderboard, Rescore, RescoreState
 from vocboard.app.submissions.models import Method, State, Submission
 from vocboard.migrations.leaderboard_revisions import CHANGES
 from vocboard.migrations.privileges import WEB_ROLE, WORKER_ROLE

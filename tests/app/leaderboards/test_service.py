@@ -14,10 +14,10 @@ from sqlalchemy.orm import Session
 from tests.support.backend import Backend
 from tests.support.phases import complete, main_phase, main_truth, show_board
 from tests.support.scored import store_scores
-from vocboard.app.challenges.ground_truth import make_current, start_scoring
 from vocboard.app.challenges.models import Challenge, Scoring
 from vocboard.app.database import now
 from vocboard.app.errors import NotFoundError
+from vocboard.app.evaluations.scorings import make_current, start_scoring
 from vocboard.app.leaderboards.board import Board
 from vocboard.app.leaderboards.export import as_csv, as_latex
 from vocboard.app.pages.board_state import Asked, BoardState

@@ -18,11 +18,11 @@ from tests.support.scored import make_published
 from tests.support.site import Site
 from vocboard.app.accounts.models import User
 from vocboard.app.challenges.models import Challenge, GroundTruthVersion, TruthState
-from vocboard.app.challenges.phase_changes import add_phase
 from vocboard.app.challenges.rules import PhaseRules
 from vocboard.app.database import now
+from vocboard.app.leaderboards.models import Rescore, RescoreState
+from vocboard.app.organising.phase_changes import add_phase
 from vocboard.app.rescores import service
-from vocboard.app.rescores.models import Rescore, RescoreState
 from vocboard.evaluator.problems import Problem, Severity
 from vocboard.worker.ground_truth_directory import GroundTruthDirectory
 

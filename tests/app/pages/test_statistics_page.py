@@ -15,11 +15,11 @@ from vocboard.app.accounts.models import User
 from vocboard.app.challenges.models import Challenge
 from vocboard.app.database import now
 from vocboard.app.evaluations.visible import VisibleDiagnosis
+from vocboard.app.leaderboards.models import BoardStatistics, SubmissionSequence
+from vocboard.app.leaderboards.sequences import Change, SequenceStatistics, members
+from vocboard.app.leaderboards.statistics import Failure, Interval, MethodStatistics, Statistics, decimals_of, digest_of
 from vocboard.app.pages.diagnosis import diagnosis_view
 from vocboard.app.pages.rendering import environment
-from vocboard.app.statistics.boards import Failure, Interval, MethodStatistics, Statistics, decimals_of, digest_of
-from vocboard.app.statistics.models import BoardStatistics, SubmissionSequence
-from vocboard.app.statistics.sequences import Change, SequenceStatistics, members
 
 BOARD, REASONS = "/challenges/few/leaderboards/comp1", "/organise/few/statistics"
 CHALLENGE = "/challenges/few"

@@ -19,10 +19,10 @@ from vocboard.app.accounts.models import User
 from vocboard.app.audit.models import AuditEvent
 from vocboard.app.challenges.models import Challenge
 from vocboard.app.database import Database, now
+from vocboard.app.participating import withdrawing as service
 from vocboard.app.storage.archives import SET_ASIDE_FOR
 from vocboard.app.storage.directory_store import DirectoryStore
 from vocboard.app.storage.local_files import ABANDONED_AFTER
-from vocboard.app.submissions import service
 from vocboard.app.submissions.models import State, Submission
 from vocboard.app.submissions.pruning import Pruned, prune
 

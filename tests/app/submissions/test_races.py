@@ -15,7 +15,9 @@ from tests.support.backend import Backend
 from tests.support.jobs import claim_next, let_leases_end, stores
 from vocboard.app.errors import ServiceError
 from vocboard.app.jobs.models import Kind
-from vocboard.app.submissions import publishing, queue, service
+from vocboard.app.participating import publishing
+from vocboard.app.participating import withdrawing as service
+from vocboard.app.submissions import queue
 from vocboard.app.submissions.models import State, Submission
 
 ROUNDS = 15
@@ -50,7 +52,7 @@ def test_nothing_withdrawn_is_published_and_nothing_scored_gives_its_quota_back(
                 *(changing(publishing.publish, submission_id) for _ in range(2)),
                 *(changing(service.withdraw, submission_id) for _ in range(2)),
                 changing(publishing.unpublish, submission_id),
-                changing(service.create_anonymous_link, submission_id),
+                changing(publishing.create_anonymous_link, submission_id),
             ]
             rng.shuffle(actions)
             together = threading.Barrier(len(actions))
@@ -109,7 +111,7 @@ def test_replacing_at_once_leaves_one_result_on_the_board(backend: Backend) -> N
         assert rows[1].state is State.WITHDRAWN
 
 
-@pytest.mark.parametrize("action", [publishing.publish, service.create_anonymous_link])
+@pytest.mark.parametrize("action", [publishing.publish, publishing.create_anonymous_link])
 def test_a_withdrawn_submission_stays_so(backend: Backend, action: Callable[..., object]) -> None:
     user, challenge = backend.user(), backend.challenge()
     submission_id = backend.submit(user, challenge)

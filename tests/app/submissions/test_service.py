@@ -27,9 +27,11 @@ from vocboard.app.errors import (
 )
 from vocboard.app.intake.report import EnteredCompetition, Report
 from vocboard.app.jobs.models import Kind
-from vocboard.app.quotas.service import quotas
-from vocboard.app.submissions import publishing, queries, queue, service
+from vocboard.app.participating import publishing
+from vocboard.app.participating import withdrawing as service
+from vocboard.app.submissions import queries, queue
 from vocboard.app.submissions.models import Method, State, Submission
+from vocboard.app.submissions.quota import quotas
 from vocboard.evaluator.problems import Problem, Severity
 
 CLASSIFICATION = EnteredCompetition("comp1", ("car",))
@@ -212,7 +214,7 @@ def test_a_withdrawn_result_leaves_the_board_and_loses_its_link(backend: Backend
     user = backend.user()
     submission_id = score(backend, backend.submit(user, backend.challenge()))
     do(backend, publishing.publish, submission_id, user)
-    do(backend, service.create_anonymous_link, submission_id, user)
+    do(backend, publishing.create_anonymous_link, submission_id, user)
     do(backend, service.withdraw, submission_id, user)
     row = backend.submission(submission_id)
     assert (row.published_at, row.anonymous_token_hash) == (None, None)
@@ -284,8 +286,8 @@ OWNERS_ALONE = [
     publishing.publish,
     publishing.unpublish,
     service.withdraw,
-    service.create_anonymous_link,
-    service.revoke_anonymous_link,
+    publishing.create_anonymous_link,
+    publishing.revoke_anonymous_link,
 ]
 
 
@@ -310,14 +312,14 @@ def test_others_cannot_touch_a_submission(backend: Backend, action: Callable[...
 def test_an_anonymous_link_leads_to_its_result_until_it_is_revoked(backend: Backend) -> None:
     owner = backend.user()
     submission_id = score(backend, backend.submit(owner, backend.challenge()))
-    first = str(do(backend, service.create_anonymous_link, submission_id, owner))
-    token = str(do(backend, service.create_anonymous_link, submission_id, owner))
+    first = str(do(backend, publishing.create_anonymous_link, submission_id, owner))
+    token = str(do(backend, publishing.create_anonymous_link, submission_id, owner))
     assert len(token) >= 43  # 256 bits in base64
     with backend.database.reading() as session:
         assert queries.by_anonymous_token(session, token).id == submission_id
         with pytest.raises(NotFoundError):
             queries.by_anonymous_token(session, first)
-    do(backend, service.revoke_anonymous_link, submission_id, owner)
+    do(backend, publishing.revoke_anonymous_link, submission_id, owner)
     with backend.database.reading() as session, pytest.raises(NotFoundError):
         queries.by_anonymous_token(session, token)
 
@@ -327,13 +329,13 @@ def test_a_rehearsal_has_no_anonymous_link(backend: Backend) -> None:
     challenge = backend.challenge(organiser=organiser)
     submission_id = score(backend, backend.submit(organiser, challenge, is_rehearsal=True))
     with pytest.raises(ConflictError, match="A rehearsal has no anonymous link"):
-        do(backend, service.create_anonymous_link, submission_id, organiser)
+        do(backend, publishing.create_anonymous_link, submission_id, organiser)
 
 
 def test_an_anonymous_link_shows_nothing_of_a_draft(backend: Backend) -> None:
     owner, challenge = backend.user(), backend.challenge()
     submission_id = score(backend, backend.submit(owner, challenge))
-    token = str(do(backend, service.create_anonymous_link, submission_id, owner))
+    token = str(do(backend, publishing.create_anonymous_link, submission_id, owner))
     with backend.database.writing() as session:
         session.execute(update(Challenge).where(Challenge.id == challenge.id).values(visibility=Visibility.DRAFT))
     with backend.database.reading() as session, pytest.raises(NotFoundError):

@@ -20,9 +20,9 @@ from vocboard.app.challenges import service as challenges
 from vocboard.app.challenges.bans import bans_of, require_not_banned
 from vocboard.app.challenges.models import Challenge, ChallengeInvitation, ChallengeOrganiser
 from vocboard.app.errors import ForbiddenError, InvalidArchiveError, InvalidInputError
-from vocboard.app.moderation import bans
-from vocboard.app.moderation.bans import Results
-from vocboard.app.submissions import publishing
+from vocboard.app.organising import bans
+from vocboard.app.organising.bans import Results
+from vocboard.app.participating import publishing
 from vocboard.app.transfer.importing_people import addresses_in, report_of
 
 CARL, EVE, OLGA = "carl@lab.example", "eve@lab.example", "olga@lab.example"

@@ -30,14 +30,14 @@ from vocboard.app.database import Database, now
 from vocboard.app.errors import InvalidArchiveError
 from vocboard.app.leaderboards import statistics_states
 from vocboard.app.leaderboards.board import Board, Part
+from vocboard.app.leaderboards.corrections import Cause
 from vocboard.app.leaderboards.export import as_csv, as_latex
-from vocboard.app.leaderboards.removals import Cause
+from vocboard.app.leaderboards.statistics import Failure
 from vocboard.app.leaderboards.statistics_states import StatisticsState
-from vocboard.app.moderation import submissions as moderation
+from vocboard.app.organising import challenge_changes, moderation, phase_changes
+from vocboard.app.participating import publishing
 from vocboard.app.settings import Settings
-from vocboard.app.statistics.boards import Failure
 from vocboard.app.storage.archives import ArchiveStore
-from vocboard.app.submissions import publishing
 
 DAY = timedelta(days=1)
 # What is refused does not depend on the set-up of the server that exported it.
@@ -85,7 +85,7 @@ def spring(backend: Backend, clock: Clock) -> Spring:
     with backend.database.writing() as session:
         found = complete(session, challenge.id)
         rules = challenges.rules_of(found).model_copy(update={"closes_at": now() + DAY, "freeze": Freeze.CLOSING})
-        challenges.update(session, challenge=found, user=organiser, rules=rules)
+        challenge_changes.update(session, challenge=found, user=organiser, rules=rules)
     clock.advance(2 * DAY)
     with backend.database.writing() as session:
         moderation.disqualify(
@@ -119,9 +119,11 @@ def _add_phases(backend: Backend, organiser: User) -> None:
             admission=Admission.APPROVED,
             anonymous_until=now() + 40 * DAY,
         )
-        val = challenges.add_phase(session, challenge=found, user=organiser, key="val", title="Validation", rules=given)
+        val = phase_changes.add_phase(
+            session, challenge=found, user=organiser, key="val", title="Validation", rules=given
+        )
         final = PhaseRules(competitions=("comp1",), opens_at=now() + 60 * DAY, freeze=Freeze.NEVER)
-        challenges.add_phase(
+        phase_changes.add_phase(
             session, challenge=found, user=organiser, key="final", title="Final", rules=final, image_set="trainval"
         )
         addresses = ("ada@lab.example", "nobody@elsewhere.example")

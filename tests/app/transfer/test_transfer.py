@@ -26,18 +26,16 @@ from tests.support.phases import show_board
 from tests.support.run_files import made_once
 from tests.support.services import EMBEDDED
 from vocboard.app.accounts.models import Role, User
-from vocboard.app.audit import queries as log
-from vocboard.app.audit.queries import Filters
-from vocboard.app.challenges import archiving
 from vocboard.app.challenges import service as challenges
 from vocboard.app.challenges.models import Challenge, Visibility
 from vocboard.app.database import Database, now
 from vocboard.app.errors import ConflictError, ForbiddenError, InvalidArchiveError
 from vocboard.app.leaderboards.board import Board
 from vocboard.app.leaderboards.export import as_csv, as_latex
-from vocboard.app.moderation import bans
-from vocboard.app.moderation import submissions as moderation
-from vocboard.app.submissions import publishing
+from vocboard.app.organising import archiving, bans, challenge_changes, moderation
+from vocboard.app.organising import audit_log as log
+from vocboard.app.organising.audit_log import Filters
+from vocboard.app.participating import publishing
 from vocboard.app.submissions.downloading import ArchiveGoneError, download
 from vocboard.app.submissions.models import State, Submission
 from vocboard.app.submissions.pruning import prune
@@ -504,11 +502,13 @@ def test_an_archived_challenge_can_be_read_but_not_changed(backend: Backend, cha
                 site="https://x",
             )
         rules = challenges.rules_of(found)
-        challenges.update(
+        challenge_changes.update(
             session, challenge=found, user=organiser, rules=rules.model_copy(update={"title": "Spring 2026"})
         )
         with pytest.raises(ConflictError, match="archived"):
-            challenges.update(session, challenge=found, user=organiser, rules=rules.model_copy(update={"decimals": 2}))
+            challenge_changes.update(
+                session, challenge=found, user=organiser, rules=rules.model_copy(update={"decimals": 2})
+            )
     with pytest.raises(ConflictError, match="archived"):
         backend.submit(owner, challenge)
     assert board_of(backend.database).rows == before.rows

@@ -10,8 +10,9 @@ from urllib.parse import urlsplit
 import pytest
 
 from tests.support.site import Site, serving
+from vocboard.app.intake import body_limit
 from vocboard.app.settings import Settings
-from vocboard.app.web import body_limit, http_protocol
+from vocboard.app.web import http_protocol
 
 MIB = 1 << 20
 

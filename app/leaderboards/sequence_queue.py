@@ -1,0 +1,140 @@
+"""The people whose submissions are to be compared with each other; a job compares those of a challenge.
+
+Nobody announces changes: the sweep compares what is stored with what there is. So it does not matter whether a
+submission was scored, scored again, withdrawn or imported. It waits while anything else does, leaderboards included.
+"""
+
+import uuid
+from collections.abc import Mapping
+from datetime import datetime
+from typing import Any, NamedTuple
+
+from sqlalchemy import ColumnElement, and_, delete, func, select, update
+from sqlalchemy.dialects import postgresql, sqlite
+from sqlalchemy.orm import Session
+
+from vocboard.app.challenges.models import Challenge
+from vocboard.app.database import now
+from vocboard.app.evaluations.models import Evaluation
+from vocboard.app.jobs import service as jobs
+from vocboard.app.jobs.models import Kind
+from vocboard.app.leaderboards.models import SubmissionSequence
+from vocboard.app.leaderboards.sequences import COUNTED
+from vocboard.app.leaderboards.statistics import Failure
+from vocboard.app.submissions.models import Submission
+
+VERSION = 3  # of the computation: increase it when the same submissions would give other numbers
+MIN_SUBMISSIONS = 2
+
+
+class Person(NamedTuple):
+    """Somebody's submissions to a phase."""
+
+    challenge_id: uuid.UUID
+    phase_id: uuid.UUID
+    user_id: uuid.UUID
+
+
+class _State(NamedTuple):
+    """What tells whether something has changed."""
+
+    submissions: int
+    latest_at: datetime
+    decimals: int
+    version: int
+
+
+def _is(person: Person) -> ColumnElement[bool]:
+    return and_(
+        SubmissionSequence.phase_id == person.phase_id,
+        SubmissionSequence.user_id == person.user_id,
+    )
+
+
+def mark_changed(session: Session) -> None:
+    """Mark the people whose submissions have changed since they were compared, and forget those with fewer than two.
+
+    Where organisers leave statistics out, nothing is kept.
+    """
+    insert = sqlite.insert if session.get_bind().dialect.name == "sqlite" else postgresql.insert
+    present = _present(session)
+    stored = {Person(*row[:3]): row for row in session.execute(select(*_STORED))}
+    for person in stored:
+        if person not in present:
+            session.execute(delete(SubmissionSequence).where(_is(person)))
+    for person, (state, requested_at) in present.items():
+        known = stored.get(person)
+        if known is None:
+            values = {**person._asdict(), **state._asdict(), "is_due": True}
+            session.execute(insert(SubmissionSequence).values(values).on_conflict_do_nothing())  # another worker's
+        elif _State(known.submissions, known.latest_at, known.decimals, known.version) != state or (
+            requested_at is not None and known.computed_at is not None and known.computed_at < requested_at
+        ):
+            session.execute(update(SubmissionSequence).where(_is(person)).values(**state._asdict(), is_due=True))
+    due = select(SubmissionSequence.challenge_id).where(SubmissionSequence.is_due.is_(True)).distinct()
+    jobs.add_all(session, Kind.SEQUENCES, [(key, None) for key in session.scalars(due)])
+
+
+_STORED = (
+    SubmissionSequence.challenge_id,
+    SubmissionSequence.phase_id,
+    SubmissionSequence.user_id,
+    SubmissionSequence.submissions,
+    SubmissionSequence.latest_at,
+    SubmissionSequence.decimals,
+    SubmissionSequence.version,
+    SubmissionSequence.computed_at,
+)
+
+
+def _present(session: Session) -> Mapping[Person, tuple[_State, datetime | None]]:
+    """Return everybody with at least two submissions to a phase, and when organisers have last asked for statistics."""
+    query = (
+        select(
+            Submission.challenge_id,
+            Submission.phase_id,
+            Submission.user_id,
+            func.count(),
+            func.max(Evaluation.created_at, type_=Evaluation.created_at.type),
+            Challenge.decimals,
+            Challenge.statistics_requested_at,
+        )
+        .join(Evaluation, Evaluation.id == Submission.current_evaluation_id)
+        .join(Challenge, Challenge.id == Submission.challenge_id)
+        .where(Challenge.statistics.is_(True), Submission.state.in_(COUNTED), Submission.is_rehearsal.is_(False))
+        .group_by(
+            Submission.challenge_id,
+            Submission.phase_id,
+            Submission.user_id,
+            Challenge.decimals,
+            Challenge.statistics_requested_at,
+        )
+        .having(func.count() >= MIN_SUBMISSIONS)
+    )
+    return {
+        Person(challenge_id, phase_id, user_id): (_State(number, latest_at, decimals, VERSION), requested_at)
+        for challenge_id, phase_id, user_id, number, latest_at, decimals, requested_at in session.execute(query)
+    }
+
+
+def next_person(session: Session, challenge_id: uuid.UUID) -> Person | None:
+    """Return the person of a challenge whose submissions were compared longest ago; None if nobody is due."""
+    row = session.execute(
+        select(SubmissionSequence.challenge_id, SubmissionSequence.phase_id, SubmissionSequence.user_id)
+        .where(SubmissionSequence.challenge_id == challenge_id, SubmissionSequence.is_due.is_(True))
+        .order_by(SubmissionSequence.computed_at.asc().nulls_first(), SubmissionSequence.user_id)
+        .limit(1)
+    ).one_or_none()
+    return None if row is None else Person(*row)
+
+
+def store(session: Session, person: Person, content: Mapping[str, Any]) -> None:
+    """Store what was computed; it is not computed again until something changes."""
+    values = {"is_due": False, "computed_at": now(), "content": content}
+    session.execute(update(SubmissionSequence).where(_is(person)).values(**values))
+
+
+def give_up(session: Session, challenge_id: uuid.UUID) -> None:
+    """Record that the next person's submissions cannot be compared, because that has repeatedly stopped workers."""
+    if (person := next_person(session, challenge_id)) is not None:
+        store(session, person, {"failure": Failure.INTERRUPTED})

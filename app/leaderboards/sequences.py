@@ -1,0 +1,263 @@
+"""The submissions of one method to a phase, in the order of time, and which of them differ by more than chance."""
+
+import uuid
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from enum import StrEnum
+from typing import Any, NamedTuple
+
+from sqlalchemy import and_, select
+from sqlalchemy.orm import Session
+
+from vocboard.app.evaluations.models import CompetitionResult, Evaluation, Measure
+from vocboard.app.leaderboards.statistics import Failure
+from vocboard.app.submissions.models import Method, State, Submission
+
+# The scores of disqualified submissions have been seen; withdrawn ones leave no evidence behind.
+COUNTED = (State.SCORED, State.DISQUALIFIED)
+MAX_SUBMISSIONS = 300  # of one person to one competition that are compared: the latest
+
+
+class SequenceKey(NamedTuple):
+    """What a sequence is of, in one phase."""
+
+    user_id: uuid.UUID
+    competition: str
+    method_id: uuid.UUID
+
+    @property
+    def stored(self) -> str:
+        """Where the statistics of a person have it."""
+        return f"{self.competition} {self.method_id}"
+
+
+class Member(NamedTuple):
+    """One submission of a sequence: one that entered every class, and whose mean is defined."""
+
+    user_id: uuid.UUID
+    competition: str
+    method_id: uuid.UUID
+    submission_id: uuid.UUID
+    result_id: uuid.UUID
+    method: str
+    submitted_at: datetime
+    mean: float
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """The score of a submission minus that of an earlier one.
+
+    Attributes:
+        low, high: ends of the simultaneous 95 % interval: fractions, rounded.
+        is_significant: whether the unrounded interval does not contain 0.
+    """
+
+    low: float
+    high: float
+    is_significant: bool
+
+    def as_json(self) -> list[Any]:
+        """Return the fields."""
+        return [self.low, self.high, self.is_significant]
+
+    @classmethod
+    def from_json(cls, stored: Sequence[Any]) -> "Change":
+        """Return what `as_json` has written; earlier versions also stored the sign of the unrounded difference."""
+        return cls(*stored[:3])
+
+    def is_better(self, *, higher_is_better: bool) -> bool:
+        """Whether the later submission is better by more than chance, as the rounded interval shows it."""
+        return self.is_significant and self._upwards * (1 if higher_is_better else -1) > 0
+
+    def is_worse(self, *, higher_is_better: bool) -> bool:
+        """Whether the later submission is worse by more than chance, as the rounded interval shows it."""
+        return self.is_significant and self._upwards * (1 if higher_is_better else -1) < 0
+
+    @property
+    def _upwards(self) -> float:
+        """Above 0 for a higher score, below 0 for a lower one; 0 if both ends are rounded to 0."""
+        return self.low + self.high
+
+
+@dataclass(frozen=True, slots=True)
+class SequenceStatistics:
+    """The changes in the sequence of one person and competition.
+
+    Attributes:
+        results: ids of the results that were compared.
+        steps: of each submission but the first to the one before; None where not reported.
+        overall: of the last to the first.
+        failure: why there are no changes; None if there are.
+    """
+
+    results: Sequence[uuid.UUID]
+    steps: Sequence[Change | None]
+    overall: Change | None
+    failure: Failure | None = None
+
+    def as_json(self) -> dict[str, Any]:
+        """Return all of it in JSON's types."""
+        return {
+            "results": [str(result) for result in self.results],
+            "steps": [None if step is None else step.as_json() for step in self.steps],
+            "overall": None if self.overall is None else self.overall.as_json(),
+            "failure": self.failure,
+        }
+
+    @classmethod
+    def from_json(cls, stored: Mapping[str, Any]) -> "SequenceStatistics":
+        """Return what `as_json` has written."""
+        return cls(
+            [uuid.UUID(result) for result in stored["results"]],
+            [None if step is None else Change.from_json(step) for step in stored["steps"]],
+            None if stored["overall"] is None else Change.from_json(stored["overall"]),
+            None if stored["failure"] is None else Failure(stored["failure"]),
+        )
+
+
+class Verdict(StrEnum):
+    """Whether the scores of an entrant's submissions improve, by the differences that are significant."""
+
+    IMPROVED = "improved"  # overall, and in a step
+    GRADUAL = "gradual"  # overall, but in no step
+    WORSE = "worse"  # overall
+    VARIES = "varies"  # in some step, but not overall
+    NO_DIFFERENCE = "no_difference"  # neither overall nor in a step
+    UNKNOWN = "unknown"  # too few images determine the differences
+
+
+def verdict(found: SequenceStatistics, *, higher_is_better: bool) -> Verdict:
+    """Return what the changes of a sequence say about it."""
+    if found.overall is None:
+        return Verdict.UNKNOWN
+    known = [step for step in found.steps if step is not None]
+    if found.overall.is_better(higher_is_better=higher_is_better):
+        is_in_step = any(step.is_better(higher_is_better=higher_is_better) for step in known)
+        return Verdict.IMPROVED if is_in_step else Verdict.GRADUAL
+    if found.overall.is_worse(higher_is_better=higher_is_better):
+        return Verdict.WORSE
+    return Verdict.VARIES if any(step.is_significant for step in known) else Verdict.NO_DIFFERENCE
+
+
+def members(
+    session: Session,
+    phase_id: uuid.UUID,
+    *,
+    user_id: uuid.UUID | None = None,
+    competition: str | None = None,
+) -> Mapping[SequenceKey, Sequence[Member]]:
+    """Return the sequences of a phase, by person, competition and method, in the order of submission.
+
+    Published or not. Rehearsals are left out, and results whose means cannot be compared: over
+    fewer classes, or undefined.
+
+    Args:
+        user_id: only this person's.
+        competition: only in this one.
+    """
+    query = (
+        select(
+            Submission.user_id,
+            CompetitionResult.competition,
+            Submission.method_id,
+            Submission.id,
+            CompetitionResult.id,
+            Method.name,
+            Submission.created_at,
+            Measure.mean,
+            CompetitionResult.not_entered,
+        )
+        .join(Evaluation, Evaluation.id == Submission.current_evaluation_id)
+        .join(CompetitionResult, CompetitionResult.evaluation_id == Evaluation.id)
+        .join(Measure, and_(Measure.result_id == CompetitionResult.id, Measure.position == 0))
+        .join(Method, Method.id == Submission.method_id)
+        .where(
+            Submission.phase_id == phase_id,
+            Submission.state.in_(COUNTED),
+            Submission.is_rehearsal.is_(False),
+            Measure.mean.is_not(None),
+        )
+        .order_by(Submission.created_at, Submission.id)
+    )
+    if user_id is not None:
+        query = query.where(Submission.user_id == user_id)
+    if competition is not None:
+        query = query.where(CompetitionResult.competition == competition)
+    found: defaultdict[SequenceKey, list[Member]] = defaultdict(list)
+    for row in session.execute(query):
+        *_, not_entered = row
+        member = Member._make(row[:-1])
+        if not not_entered:
+            found[SequenceKey(member.user_id, member.competition, member.method_id)].append(member)
+    return found
+
+
+def compared(sequence: Sequence[Member]) -> Sequence[Member]:
+    """Return the submissions of a sequence that are compared: the latest."""
+    return sequence[-MAX_SUBMISSIONS:]
+
+
+AGREEMENT_DECIMALS = 2
+MIN_IMAGES = 10  # in which a method finds something, and in which it misses something; others are not reported
+
+
+@dataclass(frozen=True, slots=True)
+class Combination:
+    """What the first methods of a leaderboard reach together; see `evaluator.statistics.across.RankCombination`.
+
+    Attributes:
+        methods: how many of them are combined.
+        score: the mean of the combination: a fraction, rounded.
+        change: the difference from the first method alone; None if not reported.
+    """
+
+    methods: int
+    score: float
+    change: Change | None
+
+
+@dataclass(frozen=True, slots=True)
+class Agreement:
+    """What methods have in common.
+
+    Attributes:
+        results: ids of `CompetitionResult`, in the order of the rows.
+        found: the mean share of the positives of a class in an image that each finds: a fraction, rounded.
+        correlations: (m, m) of what two methods find, rounded; None if not reported.
+        combinations: of more and more methods; none where their results cannot be combined.
+    """
+
+    results: Sequence[uuid.UUID]
+    found: Sequence[float]
+    correlations: Sequence[Sequence[float | None]]
+    combinations: Sequence[Combination] = ()
+
+    def as_json(self) -> dict[str, Any]:
+        """Return all of it in JSON's types; of the correlations only the part above the diagonal."""
+        return {
+            "results": [str(result) for result in self.results],
+            "found": list(self.found),
+            "correlations": [list(row[place + 1 :]) for place, row in enumerate(self.correlations)],
+            "combinations": [
+                [one.methods, one.score, None if one.change is None else one.change.as_json()]
+                for one in self.combinations
+            ],
+        }
+
+    @classmethod
+    def from_json(cls, stored: Mapping[str, Any]) -> "Agreement":
+        """Return what `as_json` has written."""
+        upper = stored["correlations"]
+        number = len(stored["results"])
+        rows = [
+            [1.0 if one == other else upper[min(one, other)][abs(one - other) - 1] for other in range(number)]
+            for one in range(number)
+        ]
+        combinations = [
+            Combination(methods, score, None if change is None else Change.from_json(change))
+            for methods, score, change in stored.get("combinations", ())  # frozen leaderboards may have none
+        ]
+        return cls([uuid.UUID(result) for result in stored["results"]], stored["found"], rows, combinations)

@@ -1,1 +1,0 @@
-"""What organisers do about submissions and people: disqualify, hold back, fail, ban."""

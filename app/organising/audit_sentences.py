@@ -1,0 +1,297 @@
+"""Events of the audit log as sentences for people. Each action that the code records has one; a test checks it.
+
+Names are as they were when it happened, where the event has them, and current ones otherwise.
+"""
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from vocboard.app.audit.service import instant_in
+from vocboard.app.challenges.models import MAIN_PHASE
+
+Details = Mapping[str, Any]
+
+MAX_VALUE_LENGTH = 80  # characters of a value that was changed
+_RULES = {
+    "title": "title",
+    "description": "description",
+    "edition": "edition",
+    "edition_file": "edition file",
+    "competitions": "competitions",
+    "opens_at": "opening date",
+    "closes_at": "closing date",
+    "quota_count": "quota",
+    "quota_period_seconds": "quota period",
+    "shared_quota": "sharing of the quota",
+    "visibility": "visibility",
+    "decimals": "decimals",
+    "detail": "detail level",
+    "admission": "admission",
+    "min_account_days": "minimum age of accounts, in days",
+    "leaderboard_from": "date from which leaderboards are visible",
+    "anonymous_until": "date until which leaderboards are anonymous",
+    "freeze": "time of freezing",
+    "freezes_at": "freezing date",
+    "ladder_step": "step of the Ladder mechanism",
+    "phase_title": "name of the main phase",
+    "method_description": "description",
+    "paper_url": "link to the paper",
+    "code_url": "link to the code",
+    "anywhere_on_earth": "display of dates anywhere on Earth",
+    "statistics": "display of intervals and rank ranges",
+}
+_LONG = frozenset({"description", "method_description", "edition_file"})  # that they changed is said, not how
+
+
+def sentence(who: str, action: str, subject: str, details: Details) -> str:
+    """Return what happened.
+
+    Args:
+        who: the person, the operator or the server.
+        subject: what the event is about, in words, such as `“R-CNN” of Ada`.
+        details: the event's, as they are stored.
+
+    >>> sentence("Olga", "submission.disqualify", "“R-CNN” of Ada", {"reason": "Trained on test images."})
+    'Olga disqualified “R-CNN” of Ada: “Trained on test images.”'
+    """
+    phrase = PHRASES.get(action)
+    if phrase is None:  # an event of another version
+        what = action.replace(".", ": ").replace("_", " ")
+        return f"{who} did “{what}” to {subject}."
+    said = phrase(subject, details)
+    ends_with_reason = bool(details.get("reason")) and said.endswith("”")
+    return f"{who} {said}" if ends_with_reason or said.endswith((".", ".”")) else f"{who} {said}."
+
+
+def _plain(text: str) -> Callable[[str, Details], str]:
+    """Return a phrase with `{subject}`, `{the_phase}` and keys of the details.
+
+    A reason is added if there is one.
+    """
+
+    def phrase(subject: str, details: Details) -> str:
+        values = {name: _instant(value, name) or value for name, value in details.items()}
+        known = _Known(values, subject=subject, the_phase=_phase(details))
+        said = text.format_map(known)
+        return f"{said}: “{details['reason']}”" if details.get("reason") else said
+
+    return phrase
+
+
+class _Known(dict[str, Any]):
+    """Details for a phrase; what an older event lacks is a question mark."""
+
+    def __init__(self, details: Details, **more: Any) -> None:
+        super().__init__({**details, **more})
+
+    def __missing__(self, key: str) -> str:
+        return "?"
+
+
+def _phase(details: Details) -> str:
+    key = details.get("phase", "?")
+    return "main phase" if key == MAIN_PHASE else f"phase {key}"
+
+
+def _number(details: Details, name: str, one: str, several: str) -> str:
+    """Return a number of the details with its noun."""
+    number = details.get(name, "?")
+    return f"{number} {one if str(number) == '1' else several}"
+
+
+def _granted(_subject: str, details: Details) -> str:
+    extra = _number(details, "count", "extra submission", "extra submissions")
+    return _plain(f"gave {{email}} {extra} per competition in the {{the_phase}} until {{until}}")("", details)
+
+
+def _changed_grant(_subject: str, details: Details) -> str:
+    extra = _number(details, "count", "submission", "submissions")
+    return _plain(
+        f"changed the extra quota of {{email}} in the {{the_phase}} to {extra} per competition until {{until}}"
+    )("", details)
+
+
+def _started(_subject: str, details: Details) -> str:
+    what = "a re-score of one submission" if details.get("submission") else "a re-score"
+    return _plain(f"started {what} with version {{ground_truth_version}} of the ground truth")("", details)
+
+
+def _applied(what: str) -> Callable[[str, Details], str]:
+    def phrase(subject: str, details: Details) -> str:
+        results = _number(details, "changes", "result", "results")
+        return _plain(f"applied {what} {results}")(subject, details)
+
+    return phrase
+
+
+def _changed_rules(_subject: str, details: Details) -> str:
+    return _changes(details, "challenge")
+
+
+def _described(subject: str, details: Details) -> str:
+    parts = _changed_parts(details)
+    return f"changed {_listed(parts)} of {subject}" if parts else f"changed the description of {subject}"
+
+
+def _changed_phase(_subject: str, details: Details) -> str:
+    return _changes(details.get("changes", {}), _phase(details))
+
+
+def _changes(details: Details, of: str) -> str:
+    parts = _changed_parts(details)
+    return f"changed {_listed(parts)} of the {of}" if parts else f"changed the {of}"
+
+
+def _changed_parts(details: Details) -> list[str]:
+    parts = []
+    for name, change in details.items():
+        label = _RULES.get(name, name.replace("_", " "))
+        if name in _LONG or not isinstance(change, Mapping):
+            parts.append(f"the {label}")
+        else:
+            parts.append(f"the {label} from {_value(change.get('from'), name)} to {_value(change.get('to'), name)}")
+    return parts
+
+
+def _value(value: Any, name: str = "") -> str:
+    if value is None or value == "":
+        return "none"
+    if (instant := _instant(value, name)) is not None:
+        return instant
+    text = ", ".join(map(str, value)) if isinstance(value, list) else str(value)
+    return f"“{text if len(text) <= MAX_VALUE_LENGTH else text[: MAX_VALUE_LENGTH - 1] + '…'}”"
+
+
+def _instant(value: Any, name: str) -> str | None:
+    """Return an instant of the details as pages write it; None if the value with this name is not one."""
+    at = instant_in(value, name=name)
+    return None if at is None else f"{at.day} {at:%b %Y, %H:%M} UTC"
+
+
+def _listed(parts: list[str]) -> str:
+    return parts[0] if len(parts) == 1 else f"{', '.join(parts[:-1])} and {parts[-1]}"
+
+
+def _restored(text: str) -> Callable[[str, Details], str]:
+    """Return a phrase that also says whether the result is published again."""
+
+    def phrase(subject: str, details: Details) -> str:
+        said = text.format(subject=subject) + ("; it is published again" if details.get("published") else "")
+        return f"{said}: “{details['reason']}”" if details.get("reason") else said
+
+    return phrase
+
+
+def _banned(where: str) -> Callable[[str, Details], str]:
+    def phrase(subject: str, details: Details) -> str:
+        number = details.get("submissions", 0)
+        results = "1 published result" if number == 1 else f"{number} published results"
+        done = {"unpublish": f", and unpublished {results}", "disqualify": f", and disqualified {results}"}
+        what_else = done.get(details.get("results", ""), ", keeping published results")
+        return f"banned {details.get('person', subject)} from {where}{what_else}: “{details.get('reason', '')}”"
+
+    return phrase
+
+
+def _imported_challenge(_subject: str, details: Details) -> str:
+    submissions = _number(details, "submissions", "submission", "submissions")
+    return f"imported the challenge from another server, with {submissions}"
+
+
+def _imported(_subject: str, details: Details) -> str:
+    at = _instant(details.get("at"), "at") or details.get("at", "?")
+    return f"imported an event of {at} from the other server: {details.get('text', '?')}"
+
+
+def _started_with_edition(_subject: str, details: Details) -> str:
+    changes = [
+        f"{one['what']} from {_value(one['before'])} to {_value(one['after'])}"
+        for one in details.get("changes", ())
+        if isinstance(one, Mapping) and {"what", "before", "after"} <= one.keys()
+    ]
+    said = f"started a re-score with version {details.get('edition_version', '?')} of the edition"
+    what = f", which changes {_listed(changes)}" if changes else ""
+    return f"{said}{what}: “{details.get('reason', '')}”"
+
+
+def _refused_sign_in(subject: str, details: Details) -> str:
+    whose = "an unknown account" if subject == "?" else subject
+    rest = "; further ones are not logged for up to 15 minutes" if details.get("is_last") else ""
+    return f"refused to sign {whose} in from {details.get('address', '?')}{rest}"
+
+
+PHRASES: Mapping[str, Callable[[str, Details], str]] = {
+    "challenge.create": _plain("created the challenge “{title}” of {edition}"),
+    "challenge.copy": _plain("copied the rules of the challenge {slug}"),
+    "challenge.update": _changed_rules,
+    "challenge.replace_edition": _plain("replaced the edition {from} by {to}"),
+    "challenge.make_scoring_current": _plain("switched the leaderboards of the {the_phase} to new results"),
+    "challenge.ban": _banned("the challenge"),
+    "challenge.lift_ban": _plain("lifted the ban of {person} from the challenge"),
+    "challenge.invite": _plain("invited {email} to organise the challenge"),
+    "challenge.withdraw_invitation": _plain("withdrew the invitation of {email} to organise the challenge"),
+    "challenge.accept_invitation": _plain("accepted the invitation to organise the challenge"),
+    "challenge.decline_invitation": _plain("declined the invitation to organise the challenge"),
+    "challenge.add_organiser": _plain("made {person} an organiser of the challenge"),
+    "challenge.remove_organiser": _plain("removed {person} from the organisers of the challenge"),
+    "challenge.leave": _plain("left the organisers of the challenge"),
+    "challenge.hand_over": _plain("handed the challenge over to {person}"),
+    "challenge.archive": _plain("archived the challenge"),
+    "challenge.reopen": _plain("reopened the archived challenge"),
+    "challenge.delete": _plain("deleted the draft “{title}”"),
+    "challenge.export": _plain("exported the challenge"),
+    "challenge.request_statistics": _plain("asked for the statistics that are missing to be computed again"),
+    "challenge.import": _imported_challenge,
+    "challenge.imported_event": _imported,
+    "phase.create": _plain("added the phase “{title}” ({phase})"),
+    "phase.update": _changed_phase,
+    "phase.remove": _plain("removed the {the_phase}"),
+    "phase.admit": _plain("admitted {email} to the {the_phase}"),
+    "phase.end_admission": _plain("ended the admission of {email} to the {the_phase}"),
+    "quota.grant": _granted,
+    "quota.change_grant": _changed_grant,
+    "quota.end_grant": _plain("revoked the extra quota of {email} in the {the_phase}"),
+    "ground_truth.upload": _plain("uploaded version {number} of the ground truth, {file_name}"),
+    "ground_truth.confirm": _plain("confirmed the warnings of version {number} of the ground truth"),
+    "ground_truth.remove": _plain("removed version {number} of the ground truth, which could not be imported"),
+    "rescore.start": _started,
+    "rescore.start_edition": _started_with_edition,
+    "rescore.apply": _plain("asked for a re-score to be applied"),
+    "rescore.applied": _applied("a re-score that changed"),
+    "rescore.applied_edition": _applied("version {edition_version} of the edition, which changed"),
+    "rescore.discard": _plain("discarded a re-score"),
+    "rescore.fail": _plain("ended a re-score that failed"),
+    "submission.evaluate_again": _plain("had {subject} evaluated again"),
+    "submission.publish": _plain("published {subject}"),
+    "submission.unpublish": _plain("unpublished {subject}"),
+    "submission.withdraw": _plain("withdrew {subject}"),
+    "submission.describe": _described,
+    "submission.declare": _plain("changed the declarations of {subject}"),
+    "submission.create_anonymous_link": _plain("created an anonymous link to {subject}"),
+    "submission.revoke_anonymous_link": _plain("revoked the anonymous link to {subject}"),
+    "submission.remove_archive": _plain("removed the archive of {subject}, which was withdrawn long ago"),
+    "submission.disqualify": _plain("disqualified {subject}"),
+    "submission.reinstate": _restored("lifted the disqualification of {subject}"),
+    "submission.hold_back": _plain("unpublished {subject} until an organiser allows it again"),
+    "submission.allow_publishing": _restored("allowed {subject} to be published again"),
+    "submission.fail": _plain("marked {subject} as failed and gave the quota back"),
+    "token.create": _plain("created the API token “{label}” with the scopes {scopes}"),
+    "token.revoke": _plain("revoked the API token “{label}”"),
+    "user.register": _plain("registered"),
+    "user.create": _plain("created the account of {subject} as {role}"),
+    "user.confirm_address": _plain("confirmed the email address"),
+    "user.confirm": _plain("confirmed the email address of {subject}"),
+    "user.approve": _plain("approved the registration of {subject}"),
+    "user.reject": _plain("rejected the registration of {subject}"),
+    "user.sign_in": _plain("signed in from {address}"),
+    "user.sign_in_failed": _refused_sign_in,
+    "user.sign_out": _plain("signed out"),
+    "user.end_session": _plain("signed another browser out"),
+    "user.set_role": _plain("changed the role of {subject} from {from} to {to}"),
+    "user.disable": _plain("disabled the account of {subject}"),
+    "user.enable": _plain("enabled the account of {subject}"),
+    "user.ban": _banned("the server"),
+    "user.lift_ban": _plain("lifted the ban of {subject} from the server"),
+    "user.change_password": _plain("changed the password"),
+    "user.reset_password": _plain("set another password of {subject}"),
+}

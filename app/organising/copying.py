@@ -1,0 +1,68 @@
+"""A new challenge with the rules of an earlier one, for the next year."""
+
+from typing import TypeVar
+
+from sqlalchemy.orm import Session
+
+from vocboard.app.accounts.models import User
+from vocboard.app.audit import service as audit
+from vocboard.app.challenges.models import Challenge, Detail, Freeze, Visibility
+from vocboard.app.challenges.phases import phases_of
+from vocboard.app.challenges.rules import DATES, PhaseRules
+from vocboard.app.challenges.service import rules_of
+from vocboard.app.organising.challenge_changes import create
+from vocboard.app.organising.phase_changes import add_phase
+
+Rules = TypeVar("Rules", bound=PhaseRules)
+
+
+def copy(session: Session, *, challenge: Challenge, user: User, slug: str, title: str = "") -> Challenge:
+    """Create a draft with the edition, the rules and the phases of a challenge that `get_organised` gave.
+
+    It has no dates, people, submissions or ground truth. Scores of hidden ground truth would be exact at the detail
+    level `everything`, which organisers choose at the end: the copy has `curves` instead, except in phases with ground
+    truth of their own.
+
+    Args:
+        slug: of the new challenge.
+        title: of the new challenge; by default that of the earlier one.
+
+    Raises:
+        ForbiddenError: the user may not create challenges.
+        InvalidInputError: the slug or the title is not valid.
+        ConflictError: the slug is taken.
+    """
+    rules = _for_new_truth(_undated(rules_of(challenge)))
+    new = create(
+        session,
+        organiser=user,
+        slug=slug,
+        edition="" if challenge.edition_file else challenge.edition,
+        edition_file=challenge.edition_file,
+        rules=rules.model_copy(update={"visibility": Visibility.DRAFT, "title": title.strip() or challenge.title}),
+    )
+    for phase in phases_of(challenge):
+        if phase.is_main:
+            continue
+        of_phase = _undated(phase.rules)
+        add_phase(
+            session,
+            challenge=new,
+            user=user,
+            key=phase.key,
+            title=phase.title,
+            rules=of_phase if phase.has_own_truth else _for_new_truth(of_phase),
+            image_set=phase.image_set,
+            has_own_truth=phase.has_own_truth,
+        )
+    audit.record(session, actor=user, action="challenge.copy", subject=new, details={"slug": challenge.slug})
+    return new
+
+
+def _undated(rules: Rules) -> Rules:
+    freeze = Freeze.CLOSING if rules.freeze is Freeze.DATE else rules.freeze
+    return rules.model_copy(update={**dict.fromkeys(DATES), "freeze": freeze})
+
+
+def _for_new_truth(rules: Rules) -> Rules:
+    return rules.model_copy(update={"detail": Detail.CURVES}) if rules.detail is Detail.EVERYTHING else rules

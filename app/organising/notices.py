@@ -1,0 +1,113 @@
+"""Email to people whose submissions are disqualified, or who are banned, and when that is lifted."""
+
+from collections.abc import Sequence
+from itertools import groupby
+from typing import Any
+
+from sqlalchemy.orm import Session
+
+from vocboard.app.accounts.models import User
+from vocboard.app.challenges.models import Challenge
+from vocboard.app.messaging import outbox
+from vocboard.app.submissions.models import Submission
+
+
+def disqualified(session: Session, submissions: Sequence[Submission], *, reason: str, site: str) -> None:
+    """Tell the owners of submissions to one challenge that these were disqualified; each person gets one email.
+
+    After the commit, the caller calls `WorkerNotifier.mail_queued`.
+
+    Args:
+        submissions: with their owners, methods and challenge.
+        site: its address, for links.
+    """
+    _tell_owners(session, submissions, template="disqualified", reason=reason, site=site)
+
+
+def reinstated(session: Session, submissions: Sequence[Submission], *, site: str) -> None:
+    """Tell the owners of submissions to one challenge that these are no longer disqualified; otherwise the same."""
+    _tell_owners(session, submissions, template="reinstated", site=site)
+
+
+def banned(
+    session: Session,
+    person: User,
+    *,
+    challenge: Challenge | None,
+    reason: str,
+    results: str,
+    changed: Sequence[Submission],
+    site: str,
+) -> None:
+    """Tell a person of a ban, before the account is disabled.
+
+    After the commit, the caller calls `WorkerNotifier.mail_queued`.
+
+    Args:
+        challenge: None for a ban from the server.
+        results: what happened to published results, as in `app.organising.bans.Results`.
+        changed: these results.
+        site: its address, for links.
+    """
+    _tell(
+        session,
+        person,
+        template="banned",
+        challenge=challenge,
+        results=results,
+        changed=_named(changed),
+        reason=reason,
+        site=site,
+    )
+
+
+def ban_lifted(session: Session, person: User, *, challenge: Challenge | None, site: str) -> None:
+    """Tell a person that a ban was lifted, after the account is enabled.
+
+    After the commit, the caller calls `WorkerNotifier.mail_queued`.
+
+    Args:
+        challenge: None for a ban from the server.
+        site: its address, for links.
+    """
+    _tell(session, person, template="ban-lifted", challenge=challenge, site=site)
+
+
+def _tell_owners(
+    session: Session, submissions: Sequence[Submission], *, template: str, site: str, **given: Any
+) -> None:
+    """Send each owner one email about the owner's submissions."""
+    ordered = sorted(submissions, key=lambda one: (str(one.user_id), one.created_at))
+    for _, group in groupby(ordered, key=lambda one: one.user_id):
+        own = list(group)
+        _tell(
+            session,
+            own[0].user,
+            template=template,
+            challenge=own[0].challenge,
+            submissions=_named(own),
+            site=site,
+            **given,
+        )
+
+
+def _tell(
+    session: Session, person: User, *, template: str, challenge: Challenge | None, site: str, **given: Any
+) -> None:
+    """Send an email, unless the person gets none: the address must be known to be the person's."""
+    if person.is_confirmed and person.disabled_at is None:  # those of imported challenges are not confirmed
+        outbox.put(
+            session,
+            to=person.email,
+            template=template,
+            challenge=challenge.title if challenge else None,
+            slug=challenge.slug if challenge else None,
+            site=site.rstrip("/"),
+            **given,
+        )
+
+
+def _named(submissions: Sequence[Submission]) -> list[dict[str, Any]]:
+    return [
+        {"method": one.method.name, "id": str(one.id), "published": one.published_at is not None} for one in submissions
+    ]

@@ -1,0 +1,270 @@
+"""Everyone's submissions to a challenge, searched, filtered and sorted; for its organisers."""
+
+import uuid
+from collections.abc import Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Any
+
+from sqlalchemy import ColumnElement, String, and_, case, cast, exists, func, or_, select
+from sqlalchemy.orm import Session, aliased, joinedload, selectinload
+
+from vocboard.app.accounts.models import User
+from vocboard.app.challenges.editions import edition_of
+from vocboard.app.challenges.models import Challenge
+from vocboard.app.evaluations.models import CompetitionResult, Evaluation, Measure
+from vocboard.app.evaluations.results import visible_means
+from vocboard.app.paging import PER_PAGE, Page, paginate
+from vocboard.app.participating.describing import not_declared
+from vocboard.app.submissions.forms import needed_by
+from vocboard.app.submissions.models import Method, State, Submission, SubmissionEntry
+from vocboard.evaluator.editions import Declaration
+from vocboard.evaluator.tasks.registries.definitions import METRICS
+
+MAX_SEARCH_LENGTH = 200
+
+
+class Kind(StrEnum):
+    """A filter for submissions: their state, or whether they are published."""
+
+    QUEUED = "queued"
+    EVALUATING = "evaluating"
+    SCORED = "scored"
+    FAILED = "failed"
+    WITHDRAWN = "withdrawn"
+    DISQUALIFIED = "disqualified"
+    PUBLISHED = "published"
+    UNPUBLISHED = "unpublished"  # scored, and on no leaderboard
+    HELD_BACK = "held_back"  # unpublished by an organiser
+
+
+class Flag(StrEnum):
+    """A reason to look at a submission."""
+
+    WARNINGS = "warnings"  # of the validation
+    UNDECLARED = "undeclared"  # something that its competitions ask for
+    COPIES = "copies"  # of other people
+
+
+class Sort(StrEnum):
+    """What submissions are sorted by."""
+
+    UPLOADED = "uploaded"
+    METHOD = "method"
+    PERSON = "person"
+    STATE = "state"
+    MEAN = "mean"
+    WARNINGS = "warnings"
+
+
+@dataclass(frozen=True, slots=True)
+class Filters:
+    """Which submissions to show, and in what order; None and empty for all.
+
+    Attributes:
+        q: part of a method's or person's name, an email address, contributors, affiliation, or of a hash or an id.
+        descending: None for the order that suits what is sorted by: the latest and the best first, names from A.
+    """
+
+    q: str = ""
+    kind: Kind | None = None
+    competition: str = ""
+    phase: str = ""
+    person: uuid.UUID | None = None
+    flag: Flag | None = None
+    sort: Sort = Sort.UPLOADED
+    descending: bool | None = None
+
+    @property
+    def is_any(self) -> bool:
+        """Whether they leave anything out."""
+        return bool(self.q or self.kind or self.competition or self.phase or self.person or self.flag)
+
+    @property
+    def is_descending(self) -> bool:
+        """Whether the highest comes first."""
+        names = {Sort.METHOD, Sort.PERSON, Sort.STATE}
+        return self.sort not in names if self.descending is None else self.descending
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One submission with what organisers look at.
+
+    Attributes:
+        submission: with method, person, challenge and entries.
+        means: of the primary measure by competition, rounded; None where undefined.
+        not_declared: what its competitions ask for and its owner left open.
+        has_copies: whether other people have submitted the same archive or the same results.
+    """
+
+    submission: Submission
+    means: Mapping[str, float | None]
+    not_declared: tuple[Declaration, ...]
+    has_copies: bool
+
+
+def page_of_submissions(
+    session: Session, *, challenge: Challenge, filters: Filters, page: int = 1, per_page: int = PER_PAGE
+) -> Page[Row]:
+    """Return a page of the submissions to a challenge that the viewer organises (the caller checks)."""
+    query = (
+        select(Submission)
+        .join(Submission.method)
+        .join(Submission.user)
+        .where(Submission.challenge_id == challenge.id, *_conditions(challenge, filters))
+        .options(
+            joinedload(Submission.challenge).selectinload(Challenge.phases),
+            joinedload(Submission.method),
+            joinedload(Submission.user),
+            selectinload(Submission.entries),
+        )
+        .order_by(*_order(challenge, filters))
+    )
+    found = paginate(session, query, page=page, per_page=per_page)
+    means = visible_means(session, found.items, for_organisers=True)
+    copied = _copied(session, challenge, [item.id for item in found.items])
+    rows = (Row(item, means.get(item.id, {}), tuple(not_declared(item)), item.id in copied) for item in found.items)
+    return Page(tuple(rows), found.page, found.per_page, found.total)
+
+
+def counts(session: Session, challenge: Challenge) -> Mapping[str, int]:
+    """Return how many submissions there are of each state, `published` ones, `rehearsals`, and with `copies`."""
+    of_challenge = Submission.challenge_id == challenge.id
+    by_state = select(Submission.state, func.count()).where(of_challenge).group_by(Submission.state)
+    found = {state.value: number for state, number in session.execute(by_state)}
+    for name, condition in (
+        ("published", Submission.published_at.is_not(None)),
+        ("rehearsals", Submission.is_rehearsal),
+        ("copies", _has_copies()),
+    ):
+        found[name] = session.scalar(select(func.count()).select_from(Submission).where(of_challenge, condition)) or 0
+    return found
+
+
+def _conditions(challenge: Challenge, filters: Filters) -> list[ColumnElement[bool]]:
+    conditions: list[ColumnElement[bool]] = []
+    text = "".join(filter(str.isprintable, filters.q)).strip()[:MAX_SEARCH_LENGTH]
+    if text:
+        columns = (
+            Method.name,
+            User.name,
+            User.email,
+            Submission.contributors,
+            Submission.affiliation,
+            Submission.archive_sha256,
+            Submission.archive_name,
+        )
+        # SQLite stores an id without hyphens, PostgreSQL writes it with them.
+        identifier = func.replace(cast(Submission.id, String), "-", "")
+        found = [column.icontains(text, autoescape=True) for column in columns]
+        found.append(identifier.istartswith(text.replace("-", "") or text, autoescape=True))
+        conditions.append(or_(*found))
+    if filters.kind is not None:
+        conditions.append(_is_of(filters.kind))
+    if filters.competition:
+        conditions.append(Submission.entries.any(SubmissionEntry.competition.in_(_keys(challenge, filters))))
+    if filters.phase:  # one that the challenge has: anything else is nothing to ask a database for
+        ids = [row.id for row in challenge.phases if row.key == filters.phase]
+        conditions.append(Submission.phase_id.in_(ids))
+    if filters.person is not None:
+        conditions.append(Submission.user_id == filters.person)
+    match filters.flag:
+        case Flag.WARNINGS:
+            conditions.append(_warnings() > 0)
+        case Flag.UNDECLARED:
+            conditions.append(_is_undeclared(challenge))
+        case Flag.COPIES:
+            conditions.append(_has_copies())
+    return conditions
+
+
+def _keys(challenge: Challenge, filters: Filters) -> list[str]:
+    """The competition that is filtered by, if the challenge has it: anything else is nothing to ask a database for."""
+    return [key for key in edition_of(challenge).competitions if key == filters.competition]
+
+
+def _is_of(kind: Kind) -> ColumnElement[bool]:
+    match kind:
+        case Kind.PUBLISHED:
+            return Submission.published_at.is_not(None)
+        case Kind.UNPUBLISHED:
+            return and_(Submission.state == State.SCORED, Submission.published_at.is_(None))
+        case Kind.HELD_BACK:
+            return Submission.held_back_at.is_not(None)
+    return Submission.state == State(kind.value)
+
+
+def _warnings() -> ColumnElement[int]:
+    return func.json_array_length(Submission.warnings)
+
+
+def _is_undeclared(challenge: Challenge) -> ColumnElement[bool]:
+    empty: Mapping[Declaration, ColumnElement[bool]] = {
+        Declaration.TRAINING_DATA: Submission.training_data == "",
+        Declaration.TRAINING_ANNOTATION: Submission.training_annotation.is_(None),
+        Declaration.FLICKR_IMAGES: Submission.flickr_images.is_(None),
+    }
+    needed = needed_by(edition_of(challenge).competitions.values())
+    return or_(
+        Submission.id.is_(None),  # none, if nothing has to be declared
+        *(
+            and_(empty[declaration], Submission.entries.any(SubmissionEntry.competition.in_(keys)))
+            for declaration, keys in needed.items()
+        ),
+    )
+
+
+def _has_copies() -> ColumnElement[bool]:
+    other = aliased(Submission)
+    return exists().where(
+        other.challenge_id == Submission.challenge_id,
+        other.user_id != Submission.user_id,
+        ~other.is_rehearsal,
+        ~Submission.is_rehearsal,
+        or_(other.archive_sha256 == Submission.archive_sha256, other.columns_sha256 == Submission.columns_sha256),
+    )
+
+
+def _copied(session: Session, challenge: Challenge, ids: list[uuid.UUID]) -> set[uuid.UUID]:
+    query = select(Submission.id).where(Submission.challenge_id == challenge.id, Submission.id.in_(ids), _has_copies())
+    return set(session.scalars(query))
+
+
+def _order(challenge: Challenge, filters: Filters) -> list[ColumnElement[Any]]:
+    by: ColumnElement[Any]
+    match filters.sort:
+        case Sort.UPLOADED:
+            by = Submission.created_at.expression
+        case Sort.METHOD:
+            by = func.lower(Method.name)
+        case Sort.PERSON:
+            by = func.lower(User.name)
+        case Sort.STATE:
+            by = Submission.state.expression
+        case Sort.WARNINGS:
+            by = _warnings()
+        case Sort.MEAN:
+            by = _best_mean(challenge, filters)
+    ordered = by.desc() if filters.is_descending else by.asc()
+    return [ordered.nulls_last(), Submission.created_at.desc(), Submission.id.expression]
+
+
+def _best_mean(challenge: Challenge, filters: Filters) -> ColumnElement[Any]:
+    """The best mean of a submission's competitions, or that of the competition that is filtered by.
+
+    Means of metrics of which lower values are better are negative here: descending, the best comes first.
+    """
+    lower = [metric for metric, known in METRICS.items() if not known.higher_is_better]
+    query = (
+        select(func.max(case((Measure.metric.in_(lower), -Measure.mean), else_=Measure.mean)))
+        .join(CompetitionResult, CompetitionResult.id == Measure.result_id)
+        .join(Evaluation, Evaluation.id == CompetitionResult.evaluation_id)
+        .where(
+            Evaluation.id == Submission.current_evaluation_id,
+            Measure.position == 0,
+        )
+    )
+    if filters.competition:
+        query = query.where(CompetitionResult.competition.in_(_keys(challenge, filters)))
+    return query.correlate(Submission).scalar_subquery()

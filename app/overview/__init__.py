@@ -1,1 +1,0 @@
-"""What organisers see of a whole challenge: its submissions, entrants and queue."""

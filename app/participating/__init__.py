@@ -1,0 +1,1 @@
+"""What participants do with their submissions after the upload: describe, publish, withdraw."""

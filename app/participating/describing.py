@@ -1,0 +1,185 @@
+"""Changes by owners after the upload: the description of a submission and its method, and its declarations."""
+
+import uuid
+from collections.abc import Mapping
+from dataclasses import asdict, replace
+from typing import Any
+
+from sqlalchemy import select
+from sqlalchemy.orm import Session
+
+from vocboard.app.accounts.models import User
+from vocboard.app.audit import service as audit
+from vocboard.app.challenges.phases import require_not_archived
+from vocboard.app.errors import ConflictError, ForbiddenError, InvalidInputError
+from vocboard.app.forms import FieldChecks, checked_link
+from vocboard.app.participating.locking import locked_own
+from vocboard.app.submissions import queries
+from vocboard.app.submissions.forms import (
+    MAX_AFFILIATION_LENGTH,
+    MAX_CONTRIBUTORS_LENGTH,
+    MAX_DESCRIPTION_LENGTH,
+    MAX_METHOD_NAME_LENGTH,
+    NO_IMAGES,
+    ListedImages,
+    SubmissionForm,
+    checked,
+    needed_by,
+    statements,
+    unpack_hashes,
+)
+from vocboard.app.submissions.models import FlickrImages, Method, State, Submission
+from vocboard.evaluator.editions import Declaration
+
+MAX_NOTE_LENGTH = 10_000
+FIELDS = ("method_name", "method_description", "contributors", "affiliation", "paper_url", "code_url", "note")
+
+
+def get_to_change(session: Session, submission_id: uuid.UUID, user: User) -> Submission:
+    """Return one of the user's own submissions.
+
+    Raises:
+        NotFoundError, ForbiddenError: it is not the user's own submission.
+    """
+    submission = queries.get_for(session, submission_id, user)
+    if submission.user_id != user.id:
+        raise ForbiddenError("Only the owner of a submission can change it.")
+    return submission
+
+
+def description_of(submission: Submission) -> dict[str, str]:
+    """Return the current values of `FIELDS`."""
+    return {
+        "method_name": submission.method.name,
+        "method_description": submission.description,
+        "contributors": submission.contributors,
+        "affiliation": submission.affiliation,
+        "paper_url": submission.method.paper_url,
+        "code_url": submission.method.code_url,
+        "note": submission.note,
+    }
+
+
+def describe(session: Session, *, submission_id: uuid.UUID, user: User, changes: Mapping[str, str]) -> Submission:
+    """Change what is said about a submission; the audit log keeps the old values, but none of the private note.
+
+    Frozen leaderboards keep what they show. Name and links are those of the method, so of all of its versions.
+
+    Args:
+        changes: values of some of `FIELDS`.
+
+    Raises:
+        NotFoundError, ForbiddenError: it is not the user's own submission.
+        InvalidInputError: with all errors.
+        ConflictError: it has been withdrawn, or the challenge is archived.
+    """
+    submission = locked_own(session, submission_id, user, what="describe a submission", with_person=True)
+    require_not_archived(submission.challenge)
+    if submission.state == State.WITHDRAWN:
+        raise ConflictError("The submission is withdrawn.")
+    session.refresh(submission, ["description", "contributors", "affiliation", "note"])
+    session.refresh(submission.method, ["name", "paper_url", "code_url"], with_for_update=True)
+    before = description_of(submission)
+    after = _checked({**before, **changes})
+    if after["method_name"] != before["method_name"]:
+        _require_free(session, submission, after["method_name"])
+        submission.method.name = after["method_name"]
+    submission.description = after["method_description"]
+    submission.contributors = after["contributors"]
+    submission.affiliation = after["affiliation"]
+    submission.method.paper_url = after["paper_url"]
+    submission.method.code_url = after["code_url"]
+    submission.note = after["note"]
+    details: dict[str, Any] = {
+        name: {"from": before[name], "to": after[name]}
+        for name in FIELDS
+        if name != "note" and before[name] != after[name]
+    }
+    if details:
+        audit.record(session, actor=user, action="submission.describe", subject=submission, details=details)
+    return submission
+
+
+def _require_free(session: Session, submission: Submission, name: str) -> None:
+    of_person = select(Method.id).where(Method.challenge_id == submission.challenge_id, Method.name == name)
+    if session.scalar(of_person.where(Method.user_id == submission.user_id)) is not None:
+        raise InvalidInputError({"method_name": "You have another method of this name in the challenge."})
+
+
+def _checked(given: Mapping[str, str]) -> dict[str, str]:
+    checks = FieldChecks()
+    found = {
+        "method_name": checks.line(
+            "method_name", given["method_name"], max_length=MAX_METHOD_NAME_LENGTH, required=True
+        ),
+        "method_description": checks.text(
+            "method_description", given["method_description"], max_length=MAX_DESCRIPTION_LENGTH
+        ),
+        "contributors": checks.line("contributors", given["contributors"], max_length=MAX_CONTRIBUTORS_LENGTH),
+        "affiliation": checks.line("affiliation", given["affiliation"], max_length=MAX_AFFILIATION_LENGTH),
+        "paper_url": checked_link(checks, "paper_url", given["paper_url"]),
+        "code_url": checked_link(checks, "code_url", given["code_url"]),
+        "note": checks.text("note", given["note"], max_length=MAX_NOTE_LENGTH),
+    }
+    checks.finish()
+    return found
+
+
+def declare(session: Session, *, submission_id: uuid.UUID, user: User, changes: Mapping[str, Any]) -> Submission:
+    """Add or correct the declarations of a submission; the audit log keeps the old values.
+
+    Args:
+        changes: declaration fields of `SubmissionForm`; missing ones keep their values. An empty list of images from
+            flickr keeps the existing list.
+
+    Raises:
+        NotFoundError, ForbiddenError: it is not the user's own submission.
+        InvalidInputError: with all errors.
+        ConflictError: it has been withdrawn, or the challenge is archived.
+    """
+    submission = locked_own(session, submission_id, user, what="declare the training data of a submission")
+    require_not_archived(submission.challenge)
+    if submission.state == State.WITHDRAWN:
+        raise ConflictError("The submission is withdrawn.")
+    present = SubmissionForm(
+        method_name=submission.method.name,
+        training_data=submission.training_data,
+        training_annotation=submission.training_annotation or "",
+        flickr_images=submission.flickr_images or "",
+    )
+    form = replace(present, **changes)
+    if form.flickr_images == FlickrImages.YES and form.flickr_image_hashes == NO_IMAGES:
+        form = replace(form, flickr_image_hashes=ListedImages(submission.flickr_count, submission.flickr_hashes))
+    known = queries.edition_of_submission(submission)
+    needed = needed_by(known.competitions[entry.competition] for entry in submission.entries)
+    form, after = checked(form, edition=known, needed=needed)
+    before = submission.declared
+    submission.training_data = after.training_data
+    submission.training_annotation = after.training_annotation
+    submission.flickr_images = after.flickr_images
+    submission.flickr_count = after.flickr_count
+    submission.flickr_hashes = form.flickr_image_hashes.packed
+    if after != before:
+        details = {"from": asdict(before), "to": asdict(after)}
+        audit.record(session, actor=user, action="submission.declare", subject=submission, details=details)
+    return submission
+
+
+def not_declared(submission: Submission) -> list[Declaration]:
+    """What the competitions of a submission ask for and its owner has left open."""
+    known = queries.edition_of_submission(submission).competitions
+    needed = needed_by(known[entry.competition] for entry in submission.entries if entry.competition in known)
+    return [one.declaration for one in statements(submission.declared, needed) if one.text is None]
+
+
+def listed_images(session: Session, *, submission_id: uuid.UUID, user: User) -> str:
+    """Return the declared hashes of images from flickr, one per line.
+
+    Raises:
+        NotFoundError: the user may not see the submission.
+        ForbiddenError: the user neither owns it nor organises its challenge.
+    """
+    submission = queries.get_for(session, submission_id, user)
+    if not queries.is_managed_by(session, submission, user):
+        raise ForbiddenError("Only the owner of a submission and the challenge's organisers can see this.")
+    return unpack_hashes(submission.flickr_hashes)

@@ -1,0 +1,305 @@
+"""Publishing results and taking them back. Only its owner publishes a submission."""
+
+import secrets
+import uuid
+from collections.abc import Collection
+from typing import Any
+
+from sqlalchemy import select
+from sqlalchemy.orm import Session, joinedload, selectinload
+
+from vocboard.app.accounts.models import User
+from vocboard.app.audit import service as audit
+from vocboard.app.challenges import queries as challenge_queries
+from vocboard.app.challenges.bans import ban_from, require_not_banned
+from vocboard.app.challenges.phases import (
+    require_not_archived,
+)
+from vocboard.app.database import lock_for_transaction, now
+from vocboard.app.errors import (
+    AlreadyPublishedError,
+    ConflictError,
+    InvalidInputError,
+)
+from vocboard.app.leaderboards import freezing
+from vocboard.app.participating.locking import lock_person, locked_own, refresh_entries
+from vocboard.app.submissions import queries
+from vocboard.app.submissions.models import State, Submission
+
+
+def publish(
+    session: Session,
+    *,
+    submission_id: uuid.UUID,
+    user: User,
+    competitions: Collection[str] | None = None,
+    replace: bool = False,
+) -> Submission:
+    """Put one's scored submission on leaderboards. Idempotent.
+
+    Args:
+        competitions: on whose leaderboards; by default all that it entered.
+        replace: whether it takes the place of the published results of the same method in these competitions. They are
+            unpublished in the same transaction.
+
+    Raises:
+        NotFoundError, ForbiddenError: it is not the person's own, or the person is banned from the challenge.
+        InvalidInputError: on `competitions`.
+        ConflictError: it is not scored, the organisers keep it off the leaderboards, its method or the same archive is
+            disqualified, or its method is already on one of these boards.
+    """
+    if replace:
+        _lock_other_results(session, submission_id, user)
+    submission = locked_own(session, submission_id, user, what="publish a submission", with_person=True)
+    keys = _checked_competitions(submission, competitions)
+    if set(keys) <= set(submission.published_competitions):
+        return submission
+    _require_publishable(submission)
+    require_not_banned(session, user_id=user.id, challenge_id=submission.challenge_id)
+    _lock_method(session, submission)
+    _require_not_disqualified_elsewhere(session, submission)
+    others = queries.published_competitors(session, submission, keys)
+    if others and not replace:
+        raise AlreadyPublishedError(_already_published(submission, others[0], keys))
+    for other in others:
+        _make_way(session, other, keys, user=user, submission=submission)
+    _show(submission, keys)
+    details: dict[str, Any] = {} if competitions is None else {"competitions": keys}
+    if others:
+        details["replaced"] = [str(other.id) for other in others]
+    audit.record(session, actor=user, action="submission.publish", subject=submission, details=details)
+    return submission
+
+
+def unpublish(
+    session: Session, *, submission_id: uuid.UUID, user: User, competitions: Collection[str] | None = None
+) -> Submission:
+    """Remove one of the user's own submissions from the leaderboards. Idempotent.
+
+    One that organisers took off stays off even when they allow it again. Organisers use
+    `app.organising.moderation.hold_back`, which lasts.
+
+    Args:
+        competitions: from whose leaderboards; by default from all.
+
+    Raises:
+        NotFoundError, ForbiddenError: it is not the person's own.
+        InvalidInputError: on `competitions`.
+        ConflictError: the challenge is archived.
+    """
+    submission = locked_own(
+        session, submission_id, user, what="unpublish a submission so that it can be published again"
+    )
+    keys = _checked_competitions(submission, competitions)
+    submission.publish_when_scored = False
+    if submission.published_at is None and submission.published_before is None:
+        return submission
+    require_not_archived(submission.challenge)
+    if all(entry.is_private for entry in submission.entries if entry.competition in keys):
+        return submission
+    _hide(submission, keys)
+    details = {} if competitions is None else {"competitions": keys}
+    audit.record(session, actor=user, action="submission.unpublish", subject=submission, details=details)
+    return submission
+
+
+def _checked_competitions(submission: Submission, competitions: Collection[str] | None) -> list[str]:
+    """Return the competitions that are meant, in the order of the edition."""
+    entered = [entry.competition for entry in submission.entries]
+    if competitions is None:
+        return entered
+    if not competitions:
+        raise InvalidInputError({"competitions": "Choose at least one competition."})
+    unknown = [key for key in competitions if key not in entered]
+    if unknown:
+        found, known = ", ".join(unknown), ", ".join(entered)
+        raise InvalidInputError({"competitions": f"The submission has no results for {found}; it has entered {known}."})
+    return [key for key in entered if key in competitions]
+
+
+def _require_publishable(submission: Submission) -> None:
+    require_not_archived(submission.challenge)
+    if submission.state == State.DISQUALIFIED:
+        raise ConflictError(
+            f"The organisers have disqualified this submission: “{submission.moderation_reason}” "
+            "It cannot be published."
+        )
+    if submission.is_rehearsal:
+        raise ConflictError("This is a rehearsal. It cannot be published.")
+    if submission.state != State.SCORED:
+        raise ConflictError(f"Only a scored submission can be published; this one is {submission.state}.")
+    if submission.held_back_at is not None:
+        reason = f": “{submission.moderation_reason}”" if submission.moderation_reason else "."
+        raise ConflictError(
+            f"The organisers have unpublished this submission{reason} It can be published again when they allow it."
+        )
+
+
+def _lock_other_results(session: Session, submission_id: uuid.UUID, user: User) -> None:
+    """Lock what has to be locked before several submissions of a person change: the person, then the challenge.
+
+    A re-score that is applied changes many submissions in any order, and locks the challenge first.
+    """
+    submission = queries.get_for(session, submission_id, user)
+    if submission.user_id == user.id:
+        lock_person(session, user.id)
+        challenge_queries.challenge_as_it_is(session, submission.challenge_id)
+
+
+def _already_published(submission: Submission, other: Submission, keys: Collection[str]) -> str:
+    shared = [key for key in other.published_competitions if key in keys]
+    return (
+        f"The method “{submission.method.name}” already has a published result in {', '.join(shared)}: submission "
+        f"{other.id}. Replace that one, unpublish it first, or give a different method its own name."
+    )
+
+
+def _make_way(
+    session: Session, other: Submission, keys: Collection[str], *, user: User, submission: Submission
+) -> None:
+    """Unpublish the results of the same method that another one replaces."""
+    session.refresh(other, ["state", "published_at"], with_for_update={"of": Submission})
+    refresh_entries(session, other)
+    replaced = [key for key in other.published_competitions if key in keys]
+    if not replaced:
+        return
+    _hide(other, replaced)
+    details = {"competitions": replaced, "replaced_by": str(submission.id)}
+    audit.record(session, actor=user, action="submission.unpublish", subject=other, details=details)
+
+
+def _show(submission: Submission, keys: Collection[str]) -> None:
+    instant = now()
+    if submission.published_at is None:
+        submission.published_at = instant
+        for entry in submission.entries:
+            entry.is_private, entry.published_at = entry.competition not in keys, None
+        return
+    for entry in submission.entries:
+        if entry.is_private and entry.competition in keys:
+            entry.is_private, entry.published_at = False, instant
+
+
+def _hide(submission: Submission, keys: Collection[str]) -> None:
+    for entry in submission.entries:
+        if entry.competition in keys:
+            entry.is_private, entry.published_at = True, None
+    if all(entry.is_private for entry in submission.entries):
+        submission.published_at = submission.published_before = None
+        for entry in submission.entries:
+            entry.is_private = False
+
+
+def publish_if_promised(session: Session, submission_id: uuid.UUID) -> None:
+    """Publish a submission that has just been scored, if its owner asked for that at the upload.
+
+    Not if its owner could not publish it now: then it stays private.
+    """
+    submission = session.scalars(
+        select(Submission)
+        .where(Submission.id == submission_id, Submission.publish_when_scored, Submission.state == State.SCORED)
+        .options(selectinload(Submission.entries), joinedload(Submission.method))
+        .execution_options(populate_existing=True)
+    ).one_or_none()
+    if submission is None or submission.published_at is not None or submission.held_back_at is not None:
+        return
+    if not _may_be_published(session, submission):
+        return
+    submission.published_at = now()
+    audit.record(session, actor=None, action="submission.publish", subject=submission, details={"promised": True})
+    freezing.freeze_due(session, challenge_queries.challenge_as_it_is(session, submission.challenge_id))
+
+
+def publish_as_before(session: Session, submission: Submission) -> bool:
+    """Put a submission back where its owner had it before organisers took it off; whether it is published now.
+
+    It stays off if its owner had not published it, or is banned, or its method has another published result by now.
+    """
+    before, submission.published_before = submission.published_before, None
+    if before is None or submission.state != State.SCORED:
+        return False
+    if not _may_be_published(session, submission):
+        return False
+    submission.published_at = before
+    return True
+
+
+def _may_be_published(session: Session, submission: Submission) -> bool:
+    """Whether neither a ban, a disqualification nor another result of its method is in the way."""
+    if ban_from(session, user_id=submission.user_id, challenge_id=submission.challenge_id) is not None:
+        return False
+    _lock_method(session, submission)
+    try:
+        _require_not_disqualified_elsewhere(session, submission)
+    except ConflictError:
+        return False
+    return not queries.published_competitors(session, submission, _keys(submission))
+
+
+def _keys(submission: Submission) -> list[str]:
+    """Return the competitions that it is published in, or would be if organisers had not removed it."""
+    return [entry.competition for entry in submission.entries if not entry.is_private]
+
+
+def _lock_method(session: Session, submission: Submission) -> None:
+    """Let only one transaction at a time publish a result of a method; workers, too, which may not lock its row."""
+    lock_for_transaction(session, f"published results of method {submission.method_id}")
+
+
+def _require_not_disqualified_elsewhere(session: Session, submission: Submission) -> None:
+    """Refuse a disqualified method that comes back in another submission."""
+    other = queries.disqualified_twin(session, submission)
+    if other is None:
+        return
+    what = (
+        f"The method “{submission.method.name}”"
+        if other.method_id == submission.method_id
+        else "The archive of this submission"
+    )
+    raise ConflictError(
+        f"{what} was disqualified by the organisers, as submission {other.id}: “{other.moderation_reason}” "
+        "Give a method that is different its own name and its own results."
+    )
+
+
+ANONYMOUS_TOKEN_BYTES = 32
+
+
+def create_anonymous_link(session: Session, *, submission_id: uuid.UUID, user: User) -> str:
+    """Return the token of a new anonymous link to a scored submission: see `anonymous_address`. An earlier link ends.
+
+    Raises:
+        NotFoundError, ForbiddenError: it is not the user's own submission.
+        ConflictError: it is not scored, or is a rehearsal.
+    """
+    submission = locked_own(session, submission_id, user, what="create an anonymous link to a submission")
+    if submission.is_rehearsal:
+        raise ConflictError("A rehearsal has no anonymous link: only the organisers see its result.")
+    if submission.state != State.SCORED:
+        raise ConflictError(f"Only a scored submission can have an anonymous link; this one is {submission.state}.")
+    token = secrets.token_urlsafe(ANONYMOUS_TOKEN_BYTES)
+    submission.anonymous_token_hash = queries.hash_of(token)
+    audit.record(session, actor=user, action="submission.create_anonymous_link", subject=submission)
+    return token
+
+
+def anonymous_address(site: str, token: str) -> str:
+    """Return the address of an anonymous link.
+
+    Args:
+        site: the public URL.
+    """
+    return f"{site.rstrip('/')}/anonymous/{token}"
+
+
+def revoke_anonymous_link(session: Session, *, submission_id: uuid.UUID, user: User) -> Submission:
+    """Revoke a submission's anonymous link. Idempotent.
+
+    Raises:
+        NotFoundError, ForbiddenError: it is not the user's own submission.
+    """
+    submission = locked_own(session, submission_id, user, what="revoke the anonymous link to a submission")
+    if submission.anonymous_token_hash is not None:
+        submission.anonymous_token_hash = None
+        audit.record(session, actor=user, action="submission.revoke_anonymous_link", subject=submission)
+    return submission

@@ -1,0 +1,127 @@
+"""Bans: who is banned can neither submit nor publish, and what is published is decided at once."""
+
+import pytest
+
+from tests.app.organising.case import Case
+from tests.support.backend import Backend
+from vocboard.app.accounts.models import Role, User
+from vocboard.app.challenges.models import Challenge
+from vocboard.app.errors import ConflictError, ForbiddenError, NotFoundError
+from vocboard.app.organising import audit_log as log
+from vocboard.app.organising import bans
+from vocboard.app.organising.audit_log import Filters
+from vocboard.app.organising.bans import Results
+from vocboard.app.submissions.models import State
+
+REASON = "Two accounts."
+SITE = "https://voc.example"
+
+
+@pytest.fixture
+def case(backend: Backend) -> Case:
+    return Case(backend)
+
+
+def ban(case: Case, results: Results = Results.KEEP, *, person: User | None = None) -> None:
+    with case.backend.database.writing() as session:
+        bans.ban(
+            session,
+            challenge=session.get_one(Challenge, case.challenge.id),
+            person=session.get_one(User, (person or case.owner).id),
+            user=case.organiser,
+            reason=REASON,
+            results=results,
+            site=SITE,
+        )
+
+
+def lift(case: Case) -> None:
+    with case.backend.database.writing() as session:
+        challenge = session.get_one(Challenge, case.challenge.id)
+        person = session.get_one(User, case.owner.id)
+        bans.lift_ban(session, challenge=challenge, person=person, user=case.organiser, site=SITE)
+
+
+def test_who_is_banned_can_neither_submit_nor_publish(case: Case) -> None:
+    private = case.scored("Private")
+    ban(case)
+    with pytest.raises(ForbiddenError, match=REASON):
+        case.backend.submit(case.owner, case.challenge)
+    with pytest.raises(ForbiddenError, match=REASON):
+        case.publish(private)
+    other_challenge = case.backend.challenge()
+    case.backend.submit(case.owner, other_challenge)
+    lift(case)
+    case.publish(private)
+    case.backend.submit(case.owner, case.challenge)
+
+
+@pytest.mark.parametrize(
+    ("results", "state", "is_published"),
+    [
+        (Results.KEEP, State.SCORED, True),
+        (Results.UNPUBLISH, State.SCORED, False),
+        (Results.DISQUALIFY, State.DISQUALIFIED, False),
+    ],
+)
+def test_the_ban_decides_about_published_results(
+    case: Case, results: Results, state: State, is_published: bool
+) -> None:
+    private = case.scored("Private")
+    ban(case, results)
+    assert (case.row.state, case.row.published_at is not None) == (state, is_published)
+    assert case.row.moderation_reason == (None if results is Results.KEEP else REASON)
+    assert case.backend.submission(private).state is State.SCORED
+
+
+def test_the_log_tells_of_a_ban_in_a_sentence(case: Case) -> None:
+    ban(case, Results.UNPUBLISH)
+    with case.backend.database.reading() as session:
+        found = log.page_of_log(session, challenge_id=case.challenge.id, filters=Filters(action="challenge.ban"))
+    [event] = found.items
+    assert event.text == (
+        f"{case.organiser.name} banned Ada from the challenge, and unpublished 1 published result: “{REASON}”"
+    )
+
+
+def test_nobody_is_banned_twice_and_no_organiser_is(case: Case) -> None:
+    ban(case)
+    with pytest.raises(ConflictError, match="already banned"):
+        ban(case)
+    with pytest.raises(ConflictError, match="organises this challenge"):
+        ban(case, person=case.organiser)
+    lift(case)
+    with pytest.raises(ConflictError, match="not banned"):
+        lift(case)
+
+
+def test_organisers_ban_entrants_and_learn_nothing_of_other_accounts(case: Case) -> None:
+    stranger = case.backend.user()
+    with case.backend.database.reading() as session, pytest.raises(NotFoundError):
+        bans.entrant(session, challenge=case.challenge, user_id=stranger.id)
+
+
+def test_a_ban_from_the_server_ends_in_all_challenges(case: Case) -> None:
+    administrator = case.backend.user(role=Role.ADMINISTRATOR)
+    elsewhere = Case(case.backend, owner=case.owner)
+
+    def act(user: User, lifting: bool = False) -> None:
+        with case.backend.database.writing() as session:
+            person = session.get_one(User, case.owner.id)
+            if lifting:
+                bans.lift_server_ban(session, person=person, user=user, site=SITE)
+            else:
+                bans.ban_from_server(
+                    session, person=person, user=user, reason=REASON, results=Results.DISQUALIFY, site=SITE
+                )
+
+    with pytest.raises(ForbiddenError, match="administrators"):
+        act(case.organiser)
+    act(administrator)
+    assert (case.row.state, elsewhere.row.state) == (State.DISQUALIFIED, State.DISQUALIFIED)
+    with case.backend.database.reading() as session:
+        assert session.get_one(User, case.owner.id).disabled_at is not None
+    with pytest.raises(ForbiddenError, match="disabled"):
+        case.backend.submit(case.owner, case.challenge)
+    act(administrator, lifting=True)
+    case.backend.submit(case.owner, case.challenge, archive=b"another")

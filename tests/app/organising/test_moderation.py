@@ -1,0 +1,254 @@
+"""What organisers do about submissions, and that it lasts."""
+
+import contextlib
+import uuid
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from functools import partial
+
+import pytest
+from sqlalchemy import select
+
+from tests.app.organising.case import Case
+from tests.support.backend import Backend
+from tests.support.jobs import claim_next, evaluate_next, stores
+from vocboard.app.accounts.models import Role
+from vocboard.app.audit.models import AuditEvent
+from vocboard.app.errors import ConflictError, ForbiddenError, InvalidInputError
+from vocboard.app.jobs.models import Kind
+from vocboard.app.organising import moderation as submissions
+from vocboard.app.organising import submissions as overview
+from vocboard.app.organising.moderation import Action
+from vocboard.app.participating import publishing
+from vocboard.app.participating import withdrawing as service
+from vocboard.app.submissions import queries, queue
+from vocboard.app.submissions.models import State, Submission
+
+REASON = "Trained on the test set."
+SITE = "https://voc.example"
+disqualify = partial(submissions.disqualify, site=SITE)
+reinstate = partial(submissions.reinstate, site=SITE)
+
+
+@pytest.fixture
+def case(backend: Backend) -> Case:
+    return Case(backend)
+
+
+# Disqualifying
+
+
+def test_a_disqualified_method_cannot_be_published_again(case: Case) -> None:
+    published_at = case.row.published_at
+    case.do(disqualify, reason=REASON)
+    assert (case.row.state, case.row.published_at, case.row.moderation_reason) == (State.DISQUALIFIED, None, REASON)
+    for user in (case.owner, case.organiser):
+        with pytest.raises((ConflictError, ForbiddenError)):
+            case.do(publishing.publish, user)
+    with pytest.raises(ConflictError, match="already disqualified"):
+        case.do(service.withdraw, case.owner)
+    assert case.row.state is State.DISQUALIFIED
+    case.do(reinstate)
+    assert (case.row.state, case.row.published_at, case.row.moderation_reason) == (State.SCORED, published_at, None)
+
+
+def test_a_disqualified_method_cannot_come_back_in_another_submission(case: Case) -> None:
+    same_method = case.scored("Method")
+    same_archive = case.scored("Another name", archive_sha256=case.row.archive_sha256)
+    case.do(disqualify, reason=REASON)
+    for submission_id in (same_method, same_archive):
+        with pytest.raises(ConflictError, match=f"was disqualified .*{REASON}"):
+            case.publish(submission_id)
+    case.publish(case.scored("A different method"))
+    case.do(reinstate)
+    case.do(publishing.unpublish, case.owner)
+    case.publish(same_method)
+
+
+def test_the_same_results_in_another_archive_do_not_come_back_either(case: Case) -> None:
+    first = case.scored("First", columns_sha256="c" * 64)
+    again = case.scored("Packed again", columns_sha256="c" * 64)
+    case.do(disqualify, submission_id=first, reason=REASON)
+    with pytest.raises(ConflictError, match="archive of this submission was disqualified"):
+        case.publish(again)
+
+
+def test_another_persons_copy_is_not_disqualified_with_it(case: Case) -> None:
+    other = case.backend.user()
+    copy = case.scored("Original", other, archive_sha256=case.row.archive_sha256)
+    case.do(disqualify, reason=REASON)
+    case.do(publishing.publish, other, submission_id=copy)
+
+
+def test_publishing_while_being_disqualified_publishes_nothing(case: Case) -> None:
+    """Whatever comes first, the disqualified method is not on the board in the end."""
+    others = [case.scored("Method") for _ in range(4)]
+    case.do(publishing.unpublish, case.owner)
+
+    def publish(submission_id: uuid.UUID) -> None:
+        with contextlib.suppress(ConflictError):
+            case.publish(submission_id)
+
+    with ThreadPoolExecutor(8) as people:
+        disqualifying = [
+            people.submit(case.do, disqualify, submission_id=each, reason=REASON)
+            for each in (*others, case.submission_id)
+        ]
+        for each in others:
+            people.submit(publish, each)
+        for one in disqualifying:
+            one.result()
+    with case.backend.database.reading() as session:
+        assert session.scalars(select(Submission).where(Submission.published_at.is_not(None))).all() == []
+
+
+@pytest.mark.parametrize("action", [disqualify, submissions.fail])
+def test_a_running_evaluation_stores_nothing_afterwards(case: Case, action: Callable[..., Submission]) -> None:
+    waiting = case.backend.submit(case.owner, case.challenge)
+    claim = claim_next(case.backend.database, Kind.EVALUATION)
+    assert claim is not None
+    case.do(action, submission_id=waiting, reason=REASON)
+    assert not stores(case.backend.database, queue.finish, claim)
+
+
+def test_what_was_not_evaluated_yet_waits_again_when_it_is_reinstated(case: Case) -> None:
+    waiting = case.backend.submit(case.owner, case.challenge)
+    case.do(disqualify, submission_id=waiting, reason=REASON)
+    assert not evaluate_next(case.backend.database, case.backend.store, case.backend.settings)
+    case.do(reinstate, submission_id=waiting)
+    assert evaluate_next(case.backend.database, case.backend.store, case.backend.settings)
+    assert case.backend.submission(waiting).state is State.SCORED
+
+
+def test_a_disqualification_needs_a_reason(case: Case) -> None:
+    with pytest.raises(InvalidInputError) as caught:
+        case.do(disqualify, reason="  ")
+    assert caught.value.fields == {"reason": "Required."}
+
+
+def test_nobody_but_organisers_moderates(case: Case) -> None:
+    others = (case.owner, case.backend.user(), case.backend.user(role=Role.ORGANISER))
+    for user in others:
+        for action in (disqualify, submissions.fail, submissions.hold_back):
+            with pytest.raises(ForbiddenError):
+                case.do(action, user, reason=REASON)
+        for lift in (reinstate, submissions.allow_publishing):
+            with pytest.raises(ForbiddenError):
+                case.do(lift, user)
+
+
+# Holding back
+
+
+def test_an_organiser_cannot_publish_what_its_owner_keeps_private(case: Case) -> None:
+    private = case.scored("Private")
+    with pytest.raises(ForbiddenError, match="Only the owner can publish"):
+        case.do(publishing.publish, submission_id=private)
+    with pytest.raises(ConflictError, match="No organiser has unpublished"):
+        case.do(submissions.allow_publishing, submission_id=private)
+    assert case.backend.submission(private).published_at is None
+
+
+def test_unpublishing_by_an_organiser_lasts(case: Case) -> None:
+    published_at = case.row.published_at
+    case.do(submissions.unpublish, reason="Under review.")
+    with pytest.raises(ConflictError, match=r"have unpublished .*“Under review.”"):
+        case.publish()
+    case.do(submissions.allow_publishing)
+    assert (case.row.published_at, case.row.held_back_at) == (published_at, None)
+
+
+def test_what_its_owner_takes_back_in_the_meantime_is_not_published_when_it_is_allowed(case: Case) -> None:
+    case.do(submissions.unpublish)
+    case.do(submissions.unpublish, case.owner)
+    case.do(submissions.allow_publishing)
+    assert case.row.published_at is None
+    case.publish()
+
+
+def test_a_result_held_back_and_then_disqualified_stays_held_back(case: Case) -> None:
+    case.do(submissions.unpublish)
+    case.do(disqualify, reason=REASON)
+    with pytest.raises(ConflictError, match="Lift that first"):
+        case.do(submissions.allow_publishing)
+    case.do(reinstate)
+    assert (case.row.state, case.row.published_at) == (State.SCORED, None)
+    case.do(submissions.allow_publishing)
+    assert case.row.published_at is not None
+
+
+def test_a_reinstated_result_is_not_shown_with_its_successor(case: Case) -> None:
+    case.do(submissions.unpublish)
+    successor = case.scored("Method")
+    case.publish(successor)
+    case.do(submissions.allow_publishing)
+    assert case.row.published_at is None
+    assert case.backend.submission(successor).published_at is not None
+
+
+# Failing
+
+
+def test_a_failed_submission_gives_its_quota_back(case: Case) -> None:
+    case.do(submissions.fail, reason="The ground truth was wrong.")
+    row = case.row
+    assert (row.state, row.published_at) == (State.FAILED, None)
+    assert row.quota_returned_at is not None
+    assert "The ground truth was wrong." in (row.failure or "")
+    with pytest.raises(ConflictError, match="already failed"):
+        case.do(submissions.fail, reason="Again.")
+
+
+# Several at once
+
+
+def test_several_are_disqualified_at_once_and_refusals_are_distinguished(case: Case) -> None:
+    second, withdrawn = case.scored("Second"), case.scored("Withdrawn", state=State.WITHDRAWN)
+    elsewhere = Case(case.backend).submission_id
+    chosen = [case.submission_id, second, withdrawn, elsewhere, uuid.uuid4()]
+    outcomes = case.act(Action.DISQUALIFY, *chosen, reason=REASON, site=SITE)
+    done = {one.submission_id for one in outcomes if one.refusal is None}
+    assert done == {case.submission_id, second}
+    assert case.backend.submission(elsewhere).state is State.SCORED
+    assert case.backend.submission(withdrawn).state is State.WITHDRAWN
+
+
+# Copies
+
+
+def test_the_same_archive_of_another_person_is_found(case: Case) -> None:
+    copy = case.scored("Copy", case.backend.user(name="Mallory"), archive_sha256=case.row.archive_sha256)
+    case.scored("Own again", archive_sha256=case.row.archive_sha256)
+    with case.backend.database.reading() as session:
+        found = queries.copies_of(session, session.get_one(Submission, case.submission_id))
+        assert [(each.id, each.user.name) for each in found] == [(copy, "Mallory")]
+
+
+def test_a_rehearsal_with_an_entrants_archive_is_no_copy(case: Case) -> None:
+    same = {"archive_sha256": case.row.archive_sha256, "is_rehearsal": True}
+    rehearsal = case.scored("Rehearsal", case.organiser, **same)
+    with case.backend.database.reading() as session:
+        assert overview.counts(session, case.challenge)["copies"] == 0
+        for one in (rehearsal, case.submission_id):
+            assert not queries.copies_of(session, session.get_one(Submission, one))
+
+
+def test_every_action_is_logged_once_with_its_reason(case: Case) -> None:
+    case.do(disqualify, reason=REASON)
+    case.do(reinstate, reason="A mistake.")
+    case.do(submissions.unpublish, reason="Under review.")
+    case.do(submissions.allow_publishing)
+    case.do(submissions.fail, reason="Our fault.")
+    with case.backend.database.reading() as session:
+        query = select(AuditEvent).where(AuditEvent.object_id == case.submission_id).order_by(AuditEvent.created_at)
+        events = session.scalars(query).all()
+    assert [(event.action, event.details.get("reason")) for event in events] == [
+        ("submission.publish", None),
+        ("submission.disqualify", REASON),
+        ("submission.reinstate", "A mistake."),
+        ("submission.hold_back", "Under review."),
+        ("submission.allow_publishing", None),
+        ("submission.fail", "Our fault."),
+    ]
+    assert {event.challenge_id for event in events} == {case.challenge.id}
+    assert {event.actor_id for event in events[1:]} == {case.organiser.id}

@@ -1,0 +1,206 @@
+"""Organisers' lists: searched, filtered and sorted submissions, entrants, the queue, the log."""
+
+import uuid
+from dataclasses import replace
+from datetime import timedelta
+from typing import Any
+
+import pytest
+from sqlalchemy.orm import Session
+
+from tests.support.factories import make_challenge, make_user
+from tests.support.phases import complete
+from tests.support.scored import make_scored
+from vocboard.app.accounts.models import User
+from vocboard.app.challenges.models import Challenge
+from vocboard.app.challenges.rules import PhaseRules
+from vocboard.app.database import Database, now
+from vocboard.app.organising import audit_log as export
+from vocboard.app.organising import entrants, queue, submissions
+from vocboard.app.organising.phase_changes import add_phase
+from vocboard.app.organising.submissions import Filters, Flag, Kind, Sort
+from vocboard.app.participating import publishing
+from vocboard.app.submissions import queue as submission_queue
+from vocboard.app.submissions.models import State
+from vocboard.app.submissions.quota import Use
+from vocboard.evaluator.tasks.names import Metric
+from vocboard.evaluator.tasks.registries.definitions import METRICS
+
+WARNING = {"code": "x", "severity": "warning", "message": "Odd.", "file": "a.txt", "line": 1}
+
+
+def scored(session: Session, challenge: Challenge, owner: User, name: str, score: float, **given: Any) -> str:
+    fields = {"archive_sha256": f"{uuid.uuid4().int:064x}", "training_data": "VOC", **given}
+    make_scored(session, challenge, owner, name, score=score, **fields)
+    return name
+
+
+@pytest.fixture
+def challenge(database: Database) -> Challenge:
+    day = timedelta(days=1)
+    with database.writing() as session:
+        made = make_challenge(session)
+        ada = make_user(session, name="Ada", email="ada@lab.example")
+        bob = make_user(session, name="Bob_100%", email="bob@lab.example")
+        scored(session, made, ada, "First", 0.25, created_at=now() - 9 * day, archive_sha256="a" * 64)
+        scored(session, made, ada, "Second", 0.75, created_at=now() - 2 * day, warnings=[WARNING, WARNING])
+        scored(session, made, ada, "Third", 0.5, created_at=now() - 1 * day, published_at=now(), training_data="")
+        scored(session, made, bob, "Copy", 0.25, created_at=now(), archive_sha256="a" * 64, state=State.DISQUALIFIED)
+    return made
+
+
+def names(database: Database, challenge: Challenge, **filters: Any) -> list[str]:
+    with database.reading() as session:
+        found = submissions.page_of_submissions(session, challenge=challenge, filters=Filters(**filters))
+        return [row.submission.method.name for row in found.items]
+
+
+@pytest.mark.parametrize(
+    ("filters", "expected"),
+    [
+        ({}, ["Copy", "Third", "Second", "First"]),
+        ({"q": "sec"}, ["Second"]),
+        ({"q": "ADA@LAB"}, ["Third", "Second", "First"]),
+        ({"q": "a" * 20}, ["Copy", "First"]),
+        ({"q": "_100%"}, ["Copy"]),
+        ({"q": "%"}, ["Copy"]),
+        ({"q": "\x00nobody"}, []),
+        ({"kind": Kind.DISQUALIFIED}, ["Copy"]),
+        ({"kind": Kind.PUBLISHED}, ["Third"]),
+        ({"kind": Kind.UNPUBLISHED}, ["Second", "First"]),
+        ({"flag": Flag.WARNINGS}, ["Second"]),
+        ({"flag": Flag.COPIES}, ["Copy", "First"]),
+        ({"competition": "comp1"}, ["Copy", "Third", "Second", "First"]),
+        ({"competition": "comp3"}, []),
+        ({"competition": "\x00"}, []),
+        ({"phase": "main", "q": "sec"}, ["Second"]),
+        ({"phase": "\x00"}, []),
+        ({"person": uuid.uuid4()}, []),
+        ({"sort": Sort.MEAN, "kind": Kind.SCORED}, ["Second", "Third", "First"]),
+        ({"sort": Sort.MEAN, "kind": Kind.SCORED, "descending": False}, ["First", "Third", "Second"]),
+        ({"sort": Sort.METHOD}, ["Copy", "First", "Second", "Third"]),
+        ({"sort": Sort.PERSON}, ["Third", "Second", "First", "Copy"]),
+        ({"sort": Sort.WARNINGS}, ["Second", "Copy", "Third", "First"]),
+    ],
+)
+def test_submissions_are_searched_filtered_and_sorted(
+    database: Database, challenge: Challenge, filters: dict[str, Any], expected: list[str]
+) -> None:
+    assert names(database, challenge, **filters) == expected
+
+
+def test_missing_declarations_are_found(database: Database, challenge: Challenge) -> None:
+    with database.reading() as session:
+        found = submissions.page_of_submissions(session, challenge=challenge, filters=Filters())
+        missing = {row.submission.method.name for row in found.items if row.not_declared}
+    assert set(names(database, challenge, flag=Flag.UNDECLARED)) == missing
+
+
+def test_a_row_has_what_organisers_look_at(database: Database, challenge: Challenge) -> None:
+    with database.reading() as session:
+        found = submissions.page_of_submissions(session, challenge=challenge, filters=Filters(q="First"))
+        by_kind = {"published": 1, "rehearsals": 0, "copies": 2}
+        assert submissions.counts(session, challenge) == {"scored": 3, "disqualified": 1, **by_kind}
+    [row] = found.items
+    assert (row.means, row.has_copies) == ({"comp1": 0.25}, True)
+
+
+def test_an_id_is_found(database: Database, challenge: Challenge) -> None:
+    with database.reading() as session:
+        found = submissions.page_of_submissions(session, challenge=challenge, filters=Filters())
+        identifier = str(found.items[2].submission.id)
+    for text in (identifier, identifier[:12], identifier.replace("-", "")):
+        assert names(database, challenge, q=text) == ["Second"]
+
+
+def test_entrants_have_their_use_of_the_quota_and_their_progress(database: Database, challenge: Challenge) -> None:
+    with database.reading() as session:
+        ada, bob = entrants.entrants(session, challenge=complete(session, challenge.id), sort=entrants.Sort.BEST)
+    assert (ada.user.name, ada.submissions, ada.quota, ada.published) == ("Ada", 3, Use(3, 2), 1)
+    assert [(one.phase, one.method, one.competition, one.scored) for one in ada.progress] == [
+        ("main", name, "comp1", 1) for name in ("First", "Second", "Third")
+    ]
+    assert (bob.submissions, bob.disqualified, bob.progress) == (1, 1, [])
+
+
+def test_entrants_rehearsals_and_returned_quota_do_not_count(database: Database, challenge: Challenge) -> None:
+    with database.writing() as session:
+        cleo = make_user(session, name="Cleo")
+        scored(session, challenge, cleo, "Rehearsed", 0.5, is_rehearsal=True)
+        scored(session, challenge, cleo, "Returned", 0.5, quota_returned_at=now())
+        scored(session, challenge, cleo, "Counted", 0.5)
+    with database.reading() as session:
+        found = {one.user.name: one for one in entrants.entrants(session, challenge=complete(session, challenge.id))}
+    assert (found["Cleo"].submissions, found["Cleo"].quota) == (3, Use(1, 1))
+
+
+def test_the_best_of_an_error_is_the_lowest(
+    database: Database, challenge: Challenge, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    as_error = replace(METRICS[Metric.AVERAGE_PRECISION], higher_is_better=False)
+    monkeypatch.setattr(entrants, "METRICS", {**METRICS, Metric.AVERAGE_PRECISION: as_error})
+    with database.writing() as session:
+        cleo = make_user(session, name="Cleo")
+        for score in (0.5, 0.125, 0.75):
+            scored(session, challenge, cleo, "One", score)
+        # Another phase is another test: easier, and not an improvement.
+        found = complete(session, challenge.id)
+        practice = add_phase(
+            session,
+            challenge=found,
+            user=cleo,
+            key="practice",
+            title="Practice",
+            rules=PhaseRules(competitions=("comp1",)),
+        )
+        scored(session, challenge, cleo, "One", 0.0625, phase_id=practice.id)
+    with database.reading() as session:
+        found = entrants.entrants(session, challenge=complete(session, challenge.id), sort=entrants.Sort.BEST)
+    practice, progress = found[0].progress
+    assert (progress.scored, progress.first, progress.best, progress.improvement) == (3, 0.5, 0.125, 0.375)
+    assert (practice.phase, practice.scored, practice.improvement) == ("practice", 1, 0.0)
+    assert [one.user.name for one in found] == ["Cleo", "Ada", "Bob_100%"]
+
+
+def test_the_queue_tells_what_waits_and_that_no_worker_looks(database: Database, challenge: Challenge) -> None:
+    with database.writing() as session:
+        person = make_user(session)
+        waiting = make_scored(session, challenge, person, "Waiting", state=State.QUEUED, finished_at=None)
+        submission_queue.add(session, waiting)
+        make_scored(session, challenge, person, "Running", state=State.EVALUATING, claimed_at=now())
+        make_scored(session, make_challenge(session), person, "Elsewhere", state=State.QUEUED)
+    with database.reading() as session:
+        health = queue.health(session, challenge)
+    assert (health.own_waiting, health.own_running, health.waiting, health.running) == (1, 1, 2, 1)
+    assert [(one.submission.method.name, one.place) for one in health.unfinished] == [("Running", None), ("Waiting", 1)]
+    assert health.workers == []
+    assert health.mean_seconds == 1.0
+
+
+def test_the_log_of_a_challenge_is_filtered_and_exported(database: Database, challenge: Challenge) -> None:
+    with database.writing() as session:
+        [row] = submissions.page_of_submissions(session, challenge=challenge, filters=Filters(q="Second")).items
+        publishing.publish(session, submission_id=row.submission.id, user=row.submission.user)
+    operator = Database(database.engine.url.render_as_string(hide_password=False), operator="root@host, command line")
+    with operator.writing() as session:
+        owner = session.get_one(User, row.submission.user_id)
+        publishing.unpublish(session, submission_id=row.submission.id, user=owner)
+    operator.close()
+
+    def texts(**filters: Any) -> list[str]:
+        with database.reading() as session:
+            found = export.page_of_log(session, challenge_id=challenge.id, filters=export.Filters(**filters))
+            return [event.text for event in found.items]
+
+    published = "Ada published “Second”."
+    unpublished = "root@host, command line unpublished “Second” of Ada."
+    assert texts(about=row.submission.id) == [unpublished, published]
+    assert texts(who=str(row.submission.user_id)) == [published]
+    assert texts(who=export.OPERATOR) == [unpublished]
+    assert texts(action="submission") == [unpublished, published]
+    assert texts(action="submission.publish") == [published]
+    assert texts(who="nobody") == texts(since=now() + timedelta(days=1)) == []
+    assert texts(until=now() + timedelta(days=1))[:2] == [unpublished, published]
+    lines = "".join(export.as_csv(database, challenge_id=challenge.id, filters=export.Filters())).splitlines()
+    assert lines[0].startswith("time,who,action")
+    assert next(line.split(",")[2] for line in lines if "submission." in line) == "submission.publish"
