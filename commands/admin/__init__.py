@@ -1,9 +1,6 @@
 """`vocboard admin`: operators manage users, tokens, challenges and ground truth, directly in the database."""
 
 import argparse
-import os
-import pwd
-import socket
 import sys
 
 from sqlalchemy.exc import ProgrammingError
@@ -11,20 +8,11 @@ from sqlalchemy.exc import ProgrammingError
 from vocboard.app.database import Database
 from vocboard.app.errors import InvalidInputError, ServiceError
 from vocboard.app.settings import Settings
-from vocboard.commands.admin import (
-    challenges,
-    editions,
-    images,
-    moderation,
-    people,
-    phases,
-    pruning,
-    rescores,
-    transfer,
-)
-from vocboard.commands.admin.actions import WHERE_TO_RUN
+from vocboard.commands.admin import challenges, files, moderation, people, phases, rescores, transfer
+from vocboard.commands.admin.actions import WHERE_TO_RUN, Call, operator
 
 INSUFFICIENT_PRIVILEGE = "42501"  # SQLSTATE
+MODULES = (people, challenges, phases, rescores, files, moderation, transfer)  # in the order of the help
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -33,15 +21,8 @@ def configure(parser: argparse.ArgumentParser) -> None:
         "Manage users, tokens, challenges and ground truth of the installation that the environment configures."
     )
     actions = parser.add_subparsers(dest="action", metavar="ACTION", required=True)
-    people.configure(actions)
-    challenges.configure(actions)
-    phases.configure(actions)
-    rescores.configure(actions)
-    editions.configure(actions)
-    images.configure(actions)
-    pruning.configure(actions)
-    moderation.configure(actions)
-    transfer.configure(actions)
+    for module in MODULES:
+        module.ACTIONS.configure(actions)
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -49,7 +30,10 @@ def run(arguments: argparse.Namespace) -> int:
     settings = Settings()
     database = Database(settings.database, operator=operator())
     try:
-        return int(arguments.do(arguments, database, settings))
+        outcome = arguments.do(Call(arguments, database, settings))
+        if isinstance(outcome, str) and outcome:  # a list may be empty
+            print(outcome)
+        return outcome if isinstance(outcome, int) else 0
     except InvalidInputError as error:
         for field, message in error.fields.items():
             print(f"vocboard admin: {field}: {message}", file=sys.stderr)
@@ -62,13 +46,3 @@ def run(arguments: argparse.Namespace) -> int:
     finally:
         database.close()
     return 1
-
-
-def operator() -> str:
-    """Return the actor for the audit log: the system user (not $USER) and the host."""
-    user = os.getuid()
-    try:
-        name = pwd.getpwuid(user).pw_name
-    except KeyError:  # a container may run as a user that has no name
-        name = f"uid {user}"
-    return f"{name}@{socket.gethostname()}, command line"

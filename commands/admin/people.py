@@ -1,81 +1,38 @@
 """Actions on users and their tokens."""
 
-import argparse
 import json
 import secrets
 import sys
+from collections.abc import Callable
 from datetime import timedelta
+from functools import partial
+from typing import Any
 
 from vocboard.app.accounts import administration, service
-from vocboard.app.accounts.models import Role, Scope
+from vocboard.app.accounts.models import Role, Scope, User
 from vocboard.app.accounts.passwords import hashed
 from vocboard.app.accounts.people import new_user
-from vocboard.app.database import Database
-from vocboard.app.settings import Settings
-from vocboard.commands.admin.actions import Actions
+from vocboard.commands.admin.actions import Actions, Call, Outcome, Transaction, argument, in_transaction
 
 GENERATED_PASSWORD_BYTES = 15  # 120 bits, 20 characters
 
+ACTIONS = Actions()
+NOTIFYING = {administration.approve, administration.reject}  # they send mail that names the site
+ROLES = list(map(str, Role))
 
-def configure(actions: Actions) -> None:
-    """Add the actions."""
-    action = actions.add_parser("create-user", help="create an account with a confirmed email address")
-    action.add_argument("email")
-    action.add_argument("--name", required=True)
-    action.add_argument("--affiliation", default="")
-    action.add_argument("--role", choices=list(map(str, Role)), default="participant")
-    action.add_argument(
+
+@ACTIONS.runs(
+    "email",
+    argument("--name", required=True),
+    argument("--affiliation", default=""),
+    argument("--role", choices=ROLES, default="participant"),
+    argument(
         "--password-stdin", action="store_true", help="read the password from standard input (default: generate one)"
-    )
-    action.set_defaults(do=create_user)
-
-    action = actions.add_parser("list-users", help="list all accounts")
-    action.add_argument("--json", action="store_true", help="print JSON")
-    action.set_defaults(do=list_users)
-
-    action = actions.add_parser("set-role", help="change a user's role")
-    action.add_argument("email")
-    action.add_argument("role", choices=list(map(str, Role)))
-    action.set_defaults(do=set_role)
-
-    action = actions.add_parser("confirm-user", help="mark a user's email address as confirmed")
-    action.add_argument("email")
-    action.set_defaults(do=confirm_user)
-
-    action = actions.add_parser("approve-user", help="approve a pending registration")
-    action.add_argument("email")
-    action.set_defaults(do=approve_user)
-
-    action = actions.add_parser("reject-user", help="reject a pending registration")
-    action.add_argument("email")
-    action.set_defaults(do=reject_user)
-
-    action = actions.add_parser("disable-user", help="disable an account immediately")
-    action.add_argument("email")
-    action.set_defaults(do=disable_user)
-
-    action = actions.add_parser("enable-user", help="enable a disabled account")
-    action.add_argument("email")
-    action.set_defaults(do=enable_user)
-
-    action = actions.add_parser(
-        "reset-password", help="set a new password; ends the user's sessions and revokes tokens"
-    )
-    action.add_argument("email")
-    action.set_defaults(do=reset_password)
-
-    action = actions.add_parser("create-token", help="create an API token")
-    action.add_argument("email")
-    action.add_argument("--label", default="created by the operator")
-    action.add_argument(
-        "--scope", action="append", choices=list(map(str, Scope)), help="can be repeated (default: read, submit)"
-    )
-    action.add_argument("--days", type=int, help="days until it expires (default: the maximum set by the operator)")
-    action.set_defaults(do=create_token)
-
-
-def create_user(arguments: argparse.Namespace, database: Database, _settings: Settings) -> int:
-    """Create an account; print the password if it was generated."""
+    ),
+)
+def create_user(call: Call) -> Outcome:
+    """Create an account with a confirmed email address."""
+    arguments = call.arguments
     given = sys.stdin.readline().rstrip("\r\n") if arguments.password_stdin else None
     password = given if given is not None else secrets.token_urlsafe(GENERATED_PASSWORD_BYTES)
     person = new_user(
@@ -85,109 +42,87 @@ def create_user(arguments: argparse.Namespace, database: Database, _settings: Se
         password=password,
         role=Role(arguments.role),
     )
-    with database.writing() as session:
-        administration.create_user(session, person=person)
-    if given is None:
-        print(password)
-    return 0
+    with call.writing() as at:
+        administration.create_user(at.session, person=person)
+    return password if given is None else None
 
 
-def list_users(arguments: argparse.Namespace, database: Database, _settings: Settings) -> int:
+@ACTIONS.reads(argument("--json", action="store_true", help="print JSON"))
+def list_users(at: Transaction) -> str:
     """List all accounts."""
-    with database.reading() as session:
-        users = administration.list_users(session)
-    if arguments.json:
-        fields = [
-            {
-                "email": user.email,
-                "name": user.name,
-                "affiliation": user.affiliation,
-                "role": user.role.value,
-                "created_at": user.created_at.isoformat(),
-                "email_confirmed_at": user.email_confirmed_at.isoformat() if user.email_confirmed_at else None,
-                "approved_at": user.approved_at.isoformat() if user.approved_at else None,
-                "disabled_at": user.disabled_at.isoformat() if user.disabled_at else None,
-            }
-            for user in users
-        ]
-        print(json.dumps(fields, indent=2, ensure_ascii=False))
-        return 0
-    for user in users:
-        marks = {
-            "not confirmed": not user.is_confirmed,
-            "not approved": not user.is_approved,
-            "disabled": user.disabled_at is not None,
-        }
-        print("  ".join([user.email, user.name, user.role.value, *(mark for mark, holds in marks.items() if holds)]))
-    return 0
+    users = administration.list_users(at.session)
+    if at.arguments.json:
+        return json.dumps([_fields(user) for user in users], indent=2, ensure_ascii=False)
+    return "\n".join("  ".join([user.email, user.name, user.role.value, *_marks(user)]) for user in users)
 
 
-def set_role(arguments: argparse.Namespace, database: Database, _settings: Settings) -> int:
+def _fields(user: User) -> dict[str, str | None]:
+    times = ("created_at", "email_confirmed_at", "approved_at", "disabled_at")
+    return {
+        "email": user.email,
+        "name": user.name,
+        "affiliation": user.affiliation,
+        "role": user.role.value,
+        **{name: time.isoformat() if (time := getattr(user, name)) else None for name in times},
+    }
+
+
+def _marks(user: User) -> list[str]:
+    marks = {
+        "not confirmed": not user.is_confirmed,
+        "not approved": not user.is_approved,
+        "disabled": user.disabled_at is not None,
+    }
+    return [mark for mark, holds in marks.items() if holds]
+
+
+@ACTIONS.changes("email", argument("role", choices=ROLES))
+def set_role(at: Transaction) -> None:
     """Change a user's role."""
-    with database.writing() as session:
-        user = administration.get_user(session, arguments.email)
-        administration.set_role(session, user=user, role=Role(arguments.role))
-    return 0
+    administration.set_role(at.session, user=at.person, role=Role(at.arguments.role))
 
 
-def confirm_user(arguments: argparse.Namespace, database: Database, _settings: Settings) -> int:
-    """Mark a user's email address as confirmed."""
-    with database.writing() as session:
-        administration.confirm(session, user=administration.get_user(session, arguments.email))
-    return 0
+def _set_state(change: Callable[..., Any], at: Transaction) -> None:
+    site = {"site": at.site} if change in NOTIFYING else {}
+    change(at.session, user=at.person, **site)
 
 
-def approve_user(arguments: argparse.Namespace, database: Database, settings: Settings) -> int:
-    """Approve a registration."""
-    with database.writing() as session:
-        user = administration.get_user(session, arguments.email)
-        administration.approve(session, user=user, site=settings.public_url)
-    return 0
+for name, change, help_text in (
+    ("confirm-user", administration.confirm, "mark a user's email address as confirmed"),
+    ("approve-user", administration.approve, "approve a pending registration"),
+    ("reject-user", administration.reject, "reject a pending registration"),
+    ("disable-user", administration.disable, "disable an account immediately"),
+    ("enable-user", administration.enable, "enable a disabled account"),
+):
+    ACTIONS.add(name, help_text, in_transaction(partial(_set_state, change)), "email")
 
 
-def reject_user(arguments: argparse.Namespace, database: Database, settings: Settings) -> int:
-    """Reject a registration."""
-    with database.writing() as session:
-        user = administration.get_user(session, arguments.email)
-        administration.reject(session, user=user, site=settings.public_url)
-    return 0
-
-
-def disable_user(arguments: argparse.Namespace, database: Database, _settings: Settings) -> int:
-    """Disable an account."""
-    with database.writing() as session:
-        administration.disable(session, user=administration.get_user(session, arguments.email))
-    return 0
-
-
-def enable_user(arguments: argparse.Namespace, database: Database, _settings: Settings) -> int:
-    """Enable an account."""
-    with database.writing() as session:
-        administration.enable(session, user=administration.get_user(session, arguments.email))
-    return 0
-
-
-def reset_password(arguments: argparse.Namespace, database: Database, _settings: Settings) -> int:
-    """Set and print a new password."""
+@ACTIONS.runs("email")
+def reset_password(call: Call) -> Outcome:
+    """Set a new password; ends the user's sessions and revokes tokens."""
     password = secrets.token_urlsafe(GENERATED_PASSWORD_BYTES)
-    password_hash = hashed(password)
-    with database.writing() as session:
-        user = administration.get_user(session, arguments.email)
-        administration.reset_password(session, user=user, password_hash=password_hash)
-    print(password)
-    return 0
+    password_hash = hashed(password)  # takes long: not in the transaction
+    with call.writing() as at:
+        administration.reset_password(at.session, user=at.person, password_hash=password_hash)
+    return password
 
 
-def create_token(arguments: argparse.Namespace, database: Database, settings: Settings) -> int:
-    """Create a token and print its secret."""
-    lifetime = settings.token_lifetime if arguments.days is None else timedelta(days=arguments.days)
-    with database.writing() as session:
+@ACTIONS.runs(
+    "email",
+    argument("--label", default="created by the operator"),
+    argument("--scope", action="append", choices=list(map(str, Scope)), help="can be repeated (default: read, submit)"),
+    argument("--days", type=int, help="days until it expires (default: the maximum set by the operator)"),
+)
+def create_token(call: Call) -> Outcome:
+    """Create an API token."""
+    arguments, longest = call.arguments, call.settings.token_lifetime
+    lifetime = longest if arguments.days is None else timedelta(days=arguments.days)
+    with call.writing() as at:
         _, secret = service.create_token(
-            session,
-            user=administration.get_user(session, arguments.email),
+            at.session,
+            user=at.person,
             label=arguments.label,
             scopes=[Scope(scope) for scope in arguments.scope or ("read", "submit")],
-            lifetime=min(lifetime, settings.token_lifetime),
+            lifetime=min(lifetime, longest),
         )
-    print(secret)
-    return 0
+    return secret

@@ -1,119 +1,101 @@
 """Actions on re-scores."""
 
-import argparse
 import sys
 import time
 from pathlib import Path
 from uuid import UUID
 
-from vocboard.app.accounts import administration
 from vocboard.app.challenges import queries as challenge_queries
 from vocboard.app.challenges import service as challenges
 from vocboard.app.database import Database
 from vocboard.app.leaderboards.models import Rescore, RescoreState
-from vocboard.app.messaging.notifier import WorkerNotifier
 from vocboard.app.rescores import queries, service
 from vocboard.app.rescores.queries import attention
-from vocboard.app.settings import Settings
-from vocboard.commands.admin.actions import Actions
+from vocboard.commands.admin.actions import (
+    ORGANISER,
+    SUBMISSION,
+    ActionError,
+    Actions,
+    Call,
+    Outcome,
+    Transaction,
+    argument,
+    one_of,
+    read_text,
+)
 from vocboard.commands.progress import Progress
 
 POLL_SECONDS = 0.5
 
-
-def configure(actions: Actions) -> None:
-    """Add the actions."""
-    action = actions.add_parser("rescore", help="evaluate all submissions again, and report what would change")
-    action.add_argument("slug")
-    what = action.add_mutually_exclusive_group(required=True)
-    what.add_argument(
-        "--ground-truth-version", type=int, metavar="NUMBER", help="the current one for a new version of vocboard"
-    )
-    what.add_argument("--edition-file", type=Path, metavar="FILE", help="score by changed rules")
-    action.add_argument("--confirm", action="store_true", help="confirm the warnings of the import; read them first")
-    action.add_argument("--reason", required=True, help="shown on the leaderboards once it is applied")
-    action.add_argument(
-        "--organiser", required=True, metavar="EMAIL", help="organiser of the challenge, named in the audit log"
-    )
-    action.add_argument("--wait", action="store_true", help="until it is ready, and print its report")
-    action.add_argument("--apply", action="store_true", help="wait, and then apply it at once")
-    action.set_defaults(do=rescore)
-    action = actions.add_parser("evaluate-again", help="evaluate one submission again: a failed one at once")
-    action.add_argument("submission", type=UUID, metavar="ID")
-    action.add_argument("--reason", default="", help="shown on the leaderboards if a published result changes")
-    action.add_argument(
-        "--organiser", required=True, metavar="EMAIL", help="organiser of the challenge, named in the audit log"
-    )
-    action.add_argument("--wait", action="store_true", help="until it is ready, and print its report")
-    action.add_argument("--apply", action="store_true", help="wait, and then apply it at once")
-    action.set_defaults(do=evaluate_again)
-    for name, about in (("apply", "switch to the results of a re-score"), ("discard", "end a re-score, or cancel it")):
-        action = actions.add_parser(f"{name}-rescore", help=about)
-        action.add_argument("id", type=UUID)
-        action.add_argument(
-            "--organiser", required=True, metavar="EMAIL", help="organiser of the challenge, named in the audit log"
-        )
-        if name == "apply":
-            action.add_argument("--reason", help="in place of the one that it was started with")
-            action.add_argument(
-                "--confirm", metavar="SLUG", help="the challenge's short name, where the report needs attention"
-            )
-        action.set_defaults(do=apply_rescore if name == "apply" else discard_rescore)
-    action = actions.add_parser("rescores", help="list a challenge's re-scores")
-    action.add_argument("slug")
-    action.add_argument("--organiser", required=True, metavar="EMAIL")
-    action.set_defaults(do=list_rescores)
+ACTIONS = Actions()
+WAIT = argument("--wait", action="store_true", help="until it is ready, and print its report")
+APPLY = argument("--apply", action="store_true", help="wait, and then apply it at once")
+ID = argument("id", type=UUID)
 
 
-def rescore(arguments: argparse.Namespace, database: Database, settings: Settings) -> int:
-    """Start one, follow it, and print its report."""
-    try:
-        file = arguments.edition_file.read_text(encoding="utf-8-sig") if arguments.edition_file else None
-    except (OSError, UnicodeDecodeError) as error:
-        print(f"vocboard admin: {arguments.edition_file}: {error}", file=sys.stderr)
-        return 1
-    with database.writing() as session:
-        user = administration.get_user(session, arguments.organiser)
+@ACTIONS.runs(
+    "slug",
+    one_of(
+        argument(
+            "--ground-truth-version", type=int, metavar="NUMBER", help="the current one for a new version of vocboard"
+        ),
+        argument("--edition-file", type=Path, metavar="FILE", help="score by changed rules"),
+        required=True,
+    ),
+    argument("--confirm", action="store_true", help="confirm the warnings of the import; read them first"),
+    argument("--reason", required=True, help="shown on the leaderboards once it is applied"),
+    ORGANISER,
+    WAIT,
+    APPLY,
+)
+def rescore(call: Call) -> Outcome:
+    """Evaluate all submissions again, and report what would change."""
+    arguments = call.arguments
+    with call.writing() as at:
         started = service.start(
-            session,
-            challenge=challenges.get_organised(session, arguments.slug, user),
-            user=user,
+            at.session,
+            **at.organised,
             ground_truth_version=arguments.ground_truth_version,
-            edition_file=file,
+            edition_file=read_text(arguments.edition_file),
             confirm_warnings=arguments.confirm,
             reason=arguments.reason,
         )
-    WorkerNotifier(settings).jobs_added()
+    call.wake_workers()
     print(f"re-score {started.id}")
     for change in started.edition_changes or ():
         print(f"  {change['what']}: {change['before']} -> {change['after']}")
-    return _finish(arguments, database, settings, started.id)
+    return _finish(call, started.id)
 
 
-def evaluate_again(arguments: argparse.Namespace, database: Database, settings: Settings) -> int:
-    """Queue a failed submission, or start a re-score of a scored one."""
-    with database.writing() as session:
-        user = administration.get_user(session, arguments.organiser)
+@ACTIONS.runs(
+    SUBMISSION,
+    argument("--reason", default="", help="shown on the leaderboards if a published result changes"),
+    ORGANISER,
+    WAIT,
+    APPLY,
+)
+def evaluate_again(call: Call) -> Outcome:
+    """Evaluate one submission again: a failed one at once."""
+    with call.writing() as at:
         _, started = service.evaluate_again(
-            session, submission_id=arguments.submission, user=user, reason=arguments.reason
+            at.session, submission_id=call.arguments.submission, user=at.user, reason=call.arguments.reason
         )
+    call.wake_workers()
     if started is None:
-        WorkerNotifier(settings).jobs_added()
-        print("queued")
-        return 0
-    WorkerNotifier(settings).jobs_added()
+        return "queued"
     print(f"re-score {started.id}")
-    return _finish(arguments, database, settings, started.id)
+    return _finish(call, started.id)
 
 
-def _finish(arguments: argparse.Namespace, database: Database, settings: Settings, rescore_id: UUID) -> int:
+def _finish(call: Call, rescore_id: UUID) -> Outcome:
     """Follow a re-score, print its report and apply it, as far as the arguments ask for that."""
+    arguments, database = call.arguments, call.database
     if not (arguments.wait or arguments.apply):
         return 0
     status = report_when_ready(database, rescore_id, arguments.organiser, is_applied_next=arguments.apply)
     if status != 0 or _read(database, rescore_id).state is not RescoreState.READY or not arguments.apply:
         return status
-    return _apply(database, settings, rescore_id, arguments.organiser)
+    return _apply(call, rescore_id)
 
 
 def report_when_ready(database: Database, rescore_id: UUID, organiser: str, *, is_applied_next: bool = False) -> int:
@@ -138,28 +120,32 @@ def _slug(database: Database, rescore: Rescore) -> str:
         return challenge_queries.challenge_with_phases(session, rescore.challenge_id).slug
 
 
-def apply_rescore(arguments: argparse.Namespace, database: Database, settings: Settings) -> int:
-    """Switch to its results."""
-    return _apply(database, settings, arguments.id, arguments.organiser, arguments.reason, arguments.confirm)
+@ACTIONS.runs(
+    ID,
+    ORGANISER,
+    argument("--reason", help="in place of the one that it was started with"),
+    argument("--confirm", metavar="SLUG", help="the challenge's short name, where the report needs attention"),
+)
+def apply_rescore(call: Call) -> Outcome:
+    """Switch to the results of a re-score."""
+    return _apply(call, call.arguments.id, call.arguments.reason, call.arguments.confirm)
 
 
-def discard_rescore(arguments: argparse.Namespace, database: Database, _settings: Settings) -> int:
-    """End it without any change."""
-    with database.writing() as session:
-        user = administration.get_user(session, arguments.organiser)
-        service.discard(session, rescore_id=arguments.id, user=user)
-    print(f"discarded; {_what_is_current(database, _read(database, arguments.id))}")
-    return 0
+@ACTIONS.runs(ID, ORGANISER)
+def discard_rescore(call: Call) -> Outcome:
+    """End a re-score, or cancel it."""
+    with call.writing() as at:
+        service.discard(at.session, rescore_id=call.arguments.id, user=at.user)
+    return f"discarded; {_what_is_current(call.database, _read(call.database, call.arguments.id))}"
 
 
-def list_rescores(arguments: argparse.Namespace, database: Database, _settings: Settings) -> int:
-    """Print them, the latest first."""
-    with database.reading() as session:
-        user = administration.get_user(session, arguments.organiser)
-        challenge = challenges.get_organised(session, arguments.slug, user)
-        for one in queries.of_challenge(session, challenge):
-            print(f"{one.id}  {one.created_at:%Y-%m-%d %H:%M} UTC  {one.state:9}  {_what(one)}: {one.reason}")
-    return 0
+@ACTIONS.reads("slug", argument("--organiser", required=True, metavar="EMAIL"))
+def rescores(at: Transaction) -> str:
+    """List a challenge's re-scores."""
+    return "\n".join(
+        f"{one.id}  {one.created_at:%Y-%m-%d %H:%M} UTC  {one.state:9}  {_what(one)}: {one.reason}"
+        for one in queries.of_challenge(at.session, at.challenge)
+    )
 
 
 def _what(rescore: Rescore) -> str:
@@ -170,26 +156,16 @@ def _what(rescore: Rescore) -> str:
     return f"version {rescore.ground_truth_version.number}"
 
 
-def _apply(  # noqa: PLR0917  # as the command has them
-    database: Database,
-    settings: Settings,
-    rescore_id: UUID,
-    email: str,
-    reason: str | None = None,
-    confirm: str | None = None,
-) -> int:
-    with database.writing() as session:
-        user = administration.get_user(session, email)
-        service.request_apply(session, rescore_id=rescore_id, user=user, reason=reason, confirm=confirm)
-    WorkerNotifier(settings).jobs_added()
-    service.wait_until_applied(database, rescore_id)
-    found = _read(database, rescore_id)
+def _apply(call: Call, rescore_id: UUID, reason: str | None = None, confirm: str | None = None) -> Outcome:
+    with call.writing() as at:
+        service.request_apply(at.session, rescore_id=rescore_id, user=at.user, reason=reason, confirm=confirm)
+    call.wake_workers()
+    service.wait_until_applied(call.database, rescore_id)
+    found = _read(call.database, rescore_id)
     if found.state is RescoreState.FAILED:
-        print(f"vocboard admin: {found.failure}", file=sys.stderr)
-        return 1
+        raise ActionError(str(found.failure))
     outcome = "applied" if found.state is RescoreState.APPLIED else "a worker will apply it"
-    print(f"{outcome}; {_what_is_current(database, found)}")
-    return 0
+    return f"{outcome}; {_what_is_current(call.database, found)}"
 
 
 def _what_is_current(database: Database, rescore: Rescore) -> str:
