@@ -8,7 +8,7 @@ WORKDIR /source
 COPY requirements.lock ./
 RUN pip install --require-hashes --no-deps -r requirements.lock
 COPY . .
-RUN pip install --no-deps --no-build-isolation .
+RUN pip install --no-deps --no-build-isolation . ./server
 
 FROM python:3.13-slim-bookworm
 COPY --from=build /opt/vocboard /opt/vocboard

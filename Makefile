@@ -4,9 +4,9 @@
 ARGS ?=
 PYTHON ?= $(or $(shell for python in python3 python3.14 python3.13 python3.12 python3.11; do \
 	$$python -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && echo $$python && break; done),python3)
-COMPILE = .venv/bin/uv pip compile pyproject.toml --quiet --no-config --universal --python-version 3.11 \
+COMPILE = .venv/bin/uv pip compile pyproject.toml server/pyproject.toml --no-emit-package vocboard --quiet --no-config --universal --python-version 3.11 \
 	--generate-hashes --no-annotate --prerelease disallow \
-	--custom-compile-command "make lock" --extra server --group build
+	--custom-compile-command "make lock" --group build
 
 # What Python has compiled is kept: the tests start hundreds of Python processes.
 unexport PYTHONDONTWRITEBYTECODE
@@ -65,7 +65,7 @@ format: set-up ## rewrite the code in ruff's format, with its safe fixes
 	.venv/bin/ruff check --fix .
 	.venv/bin/ruff format .
 
-lock: set-up ## resolve the packages of pyproject.toml again, keeping what still fits (ARGS=--upgrade: the newest)
+lock: set-up ## resolve the packages of both pyproject.toml again, keeping what still fits (ARGS=--upgrade: the newest)
 	.venv/bin/python -m pip install --quiet "uv>=0.9"
 	$(COMPILE) --group dev $(ARGS) --output-file requirements-dev.lock
 	$(COMPILE) --constraints requirements-dev.lock --output-file requirements.lock

@@ -6,6 +6,7 @@ import importlib
 import os
 import sys
 from collections.abc import Sequence
+from importlib.util import find_spec
 from types import ModuleType
 
 from vocboard.evaluator import VERSION
@@ -88,6 +89,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         if (error.name or "").partition(".")[0] == "vocboard":
             raise
         print(f'vocboard {called} needs the server\'s packages: pip install "vocboard[server]"', file=sys.stderr)
+        print("In a checkout: pip install . ./server", file=sys.stderr)
         return USAGE_ERROR
 
 
@@ -117,7 +119,12 @@ def _import_command(name: str, *, for_good: bool) -> ModuleType:
 
     Args:
         for_good: whether this process runs only the command: existing objects are then never collected.
+
+    Raises:
+        ModuleNotFoundError: this is a participant's installation, and the command is one of servers.
     """
+    if name in {*SERVER_COMMANDS, "demo"} and find_spec("vocboard.app") is None:
+        raise ModuleNotFoundError(name="vocboard_server")
     with collection_paused():
         module = importlib.import_module(f"vocboard.commands.{name.replace('-', '_')}")
         if for_good:

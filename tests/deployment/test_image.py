@@ -4,6 +4,7 @@ import json
 import re
 import shlex
 import subprocess
+import tomllib
 import zipfile
 from collections.abc import Iterator
 from pathlib import Path
@@ -47,6 +48,7 @@ def test_reads_the_rules_as_the_engine_does() -> None:
 def test_build_sees_no_data_no_secrets_and_no_history() -> None:
     seen = {path.as_posix() for path in context_files()}
     assert {"app/main.py", "client/__init__.py", "src/vocboard/app", "requirements.lock", "pyproject.toml"} <= seen
+    assert {"server/pyproject.toml", "server/LICENSE", "server/src"} <= seen
     assert not any(path.startswith((".", "tests/", "demo-data/", "benchmarks/")) for path in seen)
     assert not any("__pycache__" in path for path in seen)
 
@@ -157,13 +159,18 @@ def test_participants_commands_run(installed: Installed, tmp_path: Path) -> None
     assert mean == pytest.approx(small_world.MEAN_AP, abs=1e-12)
 
 
-def test_the_wheel_has_the_packages_whole_and_nothing_else(installed: Installed) -> None:
-    with zipfile.ZipFile(installed.wheel) as wheel:
-        names = wheel.namelist()
-    code = {name for name in names if name.startswith("vocboard/")}
-    others = set(names) - code
+def test_the_wheels_have_the_packages_whole_and_nothing_else(installed: Installed) -> None:
+    names = [name for file in installed.wheels for name in zipfile.ZipFile(file).namelist()]
+    code = [name for name in names if name.startswith("vocboard/")]
+    others = set(names) - set(code)
     assert {name.partition("/")[0].partition("-")[2] for name in others} == {f"{VERSION}.dist-info"}
-    assert code == {f"vocboard/{path}" for path in files_of_the_packages()}
+    assert sorted(code) == sorted(f"vocboard/{path}" for path in files_of_the_packages())  # each in one of the wheels
+
+
+def test_the_two_wheels_are_of_one_version_and_licence() -> None:
+    project = tomllib.loads((ROOT / "server" / "pyproject.toml").read_text())["project"]
+    assert f"vocboard=={VERSION}" in project["dependencies"]
+    assert (ROOT / "server" / "LICENSE").read_text() == (ROOT / "LICENSE").read_text()
 
 
 def files_of_the_packages() -> Iterator[str]:

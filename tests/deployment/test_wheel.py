@@ -1,14 +1,16 @@
-"""The wheel with what `pip install "vocboard[server]"` finds today, without the lock: every service runs with it."""
+"""The wheels with the packages that pip finds today, without the lock: for participants, then for a server, too."""
 
 import subprocess
 import time
 import venv
+from collections.abc import Iterable
 from contextlib import closing
 from pathlib import Path
 
 import pytest
 
-from tests.support.image import PIP, build_wheel
+from tests.support import small_world
+from tests.support.image import PIP, build_wheels
 from tests.support.installation import installed
 from tests.support.mail import mail_server
 from tests.support.processes import skip_or_fail
@@ -20,24 +22,94 @@ from vocboard.app.messaging.broker import WORK
 pytestmark = pytest.mark.services
 SETTINGS = {"VOCBOARD_SWEEP_INTERVAL": "PT1S", "VOCBOARD_POLL_INTERVAL": "PT600S"}  # so that only wake-ups cause sweeps
 SECONDS_TO_WAIT = 60.0
+BYTES_FOR_PARTICIPANTS = 10_000_000
+OF_THE_SERVER = ("app", "migrations", "templates", "worker")
 
 
-def install(directory: Path) -> Path:
-    """Install the wheel and its newest packages into a new environment; return the directory of its programs."""
-    directory.mkdir()
-    wheel = build_wheel(directory)
-    environment = directory / "environment"
-    venv.create(environment, with_pip=False, symlinks=True)
-    pip = [*PIP, "--python", str(environment / "bin" / "python"), "install"]
-    probe = subprocess.run([*pip, "--dry-run", "--no-deps", "celery"], capture_output=True, text=True, check=False)
-    if probe.returncode:
-        skip_or_fail(f"the package registry cannot be reached: {probe.stderr.strip().splitlines()[-1]}")
-    subprocess.run([*pip, f"{wheel}[server]"], check=True, cwd=directory)
-    return environment / "bin"
+class Environment:
+    """A Python environment with the wheels of this checkout.
+
+    Attributes:
+        directory: the environment's.
+        programs: the directory of its programs.
+        wheels: the directory of the wheels.
+    """
+
+    def __init__(self, directory: Path) -> None:
+        self.wheels = build_wheels(directory)[0].parent
+        self.directory = directory / "environment"
+        self.programs = self.directory / "bin"
+        venv.create(self.directory, with_pip=False, symlinks=True)
+
+    def install(self, *arguments: str) -> None:
+        """Install from the wheels, and from the package registry what they need; Python compiles what is imported."""
+        pip = [*PIP, "--python", str(self.programs / "python"), "install", "--no-compile"]
+        subprocess.run([*pip, "--find-links", str(self.wheels), *arguments], check=True, cwd=self.directory)
+
+    def run(self, program: str, *arguments: str, status: int = 0) -> "subprocess.CompletedProcess[str]":
+        """Run a program that ends with this status."""
+        command = [str(self.programs / program), *arguments]
+        done = subprocess.run(command, cwd=self.directory.parent, capture_output=True, text=True, check=False)
+        assert done.returncode == status, done.stdout + done.stderr
+        return done
+
+    def files(self) -> list[Path]:
+        """Return vocboard's files, with all of its byte code."""
+        [packages] = self.directory.glob("lib/python*/site-packages")
+        self.run("python", "-m", "compileall", "-q", str(packages / "vocboard"))
+        return [path for place in packages.glob("vocboard*") for path in place.rglob("*") if path.is_file()]
 
 
-def test_runs_web_worker_beat_and_mail(tmp_path: Path) -> None:
-    programs, data = install(tmp_path / "wheel"), tmp_path / "data"
+@pytest.fixture(scope="module")
+def environment(tmp_path_factory: pytest.TempPathFactory) -> Environment:
+    """Return an environment as participants install it; the last test adds the server."""
+    made = Environment(tmp_path_factory.mktemp("wheels"))
+    try:
+        made.install("--dry-run", "--no-deps", "celery")
+    except subprocess.CalledProcessError:
+        skip_or_fail("the package registry cannot be reached")
+    made.install("vocboard")
+    return made
+
+
+def directories(files: Iterable[Path]) -> set[str]:
+    """Return the names of the packages and data directories that files of vocboard are in."""
+    return {path.parts[path.parts.index("vocboard") + 1] for path in files if "vocboard" in path.parts}
+
+
+def test_participants_do_not_get_the_server(environment: Environment) -> None:
+    files = environment.files()
+    assert directories(files) >= {"client", "commands", "evaluator"}
+    assert not directories(files) & set(OF_THE_SERVER)
+    assert any(path.suffix == ".pyc" for path in files)
+    assert sum(path.stat().st_size for path in files) <= BYTES_FOR_PARTICIPANTS
+
+
+def test_participants_validate_evaluate_and_import(environment: Environment) -> None:
+    directory = environment.directory.parent
+    (directory / "results.tar").write_bytes(small_world.results_archive())
+    (directory / "tree.tar").write_bytes(small_world.ground_truth_archive())
+    environment.run("vocboard", "validate", "VOC2007", "results.tar", "--image-sets", "tree.tar")
+    environment.run("vocboard", "evaluate", "VOC2007", "results.tar", "--ground-truth", "tree.tar")
+    environment.run("vocboard", "explain")
+    script = "import vocboard; [getattr(vocboard, name) for name in vocboard.__all__]"
+    environment.run("python", "-c", script)
+
+
+@pytest.mark.parametrize("command", ["admin", "beat", "demo", "health", "migrate", "serve", "worker"])
+def test_participants_are_told_how_to_install_the_server(environment: Environment, command: str) -> None:
+    arguments = {"health": ["worker"], "admin": ["list-users"]}.get(command, [])
+    told = environment.run("vocboard", command, *arguments, status=2).stderr
+    assert told == (
+        f'vocboard {command} needs the server\'s packages: pip install "vocboard[server]"\n'
+        "In a checkout: pip install . ./server\n"
+    )
+
+
+def test_runs_web_worker_beat_and_mail(environment: Environment, tmp_path: Path) -> None:
+    environment.install("vocboard[server]")
+    assert directories(environment.files()) >= set(OF_THE_SERVER)
+    programs, data = environment.programs, tmp_path / "data"
     data.mkdir()
     with (
         mail_server(tmp_path / "received") as mail,
@@ -58,5 +130,5 @@ def test_runs_web_worker_beat_and_mail(tmp_path: Path) -> None:
         assert "Traceback" not in logs
         assert "not receiving wake-ups" not in logs
         for service, health in (("worker", ["worker"]), ("beat", ["beat"]), ("mail", ["worker", "--only", "mail"])):
-            environment = dict(installation.environments[service])
-            subprocess.run([str(programs / "vocboard"), "health", *health], env=environment, check=True)
+            variables = dict(installation.environments[service])
+            subprocess.run([str(programs / "vocboard"), "health", *health], env=variables, check=True)

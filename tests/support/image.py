@@ -69,15 +69,15 @@ def context_files(root: Path = ROOT) -> Iterator[Path]:
 
 @dataclass(frozen=True)
 class Installed:
-    """What the image has: a Python environment with vocboard out of the wheel, and the packages that it needs.
+    """What the image has: a Python environment with vocboard out of its wheels, and the packages that it needs.
 
     Attributes:
         directory: the environment's.
-        wheel: what was installed into it.
+        wheels: what was installed into it.
     """
 
     directory: Path
-    wheel: Path
+    wheels: Sequence[Path]
 
     def run(
         self, command: Sequence[str], *, environment: Mapping[str, str], directory: Path, text: str = ""
@@ -98,31 +98,32 @@ PIP = (sys.executable, "-m", "pip", "--quiet", "--no-input", "--disable-pip-vers
 OFFLINE = ("--no-deps", "--no-index")
 
 
-def build_wheel(directory: Path) -> Path:
-    """Build the wheel from what the image build sees, below a directory."""
+def build_wheels(directory: Path) -> tuple[Path, Path]:
+    """Build the wheels from what the image build sees, below a directory; return vocboard and vocboard-server."""
     context = directory / "context"
     for relative in context_files():
         target = context / relative
         target.parent.mkdir(parents=True, exist_ok=True)
         shutil.copyfile(ROOT / relative, target, follow_symlinks=False)  # as COPY does
     wheels = directory / "wheels"
-    subprocess.run([*PIP, "wheel", *OFFLINE, "--no-build-isolation", "-w", wheels, context], check=True, cwd=directory)
-    [wheel] = wheels.iterdir()
-    return wheel
+    sources = [context, context / "server"]
+    subprocess.run([*PIP, "wheel", *OFFLINE, "--no-build-isolation", "-w", wheels, *sources], check=True, cwd=directory)
+    participants, servers = sorted(wheels.iterdir())
+    return participants, servers
 
 
 def install_as_image(directory: Path) -> Installed:
-    """Build the wheel, and install it into a new environment, as the Dockerfile does.
+    """Build the wheels, and install them into a new environment, as the Dockerfile does.
 
     The packages that it needs are those of the environment that the tests run in, without vocboard's own code.
     """
-    wheel = build_wheel(directory)
+    wheels = build_wheels(directory)
     environment = directory / "environment"
     venv.create(environment, with_pip=False, symlinks=True)
     python = environment / "bin" / "python"
     install = [*PIP, "--python", str(python), "install", *OFFLINE]
-    subprocess.run([*install, str(wheel)], check=True, cwd=directory)
+    subprocess.run([*install, *map(str, wheels)], check=True, cwd=directory)
     # A directory named in a .pth file is searched for packages; .pth files in it, as that of this checkout, are not.
     [packages] = environment.glob("lib/python*/site-packages")
     (packages / "packages_of_the_tests.pth").write_text(sysconfig.get_path("purelib") + "\n")
-    return Installed(environment, wheel)
+    return Installed(environment, wheels)
