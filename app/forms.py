@@ -7,7 +7,9 @@ section 5.4 (combining marks).
 
 import re
 import unicodedata
+from collections.abc import Iterable
 from datetime import UTC, datetime, tzinfo
+from difflib import get_close_matches
 from enum import StrEnum
 from typing import Annotated, TypeVar
 from urllib.parse import urlsplit
@@ -132,6 +134,16 @@ class FieldChecks:
         elif message := character_error(value, allowed=allowed):
             self.fail(field, message)
         return value
+
+
+def no_such_field(name: str, known: Iterable[str]) -> str:
+    """Return the error message for an unknown field, which names the nearest known one.
+
+    >>> no_such_field("parametres", ["note", "parameters"])
+    "There is no such field. Do you mean 'parameters'?"
+    """
+    near = get_close_matches(name, known, n=1)
+    return "There is no such field." + (f" Do you mean {near[0]!r}?" if near else "")
 
 
 MAX_LINK_LENGTH = 500

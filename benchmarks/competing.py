@@ -31,7 +31,7 @@ from vocboard.evaluator.reading import read_results
 from vocboard.evaluator.stored_results.stored_results import ResultsWriter
 from vocboard.worker import ground_truth_files
 
-FORM: dict[str, Any] = {"method_name": "Method", "training_data": "Images of our own."}
+FORM: dict[str, Any] = {"method_name": "Method", "declarations": {"training_data": "Images of our own."}}
 BOUNDARY = "benchmark"
 ANSWER_SECONDS = 300
 

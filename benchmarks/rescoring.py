@@ -206,7 +206,9 @@ class Trial:
                         session,
                         user=user,
                         challenge=challenge,
-                        form=SubmissionForm(method_name=f"Method {number:04}", training_data="Images of our own."),
+                        form=SubmissionForm(
+                            method_name=f"Method {number:04}", declarations={"training_data": "Images of our own."}
+                        ),
                         archive=incoming,
                         report=Report((), entries, has_columns=True),
                         columns=columns_file,

@@ -34,13 +34,32 @@ class Phase:
 
 
 @dataclass(frozen=True, slots=True)
+class DeclarationType:
+    """A declaration about a method that the challenge's edition defines.
+
+    Attributes:
+        kind: `text`, `choice` or `number`.
+        unit: of a number; empty if it has none.
+        choices: what each value of a choice means.
+        is_required: whether a submission without it is refused.
+    """
+
+    title: str
+    kind: str
+    unit: str
+    choices: Mapping[str, str]
+    is_required: bool
+
+
+@dataclass(frozen=True, slots=True)
 class Challenge:
     """A challenge; `phase` is `open` while it accepts submissions.
 
     Attributes:
         phase: state of the current phase, whose dates `opens_at` and `closes_at` are.
         phases: all of them, by opening date.
-        declarations: for each declaration, the competitions that require it.
+        declarations: for each declaration, the competitions that ask for it.
+        declaration_types: of each; none if the server is of an earlier version.
     """
 
     slug: str
@@ -50,6 +69,7 @@ class Challenge:
     closes_at: datetime | None
     phases: tuple[Phase, ...] = ()
     declarations: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    declaration_types: Mapping[str, DeclarationType] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,6 +148,7 @@ def challenge(answer: Mapping[str, Any]) -> Challenge:
         closes_at=_instant(answer["closes_at"]),
         phases=tuple(map(_phase, answer.get("phases", ()))),
         declarations=_declarations(answer),
+        declaration_types=_declaration_types(answer),
     )
 
 
@@ -147,6 +168,20 @@ def _declarations(answer: Mapping[str, Any]) -> dict[str, list[str]]:
         for declaration in competition.get("declarations", ()):
             found.setdefault(str(declaration), []).append(str(competition["key"]))
     return found
+
+
+def _declaration_types(answer: Mapping[str, Any]) -> dict[str, DeclarationType]:
+    return {
+        str(found["name"]): DeclarationType(
+            title=str(found["title"]),
+            kind=str(found["kind"]),
+            unit=str(found["unit"]),
+            choices={str(value): str(words) for value, words in found["choices"].items()},
+            is_required=bool(found["is_required"]),
+        )
+        for competition in answer.get("competitions", ())
+        for found in competition.get("declaration_types", ())
+    }
 
 
 def submission(answer: Mapping[str, Any]) -> Submission:

@@ -148,6 +148,7 @@ class Client:
         training_annotation: str = "",
         flickr_images: str = "",
         flickr_image_hashes: str | PathLike[str] | None = None,
+        declarations: Mapping[str, str | float] | None = None,
         segmentation_classes: Sequence[str] | None = None,
         phase: str | None = None,
         publish: bool = False,
@@ -169,6 +170,7 @@ class Client:
             training_annotation: for segmentation methods: `segmentation_only` or `other_annotation`.
             flickr_images: whether the method was trained on images from flickr: `yes` or `no`.
             flickr_image_hashes: with `yes`, the file that `vocboard hash-images` writes.
+            declarations: values by name that the challenge's edition asks for, such as `{"parameters": 25.6}`.
             segmentation_classes: classes entered for segmentation. Default: all.
             phase: key of the phase that it is for. Default: the one that is current when the upload begins.
             publish, accept_warnings: whether to publish the result once scored; to submit if many results seem wrong.
@@ -187,6 +189,7 @@ class Client:
             "training_data": training_data,
             "training_annotation": training_annotation,
             "flickr_images": flickr_images,
+            **{name: str(value) for name, value in (declarations or {}).items()},
         }
         names = (("contributors", contributors), ("affiliation", affiliation))
         fields |= {name: value for name, value in names if value is not None}

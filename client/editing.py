@@ -1,5 +1,6 @@
 """Changes to the description of a submission and its method, in the API's format."""
 
+from collections.abc import Mapping
 from os import PathLike
 from pathlib import Path
 from typing import Any, TypedDict, Unpack
@@ -35,6 +36,7 @@ class Changes(TypedDict, total=False):
         training_annotation: for segmentation methods: `segmentation_only` or `other_annotation`.
         flickr_images: whether the method was trained on images from flickr: `yes` or `no`.
         flickr_image_hashes: with `yes`, the file that `vocboard hash-images` writes.
+        declarations: values by name of those that the edition asks for.
     """
 
     method: str | None
@@ -48,6 +50,7 @@ class Changes(TypedDict, total=False):
     training_annotation: str | None
     flickr_images: str | None
     flickr_image_hashes: str | PathLike[str] | None
+    declarations: Mapping[str, str | float] | None
 
 
 def changes_body(**changes: Unpack[Changes]) -> dict[str, str]:
@@ -58,13 +61,17 @@ def changes_body(**changes: Unpack[Changes]) -> dict[str, str]:
 
     >>> changes_body(description="", note=None, paper_url="https://example.org/paper")
     {'method_description': '', 'paper_url': 'https://example.org/paper'}
+    >>> changes_body(declarations={"parameters": 25.6})
+    {'parameters': '25.6'}
     """
     given: dict[str, Any] = dict(changes)
-    return {
+    declared: Mapping[str, str | float] = given.pop("declarations", None) or {}
+    body = {
         FIELDS[name]: hash_list(value) if name == "flickr_image_hashes" else str(value)
         for name, value in given.items()
         if value is not None
     }
+    return body | {name: str(value) for name, value in declared.items()}
 
 
 def hash_list(file: str | PathLike[str]) -> str:

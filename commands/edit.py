@@ -65,7 +65,7 @@ def _changes(arguments: argparse.Namespace) -> dict[str, str]:
         raise MisuseError("only one of --description and --note can be read from standard input")
     for name in from_input:
         given[name] = sys.stdin.read().rstrip("\n")
-    return changes_body(**given)
+    return changes_body(**given, declarations=dict(arguments.declare))
 
 
 def _lines(answer: Mapping[str, Any], server: str) -> Iterator[str]:
@@ -86,10 +86,11 @@ def _lines(answer: Mapping[str, Any], server: str) -> Iterator[str]:
         "Training data": method["training_data"],
         "Annotation": method["training_annotation"],
         "flickr images": method["flickr_images"],
+        **{name: value for name, value in method["declarations"].items() if name not in FIELDS},
         "Private note": answer["note"],
     }
     for label, value in values.items():
-        first, *others = str(value or "").split("\n")
+        first, *others = ("" if value is None else str(value)).split("\n")
         yield f"{label + ':':<17}{printable(first)}".rstrip()
         for line in others:
             yield f"{'':<17}{printable(line)}".rstrip()

@@ -210,6 +210,7 @@ def _upload(connection: Connection, arguments: argparse.Namespace, archive: Outg
         "training_data": arguments.training_data,
         "training_annotation": arguments.training_annotation or "",
         "flickr_images": arguments.flickr_images or "",
+        **dict(arguments.declare),
     }
     if arguments.flickr_image_hashes is not None:
         fields["flickr_image_hashes"] = hash_list(arguments.flickr_image_hashes)

@@ -8,7 +8,7 @@ import sys
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from vocboard.client.answers import Challenge, understood
+from vocboard.client.answers import Challenge, DeclarationType, understood
 from vocboard.client.archive import OutgoingArchive
 from vocboard.client.connection import Connection
 from vocboard.client.errors import MisuseError, RefusedError, WarningsNotAcceptedError
@@ -60,6 +60,7 @@ def complete(arguments: argparse.Namespace, connection: Connection, found: Chall
     from vocboard.client.contents import entered  # noqa: PLC0415  # loads numpy, only needed here
     from vocboard.evaluator.result_files.completeness import classes_not_entered  # noqa: PLC0415  # as above
 
+    _check_given(arguments, found.declaration_types)
     edition = _edition(connection, arguments.challenge)
     competitions = {} if edition is None else entered(archive.path, edition)
     needed = {
@@ -68,14 +69,16 @@ def complete(arguments: argparse.Namespace, connection: Connection, found: Chall
     missing = {
         declaration: keys
         for declaration, keys in needed.items()
-        if keys and declaration in QUESTIONS and not getattr(arguments, declaration)
+        if keys
+        and (declaration in QUESTIONS or declaration in found.declaration_types)
+        and not _given(arguments, declaration)
     }
-    if arguments.training_data:  # it also says which annotation was used
+    if _given(arguments, "training_data"):  # it also says which annotation was used
         missing.pop("training_annotation", None)
     if in_terminal():
-        _ask_for_declarations(arguments, missing)
+        _ask_for_declarations(arguments, missing, found.declaration_types)
     else:
-        _check_declarations(missing)
+        _check_declarations(missing, found.declaration_types)
     if edition is not None:
         _ask_about_classes(classes_not_entered(competitions, edition), edition)
 
@@ -91,34 +94,79 @@ def _edition(connection: Connection, slug: str) -> "Edition | None":
     return understood(lambda answer: editions.read_text(answer, slug), text)
 
 
-def _ask_for_declarations(arguments: argparse.Namespace, missing: Mapping[str, Sequence[str]]) -> None:
+def _given(arguments: argparse.Namespace, declaration: str) -> str:
+    return dict(arguments.declare).get(declaration) or getattr(arguments, declaration, None) or ""
+
+
+def _ask_for_declarations(
+    arguments: argparse.Namespace, missing: Mapping[str, Sequence[str]], types: Mapping[str, DeclarationType]
+) -> None:
     for declaration, keys in missing.items():
-        if declaration == "training_annotation" and arguments.training_data:
+        if declaration == "training_annotation" and _given(arguments, "training_data"):
             continue
-        choices = CHOICES.get(declaration, ())
-        offered = f" [{'/'.join(choices)}]" if choices else ""
-        question = f"{', '.join(map(printable, keys))}: {QUESTIONS[declaration]}{offered}"
-        while True:
-            answer = ask(question)
-            if answer in choices or (answer and not choices):
+        question = f"{', '.join(map(printable, keys))}: {_question(declaration, types)}"
+        while not (answer := ask(question)) or not _is_answer(answer, declaration, types):
+            if not answer and declaration not in QUESTIONS and not types[declaration].is_required:
                 break
-        setattr(arguments, declaration, answer)
-    if arguments.flickr_images == "yes" and arguments.flickr_image_hashes is None:
+        if answer:
+            arguments.declare = [*arguments.declare, (declaration, answer)]
+    if _given(arguments, "flickr_images") == "yes" and arguments.flickr_image_hashes is None:
         raise MisuseError(
             "images from flickr have to be listed: run `vocboard hash-images DIRECTORY > FILE`, and run this command "
             "again with --flickr-images yes --flickr-image-hashes FILE"
         )
 
 
-def _check_declarations(missing: Mapping[str, Sequence[str]]) -> None:
+def _question(declaration: str, types: Mapping[str, DeclarationType]) -> str:
+    choices = _choices(declaration, types)
+    question = QUESTIONS.get(declaration)
+    if question is None:
+        asked = types[declaration]
+        question = f"{printable(asked.title)}{', in ' * bool(asked.unit)}{printable(asked.unit)}?"
+        question += "" if asked.is_required else " (Enter to declare it later)"
+    return f"{question} [{'/'.join(map(printable, choices))}]" if choices else question
+
+
+def _check_given(arguments: argparse.Namespace, types: Mapping[str, DeclarationType]) -> None:
+    """Check `--declare` before the upload.
+
+    Raises:
+        MisuseError: the challenge does not know the declaration, or the value is not of its kind.
+    """
+    for name, value in arguments.declare:
+        if name not in QUESTIONS and name not in types:
+            known = ", ".join(map(printable, dict.fromkeys((*types, *QUESTIONS))))
+            raise MisuseError(f"the challenge knows no declaration {printable(name)!r}; it knows {known}")
+        if value and not _is_answer(value, name, types):
+            expected = " or ".join(map(printable, _choices(name, types))) or "a number that is at least 0"
+            raise MisuseError(f"--declare {printable(name)}: expected {expected}, not {printable(value)!r}")
+
+
+def _choices(declaration: str, types: Mapping[str, DeclarationType]) -> tuple[str, ...]:
+    return CHOICES.get(declaration, ()) if declaration in QUESTIONS else tuple(types[declaration].choices)
+
+
+def _is_answer(answer: str, declaration: str, types: Mapping[str, DeclarationType]) -> bool:
+    """Whether an answer is of the declaration's kind."""
+    choices = _choices(declaration, types)
+    if choices or declaration in QUESTIONS or types[declaration].kind != "number":
+        return not choices or answer in choices
+    try:
+        return 0 <= float(answer) < float("inf")
+    except ValueError:
+        return False
+
+
+def _check_declarations(missing: Mapping[str, Sequence[str]], types: Mapping[str, DeclarationType]) -> None:
     """Name everything that is missing at once. What may be declared later is only pointed out."""
-    required = {name: keys for name, keys in missing.items() if name != "flickr_images"}
+    later = {"flickr_images", *(name for name, asked in types.items() if not asked.is_required)}
+    required = {name: keys for name, keys in missing.items() if name not in later}
     if "training_data" in required:
         required.pop("training_annotation", None)
     if required:
         described = [f"{_option(name)} for {', '.join(map(printable, keys))}" for name, keys in required.items()]
         raise MisuseError(f"the competitions in the archive require declarations; add {' and '.join(described)}")
-    for name, keys in missing.items():
+    for name, keys in missing.items():  # none of them is required
         say(
             f"{', '.join(map(printable, keys))} requires {_option(name)}; without it, the result is marked as lacking "
             f"this declaration"
@@ -126,6 +174,8 @@ def _check_declarations(missing: Mapping[str, Sequence[str]]) -> None:
 
 
 def _option(declaration: str) -> str:
+    if declaration not in QUESTIONS:
+        return f"--declare {printable(declaration)}=VALUE"
     return "--" + declaration.replace("_", "-")
 
 

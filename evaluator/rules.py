@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 
+from vocboard.evaluator.declarations import Declaration, DeclarationKind
 from vocboard.evaluator.tasks.names import Metric, Task
 
 BACKGROUND = "background"  # label 0 of segmentations, which is also scored
@@ -14,14 +15,6 @@ class Training(StrEnum):
 
     TRAINVAL = "trainval"
     ANY = "any"
-
-
-class Declaration(StrEnum):
-    """Declarations about a method that a competition can require."""
-
-    TRAINING_DATA = "training_data"  # what the method was trained on, in words
-    TRAINING_ANNOTATION = "training_annotation"  # for segmentation: kinds of annotation used
-    FLICKR_IMAGES = "flickr_images"  # whether it was trained on images from flickr, and on which
 
 
 class Interpolation(StrEnum):
@@ -145,7 +138,7 @@ class Competition:
         key: its name in results and URLs, for example `comp4`.
         number: None if the challenge does not number its competitions.
         variant: distinguishes it from other competitions of its task, for example `boxless`.
-        declarations: the declarations that it requires.
+        declarations: the declarations that it asks for. They do not change what results mean.
     """
 
     key: str
@@ -154,7 +147,7 @@ class Competition:
     training: Training
     image_set: str = "test"
     variant: str = ""
-    declarations: tuple[Declaration, ...] = ()
+    declarations: tuple[Declaration, ...] = field(default=(), repr=False)
 
     @property
     def task(self) -> Task:
@@ -165,6 +158,11 @@ class Competition:
     def classes(self) -> tuple[str, ...]:
         """The scored classes, in the edition's order."""
         return self.rules.classes
+
+    @property
+    def figures(self) -> tuple[Declaration, ...]:
+        """The declarations that are numbers: columns of the leaderboard."""
+        return tuple(each for each in self.declarations if each.kind is DeclarationKind.NUMBER)
 
     @property
     def result_file(self) -> str:
@@ -180,8 +178,7 @@ class Edition:
     Attributes:
         has_set_folders: whether a tree's `ImageSets/` has a folder for each task (`ImageSets/Main/test.txt`) or
             contains the files directly.
-        similar_classes: groups of classes that look alike; a class can be in several. Only diagnoses use them, so they
-            are not in the representation, on which the digest of stored results depends.
+        similar_classes: groups of classes that look alike; a class can be in several. Only diagnoses use them.
     """
 
     name: str  # "VOC2007"

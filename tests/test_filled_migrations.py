@@ -20,7 +20,7 @@ from vocboard.app.database import Database
 from vocboard.app.jobs.models import Job, Kind
 from vocboard.app.leaderboards.current import Boards
 from vocboard.app.messaging.models import OutgoingMail
-from vocboard.app.submissions.models import Submission
+from vocboard.app.submissions.models import Submission, TrainingAnnotation
 from vocboard.migrations import upgrade
 from vocboard.migrations.run import config
 
@@ -113,3 +113,25 @@ def test_email_that_waits_is_still_sent_and_dates_still_freeze(empty_url: str) -
         assert {job.not_before for job in jobs} == {TIME}
         [freeze] = session.scalars(select(Job).where(Job.kind == Kind.FREEZE))
         assert (freeze.key, freeze.not_before, freeze.finished_at) == (main, freezes_at, None)
+
+
+def test_declarations_of_columns_become_entries_by_name(empty_url: str) -> None:
+    command.upgrade(config(empty_url), "2026_11_24_0630_mail_jobs")
+    filled(empty_url, "2026_11_24_0630_mail_jobs")
+    said = 'ImageNet, "and" more; Müller\'s'
+    with closing(Database(empty_url)) as database, database.writing() as session:
+        first, second = session.execute(text("SELECT id FROM submissions ORDER BY id")).scalars()
+        columns = "training_data = :said, training_annotation = :annotation, flickr_images = :flickr"
+        change = text(f"UPDATE submissions SET {columns}, flickr_count = 3 WHERE id = :id")
+        session.execute(change, {"id": first, "said": said, "annotation": "other_annotation", "flickr": "yes"})
+        session.execute(change, {"id": second, "said": "", "annotation": None, "flickr": None})
+    upgrade(empty_url)
+    with closing(Database(empty_url)) as database, database.reading() as session:
+        made, nothing = session.scalars(select(Submission).order_by(Submission.id))
+        assert made.declarations == {
+            "training_data": said,
+            "training_annotation": "other_annotation",
+            "flickr_images": "yes",
+        }
+        assert (made.flickr_count, made.training_annotation) == (3, TrainingAnnotation.OTHER_ANNOTATION)
+        assert nothing.declarations == {}

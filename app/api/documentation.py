@@ -9,9 +9,17 @@ from fastapi.routing import APIRoute
 from vocboard.app.web.problem_details import MEDIA_TYPE
 
 
-def upload_form(properties: Mapping[str, Any], *, required: list[str]) -> dict[str, Any]:
-    """Return the `openapi_extra` of an operation that reads a form while it arrives."""
+def upload_form(
+    properties: Mapping[str, Any], *, required: list[str], others: Mapping[str, Any] | None = None
+) -> dict[str, Any]:
+    """Return the `openapi_extra` of an operation that reads a form while it arrives.
+
+    Args:
+        others: schema of fields with other names; by default there are none.
+    """
     schema = {"type": "object", "required": required, "properties": properties}
+    if others is not None:
+        schema["additionalProperties"] = others
     return {"requestBody": {"required": True, "content": {"multipart/form-data": {"schema": schema}}}}
 
 

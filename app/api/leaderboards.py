@@ -19,7 +19,7 @@ from vocboard.app.leaderboards.statistics import UNKNOWN
 from vocboard.app.web.cached_responses import KEPT_BUT_ASKED_FOR, Rendering, answer
 from vocboard.app.web.dependencies import BoardsDep
 from vocboard.app.web.identity import Viewer
-from vocboard.evaluator.editions import Declaration, Metric, Task
+from vocboard.evaluator.editions import Metric, Task
 
 router = APIRouter(tags=["leaderboards"])
 
@@ -94,8 +94,9 @@ class LeaderboardRow(FromObject):
     method: str = Field(description="Name of the method; on an anonymous leaderboard, a constant label in its place.")
     contributors: str
     affiliation: str
-    declared: dict[Declaration, str | None] = Field(
-        description="Values of the declarations that the competition requires; null for those that are missing."
+    declared: dict[str, str | float | None] = Field(
+        description="Values of the declarations that the competition asks for, in words or as numbers; null for those "
+        "that are missing."
     )
     submitted_at: Instant
     mean: Fraction
@@ -275,7 +276,7 @@ def _row(row: BoardRow, board: Board) -> LeaderboardRow:
     return LeaderboardRow.of(
         row,
         submission=row.submission_id,
-        declared={one.declaration: one.text for one in row.declared},
+        declared={one.declaration.name: one.text if isinstance(one.value, str) else one.value for one in row.declared},
         mean=row.mean.value,
         interval=known.mean,
         ranks=None if known.ranks is None else RankRange(best=known.ranks[0], worst=known.ranks[1]),

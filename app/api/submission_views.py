@@ -107,7 +107,7 @@ def _common(submission: Submission) -> dict[str, Any]:
         "phase": queries.phase_of(submission).key,
         "method_name": submission.method.name,
         "entered": {entry.competition: entry.classes for entry in submission.entries},
-        "not_declared": not_declared(submission),
+        "not_declared": [declaration.name for declaration in not_declared(submission)],
     }
 
 

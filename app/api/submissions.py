@@ -118,6 +118,7 @@ UPLOAD_FORM = upload_form(
         },
     },
     required=["archive", "method_name"],
+    others={"type": "string", "description": "A declaration that the challenge's edition defines, by name."},
 )
 
 
@@ -203,7 +204,8 @@ def change_submission(submission: OwnSubmission, given: schemas.Changes) -> sche
 
     The audit log keeps previous values, except of the note. Frozen leaderboards do not change.
     """
-    changes: dict[str, Any] = {name: text or "" for name, text in given.model_dump(exclude_unset=True).items()}
+    sent = given.model_dump(exclude_unset=True)
+    changes: dict[str, Any] = {name: "" if value is None else value for name, value in sent.items()}
     if "flickr_image_hashes" in changes:
         changes["flickr_image_hashes"] = read_listed_images(changes["flickr_image_hashes"])
     described = {name: changes.pop(name) for name in describing.FIELDS if name in changes}

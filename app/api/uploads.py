@@ -188,8 +188,8 @@ class UploadReport(BaseModel):
         description="What the upload enters, by competition; complete only if the upload is valid."
     )
     declarations: dict[str, list[str]] = Field(
-        description="Declarations that these competitions require, each with the keys of the competitions that require "
-        "it."
+        description="Declarations that these competitions ask for, each with the keys of the competitions that ask "
+        "for it."
     )
     problems: list[UploadProblem]
     groups: list[UploadProblemGroup] = Field(
@@ -227,7 +227,7 @@ async def check_upload(request: Request, intake: IntakeDep, user: SubmittingUser
             )
             for entry in report.entries
         },
-        declarations={declaration.value: keys for declaration, keys in needed.items()},
+        declarations={name: need.competitions for name, need in needed.items()},
         problems=[UploadProblem.model_validate(problem.as_json()) for problem in report.problems],
         groups=[UploadProblemGroup.model_validate(explained(group)) for group in report.groups],
         needs_accept_warnings=bool(report.doubtful),

@@ -15,11 +15,13 @@ from python_multipart.multipart import MultipartParser, parse_options_header
 from starlette.requests import Request
 
 from vocboard.app.errors import InvalidInputError, ServiceError
+from vocboard.app.forms import no_such_field
 from vocboard.app.intake.body import Pace, stream_to_thread
 from vocboard.app.intake.body_limit import raise_limit
 from vocboard.app.settings import MEBIBYTE
 from vocboard.app.submissions import forms
-from vocboard.app.submissions.forms import SubmissionForm
+from vocboard.app.submissions.forms import SubmissionForm, declarations_of
+from vocboard.evaluator.editions import Edition
 
 FIELDS_LIMIT_BYTES = 10 * MEBIBYTE  # of all fields except the file
 FIELD_LIMIT_BYTES = 64 * 1024  # of all values of one field: enough for 10,000 characters of any script
@@ -73,7 +75,7 @@ async def receive_form(
     sink: Sink | None,
     limit: int,
     pace: Pace,
-    known_fields: Collection[str],
+    known_fields: Collection[str] | None,
     before_file: BeforeFile | None = None,
     text_files: Collection[str] = (),
     field_limits: Mapping[str, int] | None = None,
@@ -85,7 +87,7 @@ async def receive_form(
         sink: receives the file.
         limit: maximum size of the file in bytes.
         pace: minimum pace of the body.
-        known_fields: names of the other fields. Any other name is an error: it may be a misspelt wish.
+        known_fields: names of the other fields; None for any. Any other name is an error: it may be a misspelt wish.
         before_file: called with the fields sent before the file; exceptions from it end the upload. Without a file
             field, it is called with all fields.
         text_files: names of text fields that may also be sent as files.
@@ -128,7 +130,7 @@ class _FormReader:
         file_field: str | None,
         *,
         sink: Sink | None,
-        known_fields: Collection[str],
+        known_fields: Collection[str] | None,
         before_file: BeforeFile | None,
         text_files: Collection[str],
         field_limits: Mapping[str, int],
@@ -208,9 +210,10 @@ class _FormReader:
         self._in_file = self._name == self._file_field
         if self._in_file:
             self._begin_file(self._name, options.get(b"filename"))
-        elif self._name not in self._known_fields:
+        elif self._known_fields is not None and self._name not in self._known_fields:
             accepted = sorted({*self._known_fields, *([self._file_field] if self._file_field else [])} - {CSRF_FIELD})
-            raise InvalidInputError({self._name: f"There is no such field. Accepted are {', '.join(accepted)}."})
+            message = f"{no_such_field(self._name, accepted)} Accepted are {', '.join(accepted)}."
+            raise InvalidInputError({self._name: message})
         elif b"filename" in options and self._name not in self._text_files:
             where = f"; send it in {self._file_field!r}" if self._file_field else ""
             raise InvalidInputError({self._name: f"This field does not accept a file{where}."})
@@ -267,34 +270,36 @@ WARNINGS_FIELD = "accept_warnings"  # `true`: also if warnings are about many of
 IDENTICAL_FIELD = "submit_identical"  # `true`: also an archive that was submitted before
 CONFIRMATIONS = (WARNINGS_FIELD, INCOMPLETE_FIELD, IDENTICAL_FIELD)
 YES = frozenset({"true", "yes", "on", "1"})
-SUBMITTED_FIELDS = frozenset(  # all but the token of the page, and what is only asked about
-    {
-        "method_name",
-        "method_description",
-        "contributors",
-        "affiliation",
-        "training_data",
-        "training_annotation",
-        "flickr_images",
-        HASHES_FIELD,
-        CLASSES_FIELD,
-        "publish",
-    }
+FIXED_FIELDS = (
+    "method_name",
+    "method_description",
+    "contributors",
+    "affiliation",
+    HASHES_FIELD,
+    CLASSES_FIELD,
+    "publish",
 )
-KNOWN_FIELDS = SUBMITTED_FIELDS | {CSRF_FIELD, DIGEST_FIELD, INCOMPLETE_FIELD, WARNINGS_FIELD, IDENTICAL_FIELD}
+NOT_SUBMITTED = frozenset(  # the token of the page, and what is only asked about
+    {CSRF_FIELD, DIGEST_FIELD, INCOMPLETE_FIELD, WARNINGS_FIELD, IDENTICAL_FIELD}
+)
 FIELD_LIMITS = {
     HASHES_FIELD: 8 * MEBIBYTE,  # about 100,000 images
     CLASSES_FIELD: 16 * 1024,
 }
 
 
+def known_fields(edition: Edition) -> frozenset[str]:
+    """Return the names of all fields of a submission's form, other than its file."""
+    return NOT_SUBMITTED.union(FIXED_FIELDS, declarations_of(edition))
+
+
 def submission_form(form: StreamedForm) -> SubmissionForm:
     """Return the form of a participant's multipart body.
 
-    The fields are `method_name`, `method_description`, `contributors`, `affiliation`, those of the declarations
-    (`training_data`, `training_annotation`, `flickr_images`, `flickr_image_hashes`), `publish` (`true` to publish the
-    result as soon as it is scored), and `segmentation_classes`: once for every class entered, or the classes separated
-    by commas; none for all of them. Without contributors or affiliation, they are those of `previous_answers`.
+    The fields are `method_name`, `method_description`, `contributors`, `affiliation`, `publish` (`true` to publish the
+    result as soon as it is scored), `segmentation_classes`: once for every class entered, or the classes separated by
+    commas; none for all of them; `flickr_image_hashes`, and all others are declarations. Without contributors or
+    affiliation, they are those of `previous_answers`.
     """
     classes = [name.strip() for value in form.fields.get(CLASSES_FIELD, []) for name in value.split(",")]
     entered = tuple(dict.fromkeys(name for name in classes if name))
@@ -303,9 +308,7 @@ def submission_form(form: StreamedForm) -> SubmissionForm:
         description=form.value("method_description"),
         contributors=form.value("contributors") if "contributors" in form.fields else None,
         affiliation=form.value("affiliation") if "affiliation" in form.fields else None,
-        training_data=form.value("training_data"),
-        training_annotation=form.value("training_annotation"),
-        flickr_images=form.value("flickr_images"),
+        declarations={name: form.value(name) for name in form.fields if name not in NOT_SUBMITTED.union(FIXED_FIELDS)},
         flickr_image_hashes=forms.read_listed_images(form.value(HASHES_FIELD)),
         segmentation_classes=entered or None,
         archive_name=form.file_name,

@@ -49,13 +49,13 @@ from vocboard.app.intake.multipart import (
     HASHES_FIELD,
     IDENTICAL_FIELD,
     INCOMPLETE_FIELD,
-    KNOWN_FIELDS,
-    SUBMITTED_FIELDS,
+    NOT_SUBMITTED,
     WARNINGS_FIELD,
     YES,
     BeforeFile,
     Sink,
     StreamedForm,
+    known_fields,
     receive_form,
     submission_form,
 )
@@ -262,6 +262,11 @@ class Intake:
         """
         async with self._in_progress(sent.request, sent.user, upload_id) as progress:
             opened = await to_thread.run_sync(self._open, sent, progress, upload_id)
+            target = opened.target
+            # A repeated request has the fields of the first one, or is refused because it differs.
+            known = (
+                None if target is None else known_fields(challenges.edition_of_phase(target.challenge, target.phase))
+            )
 
             async def receive(sink: Sink | None) -> StreamedForm:
                 return await receive_form(
@@ -270,15 +275,15 @@ class Intake:
                     sink=sink,
                     limit=self.settings.upload_limit_bytes,
                     pace=progress.pace,
-                    known_fields=KNOWN_FIELDS,
+                    known_fields=known,
                     before_file=before_file,
                     text_files=(HASHES_FIELD,),
                     field_limits=FIELD_LIMITS,
                 )
 
-            if opened.target is None:
+            if target is None:
                 return await self._repeated(opened, receive)
-            accepted = await self._submit(opened, opened.target, receive)
+            accepted = await self._submit(opened, target, receive)
             await to_thread.run_sync(self.notifier.jobs_added)  # before the upload ends: a worker can begin
             return accepted
 
@@ -564,7 +569,7 @@ def _repeatable(opened: _Opened, received: StreamedForm, sha256: str) -> Repeata
     """
     if opened.key is None:
         return None
-    fields = {name: values for name, values in received.fields.items() if name in SUBMITTED_FIELDS}
+    fields = {name: values for name, values in received.fields.items() if name not in NOT_SUBMITTED}
     archive = sha256 if opened.upload_id is None else f"upload {opened.upload_id}"
     return RepeatableRequest(opened.key, idempotency.request_sha256(asdict(opened.sent.destination), fields, archive))
 

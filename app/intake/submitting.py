@@ -24,7 +24,7 @@ from vocboard.app.storage.archives import IncomingArchive
 from vocboard.app.submissions import queries as submission_queries
 from vocboard.app.submissions import queue
 from vocboard.app.submissions.forms import SubmissionForm, previous_names
-from vocboard.app.submissions.models import FlickrImages, Method, Submission, SubmissionEntry, TrainingAnnotation
+from vocboard.app.submissions.models import Method, Submission, SubmissionEntry
 from vocboard.app.submissions.pruning import lock_archive
 from vocboard.app.submissions.quota import check_quota
 from vocboard.evaluator.stored_results.reader_version import READER_VERSION
@@ -93,9 +93,7 @@ def submit(
         description=form.description,
         contributors=names.contributors if form.contributors is None else form.contributors,
         affiliation=names.affiliation if form.affiliation is None else form.affiliation,
-        training_data=form.training_data,
-        training_annotation=TrainingAnnotation(form.training_annotation) if form.training_annotation else None,
-        flickr_images=FlickrImages(form.flickr_images) if form.flickr_images else None,
+        declarations=dict(form.declarations),
         flickr_count=form.flickr_image_hashes.count,
         flickr_hashes=form.flickr_image_hashes.packed,
         segmentation_classes=list(form.segmentation_classes) if form.segmentation_classes is not None else None,

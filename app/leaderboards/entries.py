@@ -16,7 +16,8 @@ from vocboard.app.evaluations.rounding import rounded
 from vocboard.app.leaderboards import queries
 from vocboard.app.leaderboards.ranking import Standing
 from vocboard.app.leaderboards.score_tables import rounded_scores
-from vocboard.app.submissions.models import Declared, FlickrImages, TrainingAnnotation
+from vocboard.app.submissions.models import Declared
+from vocboard.evaluator.declarations import BUILT_IN
 from vocboard.evaluator.editions import Metric
 
 
@@ -58,9 +59,7 @@ class Entry:
             "method": self.method,
             "contributors": self.contributors,
             "affiliation": self.affiliation,
-            "training_data": self.declared.training_data,
-            "training_annotation": self.declared.training_annotation,
-            "flickr_images": self.declared.flickr_images,
+            "declarations": dict(self.declared.values),
             "flickr_count": self.declared.flickr_count,
             "submitted_at": self.submitted_at.isoformat(),
             "mean": self.mean,
@@ -74,19 +73,14 @@ class Entry:
 
     @classmethod
     def from_json(cls, kept: Mapping[str, Any]) -> "Entry":
-        """Return what `as_json` has written."""
-        annotation, flickr = kept["training_annotation"], kept["flickr_images"]
+        """Return what `as_json` has written, here or in an earlier version, where each declaration was a key."""
+        values = kept.get("declarations") or {name: kept[name] for name in BUILT_IN if kept.get(name)}
         return cls(
             submission_id=uuid.UUID(kept["submission"]),
             method=kept["method"],
             contributors=kept["contributors"],
             affiliation=kept["affiliation"],
-            declared=Declared(
-                kept["training_data"],
-                annotation and TrainingAnnotation(annotation),
-                flickr and FlickrImages(flickr),
-                kept["flickr_count"],
-            ),
+            declared=Declared(values, kept["flickr_count"]),
             submitted_at=datetime.fromisoformat(kept["submitted_at"]),
             mean=kept["mean"],
             mean_over=kept["mean_over"],
@@ -165,7 +159,7 @@ def published(
                 method=row.name,
                 contributors=row.contributors,
                 affiliation=row.affiliation,
-                declared=Declared(row.training_data, row.training_annotation, row.flickr_images, row.flickr_count),
+                declared=Declared(row.declarations, row.flickr_count),
                 submitted_at=row.created_at,
                 mean=row.mean,
                 mean_over=row.mean_over,

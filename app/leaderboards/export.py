@@ -13,6 +13,7 @@ from vocboard.app.forms import escape_formula
 from vocboard.app.leaderboards.board import Board, BoardRow, Cell
 from vocboard.app.leaderboards.shown_statistics import ShownStatistics
 from vocboard.app.leaderboards.statistics import UNKNOWN
+from vocboard.app.submissions.forms import Statement, format_number
 from vocboard.evaluator.tasks.registries.definitions import METRICS
 
 _LATEX = str.maketrans(
@@ -58,7 +59,7 @@ def as_csv(board: Board) -> str:
     origin = ["imported"] if board.imported else []
     certainty = ["mean_low", "mean_high", "rank_best", "rank_worst", "first_group"] if known else []
     corrected = [board.removals[0].removed_at.isoformat(timespec="seconds")] if board.removals else []
-    stated = [f"declared_{declaration}" for declaration in board.competition.declarations]
+    stated = [declaration.column for declaration in board.competition.declarations]
     writer.writerow(
         [
             *("rank", "method", "contributors", "affiliation", "submitted", *means),
@@ -81,7 +82,7 @@ def as_csv(board: Board) -> str:
                     for cells in (row.cells, *(row.other_cells[place] for place in others))
                     for cell in cells
                 ),
-                *(escape_formula("not declared" if one.text is None else one.text) for one in row.declared),
+                *map(_declared, row.declared),
                 *(_certainty(row, known) if known else ()),
                 *([board.imported.text] if board.imported else []),
                 *corrected,
@@ -93,6 +94,13 @@ def as_csv(board: Board) -> str:
 def _known(board: Board) -> ShownStatistics | None:
     """Return the statistics of a leaderboard, if it has any."""
     return board.statistics if board.statistics and board.statistics.methods else None
+
+
+def _declared(one: Statement) -> str:
+    """Return a declaration for people, but a number without its unit, for programs."""
+    if isinstance(one.value, int | float):
+        return format_number(one.value, grouped=False)
+    return escape_formula("not declared" if one.text is None else one.text)
 
 
 def _certainty(row: BoardRow, statistics: ShownStatistics) -> list[str]:

@@ -28,7 +28,8 @@ from vocboard.app.leaderboards.entries import Entry
 from vocboard.app.leaderboards.entry_cache import EntryCache
 from vocboard.app.leaderboards.ranked_rows import RankedRows
 from vocboard.app.leaderboards.shown_statistics import shown_statistics
-from vocboard.evaluator.editions import BACKGROUND, Competition
+from vocboard.app.submissions.models import Declared
+from vocboard.evaluator.editions import BACKGROUND, Competition, DeclarationKind
 from vocboard.evaluator.tasks.registries.definitions import TASKS
 
 HIDDEN = "hidden"  # what people have written, on an anonymous leaderboard
@@ -86,7 +87,7 @@ def board(
         statistics = shown_statistics(session, where, content.entries, decimals=content.decimals, frozen_at=frozen_at)
     is_anonymous = phase.is_anonymous(at)
     if is_anonymous:
-        content = _without_names(content, challenge, phase)
+        content = _without_names(content, challenge, phase, rules)
     # A copy from before the phase had the Ladder mechanism has been shown with its scores.
     ladder_step = None if phase.ladder_step(at) is None else content.ladder_step
     permissions = viewer_permissions(content.detail, is_organiser=False, has_ladder=ladder_step is not None)
@@ -215,7 +216,7 @@ def rules_of(challenge: Challenge, phase: Phase, competition: str) -> Competitio
     return rules
 
 
-def _without_names(content: Content, challenge: Challenge, phase: Phase) -> Content:
+def _without_names(content: Content, challenge: Challenge, phase: Phase, rules: Competition) -> Content:
     """The same without anything that people have written, and without what leads to it.
 
     Of times there is only the day, in UTC: who knows when somebody uploaded would find the row by the second.
@@ -226,7 +227,7 @@ def _without_names(content: Content, challenge: Challenge, phase: Phase) -> Cont
             method=anonymous_label(challenge, phase, entry.submission_id),
             contributors="",
             affiliation="",
-            declared=replace(entry.declared, training_data=HIDDEN if entry.declared.training_data else ""),
+            declared=replace(entry.declared, values=_without_texts(entry.declared, rules)),
             submitted_at=entry.submitted_at.replace(hour=0, minute=0, second=0, microsecond=0),
         )
         for entry in content.entries
@@ -237,6 +238,14 @@ def _without_names(content: Content, challenge: Challenge, phase: Phase) -> Cont
         entries=tuple(sorted(unnamed, key=attrgetter("method"))),
         corrections=tuple(one if one.method is None else replace(one, method=HIDDEN) for one in content.corrections),
     )
+
+
+def _without_texts(declared: Declared, rules: Competition) -> dict[str, str | float]:
+    """The declarations that the competition asks for, with texts hidden; choices and numbers stay."""
+    stated = ((each, declared.value(each)) for each in rules.declarations)
+    return {
+        each.name: HIDDEN if each.kind is DeclarationKind.TEXT else value for each, value in stated if value is not None
+    }
 
 
 def anonymous_label(challenge: Challenge, phase: Phase, submission_id: uuid.UUID) -> str:

@@ -200,17 +200,15 @@ def _warnings() -> ColumnElement[int]:
 
 
 def _is_undeclared(challenge: Challenge) -> ColumnElement[bool]:
-    empty: Mapping[Declaration, ColumnElement[bool]] = {
-        Declaration.TRAINING_DATA: Submission.training_data == "",
-        Declaration.TRAINING_ANNOTATION: Submission.training_annotation.is_(None),
-        Declaration.FLICKR_IMAGES: Submission.flickr_images.is_(None),
-    }
     needed = needed_by(edition_of(challenge).competitions.values())
     return or_(
         Submission.id.is_(None),  # none, if nothing has to be declared
         *(
-            and_(empty[declaration], Submission.entries.any(SubmissionEntry.competition.in_(keys)))
-            for declaration, keys in needed.items()
+            and_(
+                Submission.declarations[name].as_string().is_(None),
+                Submission.entries.any(SubmissionEntry.competition.in_(need.competitions)),
+            )
+            for name, need in needed.items()
         ),
     )
 

@@ -47,7 +47,7 @@ class RepeatedTexts:
 
     Attributes:
         affiliation: empty if it differs.
-        declared: by declaration, for those that are the same.
+        declared: by the name of the declaration, for those that are the same; never numbers, which have columns.
     """
 
     affiliation: str
@@ -62,9 +62,10 @@ class RepeatedTexts:
         first = entries[0]
         same_affiliation = all(entry.affiliation == first.affiliation for entry in entries)
         declared = {
-            str(one.declaration): one.text or "not declared"
+            one.declaration.name: one.text or "not declared"
             for one in board.rows[0].declared
-            if all(_same(entry, first, one.declaration) for entry in entries)
+            if one.declaration not in board.competition.figures
+            and all(_same(entry, first, one.declaration) for entry in entries)
         }
         return cls(first.affiliation if same_affiliation else "", declared)
 
@@ -161,7 +162,7 @@ class _Table:
         is_anonymous: whether rows have neither people nor links.
         decimals: of fractions.
         others: the metrics whose means are beside that of the primary one.
-        declarations: how many each row makes.
+        declarations: how many each row makes, other than numbers.
         repeated: what is not said in each row.
         certainty: what is shown of intervals and rank ranges, if anything.
         metric: place in `others` of the one whose class scores are shown; None for the primary one.
@@ -188,7 +189,7 @@ class _Table:
             is_anonymous=board.is_anonymous,
             decimals=board.decimals,
             others=tuple(board.others),
-            declarations=len(board.competition.declarations),
+            declarations=len(board.competition.declarations) - len(board.competition.figures),
             repeated=RepeatedTexts.of(board),
             certainty=Certainty.of(board),
             metric=None if state.metric is None else board.others.index(state.metric),
@@ -218,8 +219,8 @@ def _cells(cells: Sequence[Cell], table: _Table) -> Markup:
 
 
 def _same(entry: Entry, other: Entry, declaration: Declaration) -> bool:
-    return entry.declared.flickr_count == other.declared.flickr_count and bool(
-        getattr(entry.declared, declaration.value) == getattr(other.declared, declaration.value)
+    return entry.declared.flickr_count == other.declared.flickr_count and (
+        entry.declared.value(declaration) == other.declared.value(declaration)
     )
 
 

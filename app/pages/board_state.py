@@ -72,7 +72,7 @@ class BoardState:
     """What is shown of a leaderboard, and how.
 
     Attributes:
-        column: rank, method, mean, submitted, another measure of the board, or a class.
+        column: rank, method, mean, submitted, another measure of the board, a declared number, or a class.
         is_sorted: whether the address says so; else it is by rank.
         page: from 1.
         metric: the measure whose scores by class are shown; None for the one that ranks.
@@ -104,7 +104,8 @@ class BoardState:
         metric = _metric(asked.metric, board)
         ascending = _ascending_at_first(board, metric)
         column, is_sorted = asked.sort or RANK, bool(asked.sort)
-        if column not in {RANK, METHOD, MEAN, SUBMITTED, *board.others, *board.classes}:
+        figures = [each.column for each in board.competition.figures]
+        if column not in {RANK, METHOD, MEAN, SUBMITTED, *board.others, *figures, *board.classes}:
             column, is_sorted = RANK, False
         descending = asked.order == "desc" if asked.order in {"asc", "desc"} else column not in ascending
         return cls(
@@ -189,11 +190,14 @@ class BoardState:
             return rows.tables[board.metric].shown(0)
         if self.column in set(board.others):
             return rows.tables[Metric(self.column)].shown(0)
+        for figure in board.competition.figures:
+            if self.column == figure.column:
+                return [entry.declared.value(figure) for entry in rows.entries]
         return rows.tables[self.metric or board.metric].shown(1 + board.classes.index(self.column))
 
 
 def _ascending_at_first(board: Board, metric: Metric | None) -> frozenset[str]:
-    """Return the columns with ascending natural order: rank, name, and metrics where lower is better.
+    """Return the columns with ascending natural order: rank, name, declared numbers, metrics where lower is better.
 
     Args:
         metric: whose scores by class are shown; None for the one that ranks.
@@ -203,7 +207,8 @@ def _ascending_at_first(board: Board, metric: Metric | None) -> frozenset[str]:
         errors.add(MEAN)
     if not METRICS[metric or board.metric].higher_is_better:
         errors.update(board.classes)
-    return ASCENDING_AT_FIRST | errors
+    figures = {each.column for each in board.competition.figures}
+    return ASCENDING_AT_FIRST | errors | figures
 
 
 def _metric(asked: str | None, board: Board) -> Metric | None:

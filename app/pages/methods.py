@@ -1,6 +1,7 @@
 """The page of a method, and the forms in which its owner describes it and makes declarations."""
 
 import uuid
+from collections.abc import Mapping
 from typing import Annotated
 
 from fastapi import APIRouter, Depends, Form, Request
@@ -15,7 +16,8 @@ from vocboard.app.pages.forms import NO_ERRORS, FormErrors, UploadedHashes, go_t
 from vocboard.app.pages.rendering import render
 from vocboard.app.pages.submissions import SubmissionPage, UsersPage, needed
 from vocboard.app.participating import describing
-from vocboard.app.submissions.forms import read_listed_images
+from vocboard.app.submissions.forms import as_fields, declaration_labels, read_listed_images
+from vocboard.app.web.csrf import FIELD as CSRF_FIELD
 from vocboard.app.web.csrf import protect_form
 from vocboard.app.web.dependencies import DatabaseDep, SettingsDep
 from vocboard.app.web.identity import CurrentIdentity, SignedIn
@@ -35,12 +37,10 @@ class DescriptionForm(BaseModel):
     note: str = ""
 
 
-class DeclarationsForm(BaseModel):
-    """The declarations form, as entered."""
-
-    training_data: str = ""
-    training_annotation: str = ""
-    flickr_images: str = ""
+async def _declared(request: Request) -> dict[str, str]:
+    """Return the fields of the declarations form, as entered."""
+    entered = await request.form()
+    return {name: value for name, value in entered.items() if isinstance(value, str) and name != CSRF_FIELD}
 
 
 @router.get("/methods/{method_id}")
@@ -102,10 +102,10 @@ def declarations_page(page: UsersPage, user: SignedIn) -> Response:
 
 @router.post("/submissions/{submission_id}/declarations", dependencies=[Depends(protect_form)])
 def declare(
-    page: UsersPage, user: SignedIn, form: Annotated[DeclarationsForm, Form()], hashes: UploadedHashes
+    page: UsersPage, user: SignedIn, form: Annotated[dict[str, str], Depends(_declared)], hashes: UploadedHashes
 ) -> Response:
     """Add or correct declarations."""
-    changes = {**form.model_dump(), "flickr_image_hashes": read_listed_images(hashes)}
+    changes = {**form, "flickr_image_hashes": read_listed_images(hashes)}
     try:
         with page.database.writing() as session:
             describing.declare(session, submission_id=page.submission_id, user=user, changes=changes)
@@ -115,16 +115,17 @@ def declare(
 
 
 def _declarations_page(
-    page: SubmissionPage, user: User, form: DeclarationsForm | None = None, errors: FormErrors = NO_ERRORS
+    page: SubmissionPage, user: User, form: Mapping[str, str] | None = None, errors: FormErrors = NO_ERRORS
 ) -> Response:
     with page.database.reading() as session:
         submission = describing.get_to_change(session, page.submission_id, user)
-    present = {name: getattr(submission, name) or "" for name in DeclarationsForm.model_fields}
+    asked = needed(submission, [entry.competition for entry in submission.entries])
     return render(
         page.request,
         "declarations.html",
         errors=errors,
         submission=submission,
-        needed=needed(submission, [entry.competition for entry in submission.entries]),
-        form=form.model_dump() if form else present,
+        needed=asked,
+        labels=declaration_labels(asked),
+        form=as_fields(submission.declarations) if form is None else form,
     )

@@ -19,6 +19,7 @@ from vocboard.app.pages import formats, wording
 from vocboard.app.pages.forms import DONE, FormErrors
 from vocboard.app.submissions import queries
 from vocboard.app.submissions import quota as quota_rule
+from vocboard.app.submissions.forms import format_number
 from vocboard.app.web.csrf import csrf_token
 from vocboard.app.web.guides import address_of_problem
 from vocboard.app.web.identity import current_identity
@@ -116,7 +117,9 @@ def environment() -> Environment:
         lstrip_blocks=True,
     )
     templates.filters.update({function.__name__: function for function in (*formats.FILTERS, *wording.FILTERS)})
-    templates.filters.update(phase_of=queries.phase_of, phase_title=queries.phase_title_of)
+    templates.filters.update(
+        declared_number=format_number, phase_of=queries.phase_of, phase_title=queries.phase_title_of
+    )
     templates.globals.update(
         asset=asset,
         plural=formats.plural,

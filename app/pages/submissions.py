@@ -25,7 +25,7 @@ from vocboard.app.participating import withdrawing as service
 from vocboard.app.rescores import service as rescores
 from vocboard.app.submissions import queries
 from vocboard.app.submissions.downloading import download
-from vocboard.app.submissions.forms import needed_by, statements
+from vocboard.app.submissions.forms import Needed, needed_by, statements
 from vocboard.app.submissions.models import State, Submission
 from vocboard.app.submissions.queue import queue_position
 from vocboard.app.web.attachments import attachment
@@ -33,7 +33,6 @@ from vocboard.app.web.csrf import protect_form
 from vocboard.app.web.dependencies import DatabaseDep, StoreDep, services_of
 from vocboard.app.web.identity import CurrentIdentity, Organiser, SignedIn
 from vocboard.app.web.shown_once import forget, show_once, shown_once
-from vocboard.evaluator.editions import Declaration
 
 router = APIRouter()
 
@@ -116,7 +115,7 @@ class SubmissionPage:
             managed=own or organised,
             organised=organised,
             shown_competitions=shown,
-            declared=statements(submission.declared, needed(submission, shown)),
+            declared=statements(submission.declared, [one.declaration for one in needed(submission, shown).values()]),
             warning_groups=stored(submission.warnings),
             competitions=competitions,
             evaluation=evaluation,
@@ -310,8 +309,8 @@ def anonymous_page(
     return response
 
 
-def needed(submission: Submission, competitions: Iterable[str]) -> dict[Declaration, list[str]]:
-    """Return what competitions of a submission require."""
+def needed(submission: Submission, competitions: Iterable[str]) -> dict[str, Needed]:
+    """Return what competitions of a submission ask for, by name."""
     known = challenges.edition_of(submission.challenge).competitions
     return needed_by(known[key] for key in competitions)
 

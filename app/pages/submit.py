@@ -38,7 +38,7 @@ from vocboard.app.pages.challenges import competitions_of, edition_argument
 from vocboard.app.pages.forms import FormErrors, go_to, token_verifier
 from vocboard.app.pages.rendering import render
 from vocboard.app.pages.reports import ReportView, report_view
-from vocboard.app.submissions.forms import needed_by, previous_answers
+from vocboard.app.submissions.forms import declaration_labels, needed_by, previous_answers
 from vocboard.app.submissions.idempotency import MAX_KEY_LENGTH, ReusedKeyError
 from vocboard.app.submissions.queries import IdenticalArchiveError
 from vocboard.app.submissions.quota import Quota, check_any_quota_left, quotas
@@ -170,6 +170,7 @@ class SubmitPage:
         edition = challenges.edition_of_phase(challenge, phase)
         competitions = competitions_of(challenge, phase)
         entered = [item for item in competitions if checked is None or item.key in checked.competitions]
+        needed = needed_by(entered)
         segments = any(TASKS[item.task].needs_declared_classes for item in entered)
         by_task: dict[str, list[tuple[str, Quota]]] = {}
         for competition in competitions:
@@ -198,7 +199,8 @@ class SubmitPage:
             quotas=by_task,
             allowed=next((quota.allowed for quota in left.values()), phase.rules.quota_count),
             extras=extras,
-            needed=needed_by(entered),
+            needed=needed,
+            labels=declaration_labels(needed),
             checked=checked,
             form=previous.fields if form is None else form,
             filled_from=previous.method if form is None else None,

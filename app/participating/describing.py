@@ -1,8 +1,7 @@
 """Changes by owners after the upload: the description of a submission and its method, and its declarations."""
 
 import uuid
-from collections.abc import Mapping
-from dataclasses import asdict, replace
+from collections.abc import Collection, Mapping
 from typing import Any
 
 from sqlalchemy import select
@@ -12,7 +11,7 @@ from vocboard.app.accounts.models import User
 from vocboard.app.audit import service as audit
 from vocboard.app.challenges.phases import require_not_archived
 from vocboard.app.errors import ConflictError, ForbiddenError, InvalidInputError
-from vocboard.app.forms import FieldChecks, checked_link
+from vocboard.app.forms import FieldChecks, checked_link, no_such_field
 from vocboard.app.participating.locking import locked_own
 from vocboard.app.submissions import queries
 from vocboard.app.submissions.forms import (
@@ -24,12 +23,12 @@ from vocboard.app.submissions.forms import (
     ListedImages,
     SubmissionForm,
     checked,
+    declarations_of,
     needed_by,
-    statements,
     unpack_hashes,
 )
 from vocboard.app.submissions.models import FlickrImages, Method, State, Submission
-from vocboard.evaluator.editions import Declaration
+from vocboard.evaluator.declarations import FLICKR_IMAGES, Declaration
 
 MAX_NOTE_LENGTH = 10_000
 FIELDS = ("method_name", "method_description", "contributors", "affiliation", "paper_url", "code_url", "note")
@@ -129,8 +128,8 @@ def declare(session: Session, *, submission_id: uuid.UUID, user: User, changes: 
     """Add or correct the declarations of a submission; the audit log keeps the old values.
 
     Args:
-        changes: declaration fields of `SubmissionForm`; missing ones keep their values. An empty list of images from
-            flickr keeps the existing list.
+        changes: values by name, and `flickr_image_hashes`; missing ones keep their values, and empty ones are removed.
+            An empty list of images from flickr keeps the existing list.
 
     Raises:
         NotFoundError, ForbiddenError: it is not the user's own submission.
@@ -141,35 +140,44 @@ def declare(session: Session, *, submission_id: uuid.UUID, user: User, changes: 
     require_not_archived(submission.challenge)
     if submission.state == State.WITHDRAWN:
         raise ConflictError("The submission is withdrawn.")
-    present = SubmissionForm(
-        method_name=submission.method.name,
-        training_data=submission.training_data,
-        training_annotation=submission.training_annotation or "",
-        flickr_images=submission.flickr_images or "",
-    )
-    form = replace(present, **changes)
-    if form.flickr_images == FlickrImages.YES and form.flickr_image_hashes == NO_IMAGES:
-        form = replace(form, flickr_image_hashes=ListedImages(submission.flickr_count, submission.flickr_hashes))
-    known = queries.edition_of_submission(submission)
-    needed = needed_by(known.competitions[entry.competition] for entry in submission.entries)
-    form, after = checked(form, edition=known, needed=needed)
+    edition = queries.edition_of_submission(submission)
+    known, given = declarations_of(edition), dict(changes)
+    listed = given.pop("flickr_image_hashes", NO_IMAGES)
+    _require_known(given, known)
+    declarations = {**submission.declarations, **given}
+    if declarations.get(FLICKR_IMAGES.name) == FlickrImages.YES and listed == NO_IMAGES:
+        listed = ListedImages(submission.flickr_count, submission.flickr_hashes)
+    form = SubmissionForm(method_name=submission.method.name, declarations=declarations, flickr_image_hashes=listed)
+    needed = needed_by(edition.competitions[entry.competition] for entry in submission.entries)
+    form, _ = checked(form, edition=edition, needed=needed)
     before = submission.declared
-    submission.training_data = after.training_data
-    submission.training_annotation = after.training_annotation
-    submission.flickr_images = after.flickr_images
-    submission.flickr_count = after.flickr_count
+    # What an earlier version of the edition asked for stays.
+    others = {name: value for name, value in submission.declarations.items() if name not in known}
+    submission.declarations = {**others, **form.declarations}
+    submission.flickr_count = form.flickr_image_hashes.count
     submission.flickr_hashes = form.flickr_image_hashes.packed
-    if after != before:
-        details = {"from": asdict(before), "to": asdict(after)}
+    if submission.declared != before:
+        details = {"from": before.as_json(), "to": submission.declared.as_json()}
         audit.record(session, actor=user, action="submission.declare", subject=submission, details=details)
     return submission
 
 
+def _require_known(given: Mapping[str, Any], known: Collection[str]) -> None:
+    wrong = {name: no_such_field(name, (*known, *FIELDS, "flickr_image_hashes")) for name in given if name not in known}
+    wrong |= {
+        name: "Send text or a number."
+        for name, value in given.items()
+        if not isinstance(value, str | int | float) or isinstance(value, bool)
+    }
+    if wrong:
+        raise InvalidInputError(wrong)
+
+
 def not_declared(submission: Submission) -> list[Declaration]:
-    """What the competitions of a submission ask for and its owner has left open."""
+    """Return what the competitions of a submission ask for and its owner has left open."""
     known = queries.edition_of_submission(submission).competitions
     needed = needed_by(known[entry.competition] for entry in submission.entries if entry.competition in known)
-    return [one.declaration for one in statements(submission.declared, needed) if one.text is None]
+    return [need.declaration for need in needed.values() if submission.declared.value(need.declaration) is None]
 
 
 def listed_images(session: Session, *, submission_id: uuid.UUID, user: User) -> str:

@@ -1,14 +1,15 @@
-"""The form of a submission, the declarations about training that competitions require, and answers to fill in.
+"""The form of a submission, the declarations that competitions ask for, and answers to fill in.
 
 Source: VOC2010 document, sections 3.2 ("Participants who have acquired images from flickr ..."), 5.2 and 5.3 ("must
 also state whether their method used segmentation training data only ...").
 """
 
 import gzip
+import math
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from enum import StrEnum
-from typing import Any, TypeVar
+from typing import Any
 
 from sqlalchemy import select
 from sqlalchemy.orm import Session, joinedload
@@ -17,99 +18,134 @@ from vocboard.app.accounts.models import User
 from vocboard.app.challenges.models import Challenge
 from vocboard.app.errors import InvalidInputError
 from vocboard.app.forms import FieldChecks, cleaned
-from vocboard.app.submissions.models import Declared, FlickrImages, Method, State, Submission, TrainingAnnotation
-from vocboard.evaluator.editions import Competition, Declaration, Edition
+from vocboard.app.submissions.models import Declared, FlickrImages, Method, State, Submission
+from vocboard.evaluator.declarations import BUILT_IN, FLICKR_IMAGES, TRAINING_ANNOTATION, TRAINING_DATA
+from vocboard.evaluator.editions import Competition, Declaration, DeclarationKind, Edition
 from vocboard.evaluator.image_hashes import HashListError, parse_list
 
 
 @dataclass(frozen=True, slots=True)
+class Needed:
+    """A declaration, and the keys of the competitions that ask for it."""
+
+    declaration: Declaration
+    competitions: list[str] = field(default_factory=list)
+
+
+@dataclass(frozen=True, slots=True)
 class Statement:
-    """One required declaration, as text.
+    """One declaration that a competition asks for, with its value.
 
     Attributes:
-        text: None if not declared.
-        brief: the text, or a short form if it may be long.
+        value: as stored; None if not declared.
+        text: the value in words, a number with its unit; None if not declared.
+        brief: the text, or a form of it that can be read without its title.
     """
 
     declaration: Declaration
-    title: str
+    value: str | float | None
     text: str | None
     brief: str | None
 
 
-TITLES: Mapping[Declaration, str] = {
-    Declaration.TRAINING_DATA: "Training data",
-    Declaration.TRAINING_ANNOTATION: "Training annotation",
-    Declaration.FLICKR_IMAGES: "Images from flickr",
-}
-ANNOTATIONS: Mapping[TrainingAnnotation, str] = {
-    TrainingAnnotation.SEGMENTATION_ONLY: "segmentations only",
-    TrainingAnnotation.OTHER_ANNOTATION: "also bounding boxes or other annotation",
-}
+def declarations_of(edition: Edition) -> dict[str, Declaration]:
+    """Return the declarations that submissions may make, by name: the built-in ones first."""
+    own = (each for competition in edition.competitions.values() for each in competition.declarations)
+    return {**BUILT_IN, **{each.name: each for each in own}}
 
 
-def needed_by(competitions: Iterable[Competition]) -> dict[Declaration, list[str]]:
-    """Return the keys of the competitions that require each declaration."""
-    needed: dict[Declaration, list[str]] = {}
+def needed_by(competitions: Iterable[Competition]) -> dict[str, Needed]:
+    """Return what competitions ask for, by name: the built-in declarations first."""
+    needed: dict[str, Needed] = {}
     for competition in competitions:
         for declaration in competition.declarations:
-            needed.setdefault(declaration, []).append(competition.key)
-    return {declaration: needed[declaration] for declaration in Declaration if declaration in needed}
+            needed.setdefault(declaration.name, Needed(declaration)).competitions.append(competition.key)
+    return {name: needed[name] for name in (*BUILT_IN, *needed) if name in needed}
 
 
-def needed_by_each(competitions: Sequence[Competition]) -> dict[Declaration, list[str]]:
-    """Return the part of `needed_by` that is required for each of the competitions."""
-    return {
-        declaration: keys for declaration, keys in needed_by(competitions).items() if len(keys) == len(competitions)
-    }
+def needed_by_each(competitions: Sequence[Competition]) -> dict[str, Needed]:
+    """Return the part of `needed_by` that each of the competitions asks for."""
+    return {name: need for name, need in needed_by(competitions).items() if len(need.competitions) == len(competitions)}
 
 
-def missing_from(declared: Declared, needed: Mapping[Declaration, Sequence[str]]) -> dict[str, str]:
+def declaration_labels(needed: Mapping[str, Needed]) -> dict[str, str]:
+    """Return the labels of the fields for declarations that the edition defines."""
+    return {name: need.declaration.title for name, need in needed.items() if name not in BUILT_IN}
+
+
+def missing_from(declared: Declared, needed: Mapping[str, Needed]) -> dict[str, str]:
     """Return error messages by field for missing declarations that reject an upload.
 
-    A training data statement also satisfies the annotation declaration, and images from flickr may be declared later,
-    for compatibility with older programs. Missing declarations are shown as not declared.
+    A training data statement also satisfies the annotation declaration, and those that are not required may be made
+    later. Missing declarations are shown as not declared.
     """
     wrong = {}
-    if Declaration.TRAINING_DATA in needed and not declared.training_data:
-        keys = ", ".join(needed[Declaration.TRAINING_DATA])
-        wrong["training_data"] = f"For {keys}, describe the training data."
-    if (
-        Declaration.TRAINING_ANNOTATION in needed
-        and declared.training_annotation is None
-        and not declared.training_data
-    ):
-        keys = ", ".join(needed[Declaration.TRAINING_ANNOTATION])
-        wrong["training_annotation"] = (
-            f"For {keys}, state whether only segmentations were used for training, or also bounding boxes or other "
-            f"annotation, or describe the training data."
-        )
+    for name, need in needed.items():
+        declaration = need.declaration
+        if not declaration.is_required or declared.value(declaration) is not None:
+            continue
+        if declaration == TRAINING_ANNOTATION and declared.value(TRAINING_DATA) is not None:
+            continue
+        wrong[name] = f"For {', '.join(need.competitions)}, {_request(declaration)}."
     return wrong
 
 
+def _request(declaration: Declaration) -> str:
+    if declaration == TRAINING_DATA:
+        return "describe the training data"
+    if declaration == TRAINING_ANNOTATION:
+        return (
+            "state whether only segmentations were used for training, or also bounding boxes or other annotation, or "
+            "describe the training data"
+        )
+    match declaration.kind:
+        case DeclarationKind.NUMBER:
+            return f"enter a number{', in ' * bool(declaration.unit)}{declaration.unit}"
+        case DeclarationKind.CHOICE:
+            return f"choose {' or '.join(declaration.choices)}"
+    return "fill this in"
+
+
 def statements(declared: Declared, declarations: Iterable[Declaration]) -> tuple[Statement, ...]:
-    """Return the required declarations with their values."""
-    return tuple(
-        Statement(declaration, TITLES[declaration], *_texts(declared, declaration)) for declaration in declarations
-    )
+    """Return declarations with their values."""
+    return tuple(_statement(declared, declaration) for declaration in declarations)
 
 
-def _texts(declared: Declared, declaration: Declaration) -> tuple[str | None, str | None]:
-    match declaration:
-        case Declaration.TRAINING_DATA:
-            return declared.training_data or None, "stated" if declared.training_data else None
-        case Declaration.TRAINING_ANNOTATION:
-            text = ANNOTATIONS[declared.training_annotation] if declared.training_annotation else None
-            return text, text
-        case Declaration.FLICKR_IMAGES:
-            if declared.flickr_images is FlickrImages.YES:
-                text = f"{declared.flickr_count:,}, listed for the organisers"
-                return text, f"{declared.flickr_count:,} from flickr"
-            no = declared.flickr_images is FlickrImages.NO
-            return ("none", "none from flickr") if no else (None, None)
+def _statement(declared: Declared, declaration: Declaration) -> Statement:
+    value = declared.value(declaration)
+    if value is None:
+        return Statement(declaration, None, None, None)
+    if declaration == FLICKR_IMAGES:
+        listed = f"{declared.flickr_count:,}"
+        is_none = value == FlickrImages.NO
+        text = "none" if is_none else f"{listed}, listed for the organisers"
+        return Statement(declaration, value, text, f"{'none' if is_none else listed} from flickr")
+    if isinstance(value, str):
+        text = declaration.choices.get(value, value)
+    else:
+        text = f"{format_number(value)} {declaration.unit}".strip()
+    brief = text if declaration.name in BUILT_IN else f"{declaration.title}: {text}"
+    return Statement(declaration, value, text, brief)
 
 
-_Choice = TypeVar("_Choice", bound=StrEnum)
+def format_number(value: float, *, grouped: bool = True) -> str:
+    """Return a declared number as text, in groups of three digits for people.
+
+    >>> format_number(86600.0), format_number(86600.0, grouped=False), format_number(12.5)
+    ('86,600', '86600', '12.5')
+    """
+    return f"{value:,.15g}" if grouped else f"{value:.15g}"
+
+
+def as_fields(declarations: Mapping[str, str | float]) -> dict[str, str]:
+    """Return declarations as people would enter them."""
+    return {
+        name: value if isinstance(value, str) else format_number(value, grouped=False)
+        for name, value in declarations.items()
+    }
+
+
+_NUMBER = re.compile(r"(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?")
 
 MAX_METHOD_NAME_LENGTH = 100
 MAX_DESCRIPTION_LENGTH = 10_000
@@ -155,9 +191,7 @@ class SubmissionForm:
     Attributes:
         description: of the method.
         contributors, affiliation: None for those of the last submission or the account; see `previous_answers`.
-        training_data: what it was trained on; some competitions ask for it, as for the next three.
-        training_annotation: one of `TrainingAnnotation`; empty if it is not declared.
-        flickr_images: one of `FlickrImages`; empty if it is not declared.
+        declarations: about the method, by name; empty texts are not declared.
         flickr_image_hashes: of the images from flickr that it was trained on.
         segmentation_classes: those entered in the segmentation competitions; None for all.
         archive_name: the name of the uploaded file.
@@ -168,9 +202,7 @@ class SubmissionForm:
     description: str = ""
     contributors: str | None = ""
     affiliation: str | None = ""
-    training_data: str = ""
-    training_annotation: str = ""
-    flickr_images: str = ""
+    declarations: Mapping[str, str | float] = field(default_factory=dict)
     flickr_image_hashes: ListedImages = NO_IMAGES
     segmentation_classes: tuple[str, ...] | None = None
     archive_name: str = ""
@@ -179,6 +211,8 @@ class SubmissionForm:
 
 def read_form(form: SubmissionForm, edition: Edition) -> tuple[SubmissionForm, Declared, dict[str, str]]:
     """Return the form with normalised white space, its declarations, and the errors by field.
+
+    The declarations of the returned form have their types, and only those that are made and that the edition knows.
 
     Whether the competitions require more declarations is not checked: see `missing_from`.
     """
@@ -193,34 +227,37 @@ def read_form(form: SubmissionForm, edition: Edition) -> tuple[SubmissionForm, D
         affiliation=None
         if form.affiliation is None
         else checks.line("affiliation", form.affiliation, max_length=MAX_AFFILIATION_LENGTH),
-        training_data=checks.text("training_data", form.training_data, max_length=MAX_TRAINING_STATEMENT_LENGTH),
+        declarations={
+            name: value
+            for name, declaration in declarations_of(edition).items()
+            if (value := _checked_value(checks, declaration, form.declarations.get(name, ""))) != ""
+        },
         archive_name=_shortened(form.archive_name),
     )
-    annotation = _choice(checks, "training_annotation", form.training_annotation, TrainingAnnotation)
-    flickr = _choice(checks, "flickr_images", form.flickr_images, FlickrImages)
+    flickr = tidied.declarations.get(FLICKR_IMAGES.name)
     count, error = form.flickr_image_hashes.count, form.flickr_image_hashes.error
     if error is not None:
         checks.fail("flickr_image_hashes", f"{error} Create the list with: vocboard hash-images DIRECTORY")
-    if flickr is FlickrImages.YES and not count:
+    if flickr == FlickrImages.YES and not count:
         checks.fail(
             "flickr_image_hashes", "Add the list of image hashes. Create it with: vocboard hash-images DIRECTORY"
         )
-    if flickr is not FlickrImages.YES and count:
+    if flickr != FlickrImages.YES and count:
         checks.fail("flickr_images", "You added a list of flickr images. Choose “yes” here, or remove the list.")
     if form.segmentation_classes is not None:
         unknown = set(form.segmentation_classes) - set(edition.classes)
         if unknown or not form.segmentation_classes:
             checks.fail("segmentation_classes", f"Choose at least one of {', '.join(edition.classes)}.")
-    return tidied, Declared(tidied.training_data, annotation, flickr, count), checks.messages
+    return tidied, Declared(tidied.declarations, count), checks.messages
 
 
 def checked(
-    form: SubmissionForm, *, edition: Edition, needed: Mapping[Declaration, Sequence[str]] | None = None
+    form: SubmissionForm, *, edition: Edition, needed: Mapping[str, Needed] | None = None
 ) -> tuple[SubmissionForm, Declared]:
     """Validate the form; return it with normalised white space, and its declarations.
 
     Args:
-        needed: required declarations, and the competitions that require them.
+        needed: what the competitions ask for, by name.
 
     Raises:
         InvalidInputError: with a message for every invalid field.
@@ -237,12 +274,22 @@ def unpack_hashes(packed: bytes | None) -> str:
     return gzip.decompress(packed).decode() if packed else ""
 
 
-def _choice(checks: FieldChecks, field: str, value: str, choices: type[_Choice]) -> _Choice | None:
-    """Return a member of an enumeration; None if nothing was chosen. Record an error for other values."""
-    if not value or value in set(choices):
-        return choices(value) if value else None
-    checks.fail(field, f"Choose {' or '.join(choices)}.")
-    return None
+def _checked_value(checks: FieldChecks, declaration: Declaration, given: str | float) -> str | float:
+    """Return the value of a declaration; an empty text if there is none. Record an error if it is not of its kind."""
+    name = declaration.name
+    match declaration.kind:
+        case DeclarationKind.TEXT:
+            return checks.text(name, str(given), max_length=MAX_TRAINING_STATEMENT_LENGTH)
+        case DeclarationKind.CHOICE:
+            if given != "" and given not in declaration.choices:
+                checks.fail(name, f"Choose {' or '.join(declaration.choices)}.")
+                return ""
+            return str(given)
+    text = str(given).strip()
+    number = float(text) if _NUMBER.fullmatch(text) else math.inf
+    if text and math.isinf(number):
+        checks.fail(name, "Enter a number that is at least 0, such as 25.6.")
+    return number if text and math.isfinite(number) else ""
 
 
 def _shortened(name: str) -> str:
@@ -317,15 +364,16 @@ def previous_answers(session: Session, *, user: User, challenge: Challenge) -> P
         .order_by(Method.created_at.desc(), Method.id)
         .limit(_MAX_METHODS)
     ).all()
-    annotation = here.training_annotation
+    declared = as_fields(here.declarations)
+    if declared.get(FLICKR_IMAGES.name) == FlickrImages.YES:
+        declared[FLICKR_IMAGES.name] = ""
     return PreviousAnswers(
         {
             **fields,
             "method_name": here.method.name,
             "method_description": here.description,
-            "training_data": here.training_data,
-            "training_annotation": "" if annotation is None else annotation.value,
-            "flickr_images": "no" if here.flickr_images is FlickrImages.NO else "",
+            **dict.fromkeys(BUILT_IN, ""),
+            **declared,
             "segmentation_classes": list(here.segmentation_classes or ()),
         },
         here.method.name,

@@ -1,7 +1,8 @@
 """Methods and submissions."""
 
 import uuid
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
 from typing import Any
@@ -12,6 +13,13 @@ from sqlalchemy.orm import Mapped, deferred, mapped_column, relationship
 from vocboard.app.accounts.models import User
 from vocboard.app.challenges.models import Challenge
 from vocboard.app.database import Base, CreatedAt, Identifier, now, text_enum
+from vocboard.evaluator.declarations import (
+    FLICKR_IMAGES,
+    TRAINING_ANNOTATION,
+    TRAINING_DATA,
+    Declaration,
+    DeclarationKind,
+)
 
 
 class State(StrEnum):
@@ -41,17 +49,29 @@ class FlickrImages(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Declared:
-    """The declarations about a method; empty or None if not declared.
+    """The declarations about a method.
 
     Attributes:
-        training_data: what it was trained on.
+        values: by name, without those that are not declared: text, the value of a choice, or a number.
         flickr_count: number of listed images from flickr.
     """
 
-    training_data: str = ""
-    training_annotation: TrainingAnnotation | None = None
-    flickr_images: FlickrImages | None = None
+    values: Mapping[str, str | float] = field(default_factory=dict)
     flickr_count: int = 0
+
+    def value(self, declaration: Declaration) -> str | float | None:
+        """Return a value; None if it is not declared, or not of the kind that the edition asks for now."""
+        value = self.values.get(declaration.name)
+        match declaration.kind:
+            case DeclarationKind.NUMBER:
+                return value if isinstance(value, int | float) else None
+            case DeclarationKind.CHOICE:
+                return value if value in declaration.choices else None
+        return value if value is None else str(value)
+
+    def as_json(self) -> dict[str, str | float]:
+        """Return all of it in JSON's types."""
+        return {**self.values, "flickr_count": self.flickr_count}
 
 
 class Method(Base):
@@ -99,9 +119,7 @@ class Submission(Base):
     contributors: Mapped[str] = mapped_column(String(1000), default="")
     affiliation: Mapped[str] = mapped_column(String(200), default="")
     note: Mapped[str] = mapped_column(Text, default="")  # its owner's own; nobody else sees it
-    training_data: Mapped[str] = mapped_column(Text, default="")
-    training_annotation: Mapped[TrainingAnnotation | None] = mapped_column(text_enum(TrainingAnnotation))
-    flickr_images: Mapped[FlickrImages | None] = mapped_column(text_enum(FlickrImages))  # None: not declared
+    declarations: Mapped[dict[str, str | float]] = mapped_column(JSON, default=dict)  # by name; see `Declared`
     flickr_count: Mapped[int] = mapped_column(default=0)
     flickr_hashes: Mapped[bytes | None] = deferred(mapped_column(LargeBinary), raiseload=False)  # gzip of their list
     segmentation_classes: Mapped[list[str] | None] = mapped_column(JSON)  # declared; None means all
@@ -155,7 +173,24 @@ class Submission(Base):
     @property
     def declared(self) -> Declared:
         """The owner's declarations."""
-        return Declared(self.training_data, self.training_annotation, self.flickr_images, self.flickr_count)
+        return Declared(self.declarations, self.flickr_count)
+
+    @property
+    def training_data(self) -> str:
+        """What the method was trained on; empty if that is not declared."""
+        return str(self.declarations.get(TRAINING_DATA.name, ""))
+
+    @property
+    def training_annotation(self) -> TrainingAnnotation | None:
+        """Which annotation the method was trained with; None if that is not declared."""
+        value = self.declared.value(TRAINING_ANNOTATION)
+        return None if value is None else TrainingAnnotation(str(value))
+
+    @property
+    def flickr_images(self) -> FlickrImages | None:
+        """Whether the method was trained on images from flickr; None if that is not declared."""
+        value = self.declared.value(FLICKR_IMAGES)
+        return None if value is None else FlickrImages(str(value))
 
 
 class SubmissionEntry(Base):

@@ -10,10 +10,10 @@ from vocboard.app.challenges.phase_people import MAX_EXTRA
 from vocboard.app.challenges.phase_people import MAX_REASON_LENGTH as MAX_QUOTA_REASON_LENGTH
 from vocboard.app.challenges.rules import MAX_DECIMALS, MAX_PHASE_TITLE_LENGTH, MAX_TITLE_LENGTH, PhaseRules
 from vocboard.app.rescores.service import MAX_REASON_LENGTH as MAX_RESCORE_REASON_LENGTH
-from vocboard.app.submissions.models import FlickrImages, TrainingAnnotation
 from vocboard.app.transfer.record_types import (
     ClassName,
     Count,
+    DeclaringRecord,
     Key,
     MethodName,
     Moment,
@@ -109,17 +109,13 @@ class FrozenCorrection(Record):
     method: MethodName | None
 
 
-class FrozenEntry(Record):
+class FrozenEntry(DeclaringRecord):
     """A row of a frozen leaderboard, with unrounded scores; the fields that `app.leaderboards.entries.Entry` keeps."""
 
     submission: uuid.UUID
     method: MethodName
     contributors: Visible = Field(max_length=1000)
     affiliation: Name
-    training_data: Visible = Field(max_length=20_000)
-    training_annotation: TrainingAnnotation | None
-    flickr_images: FlickrImages | None
-    flickr_count: Count
     submitted_at: Moment
     mean: Score | None
     mean_over: Count

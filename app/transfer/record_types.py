@@ -1,12 +1,13 @@
 """The types of an export's records: each has a bound, and texts have only characters that can be seen."""
 
 from datetime import datetime
-from typing import Annotated, TypeAlias
+from typing import Annotated, Any, TypeAlias
 
-from pydantic import AfterValidator, AwareDatetime, BaseModel, ConfigDict, Field
+from pydantic import AfterValidator, AwareDatetime, BaseModel, ConfigDict, Field, model_validator
 
 from vocboard.app.challenges.rules import EARLIEST, LATEST
 from vocboard.app.forms import MAX_LINK_LENGTH, character_error, is_address
+from vocboard.evaluator.declarations import BUILT_IN
 
 
 def _visible(text: str) -> str:
@@ -42,9 +43,30 @@ PhaseKey: TypeAlias = Annotated[str, Field(max_length=30, pattern=r"^[a-z0-9-]+$
 Name: TypeAlias = Annotated[Visible, Field(max_length=200)]
 MethodName: TypeAlias = Annotated[str, Field(min_length=1, max_length=100), AfterValidator(_visible)]
 ClassName: TypeAlias = Annotated[Visible, Field(max_length=60)]
+FieldName: TypeAlias = Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]{0,39}$")]
+_Declared: TypeAlias = (
+    Annotated[Visible, Field(max_length=20_000)] | Annotated[float, Field(strict=True, ge=0, allow_inf_nan=False)]
+)
+Declarations: TypeAlias = Annotated[dict[FieldName, _Declared], Field(max_length=100)]  # by name
 
 
 class Record(BaseModel):
     """What all records have in common."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class DeclaringRecord(Record):
+    """A record with the declarations about a method; see `app.submissions.models.Declared`."""
+
+    declarations: Declarations
+    flickr_count: Count
+
+    @model_validator(mode="before")
+    @classmethod
+    def _of_earlier_format(cls, found: Any) -> Any:
+        """Up to format 4, each declaration was a field, empty or null if it was not made."""
+        if not isinstance(found, dict) or "declarations" in found:
+            return found
+        declared = {name: found[name] for name in BUILT_IN if found.get(name)}
+        return {"declarations": declared, **{name: value for name, value in found.items() if name not in BUILT_IN}}

@@ -11,11 +11,12 @@ from pydantic import BaseModel, Field
 
 from vocboard.app.challenges.rules import ChallengeRules
 from vocboard.app.organising.phase_changes import MAX_PHASES
-from vocboard.app.submissions.models import FlickrImages, State, TrainingAnnotation
+from vocboard.app.submissions.models import State
 from vocboard.app.transfer.phase_records import PhaseRecord, TruthRecord
 from vocboard.app.transfer.record_types import (
     ClassName,
     Count,
+    DeclaringRecord,
     Hash,
     Key,
     Link,
@@ -34,10 +35,10 @@ from vocboard.evaluator.editions import Metric, Task
 from vocboard.evaluator.metrics.shared_metrics import CurveKind
 from vocboard.evaluator.problems import Severity
 
-FORMAT = 4  # raised when an archive of this version could not be imported by earlier ones
+FORMAT = 5  # raised when an archive of this version could not be imported by earlier ones
 # In format 2, challenges had one version of their edition; before 4, phases had neither a minimum age of accounts nor a
-# shared quota.
-READABLE = (2, 3, FORMAT)
+# shared quota; before 5, each declaration was a field.
+READABLE = (2, 3, 4, FORMAT)
 MAX_EDITIONS = 1000
 HEADER = "challenge.json"
 PEOPLE, SUBMISSIONS, LOG = "people.jsonl", "submissions.jsonl", "log.jsonl"
@@ -203,7 +204,7 @@ class EvaluationRecord(Record):
     results: list[ResultRecord] = Field(max_length=1000)
 
 
-class SubmissionRecord(Record):
+class SubmissionRecord(DeclaringRecord):
     """One submission with its current scores, unrounded.
 
     Attributes:
@@ -226,10 +227,6 @@ class SubmissionRecord(Record):
     description: Visible = Field(max_length=20_000)
     contributors: Visible = Field(max_length=1000)
     affiliation: Name
-    training_data: Visible = Field(max_length=20_000)
-    training_annotation: TrainingAnnotation | None
-    flickr_images: FlickrImages | None
-    flickr_count: Count
     segmentation_classes: list[ClassName] | None = Field(max_length=10_000)
     archive_sha256: Hash
     archive_bytes: Count

@@ -8,7 +8,6 @@ import math
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC
-from difflib import get_close_matches
 from functools import singledispatch
 from http import HTTPStatus
 from typing import Any
@@ -33,6 +32,7 @@ from vocboard.app.errors import (
     ServiceError,
     WarningsNotAcceptedError,
 )
+from vocboard.app.forms import no_such_field
 from vocboard.app.intake.requests import note_refusal
 from vocboard.app.storage.local_files import StoreUnavailableError
 from vocboard.app.web.access_log import loggable
@@ -227,8 +227,7 @@ def _of_request(error: RequestValidationError, request: Request) -> Exception:
         *_, name = problem["loc"]
         message = problem["msg"]
         if problem["type"] == "extra_forbidden":
-            near = get_close_matches(str(name), known, n=1) if len(problem["loc"]) == 2 else []
-            message = "There is no such field." + (f" Do you mean {near[0]!r}?" if near else "")
+            message = no_such_field(str(name), known if len(problem["loc"]) == 2 else [])
         fields[".".join(map(str, problem["loc"][1:])) or "body"] = message
     return InvalidInputError(fields)
 

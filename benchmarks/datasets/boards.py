@@ -119,7 +119,7 @@ def fill(session: Session, *, submissions: int, published: int) -> None:
                 "description": "Looks at the image twice, and then again at what it has not understood. " * 5,
                 "contributors": f"Person {method % PEOPLE}, A. Colleague, B. Colleague",
                 "affiliation": LABS[method % len(LABS)],
-                "training_data": "trainval of the challenge",
+                "declarations": {"training_data": "trainval of the challenge"},
                 "archive_sha256": f"{number:064x}",
                 "archive_bytes": 3_456_789,
                 "archive_name": "results.tar.gz",

@@ -59,7 +59,10 @@ def summary(edition: Edition) -> str:
             Column("trained on", [item.training for item in competitions]),
             Column("metric", [item.rules.metric for item in competitions]),
             Column("result file", [item.result_file for item in competitions]),
-            Column("entrants declare", [", ".join(item.declarations) or "nothing" for item in competitions]),
+            Column(
+                "entrants declare",
+                [", ".join(each.name for each in item.declarations) or "nothing" for item in competitions],
+            ),
         ]
     )
     return f"{edition.name}: {edition.title}\n{len(edition.classes)} classes: {', '.join(edition.classes)}\n\n{table}"

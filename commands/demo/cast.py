@@ -140,8 +140,8 @@ WITHDRAWN = Method(
 # Of the examples.
 
 
-def _method(name: str, description: str, contributors: str, affiliation: str, skill: float) -> Method:
-    return Method(name, description, contributors, affiliation, Training.ANY, skill)
+def _method(name: str, description: str, contributors: str, affiliation: str, skill: float, **figures: float) -> Method:
+    return Method(name, description, contributors, affiliation, Training.ANY, skill, figures=figures)
 
 
 QUAYSIDE = _method(
@@ -200,6 +200,8 @@ ORCHARDIST = _method(
     "P. Novak",
     "Institute for Visual Geometry",
     0.38,
+    parameters=0.4,
+    ms_per_image=31,
 )
 CANOPY = _method(
     "Canopy",
@@ -207,6 +209,8 @@ CANOPY = _method(
     "H. Nakamura, J. Moreau",
     "Rural Robotics",
     0.82,
+    parameters=86.6,
+    ms_per_image=64,
 )
 WINDFALL = _method(
     "Windfall",
@@ -214,6 +218,8 @@ WINDFALL = _method(
     "O. Jansen",
     "Rural Robotics",
     0.58,
+    parameters=3.2,
+    ms_per_image=4.1,
 )
 GRAFTED = _method(
     "Grafted",
@@ -221,6 +227,8 @@ GRAFTED = _method(
     "A. Almeida",
     "Institute for Visual Geometry",
     0.68,
+    parameters=41.1,
+    ms_per_image=22.5,
 )
 LEAKED = _method(
     "Perfect harvest",

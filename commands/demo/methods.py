@@ -3,8 +3,8 @@
 import io
 import math
 import tarfile
-from collections.abc import Callable, Collection, Iterable, Iterator
-from dataclasses import dataclass
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
 from zlib import crc32
 
 import numpy as np
@@ -25,6 +25,7 @@ class Method:
         skill: 0 is random, 1 is perfect; each class's skill is drawn around it.
         training: the method enters the competitions with this kind of training data.
         only_classes: classes entered; empty means all.
+        figures: declared numbers, for challenges whose edition asks for them.
     """
 
     name: str
@@ -34,6 +35,7 @@ class Method:
     training: Training
     skill: float
     only_classes: frozenset[str] = frozenset()
+    figures: Mapping[str, float] = field(default_factory=dict)
 
 
 def enters(method: Method, edition: Edition, competitions: Collection[str]) -> list[Competition]:

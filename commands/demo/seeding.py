@@ -311,6 +311,7 @@ def submit(
         "affiliation": method.affiliation,
         "publish": str(publish).lower(),
         **DECLARATIONS[method.training],
+        **{name: str(number) for name, number in method.figures.items()},
         "segmentation_classes": [name for name in edition.classes if name in method.only_classes],
     }
     name = f"{method.name.lower().replace(' ', '-')}.tar.gz"

@@ -1,5 +1,6 @@
 """The built-in editions (one TOML file each) and their loader."""
 
+from vocboard.evaluator.declarations import Declaration, DeclarationKind
 from vocboard.evaluator.editions.loader import UnknownEditionError, load, names, read, read_text, source
 from vocboard.evaluator.editions.mistakes import EditionFileError, Mistake
 from vocboard.evaluator.editions.splits import for_image_set, image_sets_of
@@ -8,7 +9,6 @@ from vocboard.evaluator.rules import (
     AnnotationFormat,
     Annotations,
     Competition,
-    Declaration,
     Edition,
     Interpolation,
     LayoutProtocol,
@@ -27,6 +27,7 @@ __all__ = [
     "Annotations",
     "Competition",
     "Declaration",
+    "DeclarationKind",
     "Edition",
     "EditionFileError",
     "Interpolation",

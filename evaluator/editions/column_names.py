@@ -2,7 +2,8 @@
 
 from itertools import chain
 
-from vocboard.evaluator.rules import Declaration, Edition
+from vocboard.evaluator.declarations import BUILT_IN
+from vocboard.evaluator.rules import Edition
 from vocboard.evaluator.tasks.names import Metric
 
 # Columns of leaderboards and of their CSV beside the classes, which addresses and programs name.
@@ -11,7 +12,7 @@ COLUMNS = frozenset(
         *("rank", "method", "contributors", "affiliation", "submitted", "mean", "mean_over", "complete", "unit"),
         *("mean_low", "mean_high", "rank_best", "rank_worst", "first_group", "imported", "corrected_at"),
         *chain.from_iterable((metric.value, f"mean_{metric.value}") for metric in Metric),
-        *(f"declared_{declaration.value}" for declaration in Declaration),
+        *(declaration.column for declaration in BUILT_IN.values()),
     )
 )
 
@@ -19,5 +20,6 @@ COLUMNS = frozenset(
 def reserved_name(edition: Edition) -> str:
     """Return what is wrong if a class is called like another column of leaderboards or their CSV; else nothing."""
     names = dict.fromkeys(name for one in edition.competitions.values() for name in one.classes)
-    found = [name for name in names if name.lower() in COLUMNS]
+    declared = {each.column for one in edition.competitions.values() for each in one.declarations}
+    found = [name for name in names if name.lower() in COLUMNS | declared]
     return f"Rename {', '.join(found)}: leaderboards have other columns of this name." if found else ""

@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, fields
 
+from vocboard.evaluator.declarations import BUILT_IN, Declaration
 from vocboard.evaluator.rules import Competition, Edition, Limits, Overlap, TaskRules
 from vocboard.evaluator.tasks.names import Metric, Task
 from vocboard.evaluator.tasks.registries.definitions import METRICS, TASKS, name_lists
@@ -80,7 +81,7 @@ def _of_competitions(old: Edition, new: Edition) -> Iterator[tuple[str, str, str
         yield f"{key}: image set", before.image_set, after.image_set
         yield f"{key}: training data", before.training.value, after.training.value
         yield f"{key}: variant", before.variant or NONE, after.variant or NONE
-        yield f"{key}: declarations", _listed(before.declarations), _listed(after.declarations)
+        yield f"{key}: declarations", _declarations(before), _declarations(after)
     shared = [key for key in old.competitions if key in new.competitions]
     yield "Order of competitions", _listed(shared), _listed([key for key in new.competitions if key in shared])
 
@@ -93,6 +94,19 @@ def _in_words(competition: Competition | None) -> str:
 
 def _listed(names: Iterable[str]) -> str:
     return ", ".join(names) or NONE
+
+
+def _declarations(competition: Competition) -> str:
+    """Return their names; those that the edition defines with everything that it says of them."""
+    return _listed(
+        each.name if each == BUILT_IN.get(each.name) else f"{each.name} ({_definition(each)})"
+        for each in competition.declarations
+    )
+
+
+def _definition(declaration: Declaration) -> str:
+    kind = "; ".join(f"{value} = {words}" for value, words in declaration.choices.items()) or declaration.kind.value
+    return f"{declaration.heading}: {kind}{'' if declaration.is_required else ', can be made later'}"
 
 
 def _labels(edition: Edition) -> str:

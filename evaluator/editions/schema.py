@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from dataclasses import fields
 from typing import Any, TypeAlias
 
+from vocboard.evaluator.declarations import BUILT_IN, RESERVED_NAMES, Declaration, DeclarationKind
 from vocboard.evaluator.editions.checks import check_files_differ, check_names, file_pattern, measures
 from vocboard.evaluator.editions.tables import Table
 from vocboard.evaluator.metrics.shared_metrics import CurveKind
@@ -12,7 +13,6 @@ from vocboard.evaluator.rules import (
     AnnotationFormat,
     Annotations,
     Competition,
-    Declaration,
     Edition,
     Interpolation,
     LayoutProtocol,
@@ -31,8 +31,12 @@ MAX_COMPETITIONS = 16
 MAX_GROUPS = 254
 MAX_TITLE_LENGTH = 200
 MAX_VARIANT_LENGTH = 60
+MAX_DECLARATIONS = 20  # that an edition defines
+MAX_CHOICES = 20
+MAX_HEADING_LENGTH = 60  # of declarations, their units and choices
 _NAME = re.compile(r"[A-Za-z][A-Za-z0-9._-]{0,59}")
 _KEY = re.compile(r"[a-z][a-z0-9-]{0,29}")
+_FIELD = re.compile(r"[a-z][a-z0-9_]{0,39}")
 _IMAGE_SET = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,29}")
 
 _OF_ROC = frozenset(metric for metric, known in METRICS.items() if known.curve is CurveKind.ROC)
@@ -48,7 +52,8 @@ def edition_in(table: Table) -> Edition:
     lists = {key: _class_list(table, key) if table.has(key) else () for key in name_lists()}
     tasks = table.table("tasks")
     of_task = {task: tasks.table(task) for task in Task if tasks.has(task)}
-    declared = {task: _declarations(below) for task, below in of_task.items()}
+    definitions = {**BUILT_IN, **_definitions(table.table("declarations") if table.has("declarations") else None)}
+    declared = {task: _declarations(below, definitions) for task, below in of_task.items()}
     named = {task: _rules(below, task, classes, lists) for task, below in of_task.items()}
     for task in named:
         key = TASKS[task].needed_names
@@ -179,8 +184,51 @@ def _competition(
     return Competition(key, number, rules[task], training, image_set, variant, declared[task].get(training, ()))
 
 
-def _declarations(table: Table) -> _Declared:
-    """Return the required declarations by kind of training data."""
+def _definitions(table: Table | None) -> dict[str, Declaration]:
+    """Return the declarations that the edition defines, by name."""
+    if table is None:
+        return {}
+    names = table.names()
+    found = {name: _definition(table, name) for name in names}
+    for name in names[MAX_DECLARATIONS:]:
+        table.fail(name, f"left out, because {MAX_DECLARATIONS} declarations are the most")
+    return found
+
+
+def _definition(declarations: Table, name: str) -> Declaration:
+    if not _FIELD.fullmatch(name):
+        declarations.fail(name, "a table whose name has up to 40 lower-case letters, digits and _, a letter first")
+    elif name in BUILT_IN or name in RESERVED_NAMES:
+        declarations.fail(name, "a table with another name, because a submission has another field of this name")
+    table = declarations.table(name)
+    kind = table.choice("kind", DeclarationKind)
+    for key, needed in (("unit", DeclarationKind.NUMBER), ("choices", DeclarationKind.CHOICE)):
+        if table.has(key) and table.is_sound("kind") and kind is not needed:
+            table.fail(key, f'left out, unless kind is "{needed}"')
+    declaration = Declaration(
+        name,
+        _short(table, "title", MAX_HEADING_LENGTH),
+        kind,
+        _choices(table) if kind is DeclarationKind.CHOICE or table.has("choices") else {},
+        _short(table, "unit", MAX_HEADING_LENGTH) if table.has("unit") else "",
+        table.flag("required") if table.has("required") else True,
+    )
+    table.finish()
+    return declaration
+
+
+def _choices(table: Table) -> dict[str, str]:
+    listed = table.table("choices")
+    if table.is_sound("choices") and not 2 <= len(listed.names()) <= MAX_CHOICES:
+        table.fail("choices", f"a table of 2 to {MAX_CHOICES} values, each with its meaning in words")
+    for value in listed.names():
+        if not _FIELD.fullmatch(value):
+            listed.fail(value, "a value of up to 40 lower-case letters, digits and _, a letter first")
+    return {value: _short(listed, value, MAX_HEADING_LENGTH) for value in listed.names()}
+
+
+def _declarations(table: Table, definitions: Mapping[str, Declaration]) -> _Declared:
+    """Return the declarations by kind of training data."""
     if not table.has("declarations"):
         return {}
     stated = table.table("declarations")
@@ -188,9 +236,9 @@ def _declarations(table: Table) -> _Declared:
     for training in Training:
         if stated.has(training):
             names = stated.texts(training)
-            if not set(names) <= set(Declaration):
-                stated.fail(training, "names out of " + ", ".join(Declaration))
-            found[training] = tuple(Declaration(name) for name in names if name in set(Declaration))
+            if not set(names) <= set(definitions):
+                stated.fail(training, "names out of " + ", ".join(definitions))
+            found[training] = tuple(definitions[name] for name in names if name in definitions)
     stated.finish()
     return found
 

@@ -85,7 +85,7 @@ class StoredResults:
             if header["reader"] != READER_VERSION:
                 raise ColumnsError(f"columns of reader {header['reader']!r}, this one is {READER_VERSION}")
             keys = [key for key, _ in header["entries"]]
-            if header["read_against"] not in (digest(edition, image_sets, keys), _digest_of_all(edition, image_sets)):
+            if header["read_against"] != digest(edition, image_sets, keys):
                 raise ColumnsError("columns that were read against another edition or other image sets")
             self.results = {key: self._entry(key, found, edition, classes) for key, found in header["entries"]}
         except (ValueError, LookupError, TypeError) as error:
@@ -160,12 +160,6 @@ def digest(edition: Edition, image_sets: ImageSets, competitions: Collection[str
 def _read_by(competition: Competition) -> tuple[object, ...]:
     protocol = competition.rules.layout_protocol
     return competition.key, competition.task.value, competition.image_set, competition.classes, str(protocol)
-
-
-def _digest_of_all(edition: Edition, image_sets: ImageSets) -> str:
-    """Return the digest that versions before 1.1 wrote: of all rules of the edition."""
-    # The repr of an edition is made of texts, numbers, tuples and dicts: the same in every process.
-    return _digest([repr(edition)], image_sets)
 
 
 def _digest(rules: Sequence[str], image_sets: ImageSets) -> str:

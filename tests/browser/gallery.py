@@ -229,7 +229,7 @@ def make_submission(
     """Make a scored submission without its scores."""
     fields: dict[str, Any] = {
         "description": "Looks at the image twice.",
-        "training_data": "VOC2012 trainval and one million images of our own; none from flickr.",
+        "declarations": {"training_data": "VOC2012 trainval and one million images of our own; none from flickr."},
         "contributors": "P. Participant",
         "affiliation": "Laboratory",
         "archive_sha256": hashlib.sha256(

@@ -13,6 +13,7 @@ from tests.browser.conftest import Exhibition, SignIn
 from tests.browser.dropping import drop, drop_files
 from tests.browser.exhibition import cookies_of
 from tests.support.factories import make_challenge, make_user
+from tests.support.figures import RESULTS, street_challenge
 from tests.support.services import make_tables
 from tests.support.site import Site, serving
 from tests.support.wrong_archives import CASES, TRAINING_DATA, WrongArchive, challenge, detections, tar, under
@@ -211,3 +212,24 @@ def test_several_files_or_files_beside_the_form_are_not_taken(
     drop_files(page, "[data-drop]", "comp3_det_test_car.txt", "comp3_det_test_dog.txt")
     expect(page.locator("#report")).to_contain_text("You dropped 2 files. Pack the files into one archive")
     expect(page.locator("[data-chosen]")).to_be_hidden()
+
+
+def test_declared_numbers_that_are_typed_stay_when_another_archive_is_checked(
+    site: Site, page: Page, tmp_path: Path
+) -> None:
+    with site.writing() as session:
+        slug, email = street_challenge(session).slug, make_user(session).email
+    page.context.add_cookies(cookies_of(site, email))
+    page.goto(f"{site.url}/challenges/{slug}/submit")
+    choose(page, tmp_path / "results.tar.gz", RESULTS)
+    page.get_by_label("Parameters, million").fill("25.6", timeout=PATIENCE_MS)
+    page.get_by_label("Apache 2.0").check()
+    choose(page, tmp_path / "again.tar.gz", RESULTS)
+    expect(page.get_by_text("again.tar.gz")).to_be_visible()
+    page.get_by_label("Parameters, million").wait_for(timeout=PATIENCE_MS)
+    expect(page.get_by_label("Parameters, million")).to_have_value("25.6")
+    expect(page.get_by_label("Apache 2.0")).to_be_checked()
+    page.get_by_label("Name", exact=True).fill("Mine")
+    page.get_by_label("Training data statement").fill("COCO")
+    submit(page)
+    expect(page.get_by_text("25.6 million")).to_be_visible()

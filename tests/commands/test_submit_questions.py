@@ -9,8 +9,10 @@ from pathlib import Path
 
 import pytest
 
+import vocboard
 from tests.commands.board import Shown, pseudo_terminal
 from tests.support.factories import make_token, make_user
+from tests.support.figures import RESULTS, street_challenge
 from tests.support.site import Site, serving
 from tests.support.wrong_archives import challenge, detections, tar
 from vocboard.app.settings import Settings
@@ -115,3 +117,58 @@ def test_without_a_terminal_everything_missing_is_one_error_and_nothing_is_asked
     assert piped(slug, tar(WITHOUT_BIRD), "--training-data", "Images.", "--affiliation", "").returncode == 0
     assert [(one.contributors, one.affiliation) for one in submissions(site)] == [("Bob", "Institute"), ("Bob", "")]
     assert b"standard input is empty" in piped(slug, b"").stderr
+
+
+@pytest.fixture
+def street(site: Site, monkeypatch: pytest.MonkeyPatch) -> str:
+    """Give a challenge whose edition defines declarations; a new participant is logged in."""
+    with site.writing() as session:
+        found = street_challenge(session).slug
+        monkeypatch.setenv("VOCBOARD_TOKEN", make_token(session, make_user(session)))
+    monkeypatch.setenv("VOCBOARD_SERVER", site.url)
+    return found
+
+
+def test_a_terminal_asks_for_what_the_edition_defines(site: Site, street: str, tmp_path: Path) -> None:
+    archive = tmp_path / "results.tar.gz"
+    archive.write_bytes(RESULTS)
+    command = ["submit", street, str(archive), "--method", "Mine", "--training-data", "Ours."]
+    with pseudo_terminal(*command) as (terminal, shown):
+        answer(terminal, shown, "comp1: Parameters, in million?", "many")
+        answer(terminal, shown, "in million? many", "25.6")
+        answer(terminal, shown, "comp1: Time, in ms per image? (Enter to declare it later)", "")
+        answer(terminal, shown, "comp1: Licence? (Enter to declare it later) [open/none]", "none")
+        shown.until("Accepted as submission")
+    [made] = submissions(site)
+    assert made.declarations == {"training_data": "Ours.", "parameters": 25.6, "licence": "none"}
+
+
+def test_options_declare_what_the_edition_defines(site: Site, street: str, tmp_path: Path) -> None:
+    archive = tmp_path / "results.tar.gz"
+    archive.write_bytes(RESULTS)
+    given = ["--training-data", "Ours."]
+    for options, said in (
+        ([], "add --declare parameters=VALUE for comp1"),
+        (["--declare", "parameters=many"], "--declare parameters: expected a number that is at least 0, not 'many'"),
+        (["--declare", "licence=mine"], "--declare licence: expected open or none, not 'mine'"),
+        (["--declare", "parametres=3"], "the challenge knows no declaration 'parametres'; it knows training_data, par"),
+        (["--declare", "parameters"], "expected NAME=VALUE, such as parameters=25.6"),
+    ):
+        done = piped(street, RESULTS, *given, *options)
+        assert (done.returncode, said in done.stderr.decode()) == (2, True), done.stderr
+    done = piped(street, RESULTS, *given, "--declare", "parameters=25.6", "--declare", "licence=open")
+    assert done.returncode == 0, done.stderr
+    assert "comp1 requires --declare ms_per_image=VALUE; without it" in done.stderr.decode()
+    [made] = submissions(site)
+    assert made.declarations == {"training_data": "Ours.", "parameters": 25.6, "licence": "open"}
+    edit = [sys.executable, "-m", "vocboard.commands.main", "edit", str(made.id)]
+    subprocess.run([*edit, "--declare", "ms_per_image=3.5", "--declare", "licence="], check=True)
+    shown = subprocess.run(edit, check=True, capture_output=True, text=True).stdout
+    assert "ms_per_image:    3.5\n" in shown
+    with vocboard.Client(site.url) as client:
+        client.edit(str(made.id), declarations={"parameters": 30})
+        client.submit(street, archive, method="Mine", training_data="Ours.", declarations={"parameters": 7.5})
+    assert [one.declarations for one in submissions(site)] == [
+        {"training_data": "Ours.", "parameters": 30.0, "ms_per_image": 3.5},
+        {"training_data": "Ours.", "parameters": 7.5},
+    ]

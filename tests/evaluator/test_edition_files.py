@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
+from vocboard.evaluator.declarations import TRAINING_DATA, Declaration, DeclarationKind
 from vocboard.evaluator.editions import (
-    Declaration,
     EditionFileError,
     WithoutPositives,
     load,
@@ -16,6 +16,7 @@ from vocboard.evaluator.editions import (
     read_text,
     source,
 )
+from vocboard.evaluator.editions.column_names import reserved_name
 from vocboard.evaluator.rules import Overlap
 
 GOOD = """\
@@ -85,9 +86,76 @@ def mistakes(text: str) -> list[tuple[int | None, str]]:
 def test_a_good_file_is_read() -> None:
     edition = read_text(GOOD, "own.toml")
     assert list(edition.competitions) == ["comp1", "maps"]
-    assert edition.competitions["comp1"].declarations == (Declaration.TRAINING_DATA,)
+    assert edition.competitions["comp1"].declarations == (TRAINING_DATA,)
     assert edition.competitions["maps"].declarations == ()
     assert edition.parts == edition.actions == ()
+
+
+DEFINED = """
+[declarations.parameters]
+title = "Parameters"
+kind = "number"
+unit = "million"
+
+[declarations.licence]
+title = "Licence"
+kind = "choice"
+choices = { open = "Apache 2.0", none = "not released" }
+required = false
+"""
+
+
+def test_an_edition_can_define_declarations() -> None:
+    text = GOOD.replace('["training_data"]', '["training_data", "licence", "parameters"]') + DEFINED
+    declared = read_text(text, "own.toml").competitions["comp1"].declarations
+    assert declared == (
+        TRAINING_DATA,
+        Declaration(
+            "licence",
+            "Licence",
+            DeclarationKind.CHOICE,
+            {"open": "Apache 2.0", "none": "not released"},
+            is_required=False,
+        ),
+        Declaration("parameters", "Parameters", DeclarationKind.NUMBER, unit="million"),
+    )
+    assert read_text(text, "own.toml").competitions["comp1"].figures == declared[2:]
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "message"),
+    [
+        ('kind = "number"', 'kind = "numbr"', "declarations.parameters.kind must be one of text, choice, number"),
+        ('kind = "number"', 'kind = "text"', 'declarations.parameters.unit must be left out, unless kind is "number"'),
+        ('unit = "million"', "unit = 6", "declarations.parameters.unit must be a text"),
+        ('unit = "million"', 'units = "million"', "declarations.parameters.units: no such key."),
+        ('title = "Licence"', "", "declarations.licence.title must be a text, but it is missing"),
+        (
+            'kind = "choice"',
+            'kind = "number"',
+            'declarations.licence.choices must be left out, unless kind is "choice"',
+        ),
+        (', none = "not released"', "", "declarations.licence.choices must be a table of 2 to 20 values"),
+        ("open =", "Open =", "declarations.licence.choices.Open must be a value of up to 40 lower-case letters"),
+        ("required = false", 'required = "no"', "declarations.licence.required must be true or false"),
+        ("[declarations.licence]", "[declarations.training_data]", "declarations.training_data must be a table with"),
+        ("[declarations.licence]", "[declarations.method_name]", "declarations.method_name must be a table with"),
+        ("[declarations.licence]", '[declarations."ms per image"]', "declarations.ms per image must be a table whose"),
+        ('any = ["training_data"]', 'any = ["parametres"]', "tasks.detection.declarations.any must be names out of"),
+    ],
+)
+def test_mistakes_of_defined_declarations_are_reported(before: str, after: str, message: str) -> None:
+    text = GOOD + DEFINED
+    assert before in text
+    assert any(told.startswith(message) for _, told in mistakes(text.replace(before, after)))
+
+
+def test_no_class_can_be_called_like_the_column_of_a_declaration() -> None:
+    edition = read_text(
+        GOOD.replace('["training_data"]', '["parameters"]').replace('"car"', '"declared_parameters"') + DEFINED,
+        "own.toml",
+    )
+    assert reserved_name(edition).startswith("Rename declared_parameters:")
 
 
 @pytest.mark.parametrize(

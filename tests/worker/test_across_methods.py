@@ -73,7 +73,7 @@ def publish_all(
             "method_name": f"M{number}",
         }
         if edition.competitions[keys[0]].task is Task.SEGMENTATION:
-            given["training_annotation"] = "segmentation_only"
+            given["declarations"] = {"training_annotation": "segmentation_only"}
         submitted.append(backend.submit(user, challenge, **given))
     while evaluate_next(backend.database, backend.store, backend.settings):
         pass

@@ -56,7 +56,7 @@ def computed(*noises: float) -> tuple[Computed, list[uuid.UUID]]:
         )
         entries.append(
             Entry(
-                uuid.uuid4(), "M", "", "", Declared("", None, None, 0), datetime.now(UTC), found.measure.mean, 2, True,
+                uuid.uuid4(), "M", "", "", Declared(), datetime.now(UTC), found.measure.mean, 2, True,
                 scores, {}, result_id=result,
             )
         )  # fmt: skip

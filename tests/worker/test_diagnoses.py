@@ -72,7 +72,7 @@ def test_diagnoses_of_all_tasks_are_those_of_the_command_line(
         challenge,
         archive=golden(GOLDEN).results.read_bytes(),
         entries=tuple(EnteredCompetition(key, entry.classes) for key, entry in read.results.items()),
-        training_annotation="segmentation_only",
+        declarations={"training_annotation": "segmentation_only"},
     )
     assert evaluate_next(backend.database, backend.store, backend.settings)
     assert diagnose_next(backend.database, backend.store, backend.settings)

@@ -1,15 +1,26 @@
 """Schemas for challenges and their phases."""
 
 import uuid
-from typing import Any
+from typing import Annotated, Any
 
-from pydantic import AliasPath, BaseModel, ConfigDict, Field
+from pydantic import AliasPath, BaseModel, BeforeValidator, ConfigDict, Field
 
 from vocboard.app.api.schemas.values import Fraction, FromObject, Imported, Instant
 from vocboard.app.challenges.models import MAIN_PHASE, Admission, Detail, Freeze, Visibility
 from vocboard.app.challenges.rules import PhaseRules
 from vocboard.app.challenges.service import ChallengeRules, PhaseState
-from vocboard.evaluator.editions import Declaration, Metric, Task, Training
+from vocboard.evaluator.editions import DeclarationKind, Metric, Task, Training
+
+
+class DeclarationType(FromObject):
+    """A declaration about a method."""
+
+    name: str = Field(description="Name of the field of the upload form.", examples=["parameters"])
+    title: str
+    kind: DeclarationKind
+    unit: str = Field(description="Unit of a number; empty if it has none.")
+    choices: dict[str, str] = Field(description="What each value of a choice means; empty for other kinds.")
+    is_required: bool = Field(description="Whether an upload without it is refused. Others can be declared later.")
 
 
 class Competition(FromObject):
@@ -26,8 +37,11 @@ class Competition(FromObject):
     metric: Metric = Field(validation_alias=AliasPath("rules", "metric"))
     classes: list[str]
     result_file: str = Field(description="Pattern of result file names.", examples=["Main/comp4_det_test_{class}.txt"])
-    declarations: list[Declaration] = Field(
-        description="Declarations that the competition requires. Each is a field of the upload form."
+    declarations: Annotated[list[str], BeforeValidator(lambda found: [each.name for each in found])] = Field(
+        description="Declarations that the competition asks for. Each is a field of the upload form."
+    )
+    declaration_types: list[DeclarationType] = Field(
+        validation_alias="declarations", description="The same, each with its type."
     )
 
 

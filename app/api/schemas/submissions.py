@@ -1,16 +1,16 @@
 """Schemas for submissions and their scores."""
 
 import uuid
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
-from pydantic import AliasPath, BaseModel, ConfigDict, Field
+from pydantic import AliasPath, BaseModel, ConfigDict, Field, WithJsonSchema
 
 from vocboard.app.api.problems import UploadProblem
 from vocboard.app.api.schemas.values import Fraction, FromObject, Imported, Instant
 from vocboard.app.evaluations.diagnosis_failures import DiagnosisFailure
 from vocboard.app.evaluations.visible import DiagnosisState
 from vocboard.app.submissions.models import FlickrImages, State, TrainingAnnotation
-from vocboard.evaluator.editions import Declaration, Metric, Task
+from vocboard.evaluator.editions import Metric, Task
 from vocboard.evaluator.metrics.shared_metrics import CurveKind
 
 
@@ -33,6 +33,9 @@ class Method(FromObject):
     )
     flickr_image_count: int = Field(
         validation_alias="flickr_count", description="Number of hashes of flickr images that were declared."
+    )
+    declarations: dict[str, str | float] = Field(
+        description="All declarations that were made, by name: text, the value of a choice, or a number."
     )
     paper_url: str = Field(validation_alias=AliasPath("method", "paper_url"))
     code_url: str = Field(validation_alias=AliasPath("method", "code_url"))
@@ -139,7 +142,9 @@ class SubmissionSummary(FromObject):
     created_at: Instant
     published_at: Instant | None
     published_competitions: list[str] = Field(description="Keys of the competitions whose leaderboards list it.")
-    not_declared: list[Declaration] = Field(description="Required declarations that the owner has not made.")
+    not_declared: list[str] = Field(
+        description="Names of declarations that the competitions ask for, and that the owner has not made."
+    )
     submitted_by: str | None = Field(description="Name of the user; null unless you organise the challenge.")
 
 
@@ -178,10 +183,18 @@ class SubmissionDetails(SubmissionSummary):
     )
 
 
-class Changes(BaseModel):
-    """Changes to what the owner says about a submission. Omitted fields are unchanged."""
+_DECLARED = {"anyOf": [{"type": "string"}, {"type": "number", "minimum": 0}, {"type": "null"}]}
 
-    model_config = ConfigDict(extra="forbid")
+
+class Changes(BaseModel):
+    """Changes to what the owner says about a submission. Omitted fields are unchanged.
+
+    Other fields are declarations that the challenge's edition defines, by name.
+    """
+
+    model_config = ConfigDict(extra="allow")
+
+    __pydantic_extra__: dict[str, Annotated[Any, WithJsonSchema(_DECLARED)]]  # checked with the edition
 
     training_data: str | None = None
     training_annotation: (

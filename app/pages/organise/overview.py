@@ -25,7 +25,6 @@ from vocboard.app.pages import wording
 from vocboard.app.pages.filters import address_with, chosen
 from vocboard.app.pages.forms import NO_ERRORS, FormErrors, go_to
 from vocboard.app.pages.rendering import render
-from vocboard.app.submissions.forms import TITLES
 from vocboard.app.web.csrf import protect_form
 from vocboard.app.web.organised import Organised, OrganisedChallenge
 
@@ -145,7 +144,6 @@ def _submissions_page(
         kinds=wording.KINDS,
         flags=wording.FLAGS,
         actions=wording.BULK_ACTIONS,
-        declaration_titles=TITLES,
         ticked=frozenset(ticked),
         done_count=done,
         refused=[(methods.get(one.submission_id, str(one.submission_id)), one.refusal) for one in refused],

@@ -17,7 +17,7 @@ const idOf = (upload) => new URL(upload.url).pathname.split("/").pop();
 function replaceDeclarations(section) {
   const typed = new FormData(form);
   part("declarations").replaceChildren(...section.childNodes);
-  for (const field of part("declarations").querySelectorAll("textarea[name]")) {
+  for (const field of part("declarations").querySelectorAll("textarea[name], input[type=text]")) {
     if (typed.get(field.name)) field.value = typed.get(field.name);
   }
   for (const choice of part("declarations").querySelectorAll("input[type=radio], input[type=checkbox]")) {

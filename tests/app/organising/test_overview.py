@@ -30,7 +30,7 @@ WARNING = {"code": "x", "severity": "warning", "message": "Odd.", "file": "a.txt
 
 
 def scored(session: Session, challenge: Challenge, owner: User, name: str, score: float, **given: Any) -> str:
-    fields = {"archive_sha256": f"{uuid.uuid4().int:064x}", "training_data": "VOC", **given}
+    fields = {"archive_sha256": f"{uuid.uuid4().int:064x}", "declarations": {"training_data": "VOC"}, **given}
     make_scored(session, challenge, owner, name, score=score, **fields)
     return name
 
@@ -44,7 +44,7 @@ def challenge(database: Database) -> Challenge:
         bob = make_user(session, name="Bob_100%", email="bob@lab.example")
         scored(session, made, ada, "First", 0.25, created_at=now() - 9 * day, archive_sha256="a" * 64)
         scored(session, made, ada, "Second", 0.75, created_at=now() - 2 * day, warnings=[WARNING, WARNING])
-        scored(session, made, ada, "Third", 0.5, created_at=now() - 1 * day, published_at=now(), training_data="")
+        scored(session, made, ada, "Third", 0.5, created_at=now() - 1 * day, published_at=now(), declarations={})
         scored(session, made, bob, "Copy", 0.25, created_at=now(), archive_sha256="a" * 64, state=State.DISQUALIFIED)
     return made
 

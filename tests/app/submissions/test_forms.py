@@ -1,9 +1,15 @@
 """What participants say of a submission is checked at once, all of it."""
 
+from dataclasses import replace
+
 import pytest
 
+from vocboard.app.api.schemas.submissions import Changes
 from vocboard.app.errors import InvalidInputError
+from vocboard.app.intake.multipart import ARCHIVE_FIELD, FIXED_FIELDS, NOT_SUBMITTED
+from vocboard.app.participating import describing
 from vocboard.app.submissions.forms import (
+    Needed,
     SubmissionForm,
     checked,
     needed_by,
@@ -12,7 +18,9 @@ from vocboard.app.submissions.forms import (
     statements,
     unpack_hashes,
 )
-from vocboard.evaluator.editions import Declaration, load
+from vocboard.app.submissions.models import Declared
+from vocboard.evaluator.declarations import BUILT_IN, RESERVED_NAMES, TRAINING_DATA, Declaration, DeclarationKind
+from vocboard.evaluator.editions import load
 
 EDITION = load("VOC2012")
 
@@ -20,7 +28,7 @@ EDITION = load("VOC2012")
 HASHES = f"{'0a' * 32} {'f0' * 8}\n{'1b' * 32} {'0f' * 8}\n"
 
 
-def needed(*competitions: str) -> dict[Declaration, list[str]]:
+def needed(*competitions: str) -> dict[str, Needed]:
     return needed_by(EDITION.competitions[key] for key in competitions)
 
 
@@ -63,38 +71,38 @@ def test_asks_for_declarations_where_the_rules_do(competition: str, fields: set[
     "declared", [{"training_data": "Segmentations."}, {"training_annotation": "segmentation_only"}]
 )
 def test_a_statement_in_words_counts_for_the_annotation(declared: dict[str, str]) -> None:
-    checked(SubmissionForm("Method", **declared), edition=EDITION, needed=needed("comp5"))  # type: ignore[arg-type]
+    checked(SubmissionForm("Method", declarations=declared), edition=EDITION, needed=needed("comp5"))
 
 
 def test_what_each_competition_asks_for_is_known_before_the_archive() -> None:
     free = [EDITION.competitions[key] for key in ("comp2", "comp4")]
-    assert set(needed_by_each(free)) == {Declaration.TRAINING_DATA, Declaration.FLICKR_IMAGES}
+    assert set(needed_by_each(free)) == {"training_data", "flickr_images"}
     assert needed_by_each([*free, EDITION.competitions["comp1"]]) == {}
 
 
 @pytest.mark.parametrize(
-    ("declared", "field"),
+    ("declared", "listed", "field"),
     [
-        ({"flickr_images": "perhaps"}, "flickr_images"),
-        ({"flickr_images": "yes"}, "flickr_image_hashes"),
-        ({"flickr_images": "yes", "flickr_image_hashes": read_listed_images("# nothing")}, "flickr_image_hashes"),
-        ({"flickr_images": "no", "flickr_image_hashes": read_listed_images(HASHES)}, "flickr_images"),
-        (
-            {"flickr_images": "yes", "flickr_image_hashes": read_listed_images(f"{HASHES}photo.jpg")},
-            "flickr_image_hashes",
-        ),
-        ({"training_annotation": "boxes"}, "training_annotation"),
+        ({"flickr_images": "perhaps"}, "", "flickr_images"),
+        ({"flickr_images": "yes"}, "", "flickr_image_hashes"),
+        ({"flickr_images": "yes"}, "# nothing", "flickr_image_hashes"),
+        ({"flickr_images": "no"}, HASHES, "flickr_images"),
+        ({"flickr_images": "yes"}, f"{HASHES}photo.jpg", "flickr_image_hashes"),
+        ({"training_annotation": "boxes"}, "", "training_annotation"),
     ],
 )
-def test_declarations_that_make_no_sense_are_refused(declared: dict[str, object], field: str) -> None:
-    assert set(wrong(SubmissionForm("Method", **declared))) == {field}  # type: ignore[arg-type]
+def test_declarations_that_make_no_sense_are_refused(declared: dict[str, str], listed: str, field: str) -> None:
+    form = SubmissionForm("Method", declarations=declared, flickr_image_hashes=read_listed_images(listed))
+    assert set(wrong(form)) == {field}
 
 
 def test_what_is_left_open_is_shown_as_such() -> None:
     form = SubmissionForm(
-        "Method", training_data="COCO.", flickr_images="yes", flickr_image_hashes=read_listed_images(HASHES)
+        "Method",
+        declarations={"training_data": "COCO.", "flickr_images": "yes"},
+        flickr_image_hashes=read_listed_images(HASHES),
     )
-    shown = statements(checked(form, edition=EDITION)[1], Declaration)
+    shown = statements(checked(form, edition=EDITION)[1], BUILT_IN.values())
     assert [one.text for one in shown] == ["COCO.", None, "2, listed for the organisers"]
 
 
@@ -108,3 +116,70 @@ def test_a_long_file_name_keeps_its_end() -> None:
     form, _ = checked(SubmissionForm("Method", archive_name="x" * 300 + "\n.tar.gz"), edition=EDITION)
     assert len(form.archive_name) == 255
     assert form.archive_name.endswith("x.tar.gz")
+
+
+OWN = [
+    Declaration("ms_per_image", "Time", DeclarationKind.NUMBER, unit="ms"),
+    Declaration("licence", "Licence", DeclarationKind.CHOICE, {"open": "Apache 2.0", "none": "not released"}),
+    Declaration("hardware", "Hardware", is_required=False),
+]
+OWN_EDITION = replace(
+    EDITION, competitions={"comp4": replace(EDITION.competitions["comp4"], declarations=(TRAINING_DATA, *OWN))}
+)
+
+
+def test_declarations_that_the_edition_defines_are_checked_by_kind_all_at_once() -> None:
+    declared = {"training_data": "COCO.", "ms_per_image": "fast", "licence": "mine", "hardware": "a\u202eb"}
+    with pytest.raises(InvalidInputError) as raised:
+        checked(SubmissionForm(" ", declarations=declared), edition=OWN_EDITION)
+    assert raised.value.fields == {
+        "method_name": "Required.",
+        "ms_per_image": "Enter a number that is at least 0, such as 25.6.",
+        "licence": "Choose open or none.",
+        "hardware": "Remove the invisible character U+202E (right-to-left override) after “a”.",
+    }
+
+
+@pytest.mark.parametrize("text", ["-1", "nan", "inf", "1e999", "1,5", "1_000", "0x10", "twelve", "\u0661", "1" * 400])
+def test_no_other_text_is_a_number(text: str) -> None:
+    with pytest.raises(InvalidInputError):
+        checked(SubmissionForm("Method", declarations={"ms_per_image": text}), edition=OWN_EDITION)
+
+
+@pytest.mark.parametrize(
+    ("given", "number"),
+    [("12.5", 12.5), (" 7 ", 7.0), (".5", 0.5), ("2.", 2.0), ("1e3", 1000.0), (0, 0.0), (0.25, 0.25)],
+)
+def test_numbers_are_stored_as_such(given: str | float, number: float) -> None:
+    form, declared = checked(SubmissionForm("Method", declarations={"ms_per_image": given}), edition=OWN_EDITION)
+    assert form.declarations == declared.values == {"ms_per_image": number}
+
+
+def test_only_required_ones_must_be_made_at_the_upload() -> None:
+    needed = needed_by(OWN_EDITION.competitions.values())
+    with pytest.raises(InvalidInputError) as raised:
+        checked(SubmissionForm("Method"), edition=OWN_EDITION, needed=needed)
+    assert raised.value.fields == {
+        "training_data": "For comp4, describe the training data.",
+        "ms_per_image": "For comp4, enter a number, in ms.",
+        "licence": "For comp4, choose open or none.",
+    }
+
+
+def test_values_are_shown_in_words_with_units() -> None:
+    declared = Declared({"ms_per_image": 1234.5, "licence": "open", "hardware": "A toaster"})
+    assert [(one.text, one.brief) for one in statements(declared, OWN)] == [
+        ("1,234.5 ms", "Time: 1,234.5 ms"),
+        ("Apache 2.0", "Licence: Apache 2.0"),
+        ("A toaster", "Hardware: A toaster"),
+    ]
+
+
+def test_values_of_another_kind_than_the_edition_asks_for_now_count_as_not_declared() -> None:
+    declared = Declared({"ms_per_image": "fast", "licence": 3.0})
+    assert [one.value for one in statements(declared, OWN)] == [None, None, None]
+
+
+def test_no_edition_can_define_a_declaration_called_like_another_field() -> None:
+    assert {*FIXED_FIELDS, *NOT_SUBMITTED, ARCHIVE_FIELD, *describing.FIELDS} <= RESERVED_NAMES
+    assert set(Changes.model_fields) <= RESERVED_NAMES | set(BUILT_IN)

@@ -38,6 +38,7 @@ from vocboard.app.organising import challenge_changes, moderation, phase_changes
 from vocboard.app.participating import publishing
 from vocboard.app.settings import Settings
 from vocboard.app.storage.archives import ArchiveStore
+from vocboard.app.submissions.models import Declared
 
 DAY = timedelta(days=1)
 # What is refused does not depend on the set-up of the server that exported it.
@@ -70,6 +71,7 @@ def spring(backend: Backend, clock: Clock) -> Spring:
             archive=make_archive(confidences),
             columns=make_columns(confidences),
             method_name=f"Method {number}",
+            declarations={"training_data": f"Images {number}.", "flickr_images": "no"},
             phase_key="val" if number == 3 else "main",
         )
         for number, confidences in enumerate(CONFIDENCES)
@@ -286,6 +288,28 @@ def again(name: str) -> Callable[[dict[str, bytes]], None]:
         files[name] += files[name].splitlines()[0] + b"\n"
 
     return changed
+
+
+def as_format_4(files: dict[str, bytes]) -> None:
+    """Write an export as versions did in which each declaration was a field."""
+    files["challenge.json"] = json.dumps({**json.loads(files["challenge.json"]), "format": 4}).encode()
+    submissions = [json.loads(line) for line in files["submissions.jsonl"].splitlines()]
+    frozen = [json.loads(line) for line in files["frozen-leaderboards.jsonl"].splitlines()]
+    for record in (*submissions, *(entry for one in frozen for entry in one["content"]["entries"])):
+        record |= {"training_annotation": None, **record.pop("declarations")}
+    for name, records in (("submissions.jsonl", submissions), ("frozen-leaderboards.jsonl", frozen)):
+        files[name] = b"\n".join(json.dumps(record).encode() for record in records)
+
+
+@ON_ONE_SET_UP
+def test_declarations_come_along_from_an_earlier_version(spring: Spring, other: Server, tmp_path: Path) -> None:
+    other.take(edited(spring.export(tmp_path / "spring.tar"), as_format_4))
+    before, after = (
+        [entry.declared for board in boards(database) for entry in board.rows.entries]
+        for database in (spring.backend.database, other.database)
+    )
+    assert before == after
+    assert Declared({"training_data": "Images 1.", "flickr_images": "no"}) in after
 
 
 NOBODY = "00000000-0000-4000-8000-000000000000"
