@@ -20,7 +20,9 @@ PAGES = {
     REPORT: ("organiser", 200),
     "/organise/new": ("organiser", 200),
 }
-STOPS = """() => [...document.querySelectorAll("a[href], button, input, select, textarea, summary, [tabindex='0']")]
+STOPS = """() => [...document.querySelectorAll(
+    "a[href]:not([tabindex='-1']), button, input, select, textarea, summary, [tabindex='0']"
+  )]
   .filter((element) => element.checkVisibility() && !element.disabled && element.type !== "hidden")
   .map((element, number) => (element.dataset.stop = number)).length"""
 # Which stop has the focus, and what is over its middle, if that is something else.

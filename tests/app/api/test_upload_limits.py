@@ -232,21 +232,22 @@ def test_a_body_that_is_too_slow_is_aborted(serve: Serve) -> None:
 
 @pytest.mark.skipif(not Path("/proc/self/task").exists(), reason="needs Linux's /proc")
 def test_a_client_that_goes_away_ends_the_checks(serve: Serve, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The upload is a pipe that nobody writes to by the time it is checked, so that reading it never ends."""
+    """The upload is a pipe that nothing is written to when it is checked, so that reading it never ends."""
     entrant = Entrant(serve(uploads_per_hour=2, validation_processes=1))
     archives = entrant.site.application.state.services.store
-    receive = archives.receive
+    receive, writers = archives.receive, list[int]()
 
     def receive_into_pipe(**given: int) -> object:
         archive = receive(**given)
-        finish = archive.finish
+        flush = archive.flush  # before the check; the archive is flushed to disk while it is checked
 
-        def finish_and_replace() -> None:
-            finish()
+        def flush_and_replace() -> None:
+            flush()
             archive.path.unlink(missing_ok=True)
             os.mkfifo(archive.path)
+            writers.append(os.open(archive.path, os.O_RDWR))
 
-        archive.finish = finish_and_replace
+        archive.flush = flush_and_replace
         return archive
 
     monkeypatch.setattr(archives, "receive", receive_into_pipe)
@@ -259,6 +260,8 @@ def test_a_client_that_goes_away_ends_the_checks(serve: Serve, monkeypatch: pyte
     wait_until(lambda: validator.reading == 0)
     monkeypatch.undo()
     wait_until(lambda: not any(path.is_fifo() for path in entrant.site.settings.archives.rglob("*")))
+    for writer in writers:
+        os.close(writer)
     assert entrant.total() == 0
     assert entrant.submit().status_code == 201, "the only process for validation is free again"
     assert entrant.submit().status_code == 429, "the attempt that was broken off counts"
