@@ -31,7 +31,7 @@ from vocboard.evaluator.reading import read_results
 from vocboard.evaluator.stored_results.stored_results import ResultsWriter
 from vocboard.worker import ground_truth_files
 
-FORM: dict[str, Any] = {"method_name": "Method", "declarations": {"training_data": "Images of our own."}}
+METHOD, DECLARATIONS = "Method", {"training_data": "Images of our own."}
 BOUNDARY = "benchmark"
 ANSWER_SECONDS = 300
 
@@ -64,7 +64,7 @@ class Competition:
                         session,
                         user=self.user,
                         challenge=self.challenge,
-                        form=SubmissionForm(**FORM),
+                        form=SubmissionForm(method_name=METHOD, declarations=DECLARATIONS),
                         archive=incoming,
                         report=report,
                         columns=read,
@@ -89,7 +89,7 @@ class Competition:
         """Send a file to the challenge; return the answer's status and JSON. The system sends it, next to no Python."""
         fields = "".join(
             f'--{BOUNDARY}\r\nContent-Disposition: form-data; name="{name}"\r\n\r\n{value}\r\n'
-            for name, value in FORM.items()
+            for name, value in {"method_name": METHOD, **DECLARATIONS}.items()
         )
         part = f'--{BOUNDARY}\r\nContent-Disposition: form-data; name="archive"; filename="{archive.name}"\r\n\r\n'
         body, end = (fields + part).encode(), f"\r\n--{BOUNDARY}--\r\n".encode()
