@@ -38,6 +38,15 @@ def test_a_line_is_drawn_once_it_takes_long_and_removed_at_the_end() -> None:
     assert stream.getvalue().endswith("\r\x1b[K")
 
 
+# An idle machine may have done its work before a line is drawn.
+DRAWING_IMMEDIATELY = """
+import sys
+from vocboard.commands import main, progress
+progress.SHOWN_AFTER_SECONDS = 0.0
+sys.exit(main.main())
+"""
+
+
 @pytest.mark.full
 @pytest.mark.parametrize("command", ["evaluate", "validate"])
 def test_commands_draw_on_a_terminal_alone(command: str) -> None:
@@ -47,7 +56,8 @@ def test_commands_draw_on_a_terminal_alone(command: str) -> None:
     plain = subprocess.run(arguments, capture_output=True, text=True, check=True)
     assert plain.stderr == ""
     leader, follower = pty.openpty()
-    with subprocess.Popen(arguments, stdout=subprocess.PIPE, stderr=follower, text=True) as running:
+    immediately = [sys.executable, "-c", DRAWING_IMMEDIATELY, *arguments[len(COMMAND) :]]
+    with subprocess.Popen(immediately, stdout=subprocess.PIPE, stderr=follower, text=True) as running:
         os.close(follower)
         printed = running.stdout.read()
     drawn = os.read(leader, 1 << 20).decode()
