@@ -18,6 +18,8 @@ FULL = (
     "tests/app/api/test_conformance.py",
     "tests/app/test_authorisation.py",  # every route, asked by everyone
     "tests/app/test_detail_levels.py",
+    "tests/app/leaderboards/test_freezing_at_random.py",
+    "tests/commands/test_admin.py",
     "tests/commands/test_serve.py",
     "tests/evaluator/examples/test_examples.py",
     "tests/hostile/test_folder.py::test_reading_takes_little_and_touches_nothing",
