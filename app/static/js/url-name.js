@@ -12,10 +12,12 @@ function suggested() {
 
 if (name) {
   let isSuggested = !name.value;
+  const suggest = () => {
+    if (isSuggested) name.value = suggested();
+  };
   name.addEventListener("input", () => {
     isSuggested = !name.value;
   });
-  title.addEventListener("input", () => {
-    if (isSuggested) name.value = suggested();
-  });
+  title.addEventListener("input", suggest);
+  suggest(); // the title may have been typed before this script was there
 }

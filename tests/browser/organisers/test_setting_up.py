@@ -4,7 +4,7 @@ import re
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Page, Route, expect
 
 from tests.browser.organisers.clicks import Organising
 from tests.browser.organisers.conftest import EDITION, PATIENCE, Year
@@ -21,8 +21,12 @@ def test_a_custom_edition_from_draft_to_open(
 ) -> None:
     page = organising.page
     with organising.action("custom edition", "/organise"):
-        organising.link("New challenge")
-        organising.fill("Title", "Röad users – 2027!")
+        scripts: list[Route] = []
+        page.route("**/js/url-name*", lambda route: scripts.append(route), times=1)
+        with page.expect_request("**/js/url-name*"):
+            organising.link("New challenge")
+        organising.fill("Title", "Röad users – 2027!")  # before the script is there
+        scripts.pop().continue_()
         expect(page.get_by_label("URL name")).to_have_value("road-users-2027")
         organising.fill("URL name", "roads")
         organising.fill("Title", "Road users")
