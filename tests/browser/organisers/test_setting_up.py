@@ -22,7 +22,7 @@ def test_a_custom_edition_from_draft_to_open(
     page = organising.page
     with organising.action("custom edition", "/organise"):
         scripts: list[Route] = []
-        page.route("**/js/url-name*", lambda route: scripts.append(route), times=1)
+        page.route("**/js/url-name*", lambda route: scripts.append(route), times=1)  # noqa: PLW0108  # Playwright marks handlers
         with page.expect_request("**/js/url-name*"):
             organising.link("New challenge")
         organising.fill("Title", "Röad users – 2027!")  # before the script is there
