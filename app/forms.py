@@ -136,14 +136,14 @@ class FieldChecks:
         return value
 
 
-def no_such_field(name: str, known: Iterable[str]) -> str:
-    """Return the error message for an unknown field, which names the nearest known one.
+def no_such_field(name: str, known: Iterable[str], *, kind: str = "field") -> str:
+    """Return the error message for an unknown field, or another kind of name, which names the nearest known one.
 
     >>> no_such_field("parametres", ["note", "parameters"])
     "There is no such field. Do you mean 'parameters'?"
     """
     near = get_close_matches(name, known, n=1)
-    return "There is no such field." + (f" Do you mean {near[0]!r}?" if near else "")
+    return f"There is no such {kind}." + (f" Do you mean {near[0]!r}?" if near else "")
 
 
 MAX_LINK_LENGTH = 500

@@ -1,6 +1,6 @@
 """The REST API. Handlers parse the request, call one service function, and return its result."""
 
-from fastapi import APIRouter
+from fastapi import APIRouter, Depends
 from starlette.routing import Match
 from starlette.types import Scope
 
@@ -22,6 +22,7 @@ from vocboard.app.api import (
     uploads,
 )
 from vocboard.app.api.problems import problem_responses
+from vocboard.app.web.parameters import refuse_unknown_parameters
 
 PREFIX = "/api/v1"
 
@@ -34,7 +35,7 @@ class Api(APIRouter):
         return super().matches(scope) if scope["path"].startswith(PREFIX) else (Match.NONE, {})
 
 
-router = Api(prefix=PREFIX, responses=problem_responses(422))
+router = Api(prefix=PREFIX, responses=problem_responses(422), dependencies=[Depends(refuse_unknown_parameters)])
 # Routes are tried in this order, at some microseconds each: what is requested most comes first.
 _PARTS = (
     leaderboards,

@@ -123,7 +123,7 @@ def certain(
     def left() -> list[int]:
         return [int(claim) for claim in right if not doubtful[claim]]
 
-    for others in _near(truth):
+    for others in near(truth):
         doubtful |= _denied(others, answers, doubtful)
         if len(left()) <= most:
             return left()
@@ -135,7 +135,7 @@ def certain(
     return left()
 
 
-def _near(truth: Claims) -> Iterator[NDArray[np.int8]]:
+def near(truth: Claims) -> Iterator[NDArray[np.int8]]:
     """Every truth with up to `EXHAUSTIVE_CHANGES` other labels, in batches: (batch, claims)."""
     others = {1: (-1, 0), 0: (1, -1), -1: (1, 0)}
     batch: list[Claims] = []
@@ -156,6 +156,22 @@ def _near(truth: Claims) -> Iterator[NDArray[np.int8]]:
 
 def _denied(others: NDArray[np.int8], answers: Sequence[Answer], known: NDArray[np.bool_]) -> NDArray[np.bool_]:
     """Which claims some of these truths, with some numbers of objects, deny while giving the same answers."""
+    denied = known.copy()
+    for claims, numbers in _possible(others, answers):
+        denies = claims != 1
+        if not (denied | ~denies).all() and any(_are_answered(claims, number, answers) for number in numbers):
+            denied |= denies
+    return denied
+
+
+def fitting(others: NDArray[np.int8], answers: Sequence[Answer]) -> Iterator[tuple[Claims, int]]:
+    """Yield those of some truths that give the same answers, with each number of objects for which they do."""
+    for claims, numbers in _possible(others, answers):
+        yield from ((claims, number) for number in numbers if _are_answered(claims, number, answers))
+
+
+def _possible(others: NDArray[np.int8], answers: Sequence[Answer]) -> Iterator[tuple[Claims, range]]:
+    """Yield those of some truths that give the same scores, with the numbers of objects for which they do."""
     right, difficult = (others == 1).sum(axis=1), (others == 0).sum(axis=1)
     least = np.maximum(right, 1).astype(float)
     most = np.full(len(others), float(MAX_OBJECTS))
@@ -169,17 +185,13 @@ def _denied(others: NDArray[np.int8], answers: Sequence[Answer], known: NDArray[
     least_all, most_all = np.ceil(least_all - 1e-9), np.floor(most_all + 1e-9)
     # As many objects as can be, so that what is difficult of the claims is difficult.
     possible = (least <= most) & (least_all <= most_all) & (most_all >= least + difficult)
-    denied = known.copy()
     for index in np.flatnonzero(possible):
-        denies = others[index] != 1
-        if (denied | ~denies).all():
-            continue
         highest = int(min(most[index], most_all[index] - difficult[index]))
-        for positives in range(int(least[index]), highest + 1):
-            if all(_is_answered(others[index], positives, one) for one in answers):
-                denied |= denies
-                break
-    return denied
+        yield others[index], range(int(least[index]), highest + 1)
+
+
+def _are_answered(truth: Claims, positives: int, answers: Sequence[Answer]) -> bool:
+    return all(_is_answered(truth, positives, one) for one in answers)
 
 
 def _is_answered(truth: Claims, positives: int, one: Answer) -> bool:

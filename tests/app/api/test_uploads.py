@@ -160,3 +160,17 @@ def test_wrong_fields_are_reported_by_name(
     assert response.status_code == 422
     assert set(response.json()["fields"]) == {wrong}
     assert stored(site) == []
+
+
+def test_a_misspelt_parameter_is_refused_instead_of_ignored(
+    site: Site, client: httpx.Client, challenge: Challenge
+) -> None:
+    address = f"/api/v1/challenges/{challenge.slug}/submissions"
+    refused = client.post(f"{address}?rehersal=true", files={"archive": RESULTS}, data={"method_name": "Net"})
+    assert refused.status_code == 422
+    assert refused.json()["fields"] == {"rehersal": "There is no such parameter. Do you mean 'rehearsal'?"}
+    assert stored(site) == []
+    listed = client.get("/api/v1/submissions?chalenge=x&per_page=1&v=2")
+    assert listed.status_code == 422
+    assert set(listed.json()["fields"]) == {"chalenge", "v"}
+    assert client.get("/api/v1/submissions?per_page=1").json()["total"] == 0

@@ -1,0 +1,31 @@
+"""Refuses query parameters that a route does not have: if they were ignored, `?rehersal=true` would submit for real."""
+
+from collections.abc import Callable
+from typing import Any
+
+from fastapi import Request
+from fastapi.dependencies.utils import get_flat_params
+from fastapi.params import Query
+
+from vocboard.app.errors import InvalidInputError
+from vocboard.app.forms import no_such_field
+
+_known: dict[Callable[..., Any], tuple[str, ...]] = {}  # names by endpoint: routes do not change
+
+
+async def refuse_unknown_parameters(request: Request) -> None:
+    """Check the names of a request's query parameters.
+
+    Raises:
+        InvalidInputError: the route does not have some of them.
+    """
+    if not request.scope["query_string"]:
+        return
+    endpoint = request.scope["endpoint"]
+    if endpoint not in _known:
+        fields = get_flat_params(request.scope["route"].dependant)
+        _known[endpoint] = tuple(field.alias for field in fields if isinstance(field.field_info, Query))
+    known = _known[endpoint]
+    unknown = [name for name in request.query_params if name not in known]
+    if unknown:
+        raise InvalidInputError({name: no_such_field(name, known, kind="parameter") for name in unknown})
