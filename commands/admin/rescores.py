@@ -141,9 +141,10 @@ def discard_rescore(call: Call) -> Outcome:
 
 @ACTIONS.reads("slug", argument("--organiser", required=True, metavar="EMAIL"))
 def rescores(at: Transaction) -> str:
-    """List a challenge's re-scores."""
+    """List a challenge's re-scores, with the state `attention` where applying must be confirmed."""
     return "\n".join(
-        f"{one.id}  {one.created_at:%Y-%m-%d %H:%M} UTC  {one.state:9}  {_what(one)}: {one.reason}"
+        f"{one.id}  {one.created_at:%Y-%m-%d %H:%M} UTC  {'attention' if attention(one) else one.state:9}  "
+        f"{_what(one)}: {one.reason}"
         for one in queries.of_challenge(at.session, at.challenge)
     )
 

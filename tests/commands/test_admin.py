@@ -6,6 +6,7 @@ import os
 import pwd
 import re
 import socket
+import uuid
 from collections.abc import Iterator, Sequence
 from datetime import timedelta
 from pathlib import Path
@@ -237,6 +238,21 @@ def test_the_reason_of_a_rescore_is_replaced_when_it_is_applied(
     assert admin("apply-rescore", named["RESCORE"], "--reason", "Two boxes", "--organiser", "olga@lab.example") == 0
     assert admin("rescores", "scored", "--organiser", "olga@lab.example") == 0
     assert re.search(r": Two boxes$", capsys.readouterr().out, re.MULTILINE)
+
+
+def test_a_list_of_rescores_says_which_must_be_confirmed(
+    embedded: Database, capsys: pytest.CaptureFixture[str]
+) -> None:
+    make("olga@lab.example", "organiser", capsys)
+    named = scored_challenge(embedded, is_being_rescored=True)
+    assert admin("rescores", "scored", "--organiser", "olga@lab.example") == 0
+    assert re.search(r" ready +version", capsys.readouterr().out)
+    with embedded.writing() as session:
+        rescore = session.get_one(Rescore, uuid.UUID(named["RESCORE"]))
+        rescore.report = {"lost_published": 1}
+    assert admin("rescores", "scored", "--organiser", "olga@lab.example") == 0
+    assert re.search(r" attention +version", capsys.readouterr().out)
+    assert admin("apply-rescore", named["RESCORE"], "--organiser", "olga@lab.example") == 1
 
 
 def test_ground_truth_is_corrected_with_its_upload(
