@@ -7,7 +7,7 @@ mean. Other ground truths are searched for with the same scores, points, interva
 import uuid
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cache, partial
+from functools import cache
 from itertools import combinations
 from typing import TypeVar
 
@@ -164,6 +164,7 @@ def certain(
         most: stop when so few are left.
     """
     shown, doubtful = board.statistics(truth), truth != 1
+    places = [np.argsort(one.order) for one in rankings]
 
     def distance(labels: Labels) -> float:
         far = sum(one.distance(labels) for one in rankings)
@@ -175,26 +176,30 @@ def certain(
                 continue
             near = without(truth, item, rankings, attempt, random)
             if near is not None:
-                change = partial(_exchanged, item=item, rankings=rankings, random=random)
+                kept, wanted = item, np.flatnonzero(~doubtful)
+
+                def change(labels: Labels, kept: int = kept, wanted: Order = wanted) -> Labels | None:
+                    """Exchange two labels of images that are close in a list, by turns one of them still certain."""
+                    which, span = random.integers(len(rankings)), SPANS[random.integers(len(SPANS))]
+                    order = rankings[which].order
+                    first = (
+                        places[which][random.choice(wanted)] if random.random() < 0.5 else random.integers(len(order))
+                    )
+                    second = first + random.integers(-span, span + 1)
+                    if not 0 <= second < len(order):
+                        return None
+                    one, other = order[first], order[second]
+                    if labels[one] == labels[other] or kept in (one, other):
+                        return None
+                    changed = labels.copy()
+                    changed[one], changed[other] = labels[other], labels[one]
+                    return changed
+
                 if (found := settled(near, change, distance, random, steps=STEPS)) is not None:
                     doubtful |= found != 1
             if np.count_nonzero(~doubtful) <= most:
                 return np.flatnonzero(~doubtful).tolist()
     return np.flatnonzero(~doubtful).tolist()
-
-
-def _exchanged(labels: Labels, item: int, rankings: Sequence[Ranking], random: np.random.Generator) -> Labels | None:
-    """Exchange two labels of images that are close in a list, but for one image."""
-    order, span = rankings[random.integers(len(rankings))].order, SPANS[random.integers(len(SPANS))]
-    first = int(random.integers(len(order)))
-    second = first + int(random.integers(-span, span + 1))
-    if not 0 <= second < len(order) or labels[order[first]] == labels[order[second]]:
-        return None
-    if item in (order[first], order[second]):
-        return None
-    other = labels.copy()
-    other[order[first]], other[order[second]] = labels[order[second]], labels[order[first]]
-    return other
 
 
 @dataclass(frozen=True, eq=False)
