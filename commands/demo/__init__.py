@@ -5,31 +5,38 @@ import re
 import shutil
 import signal
 import sys
-import threading
-from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from functools import cache
+from contextlib import closing
 from pathlib import Path
 from types import FrameType
 
-from vocboard import migrations
 from vocboard.app.accounts.models import Role
 from vocboard.app.database import Database
 from vocboard.app.settings import Settings
-from vocboard.commands.demo.accounts import Account, DemoFile, ensure_account
 from vocboard.commands.demo.cast import EXAMPLE
-from vocboard.commands.demo.examples import EXAMPLES, SLUGS
-from vocboard.commands.demo.methods import Method, results_archive
+from vocboard.commands.demo.examples import EXAMPLES, SLUGS, create_example
+from vocboard.commands.demo.methods import results_archive
+from vocboard.commands.demo.scenes import World
 from vocboard.commands.demo.seeding import (
+    DOMAIN,
+    PARTICIPANT_NAME,
     WEEK_SECONDS,
-    Api,
     DemoChallenge,
     Rules,
     SeedingError,
     Stage,
     upload_ground_truth,
+    wait_for,
 )
-from vocboard.commands.demo.server import DemoServer, ServerError, check_port, only_demo_in
+from vocboard.commands.demo.server import (
+    Account,
+    DemoFile,
+    DemoServer,
+    ServerError,
+    check_port,
+    ensure_account,
+    only_demo_in,
+)
 from vocboard.commands.demo.synthetic import draw_test_set, fill_with_synthetic, open_competitions, slug_of
 from vocboard.evaluator import editions
 from vocboard.evaluator.editions import Edition, UnknownEditionError
@@ -40,9 +47,8 @@ READY_FILE = "demo.json"  # exists while the demo runs
 STOPPED_FILE = "demo-stopped.json"  # the same file while the demo is stopped, so that accounts persist
 EXAMPLE_ARCHIVE = "example-results.tar.gz"  # results that visitors can upload
 INCOMPLETE_FILE = "demo.incomplete"  # exists in a new directory until everything is there
-DOMAIN = "demo.vocboard.example"  # of the accounts' addresses; a reserved domain, so that no mail is ever delivered
 PARTICIPANT, ORGANISER = f"participant@{DOMAIN}", f"organiser@{DOMAIN}"
-PARTICIPANT_NAME = "Demo Participant"
+UPLOADS = 4  # at the same time
 
 NOTICE = (
     "This is a demo, with synthetic test sets and methods. Its challenges are in different states: open, open with two "
@@ -119,47 +125,44 @@ def _serve_from(arguments: argparse.Namespace, edition: Edition) -> None:
     check_port(arguments.host, arguments.port)
     remove_incomplete(arguments.data)
     ready_file, stopped_file = arguments.data / READY_FILE, arguments.data / STOPPED_FILE
-    settings = _settings(arguments, ready_file)
+    filled = arguments.data / f"{edition.name.lower()}.filled"
     if ready_file.exists():  # it was killed
         ready_file.replace(stopped_file)
-    earlier = DemoFile.read(stopped_file)
-    migrations.upgrade(settings.database)
-    database = Database(settings.database)
-    participant = ensure_account(
-        database,
-        email=PARTICIPANT,
-        name=PARTICIPANT_NAME,
-        affiliation="vocboard demo",
-        role=Role.PARTICIPANT,
-        known=earlier.participant if earlier else None,
-    )
-    organiser = ensure_account(
-        database,
-        email=ORGANISER,
-        name="Demo Organiser",
-        affiliation="vocboard demo",
-        role=Role.ORGANISER,
-        known=earlier.organiser if earlier else None,
-    )
+    settings = _settings(arguments, ready_file)
     print(f"Starting the server on port {arguments.port} ...", flush=True)
-    with DemoServer(settings, host=arguments.host, port=arguments.port) as server:
-        filled = arguments.data / f"{edition.name.lower()}.filled"
-        if not filled.exists():
-            own, organising = Api(server.url, participant.token), Api(server.url, organiser.token)
-            stage = Stage(database, organising, _authors(server.url, database, own), PARTICIPANT)
-            if arguments.devkit is None:
-                _fill_with_synthetic(stage, edition, arguments.data)
-            else:
-                _fill_with_real(stage, edition, arguments.devkit)
-            filled.touch()
-            (arguments.data / INCOMPLETE_FILE).unlink(missing_ok=True)
-        demo = DemoFile(server.url, participant, organiser)
-        demo.write(ready_file)
-        _tell(demo, ready_file)
-        try:
-            server.wait()
-        finally:
-            ready_file.replace(stopped_file)
+    with ThreadPoolExecutor(UPLOADS) as pool, closing(Database(settings.database)) as database:
+        # Drawn while the server starts.
+        is_synthetic = arguments.devkit is None and not filled.exists()
+        world = pool.submit(draw_test_set, edition) if is_synthetic else None
+        with DemoServer(settings, host=arguments.host, port=arguments.port) as server:
+            demo = _demo_file(server.url, database, DemoFile.read(stopped_file))
+            if not filled.exists():
+                stage = Stage(database, demo, pool)
+                if world is None:
+                    _fill_with_real(stage, edition, arguments.devkit)
+                else:
+                    _fill_with_synthetic(stage, edition, world.result(), arguments.data)
+                filled.touch()
+                (arguments.data / INCOMPLETE_FILE).unlink(missing_ok=True)
+            demo.write(ready_file)
+            _tell(demo, ready_file)
+            try:
+                server.wait()
+            finally:
+                ready_file.replace(stopped_file)
+
+
+def _demo_file(url: str, database: Database, earlier: DemoFile | None) -> DemoFile:
+    """Return the credentials of the demo's participant and organiser, whose accounts are created if needed."""
+
+    def account(email: str, name: str, role: Role, known: Account | None) -> Account:
+        return ensure_account(database, email=email, name=name, affiliation="vocboard demo", role=role, known=known)
+
+    return DemoFile(
+        url,
+        account(PARTICIPANT, PARTICIPANT_NAME, Role.PARTICIPANT, earlier.participant if earlier else None),
+        account(ORGANISER, "Demo Organiser", Role.ORGANISER, earlier.organiser if earlier else None),
+    )
 
 
 def remove_incomplete(data: Path) -> None:
@@ -183,17 +186,20 @@ def _fill_with_real(stage: Stage, edition: Edition, tree: Path) -> None:
     upload_ground_truth(stage.organiser, challenge.slug, tree)
 
 
-def _fill_with_synthetic(stage: Stage, edition: Edition, data: Path) -> None:
-    """Create the main challenge, and the examples if there are none; all of them concurrently."""
+def _fill_with_synthetic(stage: Stage, edition: Edition, world: World, data: Path) -> None:
+    """Create the main challenge, and the examples if there are none; all of them concurrently.
+
+    Returns when leaderboards have their intervals, too.
+    """
     print("Generating synthetic test sets and the results of synthetic methods ...", flush=True)
-    world = draw_test_set(edition)
-    (data / EXAMPLE_ARCHIVE).write_bytes(results_archive(EXAMPLE, world, edition, open_competitions(edition)))
     examples = () if stage.organiser.get(f"/challenges/{SLUGS[-1]}") else EXAMPLES
     with ThreadPoolExecutor() as pool:
         begun = [pool.submit(fill_with_synthetic, stage, edition, world)]
-        begun += [pool.submit(example, stage) for example in examples]
+        begun += [pool.submit(create_example, stage, example) for example in examples]
+        (data / EXAMPLE_ARCHIVE).write_bytes(results_archive(EXAMPLE, world, edition, open_competitions(edition)))
     for one in begun:
         one.result()
+    wait_for("the statistics", stage.unfinished_jobs, lambda number: number == 0)
 
 
 def _settings(arguments: argparse.Namespace, ready_file: Path) -> Settings:
@@ -208,25 +214,6 @@ def _settings(arguments: argparse.Namespace, ready_file: Path) -> Settings:
         archive=ready_file.with_name(EXAMPLE_ARCHIVE),
     )
     return Settings(data_directory=arguments.data, notice=notice)
-
-
-def _authors(url: str, database: Database, own: Api) -> Callable[[Method], Api]:
-    """Return the API as the author of a method: one account per first contributor, among them the participant's own."""
-
-    lock = threading.Lock()  # challenges are filled concurrently
-
-    @cache
-    def api(affiliation: str, name: str) -> Api:
-        email = f"{re.sub('[^a-z]+', '.', name.lower()).strip('.')}@{DOMAIN}"
-        account = ensure_account(database, email=email, name=name, affiliation=affiliation, role=Role.PARTICIPANT)
-        return Api(url, account.token)
-
-    def author(method: Method) -> Api:
-        name = method.contributors.partition(",")[0]
-        with lock:
-            return own if name == PARTICIPANT_NAME else api(method.affiliation, name)
-
-    return author
 
 
 def _tell(demo: DemoFile, ready_file: Path) -> None:

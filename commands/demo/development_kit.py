@@ -1,39 +1,54 @@
-"""Write the synthetic scenes as a development kit tree."""
+"""The synthetic scenes as a development kit tree: image sets, annotations and segmentations."""
 
+import io
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
+from xml.sax.saxutils import escape
 
 from PIL import Image, ImageDraw
 
-from vocboard.commands.demo.annotations import annotation_files
 from vocboard.commands.demo.scenes import Key, Scene, SceneObject, World
-from vocboard.evaluator.editions import Edition, LayoutProtocol, Task
+from vocboard.evaluator.editions import AnnotationFormat, Edition, LayoutProtocol, Task
 from vocboard.evaluator.ground_truth.image_set_files import file_of
 from vocboard.evaluator.tasks.segmentation.png import voc_colours
 
+POSES = ("", "Frontal", "Rear", "Left", "Right")
 VOID = 255
 BORDER_PIXELS = 5
-COLOURS = 256  # of a palette
+PALETTE = voc_colours(256)
 
 
 def write_development_kit(world: World, edition: Edition, directory: Path) -> Path:
-    """Write `directory/<edition>/` with image sets, annotations and segmentations; return that path."""
-    tree = directory / edition.name
+    """Write `directory/<edition>/`, and return that path."""
+    for name, content in development_kit(world, edition).items():
+        path = directory / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(content)
+    return directory / edition.name
+
+
+def development_kit(world: World, edition: Edition) -> dict[str, bytes]:
+    """Return the files of the tree by their paths, which begin with the name of the edition."""
+    files: dict[str, bytes] = {}
     for (task, image_set), scenes in world.sets.items():
-        for name, content in annotation_files(scenes, image_set, edition):
-            _write(tree / "Annotations" / name, content)
+        folder = f"{edition.name}/Annotations"
+        match edition.annotations.format:
+            case AnnotationFormat.LINES:
+                lines = (_line(scene, thing) for scene in scenes for thing in scene.objects)
+                files[f"{folder}/{image_set}.txt"] = "".join(lines).encode()
+            case written:
+                ending = "xml" if written is AnnotationFormat.XML else "txt"
+                annotation = _xml if written is AnnotationFormat.XML else _pascal_text
+                for scene in scenes:
+                    if (path := f"{folder}/{scene.image}.{ending}") not in files:  # tasks share images
+                        files[path] = annotation(scene, edition).encode()
         if task is Task.SEGMENTATION:
-            _write_label_maps(scenes, edition, tree / "SegmentationClass")
-        for name, lines in _image_set_files((task, image_set), scenes, edition):
-            _write(tree / name, "".join(f"{line}\n" for line in lines))
-    return tree
-
-
-def _write_label_maps(scenes: Iterable[Scene], edition: Edition, folder: Path) -> None:
-    folder.mkdir(parents=True, exist_ok=True)
-    for scene in scenes:
-        labels = paint(scene, scene.objects, edition, void_border=True)
-        palette_image(labels).save(folder / f"{scene.image}.png")
+            for scene in scenes:
+                labels = paint(scene, scene.objects, edition, void_border=True)
+                files[f"{edition.name}/SegmentationClass/{scene.image}.png"] = png(labels)
+        for path, listed in _image_set_files((task, image_set), scenes, edition):
+            files[f"{edition.name}/{path}"] = "".join(f"{line}\n" for line in listed).encode()
+    return files
 
 
 def paint(scene: Scene, objects: Iterable[SceneObject], edition: Edition, *, void_border: bool = False) -> Image.Image:
@@ -54,11 +69,13 @@ def paint(scene: Scene, objects: Iterable[SceneObject], edition: Edition, *, voi
     return labels
 
 
-def palette_image(labels: Image.Image) -> Image.Image:
-    """Turn a map of labels into an indexed image with the VOC colour map."""
+def png(labels: Image.Image) -> bytes:
+    """Return a map of labels as an indexed image with the VOC colour map."""
     image = Image.frombytes("P", labels.size, labels.tobytes())
-    image.putpalette(voc_colours(COLOURS))
-    return image
+    image.putpalette(PALETTE)
+    buffer = io.BytesIO()
+    image.save(buffer, "PNG", compress_level=1)
+    return buffer.getvalue()
 
 
 def _image_set_files(key: Key, scenes: Iterable[Scene], edition: Edition) -> Iterator[tuple[str, Iterable[str]]]:
@@ -95,6 +112,63 @@ def _person_lines(scenes: Iterable[Scene], last: Callable[[SceneObject], str] | 
             yield f"{scene.image} {index}" + (f" {last(thing)}" if last else "")
 
 
-def _write(path: Path, content: str) -> None:
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(content)
+def _xml(scene: Scene, edition: Edition) -> str:
+    objects = "".join(_object(thing) for thing in scene.objects)
+    return (
+        f"<annotation><folder>{edition.name}</folder><filename>{escape(scene.image)}.jpg</filename>"
+        f"<source><database>vocboard demo</database><annotation>made up</annotation><image>none</image></source>"
+        f"<size><width>{scene.width}</width><height>{scene.height}</height><depth>3</depth></size>"
+        f"<segmented>0</segmented>{objects}</annotation>\n"
+    )
+
+
+def _object(thing: SceneObject) -> str:
+    parts = "".join(f"<part><name>{name}</name>{bounding_box(box)}</part>" for name, box in thing.parts)
+    actions = "".join(f"<{name}>1</{name}>" for name in sorted(thing.actions))
+    return (
+        f"<object><name>{escape(thing.class_name)}</name><pose>Unspecified</pose><truncated>0</truncated>"
+        f"<difficult>{thing.difficult:d}</difficult>{bounding_box(thing.box)}{parts}"
+        + (f"<actions>{actions}</actions>{_point(thing)}" if actions else "")
+        + "</object>"
+    )
+
+
+def bounding_box(box: tuple[float, ...], digits: int = 0) -> str:
+    """XML of a box, each side with so many decimals."""
+    names = ("xmin", "ymin", "xmax", "ymax")
+    return "<bndbox>" + "".join(f"<{n}>{v:.{digits}f}</{n}>" for n, v in zip(names, box, strict=True)) + "</bndbox>"
+
+
+def _point(person: SceneObject) -> str:
+    """A point on the person, for actions without boxes."""
+    left, top, right, bottom = person.box
+    return f"<point><x>{(left + right) // 2}</x><y>{(top + bottom) // 2}</y></point>"
+
+
+def _pascal_text(scene: Scene, edition: Edition) -> str:
+    beginnings = {name: beginning for beginning, name in edition.annotations.labels.items()}
+    labels = [
+        beginnings[thing.class_name] + POSES[thing.box[0] % len(POSES)] + "Difficult" * thing.difficult
+        for thing in scene.objects
+    ]
+    listed = " ".join(f'"{label}"' for label in labels)
+    details = "".join(
+        f'\n# Details for object {index} ("{label}")\n'
+        f'Original label for object {index} "{label}" : "{label}"\n'
+        f'Bounding box for object {index} "{label}" (Xmin, Ymin) - (Xmax, Ymax) : '
+        f"({thing.box[0]}, {thing.box[1]}) - ({thing.box[2]}, {thing.box[3]})\n"
+        for index, (label, thing) in enumerate(zip(labels, scene.objects, strict=True), start=1)
+    )
+    return (
+        "# PASCAL Annotation Version 1.00\n\n"
+        f'Image filename : "{edition.name}/PNGImages/{scene.image}.png"\n'
+        f"Image size (X x Y x C) : {scene.width} x {scene.height} x 3\n"
+        'Database : "vocboard demo"\n'
+        f"Objects with ground truth : {len(labels)} {{ {listed} }}\n\n"
+        "# Top left pixel co-ordinates : (1, 1)\n"
+        f"{details}"
+    )
+
+
+def _line(scene: Scene, thing: SceneObject) -> str:
+    return f"{scene.image} {' '.join(map(str, thing.box))} {thing.class_name}\n"

@@ -9,7 +9,7 @@ from zlib import crc32
 
 import numpy as np
 
-from vocboard.commands.demo.development_kit import paint, palette_image
+from vocboard.commands.demo.development_kit import bounding_box, paint, png
 from vocboard.commands.demo.scenes import Scene, SceneObject, World
 from vocboard.evaluator.editions import Competition, Edition, LayoutProtocol, Task, Training
 
@@ -54,10 +54,15 @@ def results_archive(method: Method, world: World, edition: Edition, competitions
         for competition in enters(method, edition, competitions):
             simulation = _Simulation(method, edition, competition)
             for name, content in simulation.files(world):
-                member = tarfile.TarInfo(f"results/{edition.name}/{name}")
-                member.size = len(content)
-                archive.addfile(member, io.BytesIO(content))
+                add_file(archive, f"results/{edition.name}/{name}", content)
     return buffer.getvalue()
+
+
+def add_file(archive: tarfile.TarFile, name: str, content: bytes) -> None:
+    """Add a file to an archive."""
+    member = tarfile.TarInfo(name)
+    member.size = len(content)
+    archive.addfile(member, io.BytesIO(content))
 
 
 class _Simulation:
@@ -147,9 +152,7 @@ class _Simulation:
         for scene in scenes:
             known = [thing for thing in scene.objects if thing.class_name in classes]
             seen = [self._seen(t, classes) for t in known if self.random.random() < 0.4 + 0.6 * self.method.skill]
-            buffer = io.BytesIO()
-            palette_image(paint(scene, seen, self.edition)).save(buffer, "PNG", compress_level=1)
-            yield self._name(image=scene.image), buffer.getvalue()
+            yield self._name(image=scene.image), png(paint(scene, seen, self.edition))
 
     def _seen(self, thing: SceneObject, classes: list[str]) -> SceneObject:
         """The object with a displaced outline, sometimes with the wrong class."""
@@ -164,7 +167,7 @@ class _Simulation:
         for scene in scenes:
             for index, person in enumerate(scene.objects, start=1):
                 parts, quality = self._parts(person)
-                named = _bounding_box(person.box) if by_box else f"<object>{index}</object>"
+                named = bounding_box(person.box, 2) if by_box else f"<object>{index}</object>"
                 layouts.append(
                     f"<layout><image>{scene.image}</image>{named}<confidence>{quality:.6f}</confidence>{parts}</layout>\n"
                 )
@@ -174,13 +177,8 @@ class _Simulation:
         """XML of the detected parts, and a confidence that decreases with each missed part."""
         found = [part for part in person.parts if self.random.random() < 0.7 + 0.3 * self.method.skill]
         xml = "".join(
-            f"<part><class>{name}</class>{_bounding_box(self._jitter(box, self.method.skill))}</part>"
+            f"<part><class>{name}</class>{bounding_box(self._jitter(box, self.method.skill), 2)}</part>"
             for name, box in found
         )
         missed = len(person.parts) - len(found)
         return xml, float(self.random.normal(-missed, 1.2 - self.method.skill))
-
-
-def _bounding_box(box: tuple[float, ...]) -> str:
-    names = ("xmin", "ymin", "xmax", "ymax")
-    return "<bndbox>" + "".join(f"<{n}>{v:.2f}</{n}>" for n, v in zip(names, box, strict=True)) + "</bndbox>"

@@ -1,38 +1,50 @@
 """Fill a new server through its REST API: challenges, ground truth and results, each on a day of the past."""
 
 import contextlib
+import io
+import re
 import ssl
 import tarfile
 import tempfile
 import threading
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+import uuid
+from collections.abc import Callable, Iterable, Mapping
+from concurrent.futures import Executor
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from datetime import timedelta
 from functools import cache, partial
 from pathlib import Path
-from typing import Any
+from typing import IO, Any, TypeVar
 
 import httpx
+from sqlalchemy import func, or_, select
 
+from vocboard.app.accounts.models import Role
 from vocboard.app.challenges.models import MAIN_PHASE
 from vocboard.app.database import Database, now
-from vocboard.commands.demo.backdating import days_ago
-from vocboard.commands.demo.cast import DECLARATIONS
-from vocboard.commands.demo.development_kit import write_development_kit
-from vocboard.commands.demo.methods import Method, enters, results_archive
+from vocboard.app.jobs.models import Job
+from vocboard.app.submissions.models import State, Submission
+from vocboard.commands.demo.backdating import days_ago, move_submission
+from vocboard.commands.demo.cast import BY_NAME, DECLARATIONS
+from vocboard.commands.demo.development_kit import development_kit
+from vocboard.commands.demo.methods import Method, add_file, enters, results_archive
 from vocboard.commands.demo.scenes import World
+from vocboard.commands.demo.server import DemoFile, ensure_account
 from vocboard.evaluator.editions import Edition, read_text
 
 EDITIONS = Path(__file__).parent / "editions"
-POLL_SECONDS = 0.3
+POLL_SECONDS = 0.2
+DOMAIN = "demo.vocboard.example"  # of the accounts' addresses; a reserved domain, so that no mail is ever delivered
+PARTICIPANT_NAME = "Demo Participant"
 WEEK_SECONDS = 7 * 24 * 3600
 
 WAIT_SECONDS = 600  # for one import or one evaluation, on a slow machine
 UPLOAD_SECONDS = 600
 NEEDED_FOLDERS = ("ImageSets", "Annotations", "SegmentationClass")  # of a tree; images are not needed
 
+Read = TypeVar("Read")
 Rules = Mapping[str, Any]  # of a challenge or phase, as the API takes them
 # Of test sets that participants can upload to. So that no upload makes more than 5 % of a class's positives certain:
 # tests/attack measures it, and docs/detail-levels.md has the figures.
@@ -84,20 +96,56 @@ def _content(response: httpx.Response) -> Any:
     return response.json()
 
 
-@dataclass(frozen=True, slots=True)
 class Stage:
     """The server that is filled.
 
     Attributes:
         organiser: the API as the organiser of all challenges.
-        author_of: gives the API as the author of a method.
-        participant: email address of the demo's participant.
+        pool: draws results and uploads them.
     """
 
-    database: Database
-    organiser: Api
-    author_of: Callable[[Method], Api]
-    participant: str
+    def __init__(self, database: Database, demo: DemoFile, pool: Executor) -> None:
+        self.database, self.pool = database, pool
+        self.organiser = Api(demo.url, demo.organiser.token)
+        self._url = demo.url
+        self._authors = {PARTICIPANT_NAME: Api(demo.url, demo.participant.token)}
+        self._creating = threading.Lock()  # challenges are filled concurrently
+
+    def author_of(self, method: Method) -> Api:
+        """Return the API as the first contributor of a method, whose account is created if needed."""
+        name = method.contributors.partition(",")[0]
+        with self._creating:
+            if name not in self._authors:
+                email = f"{re.sub('[^a-z]+', '.', name.lower()).strip('.')}@{DOMAIN}"
+                account = ensure_account(
+                    self.database, email=email, name=name, affiliation=method.affiliation, role=Role.PARTICIPANT
+                )
+                self._authors[name] = Api(self._url, account.token)
+            return self._authors[name]
+
+    def unfinished_jobs(self) -> int:
+        """Return how many jobs of workers are due or running."""
+        unfinished = select(func.count()).where(
+            Job.finished_at.is_(None), or_(Job.not_before <= now(), Job.lease_id.is_not(None))
+        )
+        with self.database.reading_autocommit() as session:
+            return session.scalars(unfinished).one()
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """A submission of the demo.
+
+    Attributes:
+        days: how long ago.
+        method: name of the method, in `cast.toml`.
+        publish: whether the result is published as soon as it is scored.
+    """
+
+    days: float
+    method: str
+    phase: str = MAIN_PHASE
+    publish: bool = True
 
 
 class DemoChallenge:
@@ -106,11 +154,15 @@ class DemoChallenge:
     Args:
         slug: its short name.
         edition: an edition of this server, or the name of a file in `EDITIONS`.
+
+    Attributes:
+        test_sets: scenes of each phase, and the edition that they are drawn on.
     """
 
     def __init__(self, stage: Stage, slug: str, edition: Edition | str) -> None:
         self.slug, self._stage, self._path = slug, stage, f"/challenges/{slug}"
-        self._ids: dict[tuple[str, str], str] = {}  # of submissions, by phase and method
+        self._ids: dict[tuple[str, str], uuid.UUID] = {}  # of submissions, by phase and method
+        self.test_sets: dict[str, tuple[World, Edition]] = {}
         if isinstance(edition, Edition):
             self.edition, self._given = edition, {"edition": edition.name}
         else:
@@ -119,89 +171,99 @@ class DemoChallenge:
 
     def create(self, days: float, **rules: Any) -> None:
         """Create the challenge."""
-        self._post(days, "/challenges", {"slug": self.slug, **self._given, **rules})
+        with self._days_ago(days):
+            self._stage.organiser.post("/challenges", json={"slug": self.slug, **self._given, **_dated(rules)})
+
+    def post(self, days: float, path: str, **given: Any) -> None:
+        """Post something to a path below the challenge's."""
+        with self._days_ago(days):
+            self._stage.organiser.post(f"{self._path}{path}", json=_dated(given))
 
     def change(self, days: float, phase: str = MAIN_PHASE, **rules: Any) -> None:
         """Change rules of a phase."""
         with self._days_ago(days):
-            self._stage.organiser.patch(f"{self._path}/phases/{phase}", json=rules)
-
-    def add_phase(self, days: float, key: str, **rules: Any) -> None:
-        """Add a phase."""
-        self._post(days, f"{self._path}/phases", {"key": key, **rules})
+            self._stage.organiser.patch(f"{self._path}/phases/{phase}", json=_dated(rules))
 
     def upload_truth(
         self,
         days: float,
-        world: World,
-        edition: Edition | None = None,
-        *,
         phase: str = MAIN_PHASE,
+        *,
+        change: Callable[[World], World] = lambda world: world,
         becomes_current: bool = True,
-        spoil: Callable[[Path], None] | None = None,
+        spoil: Callable[[dict[str, bytes]], None] | None = None,
     ) -> None:
-        """Upload the ground truth of a world, and wait until it is imported.
+        """Upload the ground truth of a phase, and wait until it is imported.
 
         Args:
+            change: returns other scenes, for ground truth with mistakes.
             becomes_current: wait until it is in use. Once there are submissions, only a re-score does that.
-            spoil: changes the tree so that it cannot be imported.
+            spoil: changes the files of the tree so that it cannot be imported.
         """
-        with self._days_ago(days), tempfile.TemporaryDirectory(prefix="vocboard-") as directory:
-            tree = write_development_kit(world, edition or self.edition, Path(directory))
-            if spoil is not None:
-                spoil(tree)
-            upload_ground_truth(
+        world, edition = self.test_sets[phase]
+        files = development_kit(change(world), edition)
+        if spoil is not None:
+            spoil(files)
+        archive = io.BytesIO()
+        with tarfile.open(fileobj=archive, mode="w") as packed:
+            for name, content in files.items():
+                add_file(packed, name, content)
+        with self._days_ago(days):
+            import_ground_truth(
                 self._stage.organiser,
                 self.slug,
-                tree,
+                f"{edition.name}.tar",
+                archive.getvalue(),
                 phase=phase,
                 becomes_current=becomes_current,
                 must_be_valid=spoil is None,
             )
 
-    def submit(
-        self,
-        days: float,
-        methods: Method | Sequence[Method],
-        world: World,
-        edition: Edition | None = None,
-        *,
-        phase: str = MAIN_PHASE,
-        publish: bool = True,
-    ) -> None:
-        """Submit the results of methods in a world, and wait for the scores.
+    def submit(self, entries: Iterable[Entry]) -> None:
+        """Submit the results of methods concurrently, and wait for the scores.
+
+        A method that enters none of a phase's competitions is left out.
 
         Raises:
             SeedingError: one cannot be scored.
         """
-        edition = edition or self.edition
-        methods = (methods,) if isinstance(methods, Method) else methods
-        offered = next(
-            one["competitions"] for one in self._stage.organiser.get(f"{self._path}/phases") if one["key"] == phase
-        )
-        with self._days_ago(days):
-            for method in methods:
-                if enters(method, edition, offered):
-                    archive = results_archive(method, world, edition, offered)
-                    api = self._stage.author_of(method)
-                    found = submit(api, self.slug, method, archive, edition, phase=phase, publish=publish)
-                    self._ids[phase, method.name] = found
-            for method in methods:
-                if (phase, method.name) in self._ids:
-                    path = f"/submissions/{self._ids[phase, method.name]}"
-                    api = self._stage.author_of(method)
-                    result = wait_for(f"the scores of {method.name}", partial(api.get, path), is_final)
-                    if result["state"] != "scored":
-                        raise SeedingError(f"{method.name}: {result['failure']}")
+        began = now()
+        phases = self._stage.organiser.get(f"{self._path}/phases")
+        offered = {phase["key"]: phase["competitions"] for phase in phases}
 
-    def withdraw(self, days: float, method: Method) -> None:
+        def upload(entry: Entry) -> tuple[Entry, uuid.UUID] | None:
+            method, (world, edition) = BY_NAME[entry.method], self.test_sets[entry.phase]
+            if not enters(method, edition, offered[entry.phase]):
+                return None
+            archive = results_archive(method, world, edition, offered[entry.phase])
+            api = self._stage.author_of(method)
+            found = submit(api, self.slug, method, archive, edition, phase=entry.phase, publish=entry.publish)
+            return entry, uuid.UUID(found)
+
+        submitted = [one for one in self._stage.pool.map(upload, entries) if one is not None]
+        self._ids |= {(entry.phase, entry.method): identifier for entry, identifier in submitted}
+        states_now = select(Submission.state).where(Submission.id.in_([identifier for _, identifier in submitted]))
+
+        def states() -> set[State]:
+            with self._stage.database.reading_autocommit() as session:
+                return set(session.scalars(states_now))
+
+        if wait_for("scoring", states, lambda found: not found & {State.QUEUED, State.EVALUATING}) != {State.SCORED}:
+            raise SeedingError(f"Not all results for {self.slug} could be scored; see the server's log.")
+        with self._stage.database.writing() as session:
+            for entry, identifier in submitted:
+                move_submission(session, began, entry.days, identifier)
+
+    def withdraw(self, days: float, method: str) -> None:
         """Withdraw the submission of a method."""
         with self._days_ago(days):
-            self._stage.author_of(method).post(f"/submissions/{self._ids[MAIN_PHASE, method.name]}/withdraw")
+            self._stage.author_of(BY_NAME[method]).post(f"/submissions/{self._ids[MAIN_PHASE, method]}/withdraw")
 
-    def disqualify(self, days: float, method: Method, reason: str) -> None:
+    def disqualify(self, days: float, method: str, reason: str) -> None:
         """Disqualify the submission of a method."""
-        self._post(days, f"/submissions/{self._ids[MAIN_PHASE, method.name]}/disqualify", {"reason": reason})
+        with self._days_ago(days):
+            path = f"/submissions/{self._ids[MAIN_PHASE, method]}/disqualify"
+            self._stage.organiser.post(path, json={"reason": reason})
 
     def rescore(self, days: float, version: int, reason: str) -> None:
         """Score with a version of the ground truth, and apply the new results."""
@@ -213,24 +275,7 @@ class DemoChallenge:
             organiser.post(f"{path}/apply")
             wait_for("the new scores", partial(organiser.get, path), lambda found: found["state"] == "applied")
 
-    def give_extra_quota(self, days: float, *, count: int, until_days: int, reason: str) -> None:
-        """Give the demo's participant extra quota."""
-        given = {"email": self._stage.participant, "count": count, "until": in_days(until_days), "reason": reason}
-        self._post(days, f"{self._path}/extra-quotas", given)
-
-    def invite(self, days: float, email: str) -> None:
-        """Invite a co-organiser."""
-        self._post(days, f"{self._path}/invitations", {"email": email})
-
-    def archive(self, days: float) -> None:
-        """Archive the challenge."""
-        self._post(days, f"{self._path}/archive", None)
-
-    def _post(self, days: float, path: str, given: Mapping[str, Any] | None) -> None:
-        with self._days_ago(days):
-            self._stage.organiser.post(path, json=given)
-
-    def _days_ago(self, days: float) -> Any:
+    def _days_ago(self, days: float) -> AbstractContextManager[None]:
         return days_ago(self._stage.database, self.slug, days)
 
 
@@ -240,20 +285,49 @@ def in_days(days: int) -> str:
     return (noon + timedelta(days=days)).isoformat(timespec="minutes")
 
 
-def upload_ground_truth(
+def _dated(rules: Rules) -> Rules:
+    """Return rules with dates instead of days from now."""
+    dates = ("opens_at", "closes_at", "freezes_at", "anonymous_until", "until")
+    return {key: in_days(value) if key in dates else value for key, value in rules.items()}
+
+
+def upload_ground_truth(organiser: Api, slug: str, tree: Path) -> None:
+    """Upload a development kit tree (directory or archive) and wait until it is imported; see `import_ground_truth`.
+
+    Images and other files that are not needed are left out.
+    """
+    if not tree.is_dir():
+        with tree.open("rb") as file:
+            return import_ground_truth(organiser, slug, tree.name, file)
+    name = tree.resolve().name
+    with tempfile.TemporaryFile() as file:
+        with tarfile.open(fileobj=file, mode="w") as packed:
+            packed.add(tree, arcname=name, filter=_only_needed)
+        file.seek(0)
+        import_ground_truth(organiser, slug, f"{name}.tar", file)
+
+
+def _only_needed(member: tarfile.TarInfo) -> tarfile.TarInfo | None:
+    is_file_elsewhere = member.isfile() and not any(folder in member.name.split("/") for folder in NEEDED_FOLDERS)
+    return None if is_file_elsewhere else member
+
+
+def import_ground_truth(
     organiser: Api,
     slug: str,
-    tree: Path,
+    name: str,
+    archive: IO[bytes] | bytes,
     *,
     phase: str = MAIN_PHASE,
     becomes_current: bool = True,
     must_be_valid: bool = True,
 ) -> None:
-    """Upload a development kit tree and wait until it is imported.
+    """Upload an archive of ground truth and wait until it is imported.
 
-    Competitions that the tree cannot score are removed from the challenge.
+    Competitions that it cannot score are removed from the challenge.
 
     Args:
+        name: of the archive.
         phase: key of the phase that it is for.
         becomes_current: wait until it is in use. Once there are submissions, only a re-score does that.
         must_be_valid: otherwise the demo shows what is wrong with it.
@@ -262,8 +336,7 @@ def upload_ground_truth(
         SeedingError: the tree is invalid; the message lists all problems.
     """
     path = f"/challenges/{slug}/ground-truth"
-    with _packed(tree) as archive, archive.open("rb") as file:
-        version = organiser.post(path, params={"phase": phase}, files={"archive": (archive.name, file)})
+    version = organiser.post(path, params={"phase": phase}, files={"archive": (name, archive)})
 
     def state() -> dict[str, Any]:
         found: dict[str, Any] = next(one for one in organiser.get(path)["items"] if one["id"] == version["id"])
@@ -274,10 +347,10 @@ def upload_ground_truth(
         if not must_be_valid:
             return
         listed = "\n".join(
-            f"  {problem['file'] or tree}:{problem['line'] or ''} {problem['message']}"
+            f"  {problem['file'] or name}:{problem['line'] or ''} {problem['message']}"
             for problem in imported["problems"]
         )
-        raise SeedingError(f"{tree} cannot be used as ground truth:\n{listed}")
+        raise SeedingError(f"{name} cannot be used as ground truth:\n{listed}")
     if imported["needs_confirmation"]:  # made up, or the operator's own
         organiser.post(f"{path}/{imported['number']}/confirm")
     if not becomes_current:
@@ -319,15 +392,8 @@ def submit(
     return str(api.post(path, params={"phase": phase}, data=fields, files=files)["id"])
 
 
-def is_final(submission: dict[str, Any]) -> bool:
-    """Whether the submission will not be evaluated any more."""
-    return submission["state"] in {"scored", "failed", "withdrawn"}
-
-
-def wait_for(
-    what: str, read: Callable[[], dict[str, Any]], is_done: Callable[[dict[str, Any]], bool]
-) -> dict[str, Any]:
-    """Ask until something is done, and return the last answer.
+def wait_for(what: str, read: Callable[[], Read], is_done: Callable[[Read], object]) -> Read:
+    """Read until something is done, and return what was read last.
 
     Raises:
         SeedingError: it takes too long.
@@ -338,22 +404,3 @@ def wait_for(
             raise SeedingError(f"{what[0].upper()}{what[1:]} took longer than {WAIT_SECONDS} seconds.")
         time.sleep(POLL_SECONDS)
     return found
-
-
-@contextmanager
-def _packed(tree: Path) -> Iterator[Path]:
-    """Yield the tree as an archive; a directory is packed into a temporary one."""
-    if not tree.is_dir():
-        yield tree
-        return
-    with tempfile.TemporaryDirectory(prefix="vocboard-") as directory:
-        archive = Path(directory) / f"{tree.resolve().name}.tar"
-        with tarfile.open(archive, "w") as packed:
-            packed.add(tree, arcname=tree.resolve().name, filter=_only_needed)
-        yield archive
-
-
-def _only_needed(member: tarfile.TarInfo) -> tarfile.TarInfo | None:
-    """Skip images and other files that are not needed."""
-    is_file_elsewhere = member.isfile() and not any(folder in member.name.split("/") for folder in NEEDED_FOLDERS)
-    return None if is_file_elsewhere else member

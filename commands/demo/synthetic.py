@@ -9,7 +9,7 @@ What that hides is seen in the phase Practice, which is closed and shows everyth
 from vocboard.app.challenges.models import MAIN_PHASE
 from vocboard.commands.demo.cast import PRIVATE, PUBLISHED, WITHDRAWN
 from vocboard.commands.demo.scenes import World, draw_world
-from vocboard.commands.demo.seeding import OPEN_RULES, DemoChallenge, Rules, Stage, in_days
+from vocboard.commands.demo.seeding import OPEN_RULES, DemoChallenge, Entry, Rules, Stage
 from vocboard.evaluator.editions import Edition, Task, Training, for_image_set
 
 SEED = 2005  # of the synthetic scenes; the year of the first challenge
@@ -45,7 +45,10 @@ def fill_with_synthetic(stage: Stage, edition: Edition, world: World) -> None:
     """
     on_practice = for_image_set(edition, PRACTICE_IMAGE_SET)
     practice = draw_world(on_practice, seed=SEED + 1, main=120, segmented=60, layout=40, action=80, first=5001)
+    maps = segmentations(edition)
     challenge = DemoChallenge(stage, slug_of(edition), edition)
+    challenge.test_sets = dict.fromkeys((MAIN_PHASE, SEGMENTATION), (world, edition))
+    challenge.test_sets[PRACTICE] = practice, on_practice
     # Until the methods have been submitted: some enter four competitions of actions.
     unshared: Rules = {"shared_quota": False}
     challenge.create(
@@ -54,39 +57,38 @@ def fill_with_synthetic(stage: Stage, edition: Edition, world: World) -> None:
         description=DESCRIPTION.format(title=edition.title),
         visibility="public",
         competitions=open_competitions(edition),
-        opens_at=in_days(-OPENS),
+        opens_at=-OPENS,
         statistics=False,  # until all results are there: each would have all intervals computed again
         **MAIN_RULES,
         **unshared,
     )
-    challenge.add_phase(
+    challenge.post(
         OPENED,
-        PRACTICE,
+        "/phases",
+        key=PRACTICE,
         title="Practice",
         detail="everything",
         freeze="never",
         image_set=PRACTICE_IMAGE_SET,
         competitions=list(edition.competitions),
-        opens_at=in_days(-OPENED),
+        opens_at=-OPENED,
         **unshared,
     )
-    if maps := segmentations(edition):
-        rules = {key: value for key, value in OPEN_RULES.items() if key != "decimals"}  # a rule of all phases
-        # Opened before the main phase: pages lead to the open phase that opened last.
-        opens_at = in_days(-PRACTICE_CLOSED)
-        challenge.add_phase(
-            OPENED, SEGMENTATION, title="Segmentation", competitions=maps, opens_at=opens_at, **rules, **unshared
-        )
-    challenge.upload_truth(OPENED, world)
-    challenge.upload_truth(OPENED, practice, on_practice, phase=PRACTICE)
-    challenge.submit(PRACTISED, FEW, practice, on_practice, phase=PRACTICE)
-    challenge.change(PRACTISED, PRACTICE, closes_at=in_days(-PRACTICE_CLOSED))
-    challenge.submit(SUBMITTED, PUBLISHED, world)
-    challenge.submit(SUBMITTED, (PRIVATE, WITHDRAWN), world, publish=False)
-    challenge.withdraw(SUBMITTED, WITHDRAWN)
+    if maps:
+        # Opened before the main phase: pages lead to the open phase that opened last. Decimals are the challenge's.
+        rules = {"opens_at": -PRACTICE_CLOSED, **OPEN_RULES, **unshared}
+        del rules["decimals"]
+        challenge.post(OPENED, "/phases", key=SEGMENTATION, title="Segmentation", competitions=maps, **rules)
+    challenge.upload_truth(OPENED)
+    challenge.upload_truth(OPENED, PRACTICE)
+    entries = [Entry(PRACTISED, method.name, PRACTICE) for method in FEW]
+    entries += [Entry(SUBMITTED, method.name) for method in PUBLISHED]
+    entries += [Entry(SUBMITTED, method.name, publish=False) for method in (PRIVATE, WITHDRAWN)]
+    entries += [Entry(SUBMITTED, method.name, SEGMENTATION) for method in FEW if maps]
+    challenge.submit(entries)
+    challenge.change(PRACTISED, PRACTICE, closes_at=-PRACTICE_CLOSED)
+    challenge.withdraw(SUBMITTED, WITHDRAWN.name)
     for phase in (MAIN_PHASE, SEGMENTATION) if maps else (MAIN_PHASE,):
-        if phase == SEGMENTATION:
-            challenge.submit(SUBMITTED, FEW, world, phase=phase)
         challenge.change(SUBMITTED, phase, shared_quota=True)
     stage.organiser.patch(f"/challenges/{challenge.slug}", json={"statistics": True})
 

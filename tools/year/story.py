@@ -2,7 +2,7 @@
 
 import re
 from contextlib import closing
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from functools import partial
 from pathlib import Path
@@ -15,18 +15,17 @@ from vocboard import migrations
 from vocboard.app.accounts.models import Role
 from vocboard.app.database import Database
 from vocboard.app.settings import Settings
-from vocboard.commands.demo import cast as methods
-from vocboard.commands.demo.accounts import Account, ensure_account
 from vocboard.commands.demo.backdating import days_ago
+from vocboard.commands.demo.cast import BY_NAME
 from vocboard.commands.demo.methods import Method
-from vocboard.commands.demo.seeding import Api, is_final, submit, wait_for
-from vocboard.commands.demo.server import DemoServer
+from vocboard.commands.demo.seeding import Api, submit, wait_for
+from vocboard.commands.demo.server import Account, DemoServer, ensure_account
 
 DOMAIN = "harbour.example"
 SLUG, TITLE = "harbour-2027", "Harbour 2027"
 BOARD = f"/challenges/{SLUG}/leaderboards/comp2"
 SET_UP = f"/organise/{SLUG}"
-ENTRANTS = (methods.WATERLINE, methods.MOORING, methods.BREAKWATER, methods.QUAYSIDE, methods.LIGHTHOUSE)
+ENTRANTS = tuple(BY_NAME[name] for name in ("Waterline", "Mooring", "Breakwater", "Quayside", "Lighthouse"))
 PATIENCE_MS = 120_000  # for what a worker does
 
 
@@ -97,7 +96,7 @@ class Year:
         self._upload_truth(self.material.trees.first)
         expect(page.get_by_text(re.compile("Submissions are scored with version 3"))).to_be_visible(timeout=PATIENCE_MS)
         page.get_by_role("link", name="Rehearse", exact=False).first.click()
-        results = self.material.results(methods.improved(methods.WATERLINE, "Baseline", 0.3), self.directory)
+        results = self.material.results(replace(BY_NAME["Waterline"], name="Baseline", skill=0.3), self.directory)
         page.get_by_label("Result files in one archive").set_input_files(results)
         expect(page.get_by_text("The archive is valid")).to_be_visible(timeout=PATIENCE_MS)
         page.get_by_label("Name", exact=True).fill("Baseline")
@@ -141,7 +140,7 @@ class Year:
             with days_ago(self.database, SLUG, 200 - 7 * number):
                 self._submit(method, method)
         with days_ago(self.database, SLUG, 165):
-            self._submit(copied(methods.QUAYSIDE), methods.QUAYSIDE)
+            self._submit(copied(BY_NAME["Quayside"]), BY_NAME["Quayside"])
         page = self.page
         self._go(f"{SET_UP}/edit")
         _date_field(page, "Closes").fill(_form_date(67))
@@ -236,7 +235,7 @@ class Year:
         archive = self.material.results(method, self.directory).read_bytes()
         with closing(Api(self.url, account.token)) as api:
             found = submit(api, SLUG, entered, archive, self.material.edition, publish=True)
-            wait_for("the scores", partial(api.get, f"/submissions/{found}"), is_final)
+            wait_for("scoring", partial(api.get, f"/submissions/{found}"), lambda now: now["state"] == "scored")
 
 
 def _sign_in(page: Page, url: str, account: Account) -> None:
