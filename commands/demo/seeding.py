@@ -255,9 +255,10 @@ class DemoChallenge:
                 move_submission(session, began, entry.days, identifier)
 
     def withdraw(self, days: float, method: str) -> None:
-        """Withdraw the submission of a method."""
-        with self._days_ago(days):
-            self._stage.author_of(BY_NAME[method]).post(f"/submissions/{self._ids[MAIN_PHASE, method]}/withdraw")
+        """Withdraw the submission of a method, if it has entered."""
+        if identifier := self._ids.get((MAIN_PHASE, method)):
+            with self._days_ago(days):
+                self._stage.author_of(BY_NAME[method]).post(f"/submissions/{identifier}/withdraw")
 
     def disqualify(self, days: float, method: str, reason: str) -> None:
         """Disqualify the submission of a method."""
