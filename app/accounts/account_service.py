@@ -11,7 +11,7 @@ from datetime import timedelta
 from anyio import to_thread
 
 from vocboard.app import rate_limits
-from vocboard.app.accounts import administration, domains, links, password_changes, registration, service
+from vocboard.app.accounts import administration, links, password_changes, registration, service
 from vocboard.app.accounts.models import ApiToken, LinkPurpose, Scope, User, WebSession
 from vocboard.app.accounts.password_work import PasswordWork
 from vocboard.app.database import Database
@@ -46,7 +46,7 @@ class AccountService:
             with self.database.writing() as session:
                 registration.count_attempt(session, email=checked.email, address=address)
             with self.database.reading() as session:
-                domains.check_room(session, checked.email, policy)
+                registration.check_room(session, checked.email, policy)
             return checked
 
         def store() -> None:

@@ -1,36 +1,56 @@
 """Registration. An account is usable once its email address is confirmed and, if required, it is approved.
 
-Responses do not reveal whether an address has an account; only the email to it does. So nobody can sign in to an
-unconfirmed account: otherwise, signing in with the password just chosen would reveal whether the registration had
+Responses do not reveal whether an address has an account; only the email to it does. So an unconfirmed account
+cannot be signed in to: otherwise, signing in with the password just chosen would reveal whether the registration had
 created an account. The link in the email also requires that password: if somebody registers another person's address,
 that person cannot confirm the account by opening the link.
 
 A mailbox has one account that counts, however its address is written (`models.mailbox`): `ada+2@lab.example` does not
 get another quota. That it has one is only said to the address of the account: another spelling may be the address of
-somebody else after all.
+another person after all.
+
+The owner of an email domain has any number of mailboxes in it, so the accounts of one domain are limited. Only
+confirmed addresses count, so that a domain's accounts cannot be used up without receiving its email.
 """
 
 import uuid
 from collections.abc import Sequence
 from dataclasses import dataclass
+from datetime import timedelta
 
-from sqlalchemy import select
+from sqlalchemy import func, select
 from sqlalchemy.exc import IntegrityError
 from sqlalchemy.orm import Session
 
 from vocboard.app import rate_limits
-from vocboard.app.accounts import domains, links, queries
+from vocboard.app.accounts import links, queries
 from vocboard.app.accounts.models import LinkPurpose, Role, User, mailbox
 from vocboard.app.accounts.people import checked_person, normalised_email
 from vocboard.app.audit import service as audit
 from vocboard.app.database import lock_for_transaction, now
-from vocboard.app.errors import ConflictError, ForbiddenError, NotFoundError
+from vocboard.app.errors import ConflictError, ForbiddenError, LimitedError, NotFoundError
 from vocboard.app.forms import FieldChecks
 from vocboard.app.messaging import outbox
 from vocboard.app.rate_limits import Limit
 from vocboard.app.settings import RegistrationPolicy
 
 MAX_NOTIFIED = 20  # administrators who are notified of a pending registration
+DOMAIN_PERIOD = timedelta(days=7)  # in which the new accounts of an email domain are counted
+_SECOND_LEVEL = frozenset(
+    {"ac", "asn", "co", "com", "ed", "edu", "go", "gob", "gouv", "gov", "net", "or", "org", "uni"}
+)
+# Everybody can have a mailbox there, and few people can have many at the same time.
+_LARGE = """
+    126.com 139.com 163.com aliyun.com aol.com bluewin.ch daum.net fastmail.com fastmail.fm foxmail.com free.fr
+    gmail.com gmx.at gmx.ch gmx.com gmx.de gmx.net googlemail.com hanmail.net hey.com hotmail.co.uk hotmail.com
+    hotmail.de hotmail.es hotmail.fr hotmail.it icloud.com laposte.net libero.it live.co.uk live.com live.fr
+    mac.com mail.com mail.ru mailbox.org me.com msn.com naver.com orange.fr outlook.com outlook.de outlook.es
+    outlook.fr outlook.it outlook.jp pm.me posteo.de proton.me protonmail.ch protonmail.com qq.com rediffmail.com
+    seznam.cz sina.com sohu.com t-online.de tuta.com tuta.io tutanota.com tutanota.de vip.qq.com web.de wp.pl ya.ru
+    yahoo.ca yahoo.co.in yahoo.co.jp yahoo.co.uk yahoo.com yahoo.com.au yahoo.com.br yahoo.com.cn yahoo.de yahoo.es
+    yahoo.fr yahoo.in yahoo.it yandex.com yandex.ru yeah.net ymail.com zoho.com
+"""
+LARGE_PROVIDERS = frozenset(_LARGE.split())
 
 
 @dataclass(frozen=True, slots=True)
@@ -187,12 +207,12 @@ def confirm(session: Session, *, user: User, policy: RegistrationPolicy, site: s
     if user.is_confirmed:
         return
     # Other addresses of the domain, or of the mailbox, may be confirmed at the same time.
-    lock_for_transaction(session, f"domain {domains.registered_domain(user.email)}", f"mailbox {user.mailbox}")
+    lock_for_transaction(session, f"domain {registered_domain(user.email)}", f"mailbox {user.mailbox}")
     if queries.confirmed_account_of_mailbox(session, user.mailbox) is not None:
         raise ConflictError(
             "Your mailbox has an account already, with another spelling of this address. Sign in with that one."
         )
-    domains.check_room(session, user.email, policy)
+    check_room(session, user.email, policy)
     user.email_confirmed_at = now()
     audit.record(session, actor=user, action="user.confirm_address", subject=user)
     if not user.is_approved:
@@ -209,7 +229,7 @@ def confirm(session: Session, *, user: User, policy: RegistrationPolicy, site: s
 
 
 def approvers(session: Session) -> Sequence[User]:
-    """Return who approves registrations: administrators and, on a server with a single organiser, the organiser."""
+    """Return the approvers of registrations: administrators and, on a server with a single organiser, the organiser."""
     found = queries.active_with_role(session, Role.ADMINISTRATOR, limit=MAX_NOTIFIED)
     organisers = queries.active_with_role(session, Role.ORGANISER, limit=2)
     return [*found, *organisers] if len(organisers) == 1 else found
@@ -274,3 +294,48 @@ def normalised(email: str) -> str:
 
 def _hours(purpose: LinkPurpose) -> int:
     return int(links.LIFETIMES[purpose].total_seconds() // 3600)
+
+
+def registered_domain(email: str) -> str:
+    """Return the registered domain of an address, without its subdomains.
+
+    Without a list of public suffixes: `ac.uk`, `edu.cn` and the like are known by their second level.
+
+    >>> registered_domain("ada@cs.lab.example"), registered_domain("ada@mail.cs.uni.ac.uk")
+    ('lab.example', 'uni.ac.uk')
+    """
+    labels = email.rpartition("@")[2].lower().rstrip(".").split(".")
+    is_deeper = len(labels) > 2 and len(labels[-1]) == 2 and labels[-2] in _SECOND_LEVEL
+    return ".".join(labels[-3:] if is_deeper else labels[-2:])
+
+
+def check_room(session: Session, email: str, policy: RegistrationPolicy) -> None:
+    """Check that another account of an address's domain may be confirmed.
+
+    Large mail providers, the domains that the operators have named, and accounts that need an approval are not limited.
+
+    Raises:
+        LimitedError: as many as may be were confirmed in the last days.
+    """
+    domain = registered_domain(email)
+    if (
+        not policy.accounts_per_domain
+        or policy.needs_approval
+        or policy.domains
+        or {domain, email.rpartition("@")[2]} & LARGE_PROVIDERS
+    ):
+        return
+    recent = select(User.email, User.email_confirmed_at).where(
+        User.email_confirmed_at > now() - DOMAIN_PERIOD,
+        func.lower(User.email).endswith(domain, autoescape=True),
+    )
+    found = [row.email_confirmed_at for row in session.execute(recent) if registered_domain(row.email) == domain]
+    if len(found) < policy.accounts_per_domain:
+        return
+    allowed_at = sorted(found)[-policy.accounts_per_domain] + DOMAIN_PERIOD
+    raise LimitedError(
+        f"{policy.accounts_per_domain} accounts with addresses of {domain} were confirmed in the last "
+        f"{DOMAIN_PERIOD.days} days, and no more may be. Try again after {allowed_at:%Y-%m-%d %H:%M} UTC, or ask the "
+        "operators of this server.",
+        allowed_at=allowed_at,
+    )

@@ -1,33 +1,48 @@
 """Signing in: delays after failed attempts, argon2 between two short transactions, limits per user.
 
-Failed attempts are counted per network and account together, so that nobody can lock others out from elsewhere; and,
-with much higher limits, per account and per network. They only delay the next attempt, and never forbid it. Browsers
-that signed in to the account before are counted separately and are not delayed by others.
+Attempts from one network at one account are serialised, so that failures of one are counted before the next is checked.
+Failed attempts are counted per network and account together, so that others cannot be locked out from elsewhere; and,
+with much higher limits, per account and per network. They only delay the next attempt, and never forbid it.
+
+Browsers that signed in to the account before are counted separately and are not delayed by others. They have a
+long-lived cookie with a signed mark for each such account; a new password invalidates all marks of the account.
 """
 
+import asyncio
 import hashlib
+import hmac
+import secrets
 import uuid
 from asyncio import sleep
+from collections import Counter
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from dataclasses import dataclass
 
 from anyio import to_thread
 from sqlalchemy.orm import Session
 
 from vocboard.app import rate_limits
-from vocboard.app.accounts import known_browsers, passwords, queries
+from vocboard.app.accounts import passwords, queries
 from vocboard.app.accounts.models import User, WebSession
 from vocboard.app.accounts.password_work import PasswordWork
 from vocboard.app.accounts.people import normalised_email
 from vocboard.app.accounts.service import sign_out, start_session
-from vocboard.app.accounts.sign_in_queue import SignInQueue
 from vocboard.app.audit import service as audit
 from vocboard.app.database import Database
-from vocboard.app.errors import SignInError
+from vocboard.app.errors import BusyError, SignInError
 from vocboard.app.rate_limits import Limit
 from vocboard.app.settings import Settings
 
 FIRST_DELAY_SECONDS = 1.0  # of the first attempt beyond a limit; doubled for each further one
 MAX_DELAY_SECONDS = 30.0
+MAX_WAITING = 512  # in the queue of one web process; a waiting one holds neither a thread nor a database connection
+MAX_WAITING_PER_CLIENT = 192  # of these, of one network
+REFUSAL_PAUSE_SECONDS = 5.0  # delay of rejections, so that immediate retries gain nothing
+MAX_PAUSING = 512  # rejections
+RETRY_AFTER_SECONDS = 10
+MAX_MARKS = 5  # accounts that one browser is known for; the oldest are dropped
+_BETWEEN_MARKS = "~"
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,7 +139,7 @@ class SignInService:
             account = None if user is None else user.id
             if user is not None and (user.disabled_at is not None or not user.is_confirmed):
                 user = None
-            name = known_browsers.recognised(attempt.known_browser, user, self._key) if user else None
+            name = browser_name(attempt.known_browser, user, self._key) if user else None
             subjects = (
                 {rate_limits.SIGN_IN_OF_KNOWN_BROWSER: f"{email[:200]} {name}"}
                 if name is not None
@@ -154,11 +169,11 @@ class SignInService:
                 sign_out(session, web_session=attempt.replaces)
             audit.record(session, actor=user, action="user.sign_in", subject=user, details={"address": client})
             secret = start_session(session, user=user, browser=attempt.browser, lifetime=self._lifetime)
-            return SignedIn(user, secret, known_browsers.with_mark(attempt.known_browser, user, self._key))
+            return SignedIn(user, secret, with_mark(attempt.known_browser, user, self._key))
 
 
 def _count(database: Database, found: _Found, client: str) -> None:
-    """Count a failure and log it. What reaches a limit is the last that is logged: nobody can fill the log."""
+    """Count a failure and log it. The one that reaches a limit is the last that is logged, to bound the log."""
     with database.writing() as session:
         rate_limits.count(session, found.subjects)
         beyond = _beyond(session, found.subjects)
@@ -184,3 +199,99 @@ def _beyond(session: Session, subjects: dict[Limit, str]) -> int:
 
 def _pair(client: str, email: str) -> str:
     return hashlib.sha256(f"{client} {email}".encode()).hexdigest()
+
+
+class SignInQueue:
+    """The sign-in attempts of one web process, on one event loop."""
+
+    def __init__(
+        self,
+        *,
+        max_waiting: int = MAX_WAITING,
+        max_waiting_per_client: int = MAX_WAITING_PER_CLIENT,
+        refusal_pause_seconds: float = REFUSAL_PAUSE_SECONDS,
+    ) -> None:
+        self._max_waiting = max_waiting
+        self._max_waiting_per_client = max_waiting_per_client
+        self._refusal_pause_seconds = refusal_pause_seconds
+        self._clients: Counter[str] = Counter()
+        self._lines: dict[str, asyncio.Lock] = {}
+        self._in_line: Counter[str] = Counter()
+        self._pausing = 0
+
+    @asynccontextmanager
+    async def turn(self, line: str, *, client: str) -> AsyncIterator[None]:
+        """Wait for earlier attempts in the same queue, and block later ones until the block ends.
+
+        Args:
+            line: identifies the queue: attempts from one network at one account.
+            client: the network.
+
+        Raises:
+            BusyError: too many attempts are waiting, from this network or in total.
+        """
+        if self._clients[client] >= self._max_waiting_per_client or self._clients.total() >= self._max_waiting:
+            await self._pause()
+            raise BusyError(
+                "Too many people are signing in at the moment. Try again in a few seconds.",
+                retry_after=RETRY_AFTER_SECONDS,
+            )
+        self._clients[client] += 1
+        self._in_line[line] += 1
+        lock = self._lines.setdefault(line, asyncio.Lock())
+        try:
+            async with lock:
+                yield
+        finally:
+            _count_down(self._clients, client)
+            _count_down(self._in_line, line)
+            if line not in self._in_line:
+                del self._lines[line]
+
+    async def _pause(self) -> None:
+        if self._pausing >= MAX_PAUSING:
+            return
+        self._pausing += 1
+        try:
+            await asyncio.sleep(self._refusal_pause_seconds)
+        finally:
+            self._pausing -= 1
+
+
+def _count_down(counter: Counter[str], name: str) -> None:
+    counter[name] -= 1
+    if not counter[name]:
+        del counter[name]
+
+
+def with_mark(cookie: str, user: User, key: str) -> str:
+    """Return the cookie's value with a mark for this user, who has just signed in.
+
+    Args:
+        cookie: the current value; empty if there is none.
+        key: the server's secret.
+    """
+    others = [mark for mark in _marks(cookie) if not mark.startswith(user.id.hex)]
+    name = browser_name(cookie, user, key) or secrets.token_hex(8)
+    return _BETWEEN_MARKS.join([_mark(user.id, name, user.password_hash, key), *others][:MAX_MARKS])
+
+
+def browser_name(cookie: str, user: User, key: str) -> str | None:
+    """Return the browser's random name if its cookie has a valid mark for this user, else None."""
+    for mark in _marks(cookie):
+        parts = mark.split(".")
+        if len(parts) == 3 and parts[0] == user.id.hex:
+            expected = _mark(user.id, parts[1], user.password_hash, key)
+            if hmac.compare_digest(expected.encode(), mark.encode()):
+                return parts[1]
+    return None
+
+
+def _marks(cookie: str) -> list[str]:
+    return cookie.split(_BETWEEN_MARKS)[:MAX_MARKS]
+
+
+def _mark(user_id: uuid.UUID, name: str, password_hash: str, key: str) -> str:
+    signed = f"known browser {user_id.hex} {name} {password_hash}"
+    signature = hmac.new(key.encode(), signed.encode(), hashlib.sha256).hexdigest()
+    return f"{user_id.hex}.{name}.{signature}"

@@ -8,8 +8,7 @@ from vocboard.app.challenges.models import Challenge, Detail
 from vocboard.app.challenges.phases import Phase
 from vocboard.app.leaderboards import entries, freezing
 from vocboard.app.leaderboards.corrections import Correction, Removal, corrections
-from vocboard.app.leaderboards.entries import Entry
-from vocboard.app.leaderboards.entry_cache import EntryCache
+from vocboard.app.leaderboards.entries import Entry, EntryCache
 from vocboard.app.leaderboards.models import FrozenLeaderboard
 from vocboard.evaluator.editions import Competition
 

@@ -1,4 +1,7 @@
-"""Leaderboards as they are now, computed again only when their revision has changed."""
+"""Current leaderboards, computed again only when their revision has changed.
+
+Concurrent requests that wait for the same query share one run of it.
+"""
 
 import asyncio
 import contextlib
@@ -6,7 +9,7 @@ import threading
 from collections.abc import Callable, Hashable, Mapping, Sized
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any, TypeVar
+from typing import Any, Generic, TypeVar
 
 from cachetools import LRUCache
 
@@ -18,14 +21,14 @@ from vocboard.app.database import Database, now
 from vocboard.app.errors import ForbiddenError
 from vocboard.app.leaderboards import freezing, queries, service
 from vocboard.app.leaderboards.board import Board, Part
-from vocboard.app.leaderboards.coalesced_queries import CoalescedQueries
-from vocboard.app.leaderboards.entry_cache import EntryCache
+from vocboard.app.leaderboards.entries import EntryCache
 from vocboard.app.leaderboards.queries import Revision
 
 CACHED_CELLS = 250_000  # cells of all cached leaderboards, at about a hundred bytes each
 CACHED_BYTES = 64 * 1024 * 1024  # bytes of all cached renderings
 
 Rendering = TypeVar("Rendering", bound=Sized)
+Answer = TypeVar("Answer")
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +52,7 @@ class CurrentBoard:
 
     @property
     def identity(self) -> Hashable:
-        """What tells it from all other leaderboards of the same revision."""
+        """Identifies it among all leaderboards of the same revision."""
         board = self.board
         is_frozen = board.frozen_at is not None
         return board.competition.key, board.phase, board.part, is_frozen, board.is_anonymous, board.ladder_step
@@ -77,7 +80,7 @@ class HiddenLeaderboardError(ForbiddenError):
 
 
 @dataclass(frozen=True, slots=True)
-class _Wanted:
+class _Target:
     """Which leaderboard is asked for."""
 
     slug: str
@@ -94,6 +97,41 @@ class _Wanted:
 def _stage(phase: Phase, at: datetime) -> Hashable:
     """What a leaderboard depends on that comes with time alone: whether it is frozen, anonymous, and hides scores."""
     return phase.is_frozen(at), phase.is_anonymous(at), phase.ladder_step(at) is not None
+
+
+class CoalescedQueries(Generic[Answer]):
+    """Runs queries in threads, at most one per key at a time.
+
+    A request that arrives during a run waits for the next run, together with all others that arrive until then. So no
+    answer is older than the request. Use an object in one event loop only.
+    """
+
+    def __init__(self) -> None:
+        self._next: dict[Hashable, asyncio.Task[Answer]] = {}
+        self._running: dict[Hashable, asyncio.Task[Answer]] = {}
+
+    async def run(self, key: Hashable, query: Callable[[], Answer]) -> Answer:
+        """Return the result of the next run of a query, or raise its exception.
+
+        Args:
+            key: identifies the query; the `query` of any request with this key may be the one that is run.
+            query: blocks; called in a thread.
+        """
+        task = self._next.get(key)
+        if task is None:
+            task = self._next[key] = asyncio.create_task(self._run(key, query))
+        return await asyncio.shield(task)  # cancelling one request must not cancel the others' query
+
+    async def _run(self, key: Hashable, query: Callable[[], Answer]) -> Answer:
+        if previous := self._running.get(key):
+            await asyncio.wait([previous])
+        # No request can join from here on: the query may miss what is committed after it has begun.
+        self._running[key] = self._next.pop(key)
+        try:
+            return await asyncio.to_thread(query)
+        finally:
+            if key not in self._next:
+                del self._running[key]
 
 
 class Boards:
@@ -132,12 +170,12 @@ class Boards:
             HiddenLeaderboardError: it is not visible yet.
         """
         who = viewer and (viewer.id, viewer.role)  # what the right to see a draft depends on
-        wanted = _Wanted(slug, competition, phase_key, part)
+        wanted = _Target(slug, competition, phase_key, part)
         return await self._queries.run((wanted, who), lambda: self._get(wanted, viewer))
 
     def read(self, slug: str, competition: str, viewer: User | None, *, phase_key: str) -> CurrentBoard:
         """Do the same as `get` in this thread, for handlers that run in one."""
-        return self._get(_Wanted(slug, competition, phase_key, Part.COUNTING), viewer)
+        return self._get(_Target(slug, competition, phase_key, Part.COUNTING), viewer)
 
     async def with_results(self, challenge: Challenge, viewer: User | None) -> CurrentBoard:
         """Return a leaderboard of the phase whose results overviews show.
@@ -205,7 +243,7 @@ class Boards:
         at = now()
         with self._database.reading() as session:
             challenge = challenges.get_visible(session, slug, viewer)
-            return _Wanted(slug, "", phase_key, Part.COUNTING).phase(challenge, at)
+            return _Target(slug, "", phase_key, Part.COUNTING).phase(challenge, at)
 
     async def rendered(self, current: CurrentBoard, key: Hashable, render: Callable[[], Rendering]) -> Rendering:
         """Return the cached rendering of a board, or render it in a thread.
@@ -224,7 +262,7 @@ class Boards:
         rendering: Rendering = await asyncio.shield(self._rendering[full_key])
         return rendering
 
-    def _get(self, wanted: "_Wanted", viewer: User | None) -> CurrentBoard:
+    def _get(self, wanted: "_Target", viewer: User | None) -> CurrentBoard:
         at = now()
         with self._database.reading_autocommit() as session:
             revision = queries.revision(session, wanted.slug, viewer)
@@ -246,7 +284,7 @@ class Boards:
                 self._boards[wanted] = current
         return current
 
-    def _read(self, wanted: "_Wanted", viewer: User | None, at: datetime) -> CurrentBoard:
+    def _read(self, wanted: "_Target", viewer: User | None, at: datetime) -> CurrentBoard:
         with self._database.snapshot() as session:
             revision = queries.revision(session, wanted.slug, viewer)
             challenge = challenges.get_visible(session, wanted.slug, viewer)

@@ -24,8 +24,7 @@ from vocboard.app.evaluations.visibility import viewer_permissions
 from vocboard.app.leaderboards import contents, freezing, queries
 from vocboard.app.leaderboards.board import Board, Part
 from vocboard.app.leaderboards.contents import Content
-from vocboard.app.leaderboards.entries import Entry
-from vocboard.app.leaderboards.entry_cache import EntryCache
+from vocboard.app.leaderboards.entries import Entry, EntryCache
 from vocboard.app.leaderboards.ranked_rows import RankedRows
 from vocboard.app.leaderboards.shown_statistics import shown_statistics
 from vocboard.app.submissions.models import Declared

@@ -11,8 +11,7 @@ from vocboard.app import rate_limits
 from vocboard.app.accounts import service, signing_in
 from vocboard.app.accounts.models import WebSession
 from vocboard.app.accounts.password_work import PasswordWork
-from vocboard.app.accounts.sign_in_queue import SignInQueue
-from vocboard.app.accounts.signing_in import Attempt, SignInService
+from vocboard.app.accounts.signing_in import Attempt, SignInQueue, SignInService
 from vocboard.app.accounts.tokens import MAX_TOKENS
 from vocboard.app.database import Database, now
 from vocboard.app.errors import BusyError, ConflictError, LimitedError, SignInError

@@ -5,7 +5,7 @@ import threading
 
 import pytest
 
-from vocboard.app.leaderboards.coalesced_queries import CoalescedQueries
+from vocboard.app.leaderboards.current import CoalescedQueries
 
 pytestmark = pytest.mark.anyio
 

@@ -12,7 +12,7 @@ from tests.support.factories import make_user
 from vocboard.app.challenges.models import Challenge, ChallengePhase
 from vocboard.app.database import Database, now
 from vocboard.app.leaderboards import entries, queries
-from vocboard.app.leaderboards.entry_cache import EntryCache
+from vocboard.app.leaderboards.entries import EntryCache
 from vocboard.app.submissions.models import Method, State, Submission, SubmissionEntry
 
 
