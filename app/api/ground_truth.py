@@ -13,7 +13,7 @@ from vocboard.app.api.documentation import upload_form
 from vocboard.app.api.paging import ItemPage, Paging
 from vocboard.app.api.problems import UploadProblem, problem_responses
 from vocboard.app.api.schemas.values import FromObject, Instant
-from vocboard.app.challenges import ground_truth_versions as versions
+from vocboard.app.challenges import ground_truth as versions
 from vocboard.app.challenges import models
 from vocboard.app.challenges import service as challenges
 from vocboard.app.challenges.ground_truth import needs_confirmation

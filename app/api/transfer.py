@@ -13,8 +13,8 @@ from vocboard.app.api.schemas.values import FromObject
 from vocboard.app.challenges import service as challenges
 from vocboard.app.intake.organisers import take_challenge
 from vocboard.app.organising import archiving
+from vocboard.app.transfer.exporting import begin_export
 from vocboard.app.transfer.importing_people import report_of
-from vocboard.app.transfer.service import begin_export
 from vocboard.app.web.attachments import exported_challenge
 from vocboard.app.web.dependencies import DatabaseDep, IntakeDep, StoreDep
 from vocboard.app.web.identity import ApiIdentity, ApiOrganiser, OrganisingUser

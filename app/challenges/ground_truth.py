@@ -1,10 +1,14 @@
-"""Ground truth of challenges in the web process: versions, their state, and their public part."""
+"""Ground truth of challenges in the web process: versions, their state, and their public part.
+
+Organisers confirm the warnings of imported versions, and remove versions that could not be imported.
+"""
 
 import gzip
 import threading
 import uuid
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
+from cachetools import LRUCache
 from sqlalchemy.orm import Session
 
 from vocboard.app.accounts.models import User
@@ -16,8 +20,17 @@ from vocboard.app.challenges.models import (
     GroundTruthVersion,
     TruthState,
 )
-from vocboard.app.challenges.phases import Phase, lock_to_change, phase_named, phases_of
-from vocboard.app.errors import ConflictError
+from vocboard.app.challenges.phases import (
+    Phase,
+    competitions_scored_with,
+    edition_of_phase,
+    lock_to_change,
+    phase_named,
+    phase_with_id,
+    phases_of,
+)
+from vocboard.app.database import now
+from vocboard.app.errors import ConflictError, NotFoundError
 from vocboard.app.forms import cleaned
 from vocboard.app.jobs import service as jobs
 from vocboard.app.jobs.models import Kind
@@ -25,10 +38,11 @@ from vocboard.evaluator.image_sets import ImageSets
 
 MAX_FILE_NAME_LENGTH = 255
 UNFINISHED = (TruthState.UPLOADED, TruthState.IMPORTING)  # no worker has read the version yet
-IMAGE_SETS_KEPT = 16  # cached; a version's image sets never change
+IMAGE_SETS_CACHED = 16  # a version's image sets never change
+NOT_THERE = "the tree has no ground truth for it"
 
-_kept: dict[uuid.UUID, ImageSets] = {}
-_keeping = threading.Lock()
+_cached: LRUCache[uuid.UUID, ImageSets] = LRUCache(IMAGE_SETS_CACHED)
+_caching = threading.Lock()
 
 
 def add_ground_truth_version(
@@ -108,7 +122,7 @@ def current_versions(session: Session, challenge: Challenge) -> dict[uuid.UUID, 
 
 
 def current_image_sets(session: Session, phase: Phase) -> ImageSets:
-    """Return what is public of the current ground truth; kept in memory, since a version never changes.
+    """Return the public part of the current ground truth; cached, since a version never changes.
 
     Raises:
         ConflictError: the phase has no ground truth yet.
@@ -146,11 +160,77 @@ def _stored_json(session: Session, version_id: uuid.UUID) -> bytes:
 
 
 def _image_sets(session: Session, version_id: uuid.UUID) -> ImageSets:
-    with _keeping:
-        if known := _kept.get(version_id):
+    with _caching:
+        if known := _cached.get(version_id):
             return known
     image_sets = ImageSets.from_json(_stored_json(session, version_id))
-    with _keeping:
-        while len(_kept) >= IMAGE_SETS_KEPT:
-            del _kept[next(iter(_kept))]  # the oldest
-        return _kept.setdefault(version_id, image_sets)
+    with _caching:
+        return _cached.setdefault(version_id, image_sets)
+
+
+def get_version(session: Session, challenge: Challenge, number: int) -> GroundTruthVersion:
+    """Return one version of a challenge.
+
+    Raises:
+        NotFoundError: there is none of this number.
+    """
+    version = queries.truth_version(session, challenge.id, number)
+    if version is None:
+        raise NotFoundError(f"This challenge has no version {number} of its ground truth.")
+    return version
+
+
+def confirm(session: Session, *, challenge: Challenge, user: User, number: int) -> GroundTruthVersion:
+    """Confirm the warnings of the import, so that the version can become current.
+
+    Nothing changes if they are confirmed already.
+
+    The caller commits, then tells the `WorkerNotifier` afterwards.
+
+    Raises:
+        NotFoundError: there is no such version.
+        ConflictError: it is not ready, or the challenge is archived.
+    """
+    lock_to_change(session, challenge)
+    version = get_version(session, challenge, number)
+    if version.state is not TruthState.READY:
+        raise ConflictError(f"Only a version that is ready can be confirmed; version {number} is {version.state}.")
+    if needs_confirmation(version):
+        version.confirmed_at, version.confirmed_by_id = now(), user.id
+        details = {"challenge": str(challenge.id), "number": number, "warnings": len(version.warnings or ())}
+        audit.record(session, actor=user, action="ground_truth.confirm", subject=version, details=details)
+        jobs.add(session, Kind.IMPORT, version.id, owner=user.id)
+    return version
+
+
+def remove_failed(session: Session, *, challenge: Challenge, user: User, number: int) -> None:
+    """Remove a version that could not be imported. Its number is not used again while later ones exist.
+
+    Raises:
+        NotFoundError: there is no such version.
+        ConflictError: it has not failed, or the challenge is archived.
+    """
+    lock_to_change(session, challenge)
+    version = get_version(session, challenge, number)
+    if version.state is not TruthState.FAILED:
+        raise ConflictError(f"Only a version that failed can be removed; version {number} is {version.state}.")
+    details = {"challenge": str(challenge.id), "number": number, "file_name": version.file_name}
+    audit.record(session, actor=user, action="ground_truth.remove", subject=version, details=details)
+    session.delete(version)
+    session.flush()
+
+
+def unscorable(challenge: Challenge, version: GroundTruthVersion) -> Mapping[str, str]:
+    """Return why a version that is ready cannot score competitions of its phases, by key; empty if it can all.
+
+    Args:
+        challenge: with its phases.
+    """
+    known, summary = set(version.competitions or ()), version.summary or {}
+    competitions = edition_of_phase(challenge, phase_with_id(challenge, version.phase_id)).competitions
+    missing = [key for key in competitions_scored_with(challenge, version.phase_id) if key not in known]
+    return {
+        key: summary.get(f"{competitions[key].task}/{competitions[key].image_set}", {}).get("missing", NOT_THERE)
+        for key in missing
+        if key in competitions
+    }

@@ -1,9 +1,10 @@
 """The rules of a challenge: the one type that forms, the API, the command line and the service use, and its checks.
 
-CONTRIBUTING.md, "a rule of challenges or phases", has the steps to add one. What the numbers of the quota mean says
-`app.submissions.quota`.
+CONTRIBUTING.md, "a rule of challenges or phases", has the steps to add one. `app.submissions.quota` explains
+the numbers of the quota. A slug is the name of a challenge in URLs.
 """
 
+import re
 from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
 from typing import Annotated, Any
@@ -14,6 +15,10 @@ from vocboard.app.challenges.models import Admission, Challenge, ChallengePhase,
 from vocboard.app.forms import FieldChecks, Instant
 from vocboard.evaluator.editions import Edition
 
+SLUG = re.compile(r"[a-z0-9]+(?:-[a-z0-9]+)*")  # the name of a challenge in URLs
+MAX_SLUG_LENGTH = 60
+# /organise/new, /api/v1/challenges/imports and so on are not challenges; a test checks.
+RESERVED_SLUGS = frozenset({"import", "imports", "log", "new", "people", "registrations"})
 MAX_TITLE_LENGTH = 200
 MAX_DESCRIPTION_LENGTH = 20_000
 MAX_SUBMISSIONS = 10_000
@@ -22,7 +27,7 @@ EARLIEST, LATEST = datetime(2000, 1, 1, tzinfo=UTC), datetime(2200, 1, 1, tzinfo
 DATES = ("opens_at", "closes_at", "leaderboard_from", "freezes_at", "anonymous_until")
 MAX_PHASE_TITLE_LENGTH = 100
 MIN_STEP, MAX_STEP = 0.001, 0.2  # of the Ladder mechanism, fractions
-MAX_DECIMALS = 6  # more would help those who reconstruct the truth from scores, and nobody else
+MAX_DECIMALS = 6  # more would only help to reconstruct the ground truth from scores
 
 
 class PhaseRules(BaseModel):
@@ -208,3 +213,11 @@ def _ordered_keys(checks: FieldChecks, edition: Edition, chosen: Sequence[str] |
     if not chosen:
         checks.fail("competitions", "Choose at least one competition.")
     return tuple(key for key in edition.competitions if key in chosen)
+
+
+def check_slug(checks: FieldChecks, slug: str) -> None:
+    """Check the slug of a new challenge."""
+    if not (SLUG.fullmatch(slug) and len(slug) <= MAX_SLUG_LENGTH):
+        checks.fail("slug", f"Use at most {MAX_SLUG_LENGTH} lower-case letters, digits and single hyphens.")
+    elif slug in RESERVED_SLUGS:
+        checks.fail("slug", "This name is reserved. Choose another one.")

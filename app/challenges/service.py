@@ -29,8 +29,7 @@ from vocboard.app.challenges.phases import (
     phase_state,
     phases_of,
 )
-from vocboard.app.challenges.rules import ChallengeRules, rules_of
-from vocboard.app.challenges.slugs import SLUG
+from vocboard.app.challenges.rules import SLUG, ChallengeRules, rules_of
 from vocboard.app.errors import ForbiddenError, NotFoundError
 
 __all__ = [

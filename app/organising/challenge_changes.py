@@ -19,8 +19,7 @@ from vocboard.app.challenges.phases import (
     phase_named,
     require_not_archived,
 )
-from vocboard.app.challenges.rules import ChallengeRules, PhaseRules, check_rules, rules_of
-from vocboard.app.challenges.slugs import check_slug
+from vocboard.app.challenges.rules import ChallengeRules, PhaseRules, check_rules, check_slug, rules_of
 from vocboard.app.errors import ConflictError, ForbiddenError
 from vocboard.app.forms import FieldChecks
 from vocboard.app.leaderboards import freezing

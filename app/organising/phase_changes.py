@@ -11,7 +11,7 @@ from sqlalchemy.orm import Session
 
 from vocboard.app.accounts.models import User
 from vocboard.app.audit import service as audit
-from vocboard.app.challenges import ground_truth_versions, queries
+from vocboard.app.challenges import ground_truth, queries
 from vocboard.app.challenges.editions import edition_of
 from vocboard.app.challenges.models import MAIN_PHASE, Challenge, ChallengePhase, Detail, TruthState
 from vocboard.app.challenges.phases import (
@@ -352,10 +352,10 @@ def remove_unscorable(session: Session, *, challenge: Challenge, user: User, num
             them; or the challenge is archived.
     """
     lock_to_change(session, challenge)
-    version = ground_truth_versions.get(session, challenge, number)
+    version = ground_truth.get_version(session, challenge, number)
     if version.state is not TruthState.READY:
         raise ConflictError(f"Version {number} is {version.state}.")
-    removed = list(ground_truth_versions.unscorable(challenge, version))
+    removed = list(ground_truth.unscorable(challenge, version))
     concerned = [
         phase
         for phase in phases_scored_with(challenge, version.phase_id)

@@ -10,7 +10,7 @@ from sqlalchemy.orm import Session
 
 from vocboard.app.accounts.models import User
 from vocboard.app.audit import service as audit
-from vocboard.app.challenges import ground_truth_versions
+from vocboard.app.challenges import ground_truth
 from vocboard.app.challenges import queries as challenge_queries
 from vocboard.app.challenges.ground_truth import current_truth
 from vocboard.app.challenges.models import Challenge, GroundTruthVersion
@@ -69,7 +69,7 @@ def start(
     reason = _checked_reason(reason)
     edition = None if edition_file is None else changed_edition(session, challenge, edition_file)
     if confirm_warnings and ground_truth_version is not None:
-        ground_truth_versions.confirm(session, challenge=challenge, user=user, number=ground_truth_version)
+        ground_truth.confirm(session, challenge=challenge, user=user, number=ground_truth_version)
     version = _version(session, challenge, ground_truth_version) if edition is None else edition.version
     _refuse_second(session, challenge)
     return _add(session, challenge, version, user, reason, edition=edition)

@@ -11,11 +11,17 @@ from datetime import datetime
 from functools import partial
 from pathlib import Path
 
-from sqlalchemy import select
+from sqlalchemy import exists, select
 from sqlalchemy.orm import Session, joinedload, selectinload
 
+from vocboard.app.accounts.models import User
+from vocboard.app.audit import service as audit
+from vocboard.app.challenges import service as challenges
+from vocboard.app.challenges.bans import bans_of
 from vocboard.app.challenges.models import (
+    Ban,
     Challenge,
+    ChallengeOrganiser,
     EditionVersion,
     GroundTruthVersion,
     Scoring,
@@ -29,17 +35,17 @@ from vocboard.app.storage.archives import ArchiveStore, DamagedArchiveError
 from vocboard.app.submissions.models import State, Submission
 from vocboard.app.transfer import records, tar
 from vocboard.app.transfer.exported_submission import submission_record
-from vocboard.app.transfer.exporting_people import bans, people
 from vocboard.app.transfer.exporting_phases import further_phases, ground_truth_versions, write_phases
-from vocboard.app.transfer.files import write_lines, write_log, write_people
-from vocboard.app.transfer.readme import README
+from vocboard.app.transfer.files import README, write_lines, write_log, write_people
 from vocboard.app.transfer.records import (
+    BanRecord,
     CountsRecord,
     CurveRecord,
     EditionRecord,
     EvaluationRecord,
     Header,
     MeasureRecord,
+    Person,
     ResultRecord,
     SubmissionRecord,
 )
@@ -78,6 +84,18 @@ class Export:
     def discard(self) -> None:
         """Remove the temporary files. Idempotent."""
         self._remove_directory()
+
+
+def begin_export(database: Database, store: ArchiveStore, *, slug: str, user: User) -> Export:
+    """Log and prepare the export of a challenge by one of its organisers; stream it, or discard it.
+
+    Raises:
+        NotFoundError, ForbiddenError: the user does not organise the challenge.
+    """
+    with database.writing() as session:
+        challenge = challenges.get_organised(session, slug, user)
+        audit.record(session, actor=user, action="challenge.export", subject=challenge)
+    return export(database, store, challenge.id)
 
 
 def export(database: Database, store: ArchiveStore, challenge_id: uuid.UUID) -> Export:
@@ -148,7 +166,7 @@ def _write_tables(
     truth = truth_of_scoring(session, challenge.main_phase.current_scoring_id)
     header = _header(session, challenge, truth)
     (directory / records.HEADER).write_text(header.model_dump_json(indent=2), encoding="utf-8")
-    listed = people(session, challenge.id)
+    listed = _people(session, challenge.id)
     write_lines(directory / records.PEOPLE, listed)
     write_people(directory / "people.csv", listed)
     names = {person.id: person.name for person in listed}
@@ -162,7 +180,7 @@ def _write_tables(
             tables.add(submissions, names)
             for one in submissions:
                 file.write(one.model_dump_json() + "\n")
-    write_lines(directory / records.BANS, bans(session, challenge.id))
+    write_lines(directory / records.BANS, _bans(session, challenge.id))
     write_phases(session, challenge, directory, at=at)
     return archives
 
@@ -298,3 +316,24 @@ def _result(
         shares=None if confusion is None else confusion.shares,
         steps=None if confusion is None else confusion.steps,
     )
+
+
+def _people(session: Session, challenge_id: uuid.UUID) -> list[Person]:
+    """Return the people whom the records of a challenge refer to, and its organisers, by name."""
+    is_organiser = exists().where(
+        ChallengeOrganiser.challenge_id == challenge_id, ChallengeOrganiser.user_id == User.id
+    )
+    has_submitted = exists().where(Submission.challenge_id == challenge_id, Submission.user_id == User.id)
+    is_banned = exists().where(Ban.challenge_id == challenge_id, Ban.user_id == User.id)
+    query = select(User, is_organiser).where(is_organiser | has_submitted | is_banned).order_by(User.name, User.id)
+    return [
+        Person(id=user.id, name=user.name, affiliation=user.affiliation, email=user.email, is_organiser=bool(organises))
+        for user, organises in session.execute(query)
+    ]
+
+
+def _bans(session: Session, challenge_id: uuid.UUID) -> Iterator[BanRecord]:
+    """Yield the bans from a challenge, with the address that each holds for elsewhere."""
+    for ban in bans_of(session, challenge_id):
+        email = ban.email or ban.user.email
+        yield BanRecord(person=ban.user_id, email=email, reason=ban.reason, created_at=ban.created_at)

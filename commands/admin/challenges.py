@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any, BinaryIO, cast
 from uuid import UUID
 
-from vocboard.app.challenges import ground_truth_versions, queries, service
+from vocboard.app.challenges import ground_truth, queries, service
 from vocboard.app.challenges.ground_truth import needs_confirmation
 from vocboard.app.challenges.models import MAIN_PHASE, Detail, GroundTruthVersion, TruthState, Visibility
 from vocboard.app.database import Database
@@ -186,7 +186,7 @@ def import_truth(call: Call) -> Outcome:
     status = _wait(database, version_id, confirming=arguments.confirm)
     if status == 0 and arguments.confirm:
         with call.writing() as at:
-            ground_truth_versions.confirm(at.session, **at.organised, number=_version(database, version_id).number)
+            ground_truth.confirm(at.session, **at.organised, number=_version(database, version_id).number)
         call.wake_workers()
     if status == 0 and rescore is not None:
         return report_when_ready(database, rescore.id, arguments.organiser)
@@ -196,7 +196,7 @@ def import_truth(call: Call) -> Outcome:
 @ACTIONS.changes("slug", argument("number", type=int, help="number of the version"), ORGANISER, jobs=True)
 def confirm_truth(at: Transaction) -> None:
     """Confirm the warnings of a version of the ground truth."""
-    ground_truth_versions.confirm(at.session, **at.organised, number=at.arguments.number)
+    ground_truth.confirm(at.session, **at.organised, number=at.arguments.number)
 
 
 def _write(tree: Path, incoming: IncomingTruth) -> None:

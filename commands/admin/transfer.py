@@ -10,9 +10,9 @@ from vocboard.app.challenges import organisers
 from vocboard.app.errors import InvalidArchiveError
 from vocboard.app.organising import archiving, copying
 from vocboard.app.storage.stores import archive_store
+from vocboard.app.transfer.exporting import begin_export
 from vocboard.app.transfer.importing import import_challenge as import_from
 from vocboard.app.transfer.importing_people import addresses_in, report_of
-from vocboard.app.transfer.service import begin_export
 from vocboard.commands.admin.actions import (
     ActionError,
     Actions,

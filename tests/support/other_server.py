@@ -13,8 +13,8 @@ from vocboard.app.database import Database, now
 from vocboard.app.settings import Settings
 from vocboard.app.storage.archives import ArchiveStore
 from vocboard.app.storage.directory_store import DirectoryStore
+from vocboard.app.transfer.exporting import begin_export
 from vocboard.app.transfer.importing import import_challenge
-from vocboard.app.transfer.service import begin_export
 
 LIMIT = 10_000_000
 

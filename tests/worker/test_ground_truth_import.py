@@ -20,7 +20,7 @@ from tests.support.jobs import import_next, sweep
 from tests.support.phases import main_truth, phase_of
 from tests.support.scored import make_published
 from tests.support.trees import write_tree
-from vocboard.app.challenges import ground_truth_versions as versions
+from vocboard.app.challenges import ground_truth as versions
 from vocboard.app.challenges import queries as challenge_queries
 from vocboard.app.challenges import service
 from vocboard.app.challenges.ground_truth import needs_confirmation, pack_image_sets

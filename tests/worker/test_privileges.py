@@ -30,7 +30,7 @@ from vocboard.app.accounts.password_work import PasswordWork
 from vocboard.app.accounts.passwords import hashed
 from vocboard.app.accounts.people import new_user
 from vocboard.app.accounts.signing_in import Attempt, SignInService
-from vocboard.app.challenges import ground_truth_versions as versions
+from vocboard.app.challenges import ground_truth as versions
 from vocboard.app.challenges import organisers
 from vocboard.app.challenges import service as challenges
 from vocboard.app.challenges.models import Challenge, Scoring, Visibility
@@ -75,7 +75,7 @@ from vocboard.app.submissions import queries, queue
 from vocboard.app.submissions.forms import SubmissionForm
 from vocboard.app.submissions.models import State, Submission
 from vocboard.app.transfer import importing
-from vocboard.app.transfer.service import begin_export
+from vocboard.app.transfer.exporting import begin_export
 from vocboard.migrations import privileges, upgrade
 from vocboard.worker.ground_truth_directory import GroundTruthDirectory
 

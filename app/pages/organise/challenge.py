@@ -10,7 +10,7 @@ from fastapi import APIRouter, Depends, Form, Path
 from sqlalchemy.orm import Session
 from starlette.responses import Response
 
-from vocboard.app.challenges import ground_truth_versions as versions
+from vocboard.app.challenges import ground_truth as versions
 from vocboard.app.challenges import queries, samples
 from vocboard.app.challenges import service as challenges
 from vocboard.app.challenges.ground_truth import needs_confirmation

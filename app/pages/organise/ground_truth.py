@@ -5,7 +5,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from vocboard.app.challenges import ground_truth_versions as versions
+from vocboard.app.challenges import ground_truth as versions
 from vocboard.app.challenges.ground_truth import UNFINISHED, needs_confirmation
 from vocboard.app.challenges.models import Challenge, GroundTruthVersion, TruthState
 from vocboard.app.challenges.phases import phases_of, phases_scored_with

@@ -14,7 +14,7 @@ from vocboard.app.organising import archiving, copying
 from vocboard.app.pages.forms import NO_ERRORS, FormErrors, go_to, token_verifier
 from vocboard.app.pages.rendering import render
 from vocboard.app.pages.reports import by_file
-from vocboard.app.transfer.service import begin_export
+from vocboard.app.transfer.exporting import begin_export
 from vocboard.app.web.attachments import exported_challenge
 from vocboard.app.web.csrf import ForgedRequestError, protect_form
 from vocboard.app.web.dependencies import IntakeDep, SettingsDep, StoreDep

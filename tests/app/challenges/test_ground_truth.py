@@ -19,7 +19,7 @@ from tests.support.factories import (
 from tests.support.jobs import claim_next, import_next, stores
 from tests.support.phases import main_truth, phase_of
 from vocboard.app.audit.models import AuditEvent
-from vocboard.app.challenges import ground_truth_versions as versions
+from vocboard.app.challenges import ground_truth as versions
 from vocboard.app.challenges import service
 from vocboard.app.challenges.ground_truth import pack_image_sets
 from vocboard.app.challenges.models import Challenge, GroundTruthVersion, TruthState
@@ -310,7 +310,7 @@ def test_only_a_failed_version_can_be_removed(database: Database) -> None:
             versions.remove_failed(session, challenge=challenge, user=organiser, number=good.number)
         versions.remove_failed(session, challenge=challenge, user=organiser, number=bad.number)
         with pytest.raises(NotFoundError):
-            versions.get(session, challenge, bad.number)
+            versions.get_version(session, challenge, bad.number)
 
 
 def loaded(session: Session, challenge: Challenge) -> Challenge:

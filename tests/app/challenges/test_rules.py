@@ -9,8 +9,7 @@ from fastapi.routing import iter_route_contexts
 
 from vocboard.app.api.schemas.challenges import ChallengeChanges, NewChallenge
 from vocboard.app.challenges.models import MAIN_PHASE, Admission, Challenge, ChallengePhase, Detail, Freeze, Visibility
-from vocboard.app.challenges.rules import ChallengeRules
-from vocboard.app.challenges.slugs import RESERVED_SLUGS, SLUG, check_slug
+from vocboard.app.challenges.rules import RESERVED_SLUGS, SLUG, ChallengeRules, check_slug
 from vocboard.app.forms import FieldChecks
 from vocboard.app.main import create_app
 from vocboard.app.pages.organise.rules import ChallengeForm

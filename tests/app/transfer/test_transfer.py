@@ -40,7 +40,7 @@ from vocboard.app.submissions.downloading import ArchiveGoneError, download
 from vocboard.app.submissions.models import State, Submission
 from vocboard.app.submissions.pruning import prune
 from vocboard.app.transfer import reading, records
-from vocboard.app.transfer.service import begin_export
+from vocboard.app.transfer.exporting import begin_export
 
 
 @pytest.fixture
