@@ -163,16 +163,7 @@ def register(
 
 def send_confirmation(session: Session, *, user: User, site: str) -> None:
     """Send a user of this transaction a link that, with the password, confirms the address."""
-    secret = links.create(session, user=user, purpose=LinkPurpose.CONFIRM_ADDRESS)
-    outbox.put(
-        session,
-        to=user.email,
-        template="confirm-address",
-        lifetime=links.LIFETIMES[LinkPurpose.CONFIRM_ADDRESS],
-        site=site,
-        link=f"{site}/confirm?token={secret}",
-        hours=_hours(LinkPurpose.CONFIRM_ADDRESS),
-    )
+    _send_link(session, user, LinkPurpose.CONFIRM_ADDRESS, template="confirm-address", site=site, page="confirm")
 
 
 def send_reset_link(session: Session, *, email: str, site: str) -> None:
@@ -183,15 +174,19 @@ def send_reset_link(session: Session, *, email: str, site: str) -> None:
     user = queries.user_by_email(session, email)
     if user is None or user.disabled_at is not None:
         return
-    secret = links.create(session, user=user, purpose=LinkPurpose.RESET_PASSWORD)
+    _send_link(session, user, LinkPurpose.RESET_PASSWORD, template="reset-password", site=site, page="reset-password")
+
+
+def _send_link(session: Session, user: User, purpose: LinkPurpose, *, template: str, site: str, page: str) -> None:
+    lifetime = links.LIFETIMES[purpose]
     outbox.put(
         session,
         to=user.email,
-        template="reset-password",
-        lifetime=links.LIFETIMES[LinkPurpose.RESET_PASSWORD],
+        template=template,
+        lifetime=lifetime,
         site=site,
-        link=f"{site}/reset-password?token={secret}",
-        hours=_hours(LinkPurpose.RESET_PASSWORD),
+        link=f"{site}/{page}?token={links.create(session, user=user, purpose=purpose)}",
+        hours=int(lifetime.total_seconds() // 3600),
     )
 
 
@@ -290,10 +285,6 @@ def normalised(email: str) -> str:
         checks.fail("email", "This is not an email address.")
     checks.finish()
     return found or ""
-
-
-def _hours(purpose: LinkPurpose) -> int:
-    return int(links.LIFETIMES[purpose].total_seconds() // 3600)
 
 
 def registered_domain(email: str) -> str:
