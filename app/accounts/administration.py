@@ -57,7 +57,7 @@ def set_role(session: Session, *, user: User, role: Role, actor: User | None = N
     """Change the role of a user (of this transaction).
 
     Raises:
-        ConflictError: the email address is not confirmed, so it may belong to somebody else.
+        ConflictError: the email address is not confirmed, so it may belong to another person.
     """
     if not user.is_confirmed:
         raise ConflictError(

@@ -25,7 +25,7 @@ class InvalidLinkError(NotFoundError):
 def create(session: Session, *, user: User, purpose: LinkPurpose) -> str:
     """Create a link for a user of this transaction, and return its secret. Earlier links stay valid.
 
-    So somebody who requests a second email can use either of them.
+    So a person who requests a second email can use either link.
     """
     instant = now()
     session.execute(delete(EmailLink).where(EmailLink.user_id == user.id, EmailLink.expires_at <= instant))

@@ -44,7 +44,7 @@ class Scope(StrEnum):
 
 
 def mailbox(email: str) -> str:
-    """Return what a (normalised) address counts as. It is only compared; email is sent to the address as it is.
+    """Return the mailbox that a (normalised) address counts as. It is only compared; email is sent to the address.
 
     - Characters that are only written differently count as the usual ones (Unicode Standard Annex 15, NFKC).
     - What follows a plus sign does not count (RFC 5233, "Subaddress Extension"; most mail servers have it so).

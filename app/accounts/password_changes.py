@@ -61,7 +61,7 @@ def reset(session: Session, *, user: User, password_hash: str, policy: Registrat
 def set_hash(session: Session, *, user: User, password_hash: str, keep: WebSession | None) -> None:
     """Store the hash of a new password of a person of this transaction; end the sessions but `keep`, and all tokens.
 
-    Earlier links in emails also end, because somebody who reads an old email could set another password.
+    Earlier links in emails also end, because a reader of an old email could set another password.
     """
     user.password_hash = password_hash
     ended = delete(WebSession).where(WebSession.user_id == user.id)

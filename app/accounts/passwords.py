@@ -18,7 +18,7 @@ MIN_STEM_LENGTH = 6
 _DECORATION = string.digits + string.punctuation + string.whitespace  # typical suffixes of common passwords
 
 # The first choice of OWASP's password storage cheat sheet: 19 MiB, 2 passes, one lane. RFC 9106's low-memory profile
-# (64 MiB, 3 passes) takes six times as long, which delays sign-ins while somebody tries many passwords.
+# (64 MiB, 3 passes) takes six times as long, which delays sign-ins while an attacker tries many passwords.
 _hasher = PasswordHasher(memory_cost=19 * 1024, time_cost=2, parallelism=1)
 
 
@@ -70,7 +70,7 @@ def matches(password: str, password_hash: str | None) -> bool:
     if len(password) > MAX_PASSWORD_LENGTH:
         password = ""
     try:
-        _hasher.verify(password_hash or _nobodys_hash(), password.encode("utf-8", "surrogatepass"))
+        _hasher.verify(password_hash or _hash_without_account(), password.encode("utf-8", "surrogatepass"))
     except (VerificationError, InvalidHashError):
         return False
     return password_hash is not None
@@ -90,5 +90,5 @@ def _common_passwords() -> frozenset[str]:
 
 
 @functools.cache
-def _nobodys_hash() -> str:
-    return hashed("the password of nobody")
+def _hash_without_account() -> str:
+    return hashed("the password of no account")

@@ -11,7 +11,7 @@ from vocboard.app.forms import FieldChecks
 
 
 def written_addresses(text: str) -> list[str]:
-    """Return what is written as email addresses in a list that somebody pastes, valid or not.
+    """Return the parts of a pasted list that are meant as email addresses, valid or not.
 
     >>> written_addresses("ada@lab.example, bob@lab.example;Cleo C. <cleo@lab.example>\\nnobody")
     ['ada@lab.example', 'bob@lab.example', 'cleo@lab.example', 'nobody']

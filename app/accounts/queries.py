@@ -17,7 +17,7 @@ def user_by_email(session: Session, email: str) -> User | None:
 
 
 def confirmed_account_of_mailbox(session: Session, mailbox: str) -> User | None:
-    """Somebody with a confirmed address of this mailbox (see `models.mailbox`), disabled or not."""
+    """Return a user with a confirmed address of this mailbox (see `models.mailbox`), disabled or not."""
     confirmed = select(User).where(User.mailbox == mailbox, User.email_confirmed_at.is_not(None))
     return session.scalars(confirmed.order_by(User.created_at, User.id).limit(1)).one_or_none()
 

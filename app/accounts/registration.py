@@ -2,8 +2,8 @@
 
 Responses do not reveal whether an address has an account; only the email to it does. So an unconfirmed account
 cannot be signed in to: otherwise, signing in with the password just chosen would reveal whether the registration had
-created an account. The link in the email also requires that password: if somebody registers another person's address,
-that person cannot confirm the account by opening the link.
+created an account. The link in the email also requires that password: if another person registers the address, its
+owner cannot confirm the account by opening the link.
 
 A mailbox has one account that counts, however its address is written (`models.mailbox`): `ada+2@lab.example` does not
 get another quota. That it has one is only said to the address of the account: another spelling may be the address of
@@ -39,7 +39,7 @@ DOMAIN_PERIOD = timedelta(days=7)  # in which the new accounts of an email domai
 _SECOND_LEVEL = frozenset(
     {"ac", "asn", "co", "com", "ed", "edu", "go", "gob", "gouv", "gov", "net", "or", "org", "uni"}
 )
-# Everybody can have a mailbox there, and few people can have many at the same time.
+# Anyone can have a mailbox there, and few people can have many at the same time.
 _LARGE = """
     126.com 139.com 163.com aliyun.com aol.com bluewin.ch daum.net fastmail.com fastmail.fm foxmail.com free.fr
     gmail.com gmx.at gmx.ch gmx.com gmx.de gmx.net googlemail.com hanmail.net hey.com hotmail.co.uk hotmail.com

@@ -62,7 +62,7 @@ def add_ground_truth_version(
 
     Raises:
         NotFoundError: there is no such phase.
-        ConflictError: the phase has no ground truth of its own, or the challenge is archived.
+        ConflictError: the phase has no own ground truth, or the challenge is archived.
     """
     lock_to_change(session, challenge)
     phase = check_phase_of_truth(challenge, phase_key)
@@ -98,11 +98,11 @@ def needs_confirmation(version: GroundTruthVersion) -> bool:
 
 
 def check_phase_of_truth(challenge: Challenge, phase_key: str) -> Phase:
-    """Return a phase that has ground truth of its own.
+    """Return a phase that has its own ground truth.
 
     Raises:
         NotFoundError: there is no such phase.
-        ConflictError: it has no ground truth of its own.
+        ConflictError: it uses the ground truth of the main phase.
     """
     phase = phase_named(challenge, phase_key)
     if not phase.has_own_truth:

@@ -1,4 +1,4 @@
-"""What a leaderboard is made of before it is ranked: read live, or from the copy of a frozen one."""
+"""Contents of a leaderboard before ranking: read live, or from the copy of a frozen leaderboard."""
 
 from dataclasses import dataclass, replace
 
@@ -15,7 +15,7 @@ from vocboard.evaluator.editions import Competition
 
 @dataclass(frozen=True, slots=True)
 class Content:
-    """What a leaderboard is made of, live or kept since it was frozen."""
+    """The contents of a leaderboard, live or stored when it was frozen."""
 
     challenge_title: str
     decimals: int

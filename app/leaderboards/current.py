@@ -39,7 +39,7 @@ class CurrentBoard:
         challenge: with its competitions and phases; belongs to no session.
         phase: the one that the leaderboard is of.
         revision: None if the database has none; then nothing is cached.
-        counts: methods on the leaderboards of the phase's competitions, without those that have none.
+        counts: methods on each leaderboard of the phase's competitions that has any.
         has_ladder: whether the Ladder mechanism hid scores when it was read.
     """
 
@@ -95,7 +95,7 @@ class _Target:
 
 
 def _stage(phase: Phase, at: datetime) -> Hashable:
-    """What a leaderboard depends on that comes with time alone: whether it is frozen, anonymous, and hides scores."""
+    """Return the properties of a leaderboard that change with time alone: frozen, anonymous, hiding scores."""
     return phase.is_frozen(at), phase.is_anonymous(at), phase.ladder_step(at) is not None
 
 
@@ -160,7 +160,7 @@ class Boards:
         phase_key: str | None = None,
         part: Part = Part.COUNTING,
     ) -> CurrentBoard:
-        """Return a leaderboard as it is now, for a person who may see it.
+        """Return a current leaderboard, for a person who may see it.
 
         Args:
             phase_key: by default, the phase whose leaderboards are shown first.

@@ -61,7 +61,7 @@ class Entry:
     Attributes:
         mean_over: how many classes the mean is over.
         is_complete: whether every class of the competition was entered.
-        classes: score by class; without those that were not entered.
+        classes: score by entered class.
         others: means of the other measures that the leaderboard shows.
         other_classes: their scores by class; none in leaderboards that earlier versions froze.
         result_id: of the `CompetitionResult`; None in leaderboards that earlier versions froze, or that were imported.
@@ -127,7 +127,7 @@ class Entry:
 
     @property
     def standing(self) -> Standing:
-        """What determines its rank, once it is `as_shown`."""
+        """The values that determine its rank, once it is `as_shown`."""
         return Standing(self.mean, self.is_complete, self.submitted_at)
 
     def as_shown(self, decimals: int) -> "Entry":
@@ -178,7 +178,7 @@ def published(
 
     Args:
         only: submissions to return; all by default.
-        others: measures beside the primary one that are wanted.
+        others: measures to return in addition to the primary one.
     """
     if only is not None and not only:
         return []

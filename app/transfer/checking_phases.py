@@ -19,7 +19,7 @@ class PhaseChecks:
     """Knows the phases of a challenge once its header was checked; each check yields everything that is wrong.
 
     Attributes:
-        submissions: ids of those that have been checked.
+        submissions: ids of the checked submissions.
     """
 
     def __init__(self, edition: Edition, versions: Mapping[int, Edition]) -> None:
@@ -161,7 +161,7 @@ class PhaseChecks:
             yield "email: this is not an email address in lower case."
 
     def _chosen(self, rules: PhaseRules) -> dict[str, Competition]:
-        """The competitions of a phase; those that the edition does not have are refused when the phase is added."""
+        """The competitions of a phase; unknown ones are refused when the phase is added."""
         known = self._edition.competitions
         return {
             key: known[key] for key in (known if rules.competitions is None else rules.competitions) if key in known

@@ -35,7 +35,7 @@ def submission_record(
 
     Args:
         phase: its key.
-        archives: SHA-256 of those that are exported.
+        archives: SHA-256 of the exported archives.
     """
     return SubmissionRecord(
         **{name: getattr(one, name) for name in SAME},

@@ -186,7 +186,7 @@ def _write_tables(
 
 
 def _needed_archives(session: Session, challenge_id: uuid.UUID) -> dict[str, int]:
-    """Return the bytes of the archives by SHA-256, except those of withdrawn submissions.
+    """Return the bytes of the archives by SHA-256, except archives of withdrawn submissions.
 
     These may be removed at any moment.
     """
@@ -200,7 +200,7 @@ def _needed_archives(session: Session, challenge_id: uuid.UUID) -> dict[str, int
 
 
 def _damaged_archives(store: ArchiveStore, archives: Iterable[str]) -> set[str]:
-    """Read archives, and return the SHA-256 of those that cannot be read as they were submitted."""
+    """Read archives, and return the SHA-256 of the lost and damaged ones."""
     damaged = set()
     for sha256 in archives:
         try:

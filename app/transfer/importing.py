@@ -44,7 +44,7 @@ from vocboard.evaluator.problems import Problem, Severity
 
 @dataclass(frozen=True, slots=True)
 class _Results:
-    """What was added for the people and submissions of an archive: ids here.
+    """The rows added for the people and submissions of an archive: ids here.
 
     Attributes:
         people: by the ids in the archive, like `submissions`.
@@ -82,7 +82,7 @@ def import_challenge(
 ) -> Challenge:
     """Add the challenge in an archive, as an archived draft of this user.
 
-    Nobody else gets any rights. People who are invited become organisers by accepting. After the import, the caller
+    No other person gets any rights. People who are invited become organisers by accepting. After the import, the caller
     calls `WorkerNotifier.mail_queued`.
 
     Args:
@@ -94,7 +94,7 @@ def import_challenge(
     Raises:
         ForbiddenError: the user may not create challenges.
         InvalidArchiveError: with the first problems of the archive.
-        InvalidInputError: the slug is not valid here, or the archive does not name somebody who is invited.
+        InvalidInputError: the slug is not valid here, or the archive does not name a person who is invited.
         LimitedError: the user has sent too many invitations.
         ConflictError: the slug is taken, or the same archive was imported at the same time.
     """
@@ -141,7 +141,7 @@ def _store_archives(database: Database, store: ArchiveStore, path: Path, archive
 def _prepared_results(
     database: Database, path: Path, contents: Contents, new: _NewChallenge
 ) -> Iterator[Callable[[Session], _Results]]:
-    """Give what adds the people and submissions, in the transaction of a session.
+    """Return an object that adds the people and submissions, in the transaction of a session.
 
     On SQLite, others cannot write meanwhile. So there the rows are prepared first.
     """

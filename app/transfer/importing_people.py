@@ -1,4 +1,4 @@
-"""Importing people: accounts that nobody can use, bans, and invitations to organise.
+"""Importing people: accounts without access, bans, and invitations to organise.
 
 An archive is untrusted. It must not give rights to anybody, add results to anybody's account, nor tell whether an
 address has one. So organisers are only invited if the importer names their addresses, and bans hold for an address
@@ -32,7 +32,7 @@ MAX_INVITED = 20  # with one import
 
 @dataclass(frozen=True, slots=True)
 class OrganiserElsewhere:
-    """Somebody who organised an imported challenge on the other server, as its archive says, and does not here."""
+    """A person who organised an imported challenge on the other server, according to its archive, and does not here."""
 
     name: str
     email: str
@@ -41,7 +41,7 @@ class OrganiserElsewhere:
 
 @dataclass(frozen=True, slots=True)
 class ImportReport:
-    """What an import said of people.
+    """The report of an import about people.
 
     Attributes:
         bans: how many people are banned.
@@ -67,7 +67,7 @@ def addresses_in(text: str) -> tuple[str, ...]:
 
 
 def check_invited(contents: Contents, emails: Sequence[str]) -> None:
-    """Check that an archive names everybody as an organiser whom the importer invites.
+    """Check that an archive names all people as organisers whom the importer invites.
 
     Raises:
         InvalidInputError: on `organisers`, with those whom it does not name.
@@ -94,7 +94,7 @@ def invite(session: Session, challenge: Challenge, user: User, emails: Sequence[
 
 
 def add_people(session: Session, path: Path) -> dict[uuid.UUID, uuid.UUID]:
-    """Add accounts that nobody can use; return their ids by those in the archive."""
+    """Add accounts without access; return their ids by their ids in the archive."""
     ids = {}
     instant = now()
     for person in lines_of(path, records.PEOPLE, Person):
@@ -117,7 +117,7 @@ def add_people(session: Session, path: Path) -> dict[uuid.UUID, uuid.UUID]:
 def add_bans(
     session: Session, challenge: Challenge, path: Path, *, people: Mapping[uuid.UUID, uuid.UUID], user: User
 ) -> int:
-    """Add the bans, but for one of the importer, who organises the challenge now; return how many.
+    """Add the bans, except one of the importer, who organises the challenge now; return how many.
 
     Args:
         people: ids of accounts here, by the ids in the archive.

@@ -30,10 +30,10 @@ Email: TypeAlias = Annotated[Visible, Field(max_length=254)]
 
 
 class PhaseRecord(Record):
-    """A phase beside the main one.
+    """A phase other than the main one.
 
     Attributes:
-        image_set: which its competitions are scored on; None for those that the edition names.
+        image_set: which its competitions are scored on; None for the image sets that the edition names.
         has_own_truth: whether its ground truth is another than the main phase's.
         ground_truth_version: number of its current version, if it has ground truth of its own.
     """
@@ -129,7 +129,7 @@ class FrozenEntry(DeclaringRecord):
 
 
 class FrozenContent(Record):
-    """What a frozen leaderboard shows.
+    """The contents of a frozen leaderboard.
 
     Attributes:
         edition_version: number of the version of the edition whose rules it is by.

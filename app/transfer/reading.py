@@ -33,7 +33,7 @@ AnyRecord = TypeVar("AnyRecord", bound=BaseModel)
 
 @dataclass(slots=True)
 class Contents:
-    """What a checked archive holds.
+    """The contents of a checked archive.
 
     Attributes:
         archives: bytes of each submitted archive, by SHA-256.
@@ -41,7 +41,7 @@ class Contents:
 
     header: Header
     phases: PhaseChecks
-    people: set[uuid.UUID] = field(default_factory=set)  # ids of those that are described
+    people: set[uuid.UUID] = field(default_factory=set)  # ids of the described people
     organisers: list[Person] = field(default_factory=list)
     banned: set[uuid.UUID] = field(default_factory=set)  # ids of people
     archives: dict[str, int] = field(default_factory=dict)
@@ -53,7 +53,7 @@ class Contents:
 
 
 def check(path: Path) -> Contents:
-    """Read an archive completely, but for submitted archives, and check that it fits together.
+    """Read an archive completely, except submitted archives, and check that it fits together.
 
     Raises:
         InvalidArchiveError: with the first problems.
@@ -88,7 +88,7 @@ def rules_at(place: str) -> Iterator[None]:
     """Say where rules of the header are that cannot be stored here.
 
     Raises:
-        InvalidArchiveError: instead of `InvalidInputError`, but for the challenge's slug, which can be chosen.
+        InvalidArchiveError: instead of `InvalidInputError`, except for the challenge's slug, which can be chosen.
     """
     try:
         yield

@@ -51,7 +51,7 @@ Declarations: TypeAlias = Annotated[dict[FieldName, _Declared], Field(max_length
 
 
 class Record(BaseModel):
-    """What all records have in common."""
+    """Base class of all records."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 

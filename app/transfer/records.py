@@ -1,4 +1,4 @@
-"""What an exported challenge consists of: the one definition that export writes and import checks.
+"""Records of an exported challenge: the one definition that export writes and import checks.
 
 Imported archives are hostile input. Everything has a type, a bound and only characters that can be seen; whether the
 records fit together is checked by `app.transfer.reading`. Records of phases are in `app.transfer.phase_records`.
@@ -50,7 +50,7 @@ MAX_ROWS = 1000  # of a confusion matrix
 
 
 class Format(BaseModel):
-    """What the header of every format says, so that other formats can be refused by name."""
+    """The part of the header that every format has, so that other formats can be refused by name."""
 
     format: Number
     vocboard: Visible = Field(max_length=30)
@@ -60,7 +60,7 @@ class EditionRecord(Record):
     """A version of a custom edition.
 
     Attributes:
-        made_current_at: None for the first one, and for those that were never applied.
+        made_current_at: None for the first one, and for versions that were never applied.
     """
 
     number: Number
@@ -75,11 +75,11 @@ class Header(Record):
         edition_file: text of its organisers' own; None for an edition that comes with vocboard.
         edition_version: number of this file.
         edition_versions: all of them, if it has been changed.
-        rules: those of the main phase among them.
+        rules: of the challenge and its main phase.
         phases: the others.
         label_key: of the labels on anonymous leaderboards, so that these stay; not in archives of earlier versions.
         ground_truth_version: number of the main phase's current one; None if there is none.
-        ground_truth_versions: those that anything was scored with.
+        ground_truth_versions: all versions that results were scored with.
     """
 
     format: Number
@@ -98,7 +98,7 @@ class Header(Record):
 
 
 class Person(Record):
-    """Somebody who has submitted, organised or been banned.
+    """A person who has submitted, organised or been banned.
 
     The address is told to organisers. It is not imported with the account.
     """
@@ -111,7 +111,7 @@ class Person(Record):
 
 
 class BanRecord(Record):
-    """Somebody who may not take part in the challenge.
+    """A person who may not take part in the challenge.
 
     Attributes:
         email: of whom it holds for on another server, with confirmed address.

@@ -19,7 +19,7 @@ from vocboard.app.database import OPERATOR, Base
 from vocboard.app.evaluations.models import ClassScore, CompetitionResult, ConfusionShares, Curve, Evaluation, Measure
 from vocboard.app.submissions.models import Method, Submission, SubmissionEntry
 
-# In the order of their foreign keys, but for `Submission.current_evaluation_id`.
+# In the order of their foreign keys, except `Submission.current_evaluation_id`.
 TABLES = (
     User,
     GroundTruthVersion,

@@ -86,7 +86,7 @@ class Api:
 
 @cache
 def _certificates() -> ssl.SSLContext:
-    """Read the authorities' certificates once: each of the demo's methods has an author with an API of its own."""
+    """Read the authorities' certificates once: each author has an `Api`."""
     return httpx.create_ssl_context()
 
 
