@@ -1,6 +1,7 @@
 """The synthetic scenes as a development kit tree: image sets, annotations and segmentations."""
 
 import io
+import zlib
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from xml.sax.saxutils import escape
@@ -74,7 +75,7 @@ def png(labels: Image.Image) -> bytes:
     image = Image.frombytes("P", labels.size, labels.tobytes())
     image.putpalette(PALETTE)
     buffer = io.BytesIO()
-    image.save(buffer, "PNG", compress_level=1)
+    image.save(buffer, "PNG", compress_level=1, compress_type=zlib.Z_RLE)
     return buffer.getvalue()
 
 

@@ -143,9 +143,9 @@ class _Simulation:
 
     def _jitter(self, box: tuple[int, ...], skill: float, share: float = JITTER) -> tuple[float, ...]:
         left, top, right, bottom = box
-        scale = share * (1 - skill)
-        shift = self.random.normal(0.0, scale, size=4) * (right - left, bottom - top, right - left, bottom - top)
-        return tuple(float(side) for side in np.array(box) + shift)
+        shifts = self.random.normal(0.0, share * (1 - skill), size=4).tolist()  # relative to width and height
+        sizes = (right - left, bottom - top, right - left, bottom - top)
+        return tuple(side + shift * size for side, shift, size in zip(box, shifts, sizes, strict=True))
 
     def _segment(self, scenes: Iterable[Scene]) -> Iterator[tuple[str, bytes]]:
         classes = [n for n in self.edition.classes if not self.method.only_classes or n in self.method.only_classes]
