@@ -248,7 +248,7 @@ class DemoChallenge:
             with self._stage.database.reading_autocommit() as session:
                 return set(session.scalars(states_now))
 
-        if wait_for("scoring", states, lambda found: not found & {State.QUEUED, State.EVALUATING}) != {State.SCORED}:
+        if wait_for("scoring", states, lambda found: not found & {State.QUEUED, State.EVALUATING}) - {State.SCORED}:
             raise SeedingError(f"Not all results for {self.slug} could be scored; see the server's log.")
         with self._stage.database.writing() as session:
             for entry, identifier in submitted:
