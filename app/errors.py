@@ -6,8 +6,8 @@ from typing import ClassVar
 
 from vocboard.app.database import OutcomeError
 from vocboard.evaluator.byte_sizes import size_text
+from vocboard.evaluator.problem_groups import ProblemGroup, groups_of
 from vocboard.evaluator.problems import Problem
-from vocboard.evaluator.problems.groups import ProblemGroup, groups_of
 
 
 class ServiceError(Exception):

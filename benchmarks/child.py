@@ -19,8 +19,8 @@ KIB_IN_MIB = 1024
 IMPORTED_LATE = (
     "concurrent.futures.thread",
     "vocboard.evaluator.archives.tar_format",
-    "vocboard.evaluator.problems.groups",
-    "vocboard.evaluator.result_files.upload_facts",
+    "vocboard.evaluator.problem_groups",
+    "vocboard.evaluator.reading.upload_facts",
 )
 
 

@@ -27,7 +27,7 @@ from vocboard.app.submissions import queue
 from vocboard.app.submissions.forms import SubmissionForm
 from vocboard.evaluator.editions import load
 from vocboard.evaluator.ground_truth import GroundTruth
-from vocboard.evaluator.reading import read_results
+from vocboard.evaluator.reading.results import read_results
 from vocboard.evaluator.stored_results.stored_results import ResultsWriter
 from vocboard.worker import ground_truth_files
 

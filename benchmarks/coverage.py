@@ -19,11 +19,11 @@ from numpy.typing import NDArray
 from benchmarks.real_results import RealResults
 from tests.evaluator.statistics.populations import AveragePrecision, BestF1, Binormal, NormalisedPrecision, Population
 from vocboard.evaluator.editions import Interpolation
-from vocboard.evaluator.statistics.average_precision import ResampledAveragePrecision
+from vocboard.evaluator.evidence.average_precision import ResampledAveragePrecision
+from vocboard.evaluator.evidence.weights import draw_weights
 from vocboard.evaluator.statistics.bias import bias_of, bias_of_mean, draw_parts
 from vocboard.evaluator.statistics.influence import degrees_of_freedom, influences, student_quantile
 from vocboard.evaluator.statistics.intervals import LEVEL, ReplicatedScore, mean_of_defined
-from vocboard.evaluator.statistics.weights import draw_weights
 
 CLASSES = (1, 20, 80)
 MEANS = 600  # of classes put together, for each setting

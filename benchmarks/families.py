@@ -12,11 +12,11 @@ import numpy as np
 
 from tests.evaluator.statistics.populations import Binormal
 from vocboard.evaluator.editions import Interpolation
+from vocboard.evaluator.evidence.weights import draw_weights
 from vocboard.evaluator.statistics.compared import corrected_for_classes
 from vocboard.evaluator.statistics.comparison import Comparison, compare
 from vocboard.evaluator.statistics.influence import influences
 from vocboard.evaluator.statistics.intervals import LEVEL, ReplicatedScore
-from vocboard.evaluator.statistics.weights import draw_weights
 
 IMAGES, REPLICATES = 1_000, 1_000
 POPULATION = Binormal(0.06, 2.0, 1.0, Interpolation.AREA)

@@ -8,11 +8,11 @@ from numpy.typing import NDArray
 from tests.support.golden import golden
 from vocboard.evaluator.editions import Interpolation, load
 from vocboard.evaluator.evaluation import read_for_scoring
+from vocboard.evaluator.evidence.average_precision import ResampledAveragePrecision
+from vocboard.evaluator.evidence.evidence import EvidenceByClass, Judged
 from vocboard.evaluator.ground_truth.reader import read_ground_truth
 from vocboard.evaluator.metrics.precision_recall import Judgement, by_confidence
-from vocboard.evaluator.statistics.average_precision import ResampledAveragePrecision
 from vocboard.evaluator.statistics.collect import collect_evidence
-from vocboard.evaluator.statistics.evidence import EvidenceByClass, Judged
 
 CASE, COMPETITION = "voc2007-real", "comp4"
 JITTER = 0.1  # of confidences, in their standard deviations: with copies of images, ties would raise every score

@@ -48,7 +48,7 @@ from vocboard.app.submissions.models import State, Submission
 from vocboard.evaluator.editions import load
 from vocboard.evaluator.evaluation import evaluate
 from vocboard.evaluator.ground_truth.reader import read_ground_truth
-from vocboard.evaluator.reading import read_results
+from vocboard.evaluator.reading.results import read_results
 from vocboard.evaluator.stored_results.stored_results import ResultsWriter
 
 EDITION = load("VOC2007")

@@ -7,8 +7,8 @@ from typing import Any, TypeVar
 
 from vocboard.client.errors import UnexpectedAnswerError
 from vocboard.client.scores import CompetitionScores, competition_scores
+from vocboard.evaluator.problem_groups import ProblemGroup
 from vocboard.evaluator.problems import Problem, Severity
-from vocboard.evaluator.problems.groups import ProblemGroup
 
 Content = TypeVar("Content")
 FINAL_STATES = frozenset({"scored", "failed", "withdrawn", "disqualified"})

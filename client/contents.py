@@ -4,7 +4,7 @@ from pathlib import Path
 
 from vocboard.evaluator.archives import UPLOAD_LIMITS, ArchiveError, members
 from vocboard.evaluator.editions import Edition
-from vocboard.evaluator.result_files.names import FileNames
+from vocboard.evaluator.reading.file_names import FileNames
 
 
 def entered(archive: Path, edition: Edition) -> dict[str, frozenset[str]]:

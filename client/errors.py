@@ -3,8 +3,8 @@
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 
+from vocboard.evaluator.problem_groups import ProblemGroup, groups_of
 from vocboard.evaluator.problems import Problem
-from vocboard.evaluator.problems.groups import ProblemGroup, groups_of
 
 
 class ClientError(Exception):

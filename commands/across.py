@@ -11,14 +11,14 @@ from vocboard.commands.comparison_tables import ends
 from vocboard.commands.score_tables import INTERVAL, UNDEFINED, percentage
 from vocboard.commands.tables import Column, render
 from vocboard.evaluator.editions import Competition, Edition
+from vocboard.evaluator.evidence.evidence import Evidence, EvidenceByClass
+from vocboard.evaluator.evidence.weights import draw_weights
 from vocboard.evaluator.image_sets import ImageSet
 from vocboard.evaluator.statistics.across import Difficulty, agreement, combined, difficulty
 from vocboard.evaluator.statistics.bootstrap import replicate
 from vocboard.evaluator.statistics.comparison import Difference, compare
-from vocboard.evaluator.statistics.evidence import Evidence, EvidenceByClass
 from vocboard.evaluator.statistics.found import found as found_by
 from vocboard.evaluator.statistics.intervals import ReplicatedScore
-from vocboard.evaluator.statistics.weights import draw_weights
 from vocboard.evaluator.tasks.registries.definitions import METRICS
 
 MAX_IMAGES = 10  # of the hardest and of the easiest, in the terminal

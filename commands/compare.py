@@ -25,16 +25,16 @@ from vocboard.commands.progress import Progress
 from vocboard.commands.score_tables import metric_title
 from vocboard.evaluator.editions import Competition, Edition
 from vocboard.evaluator.evaluation import read_for_scoring
+from vocboard.evaluator.evidence.evidence import Evidence
+from vocboard.evaluator.evidence.weights import REPLICATES, SEED, draw_weights
 from vocboard.evaluator.ground_truth import GroundTruth
-from vocboard.evaluator.problems.groups import ProblemGroup
+from vocboard.evaluator.problem_groups import ProblemGroup
 from vocboard.evaluator.reports.comparison_tables import EXPORTS
 from vocboard.evaluator.statistics.bootstrap import replicate
 from vocboard.evaluator.statistics.collect import collect_evidence
 from vocboard.evaluator.statistics.compared import compare_class
 from vocboard.evaluator.statistics.comparison import Comparison, compare
-from vocboard.evaluator.statistics.evidence import Evidence
 from vocboard.evaluator.statistics.intervals import MIN_IMAGES, ReplicatedMeasure, ReplicatedScore
-from vocboard.evaluator.statistics.weights import REPLICATES, SEED, draw_weights
 from vocboard.evaluator.tasks.registries.definitions import METRICS
 
 

@@ -37,8 +37,8 @@ from vocboard.evaluator.conversion.names import Id
 from vocboard.evaluator.conversion.result_archive import ARCHIVE_SUFFIXES
 from vocboard.evaluator.conversion.reverse import LAYOUT, REVERSIBLE, convert_from_results, has_other_ids
 from vocboard.evaluator.editions import Edition
-from vocboard.evaluator.ground_truth.errors import GroundTruthError
 from vocboard.evaluator.problems import Problem, Severity, counted
+from vocboard.evaluator.problems.trees import GroundTruthError
 from vocboard.evaluator.whole_output import OutputExistsError
 
 OTHERS = (LAYOUT, "segmentations-from-detections", "coco-ground-truth", "colour-map")

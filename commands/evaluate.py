@@ -23,9 +23,9 @@ from vocboard.commands.offline import (
 )
 from vocboard.commands.progress import Progress
 from vocboard.evaluator.editions import image_sets_of
+from vocboard.evaluator.evidence.weights import REPLICATES
 from vocboard.evaluator.problems import has_errors
 from vocboard.evaluator.reports import PAGE, as_csv, as_latex
-from vocboard.evaluator.statistics.weights import REPLICATES
 
 MIN_REPLICATES, MAX_REPLICATES = 100, 10_000
 _EXPORTS = {"csv": as_csv, "latex": as_latex}

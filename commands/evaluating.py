@@ -12,8 +12,9 @@ from vocboard.evaluator.diagnosis.report import diagnosis
 from vocboard.evaluator.diagnosis.worst import WorstError, worst_errors
 from vocboard.evaluator.editions import Edition
 from vocboard.evaluator.evaluation import Confusions, Evaluation, read_for_scoring, score_results
+from vocboard.evaluator.evidence.evidence import Evidence
 from vocboard.evaluator.ground_truth import GroundTruth
-from vocboard.evaluator.problems.groups import ProblemGroup
+from vocboard.evaluator.problem_groups import ProblemGroup
 from vocboard.evaluator.reports.findings import Findings
 from vocboard.evaluator.results import Results
 from vocboard.evaluator.statistics.bootstrap import (
@@ -24,7 +25,6 @@ from vocboard.evaluator.statistics.bootstrap import (
 )
 from vocboard.evaluator.statistics.collect import collect_evidence
 from vocboard.evaluator.statistics.compared import ComparedMethods, compare_methods
-from vocboard.evaluator.statistics.evidence import Evidence
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,8 +12,8 @@ from typing import Any
 from vocboard.commands.explanations import page_of_server
 from vocboard.commands.offline import VALID, MisuseError, print_json, reporting_misuse
 from vocboard.commands.problem_text import explanation
+from vocboard.evaluator.problem_catalogue import CATALOGUE, by_subject
 from vocboard.evaluator.problems import Kind, Severity
-from vocboard.evaluator.problems.catalogue import CATALOGUE, by_subject
 
 _PAGE = Path(__file__).parents[1] / "docs" / "problems.md"
 _ESCAPED = re.compile(r"\\([\\*<\[])")

@@ -10,7 +10,7 @@ from vocboard.client.terminal import printable
 from vocboard.evaluator.problems import Problem, Severity, counted, has_errors
 
 if TYPE_CHECKING:
-    from vocboard.evaluator.problems.groups import ProblemGroup
+    from vocboard.evaluator.problem_groups import ProblemGroup
 
 _NARROWEST, _WIDEST = 60, 120  # columns of the terminal
 
@@ -38,7 +38,7 @@ def group_lines(
         page: address of the page that explains all problems; None to name `vocboard explain`.
         every_place: whether to name all listed places, for commands with `--all`.
     """
-    from vocboard.evaluator.problems.groups import PLACES  # noqa: PLC0415  # most results have no problems
+    from vocboard.evaluator.problem_groups import PLACES  # noqa: PLC0415  # most results have no problems
 
     width = min(max(shutil.get_terminal_size().columns, _NARROWEST), _WIDEST)
     for group in groups:
@@ -74,7 +74,7 @@ def group_summary(groups: "Sequence[ProblemGroup]") -> str:
     """Return whether the results are valid, with the number of errors and warnings and their files."""
     if not groups:
         return "Valid."
-    from vocboard.evaluator.problems.groups import counted_in_files  # noqa: PLC0415  # most results have no problems
+    from vocboard.evaluator.problem_groups import counted_in_files  # noqa: PLC0415  # most results have no problems
 
     found = [group.severity for group in groups]
     counts = [counted_in_files(groups, severity) for severity in Severity if severity in found]

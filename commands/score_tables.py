@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from vocboard.client.scores import CompetitionScores, Ladder, Measure
 from vocboard.client.terminal import printable
 from vocboard.commands.tables import Column, render
-from vocboard.evaluator.tasks.names import Metric
+from vocboard.evaluator.names import Metric
 from vocboard.evaluator.tasks.registries.definitions import METRICS
 
 UNDEFINED = "n/a"

@@ -41,7 +41,7 @@ from vocboard.commands.names import wrong_name
 from vocboard.commands.problem_text import group_lines, group_summary
 from vocboard.commands.submissions import exit_status, followed, scores_in_full, state_in_words
 from vocboard.commands.submit_questions import accepts_warnings, complete, confirm, in_terminal
-from vocboard.evaluator.problems.groups import ProblemGroup, groups_of
+from vocboard.evaluator.problem_groups import ProblemGroup, groups_of
 
 
 def configure(parser: argparse.ArgumentParser) -> None:

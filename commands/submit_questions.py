@@ -58,7 +58,7 @@ def complete(arguments: argparse.Namespace, connection: Connection, found: Chall
         MisuseError: something required is missing, and there is no terminal to ask in; or the answer is no.
     """
     from vocboard.client.contents import entered  # noqa: PLC0415  # loads numpy, only needed here
-    from vocboard.evaluator.result_files.completeness import classes_not_entered  # noqa: PLC0415  # as above
+    from vocboard.evaluator.reading.completeness import classes_not_entered  # noqa: PLC0415  # as above
 
     _check_given(arguments, found.declaration_types)
     edition = _edition(connection, arguments.challenge)
@@ -181,7 +181,7 @@ def _option(declaration: str) -> str:
 
 def _ask_about_classes(missing: Mapping[str, Sequence[str]], edition: "Edition") -> None:
     """Point out classes without a file, and ask in a terminal whether they are left out on purpose."""
-    from vocboard.evaluator.result_files.completeness import sentence  # noqa: PLC0415  # loads numpy
+    from vocboard.evaluator.reading.completeness import sentence  # noqa: PLC0415  # loads numpy
 
     if not missing:
         return

@@ -24,8 +24,8 @@ from vocboard.commands.tables import Column, render
 from vocboard.evaluator.editions import Edition
 from vocboard.evaluator.problems import counted
 from vocboard.evaluator.problems.files import NO_RESULT_FILES
-from vocboard.evaluator.reading import ReadResults, read_results
-from vocboard.evaluator.result_files.completeness import classes_not_entered, sentence
+from vocboard.evaluator.reading.completeness import classes_not_entered, sentence
+from vocboard.evaluator.reading.results import ReadResults, read_results
 from vocboard.evaluator.tasks.registries.formats import FORMATS
 
 

@@ -6,7 +6,7 @@ from pathlib import Path
 from vocboard.evaluator.editions import Edition
 from vocboard.evaluator.ground_truth import GroundTruth
 from vocboard.evaluator.problems import has_errors
-from vocboard.evaluator.reading import ReadResults, read_results
+from vocboard.evaluator.reading.results import ReadResults, read_results
 from vocboard.evaluator.scoring import Confusions, Evaluation, check_edition, score
 
 __all__ = ["Confusions", "Evaluation", "check_edition", "evaluate", "read_for_scoring", "score_results"]

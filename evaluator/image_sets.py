@@ -11,7 +11,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from vocboard.evaluator.editions import Task
+from vocboard.evaluator.names import Task
+
+Key = tuple[Task, str]  # task and image set, for example (Task.DETECTION, "test")
 
 _FORMAT = 1  # increase it when the meaning of the JSON changes
 

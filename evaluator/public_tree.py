@@ -14,12 +14,12 @@ from PIL import Image
 
 from vocboard.evaluator.archives import TREE_LIMITS, ArchiveError, members
 from vocboard.evaluator.editions import AnnotationFormat, Edition, Task, TaskRules
-from vocboard.evaluator.ground_truth.errors import TreeProblems
-from vocboard.evaluator.ground_truth.image_set_files import ImageSetFiles, Listed, Person, file_of
-from vocboard.evaluator.ground_truth.material import annotation_file
 from vocboard.evaluator.ground_truth.tree import Tree
 from vocboard.evaluator.image_sets import ImageSet, ImageSets
 from vocboard.evaluator.problems import Problem
+from vocboard.evaluator.problems.trees import TreeProblems
+from vocboard.evaluator.tasks.image_set_files import ImageSetFiles, Listed, Person, file_of
+from vocboard.evaluator.tasks.material import annotation_file
 from vocboard.evaluator.tasks.registries.definitions import TASKS
 
 Key = tuple[Task, str]

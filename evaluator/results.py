@@ -1,13 +1,16 @@
 """The content of valid result files, as columns."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from vocboard.evaluator.editions import Competition
+from vocboard.evaluator.rules import Competition
+
+# Called in several threads; what it returns is called in the order of the files, in one thread.
+SegmentationSink = Callable[[Competition, int, NDArray[np.uint8]], Callable[[], object] | None]
 
 
 @dataclass(frozen=True, eq=False, slots=True)

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 
 from vocboard.evaluator.declarations import Declaration, DeclarationKind
-from vocboard.evaluator.tasks.names import Metric, Task
+from vocboard.evaluator.names import Metric, Task
 
 BACKGROUND = "background"  # label 0 of segmentations, which is also scored
 

@@ -8,8 +8,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from vocboard.evaluator.editions import Metric, Task
-from vocboard.evaluator.metrics.shared_metrics import CurveKind
+from vocboard.evaluator.names import CurveKind, Metric, Task
 
 
 @dataclass(frozen=True, eq=False, slots=True)

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from tools import edition_pages, problem_pages, statistics_pictures
-from vocboard.evaluator.problems.catalogue import CATALOGUE
+from vocboard.evaluator.problem_catalogue import CATALOGUE
 
 
 def test_the_page_of_problems_is_what_the_catalogue_says() -> None:

@@ -10,8 +10,8 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from string import Formatter
 
+from vocboard.evaluator.problem_catalogue import by_subject
 from vocboard.evaluator.problems import Kind
-from vocboard.evaluator.problems.catalogue import by_subject
 
 ROOT = Path(__file__).resolve().parents[1]
 PAGE = ROOT / "docs" / "problems.md"

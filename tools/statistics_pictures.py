@@ -14,7 +14,7 @@ from vocboard.evaluator.diagnosis.objects import RIGHT
 from vocboard.evaluator.editions import load
 from vocboard.evaluator.ground_truth import DetectionTruth
 from vocboard.evaluator.public_api.results import CompetitionResult
-from vocboard.evaluator.reading import read_results
+from vocboard.evaluator.reading.results import read_results
 from vocboard.evaluator.reports.diagnosis import KINDS
 from vocboard.evaluator.results import Detections, Entry
 from vocboard.evaluator.statistics.intervals import Interval

@@ -30,7 +30,7 @@ from vocboard.app.leaderboards.queries import revision_number
 from vocboard.app.leaderboards.service import StatisticsBasis, statistics_basis
 from vocboard.app.leaderboards.statistics import Failure, Statistics
 from vocboard.app.storage.archives import DamagedArchiveError
-from vocboard.evaluator.statistics.evidence import Evidence
+from vocboard.evaluator.evidence.evidence import Evidence
 from vocboard.worker import image_sets, replicates
 from vocboard.worker.columns import UnscorableError
 from vocboard.worker.combinations import with_combinations

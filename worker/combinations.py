@@ -9,13 +9,13 @@ from vocboard.app.leaderboards.sequences import Agreement, Combination
 from vocboard.app.leaderboards.service import StatisticsBasis
 from vocboard.app.leaderboards.shown_statistics import MEAN
 from vocboard.app.leaderboards.statistics import MAX_METHODS_BY_CLASS, decimals_of
+from vocboard.evaluator.evidence.evidence import Evidence
+from vocboard.evaluator.names import Task
 from vocboard.evaluator.rules import Competition, Edition
 from vocboard.evaluator.statistics.across import RankCombination
 from vocboard.evaluator.statistics.bootstrap import replicate
-from vocboard.evaluator.statistics.evidence import Evidence
 from vocboard.evaluator.statistics.intervals import ReplicatedScore
 from vocboard.evaluator.statistics.simultaneous import changes, minus
-from vocboard.evaluator.tasks.names import Task
 from vocboard.evaluator.tasks.registries.definitions import METRICS
 from vocboard.worker.comparisons import Computed, Load, shown_change
 from vocboard.worker.replicates import weights_of

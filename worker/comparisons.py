@@ -25,11 +25,11 @@ from vocboard.app.leaderboards.statistics import (
     decimals_of,
 )
 from vocboard.evaluator.editions import Competition
+from vocboard.evaluator.evidence.weights import REPLICATES
 from vocboard.evaluator.statistics import simultaneous
 from vocboard.evaluator.statistics.across import correlations
 from vocboard.evaluator.statistics.comparison import Pairs, compare_pairs
 from vocboard.evaluator.statistics.intervals import MIN_COUNTING_IMAGES, ReplicatedScore
-from vocboard.evaluator.statistics.weights import REPLICATES
 from vocboard.evaluator.tasks.registries.definitions import METRICS
 from vocboard.worker.replicates import Found, StoredReplicates
 

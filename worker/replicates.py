@@ -30,17 +30,17 @@ from vocboard.app.settings import Settings
 from vocboard.app.storage.archives import ArchiveStore
 from vocboard.app.submissions.models import Submission
 from vocboard.evaluator.editions import Edition
+from vocboard.evaluator.evidence.evidence import Evidence
+from vocboard.evaluator.evidence.weights import REPLICATES, SEED, draw_weights
+from vocboard.evaluator.names import Metric
 from vocboard.evaluator.scores import Measure
 from vocboard.evaluator.statistics.bootstrap import replicate
-from vocboard.evaluator.statistics.evidence import Evidence
 from vocboard.evaluator.statistics.evidence_file import EVIDENCE_VERSION, EvidenceFileError, Origin, load_evidence
 from vocboard.evaluator.statistics.found import found as found_by
 from vocboard.evaluator.statistics.found import positive_images
 from vocboard.evaluator.statistics.influence import influences
 from vocboard.evaluator.statistics.intervals import MIN_IMAGES, ReplicatedMeasure, mean_of_defined
-from vocboard.evaluator.statistics.weights import REPLICATES, SEED, draw_weights
 from vocboard.evaluator.stored_results.columns_file import ColumnsError, ColumnsFile, ColumnsWriter
-from vocboard.evaluator.tasks.names import Metric
 from vocboard.worker import ground_truth_files
 from vocboard.worker.columns import MAX_EVIDENCE_BYTES, Uploaded, collect
 

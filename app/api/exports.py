@@ -29,7 +29,7 @@ from vocboard.app.submissions import queries
 from vocboard.app.submissions.models import Submission
 from vocboard.app.web.dependencies import DatabaseDep
 from vocboard.app.web.identity import Viewer
-from vocboard.evaluator.metrics.shared_metrics import CurveKind
+from vocboard.evaluator.names import CurveKind
 
 router = APIRouter(tags=["submissions"])
 

@@ -9,7 +9,7 @@ import zlib
 import numpy as np
 from numpy.typing import NDArray
 
-from vocboard.evaluator.metrics.shared_metrics import CurveKind
+from vocboard.evaluator.names import CurveKind
 from vocboard.evaluator.scores import AnyCurve, Curve, RocCurve
 
 _STORED = np.dtype("<f8")

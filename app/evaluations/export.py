@@ -11,7 +11,7 @@ from html import escape
 from vocboard.app.evaluations.origin import ImportedScores
 from vocboard.app.evaluations.rounding import format_fraction
 from vocboard.app.evaluations.visible import VisibleCurve, VisibleResult
-from vocboard.evaluator.metrics.shared_metrics import CurveKind
+from vocboard.evaluator.names import CurveKind
 from vocboard.evaluator.plots import BAR_ROW, BARS_WIDTH, TINY, Line, bars, plot, svg_file
 
 AXES: Mapping[CurveKind, tuple[str, str]] = {

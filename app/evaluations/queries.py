@@ -24,7 +24,7 @@ from vocboard.app.evaluations.models import (
 from vocboard.app.evaluations.origin import import_of
 from vocboard.app.evaluations.visibility import StoredCurves, StoredDetail
 from vocboard.app.submissions.models import State, Submission, SubmissionEntry
-from vocboard.evaluator.metrics.shared_metrics import CurveKind
+from vocboard.evaluator.names import CurveKind
 from vocboard.evaluator.scores import AnyCurve
 
 Columns = TypeVarTuple("Columns")

@@ -24,7 +24,7 @@ from vocboard.app.evaluations.visible import (
     VisibleResult,
 )
 from vocboard.evaluator.editions import Metric, Task
-from vocboard.evaluator.metrics.shared_metrics import CurveKind
+from vocboard.evaluator.names import CurveKind
 from vocboard.evaluator.scores import AnyCurve
 from vocboard.evaluator.tasks.registries.definitions import METRICS
 

@@ -11,7 +11,7 @@ from vocboard.app.evaluations.diagnosis_shares import Shares
 from vocboard.app.evaluations.ladder import VisibleLadder
 from vocboard.app.evaluations.origin import ImportedScores
 from vocboard.evaluator.editions import Task
-from vocboard.evaluator.metrics.shared_metrics import CurveKind
+from vocboard.evaluator.names import CurveKind
 
 
 @dataclass(frozen=True, slots=True)

@@ -21,7 +21,7 @@ from vocboard.app.submissions.quota import check_any_quota_left
 from vocboard.evaluator.editions import Edition
 from vocboard.evaluator.image_sets import ImageSets
 from vocboard.evaluator.problems import Share
-from vocboard.evaluator.result_files import completeness
+from vocboard.evaluator.reading import completeness
 
 
 @dataclass(frozen=True, slots=True)

@@ -30,7 +30,7 @@ from vocboard.app.intake.fork_server import serve
 from vocboard.app.intake.report import ANSWER, HEAD, PIECE, PIECE_BYTES, EnteredCompetition, Report, Request
 from vocboard.evaluator.editions import Edition
 from vocboard.evaluator.image_sets import ImageSets
-from vocboard.evaluator.reading import read_results
+from vocboard.evaluator.reading.results import read_results
 from vocboard.evaluator.stored_results.stored_results import ResultsWriter
 
 _SYSTEM = ("/usr", "/lib", "/lib64", "/etc/ld.so.cache", "/etc/localtime", "/dev/null", "/dev/urandom", "/proc/cpuinfo")
@@ -42,8 +42,8 @@ _IMPORTED_LATE = (
     "pyarrow.csv",
     "vocboard.evaluator.archives.tar_format",
     "vocboard.evaluator.archives.zip_format",
-    "vocboard.evaluator.result_files.upload_facts",
-    "vocboard.evaluator.problems.groups",
+    "vocboard.evaluator.reading.upload_facts",
+    "vocboard.evaluator.problem_groups",
 )
 
 

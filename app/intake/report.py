@@ -6,8 +6,8 @@ from dataclasses import dataclass, field
 from typing import Any, Self
 
 from vocboard.app.intake.confinement import ReadingLimits
+from vocboard.evaluator.problem_groups import ProblemGroup, groups_of
 from vocboard.evaluator.problems import Problem, Severity, Share, has_errors
-from vocboard.evaluator.problems.groups import ProblemGroup, groups_of
 
 HEAD = struct.Struct("!cI")  # before every message from a process: its kind and its length
 ANSWER, PIECE = b"A", b"P"

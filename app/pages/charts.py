@@ -14,7 +14,7 @@ from vocboard.app.leaderboards.board import Cell
 from vocboard.app.leaderboards.progress import Progress, RecordHolder
 from vocboard.app.pages import formats
 from vocboard.app.pages.wording import AXES
-from vocboard.evaluator.metrics.shared_metrics import CurveKind
+from vocboard.evaluator.names import CurveKind
 from vocboard.evaluator.plots import LARGE, TINY, Line, plot
 
 READING_DECIMALS = 3  # of fractions

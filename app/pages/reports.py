@@ -4,8 +4,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from vocboard.evaluator.problem_groups import ProblemGroup, counted_in_files
 from vocboard.evaluator.problems import Problem, Severity
-from vocboard.evaluator.problems.groups import ProblemGroup, counted_in_files
 
 
 @dataclass(frozen=True, slots=True)

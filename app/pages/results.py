@@ -31,7 +31,7 @@ from vocboard.app.submissions import queries
 from vocboard.app.submissions.models import Submission
 from vocboard.app.submissions.queries import phase_of, visible_competitions
 from vocboard.evaluator.editions import Competition, Metric
-from vocboard.evaluator.metrics.shared_metrics import CurveKind
+from vocboard.evaluator.names import CurveKind
 from vocboard.evaluator.tasks.registries.definitions import METRICS
 
 MAX_PLOTTED = 12  # curves in one plot

@@ -17,7 +17,7 @@ from vocboard.app.organising.submissions import Flag, Kind
 from vocboard.app.pages import formats
 from vocboard.app.submissions.models import State
 from vocboard.evaluator.editions import Competition, Metric, Training
-from vocboard.evaluator.metrics.shared_metrics import CurveKind
+from vocboard.evaluator.names import CurveKind
 from vocboard.evaluator.tasks.registries.definitions import METRICS, TASKS
 
 

@@ -50,7 +50,7 @@ from vocboard.app.transfer.records import (
     SubmissionRecord,
 )
 from vocboard.evaluator.editions import Metric, Task
-from vocboard.evaluator.metrics.shared_metrics import CurveKind
+from vocboard.evaluator.names import CurveKind
 from vocboard.evaluator.version import VERSION
 
 AT_ONCE = 50  # submissions in memory

@@ -32,7 +32,7 @@ from vocboard.app.transfer.record_types import (
     Visible,
 )
 from vocboard.evaluator.editions import Metric, Task
-from vocboard.evaluator.metrics.shared_metrics import CurveKind
+from vocboard.evaluator.names import CurveKind
 from vocboard.evaluator.problems import Severity
 
 FORMAT = 5  # raised when an archive of this version could not be imported by earlier ones

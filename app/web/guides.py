@@ -8,8 +8,8 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from vocboard.evaluator.problems.catalogue import CATALOGUE
-from vocboard.evaluator.problems.groups import ProblemGroup
+from vocboard.evaluator.problem_catalogue import CATALOGUE
+from vocboard.evaluator.problem_groups import ProblemGroup
 
 DIRECTORY = Path(__file__).parents[2] / "docs"
 PREFIX = "/docs"

@@ -11,13 +11,13 @@ from benchmarks.cases.boxes import ground_truth as ground_truth_of
 from benchmarks.datasets import detections, voc2007
 from benchmarks.datasets.world import IMAGES, OBJECTS, SEED, World, make_world
 from vocboard.evaluator.editions import Competition, Edition, Metric, Task, load
+from vocboard.evaluator.evidence.evidence import Evidence
+from vocboard.evaluator.evidence.weights import REPLICATES, draw_weights
 from vocboard.evaluator.image_sets import ImageSet
 from vocboard.evaluator.results import Detections, Entry
 from vocboard.evaluator.statistics.bootstrap import replicate
 from vocboard.evaluator.statistics.comparison import compare
-from vocboard.evaluator.statistics.evidence import Evidence
 from vocboard.evaluator.statistics.evidence_file import Origin, load_evidence, store_evidence
-from vocboard.evaluator.statistics.weights import REPLICATES, draw_weights
 from vocboard.evaluator.tasks.registries.scorers import SCORERS
 
 METHODS = 50

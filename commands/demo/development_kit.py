@@ -10,7 +10,7 @@ from PIL import Image, ImageDraw
 
 from vocboard.commands.demo.scenes import Key, Scene, SceneObject, World
 from vocboard.evaluator.editions import AnnotationFormat, Edition, LayoutProtocol, Task
-from vocboard.evaluator.ground_truth.image_set_files import file_of
+from vocboard.evaluator.tasks.image_set_files import file_of
 from vocboard.evaluator.tasks.segmentation.png import voc_colours
 
 POSES = ("", "Frontal", "Rear", "Left", "Right")

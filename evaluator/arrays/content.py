@@ -10,10 +10,8 @@ from vocboard.evaluator.arrays.values import Values
 from vocboard.evaluator.problems import quoted
 from vocboard.evaluator.result_files.items import Items
 from vocboard.evaluator.result_files.report import FileReport
-from vocboard.evaluator.results import Entry
+from vocboard.evaluator.results import Entry, SegmentationSink
 from vocboard.evaluator.rules import Competition, Edition
-from vocboard.evaluator.tasks.format import SegmentationSink
-from vocboard.evaluator.tasks.registries.definitions import TASKS
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -21,16 +19,18 @@ class Arrays:
     """The context for reading the arrays of one competition.
 
     Attributes:
+        class_noun: noun for its scored names, for messages.
         items: the test items of the competition.
         box_format: format of all boxes; None if it was not given, for VOC's.
         first_label: number of the first class if labels are numbers.
         declared_classes: classes entered, if the arrays do not say.
-        segmentation_sink: called with each valid label map; see `evaluator.reading.read_results`.
+        segmentation_sink: called with each valid label map; see `evaluator.reading.results.read_results`.
         new_report: returns a new report for the problems of one place.
     """
 
     competition: Competition
     edition: Edition
+    class_noun: str
     items: Items
     box_format: BoxFormat | None
     first_label: int
@@ -61,7 +61,7 @@ def known_classes(content: Mapping[object, object], arrays: Arrays) -> tuple[str
     values = arrays.values()
     for key in content:
         if key not in competition.classes:
-            noun = TASKS[competition.task].class_noun
+            noun = arrays.class_noun
             a_noun = f"{'an' if noun[0] in 'aeiou' else 'a'} {noun}"
             expected = ", ".join(competition.classes)
             found = quoted(key) if isinstance(key, str) else repr(key)

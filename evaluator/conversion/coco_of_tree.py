@@ -23,13 +23,13 @@ from vocboard.evaluator.conversion.names import Id, NamesById
 from vocboard.evaluator.conversion.other_ids import Known, need_ids, other_ids
 from vocboard.evaluator.conversion.problems import ConversionError, ProblemCollector
 from vocboard.evaluator.editions import Edition, Task, image_sets_of
-from vocboard.evaluator.ground_truth.errors import TreeProblems
-from vocboard.evaluator.ground_truth.image_set_files import file_of
-from vocboard.evaluator.ground_truth.material import annotation_file
 from vocboard.evaluator.ground_truth.reader import read_ground_truth
 from vocboard.evaluator.ground_truth.tree import Tree
 from vocboard.evaluator.problems import Severity
+from vocboard.evaluator.problems.trees import TreeProblems
+from vocboard.evaluator.tasks.image_set_files import file_of
 from vocboard.evaluator.tasks.instance_segmentation.ground_truth import OBJECT_MAP_FILE
+from vocboard.evaluator.tasks.material import annotation_file
 from vocboard.evaluator.tasks.segmentation.ground_truth import LABEL_MAP_FILE
 from vocboard.evaluator.whole_output import whole_file
 

@@ -11,8 +11,8 @@ from vocboard.evaluator.conversion.coco_truth import LABEL_FIELD, VOID_FIELD
 from vocboard.evaluator.conversion.painting import indexed_png
 from vocboard.evaluator.conversion.problems import ProblemCollector
 from vocboard.evaluator.editions import Edition, Task, image_sets_of
-from vocboard.evaluator.ground_truth.image_set_files import file_of
 from vocboard.evaluator.problems import Severity
+from vocboard.evaluator.tasks.image_set_files import file_of
 from vocboard.evaluator.tasks.instance_segmentation.ground_truth import OBJECT_MAP_FILE
 from vocboard.evaluator.tasks.segmentation.ground_truth import LABEL_MAP_FILE
 

@@ -28,8 +28,9 @@ from vocboard.evaluator.editions import Competition, Edition, Task
 from vocboard.evaluator.image_sets import ImageSet, ImageSets
 from vocboard.evaluator.problems import Problem, has_errors
 from vocboard.evaluator.problems.boxes import BOX_UPSIDE_DOWN
-from vocboard.evaluator.reading import read_results
-from vocboard.evaluator.result_files.names import FileNames, expected_name
+from vocboard.evaluator.reading.file_names import FileNames
+from vocboard.evaluator.reading.results import read_results
+from vocboard.evaluator.result_files.names import expected_name
 
 Progress = Callable[[int], None]  # called with the number of detections done since the last call
 _TOLD = 1_000  # detections between two calls of a `Progress`

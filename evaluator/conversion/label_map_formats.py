@@ -20,8 +20,8 @@ from vocboard.evaluator.image_sets import ImageSets
 from vocboard.evaluator.metrics.confusion_matrix import VOID
 from vocboard.evaluator.problems import has_errors
 from vocboard.evaluator.problems.archives import NOT_AN_ARCHIVE
-from vocboard.evaluator.reading import read_results
-from vocboard.evaluator.result_files.names import FileNames
+from vocboard.evaluator.reading.file_names import FileNames
+from vocboard.evaluator.reading.results import read_results
 from vocboard.evaluator.tasks.segmentation.png import read_indexed
 from vocboard.evaluator.whole_output import whole_directory
 

@@ -23,8 +23,9 @@ from vocboard.evaluator.conversion.result_archive import write_results
 from vocboard.evaluator.editions import Competition, Edition, LayoutProtocol, Task
 from vocboard.evaluator.image_sets import ImageSets
 from vocboard.evaluator.problems import has_errors
-from vocboard.evaluator.reading import read_results
-from vocboard.evaluator.result_files.names import FileNames, expected_name
+from vocboard.evaluator.reading.file_names import FileNames
+from vocboard.evaluator.reading.results import read_results
+from vocboard.evaluator.result_files.names import expected_name
 from vocboard.evaluator.whole_output import whole_file
 
 _SIDES = ("xmin", "ymin", "xmax", "ymax")

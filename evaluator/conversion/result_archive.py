@@ -12,7 +12,7 @@ from vocboard.evaluator.conversion.problems import ConversionError
 from vocboard.evaluator.editions import Edition
 from vocboard.evaluator.image_sets import ImageSets
 from vocboard.evaluator.problems import Problem, has_errors
-from vocboard.evaluator.reading import read_results
+from vocboard.evaluator.reading.results import read_results
 from vocboard.evaluator.whole_output import whole_file
 
 Files = Iterable[tuple[str, bytes]]  # names below `results/<edition>/`, and contents

@@ -14,8 +14,8 @@ from vocboard.evaluator.conversion.json_input import four, read_json
 from vocboard.evaluator.conversion.names import CategoryNames, file_stem
 from vocboard.evaluator.conversion.problems import ConversionError, ProblemCollector
 from vocboard.evaluator.editions import Edition, Task, image_sets_of
-from vocboard.evaluator.ground_truth.image_set_files import file_of
 from vocboard.evaluator.problems import Severity, quoted
+from vocboard.evaluator.tasks.image_set_files import file_of
 from vocboard.evaluator.whole_output import whole_directory
 
 _KEPT = frozenset({

@@ -5,10 +5,10 @@ from collections.abc import Mapping
 import numpy as np
 from numpy.typing import NDArray
 
+from vocboard.evaluator.evidence.ranked_evidence import MatchedResults
 from vocboard.evaluator.metrics.normalised_precision import normalised_average_precision
 from vocboard.evaluator.metrics.object_subsets import judge_subset
 from vocboard.evaluator.metrics.precision_recall import Judgement
-from vocboard.evaluator.statistics.ranked_evidence import MatchedResults
 
 SIZES = ("extra_small", "small", "medium", "large", "extra_large")
 ASPECTS = ("extra_tall", "tall", "medium", "wide", "extra_wide")

@@ -7,8 +7,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from vocboard.evaluator.editions import Task
+from vocboard.evaluator.evidence.ranked_evidence import LabelledItems
 from vocboard.evaluator.results import Entry
-from vocboard.evaluator.statistics.ranked_evidence import LabelledItems
 from vocboard.evaluator.tasks.classification.scoring import labelled
 from vocboard.evaluator.tasks.classification.truth import POSITIVE, LabelTruth
 

@@ -10,6 +10,8 @@ from numpy.typing import NDArray
 from vocboard.evaluator.diagnosis import measures
 from vocboard.evaluator.diagnosis.characteristics import ASPECTS, SIZES, by_characteristic
 from vocboard.evaluator.diagnosis.measures import defined
+from vocboard.evaluator.evidence.evidence import EvidenceByClass
+from vocboard.evaluator.evidence.ranked_evidence import MatchedResults
 from vocboard.evaluator.metrics.best_f1 import best_f1
 from vocboard.evaluator.metrics.boxes import area, aspect_ratio
 from vocboard.evaluator.metrics.calibration import calibration
@@ -19,8 +21,6 @@ from vocboard.evaluator.metrics.object_subsets import fifths
 from vocboard.evaluator.results import Entry
 from vocboard.evaluator.rules import Edition, Overlap, TaskRules
 from vocboard.evaluator.scores import Measure
-from vocboard.evaluator.statistics.evidence import EvidenceByClass
-from vocboard.evaluator.statistics.ranked_evidence import MatchedResults
 from vocboard.evaluator.tasks.detection.subsets import VIEWS
 from vocboard.evaluator.tasks.detection.truth import DetectionTruth
 

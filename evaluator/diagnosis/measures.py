@@ -7,11 +7,11 @@ from typing import Any
 
 import numpy as np
 
+from vocboard.evaluator.evidence.ranked_evidence import MatchedResults
 from vocboard.evaluator.metrics.matches import OVERLAPS
 from vocboard.evaluator.metrics.precision_recall import Judgement
 from vocboard.evaluator.metrics.recall_per_image import place_in_image, recall_of_first
 from vocboard.evaluator.rules import Overlap, TaskRules
-from vocboard.evaluator.statistics.ranked_evidence import MatchedResults
 
 RESULTS_PER_IMAGE = (1, 2, 5, 10, 20, 50, 100)
 

@@ -11,10 +11,10 @@ from vocboard.evaluator.diagnosis.segmentation import diagnose_segmentation
 from vocboard.evaluator.diagnosis.what_if import WhatIf
 from vocboard.evaluator.editions import Edition
 from vocboard.evaluator.evaluation import Confusions
+from vocboard.evaluator.evidence.evidence import Evidence, EvidenceByClass
+from vocboard.evaluator.evidence.pixels import SegmentationEvidence
 from vocboard.evaluator.ground_truth import DetectionTruth, GroundTruth, LabelTruth
 from vocboard.evaluator.results import Entry, Results
-from vocboard.evaluator.statistics.evidence import Evidence, EvidenceByClass
-from vocboard.evaluator.statistics.pixels import SegmentationEvidence
 from vocboard.evaluator.tasks.truth import Truth
 
 

@@ -4,6 +4,7 @@ from vocboard.evaluator.declarations import Declaration, DeclarationKind
 from vocboard.evaluator.editions.loader import UnknownEditionError, load, names, read, read_text, source
 from vocboard.evaluator.editions.mistakes import EditionFileError, Mistake
 from vocboard.evaluator.editions.splits import for_image_set, image_sets_of
+from vocboard.evaluator.names import Metric, Task
 from vocboard.evaluator.rules import (
     BACKGROUND,
     AnnotationFormat,
@@ -19,7 +20,6 @@ from vocboard.evaluator.rules import (
     Training,
     WithoutPositives,
 )
-from vocboard.evaluator.tasks.names import Metric, Task
 
 __all__ = [
     "BACKGROUND",

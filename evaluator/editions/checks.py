@@ -5,8 +5,8 @@ from collections.abc import Iterable, Mapping
 from string import Formatter
 
 from vocboard.evaluator.editions.tables import Table, meant
+from vocboard.evaluator.names import Metric, Task
 from vocboard.evaluator.rules import Competition, LayoutProtocol
-from vocboard.evaluator.tasks.names import Metric, Task
 from vocboard.evaluator.tasks.registries.definitions import METRICS, TASKS
 
 # Names are used in file names, in comma-separated lists, and in headings.

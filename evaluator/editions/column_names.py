@@ -3,8 +3,8 @@
 from itertools import chain
 
 from vocboard.evaluator.declarations import BUILT_IN
+from vocboard.evaluator.names import Metric
 from vocboard.evaluator.rules import Edition
-from vocboard.evaluator.tasks.names import Metric
 
 # Columns of leaderboards and of their CSV beside the classes, which addresses and programs name.
 COLUMNS = frozenset(

@@ -4,8 +4,8 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, fields
 
 from vocboard.evaluator.declarations import BUILT_IN, Declaration
+from vocboard.evaluator.names import Metric, Task
 from vocboard.evaluator.rules import Competition, Edition, Limits, Overlap, TaskRules
-from vocboard.evaluator.tasks.names import Metric, Task
 from vocboard.evaluator.tasks.registries.definitions import METRICS, TASKS, name_lists
 
 NONE = "none"

@@ -8,7 +8,7 @@ from typing import Any, TypeAlias
 from vocboard.evaluator.declarations import BUILT_IN, RESERVED_NAMES, Declaration, DeclarationKind
 from vocboard.evaluator.editions.checks import check_files_differ, check_names, file_pattern, measures
 from vocboard.evaluator.editions.tables import Table
-from vocboard.evaluator.metrics.shared_metrics import CurveKind
+from vocboard.evaluator.names import CurveKind, Metric, Task
 from vocboard.evaluator.rules import (
     AnnotationFormat,
     Annotations,
@@ -23,7 +23,6 @@ from vocboard.evaluator.rules import (
     Training,
     WithoutPositives,
 )
-from vocboard.evaluator.tasks.names import Metric, Task
 from vocboard.evaluator.tasks.registries.definitions import METRICS, TASKS, name_lists
 
 MAX_CLASSES = 254  # 0 is background and 255 void

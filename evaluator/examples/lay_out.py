@@ -20,8 +20,8 @@ from vocboard.evaluator.examples.refine import WHOLE, BoxRefiner
 from vocboard.evaluator.examples.ridge import Ridge
 from vocboard.evaluator.examples.windows import Detector, Examples
 from vocboard.evaluator.ground_truth import LayoutTruth
-from vocboard.evaluator.ground_truth.material import PERSON
 from vocboard.evaluator.result_files.names import expected_name
+from vocboard.evaluator.tasks.material import PERSON
 
 MARGIN = 0.1  # of a person's box, added on each side: parts can extend beyond it
 STEP_OF_SIDE = 0.3  # between windows, as a fraction of their sides: small enough for the refinement to find the part

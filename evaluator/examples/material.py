@@ -12,9 +12,9 @@ from vocboard.evaluator.archives import TREE_LIMITS, members
 from vocboard.evaluator.editions import Edition, Task, for_image_set
 from vocboard.evaluator.examples.features import CellGrid
 from vocboard.evaluator.ground_truth import GroundTruth
-from vocboard.evaluator.ground_truth.errors import some
 from vocboard.evaluator.ground_truth.reader import read_ground_truth
 from vocboard.evaluator.image_sets import ImageSet, ImageSets
+from vocboard.evaluator.problems.trees import some
 from vocboard.evaluator.public_tree import read_image_sets
 from vocboard.evaluator.viewing.scenes import read_scenes
 

@@ -8,8 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from vocboard.evaluator.ground_truth.model import Key
-from vocboard.evaluator.image_sets import ImageSet, ImageSets
+from vocboard.evaluator.image_sets import ImageSet, ImageSets, Key
 from vocboard.evaluator.tasks.truth import Arrays, Truth, as_bytes, as_text
 
 

@@ -14,8 +14,7 @@ from numpy.typing import NDArray
 
 from vocboard.evaluator.editions import Task
 from vocboard.evaluator.ground_truth import columns
-from vocboard.evaluator.ground_truth.model import Key
-from vocboard.evaluator.image_sets import ImageSets
+from vocboard.evaluator.image_sets import ImageSets, Key
 from vocboard.evaluator.tasks.registries.truths import TRUTHS
 from vocboard.evaluator.tasks.truth import Truth, as_bytes, as_text
 

@@ -12,13 +12,13 @@ import numpy as np
 
 from vocboard.evaluator.annotations import AnnotatedObject, Box
 from vocboard.evaluator.editions import Edition
-from vocboard.evaluator.ground_truth.errors import TreeProblems, some
 from vocboard.evaluator.ground_truth.ground_truth import GroundTruth
-from vocboard.evaluator.ground_truth.image_set_files import Listed
-from vocboard.evaluator.ground_truth.material import Material
-from vocboard.evaluator.ground_truth.model import Key
 from vocboard.evaluator.ground_truth.statistics import statistics
+from vocboard.evaluator.image_sets import Key
 from vocboard.evaluator.problems.problem import counted, quoted
+from vocboard.evaluator.problems.trees import TreeProblems, some
+from vocboard.evaluator.tasks.image_set_files import Listed
+from vocboard.evaluator.tasks.material import Material
 from vocboard.evaluator.tasks.segmentation.truth import SegmentationTruth
 
 CLASSES_LISTED = 30

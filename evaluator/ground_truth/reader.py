@@ -10,11 +10,7 @@ from pathlib import Path
 from vocboard.evaluator.annotations import Annotation, AnnotationError, read_lines, read_pascal_text, read_xml
 from vocboard.evaluator.editions import AnnotationFormat, Edition, TaskRules
 from vocboard.evaluator.garbage import collection_paused
-from vocboard.evaluator.ground_truth.errors import TreeProblems
 from vocboard.evaluator.ground_truth.ground_truth import GroundTruth
-from vocboard.evaluator.ground_truth.image_set_files import ImageSetFiles, Listed, file_of
-from vocboard.evaluator.ground_truth.material import Material, annotation_file
-from vocboard.evaluator.ground_truth.model import Key
 from vocboard.evaluator.ground_truth.oddities import (
     count_truncated,
     warn_of_annotations,
@@ -22,8 +18,11 @@ from vocboard.evaluator.ground_truth.oddities import (
     warn_of_other_classes_in_masks,
 )
 from vocboard.evaluator.ground_truth.tree import Tree
-from vocboard.evaluator.image_sets import ImageSet, ImageSets
+from vocboard.evaluator.image_sets import ImageSet, ImageSets, Key
 from vocboard.evaluator.problems import Problem
+from vocboard.evaluator.problems.trees import TreeProblems
+from vocboard.evaluator.tasks.image_set_files import ImageSetFiles, Listed, file_of
+from vocboard.evaluator.tasks.material import Material, annotation_file
 from vocboard.evaluator.tasks.registries.definitions import TASKS
 from vocboard.evaluator.tasks.registries.truth_readers import TRUTH_READERS
 from vocboard.evaluator.tasks.truth import Truth

@@ -10,9 +10,9 @@ from collections.abc import Callable, Collection, Iterator
 from pathlib import Path
 
 from vocboard.evaluator.archives import TREE_LIMITS, ArchiveError, members
-from vocboard.evaluator.ground_truth.errors import TreeProblems, some
 from vocboard.evaluator.problems import Problem
 from vocboard.evaluator.problems.archives import NOT_AN_ARCHIVE
+from vocboard.evaluator.problems.trees import TreeProblems, some
 
 MIB = 1024 * 1024
 FOLDERS_LISTED, MAX_FOLDERS, FOLDER_DEPTH = 12, 1000, 2  # of what a message says of a tree without image sets

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 import numpy as np
 from numpy.typing import NDArray
 
-from vocboard.evaluator.editions import Overlap
+from vocboard.evaluator.rules import Overlap
 
 Boxes = NDArray[np.float64]
 Indices = NDArray[np.int64]

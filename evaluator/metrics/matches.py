@@ -3,26 +3,17 @@
 Source: VOC development kits, VOCevaldet.m; VOC2010 document section 4.4.
 """
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
 
 from vocboard.evaluator.metrics.precision_recall import Judgement, first_of_each
-from vocboard.evaluator.rules import Edition, Overlap
-from vocboard.evaluator.tasks.names import Metric
-from vocboard.evaluator.tasks.registries.definitions import METRICS
 
 # Of COCO's average precision: T.-Y. Lin et al., "Microsoft COCO: Common Objects in Context", ECCV 2014;
 # cocodataset.org, "Detection Evaluation".
 OVERLAPS = tuple(round(0.5 + 0.05 * step, 2) for step in range(10))
-
-
-def overlap_of(metric: Metric, edition: Edition) -> Overlap:
-    """Return the overlap that a metric requires: its own threshold, or the edition's if it has none."""
-    own = METRICS[metric].overlap
-    return edition.overlap if own is None else replace(edition.overlap, threshold=own)
 
 
 @dataclass(frozen=True, eq=False)

@@ -10,7 +10,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from vocboard.evaluator.editions import Interpolation, WithoutPositives
+from vocboard.evaluator.rules import Interpolation, WithoutPositives
 from vocboard.evaluator.scores import ClassDetails, Curve
 
 # As the doubles i * 0.1 (0.30000000000000004 and 0.7000000000000001 among them): the kits' `0:0.1:1`. With i / 10

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from vocboard.evaluator.editions import RocRule
+from vocboard.evaluator.rules import RocRule
 from vocboard.evaluator.scores import RocCurve
 
 

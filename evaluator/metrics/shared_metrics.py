@@ -2,17 +2,9 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from enum import StrEnum
 
+from vocboard.evaluator.names import CurveKind, Metric
 from vocboard.evaluator.rules import LayoutProtocol
-from vocboard.evaluator.tasks.names import Metric
-
-
-class CurveKind(StrEnum):
-    """Kind of a curve; values are used in JSON and in the database."""
-
-    PRECISION_RECALL = "precision_recall"
-    ROC = "roc"
 
 
 @dataclass(frozen=True, slots=True)

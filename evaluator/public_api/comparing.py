@@ -2,12 +2,12 @@
 
 from collections.abc import Mapping
 
+from vocboard.evaluator.evidence.weights import REPLICATES
+from vocboard.evaluator.names import Metric
 from vocboard.evaluator.public_api.results import CompetitionResult, EvaluationResult
 from vocboard.evaluator.statistics.compared import compare_class
 from vocboard.evaluator.statistics.comparison import Comparison
 from vocboard.evaluator.statistics.comparison import compare as compare_scores
-from vocboard.evaluator.statistics.weights import REPLICATES
-from vocboard.evaluator.tasks.names import Metric
 from vocboard.evaluator.tasks.registries.definitions import METRICS
 
 

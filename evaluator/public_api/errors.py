@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 
 from vocboard.evaluator.problems import Problem, Severity, counted
-from vocboard.evaluator.reading import ReadResults
+from vocboard.evaluator.reading.results import ReadResults
 
 LISTED_IN_MESSAGE = 20
 _LISTED_IN_WARNING = 5

@@ -27,6 +27,7 @@ from vocboard.evaluator.examples import example as run_example
 from vocboard.evaluator.ground_truth import GroundTruth
 from vocboard.evaluator.ground_truth.edition_of_tree import UnclearEditionError, edition_name_of_tree
 from vocboard.evaluator.image_sets import ImageSets
+from vocboard.evaluator.names import Task
 from vocboard.evaluator.problems import Problem
 from vocboard.evaluator.public_api.inputs import (
     AnyEdition,
@@ -36,7 +37,6 @@ from vocboard.evaluator.public_api.inputs import (
     of_image_set,
     read_image_sets,
 )
-from vocboard.evaluator.tasks.names import Task
 from vocboard.evaluator.viewing import ViewSummary
 from vocboard.evaluator.viewing import view as write_view
 

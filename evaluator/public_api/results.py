@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from vocboard.evaluator.evaluation import Evaluation
+from vocboard.evaluator.evidence.weights import REPLICATES
 from vocboard.evaluator.problems import Problem, Severity, counted, has_errors
 from vocboard.evaluator.public_api.errors import located
 from vocboard.evaluator.public_api.statistics import Statistics
@@ -16,7 +17,6 @@ from vocboard.evaluator.public_api.tables import problems_table, scores_table, s
 from vocboard.evaluator.results import Results
 from vocboard.evaluator.scores import AnyCurve, ClassDetails, CompetitionScores, Measure
 from vocboard.evaluator.statistics.bootstrap import Bootstrap
-from vocboard.evaluator.statistics.weights import REPLICATES
 
 
 class CompetitionResult:

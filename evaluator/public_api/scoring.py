@@ -6,7 +6,6 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from vocboard.evaluator.arrays.boxes import BoxFormat
-from vocboard.evaluator.arrays.reader import read_arrays
 from vocboard.evaluator.evaluation import Confusions, score_results
 from vocboard.evaluator.ground_truth import GroundTruth
 from vocboard.evaluator.image_sets import ImageSets
@@ -22,9 +21,10 @@ from vocboard.evaluator.public_api.inputs import (
 )
 from vocboard.evaluator.public_api.results import EvaluationResult, ValidationResult
 from vocboard.evaluator.public_api.statistics import Statistics
-from vocboard.evaluator.reading import ReadResults, read_results
+from vocboard.evaluator.reading.arrays import read_arrays
+from vocboard.evaluator.reading.results import ReadResults, read_results
+from vocboard.evaluator.results import SegmentationSink
 from vocboard.evaluator.rules import Edition
-from vocboard.evaluator.tasks.format import SegmentationSink
 
 AnyResults = AnyPath | Mapping[str, object]
 

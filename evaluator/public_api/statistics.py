@@ -6,12 +6,12 @@ from typing import Any
 
 from vocboard.evaluator.diagnosis.report import diagnosis
 from vocboard.evaluator.evaluation import Confusions
+from vocboard.evaluator.evidence.evidence import Evidence
 from vocboard.evaluator.ground_truth import GroundTruth
 from vocboard.evaluator.results import Results
 from vocboard.evaluator.rules import Edition
 from vocboard.evaluator.statistics.bootstrap import Bootstrap, bootstrap
 from vocboard.evaluator.statistics.collect import collect_evidence
-from vocboard.evaluator.statistics.evidence import Evidence
 
 
 class Statistics:

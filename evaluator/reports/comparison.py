@@ -10,12 +10,12 @@ from pathlib import Path
 import numpy as np
 
 from vocboard.evaluator.editions import Edition
+from vocboard.evaluator.names import Metric
 from vocboard.evaluator.reports.findings import MethodReport
 from vocboard.evaluator.reports.page import PAGE, interval_text, page, per_cent, wide, write_pages
 from vocboard.evaluator.statistics.compared import ComparedMeasure, ComparedMethods
 from vocboard.evaluator.statistics.comparison import Comparison, Difference
 from vocboard.evaluator.statistics.intervals import LEVEL, MIN_COUNTING_IMAGES, ReplicatedMeasure
-from vocboard.evaluator.tasks.names import Metric
 from vocboard.evaluator.tasks.registries.definitions import METRICS, TASKS
 from vocboard.evaluator.whole_output import whole_directory
 

@@ -10,7 +10,6 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from vocboard.evaluator.editions import Limits
 from vocboard.evaluator.problems.text_files import EMPTY_FILE
 from vocboard.evaluator.result_files.duplicates import FirstLines
 from vocboard.evaluator.result_files.fields import MAX_OBJECT_INDEX, is_plain
@@ -26,6 +25,7 @@ from vocboard.evaluator.result_files.line_diagnosis import LineDiagnosis
 from vocboard.evaluator.result_files.line_format import LineFormat
 from vocboard.evaluator.result_files.report import FileReport
 from vocboard.evaluator.result_files.text import Lines, line_count, read_lines, without_blank
+from vocboard.evaluator.rules import Limits
 
 _LINES_EXPLAINED = 256  # lines around an error that are read one by one
 _MARK = " \ud800 "  # replaces line ends when fields are split; does not occur in decoded UTF-8

@@ -4,7 +4,7 @@ import math
 import re
 from typing import Any
 
-from vocboard.evaluator.editions import Limits, Task
+from vocboard.evaluator.names import Task
 from vocboard.evaluator.problems import Kind, quoted
 from vocboard.evaluator.problems.items import (
     BAD_OBJECT_INDEX,
@@ -23,6 +23,7 @@ from vocboard.evaluator.problems.text_files import (
 )
 from vocboard.evaluator.result_files.items import Items
 from vocboard.evaluator.result_files.report import FileReport
+from vocboard.evaluator.rules import Limits
 
 MAX_OBJECT_INDEX = 2**31 - 1
 

@@ -9,8 +9,8 @@ from typing import Generic, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from vocboard.evaluator.editions import Task
 from vocboard.evaluator.image_sets import ImageSet
+from vocboard.evaluator.names import Task
 from vocboard.evaluator.problems import counted, quoted
 from vocboard.evaluator.problems.identifiers import UnknownImages
 

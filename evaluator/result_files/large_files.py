@@ -10,10 +10,10 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from vocboard.evaluator.editions import Limits
 from vocboard.evaluator.result_files.item_columns import item_columns
 from vocboard.evaluator.result_files.items import Items
 from vocboard.evaluator.result_files.text import blocks
+from vocboard.evaluator.rules import Limits
 
 LARGE_BYTES = 128 * 1024  # of one file; an upload of twenty such pays for importing the column reader
 _PART_BYTES = 8 * 1024 * 1024  # read at a time, by several threads; limits the memory for reading

@@ -2,7 +2,6 @@
 
 from collections.abc import Sequence
 
-from vocboard.evaluator.editions import Limits
 from vocboard.evaluator.problems import quoted
 from vocboard.evaluator.problems.items import UNKNOWN_PERSON
 from vocboard.evaluator.problems.text_files import LINE_TOO_LONG
@@ -24,6 +23,7 @@ from vocboard.evaluator.result_files.line_format import (
     field_count_problem,
 )
 from vocboard.evaluator.result_files.report import FileReport
+from vocboard.evaluator.rules import Limits
 
 
 class LineDiagnosis:

@@ -4,7 +4,6 @@ import codecs
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from vocboard.evaluator.editions import Limits
 from vocboard.evaluator.problems import Kind
 from vocboard.evaluator.problems.text_files import (
     BYTE_ORDER_MARK,
@@ -16,6 +15,7 @@ from vocboard.evaluator.problems.text_files import (
     UTF16,
 )
 from vocboard.evaluator.result_files.report import FileReport
+from vocboard.evaluator.rules import Limits
 
 _BLOCK_BYTES = 512 * 1024
 

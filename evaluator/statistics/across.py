@@ -12,9 +12,9 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from vocboard.evaluator.statistics.evidence import Evidence, EvidenceByClass
+from vocboard.evaluator.evidence.evidence import Evidence, EvidenceByClass
+from vocboard.evaluator.evidence.ranked_evidence import LabelledItems
 from vocboard.evaluator.statistics.intervals import MIN_COUNTING_IMAGES
-from vocboard.evaluator.statistics.ranked_evidence import LabelledItems
 
 BINS = 10  # of the share of an image's positives that methods find
 MIN_LENGTH = 1e-9  # of deviations; shorter ones are rounding errors

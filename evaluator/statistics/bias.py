@@ -17,8 +17,8 @@ a curve more slowly: B. L. S. Prakasa Rao, "Estimation of a Unimodal Density", S
 import numpy as np
 from numpy.typing import NDArray
 
-from vocboard.evaluator.statistics.resampled import Resampled
-from vocboard.evaluator.statistics.weights import SEED, Weights
+from vocboard.evaluator.evidence.resampled import Resampled
+from vocboard.evaluator.evidence.weights import SEED, Weights
 
 DIVISIONS = 12  # into four quarters, of which two make a half
 HALVES, QUARTERS = 2, 4

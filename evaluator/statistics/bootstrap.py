@@ -10,14 +10,14 @@ from typing import Any
 
 import numpy as np
 
+from vocboard.evaluator.evidence.evidence import Evidence
+from vocboard.evaluator.evidence.weights import REPLICATES, SEED, Weights, draw_weights
+from vocboard.evaluator.names import Metric
 from vocboard.evaluator.rules import Competition, Edition
 from vocboard.evaluator.scores import Measure
 from vocboard.evaluator.statistics.bias import bias_of, draw_parts
-from vocboard.evaluator.statistics.evidence import Evidence
 from vocboard.evaluator.statistics.influence import influences
 from vocboard.evaluator.statistics.intervals import LEVEL, MIN_IMAGES, Interval, ReplicatedMeasure, mean_of_defined
-from vocboard.evaluator.statistics.weights import REPLICATES, SEED, Weights, draw_weights
-from vocboard.evaluator.tasks.names import Metric
 from vocboard.evaluator.tasks.registries.definitions import METRICS, TASKS
 from vocboard.evaluator.tasks.registries.scorers import SCORERS
 

@@ -3,10 +3,10 @@
 from collections.abc import Mapping
 
 from vocboard.evaluator.editions import Edition
+from vocboard.evaluator.evidence.evidence import Evidence
 from vocboard.evaluator.ground_truth import GroundTruth
 from vocboard.evaluator.results import Results
 from vocboard.evaluator.scoring import Confusions, check_edition
-from vocboard.evaluator.statistics.evidence import Evidence
 from vocboard.evaluator.tasks.registries.scorers import SCORERS
 
 

@@ -7,11 +7,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from vocboard.evaluator.evidence.weights import SEED
+from vocboard.evaluator.names import Metric
 from vocboard.evaluator.statistics.bootstrap import Bootstrap
 from vocboard.evaluator.statistics.comparison import Comparison, TooFewReplicatesError, compare, corrected_p_value
 from vocboard.evaluator.statistics.intervals import LEVEL, ReplicatedMeasure, ReplicatedScore
-from vocboard.evaluator.statistics.weights import SEED
-from vocboard.evaluator.tasks.names import Metric
 from vocboard.evaluator.tasks.registries.definitions import METRICS
 
 

@@ -8,12 +8,12 @@ from typing import Any, BinaryIO, TypeVar, get_args
 
 import numpy as np
 
+from vocboard.evaluator.evidence.evidence import ClassEvidence, Evidence, EvidenceByClass
+from vocboard.evaluator.evidence.pixels import SegmentationEvidence
+from vocboard.evaluator.evidence.ranked_evidence import JudgedResults, LabelledItems, MatchedResults
 from vocboard.evaluator.metrics.confusion_matrix import ImageConfusions
-from vocboard.evaluator.statistics.evidence import ClassEvidence, Evidence, EvidenceByClass
-from vocboard.evaluator.statistics.pixels import SegmentationEvidence
-from vocboard.evaluator.statistics.ranked_evidence import JudgedResults, LabelledItems, MatchedResults
+from vocboard.evaluator.names import Metric
 from vocboard.evaluator.stored_results.columns_file import ColumnsError, ColumnsFile, ColumnsWriter
-from vocboard.evaluator.tasks.names import Metric
 
 EVIDENCE_VERSION = 1  # increase it when the arrays or their meaning change
 MAX_BYTES = 1024**3

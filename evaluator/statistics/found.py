@@ -6,10 +6,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from vocboard.evaluator.metrics.matches import overlap_of
+from vocboard.evaluator.evidence.evidence import Evidence, EvidenceByClass, Judged
+from vocboard.evaluator.evidence.pixels import SegmentationEvidence
 from vocboard.evaluator.rules import BACKGROUND, Competition, Edition
-from vocboard.evaluator.statistics.evidence import Evidence, EvidenceByClass, Judged
-from vocboard.evaluator.statistics.pixels import SegmentationEvidence
+from vocboard.evaluator.tasks.registries.definitions import overlap_of
 
 
 def positive_images(evidence: Evidence, edition: Edition, competition: Competition) -> dict[str, int]:

@@ -7,7 +7,7 @@ narrow, like normal intervals in place of Student's. The effective degrees of fr
 import numpy as np
 from numpy.typing import NDArray
 
-from vocboard.evaluator.statistics.weights import Weights
+from vocboard.evaluator.evidence.weights import Weights
 
 ERROR_ALLOWANCE = 1.03  # by which standard errors of differences are multiplied: the bootstrap's can be too small
 MIN_DEGREES_OF_FREEDOM = 4  # with fewer, the expansion of Student's quantile is inaccurate, and so is the bootstrap

@@ -6,9 +6,9 @@ from dataclasses import dataclass
 from types import MappingProxyType
 from typing import ClassVar
 
-from vocboard.evaluator.metrics.shared_metrics import CurveKind, MetricDefinition
+from vocboard.evaluator.metrics.shared_metrics import MetricDefinition
+from vocboard.evaluator.names import CurveKind, Metric, Task
 from vocboard.evaluator.rules import Interpolation, LayoutProtocol, TaskRules, WithoutPositives
-from vocboard.evaluator.tasks.names import Metric, Task
 
 AVERAGE_PRECISION_RULES = 'metric = "average_precision"\ninterpolation = "area"'
 UNDEFINED = "is n/a and left out of the mean"

@@ -5,21 +5,15 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
 
-import numpy as np
-from numpy.typing import NDArray
-
 from vocboard.evaluator.archives import Member
 from vocboard.evaluator.problems import counted
 from vocboard.evaluator.result_files.items import Items
 from vocboard.evaluator.result_files.names import FileName
 from vocboard.evaluator.result_files.report import FileReport
-from vocboard.evaluator.results import Entry
+from vocboard.evaluator.results import Entry, SegmentationSink
 from vocboard.evaluator.rules import Competition, Edition
 
 Content = TypeVar("Content")
-
-# Called in several threads; what it returns is called in the order of the files, in one thread.
-SegmentationSink = Callable[[Competition, int, NDArray[np.uint8]], Callable[[], object] | None]
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -29,7 +23,7 @@ class Upload:
     Attributes:
         items: the test items of the competition.
         declared_classes: classes that the participant declared, if files do not say.
-        segmentation_sink: called with each valid label map; see `evaluator.reading.read_results`.
+        segmentation_sink: called with each valid label map; see `evaluator.reading.results.read_results`.
         new_report: returns a new report for the problems of a file, by the file's name.
     """
 

@@ -12,16 +12,16 @@ from typing import Any, Generic, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from vocboard.evaluator.evidence.average_precision import ResampledAveragePrecision
+from vocboard.evaluator.evidence.best_f1 import ResampledBestF1
+from vocboard.evaluator.evidence.evidence import ClassEvidence, Judged
+from vocboard.evaluator.evidence.ranked_evidence import LabelledItems, MatchedResults
+from vocboard.evaluator.evidence.resampled import Resampled, ResampledMean
 from vocboard.evaluator.metrics.calibration import calibration
-from vocboard.evaluator.metrics.matches import OVERLAPS, overlap_of
+from vocboard.evaluator.metrics.matches import OVERLAPS
+from vocboard.evaluator.names import Metric
 from vocboard.evaluator.rules import Competition, Edition, Interpolation, Overlap, TaskRules, WithoutPositives
-from vocboard.evaluator.statistics.average_precision import ResampledAveragePrecision
-from vocboard.evaluator.statistics.best_f1 import ResampledBestF1
-from vocboard.evaluator.statistics.evidence import ClassEvidence, Judged
-from vocboard.evaluator.statistics.ranked_evidence import LabelledItems, MatchedResults
-from vocboard.evaluator.statistics.resampled import Resampled, ResampledMean
-from vocboard.evaluator.tasks.names import Metric
-from vocboard.evaluator.tasks.registries.definitions import METRICS
+from vocboard.evaluator.tasks.registries.definitions import METRICS, overlap_of
 
 SomeClass = TypeVar("SomeClass", bound=ClassEvidence)
 

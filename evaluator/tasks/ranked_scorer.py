@@ -5,15 +5,14 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar, Generic
 
+from vocboard.evaluator.evidence.evidence import Evidence, EvidenceByClass
+from vocboard.evaluator.evidence.ranked_evidence import LabelledItems
+from vocboard.evaluator.evidence.resampled import Resampled
 from vocboard.evaluator.image_sets import ImageSet
-from vocboard.evaluator.metrics.shared_metrics import CurveKind
+from vocboard.evaluator.names import CurveKind, Metric
 from vocboard.evaluator.results import Entry
 from vocboard.evaluator.rules import Competition, Edition
 from vocboard.evaluator.scores import AnyCurve, CompetitionScores, Measure
-from vocboard.evaluator.statistics.evidence import Evidence, EvidenceByClass
-from vocboard.evaluator.statistics.ranked_evidence import LabelledItems
-from vocboard.evaluator.statistics.resampled import Resampled
-from vocboard.evaluator.tasks.names import Metric
 from vocboard.evaluator.tasks.ranked_classes import ClassMetric, RankedClass, SomeClass
 from vocboard.evaluator.tasks.registries.definitions import METRICS
 from vocboard.evaluator.tasks.scorer import LabelMapCounts, Scorer, SomeTruth, score_of

@@ -5,15 +5,15 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Generic, TypeVar
 
+from vocboard.evaluator.evidence.evidence import Evidence
+from vocboard.evaluator.evidence.resampled import Resampled
 from vocboard.evaluator.image_sets import ImageSet
 from vocboard.evaluator.metrics.boundaries import BoundaryCounts
 from vocboard.evaluator.metrics.confusion_matrix import ImageConfusions
+from vocboard.evaluator.names import Metric
 from vocboard.evaluator.results import Entry
 from vocboard.evaluator.rules import Competition, Edition
 from vocboard.evaluator.scores import CompetitionScores
-from vocboard.evaluator.statistics.evidence import Evidence
-from vocboard.evaluator.statistics.resampled import Resampled
-from vocboard.evaluator.tasks.names import Metric
 from vocboard.evaluator.tasks.truth import Truth
 
 SomeTruth = TypeVar("SomeTruth", bound=Truth)

@@ -3,11 +3,10 @@
 from abc import ABC, abstractmethod
 from typing import ClassVar, Generic, TypeVar
 
-from vocboard.evaluator.ground_truth.image_set_files import Listed
-from vocboard.evaluator.ground_truth.material import Material
-from vocboard.evaluator.ground_truth.model import Key
-from vocboard.evaluator.image_sets import ImageSet
+from vocboard.evaluator.image_sets import ImageSet, Key
 from vocboard.evaluator.rules import TaskRules
+from vocboard.evaluator.tasks.image_set_files import Listed
+from vocboard.evaluator.tasks.material import Material
 from vocboard.evaluator.tasks.truth import Truth
 
 SomeTruth = TypeVar("SomeTruth", bound=Truth)

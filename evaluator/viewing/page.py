@@ -16,8 +16,8 @@ from vocboard.evaluator.ground_truth.reader import read_ground_truth
 from vocboard.evaluator.image_sets import ImageSet
 from vocboard.evaluator.problems import Problem
 from vocboard.evaluator.public_tree import read_image_sets
-from vocboard.evaluator.reading import read_results
-from vocboard.evaluator.result_files.names import FileNames
+from vocboard.evaluator.reading.file_names import FileNames
+from vocboard.evaluator.reading.results import read_results
 from vocboard.evaluator.results import Entry
 from vocboard.evaluator.tasks.registries.definitions import TASKS
 from vocboard.evaluator.viewing.entries import Page, has_result_rows, result_rows

@@ -7,10 +7,10 @@ from pathlib import Path
 from vocboard.evaluator.annotations import AnnotatedObject, Annotation, AnnotationError, read_lines, read_pascal_text
 from vocboard.evaluator.annotations.records import ImageRecord, ObjectRecord, PartRecord, read_record
 from vocboard.evaluator.editions import AnnotationFormat, Edition, Task
-from vocboard.evaluator.ground_truth.errors import TreeProblems
-from vocboard.evaluator.ground_truth.material import annotation_file
 from vocboard.evaluator.ground_truth.tree import Tree
 from vocboard.evaluator.image_sets import ImageSets
+from vocboard.evaluator.problems.trees import TreeProblems
+from vocboard.evaluator.tasks.material import annotation_file
 from vocboard.evaluator.tasks.registries.definitions import TASKS
 
 _SIZE_UNKNOWN = (500, 500)  # pixels; used if neither annotation nor image has the size

@@ -21,8 +21,8 @@ if TYPE_CHECKING:
     from vocboard.evaluator.editions.loader import UnknownEditionError
     from vocboard.evaluator.editions.mistakes import EditionFileError
     from vocboard.evaluator.examples.material import ExampleError
-    from vocboard.evaluator.ground_truth.errors import GroundTruthError
     from vocboard.evaluator.image_sets import ImageSetsFormatError
+    from vocboard.evaluator.problems.trees import GroundTruthError
     from vocboard.evaluator.public_api.comparing import compare
     from vocboard.evaluator.public_api.errors import InvalidResultsError, ResultsWarning
     from vocboard.evaluator.public_api.inputs import load_edition, read_ground_truth, read_image_sets
@@ -75,7 +75,7 @@ _MODULES = {
     "EditionFileError": "evaluator.editions.mistakes",
     "EvaluationResult": "evaluator.public_api.results",
     "ExampleError": "evaluator.examples.material",
-    "GroundTruthError": "evaluator.ground_truth.errors",
+    "GroundTruthError": "evaluator.problems.trees",
     "ImageSetsFormatError": "evaluator.image_sets",
     "InvalidArchiveError": "client.errors",
     "InvalidResultsError": "evaluator.public_api.errors",

@@ -35,7 +35,7 @@ from vocboard.app.leaderboards.statistics import Interval, MethodStatistics, Sta
 from vocboard.app.organising import challenge_changes, moderation
 from vocboard.app.participating import publishing
 from vocboard.app.submissions.models import Submission
-from vocboard.evaluator.metrics.shared_metrics import CurveKind
+from vocboard.evaluator.names import CurveKind
 
 DAY = timedelta(days=1)
 STEP = 0.01

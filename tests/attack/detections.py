@@ -17,8 +17,8 @@ from vocboard.app.evaluations.subset_scores import in_steps
 from vocboard.app.evaluations.subset_scores import step as step_by_objects
 from vocboard.evaluator.metrics.normalised_precision import NORMAL_SHARE, normalised_average_precision
 from vocboard.evaluator.metrics.precision_recall import ELEVEN_RECALLS, Judgement
+from vocboard.evaluator.names import Metric
 from vocboard.evaluator.scores import Measure
-from vocboard.evaluator.tasks.names import Metric
 
 Claims = NDArray[np.int8]  # (claims,) of each box: 1 right, 0 on a difficult object, -1 wrong
 FILLER = -1  # in a list: a box that its author knows to be wrong

@@ -18,8 +18,8 @@ from tests.attack import detections
 from tests.attack.detections import FILLER, Answer, Claims
 from tests.attack.labels import SPANS, Labels, Ranking, without
 from vocboard.evaluator.editions import Interpolation
+from vocboard.evaluator.evidence.average_precision import ResampledAveragePrecision
 from vocboard.evaluator.metrics.precision_recall import Judgement
-from vocboard.evaluator.statistics.average_precision import ResampledAveragePrecision
 from vocboard.evaluator.statistics.bias import bias_of, draw_parts
 from vocboard.evaluator.statistics.influence import influences
 from vocboard.evaluator.statistics.intervals import ReplicatedScore

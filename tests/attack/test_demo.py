@@ -38,7 +38,7 @@ from vocboard.commands.demo.seeding import EDITIONS, OPEN_RULES, Api
 from vocboard.commands.demo.synthetic import MAIN_RULES, SEED, SEGMENTATION
 from vocboard.evaluator import editions
 from vocboard.evaluator.editions import Edition, Task, read_text
-from vocboard.evaluator.reading import read_results
+from vocboard.evaluator.reading.results import read_results
 
 LEAKED = 0.05  # of a class's positives, at most
 START_SECONDS, SCORING_SECONDS = 300, 120

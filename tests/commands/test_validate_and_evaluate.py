@@ -18,9 +18,9 @@ from tests.evaluator.uploads import directory, image_sets, tar
 from tests.support.golden import golden, golden_truth
 from vocboard.commands.main import main
 from vocboard.evaluator.editions import Task, load
-from vocboard.evaluator.problems.catalogue import CATALOGUE
-from vocboard.evaluator.reading import read_results
-from vocboard.evaluator.result_files.completeness import classes_not_entered
+from vocboard.evaluator.problem_catalogue import CATALOGUE
+from vocboard.evaluator.reading.completeness import classes_not_entered
+from vocboard.evaluator.reading.results import read_results
 from vocboard.evaluator.tasks.registries.definitions import TASKS
 from vocboard.evaluator.viewing.marks import Mark
 

@@ -4,9 +4,9 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from vocboard.evaluator.ground_truth.errors import GroundTruthError, TreeProblems
-from vocboard.evaluator.ground_truth.image_set_files import ImageSetFiles
 from vocboard.evaluator.problems import Problem
+from vocboard.evaluator.problems.trees import GroundTruthError, TreeProblems
+from vocboard.evaluator.tasks.image_set_files import ImageSetFiles
 
 IMAGES = {"2008_000002": 0, "2008_000003": 1, "1": 2}
 

@@ -11,11 +11,11 @@ from tests.evaluator.uploads import IMAGES, any_edition, directory, image_sets, 
 from tests.support.golden import golden
 from vocboard.evaluator.editions import load
 from vocboard.evaluator.image_sets import ImageSet, ImageSets
+from vocboard.evaluator.problem_catalogue import CATALOGUE
+from vocboard.evaluator.problem_groups import ProblemGroup, counted_in_files, groups_of
 from vocboard.evaluator.problems import Problem, Severity
-from vocboard.evaluator.problems.catalogue import CATALOGUE
-from vocboard.evaluator.problems.groups import ProblemGroup, counted_in_files, groups_of
 from vocboard.evaluator.public_tree import read_image_sets
-from vocboard.evaluator.reading import read_results
+from vocboard.evaluator.reading.results import read_results
 from vocboard.evaluator.result_files.report import LISTED
 
 TEST_SET_OF_2012 = ("2008_000001", "2010_000002", "2011_000003")

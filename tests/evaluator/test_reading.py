@@ -12,7 +12,7 @@ from vocboard.evaluator.editions import load
 from vocboard.evaluator.image_sets import ImageSets
 from vocboard.evaluator.problems import has_errors
 from vocboard.evaluator.public_tree import read_image_sets
-from vocboard.evaluator.reading import read_results
+from vocboard.evaluator.reading.results import read_results
 from vocboard.evaluator.results import Segmented
 
 CLS = "000001 1\n000002 2\n000003 3\n"

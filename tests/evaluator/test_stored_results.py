@@ -15,7 +15,7 @@ from tests.support.golden import CASES, golden, golden_truth
 from vocboard.evaluator.editions import load
 from vocboard.evaluator.evaluation import evaluate
 from vocboard.evaluator.image_sets import ImageSet, ImageSets
-from vocboard.evaluator.reading import read_results
+from vocboard.evaluator.reading.results import read_results
 from vocboard.evaluator.scoring import Confusions, score
 from vocboard.evaluator.stored_results.columns_file import MAGIC, ColumnsError, ColumnsFile, ColumnsWriter
 from vocboard.evaluator.stored_results.reader_version import READER_VERSION

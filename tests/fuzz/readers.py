@@ -18,7 +18,7 @@ from vocboard.evaluator.archives import ArchiveLimits
 from vocboard.evaluator.editions import Edition, Limits, Task, load
 from vocboard.evaluator.image_sets import ImageSets
 from vocboard.evaluator.problems import Problem, Severity
-from vocboard.evaluator.reading import read_results
+from vocboard.evaluator.reading.results import read_results
 from vocboard.evaluator.result_files.items import Items
 from vocboard.evaluator.result_files.report import LISTED, FileReport
 from vocboard.evaluator.results import Confidences, Detections

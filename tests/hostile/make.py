@@ -14,7 +14,7 @@ from pathlib import Path
 from tests.hostile.cases import bombs, file_names, layouts, maps, regions, tars, texts, zips
 from tests.hostile.cases.case import Case
 from tests.hostile.folder import EXPECTED, ROOT, edition_of, public
-from vocboard.evaluator.reading import read_results
+from vocboard.evaluator.reading.results import read_results
 
 
 def all_cases() -> Iterator[Case]:

@@ -17,7 +17,7 @@ from pathlib import Path
 import PIL.PngImagePlugin  # noqa: F401  # so that no measurement begins with importing it
 
 from tests.hostile.folder import Upload, edition_of, public, uploads
-from vocboard.evaluator.reading import read_results
+from vocboard.evaluator.reading.results import read_results
 
 _WRITING = os.O_WRONLY | os.O_RDWR | os.O_CREAT | os.O_TRUNC | os.O_APPEND
 _HARMFUL = ("os.mkdir", "os.remove", "os.rename", "os.rmdir", "os.symlink", "os.link", "os.chmod", "os.truncate")

@@ -22,7 +22,7 @@ from vocboard.app.challenges.ground_truth import pack_image_sets
 from vocboard.app.challenges.models import Challenge, GroundTruthVersion
 from vocboard.app.settings import Settings
 from vocboard.commands.main import main
-from vocboard.evaluator.problems.catalogue import CATALOGUE
+from vocboard.evaluator.problem_catalogue import CATALOGUE
 
 UPLOADS = list(uploads())
 MIN_UPLOADS = 120

@@ -23,6 +23,7 @@ from vocboard.app.leaderboards.across_methods import AcrossMethods
 from vocboard.app.pages.formats import percent, signed_interval, signed_percent
 from vocboard.app.participating import publishing
 from vocboard.evaluator.editions import Edition, Task, load
+from vocboard.evaluator.evidence.weights import draw_weights
 from vocboard.evaluator.ground_truth import GroundTruth, Key, Labels, LabelTruth, SegmentationTruth, Truth
 from vocboard.evaluator.image_sets import ImageSet, ImageSets
 from vocboard.evaluator.results import Confidences, Entry, Segmented
@@ -31,7 +32,6 @@ from vocboard.evaluator.statistics.bootstrap import replicate
 from vocboard.evaluator.statistics.collect import collect_evidence
 from vocboard.evaluator.statistics.comparison import compare
 from vocboard.evaluator.statistics.simultaneous import changes, minus, minus_independent
-from vocboard.evaluator.statistics.weights import draw_weights
 from vocboard.evaluator.stored_results.stored_results import ResultsWriter
 from vocboard.worker import ground_truth_files
 

@@ -12,11 +12,11 @@ from vocboard.app.leaderboards.sequences import Change as ShownChange
 from vocboard.app.leaderboards.shown_statistics import MEAN
 from vocboard.app.submissions.models import Declared
 from vocboard.evaluator.editions import load
+from vocboard.evaluator.evidence.evidence import EvidenceByClass
+from vocboard.evaluator.evidence.ranked_evidence import LabelledItems
 from vocboard.evaluator.statistics.bootstrap import replicate
-from vocboard.evaluator.statistics.evidence import EvidenceByClass
 from vocboard.evaluator.statistics.found import found as found_by
 from vocboard.evaluator.statistics.found import positive_images
-from vocboard.evaluator.statistics.ranked_evidence import LabelledItems
 from vocboard.evaluator.statistics.simultaneous import Change
 from vocboard.worker import comparisons
 from vocboard.worker.comparisons import Computed, statistics_of

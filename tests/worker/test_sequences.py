@@ -20,6 +20,7 @@ from vocboard.app.leaderboards.models import SubmissionSequence
 from vocboard.app.leaderboards.sequences import Verdict
 from vocboard.app.leaderboards.statistics import Failure
 from vocboard.app.submissions.models import Submission
+from vocboard.evaluator.evidence.weights import draw_weights
 from vocboard.evaluator.results import Results
 from vocboard.evaluator.statistics.across import agreement
 from vocboard.evaluator.statistics.bootstrap import replicate
@@ -27,7 +28,6 @@ from vocboard.evaluator.statistics.collect import collect_evidence
 from vocboard.evaluator.statistics.found import found as found_by
 from vocboard.evaluator.statistics.intervals import ReplicatedScore
 from vocboard.evaluator.statistics.sequence import compare_sequence
-from vocboard.evaluator.statistics.weights import draw_weights
 
 
 def compare_all(backend: Backend) -> None:

@@ -38,6 +38,7 @@ from vocboard.app.participating import withdrawing as service
 from vocboard.app.submissions.models import Submission
 from vocboard.evaluator.editions import Competition, load
 from vocboard.evaluator.evaluation import read_for_scoring
+from vocboard.evaluator.evidence.weights import draw_weights
 from vocboard.evaluator.ground_truth import DetectionTruth, GroundTruth
 from vocboard.evaluator.results import Results
 from vocboard.evaluator.statistics.bootstrap import replicate
@@ -46,7 +47,6 @@ from vocboard.evaluator.statistics.comparison import Difference, compare
 from vocboard.evaluator.statistics.influence import degrees_of_freedom
 from vocboard.evaluator.statistics.intervals import Interval, ReplicatedScore
 from vocboard.evaluator.statistics.simultaneous import Change
-from vocboard.evaluator.statistics.weights import draw_weights
 from vocboard.evaluator.stored_results.stored_results import ResultsWriter
 from vocboard.evaluator.tasks.classification.truth import LabelTruth
 from vocboard.worker import board_statistics, ground_truth_files, replicates

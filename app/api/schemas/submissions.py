@@ -11,7 +11,7 @@ from vocboard.app.evaluations.diagnosis_failures import DiagnosisFailure
 from vocboard.app.evaluations.visible import DiagnosisState
 from vocboard.app.submissions.models import FlickrImages, State, TrainingAnnotation
 from vocboard.evaluator.editions import Metric, Task
-from vocboard.evaluator.metrics.shared_metrics import CurveKind
+from vocboard.evaluator.names import CurveKind
 
 
 class Method(FromObject):

@@ -1,9 +1,9 @@
 """Definition of action classification."""
 
+from vocboard.evaluator.names import Task
 from vocboard.evaluator.rules import LayoutProtocol, TaskRules
 from vocboard.evaluator.tasks.classification.definition import METRICS_OF_LABELS, ONLY_SECONDARY_OF_LABELS
 from vocboard.evaluator.tasks.definition import AVERAGE_PRECISION_RULES, StatisticsTable, TaskDefinition
-from vocboard.evaluator.tasks.names import Task
 
 
 class Action(TaskDefinition):

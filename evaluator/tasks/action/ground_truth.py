@@ -3,12 +3,11 @@
 Labels come from the actions' image sets or, if the tree has none, from the annotations.
 """
 
-from vocboard.evaluator.ground_truth.image_set_files import Listed, Person, as_labels, file_of
-from vocboard.evaluator.ground_truth.material import Material, people_array
-from vocboard.evaluator.ground_truth.model import Key
-from vocboard.evaluator.image_sets import ImageSet
+from vocboard.evaluator.image_sets import ImageSet, Key
 from vocboard.evaluator.rules import TaskRules
 from vocboard.evaluator.tasks.classification.truth import NEGATIVE, POSITIVE, LabelTruth
+from vocboard.evaluator.tasks.image_set_files import Listed, Person, as_labels, file_of
+from vocboard.evaluator.tasks.material import Material, people_array
 from vocboard.evaluator.tasks.truth_reader import TruthReader
 
 

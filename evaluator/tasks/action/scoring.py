@@ -4,11 +4,11 @@ Scored like classification, with people as test items.
 Source: VOC development kits, VOCevalaction.m; VOC2010 document section 7.4.
 """
 
+from vocboard.evaluator.evidence.evidence import EvidenceByClass, Source
+from vocboard.evaluator.evidence.ranked_evidence import LabelledItems
 from vocboard.evaluator.image_sets import ImageSet
 from vocboard.evaluator.results import Entry
 from vocboard.evaluator.rules import Edition
-from vocboard.evaluator.statistics.evidence import EvidenceByClass, Source
-from vocboard.evaluator.statistics.ranked_evidence import LabelledItems
 from vocboard.evaluator.tasks.classification.scoring import LabelScorer, labelled
 from vocboard.evaluator.tasks.classification.truth import LabelTruth
 from vocboard.evaluator.tasks.scorer import LabelMapCounts

@@ -3,9 +3,9 @@
 from types import MappingProxyType
 
 from vocboard.evaluator.metrics.shared_metrics import shared
+from vocboard.evaluator.names import Metric, Task
 from vocboard.evaluator.rules import TaskRules
 from vocboard.evaluator.tasks.definition import AVERAGE_PRECISION_RULES, TaskDefinition
-from vocboard.evaluator.tasks.names import Metric, Task
 
 METRICS_OF_LABELS = MappingProxyType(
     shared(

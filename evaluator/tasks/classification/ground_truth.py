@@ -5,12 +5,11 @@ Labels come from the per-class image sets or, if the tree has none, from the ann
 
 import numpy as np
 
-from vocboard.evaluator.ground_truth.image_set_files import Listed, file_of
-from vocboard.evaluator.ground_truth.material import Material
-from vocboard.evaluator.ground_truth.model import Key
-from vocboard.evaluator.image_sets import ImageSet
+from vocboard.evaluator.image_sets import ImageSet, Key
 from vocboard.evaluator.rules import TaskRules
 from vocboard.evaluator.tasks.classification.truth import DIFFICULT, NEGATIVE, POSITIVE, Labels, LabelTruth
+from vocboard.evaluator.tasks.image_set_files import Listed, file_of
+from vocboard.evaluator.tasks.material import Material
 from vocboard.evaluator.tasks.truth_reader import TruthReader
 
 

@@ -5,13 +5,13 @@ from collections.abc import Mapping
 import numpy as np
 from numpy.typing import NDArray
 
+from vocboard.evaluator.evidence.image_shares import ImageShares
+from vocboard.evaluator.evidence.ranked_evidence import LabelledItems
+from vocboard.evaluator.evidence.resampled import Resampled
+from vocboard.evaluator.evidence.roc import ResampledRoc
 from vocboard.evaluator.metrics.forced_choice import forced_choices
-from vocboard.evaluator.statistics.image_shares import ImageShares
-from vocboard.evaluator.statistics.ranked_evidence import LabelledItems
-from vocboard.evaluator.statistics.resampled import Resampled
-from vocboard.evaluator.statistics.roc import ResampledRoc
+from vocboard.evaluator.names import Metric
 from vocboard.evaluator.tasks.classification.truth import LabelTruth
-from vocboard.evaluator.tasks.names import Metric
 from vocboard.evaluator.tasks.ranked_classes import (
     ClassMetric,
     RankedClass,

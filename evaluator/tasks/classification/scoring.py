@@ -6,12 +6,12 @@ Source: VOC development kits, VOCevalcls.m (2006: VOCroc.m); VOC2010 document se
 import numpy as np
 from numpy.typing import NDArray
 
+from vocboard.evaluator.evidence.evidence import EvidenceByClass, Source
+from vocboard.evaluator.evidence.ranked_evidence import LabelledItems
 from vocboard.evaluator.image_sets import ImageSet
 from vocboard.evaluator.metrics.precision_recall import by_confidence
 from vocboard.evaluator.results import Confidences, Entry
 from vocboard.evaluator.rules import Edition
-from vocboard.evaluator.statistics.evidence import EvidenceByClass, Source
-from vocboard.evaluator.statistics.ranked_evidence import LabelledItems
 from vocboard.evaluator.tasks.classification.metrics import BY_CLASS, BY_ENTRY
 from vocboard.evaluator.tasks.classification.truth import Labels, LabelTruth
 from vocboard.evaluator.tasks.ranked_classes import RankedClass

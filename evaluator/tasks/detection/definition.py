@@ -3,10 +3,10 @@
 from types import MappingProxyType
 
 from vocboard.evaluator.metrics.shared_metrics import MetricDefinition, shared
+from vocboard.evaluator.names import Metric, Task
 from vocboard.evaluator.rules import TaskRules
 from vocboard.evaluator.tasks.definition import AVERAGE_PRECISION_RULES, StatisticsTable, TaskDefinition
 from vocboard.evaluator.tasks.detection.subsets import SUBSETS
-from vocboard.evaluator.tasks.names import Metric, Task
 
 _WITHOUT_OBJECTS = "A class without objects that count is n/a and left out of the mean."
 

@@ -9,7 +9,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from vocboard.evaluator.archives import Member
-from vocboard.evaluator.editions import Limits
 from vocboard.evaluator.problems import quoted
 from vocboard.evaluator.result_files.box_checks import seem_zero_based, warn_of_boxes
 from vocboard.evaluator.result_files.columns import Columns, read_columns
@@ -18,6 +17,7 @@ from vocboard.evaluator.result_files.line_format import CLASS, CONFIDENCE, IMAGE
 from vocboard.evaluator.result_files.names import FileName
 from vocboard.evaluator.result_files.report import FileReport
 from vocboard.evaluator.results import Detections
+from vocboard.evaluator.rules import Limits
 from vocboard.evaluator.tasks.detection.problems import TOO_MANY_DETECTIONS, ZERO_BASED_BOXES
 from vocboard.evaluator.tasks.format import FilesByClass
 

@@ -5,13 +5,12 @@ from collections.abc import Iterable
 import numpy as np
 from numpy.typing import NDArray
 
-from vocboard.evaluator.ground_truth.image_set_files import Listed
-from vocboard.evaluator.ground_truth.material import Material, box_array
-from vocboard.evaluator.ground_truth.model import Key
-from vocboard.evaluator.image_sets import ImageSet
+from vocboard.evaluator.image_sets import ImageSet, Key
 from vocboard.evaluator.rules import TaskRules
 from vocboard.evaluator.tasks.detection.subsets import NO, UNKNOWN, VIEWS, YES
 from vocboard.evaluator.tasks.detection.truth import DetectionTruth
+from vocboard.evaluator.tasks.image_set_files import Listed
+from vocboard.evaluator.tasks.material import Material, box_array
 from vocboard.evaluator.tasks.truth_reader import TruthReader
 
 

@@ -4,15 +4,15 @@ from collections.abc import Mapping
 
 import numpy as np
 
+from vocboard.evaluator.evidence.image_shares import ImageShares
+from vocboard.evaluator.evidence.normalised_precision import ResampledNormalisedPrecision
+from vocboard.evaluator.evidence.ranked_evidence import MatchedResults
+from vocboard.evaluator.evidence.resampled import Resampled
 from vocboard.evaluator.metrics.normalised_precision import NORMAL_SHARE
 from vocboard.evaluator.metrics.recall_per_image import place_in_image
-from vocboard.evaluator.statistics.image_shares import ImageShares
-from vocboard.evaluator.statistics.normalised_precision import ResampledNormalisedPrecision
-from vocboard.evaluator.statistics.ranked_evidence import MatchedResults
-from vocboard.evaluator.statistics.resampled import Resampled
+from vocboard.evaluator.names import Metric
 from vocboard.evaluator.tasks.detection.subset_scores import score_of_subset
 from vocboard.evaluator.tasks.detection.subsets import SUBSETS
-from vocboard.evaluator.tasks.names import Metric
 from vocboard.evaluator.tasks.ranked_classes import (
     ClassMetric,
     RankedClass,

@@ -5,13 +5,13 @@ Source: VOC development kits, VOCevaldet.m; VOC2010 document section 4.4.
 
 import numpy as np
 
+from vocboard.evaluator.evidence.evidence import EvidenceByClass, Source
+from vocboard.evaluator.evidence.ranked_evidence import MatchedResults
 from vocboard.evaluator.image_sets import ImageSet
 from vocboard.evaluator.metrics.boxes import best_overlapping
 from vocboard.evaluator.metrics.precision_recall import by_confidence
 from vocboard.evaluator.results import Detections, Entry
 from vocboard.evaluator.rules import Edition
-from vocboard.evaluator.statistics.evidence import EvidenceByClass, Source
-from vocboard.evaluator.statistics.ranked_evidence import MatchedResults
 from vocboard.evaluator.tasks.detection.metrics import BY_CLASS, BY_ENTRY
 from vocboard.evaluator.tasks.detection.truth import DetectionTruth
 from vocboard.evaluator.tasks.ranked_classes import RankedClass

@@ -7,20 +7,20 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
+from vocboard.evaluator.evidence.average_precision import ResampledAveragePrecision
+from vocboard.evaluator.evidence.normalised_precision import ResampledFifth, ResampledNormalisedPrecision
+from vocboard.evaluator.evidence.ranked_evidence import MatchedResults
+from vocboard.evaluator.evidence.resampled import Resampled, ResampledMean
 from vocboard.evaluator.metrics.boxes import Boxes, area, aspect_ratio
 from vocboard.evaluator.metrics.matches import OVERLAPS
 from vocboard.evaluator.metrics.normalised_precision import NORMAL_SHARE
 from vocboard.evaluator.metrics.object_subsets import fifths, judge_subset
 from vocboard.evaluator.metrics.precision_recall import Judgement, by_confidence
+from vocboard.evaluator.names import Metric
 from vocboard.evaluator.results import Detections
 from vocboard.evaluator.rules import Overlap, TaskRules
-from vocboard.evaluator.statistics.average_precision import ResampledAveragePrecision
-from vocboard.evaluator.statistics.normalised_precision import ResampledFifth, ResampledNormalisedPrecision
-from vocboard.evaluator.statistics.ranked_evidence import MatchedResults
-from vocboard.evaluator.statistics.resampled import Resampled, ResampledMean
 from vocboard.evaluator.tasks.detection.subsets import AREAS, SUBSETS, Characteristic, Subset
 from vocboard.evaluator.tasks.detection.truth import DetectionTruth
-from vocboard.evaluator.tasks.names import Metric
 from vocboard.evaluator.tasks.ranked_scorer import EntryValues, ScoredEntry
 
 # What decides which fifth of a class an object is in.

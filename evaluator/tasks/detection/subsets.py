@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from enum import Enum, auto
 
 from vocboard.evaluator.metrics.shared_metrics import MetricDefinition
-from vocboard.evaluator.tasks.names import Metric
+from vocboard.evaluator.names import Metric
 
 AREAS = ((0, 32**2), (32**2, 96**2), (96**2, float("inf")))  # pixels, both ends included, as in pycocotools
 UNKNOWN, NO, YES = range(3)  # what an annotation says of a flag

@@ -3,9 +3,9 @@
 from types import MappingProxyType
 
 from vocboard.evaluator.metrics.shared_metrics import MetricDefinition
+from vocboard.evaluator.names import Metric, Task
 from vocboard.evaluator.rules import TaskRules
 from vocboard.evaluator.tasks.definition import StatisticsTable, TaskDefinition
-from vocboard.evaluator.tasks.names import Metric, Task
 
 
 class InstanceSegmentation(TaskDefinition):

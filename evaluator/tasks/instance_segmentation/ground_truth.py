@@ -9,14 +9,13 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
-from vocboard.evaluator.ground_truth.image_set_files import Listed
-from vocboard.evaluator.ground_truth.material import Material
-from vocboard.evaluator.ground_truth.model import Key
-from vocboard.evaluator.image_sets import ImageSet
+from vocboard.evaluator.image_sets import ImageSet, Key
 from vocboard.evaluator.metrics.confusion_matrix import VOID
 from vocboard.evaluator.metrics.label_runs import LabelRuns
 from vocboard.evaluator.rules import TaskRules
+from vocboard.evaluator.tasks.image_set_files import Listed
 from vocboard.evaluator.tasks.instance_segmentation.truth import InstanceTruth
+from vocboard.evaluator.tasks.material import Material
 from vocboard.evaluator.tasks.segmentation.ground_truth import LABEL_MAP_FILE, decode_label_map
 from vocboard.evaluator.tasks.truth_reader import TruthReader
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 
-from vocboard.evaluator.tasks.names import Metric
+from vocboard.evaluator.names import Metric
 from vocboard.evaluator.tasks.ranked_classes import ClassMetric, average_precision
 from vocboard.evaluator.tasks.ranked_scorer import EntryMetric
 

@@ -12,14 +12,14 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
+from vocboard.evaluator.evidence.evidence import EvidenceByClass
+from vocboard.evaluator.evidence.ranked_evidence import MatchedResults
 from vocboard.evaluator.image_sets import ImageSet
 from vocboard.evaluator.metrics.confusion_matrix import VOID
 from vocboard.evaluator.metrics.label_runs import LabelRuns
 from vocboard.evaluator.metrics.precision_recall import Judgement, by_confidence
 from vocboard.evaluator.results import Entry
 from vocboard.evaluator.rules import Edition, Overlap
-from vocboard.evaluator.statistics.evidence import EvidenceByClass
-from vocboard.evaluator.statistics.ranked_evidence import MatchedResults
 from vocboard.evaluator.tasks.instance_segmentation.metrics import BY_CLASS, BY_ENTRY
 from vocboard.evaluator.tasks.instance_segmentation.results import Regions
 from vocboard.evaluator.tasks.instance_segmentation.truth import InstanceTruth

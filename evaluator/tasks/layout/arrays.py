@@ -10,10 +10,10 @@ from vocboard.evaluator.arrays import problems as kinds
 from vocboard.evaluator.arrays.boxes import to_voc
 from vocboard.evaluator.arrays.content import ArrayReader, Arrays
 from vocboard.evaluator.arrays.values import Values
-from vocboard.evaluator.editions import LayoutProtocol
 from vocboard.evaluator.problems import quoted
 from vocboard.evaluator.result_files.fields import MAX_OBJECT_INDEX
 from vocboard.evaluator.results import Entry, Layouts
+from vocboard.evaluator.rules import LayoutProtocol
 from vocboard.evaluator.tasks.layout.checks import warn_of_layouts
 
 

@@ -5,12 +5,12 @@ from collections.abc import Callable, Mapping
 import numpy as np
 from numpy.typing import NDArray
 
-from vocboard.evaluator.editions import LayoutProtocol
 from vocboard.evaluator.problems.text_files import EMPTY_FILE
 from vocboard.evaluator.result_files.box_checks import warn_of_boxes
 from vocboard.evaluator.result_files.items import Items
 from vocboard.evaluator.result_files.report import FileReport
 from vocboard.evaluator.results import Layouts
+from vocboard.evaluator.rules import LayoutProtocol
 from vocboard.evaluator.tasks.layout.problems import REPEATED_LAYOUT, UNLISTED_PERSON
 
 LineOf = Callable[[int], int | None]

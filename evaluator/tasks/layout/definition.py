@@ -3,9 +3,9 @@
 from types import MappingProxyType
 
 from vocboard.evaluator.metrics.shared_metrics import MetricDefinition, shared
+from vocboard.evaluator.names import Metric, Task
 from vocboard.evaluator.rules import LayoutProtocol, TaskRules
 from vocboard.evaluator.tasks.definition import AVERAGE_PRECISION_RULES, StatisticsTable, TaskDefinition
-from vocboard.evaluator.tasks.names import Metric, Task
 
 PERSON = "person"  # the scored class for whole people
 

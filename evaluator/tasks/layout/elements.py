@@ -2,13 +2,13 @@
 
 from collections.abc import Sequence
 
-from vocboard.evaluator.editions import Limits
 from vocboard.evaluator.problems import quoted
 from vocboard.evaluator.result_files.fields import find_image, read_number, read_object_index
 from vocboard.evaluator.result_files.items import Items
 from vocboard.evaluator.result_files.report import FileReport
-from vocboard.evaluator.result_files.xml import Element
+from vocboard.evaluator.rules import Limits
 from vocboard.evaluator.tasks.layout.problems import MISSING_ELEMENT, REPEATED_ELEMENT, UNEXPECTED_ELEMENT, UNKNOWN_PART
+from vocboard.evaluator.tasks.layout.xml import Element
 
 Box = tuple[float, float, float, float]
 

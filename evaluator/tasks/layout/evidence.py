@@ -3,10 +3,10 @@
 import numpy as np
 from numpy.typing import NDArray
 
-from vocboard.evaluator.editions import Edition, LayoutProtocol
+from vocboard.evaluator.evidence.ranked_evidence import JudgedResults
 from vocboard.evaluator.metrics.precision_recall import Judgement, by_confidence
 from vocboard.evaluator.results import Layouts
-from vocboard.evaluator.statistics.ranked_evidence import JudgedResults
+from vocboard.evaluator.rules import Edition, LayoutProtocol
 from vocboard.evaluator.tasks.layout.parts import judge_parts
 from vocboard.evaluator.tasks.layout.truth import LayoutTruth
 

@@ -5,12 +5,11 @@ from collections.abc import Sequence
 import numpy as np
 
 from vocboard.evaluator.annotations import AnnotatedObject
-from vocboard.evaluator.editions import LayoutProtocol, TaskRules
-from vocboard.evaluator.ground_truth.image_set_files import Listed, Person, file_of
-from vocboard.evaluator.ground_truth.material import PERSON, Material, box_array, people_array
-from vocboard.evaluator.ground_truth.model import Key
-from vocboard.evaluator.image_sets import ImageSet
+from vocboard.evaluator.image_sets import ImageSet, Key
+from vocboard.evaluator.rules import LayoutProtocol, TaskRules
+from vocboard.evaluator.tasks.image_set_files import Listed, Person, file_of
 from vocboard.evaluator.tasks.layout.truth import LayoutTruth
+from vocboard.evaluator.tasks.material import PERSON, Material, box_array, people_array
 from vocboard.evaluator.tasks.truth_reader import TruthReader
 
 

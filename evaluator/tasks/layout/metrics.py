@@ -15,11 +15,11 @@ from collections.abc import Callable, Mapping
 from functools import partial
 
 from vocboard.evaluator.metrics.precision_recall import Judgement
+from vocboard.evaluator.names import Metric
 from vocboard.evaluator.results import Layouts
 from vocboard.evaluator.rules import Overlap
 from vocboard.evaluator.tasks.layout.truth import LayoutTruth
 from vocboard.evaluator.tasks.layout.whole_person import judge_by_index
-from vocboard.evaluator.tasks.names import Metric
 from vocboard.evaluator.tasks.ranked_classes import (
     ClassMetric,
     average_precision,

@@ -8,10 +8,10 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from vocboard.evaluator.editions import Overlap
 from vocboard.evaluator.metrics.boxes import best_overlapping, is_enough
 from vocboard.evaluator.metrics.precision_recall import by_confidence, first_of_each
 from vocboard.evaluator.results import Layouts
+from vocboard.evaluator.rules import Overlap
 from vocboard.evaluator.tasks.layout.people import people_by_index
 from vocboard.evaluator.tasks.layout.truth import LayoutTruth
 

@@ -12,10 +12,10 @@ from itertools import islice
 import numpy as np
 from numpy.typing import NDArray
 
-from vocboard.evaluator.editions import Limits
 from vocboard.evaluator.result_files.fields import MAX_OBJECT_INDEX
 from vocboard.evaluator.result_files.items import Items
 from vocboard.evaluator.results import Layouts
+from vocboard.evaluator.rules import Limits
 
 _BLOCK_BYTES = 128 * 1024  # read at a time; limits the memory for reading
 _MAX_BLOCK_BYTES = 2 * _BLOCK_BYTES

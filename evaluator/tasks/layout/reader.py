@@ -12,15 +12,15 @@ from functools import partial
 
 import numpy as np
 
-from vocboard.evaluator.editions import LayoutProtocol, Limits
 from vocboard.evaluator.result_files.items import Items
 from vocboard.evaluator.result_files.report import FileReport
-from vocboard.evaluator.result_files.xml import Element, Shape, XmlError, children_of_root
 from vocboard.evaluator.results import Layouts
+from vocboard.evaluator.rules import LayoutProtocol, Limits
 from vocboard.evaluator.tasks.layout.checks import warn_of_layouts
 from vocboard.evaluator.tasks.layout.elements import Box, ElementReader
 from vocboard.evaluator.tasks.layout.plain_files import line_of, read_plain_layouts
 from vocboard.evaluator.tasks.layout.problems import TOO_MANY_PARTS
+from vocboard.evaluator.tasks.layout.xml import Element, Shape, XmlError, children_of_root
 
 _DEEPEST = 5  # results, layout, part, bndbox, xmin
 _ELEMENTS_OF_A_PART = 7  # part, class, bndbox and its four sides

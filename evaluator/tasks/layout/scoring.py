@@ -6,12 +6,12 @@ Source: VOC2010 document section 6.4.
 
 import numpy as np
 
-from vocboard.evaluator.editions import Competition, Edition, LayoutProtocol
+from vocboard.evaluator.evidence.evidence import EvidenceByClass
+from vocboard.evaluator.evidence.ranked_evidence import JudgedResults
 from vocboard.evaluator.image_sets import ImageSet
 from vocboard.evaluator.metrics.precision_recall import Judgement
 from vocboard.evaluator.results import Entry, Layouts
-from vocboard.evaluator.statistics.evidence import EvidenceByClass
-from vocboard.evaluator.statistics.ranked_evidence import JudgedResults
+from vocboard.evaluator.rules import Competition, Edition, LayoutProtocol
 from vocboard.evaluator.tasks.layout.definition import PERSON
 from vocboard.evaluator.tasks.layout.evidence import judged_parts, judged_people
 from vocboard.evaluator.tasks.layout.metrics import BY_CLASS, BY_ENTRY, WHOLE_PEOPLE

@@ -10,10 +10,10 @@ Source: VOC development kits 2007 and 2008, VOCevallayout.m.
 import numpy as np
 from numpy.typing import NDArray
 
-from vocboard.evaluator.editions import Overlap
 from vocboard.evaluator.metrics.boxes import best_overlapping, intersection_over_union, is_enough, pairs_within_groups
 from vocboard.evaluator.metrics.precision_recall import Judgement, by_confidence, first_of_each
 from vocboard.evaluator.results import Layouts
+from vocboard.evaluator.rules import Overlap
 from vocboard.evaluator.tasks.layout.people import People, people_by_index
 from vocboard.evaluator.tasks.layout.truth import LayoutTruth
 

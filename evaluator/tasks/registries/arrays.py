@@ -3,12 +3,12 @@
 from collections.abc import Mapping
 
 from vocboard.evaluator.arrays.content import ArrayReader
+from vocboard.evaluator.names import Task
 from vocboard.evaluator.tasks.action.arrays import ActionArrays
 from vocboard.evaluator.tasks.classification.arrays import ClassificationArrays
 from vocboard.evaluator.tasks.detection.arrays import DetectionArrays
 from vocboard.evaluator.tasks.instance_segmentation.arrays import InstanceSegmentationArrays
 from vocboard.evaluator.tasks.layout.arrays import LayoutArrays
-from vocboard.evaluator.tasks.names import Task
 from vocboard.evaluator.tasks.segmentation.arrays import SegmentationArrays
 
 ARRAY_READERS: Mapping[Task, ArrayReader] = {

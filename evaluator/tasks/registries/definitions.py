@@ -1,15 +1,17 @@
 """Definitions of tasks and of their metrics."""
 
 from collections.abc import Mapping
+from dataclasses import replace
 
 from vocboard.evaluator.metrics.shared_metrics import SHARED_METRICS, MetricDefinition
+from vocboard.evaluator.names import Metric, Task
+from vocboard.evaluator.rules import Edition, Overlap
 from vocboard.evaluator.tasks.action.definition import Action
 from vocboard.evaluator.tasks.classification.definition import Classification
 from vocboard.evaluator.tasks.definition import TaskDefinition
 from vocboard.evaluator.tasks.detection.definition import Detection
 from vocboard.evaluator.tasks.instance_segmentation.definition import InstanceSegmentation
 from vocboard.evaluator.tasks.layout.definition import Layout
-from vocboard.evaluator.tasks.names import Metric, Task
 from vocboard.evaluator.tasks.segmentation.definition import Segmentation
 
 _DEFINITIONS = (Classification(), Detection(), Segmentation(), Layout(), Action(), InstanceSegmentation())
@@ -29,3 +31,9 @@ def name_lists() -> tuple[str, ...]:
     """Return the keys of the lists of names that tasks need in addition to `classes`: attributes of `Edition`."""
     needed = (definition.needed_names for definition in TASKS.values())
     return tuple(dict.fromkeys(key for key in needed if key is not None))
+
+
+def overlap_of(metric: Metric, edition: Edition) -> Overlap:
+    """Return the overlap that a metric requires: its own threshold, or the edition's if it has none."""
+    own = METRICS[metric].overlap
+    return edition.overlap if own is None else replace(edition.overlap, threshold=own)

@@ -2,11 +2,11 @@
 
 from collections.abc import Mapping
 
+from vocboard.evaluator.names import Task
 from vocboard.evaluator.tasks.classification.truth import LabelTruth
 from vocboard.evaluator.tasks.detection.truth import DetectionTruth
 from vocboard.evaluator.tasks.instance_segmentation.truth import InstanceTruth
 from vocboard.evaluator.tasks.layout.truth import LayoutTruth
-from vocboard.evaluator.tasks.names import Task
 from vocboard.evaluator.tasks.segmentation.truth import SegmentationTruth
 from vocboard.evaluator.tasks.truth import Truth
 

@@ -3,9 +3,9 @@
 from types import MappingProxyType
 
 from vocboard.evaluator.metrics.shared_metrics import MetricDefinition
+from vocboard.evaluator.names import Metric, Task
 from vocboard.evaluator.rules import TaskRules, WithoutPositives
 from vocboard.evaluator.tasks.definition import UNDEFINED, ZERO, StatisticsTable, TaskDefinition
-from vocboard.evaluator.tasks.names import Metric, Task
 
 ALL_LABELS = "all labels"  # stands for a class in metrics that are one number for all of them
 _WITHOUT_PIXELS = "Without true pixels it is n/a."

@@ -12,15 +12,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from vocboard.evaluator.archives import Member
-from vocboard.evaluator.editions import Competition
 from vocboard.evaluator.problems import Kind, counted
 from vocboard.evaluator.result_files.fields import image_problem
 from vocboard.evaluator.result_files.items import Items
 from vocboard.evaluator.result_files.names import FileName
 from vocboard.evaluator.result_files.ordered_threads import OrderedThreadPool
 from vocboard.evaluator.result_files.report import FileReport
-from vocboard.evaluator.results import Entry, Segmented
-from vocboard.evaluator.tasks.format import ResultFiles, SegmentationSink
+from vocboard.evaluator.results import Entry, SegmentationSink, Segmented
+from vocboard.evaluator.rules import Competition
+from vocboard.evaluator.tasks.format import ResultFiles
 from vocboard.evaluator.tasks.segmentation.png import PngError, has_voc_colours, read_indexed, voc_brightness
 from vocboard.evaluator.tasks.segmentation.problems import (
     INDEX_OUT_OF_RANGE,

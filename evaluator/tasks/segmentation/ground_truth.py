@@ -6,12 +6,11 @@ import numpy as np
 from numpy.typing import NDArray
 from PIL import Image, UnidentifiedImageError
 
-from vocboard.evaluator.ground_truth.image_set_files import Listed
-from vocboard.evaluator.ground_truth.material import Material
-from vocboard.evaluator.ground_truth.model import Key
-from vocboard.evaluator.image_sets import ImageSet
+from vocboard.evaluator.image_sets import ImageSet, Key
 from vocboard.evaluator.metrics.confusion_matrix import VOID
 from vocboard.evaluator.rules import TaskRules
+from vocboard.evaluator.tasks.image_set_files import Listed
+from vocboard.evaluator.tasks.material import Material
 from vocboard.evaluator.tasks.segmentation.truth import SegmentationTruth
 from vocboard.evaluator.tasks.truth_reader import TruthReader
 

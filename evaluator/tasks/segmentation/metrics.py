@@ -11,13 +11,13 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from vocboard.evaluator.evidence.frequency_weighted_iou import ResampledFrequencyWeightedIou
+from vocboard.evaluator.evidence.image_shares import ImageShares
+from vocboard.evaluator.evidence.resampled import Resampled
 from vocboard.evaluator.metrics.boundaries import BoundaryCounts
 from vocboard.evaluator.metrics.confusion_matrix import ImageConfusions
+from vocboard.evaluator.names import Metric
 from vocboard.evaluator.rules import BACKGROUND, Competition, WithoutPositives
-from vocboard.evaluator.statistics.frequency_weighted_iou import ResampledFrequencyWeightedIou
-from vocboard.evaluator.statistics.image_shares import ImageShares
-from vocboard.evaluator.statistics.resampled import Resampled
-from vocboard.evaluator.tasks.names import Metric
 from vocboard.evaluator.tasks.segmentation.definition import ALL_LABELS
 
 

@@ -5,14 +5,14 @@ Source: VOC development kits, VOCevalseg.m; VOC2010 document section 5.4.
 
 from collections.abc import Mapping
 
+from vocboard.evaluator.evidence.evidence import Evidence
+from vocboard.evaluator.evidence.pixels import SegmentationEvidence
+from vocboard.evaluator.evidence.resampled import Resampled
 from vocboard.evaluator.image_sets import ImageSet
+from vocboard.evaluator.names import Metric
 from vocboard.evaluator.results import Entry
 from vocboard.evaluator.rules import Competition, Edition
 from vocboard.evaluator.scores import CompetitionScores, Measure
-from vocboard.evaluator.statistics.evidence import Evidence
-from vocboard.evaluator.statistics.pixels import SegmentationEvidence
-from vocboard.evaluator.statistics.resampled import Resampled
-from vocboard.evaluator.tasks.names import Metric
 from vocboard.evaluator.tasks.scorer import LabelMapCounts, Scorer
 from vocboard.evaluator.tasks.segmentation.metrics import BY_PIXELS, Pixels
 from vocboard.evaluator.tasks.segmentation.truth import SegmentationTruth

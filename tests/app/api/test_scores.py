@@ -5,7 +5,7 @@ from datetime import UTC, datetime
 from vocboard.app.api.exports import curves_of
 from vocboard.app.evaluations.visible import VisibleCurve, VisibleEvaluation, VisibleMeasure, VisibleResult
 from vocboard.evaluator.editions import Task
-from vocboard.evaluator.scores import CurveKind
+from vocboard.evaluator.names import CurveKind
 
 
 def evaluation_with(curves: dict[str, VisibleCurve]) -> VisibleEvaluation:

@@ -17,7 +17,8 @@ from vocboard.app.evaluations.eleven_points import HIGHEST, ceilings, eleven_poi
 from vocboard.evaluator.editions import RocRule
 from vocboard.evaluator.metrics.precision_recall import ELEVEN_RECALLS, eleven_point_average
 from vocboard.evaluator.metrics.roc import RankedItems, area_under_curve
-from vocboard.evaluator.scores import Curve, CurveKind, RocCurve
+from vocboard.evaluator.names import CurveKind
+from vocboard.evaluator.scores import Curve, RocCurve
 
 NAN = float("nan")
 

@@ -11,7 +11,8 @@ from vocboard.app.evaluations import queries, service
 from vocboard.app.evaluations.visibility import StoredDetail
 from vocboard.app.submissions.models import Submission
 from vocboard.evaluator.editions import Metric, Task
-from vocboard.evaluator.scores import ClassDetails, CompetitionScores, Curve, CurveKind, Measure
+from vocboard.evaluator.names import CurveKind
+from vocboard.evaluator.scores import ClassDetails, CompetitionScores, Curve, Measure
 
 NAN = float("nan")
 THIRD = 1 / 3

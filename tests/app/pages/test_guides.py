@@ -11,7 +11,7 @@ from tests.support.factories import make_user
 from tests.support.site import Site
 from vocboard.app.pages.markdown import render
 from vocboard.app.web.guides import DIRECTORY, documents
-from vocboard.evaluator.problems.catalogue import CATALOGUE
+from vocboard.evaluator.problem_catalogue import CATALOGUE
 
 MAX_BYTES = 300_000
 

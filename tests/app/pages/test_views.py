@@ -14,9 +14,9 @@ from vocboard.app.pages import formats
 from vocboard.app.pages.charts import Scale, curve_plot, dots
 from vocboard.app.pages.reports import report_view, stored
 from vocboard.app.pages.results import ConfusionCell
-from vocboard.evaluator.metrics.shared_metrics import CurveKind
+from vocboard.evaluator.names import CurveKind
+from vocboard.evaluator.problem_groups import groups_of
 from vocboard.evaluator.problems import Problem, Severity
-from vocboard.evaluator.problems.groups import groups_of
 
 
 @pytest.mark.parametrize(

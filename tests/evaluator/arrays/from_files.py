@@ -10,8 +10,8 @@ import numpy as np
 from lxml import etree
 from PIL import Image
 
+from vocboard.evaluator.names import Task
 from vocboard.evaluator.rules import Competition, Edition
-from vocboard.evaluator.tasks.names import Task
 
 
 def arrays_of(results: Path, edition: Edition) -> dict[str, Any]:

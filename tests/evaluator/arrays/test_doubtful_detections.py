@@ -10,7 +10,7 @@ import vocboard
 from tests.support import small_world
 from vocboard.evaluator.ground_truth import GroundTruth
 from vocboard.evaluator.image_sets import ImageSet, ImageSets
-from vocboard.evaluator.tasks.names import Task
+from vocboard.evaluator.names import Task
 
 WIDTH, HEIGHT = 500, 375
 IMAGES = tuple(f"{number:06}" for number in range(1, 101))

@@ -20,7 +20,7 @@ from vocboard.evaluator.diagnosis.objects import diagnose_objects
 from vocboard.evaluator.diagnosis.what_if import FALSE_NEGATIVES, FALSE_POSITIVES, MISSED, WhatIf
 from vocboard.evaluator.editions import Task, load
 from vocboard.evaluator.ground_truth import DetectionTruth
-from vocboard.evaluator.reading import read_results
+from vocboard.evaluator.reading.results import read_results
 from vocboard.evaluator.results import Detections, Entry
 
 FIXES = (None, *ERRORS, MISSED, FALSE_POSITIVES, FALSE_NEGATIVES)

@@ -15,13 +15,13 @@ from vocboard.evaluator.diagnosis import measures
 from vocboard.evaluator.diagnosis.characteristics import SIZES, by_characteristic
 from vocboard.evaluator.diagnosis.segmentation import confusions
 from vocboard.evaluator.editions import Task, load
+from vocboard.evaluator.evidence.ranked_evidence import MatchedResults
 from vocboard.evaluator.metrics.best_f1 import best_f1
 from vocboard.evaluator.metrics.calibration import calibration
 from vocboard.evaluator.metrics.confusion_matrix import frequency_weighted_iou, overall_pixel_accuracy
 from vocboard.evaluator.metrics.normalised_precision import normalised_average_precision
 from vocboard.evaluator.metrics.object_subsets import fifths
 from vocboard.evaluator.metrics.precision_recall import Judgement
-from vocboard.evaluator.statistics.ranked_evidence import MatchedResults
 from vocboard.evaluator.tasks.detection.scoring import match
 
 EDITION = load("VOC2012")

@@ -20,7 +20,7 @@ from vocboard.evaluator.examples import ExampleError, example
 from vocboard.evaluator.ground_truth import GroundTruth, LabelTruth
 from vocboard.evaluator.ground_truth.reader import read_ground_truth
 from vocboard.evaluator.metrics.confusion_matrix import VOID
-from vocboard.evaluator.reading import read_results
+from vocboard.evaluator.reading.results import read_results
 from vocboard.evaluator.scores import CompetitionScores
 from vocboard.evaluator.scoring import score
 

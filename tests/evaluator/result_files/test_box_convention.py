@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from tests.evaluator.uploads import any_edition, directory
 from vocboard.evaluator.editions import Task
 from vocboard.evaluator.image_sets import ImageSet, ImageSets
-from vocboard.evaluator.reading import ReadResults, read_results
+from vocboard.evaluator.reading.results import ReadResults, read_results
 from vocboard.evaluator.result_files.box_convention import BoxConvention, BoxEvidence, evidence_of
 
 COUNT = 2_000

@@ -5,8 +5,8 @@ import pytest
 
 from vocboard.evaluator.editions import Limits, Task, load
 from vocboard.evaluator.image_sets import ImageSet
+from vocboard.evaluator.reading.file_names import FileNames
 from vocboard.evaluator.result_files.items import Items
-from vocboard.evaluator.result_files.names import FileNames
 from vocboard.evaluator.result_files.report import FileReport
 from vocboard.evaluator.results import Detections
 from vocboard.evaluator.tasks.detection.format import read_detections_by_class

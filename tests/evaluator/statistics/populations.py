@@ -13,17 +13,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from vocboard.evaluator.editions import Interpolation, Metric, RocRule
+from vocboard.evaluator.evidence.average_precision import ResampledAveragePrecision
+from vocboard.evaluator.evidence.best_f1 import ResampledBestF1
+from vocboard.evaluator.evidence.frequency_weighted_iou import ResampledFrequencyWeightedIou
+from vocboard.evaluator.evidence.image_shares import ImageShares
+from vocboard.evaluator.evidence.normalised_precision import ResampledNormalisedPrecision
+from vocboard.evaluator.evidence.resampled import Resampled
+from vocboard.evaluator.evidence.roc import ResampledRoc
 from vocboard.evaluator.metrics.confusion_matrix import ImageConfusions
 from vocboard.evaluator.metrics.normalised_precision import NORMAL_SHARE
 from vocboard.evaluator.metrics.precision_recall import ELEVEN_RECALLS, Judgement, by_confidence
 from vocboard.evaluator.metrics.roc import RankedItems
-from vocboard.evaluator.statistics.average_precision import ResampledAveragePrecision
-from vocboard.evaluator.statistics.best_f1 import ResampledBestF1
-from vocboard.evaluator.statistics.frequency_weighted_iou import ResampledFrequencyWeightedIou
-from vocboard.evaluator.statistics.image_shares import ImageShares
-from vocboard.evaluator.statistics.normalised_precision import ResampledNormalisedPrecision
-from vocboard.evaluator.statistics.resampled import Resampled
-from vocboard.evaluator.statistics.roc import ResampledRoc
 
 Random = np.random.Generator
 

@@ -7,12 +7,12 @@ import numpy as np
 import pytest
 
 from vocboard.evaluator.editions import load
+from vocboard.evaluator.evidence.evidence import ClassEvidence, EvidenceByClass
+from vocboard.evaluator.evidence.pixels import SegmentationEvidence
+from vocboard.evaluator.evidence.ranked_evidence import JudgedResults, LabelledItems, MatchedResults
 from vocboard.evaluator.metrics.confusion_matrix import ImageConfusions
 from vocboard.evaluator.statistics.across import agreement, combined, difficulty, normalised_ranks
-from vocboard.evaluator.statistics.evidence import ClassEvidence, EvidenceByClass
 from vocboard.evaluator.statistics.found import found, positive_images
-from vocboard.evaluator.statistics.pixels import SegmentationEvidence
-from vocboard.evaluator.statistics.ranked_evidence import JudgedResults, LabelledItems, MatchedResults
 
 EDITION = load("VOC2012")
 IMAGES = 60

@@ -11,11 +11,11 @@ import numpy as np
 import pytest
 
 from tests.evaluator.statistics.populations import POPULATIONS, Binormal
+from vocboard.evaluator.evidence.weights import draw_weights
 from vocboard.evaluator.statistics.bias import bias_of, draw_parts
 from vocboard.evaluator.statistics.comparison import compare
 from vocboard.evaluator.statistics.influence import influences
 from vocboard.evaluator.statistics.intervals import ReplicatedScore
-from vocboard.evaluator.statistics.weights import draw_weights
 
 REPETITIONS = int(os.environ.get("VOCBOARD_COVERAGE_REPETITIONS", "40"))
 IS_LONG = REPETITIONS >= 500

@@ -10,10 +10,10 @@ import pytest
 from tests.support.golden import CASES, golden, golden_truth
 from vocboard.evaluator.editions import load
 from vocboard.evaluator.evaluation import read_for_scoring, score_results
+from vocboard.evaluator.evidence.evidence import Evidence
 from vocboard.evaluator.scores import CompetitionScores
 from vocboard.evaluator.statistics.bootstrap import replicate
 from vocboard.evaluator.statistics.collect import collect_evidence
-from vocboard.evaluator.statistics.evidence import Evidence
 from vocboard.evaluator.statistics.evidence_file import Origin, load_evidence, store_evidence
 
 TOLERANCE = 1e-12

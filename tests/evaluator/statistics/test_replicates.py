@@ -15,14 +15,14 @@ from tests.evaluator.tasks import test_detection as of_detection
 from tests.evaluator.tasks import test_layout as of_layout
 from tests.evaluator.tasks import test_segmentation as of_segmentation
 from vocboard.evaluator.editions import Competition, Edition, Metric, Task, load
+from vocboard.evaluator.evidence.evidence import Evidence
+from vocboard.evaluator.evidence.weights import Weights, draw_weights
 from vocboard.evaluator.ground_truth import LabelTruth
 from vocboard.evaluator.image_sets import ImageSet
 from vocboard.evaluator.metrics.confusion_matrix import Confusion
 from vocboard.evaluator.metrics.label_runs import LabelRuns
 from vocboard.evaluator.results import Entry, Segmented
 from vocboard.evaluator.statistics.bootstrap import replicate
-from vocboard.evaluator.statistics.evidence import Evidence
-from vocboard.evaluator.statistics.weights import Weights, draw_weights
 from vocboard.evaluator.tasks.registries.scorers import SCORERS
 from vocboard.evaluator.tasks.scorer import LabelMapCounts
 

@@ -5,10 +5,10 @@ import math
 import numpy as np
 import pytest
 
+from vocboard.evaluator.evidence.weights import draw_weights
 from vocboard.evaluator.statistics.influence import ERROR_ALLOWANCE, degrees_of_freedom, influences, student_quantile
 from vocboard.evaluator.statistics.intervals import ReplicatedScore
 from vocboard.evaluator.statistics.sequence import SequenceComparison, compare_sequence
-from vocboard.evaluator.statistics.weights import draw_weights
 
 IMAGES = 200
 WEIGHTS = draw_weights(IMAGES)

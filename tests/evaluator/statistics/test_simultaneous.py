@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 
 from tests.evaluator.statistics.test_sequence import IMAGES, scored
+from vocboard.evaluator.evidence.weights import draw_weights
 from vocboard.evaluator.statistics.influence import influences
 from vocboard.evaluator.statistics.intervals import ReplicatedScore
 from vocboard.evaluator.statistics.simultaneous import changes, minus, minus_independent
-from vocboard.evaluator.statistics.weights import draw_weights
 
 REPETITIONS = 300
 MORE = 260  # images of the other test set

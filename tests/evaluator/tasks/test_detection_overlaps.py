@@ -11,10 +11,10 @@ from tests.evaluator.reference import average_precision
 from tests.evaluator.reference.replicates import tuples
 from tests.evaluator.tasks.test_detection import detections_of, truth_of
 from vocboard.evaluator.editions import Edition, Metric, load
+from vocboard.evaluator.evidence.weights import draw_weights
 from vocboard.evaluator.image_sets import ImageSet
 from vocboard.evaluator.results import Entry
 from vocboard.evaluator.statistics.bootstrap import replicate
-from vocboard.evaluator.statistics.weights import draw_weights
 from vocboard.evaluator.tasks.detection.scoring import DetectionScorer
 
 OVERLAPS = [0.5, 0.55, 0.6, 0.65, 0.7, 0.75, 0.8, 0.85, 0.9, 0.95]

@@ -26,7 +26,7 @@ from vocboard.evaluator.ground_truth.reader import read_ground_truth
 from vocboard.evaluator.ground_truth.statistics import statistics
 from vocboard.evaluator.image_sets import ImageSet, ImageSets
 from vocboard.evaluator.public_tree import read_image_sets
-from vocboard.evaluator.reading import read_results
+from vocboard.evaluator.reading.results import read_results
 from vocboard.evaluator.tasks.instance_segmentation import rle
 from vocboard.evaluator.tasks.instance_segmentation.format import MAX_RUNS
 from vocboard.evaluator.tasks.instance_segmentation.results import Regions

@@ -13,19 +13,19 @@ from tests.evaluator.reference.recall_per_image import recall
 from tests.evaluator.reference.replicates import tuples
 from tests.evaluator.tasks.test_detection import detections_of, truth_of
 from vocboard.evaluator.editions import Edition, Metric, load
+from vocboard.evaluator.evidence.weights import draw_weights
 from vocboard.evaluator.ground_truth import Labels, LabelTruth
 from vocboard.evaluator.image_sets import ImageSet
 from vocboard.evaluator.metrics.best_f1 import best_f1
 from vocboard.evaluator.metrics.normalised_precision import normalised_average_precision
 from vocboard.evaluator.metrics.precision_recall import Judgement
+from vocboard.evaluator.names import Task
 from vocboard.evaluator.reports.curves import f_measure
 from vocboard.evaluator.results import Confidences, Entry
 from vocboard.evaluator.scores import CompetitionScores
 from vocboard.evaluator.statistics.bootstrap import replicate
-from vocboard.evaluator.statistics.weights import draw_weights
 from vocboard.evaluator.tasks.classification.scoring import ClassificationScorer
 from vocboard.evaluator.tasks.detection.scoring import DetectionScorer
-from vocboard.evaluator.tasks.names import Task
 from vocboard.evaluator.tasks.registries.definitions import METRICS, TASKS
 
 RECALLS = {Metric.RECALL_1_PER_IMAGE: 1, Metric.RECALL_10_PER_IMAGE: 10, Metric.RECALL_100_PER_IMAGE: 100}

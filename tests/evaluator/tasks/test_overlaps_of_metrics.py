@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 
 from vocboard.evaluator.editions import Metric, load
+from vocboard.evaluator.evidence.evidence import ClassEvidence
+from vocboard.evaluator.evidence.ranked_evidence import JudgedResults, LabelledItems, MatchedResults
 from vocboard.evaluator.rules import Competition
-from vocboard.evaluator.statistics.evidence import ClassEvidence
-from vocboard.evaluator.statistics.ranked_evidence import JudgedResults, LabelledItems, MatchedResults
 from vocboard.evaluator.tasks.ranked_classes import (
     ClassMetric,
     RankedClass,

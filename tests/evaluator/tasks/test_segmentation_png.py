@@ -20,7 +20,7 @@ from PIL import Image
 import vocboard
 from tests.evaluator.uploads import IMAGES, SIZE, codes, directory, image_sets, label_map
 from vocboard.evaluator.editions import Competition, load
-from vocboard.evaluator.reading import ReadResults, read_results
+from vocboard.evaluator.reading.results import ReadResults, read_results
 from vocboard.evaluator.tasks.segmentation.png import PngError, read_indexed, voc_colours
 from vocboard.evaluator.tasks.segmentation.problems import PNG_RGB
 

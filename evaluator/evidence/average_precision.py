@@ -11,11 +11,11 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from vocboard.evaluator.editions import Interpolation, WithoutPositives
+from vocboard.evaluator.evidence.resampled import Resampled
+from vocboard.evaluator.evidence.segment_sums import segment_sums
+from vocboard.evaluator.evidence.weights import Weights
 from vocboard.evaluator.metrics.precision_recall import ELEVEN_RECALLS, Judgement
-from vocboard.evaluator.statistics.resampled import Resampled
-from vocboard.evaluator.statistics.segment_sums import segment_sums
-from vocboard.evaluator.statistics.weights import Weights
+from vocboard.evaluator.rules import Interpolation, WithoutPositives
 
 
 @dataclass(frozen=True, eq=False, slots=True)

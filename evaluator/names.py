@@ -1,4 +1,4 @@
-"""The names of tasks and of metrics, by which edition files, JSON and the database know them."""
+"""The names of tasks, metrics and curves, by which edition files, JSON and the database know them."""
 
 from enum import StrEnum
 
@@ -65,3 +65,10 @@ class Metric(StrEnum):
     FREQUENCY_WEIGHTED_IOU = "frequency_weighted_iou"
     BOUNDARY_IOU = "boundary_iou"
     TRIMAP_ACCURACY = "trimap_accuracy"
+
+
+class CurveKind(StrEnum):
+    """Kind of a curve; values are used in JSON and in the database."""
+
+    PRECISION_RECALL = "precision_recall"
+    ROC = "roc"

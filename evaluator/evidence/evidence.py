@@ -15,9 +15,9 @@ from numpy.typing import NDArray
 
 from vocboard.evaluator.image_sets import ImageSet
 from vocboard.evaluator.metrics.precision_recall import Judgement
+from vocboard.evaluator.names import Metric
 from vocboard.evaluator.results import Entry
 from vocboard.evaluator.rules import Overlap, TaskRules
-from vocboard.evaluator.tasks.names import Metric
 
 
 @dataclass(frozen=True, eq=False, slots=True)

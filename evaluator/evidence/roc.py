@@ -9,11 +9,12 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from vocboard.evaluator.editions import Metric, RocRule
+from vocboard.evaluator.evidence.resampled import Resampled
+from vocboard.evaluator.evidence.segment_sums import segment_sums
+from vocboard.evaluator.evidence.weights import Weights
 from vocboard.evaluator.metrics.roc import RankedItems, area_under_curve, equal_error_accuracy
-from vocboard.evaluator.statistics.resampled import Resampled
-from vocboard.evaluator.statistics.segment_sums import segment_sums
-from vocboard.evaluator.statistics.weights import Weights
+from vocboard.evaluator.names import Metric
+from vocboard.evaluator.rules import RocRule
 
 
 @dataclass(frozen=True, eq=False, slots=True)

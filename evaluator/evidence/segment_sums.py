@@ -7,7 +7,7 @@ cannot overflow, 32 replicates in one instruction, and that one row of all repli
 import numpy as np
 from numpy.typing import NDArray
 
-from vocboard.evaluator.statistics.weights import Weights
+from vocboard.evaluator.evidence.weights import Weights
 
 _MAX_UINT8 = int(np.iinfo(np.uint8).max)
 

@@ -7,10 +7,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from vocboard.evaluator.annotations import AnnotatedObject, Annotation, Box
-from vocboard.evaluator.editions import AnnotationFormat, Edition
-from vocboard.evaluator.ground_truth.errors import TreeProblems, some
-from vocboard.evaluator.ground_truth.image_set_files import ImageSetFiles, Listed, Person
 from vocboard.evaluator.problems.problem import counted
+from vocboard.evaluator.problems.trees import TreeProblems, some
+from vocboard.evaluator.rules import AnnotationFormat, Edition
+from vocboard.evaluator.tasks.image_set_files import ImageSetFiles, Listed, Person
 
 PERSON = "person"  # the class whose objects have parts and actions
 

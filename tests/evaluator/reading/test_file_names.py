@@ -3,7 +3,8 @@
 import pytest
 
 from vocboard.evaluator.editions import load, names
-from vocboard.evaluator.result_files.names import FileNames, expected_name
+from vocboard.evaluator.reading.file_names import FileNames
+from vocboard.evaluator.result_files.names import expected_name
 
 
 @pytest.mark.parametrize("edition", names())

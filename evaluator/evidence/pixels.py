@@ -2,9 +2,9 @@
 
 from dataclasses import dataclass
 
+from vocboard.evaluator.evidence.evidence import Evidence
 from vocboard.evaluator.metrics.boundaries import BoundaryCounts
 from vocboard.evaluator.metrics.confusion_matrix import ImageConfusions
-from vocboard.evaluator.statistics.evidence import Evidence
 
 
 @dataclass(frozen=True, eq=False, slots=True)

@@ -5,9 +5,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from vocboard.evaluator.evidence.segment_sums import segment_sums
+from vocboard.evaluator.evidence.weights import draw_weights
 from vocboard.evaluator.statistics.influence import degrees_of_freedom, influences, student_quantile
-from vocboard.evaluator.statistics.segment_sums import segment_sums
-from vocboard.evaluator.statistics.weights import draw_weights
 
 
 def test_each_replicate_has_as_many_images_as_there_are() -> None:

@@ -5,8 +5,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from vocboard.evaluator.statistics.resampled import Resampled
-from vocboard.evaluator.statistics.weights import Weights
+from vocboard.evaluator.evidence.resampled import Resampled
+from vocboard.evaluator.evidence.weights import Weights
 
 
 @dataclass(frozen=True, eq=False, slots=True)

@@ -8,13 +8,13 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from vocboard.evaluator.evidence.average_precision import cumulative_counts
+from vocboard.evaluator.evidence.resampled import Resampled
+from vocboard.evaluator.evidence.segment_sums import segment_sums
+from vocboard.evaluator.evidence.weights import Weights
 from vocboard.evaluator.metrics.normalised_precision import normalised_average_precision
 from vocboard.evaluator.metrics.object_subsets import SHARES, fifths, judge_subset
 from vocboard.evaluator.metrics.precision_recall import Judgement
-from vocboard.evaluator.statistics.average_precision import cumulative_counts
-from vocboard.evaluator.statistics.resampled import Resampled
-from vocboard.evaluator.statistics.segment_sums import segment_sums
-from vocboard.evaluator.statistics.weights import Weights
 
 
 @dataclass(frozen=True, eq=False, slots=True)

@@ -8,13 +8,13 @@ from vocboard.evaluator.arrays.content import Arrays
 from vocboard.evaluator.arrays.values import described
 from vocboard.evaluator.image_sets import ImageSets
 from vocboard.evaluator.problems import quoted
-from vocboard.evaluator.reading import ReadResults
+from vocboard.evaluator.reading.results import ReadResults
 from vocboard.evaluator.result_files.items import Items
 from vocboard.evaluator.result_files.report import FileReport
-from vocboard.evaluator.results import Entry
+from vocboard.evaluator.results import Entry, SegmentationSink
 from vocboard.evaluator.rules import Competition, Edition
-from vocboard.evaluator.tasks.format import SegmentationSink
 from vocboard.evaluator.tasks.registries.arrays import ARRAY_READERS
+from vocboard.evaluator.tasks.registries.definitions import TASKS
 
 
 def read_arrays(
@@ -36,7 +36,7 @@ def read_arrays(
         box_format: format of all boxes; see `evaluator.arrays.boxes.to_voc`. Default: VOC's.
         first_label: number of the first class if labels are numbers.
         segmentation_classes: classes entered for segmentation. Default: all classes of the edition.
-        segmentation_sink: called with each valid label map; see `evaluator.reading.read_results`.
+        segmentation_sink: called with each valid label map; see `evaluator.reading.results.read_results`.
 
     Raises:
         ValueError: `box_format` or `segmentation_classes` is invalid.
@@ -69,6 +69,7 @@ def read_arrays(
         arrays = Arrays(
             competition=competition,
             edition=edition,
+            class_noun=TASKS[competition.task].class_noun,
             items=_items(competition, image_sets),
             box_format=box_format,
             first_label=first_label,

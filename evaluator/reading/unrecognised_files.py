@@ -20,7 +20,8 @@ from vocboard.evaluator.problems.files import (
     UNKNOWN_FILE,
     WRONG_IMAGE_SET,
 )
-from vocboard.evaluator.result_files.names import FileNames, expected_name
+from vocboard.evaluator.reading.file_names import FileNames
+from vocboard.evaluator.result_files.names import expected_name
 from vocboard.evaluator.tasks.registries.definitions import TASKS
 
 _PACKED = (".zip", ".tar", ".gz", ".tgz", ".bz2", ".xz", ".7z", ".rar")

@@ -12,17 +12,18 @@ from vocboard.evaluator.image_sets import ImageSets
 from vocboard.evaluator.problems import Kind, Problem, Share, counted, has_errors, quoted
 from vocboard.evaluator.problems.files import COMPETITION_NOT_OPEN, DUPLICATE_FILE, NO_RESULT_FILES, UNKNOWN_FILE
 from vocboard.evaluator.problems.reported import ReportedProblems
+from vocboard.evaluator.reading.file_names import FileNames
+from vocboard.evaluator.reading.unrecognised_files import UnrecognisedFile, UnrecognisedFiles, look_at
 from vocboard.evaluator.result_files.doubtful import doubtful_share, note_convention
 from vocboard.evaluator.result_files.items import Items
-from vocboard.evaluator.result_files.names import FileName, FileNames
+from vocboard.evaluator.result_files.names import FileName
 from vocboard.evaluator.result_files.report import FileReport
-from vocboard.evaluator.result_files.unrecognised_files import UnrecognisedFile, UnrecognisedFiles, look_at
-from vocboard.evaluator.results import Results
-from vocboard.evaluator.tasks.format import ResultFiles, SegmentationSink, Upload
+from vocboard.evaluator.results import Results, SegmentationSink
+from vocboard.evaluator.tasks.format import ResultFiles, Upload
 from vocboard.evaluator.tasks.registries.formats import FORMATS
 
 if TYPE_CHECKING:
-    from vocboard.evaluator.problems.groups import ProblemGroup
+    from vocboard.evaluator.problem_groups import ProblemGroup
 
 _MAX_EXPLAINED = 1_000  # maximum number of unrecognised files with a specific explanation
 
@@ -195,8 +196,8 @@ class _Reader:
         if not first and not any(report.problems for report in reported):
             return ()
         # Imported where they are needed, because most uploads have no problems.
-        from vocboard.evaluator.problems.groups import grouped  # noqa: PLC0415
-        from vocboard.evaluator.result_files.upload_facts import facts_of  # noqa: PLC0415
+        from vocboard.evaluator.problem_groups import grouped  # noqa: PLC0415
+        from vocboard.evaluator.reading.upload_facts import facts_of  # noqa: PLC0415
 
         facts = facts_of(
             self._edition,

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from vocboard.evaluator.statistics.weights import Weights
+from vocboard.evaluator.evidence.weights import Weights
 
 
 class Resampled(ABC):

@@ -10,9 +10,9 @@ from typing import NamedTuple, TypeVar
 
 import numpy as np
 
-from vocboard.evaluator.editions import Edition
-from vocboard.evaluator.ground_truth.errors import TreeProblems, some
-from vocboard.evaluator.ground_truth.model import Key
+from vocboard.evaluator.image_sets import Key
+from vocboard.evaluator.problems.trees import TreeProblems, some
+from vocboard.evaluator.rules import Edition
 from vocboard.evaluator.tasks.classification.truth import DIFFICULT, NEGATIVE, POSITIVE, Labels
 from vocboard.evaluator.tasks.registries.definitions import TASKS
 

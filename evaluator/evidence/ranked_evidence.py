@@ -5,12 +5,12 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from vocboard.evaluator.evidence.evidence import ClassEvidence, Judged
 from vocboard.evaluator.metrics.boxes import is_enough
 from vocboard.evaluator.metrics.matches import Matches
 from vocboard.evaluator.metrics.precision_recall import Judgement
 from vocboard.evaluator.metrics.roc import RankedItems
 from vocboard.evaluator.rules import Overlap, TaskRules
-from vocboard.evaluator.statistics.evidence import ClassEvidence, Judged
 
 
 @dataclass(frozen=True, eq=False, slots=True)

@@ -9,8 +9,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Self
 
+from vocboard.evaluator.problem_catalogue import CATALOGUE, MODULES
 from vocboard.evaluator.problems import Kind, Problem, Severity, Share, counted
-from vocboard.evaluator.problems.catalogue import CATALOGUE, MODULES
 from vocboard.evaluator.problems.files import MORE_PROBLEMS, MORE_WARNINGS, READING_STOPPED
 from vocboard.evaluator.problems.headlines import Facts, Found, headline
 from vocboard.evaluator.problems.reported import ReportedProblems
