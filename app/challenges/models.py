@@ -70,7 +70,13 @@ class Challenge(Base):
     created_at: Mapped[CreatedAt]
     slug: Mapped[str] = mapped_column(String(60), unique=True)
     title: Mapped[str] = mapped_column(String(200))
-    description: Mapped[str] = mapped_column(Text)  # plain text; blank lines separate paragraphs
+    summary: Mapped[str] = mapped_column(String(200))  # one line
+    description: Mapped[str] = mapped_column(Text)  # Markdown
+    website: Mapped[str] = mapped_column(String(500))
+    contact: Mapped[str] = mapped_column(String(500))  # email address or URL
+    organised_by: Mapped[str] = mapped_column(Text)  # names to show, one a line; who may organise: `ChallengeOrganiser`
+    citation: Mapped[str] = mapped_column(Text)  # BibTeX or text
+    data_links: Mapped[list[dict[str, Any]]] = mapped_column(JSON)  # `app.challenges.rules.DataLink`
     edition: Mapped[str] = mapped_column(String(60))  # its name
     edition_file: Mapped[str | None] = mapped_column(Text)  # custom edition file; None for a built-in edition
     edition_version: Mapped[int] = mapped_column(default=1)  # that `edition_file` is; see `EditionVersion`

@@ -11,8 +11,9 @@ from typing import Annotated, Any
 
 from pydantic import BaseModel, ConfigDict, Field
 
+from vocboard.app.accounts.people import normalised_email
 from vocboard.app.challenges.models import Admission, Challenge, ChallengePhase, Detail, Freeze, Visibility
-from vocboard.app.forms import FieldChecks, Instant
+from vocboard.app.forms import MAX_LINK_LENGTH, FieldChecks, Instant, checked_link, is_address
 from vocboard.evaluator.editions import Edition
 
 SLUG = re.compile(r"[a-z0-9]+(?:-[a-z0-9]+)*")  # the name of a challenge in URLs
@@ -20,13 +21,18 @@ MAX_SLUG_LENGTH = 60
 # /organise/new, /api/v1/challenges/imports and so on are not challenges; a test checks.
 RESERVED_SLUGS = frozenset({"import", "imports", "log", "new", "people", "registrations"})
 MAX_TITLE_LENGTH = 200
+MAX_SUMMARY_LENGTH = 160
 MAX_DESCRIPTION_LENGTH = 20_000
+MAX_CITATION_LENGTH = 5_000
+MAX_ORGANISED_BY_LENGTH = 2_000
+MAX_DATA_LINKS, MAX_DATA_TITLE_LENGTH, MAX_DATA_BYTES = 50, 100, 10**15
 MAX_SUBMISSIONS = 10_000
 MAX_PERIOD = timedelta(days=366)
 EARLIEST, LATEST = datetime(2000, 1, 1, tzinfo=UTC), datetime(2200, 1, 1, tzinfo=UTC)  # of all dates
 DATES = ("opens_at", "closes_at", "leaderboard_from", "freezes_at", "anonymous_until")
 MAX_PHASE_TITLE_LENGTH = 100
 MIN_STEP, MAX_STEP = 0.001, 0.2  # of the Ladder mechanism, fractions
+_SHA256 = re.compile("[0-9a-f]{64}")
 MAX_DECIMALS = 6  # more would only help to reconstruct the ground truth from scores
 
 
@@ -102,6 +108,24 @@ class PhaseRules(BaseModel):
         return self.admission is not Admission.EVERYONE or self.min_account_days > 0
 
 
+class DataLink(BaseModel):
+    """A link to data of a challenge, such as its images.
+
+    Attributes:
+        title: of the file or the page.
+        url: http(s).
+        bytes: size of the file; None if it is not given.
+        sha256: of the file, in hexadecimal; empty if it is not given.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    title: str = Field(examples=["Training and validation images"])
+    url: str
+    bytes: int | None = Field(default=None, description="Size of the file; null if it is not given.")
+    sha256: str = Field(default="", description="SHA-256 of the file in hexadecimal; empty if it is not given.")
+
+
 class ChallengeRules(PhaseRules):
     """All that organisers choose of a challenge, and may change later.
 
@@ -109,7 +133,13 @@ class ChallengeRules(PhaseRules):
     fits together, is checked by `check_rules` when the service stores the rules.
 
     Attributes:
-        description: plain text; blank lines separate paragraphs.
+        summary: a sentence for lists and for the head of the challenge's page.
+        description: Markdown; see `app.pages.untrusted_markdown`.
+        website: address of the challenge's own site.
+        contact: email address or URL for questions of participants.
+        organised_by: names that the page shows, one a line. Who may organise the challenge is not a rule.
+        citation: what to cite, in BibTeX or as text.
+        data_links: where the data can be downloaded.
         decimals: places to which scores (fractions) are rounded wherever they are shown.
         phase_title: what the main phase is called where there are several.
         anywhere_on_earth: whether dates are also shown, and typed, in the time zone UTC-12.
@@ -117,7 +147,15 @@ class ChallengeRules(PhaseRules):
     """
 
     title: str
-    description: str = ""
+    summary: str = Field(default="", description="What the challenge is about, in one sentence.")
+    description: str = Field(default="", description="Markdown without HTML and pictures.")
+    website: str = Field(default="", description="Address of the challenge's own site.")
+    contact: str = Field(default="", description="Email address or URL for questions.")
+    organised_by: str = Field(
+        default="", description="Who organises the challenge, as its page shows it: one person or institution a line."
+    )
+    citation: str = Field(default="", description="What to cite: BibTeX or text.")
+    data_links: tuple[DataLink, ...] = Field(default=(), description="Where the data can be downloaded.")
     visibility: Visibility = Visibility.DRAFT
     decimals: int = 2
     phase_title: str = ""
@@ -126,7 +164,8 @@ class ChallengeRules(PhaseRules):
 
     def challenge_columns(self) -> dict[str, Any]:
         """Return what `Challenge` has columns for; the others are in the row of the main phase."""
-        return {name: getattr(self, name) for name in _OF_CHALLENGE}
+        columns = {name: getattr(self, name) for name in _OF_CHALLENGE}
+        return {**columns, "data_links": [link.model_dump() for link in self.data_links]}
 
 
 _OF_CHALLENGE = tuple(ChallengeRules.model_fields.keys() - PhaseRules.model_fields.keys() - {"phase_title"})
@@ -159,11 +198,50 @@ def check_rules(checks: FieldChecks, rules: ChallengeRules, edition: Edition | N
         checks.fail("decimals", f"Choose between 1 and {MAX_DECIMALS}.")
     tidied = {
         "title": checks.line("title", rules.title, max_length=MAX_TITLE_LENGTH, required=True),
+        "summary": checks.line("summary", rules.summary, max_length=MAX_SUMMARY_LENGTH),
         "description": checks.text("description", rules.description, max_length=MAX_DESCRIPTION_LENGTH),
+        "website": checked_link(checks, "website", rules.website),
+        "contact": _checked_contact(checks, rules.contact),
+        "organised_by": checks.text("organised_by", rules.organised_by, max_length=MAX_ORGANISED_BY_LENGTH),
+        "citation": checks.text("citation", rules.citation, max_length=MAX_CITATION_LENGTH),
+        "data_links": _checked_data_links(checks, rules.data_links),
         "phase_title": checks.line("phase_title", rules.phase_title, max_length=MAX_PHASE_TITLE_LENGTH),
         "competitions": keys,
     }
     return rules.model_copy(update=tidied)
+
+
+def _checked_contact(checks: FieldChecks, contact: str) -> str:
+    contact = checks.line("contact", contact, max_length=MAX_LINK_LENGTH)
+    if contact and not is_address(contact) and normalised_email(contact) is None:
+        checks.fail("contact", "Give an email address, or a whole address that begins with https:// or http://.")
+    return contact
+
+
+def _checked_data_links(checks: FieldChecks, links: Sequence[DataLink]) -> tuple[DataLink, ...]:
+    """Return the links, tidied; note the first thing that is wrong, with the number of its link."""
+    if len(links) > MAX_DATA_LINKS:
+        checks.fail("data_links", f"Give at most {MAX_DATA_LINKS} links.")
+    return tuple(_checked_data_link(checks, number, link) for number, link in enumerate(links, 1))
+
+
+def _checked_data_link(checks: FieldChecks, number: int, link: DataLink) -> DataLink:
+    own = FieldChecks()
+    tidied = DataLink(
+        title=own.line("title", link.title, max_length=MAX_DATA_TITLE_LENGTH, required=True),
+        url=checked_link(own, "address", link.url),
+        bytes=link.bytes,
+        sha256=link.sha256.strip().lower(),
+    )
+    if not tidied.url:
+        own.fail("address", "Required.")
+    if tidied.bytes is not None and not 0 <= tidied.bytes <= MAX_DATA_BYTES:
+        own.fail("size", "Give the number of bytes.")
+    if tidied.sha256 and not _SHA256.fullmatch(tidied.sha256):
+        own.fail("SHA-256", "Give 64 hexadecimal digits.")
+    for name, message in own.messages.items():
+        checks.fail("data_links", f"Link {number}, {name}: {message}")
+    return tidied
 
 
 def check_phase_rules(checks: FieldChecks, rules: PhaseRules, edition: Edition | None) -> tuple[str, ...]:

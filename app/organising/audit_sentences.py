@@ -14,7 +14,13 @@ Details = Mapping[str, Any]
 MAX_VALUE_LENGTH = 80  # characters of a value that was changed
 _RULES = {
     "title": "title",
+    "summary": "summary",
     "description": "description",
+    "website": "website",
+    "contact": "contact",
+    "organised_by": "names of the organisers",
+    "citation": "citation",
+    "data_links": "links to the data",
     "edition": "edition",
     "edition_file": "edition file",
     "competitions": "competitions",
@@ -40,7 +46,9 @@ _RULES = {
     "anywhere_on_earth": "display of dates anywhere on Earth",
     "statistics": "display of intervals and rank ranges",
 }
-_LONG = frozenset({"description", "method_description", "edition_file"})  # that they changed is said, not how
+_LONG = frozenset(
+    {"description", "method_description", "edition_file", "organised_by", "citation", "data_links"}
+)  # that they changed is said, not how
 
 
 def sentence(who: str, action: str, subject: str, details: Details) -> str:

@@ -34,7 +34,20 @@ from vocboard.app.organising.phase_changes import (
     update_phase,
 )
 
-CHANGEABLE_FOR_EVER = frozenset({"title", "description", "visibility"})  # also when it is archived
+# Also when it is archived: what its page says, and who sees it.
+CHANGEABLE_FOR_EVER = frozenset(
+    {
+        "title",
+        "summary",
+        "description",
+        "website",
+        "contact",
+        "organised_by",
+        "citation",
+        "data_links",
+        "visibility",
+    }
+)
 
 
 def create(
@@ -98,7 +111,7 @@ def create(
     schedule_freezing(session, phase_id, rules)
     session.add(ChallengeOrganiser(challenge_id=challenge.id, user_id=organiser.id, is_owner=True))
     file_hash = sha256(edition_file.encode()).hexdigest() if edition_file else None
-    details = dict(rules) | {"edition": challenge.edition, "edition_file": file_hash}
+    details = rules.model_dump() | {"edition": challenge.edition, "edition_file": file_hash}
     audit.record(session, actor=organiser, action="challenge.create", subject=challenge, details=details)
     return challenge
 
@@ -106,7 +119,7 @@ def create(
 def update(session: Session, *, challenge: Challenge, user: User, rules: ChallengeRules) -> None:
     """Change the rules of a challenge from `get_organised`; slug and edition do not change.
 
-    Of an archived one, only title, description and visibility can be changed.
+    Of an archived one, only what its page says and its visibility can be changed.
 
     Raises:
         InvalidInputError: with all errors, including competitions that the current ground truth cannot score.
@@ -117,7 +130,7 @@ def update(session: Session, *, challenge: Challenge, user: User, rules: Challen
     old, main = rules_of(challenge), phase_named(challenge, MAIN_PHASE)
     checks = FieldChecks()
     rules = check_rules(checks, rules, edition_of(challenge))
-    if changed(dict(old), dict(rules)).keys() - CHANGEABLE_FOR_EVER:
+    if changed(old.model_dump(), rules.model_dump()).keys() - CHANGEABLE_FOR_EVER:
         require_not_archived(challenge)
     message = EVERYTHING_IS_THE_OPERATORS.format(slug=challenge.slug)
     check_against_truth(session, checks, rules, scoring_id=main.scoring_id, before=old, already_public=message)
@@ -125,7 +138,7 @@ def update(session: Session, *, challenge: Challenge, user: User, rules: Challen
     for name, value in rules.challenge_columns().items():
         setattr(challenge, name, value)
     stored = store_rules(session, challenge, main, rules, title=rules.phase_title)
-    record_changes(session, challenge, user, MAIN_PHASE, changed(dict(old), dict(stored)))
+    record_changes(session, challenge, user, MAIN_PHASE, changed(old.model_dump(), stored.model_dump()))
     move_next_phases(session, challenge, user=user, before=main, after=stored)
 
 

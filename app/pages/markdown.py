@@ -70,7 +70,7 @@ def render(text: str, file: Path, name: str) -> Document:
     tokens = markdown.parse(_COMMENT.sub("", text))
     headings = list(_give_anchors(tokens))
     _link(tokens, file)
-    tokens = _make_scrollable(tokens)
+    tokens = make_scrollable(tokens)
     title, tokens = _without_title(tokens)
     body = markdown.renderer.render(tokens, markdown.options, {})
     shown = [each for each in headings if each.level == 2] if len(headings) > MAX_HEADINGS else headings
@@ -130,7 +130,7 @@ def _address(target: str, file: Path) -> str | None:
     return None if address is None else f"{address}{mark}{anchor}"
 
 
-def _make_scrollable(tokens: Sequence[Token]) -> list[Token]:
+def make_scrollable(tokens: Sequence[Token]) -> list[Token]:
     """Return the tokens with wide tables in boxes that scroll, and with what scrolls in the order of the keyboard."""
     found: list[Token] = []
     number = 0

@@ -127,6 +127,7 @@ FIELD_LABELS = {
     "ladder_percent": "Ladder mechanism",
     "ladder_step": "Ladder mechanism",
     "phase_title": "Name of the main phase",
+    "data_links": "Links to the data",
     "image_set": "Image set",
     "until": "Until",
     "opens_at": "Opens",

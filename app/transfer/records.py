@@ -35,10 +35,10 @@ from vocboard.evaluator.editions import Metric, Task
 from vocboard.evaluator.names import CurveKind
 from vocboard.evaluator.problems import Severity
 
-FORMAT = 5  # raised when an archive of this version could not be imported by earlier ones
+FORMAT = 6  # raised when an archive of this version could not be imported by earlier ones
 # In format 2, challenges had one version of their edition; before 4, phases had neither a minimum age of accounts nor a
-# shared quota; before 5, each declaration was a field.
-READABLE = (2, 3, 4, FORMAT)
+# shared quota; before 5, each declaration was a field; before 6, challenges had a title and a description alone.
+READABLE = (2, 3, 4, 5, FORMAT)
 MAX_EDITIONS = 1000
 HEADER = "challenge.json"
 PEOPLE, SUBMISSIONS, LOG = "people.jsonl", "submissions.jsonl", "log.jsonl"

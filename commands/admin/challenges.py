@@ -13,6 +13,7 @@ from uuid import UUID
 from vocboard.app.challenges import ground_truth, queries, service
 from vocboard.app.challenges.ground_truth import needs_confirmation
 from vocboard.app.challenges.models import MAIN_PHASE, Detail, GroundTruthVersion, TruthState, Visibility
+from vocboard.app.challenges.rules import DataLink
 from vocboard.app.database import Database
 from vocboard.app.organising import challenge_changes
 from vocboard.app.organising.phase_changes import note_on_change
@@ -66,6 +67,15 @@ def instant(text: str) -> datetime:
     return parsed.replace(tzinfo=UTC) if parsed.tzinfo is None else parsed
 
 
+def data_link(text: str) -> DataLink:
+    """Parse a link to data, in JSON.
+
+    >>> data_link('{"title": "Images", "url": "https://lab.example/images.tar"}').title
+    'Images'
+    """
+    return DataLink.model_validate_json(text)
+
+
 @ACTIONS.changes(
     argument("slug", help="short name of the challenge, used in its URL"),
     argument("--organiser", required=True, metavar="EMAIL"),
@@ -76,7 +86,21 @@ def instant(text: str) -> datetime:
     ),
     # The rules, each under its name in `ChallengeRules`, which has the defaults.
     rule("--title", required=True),
-    rule("--description"),
+    rule("--summary", help="what it is about, in one sentence"),
+    rule("--description", metavar="MARKDOWN"),
+    rule("--website", metavar="URL"),
+    rule("--contact", metavar="EMAIL_OR_URL"),
+    rule("--organised-by", metavar="NAMES", help="names that its page shows, one a line"),
+    rule("--citation", metavar="TEXT", help="what to cite, in BibTeX or as text"),
+    rule(
+        "--data-link",
+        dest="data_links",
+        action="append",
+        type=data_link,
+        metavar="JSON",
+        help='where data can be downloaded: {"title": ..., "url": ..., "bytes": ..., "sha256": ...}, the last two '
+        "optional; can be repeated",
+    ),
     rule(
         "--competition",
         dest="competitions",

@@ -15,6 +15,7 @@ import pytest
 from sqlalchemy import select, update
 
 from tests.support import own_rules
+from tests.support.challenge_pages import PAGE
 from tests.support.factories import make_challenge, make_truth, make_user
 from tests.support.jobs import import_next
 from tests.support.phases import main_truth
@@ -24,7 +25,7 @@ from tests.support.trees import write_tree
 from vocboard.app.accounts import administration, service
 from vocboard.app.accounts.models import Scope, User
 from vocboard.app.audit.models import AuditEvent
-from vocboard.app.challenges.models import Detail, ExtraQuota
+from vocboard.app.challenges.models import Challenge, Detail, ExtraQuota
 from vocboard.app.challenges.service import PhaseState, get_organised, get_visible, phase_state, phases_of
 from vocboard.app.database import Database, now
 from vocboard.app.leaderboards.models import Rescore, RescoreState
@@ -166,6 +167,21 @@ def test_a_challenge_and_its_ground_truth_from_a_directory(
     assert import_next(embedded, settings)
     with embedded.reading() as session:
         assert phase_state(get_visible(session, "cars", None), now()) is PhaseState.OPEN
+
+
+def test_a_challenge_gets_what_its_page_says(embedded: Database, capsys: pytest.CaptureFixture[str]) -> None:
+    make("ada@lab.example", "organiser", capsys)
+    new = ["create-challenge", "cars", "--organiser", "ada@lab.example", "--title", "Cars", "--edition", "VOC2012"]
+    texts = {name: PAGE[name] for name in ("summary", "description", "website", "contact", "citation")}
+    options = [part for name, value in texts.items() for part in (f"--{name}", value)]
+    links = [part for link in PAGE["data_links"] for part in ("--data-link", json.dumps(link))]
+    assert admin(*new, *options, *links, "--organised-by", PAGE["organised_by"]) == 0
+    with embedded.reading() as session:
+        challenge = session.scalars(select(Challenge)).one()
+        assert {name: getattr(challenge, name) for name in PAGE} == PAGE
+    with pytest.raises(SystemExit):
+        admin(*new, "--data-link", '{"title": 1}')
+    assert "invalid data_link value" in capsys.readouterr().err
 
 
 # `prune` logs each archive of a submission that it removes, regardless of the caller:

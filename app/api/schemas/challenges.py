@@ -7,7 +7,7 @@ from pydantic import AliasPath, BaseModel, BeforeValidator, ConfigDict, Field
 
 from vocboard.app.api.schemas.values import Fraction, FromObject, Imported, Instant
 from vocboard.app.challenges.models import MAIN_PHASE, Admission, Detail, Freeze, Visibility
-from vocboard.app.challenges.rules import PhaseRules
+from vocboard.app.challenges.rules import DataLink, PhaseRules
 from vocboard.app.challenges.service import ChallengeRules, PhaseState
 from vocboard.evaluator.editions import DeclarationKind, Metric, Task, Training
 
@@ -112,6 +112,7 @@ class ChallengeSummary(FromObject):
 
     slug: str
     title: str
+    summary: str = Field(description="What the challenge is about, in one sentence; may be empty.")
     edition: str
     edition_is_own: bool = Field(
         description="Whether the challenge has a custom edition; see `GET /challenges/{slug}/edition`."
@@ -137,7 +138,12 @@ class ChallengeSummary(FromObject):
 class ChallengeDetails(ChallengeSummary):
     """One challenge."""
 
-    description: str
+    description: str = Field(description="Markdown; HTML in it is text.")
+    website: str
+    contact: str = Field(description="Email address or URL for questions; may be empty.")
+    organised_by: str = Field(description="Who organises the challenge: one person or institution a line.")
+    citation: str = Field(description="What to cite: BibTeX or text.")
+    data_links: list[DataLink] = Field(description="Where the data can be downloaded.")
     quota_use: dict[str, QuotaUse] | None = Field(
         description="Your use of the quota, by competition; null for visitors, and for tokens without the scope `read`."
     )

@@ -2,9 +2,11 @@
 
 from dataclasses import replace
 from datetime import UTC, timedelta, tzinfo
+from itertools import zip_longest
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Depends, Form, Request
+from markupsafe import Markup
 from pydantic import BaseModel
 from starlette.responses import Response
 
@@ -12,12 +14,19 @@ from vocboard.app.challenges import service as challenges
 from vocboard.app.challenges.editions import own_edition
 from vocboard.app.challenges.models import MAIN_PHASE, Admission, Challenge, Detail, Freeze, Visibility
 from vocboard.app.challenges.phases import Phase
-from vocboard.app.challenges.rules import DATES, ChallengeRules, PhaseRules, rules_of
+from vocboard.app.challenges.rules import (
+    DATES,
+    MAX_DESCRIPTION_LENGTH,
+    ChallengeRules,
+    DataLink,
+    PhaseRules,
+    rules_of,
+)
 from vocboard.app.errors import ConflictError, InvalidInputError, ServiceError
-from vocboard.app.forms import chosen, instant, whole
+from vocboard.app.forms import FieldChecks, chosen, instant, whole
 from vocboard.app.organising import challenge_changes, phase_changes
 from vocboard.app.organising.phase_changes import keeps_frozen_detail, moves_dates
-from vocboard.app.pages import formats
+from vocboard.app.pages import formats, untrusted_markdown
 from vocboard.app.pages.forms import NO_ERRORS, FormErrors, UploadedEdition, go_to
 from vocboard.app.pages.organise.phases import phases_overview, zone_name, zone_of
 from vocboard.app.pages.rendering import render
@@ -70,6 +79,8 @@ STATISTICS = (
 UTC_ZONE, EARTH_ZONE = "utc", "aoe"
 ZONES = ((UTC_ZONE, "UTC"), (EARTH_ZONE, f"A{formats.ANYWHERE_ON_EARTH_NAME[1:]}"))
 SECONDS_PER_DAY = 86_400
+EMPTY_DATA_LINKS = 2  # rows of the form for further links
+MAX_SIZE_DIGITS = 15  # of a number of bytes
 TYPED_AS = {
     "quota_period_seconds": "quota_days",
     "ladder_step": "ladder_percent",
@@ -175,7 +186,16 @@ def _challenge_as_typed(rules: ChallengeRules) -> dict[str, Any]:
     return {
         **as_typed(rules, zone),
         "title": rules.title,
+        "summary": rules.summary,
         "description": rules.description,
+        "website": rules.website,
+        "contact": rules.contact,
+        "organised_by": rules.organised_by,
+        "citation": rules.citation,
+        "data_title": [link.title for link in rules.data_links],
+        "data_url": [link.url for link in rules.data_links],
+        "data_bytes": ["" if link.bytes is None else str(link.bytes) for link in rules.data_links],
+        "data_sha256": [link.sha256 for link in rules.data_links],
         "decimals": str(rules.decimals),
         "visibility": rules.visibility.value,
         "phase_title": rules.phase_title,
@@ -192,7 +212,16 @@ class ChallengeForm(PhaseFields):
 
     title: str = ""
     slug: str = ""
+    summary: str = ""
     description: str = ""
+    website: str = ""
+    contact: str = ""
+    organised_by: str = ""
+    citation: str = ""
+    data_title: list[str] = []  # these four are columns of one table
+    data_url: list[str] = []
+    data_bytes: list[str] = []
+    data_sha256: list[str] = []
     edition: str = "VOC2012"
     edition_text: str = ""  # of an edition file; if there is one, it counts and not `edition`
     decimals: str = OF_A_NEW_CHALLENGE["decimals"]
@@ -200,6 +229,14 @@ class ChallengeForm(PhaseFields):
     phase_title: str = ""
     statistics: str = OF_A_NEW_CHALLENGE["statistics"]
     zone: str = UTC_ZONE
+    preview: str = ""  # not empty if the description is to be shown, and nothing stored
+
+    @property
+    def data_rows(self) -> list[tuple[str, str, str, str]]:
+        """The rows of the links to the data that are not empty: title, address, size and SHA-256."""
+        columns = (self.data_title, self.data_url, self.data_bytes, self.data_sha256)
+        rows = zip_longest(*columns, fillvalue="")
+        return [row for row in rows if any(cell.strip() for cell in row)]
 
     @classmethod
     def of(cls, challenge: Challenge) -> "ChallengeForm":
@@ -216,7 +253,13 @@ class ChallengeForm(PhaseFields):
         is_on_earth = self.zone == EARTH_ZONE
         rules = ChallengeRules(
             title=self.title,
+            summary=self.summary,
             description=self.description,
+            website=self.website,
+            contact=self.contact,
+            organised_by=self.organised_by,
+            citation=self.citation,
+            data_links=self._data_links(wrong),
             visibility=chosen(Visibility, self.visibility, "visibility", wrong),
             decimals=whole(self.decimals, "decimals", wrong),
             phase_title=self.phase_title,
@@ -227,6 +270,16 @@ class ChallengeForm(PhaseFields):
         if wrong:
             raise InvalidInputError(wrong)
         return rules
+
+    def _data_links(self, wrong: dict[str, str]) -> tuple[DataLink, ...]:
+        links = []
+        for number, (title, url, size, sha256) in enumerate(self.data_rows, 1):
+            digits = "".join(size.split())
+            is_size = digits.isascii() and digits.isdigit() and len(digits) <= MAX_SIZE_DIGITS
+            if digits and not is_size:
+                wrong["data_links"] = f"Link {number}, size: Give the number of bytes."
+            links.append(DataLink(title=title, url=url, bytes=int(digits) if is_size else None, sha256=sha256))
+        return tuple(links)
 
 
 class PhaseForm(PhaseFields):
@@ -264,8 +317,10 @@ def create_challenge(
     form: Annotated[ChallengeForm, Form()],
     edition_file: UploadedEdition,
 ) -> Response:
-    """Create a challenge."""
+    """Create a challenge, or show the description as its page will."""
     form.edition_text = edition_file or form.edition_text.strip()
+    if form.preview:
+        return _preview(request, form, None)
     own = form.edition_text or None
     try:
         rules = form.rules()
@@ -288,7 +343,9 @@ def edit_page(organised: Organised) -> Response:
 
 @router.post("/{slug}/edit", dependencies=[Depends(protect_form)])
 def edit(organised: Organised, form: Annotated[ChallengeForm, Form()]) -> Response:
-    """Change a challenge."""
+    """Change a challenge, or show the description as its page will."""
+    if form.preview:
+        return _preview(organised.request, form, organised.load())
     try:
         rules = form.rules()
         with organised.writing() as (session, challenge):
@@ -375,13 +432,33 @@ def done_with(challenge: Challenge, before: Phase, rules: PhaseRules) -> str | N
     return "deadline" if moves_dates(challenge, before, rules) else None
 
 
-def _challenge_form(request: Request, form: ChallengeForm, challenge: Challenge | None, errors: FormErrors) -> Response:
+def _preview(request: Request, form: ChallengeForm, challenge: Challenge | None) -> Response:
+    """Return the form as it was typed, with the description as the page will show it."""
+    checks = FieldChecks()
+    text = checks.text("description", form.description, max_length=MAX_DESCRIPTION_LENGTH)
+    try:
+        checks.finish()
+    except InvalidInputError as error:
+        return _challenge_form(request, form, challenge, FormErrors.of(error))
+    return _challenge_form(request, form, challenge, NO_ERRORS, preview=untrusted_markdown.rendered(text))
+
+
+def _challenge_form(
+    request: Request,
+    form: ChallengeForm,
+    challenge: Challenge | None,
+    errors: FormErrors,
+    *,
+    preview: Markup | None = None,
+) -> Response:
     return render(
         request,
         "organise/form.html",
         errors=_as_in_form(errors),
         challenge=challenge,
         form=form.model_dump(),
+        data_rows=[*form.data_rows, *[("",) * 4] * EMPTY_DATA_LINKS],
+        preview=preview,
         editions=[editions.load(name) for name in editions.names()],
         visibilities=VISIBILITIES,
         zones=ZONES,

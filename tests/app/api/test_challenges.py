@@ -4,11 +4,16 @@ from typing import Any
 
 import httpx
 import pytest
+from sqlalchemy import update
 
+from tests.support.challenge_pages import PAGE
 from tests.support.factories import make_challenge, make_user
 from tests.support.site import Site
 from vocboard.app.accounts.models import Role
+from vocboard.app.challenges.models import Challenge
+from vocboard.app.database import now
 
+LINK = PAGE["data_links"][0]
 NEW: dict[str, Any] = {"slug": "voc2007", "title": "VOC2007", "edition": "VOC2007", "visibility": "public"}
 
 
@@ -45,6 +50,21 @@ def test_only_what_is_given_changes(organiser: httpx.Client) -> None:
         ({"title": ""}, "title"),
         ({"title": None}, "title"),
         ({"competitions": ["comp99"]}, "competitions"),
+        ({"summary": "x" * 161}, "summary"),
+        ({"summary": None}, "summary"),
+        ({"description": "\x00"}, "description"),
+        ({"website": "javascript:alert(1)"}, "website"),
+        ({"contact": "https//lab.example"}, "contact"),
+        ({"contact": "<ada@lab.example>"}, "contact"),
+        ({"citation": "x" * 5001}, "citation"),
+        ({"organised_by": "\u202e"}, "organised_by"),
+        ({"data_links": [LINK | {"title": ""}]}, "data_links"),
+        ({"data_links": [LINK | {"url": ""}]}, "data_links"),
+        ({"data_links": [LINK, LINK | {"url": "data:text/html,x"}]}, "data_links"),
+        ({"data_links": [LINK | {"bytes": -1}]}, "data_links"),
+        ({"data_links": [LINK | {"bytes": 10**20}]}, "data_links"),
+        ({"data_links": [LINK | {"sha256": "0"}]}, "data_links"),
+        ({"data_links": [LINK] * 51}, "data_links"),
         ({"decimals": 12}, "decimals"),
         ({"quota_count": 0}, "quota_count"),
         ({"quota_count": "two"}, "quota_count"),
@@ -68,6 +88,31 @@ def test_errors_are_reported_by_field(organiser: httpx.Client, change: dict[str,
     if field == "quota_cuont":
         assert response.json()["fields"][field] == "There is no such field. Do you mean 'quota_count'?"
     assert organiser.get(path).json() == before
+
+
+def test_the_mistake_in_a_link_to_data_is_said_with_its_number(organiser: httpx.Client) -> None:
+    wrong = NEW | {"data_links": [LINK, LINK | {"sha256": "abc"}]}
+    fields = organiser.post("/api/v1/challenges", json=wrong).json()["fields"]
+    assert fields == {"data_links": "Link 2, SHA-256: Give 64 hexadecimal digits."}
+
+
+def test_what_the_page_says_is_stored_changed_and_copied(organiser: httpx.Client) -> None:
+    path = organiser.post("/api/v1/challenges", json=NEW | PAGE).headers["location"]
+    stored = organiser.get(path).json()
+    assert {name: stored[name] for name in PAGE} == PAGE
+    assert organiser.get("/api/v1/challenges").json()["items"][0]["summary"] == PAGE["summary"]
+    organiser.patch(path, json={"data_links": PAGE["data_links"][:1], "contact": "https://ships.example/ask"})
+    copied = organiser.post(f"{path}/copy", json={"slug": "voc2008"}).json()
+    changed = {"data_links": PAGE["data_links"][:1], "contact": "https://ships.example/ask"}
+    assert {name: copied[name] for name in PAGE} == PAGE | changed
+
+
+def test_the_page_of_an_archived_challenge_can_be_kept_true(embedded_site: Site, organiser: httpx.Client) -> None:
+    path = organiser.post("/api/v1/challenges", json=NEW).headers["location"]
+    with embedded_site.writing() as session:
+        session.execute(update(Challenge).values(archived_at=now()))
+    assert organiser.patch(path, json=PAGE).status_code == 200
+    assert organiser.patch(path, json={"decimals": 3}).status_code == 409
 
 
 def test_a_slug_is_taken_once(organiser: httpx.Client) -> None:

@@ -9,7 +9,7 @@ from fastapi.routing import iter_route_contexts
 
 from vocboard.app.api.schemas.challenges import ChallengeChanges, NewChallenge
 from vocboard.app.challenges.models import MAIN_PHASE, Admission, Challenge, ChallengePhase, Detail, Freeze, Visibility
-from vocboard.app.challenges.rules import RESERVED_SLUGS, SLUG, ChallengeRules, check_slug
+from vocboard.app.challenges.rules import RESERVED_SLUGS, SLUG, ChallengeRules, DataLink, check_slug
 from vocboard.app.forms import FieldChecks
 from vocboard.app.main import create_app
 from vocboard.app.pages.organise.rules import ChallengeForm
@@ -18,7 +18,16 @@ from vocboard.app.settings import Settings
 NOON = datetime(2026, 5, 1, 12, tzinfo=UTC)
 RULES = ChallengeRules(
     title="A title",
+    summary="In a sentence.",
     description="First.\n\nSecond.",
+    website="https://challenge.example",
+    contact="ask@challenge.example",
+    organised_by="Ada, Lab A\nLab B",
+    citation="@misc{challenge}",
+    data_links=(
+        DataLink(title="Images", url="https://data.example/images.tar", bytes=450_000_000_000, sha256="0" * 64),
+        DataLink(title="Page", url="https://data.example/"),
+    ),
     visibility=Visibility.UNLISTED,
     decimals=3,
     competitions=("comp1", "comp3"),

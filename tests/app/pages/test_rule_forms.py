@@ -5,19 +5,29 @@ from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-from tests.support.browsing import from_here, signed_in, token_of
+import pytest
+from lxml import html
+
+from tests.support.browsing import from_here, send_form, signed_in, token_of
 from tests.support.factories import make_challenge, make_organiser
 from tests.support.site import Site
 from vocboard.app.challenges.models import Admission, Detail, Freeze, Visibility
 from vocboard.app.challenges.phases import phase_named
-from vocboard.app.challenges.rules import ChallengeRules, PhaseRules, rules_of
+from vocboard.app.challenges.rules import ChallengeRules, DataLink, PhaseRules, rules_of
 from vocboard.app.database import now
+from vocboard.app.errors import InvalidInputError
 from vocboard.app.pages.organise.rules import ChallengeForm, done_with
 
 START = datetime(2027, 1, 1, 12, tzinfo=UTC)
 NOT_DEFAULT: dict[str, Any] = {
     "title": "A workshop",
+    "summary": "In a sentence.",
     "description": "About it",
+    "website": "https://challenge.example",
+    "contact": "ask@challenge.example",
+    "organised_by": "Ada, Lab A\nLab B",
+    "citation": "@misc{challenge}",
+    "data_links": (DataLink(title="Images", url="https://data.example/images.tar", bytes=12, sha256="0" * 64),),
     "visibility": Visibility.UNLISTED,
     "decimals": 3,
     "phase_title": "Test",
@@ -56,6 +66,32 @@ def test_the_form_of_a_challenge_gives_its_rules_back(embedded_site: Site) -> No
         session.flush()
         before = rules_of(challenge)
         assert ChallengeForm.of(challenge).rules() == before
+
+
+def test_the_description_is_shown_before_anything_is_stored(embedded_site: Site) -> None:
+    with embedded_site.writing() as session:
+        organiser = make_organiser(session)
+        challenge = make_challenge(session, organiser=organiser, description="Before")
+        page, email, slug = f"/organise/{challenge.slug}/edit", organiser.email, challenge.slug
+    with signed_in(embedded_site, email) as client:
+        typed = {"title": "", "description": "# *After*", "data_title": "Images", "preview": "yes"}
+        for address in (page, "/organise/new"):
+            shown = html.fromstring(send_form(client, address, **typed).text)
+            assert shown.xpath('//section[@id="preview"]//h3/em/text()') == ["After"]
+            assert shown.xpath('//textarea[@name="description"]')[0].text_content().strip() == "# *After*"
+            assert shown.xpath('//input[@name="data_title"]/@value') == ["Images", "", ""]
+        refused = send_form(client, page, **typed | {"description": "x" * 20_001})
+        assert refused.status_code == 422
+        assert 'id="description-wrong"' in refused.text
+        assert client.get(f"/api/v1/challenges/{slug}").json()["description"] == "Before"
+
+
+def test_sizes_of_data_are_whole_numbers_and_empty_rows_are_left_out(embedded_site: Site) -> None:
+    form = ChallengeForm(title="A", data_title=["", "B"], data_url=["", "https://b.example"], data_bytes=["", "12 000"])
+    assert form.rules().data_links == (DataLink(title="B", url="https://b.example", bytes=12_000),)
+    with pytest.raises(InvalidInputError) as caught:
+        form.model_copy(update={"data_bytes": ["", "12 kB"]}).rules()
+    assert caught.value.fields == {"data_links": "Link 1, size: Give the number of bytes."}
 
 
 def test_a_new_phase_takes_the_rules_of_the_last_one_but_not_its_dates(embedded_site: Site) -> None:

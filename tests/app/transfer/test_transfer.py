@@ -20,6 +20,7 @@ from sqlalchemy import select, update
 
 from tests.support.archives import Change, edited
 from tests.support.backend import Backend, make_archive, make_columns
+from tests.support.challenge_pages import PAGE
 from tests.support.jobs import evaluate_next
 from tests.support.other_server import Server, write_export
 from tests.support.phases import show_board
@@ -139,6 +140,27 @@ def test_states_archives_and_log_come_along(backend: Backend, exported: Path, ot
     assert any("Olga disqualified “Method 3” of Ada" in event.text for event in events.items)
     with other.store.open(found["Method 0"].archive_sha256) as file:
         assert file.read() == make_archive((0.9, 0.1, 0.8))
+
+
+@ON_ONE_SET_UP
+def test_what_the_page_says_comes_along(exported_once: Path, other: Server) -> None:
+    def with_page(files: dict[str, bytes]) -> None:
+        header = json.loads(files["challenge.json"])
+        files["challenge.json"] = json.dumps({**header, "rules": {**header["rules"], **PAGE}}).encode()
+
+    def as_format_5(files: dict[str, bytes]) -> None:
+        header = json.loads(files["challenge.json"])
+        rules = {name: value for name, value in header["rules"].items() if name not in PAGE}
+        files["challenge.json"] = json.dumps({**header, "format": 5, "rules": rules}).encode()
+
+    imported = other.take(edited(exported_once, with_page))
+    assert {name: getattr(imported, name) for name in PAGE} == PAGE
+    again = write_export(other.database, other.store, exported_once.with_name("again.tar"), other.organiser)
+    imported_again = other.take(again, slug="again")
+    assert {name: getattr(imported_again, name) for name in PAGE} == PAGE
+    earlier = other.take(edited(exported_once, as_format_5), slug="earlier")
+    assert {getattr(earlier, name) or "" for name in PAGE if name != "data_links"} == {""}
+    assert earlier.data_links == []
 
 
 def as_format_3(files: dict[str, bytes]) -> None:
