@@ -1,12 +1,16 @@
-"""The page of one challenge, and what other pages show of challenges."""
+"""The pages of one challenge, and what other pages show of challenges."""
 
+import re
 import uuid
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from typing import Any
 
 from fastapi import APIRouter, Request
 from fastapi.concurrency import run_in_threadpool
+from jinja2.utils import htmlsafe_json_dumps
+from markupsafe import Markup
 from starlette.responses import Response
 
 from vocboard.app.accounts.models import User
@@ -22,7 +26,7 @@ from vocboard.app.leaderboards.service import imported_scores
 from vocboard.app.leaderboards.standings import Standings, standings
 from vocboard.app.pages import wording
 from vocboard.app.pages.rendering import render
-from vocboard.app.web.dependencies import BoardsDep, DatabaseDep
+from vocboard.app.web.dependencies import BoardsDep, DatabaseDep, SettingsDep
 from vocboard.app.web.identity import CurrentIdentity
 from vocboard.evaluator.editions import Competition, Edition, Task, TaskRules, Training
 from vocboard.evaluator.tasks.definition import TaskDefinition
@@ -56,19 +60,40 @@ class TimelinePhase:
 
 
 @dataclass(frozen=True, slots=True)
+class ChallengeDate:
+    """What happens at one time of a challenge; `at` is None for what has no date."""
+
+    title: str
+    at: datetime | None
+    is_past: bool = False
+    is_today: bool = False
+
+
+@dataclass(frozen=True, slots=True)
 class TaskFormat:
-    """The result files of one task."""
+    """The result files of one task.
+
+    Attributes:
+        example: name of one.
+        line: with real numbers; empty if its content is not a line.
+    """
 
     rules: TaskRules
     definition: TaskDefinition
     example: str
+    line: str
 
 
 @router.get("/challenges/{slug}")
 async def challenge_page(
-    request: Request, database: DatabaseDep, boards: BoardsDep, identity: CurrentIdentity, slug: str
+    request: Request,
+    database: DatabaseDep,
+    boards: BoardsDep,
+    settings: SettingsDep,
+    identity: CurrentIdentity,
+    slug: str,
 ) -> Response:
-    """One challenge, with the leaders of its competitions."""
+    """What one challenge is about, with the leaders of its competitions."""
     challenge, organises, own, imported = await run_in_threadpool(_read, database, slug, identity.user)
     at = now()
     phase = challenges.current_phase(challenge, at)
@@ -87,24 +112,128 @@ async def challenge_page(
         render,
         request,
         "challenge.html",
-        challenge=challenge,
-        edition=challenges.edition_of(challenge),
-        edition_argument=edition_argument(challenge),
+        **_of_all_tabs(challenge, organises, imported, at),
+        metadata=metadata(challenge, settings.public_url),
+        site=settings.public_url,
         matrix=matrix([*competitions, *others], found),
         results=[one for one in found.values() if one.leaders] if challenge.archived_at is not None else [],
-        imported=imported,
         visible_from=visible_from,
-        tasks=(formats := task_formats(competitions)),
-        classes_of_tasks=_classes_of(formats),
-        organises=organises,
-        ready=phase.scoring_id is not None,
-        phase=phase,
-        state=phase.state(at),
-        timeline=timeline(challenge, at),
         board_phase=board_phase,
         board_query="" if board_phase.key == default.key else f"?phase={board_phase.key}",
-        at=at,
     )
+
+
+@router.get("/challenges/{slug}/data")
+def data_page(request: Request, database: DatabaseDep, identity: CurrentIdentity, slug: str) -> Response:
+    """Where the data of a challenge are, and what result files look like."""
+    challenge, organises, _, imported = _read(database, slug, identity.user)
+    shown = _of_all_tabs(challenge, organises, imported, now())
+    formats = task_formats(competitions_of(challenge, shown["phase"]))
+    return render(
+        request,
+        "challenge_data.html",
+        **shown,
+        edition_argument=edition_argument(challenge),
+        tasks=formats,
+        classes_of_tasks=_classes_of(formats),
+        ready=shown["phase"].scoring_id is not None,
+    )
+
+
+@router.get("/challenges/{slug}/rules")
+def rules_page(request: Request, database: DatabaseDep, identity: CurrentIdentity, slug: str) -> Response:
+    """Dates and rules of the phases of a challenge."""
+    challenge, organises, _, imported = _read(database, slug, identity.user)
+    return render(request, "challenge_rules.html", **_of_all_tabs(challenge, organises, imported, now()))
+
+
+@router.get("/challenges/{slug}/cite")
+def citation_page(request: Request, database: DatabaseDep, identity: CurrentIdentity, slug: str) -> Response:
+    """How to cite a challenge, and whom to ask."""
+    challenge, organises, _, imported = _read(database, slug, identity.user)
+    return render(request, "challenge_cite.html", **_of_all_tabs(challenge, organises, imported, now()))
+
+
+def _of_all_tabs(
+    challenge: Challenge, organises: bool, imported: ImportedScores | None, at: datetime
+) -> dict[str, Any]:
+    """Return what the head and the side of all of a challenge's pages show."""
+    phase = challenges.current_phase(challenge, at)
+    return {
+        "challenge": challenge,
+        "edition": challenges.edition_of(challenge),
+        "organises": organises,
+        "imported": imported,
+        "phase": phase,
+        "state": phase.state(at),
+        "timeline": timeline(challenge, at),
+        "dates": dates_of(challenge, at),
+        "at": at,
+    }
+
+
+def dates_of(challenge: Challenge, at: datetime) -> list[ChallengeDate]:
+    """Return the dates of a challenge in their order, with today; those that will never come are left out."""
+    phases = challenges.phases_of(challenge)
+    by_instant: dict[tuple[datetime, str], list[str]] = {}
+    for phase in phases:
+        of = f"{phase.title}: " if len(phases) > 1 else ""
+        rules = phase.rules
+        found = [
+            (rules.opens_at, "submissions open"),
+            (rules.closes_at, "submissions close"),
+            (None if phase.is_leaderboard_visible(at) else rules.leaderboard_from, "leaderboards appear"),
+            (rules.anonymous_until if phase.is_anonymous(at) else None, "names appear"),
+            (phase.freezes_at, "ranks are final"),
+        ]
+        for instant, what in found:
+            if instant is not None:
+                by_instant.setdefault((instant, of), []).append(what)
+    dated = [
+        ChallengeDate(of + _sentence(found), instant, is_past=instant <= at)
+        for (instant, of), found in by_instant.items()
+    ]
+    if challenge.archived_at is not None:
+        dated.append(ChallengeDate("Archived", challenge.archived_at, is_past=True))
+    dated.append(ChallengeDate("Today", at, is_today=True))
+    in_order = sorted(dated, key=lambda each: (each.at or at, each.is_today))
+    if phases[-1].rules.closes_at is None and challenge.archived_at is None:
+        in_order.append(ChallengeDate("No deadline", None))
+    return in_order
+
+
+def _sentence(parts: Sequence[str]) -> str:
+    text = ", ".join(parts)
+    return text[:1].upper() + text[1:]
+
+
+def metadata(challenge: Challenge, site: str) -> Markup:
+    """Return what search engines read of a challenge, as JSON that can stand in a script element.
+
+    Source: schema.org, Dataset; Google Search, structured data of datasets.
+    """
+    address = f"{site}/challenges/{challenge.slug}"
+    found: dict[str, Any] = {
+        "@context": "https://schema.org",
+        "@type": "Dataset",
+        "name": challenge.title,
+        "description": challenge.summary,
+        "url": address,
+        "sameAs": challenge.website,
+        "citation": challenge.citation,
+        "creator": [_creator(line) for line in challenge.organised_by.splitlines() if line.strip()],
+        "distribution": [
+            {
+                "@type": "DataDownload",
+                "name": link["title"],
+                "contentUrl": link["url"],
+                **({"contentSize": f"{link['bytes']} B"} if link["bytes"] is not None else {}),
+                **({"sha256": link["sha256"]} if link["sha256"] else {}),
+            }
+            for link in challenge.data_links
+        ],
+    }
+    return htmlsafe_json_dumps({name: value for name, value in found.items() if value})
 
 
 def _read(
@@ -114,6 +243,14 @@ def _read(
         challenge = challenges.get_visible(session, slug, user)
         own = queries.published_by(session, challenge, user) if user is not None else ()
         return challenge, challenges.is_organiser(session, challenge, user), own, imported_scores(session, challenge)
+
+
+def _creator(line: str) -> dict[str, Any]:
+    """Return who organises a challenge: a person if there is an affiliation after a comma."""
+    name, _, affiliation = (part.strip() for part in line.partition(","))
+    if not affiliation:
+        return {"@type": "Organization", "name": name}
+    return {"@type": "Person", "name": name, "affiliation": {"@type": "Organization", "name": affiliation}}
 
 
 def listed(found: Sequence[Challenge]) -> list[ListedChallenge]:
@@ -155,9 +292,37 @@ def task_formats(competitions: Sequence[Competition]) -> list[TaskFormat]:
     formats: dict[str, TaskFormat] = {}
     for item in competitions:
         rules = item.rules
+        content = TASKS[rules.task].content(rules)
+        line = real_line(content, rules.classes[0]) if TASKS[rules.task].content_is_lines else ""
         pattern = {"competition": item.key, "image_set": item.image_set, "image": "<image>", "class": rules.classes[0]}
-        formats.setdefault(rules.task, TaskFormat(rules, TASKS[rules.task], rules.file.format(**pattern)))
+        formats.setdefault(rules.task, TaskFormat(rules, TASKS[rules.task], rules.file.format(**pattern), line))
     return list(formats.values())
+
+
+_REAL = {
+    "image": "2008_000008",
+    "confidence": "0.8743",
+    "left": "53",
+    "top": "87",
+    "right": "471",
+    "bottom": "420",
+    "object index": "1",
+}
+
+
+def real_line(content: str, class_name: str) -> str:
+    """Return a line of a result file with real numbers; nothing for content that is not such a line.
+
+    >>> real_line("<image> <confidence> <left> <top> <right> <bottom>", "dog")
+    '2008_000008 0.8743 53 87 471 420'
+    >>> real_line("<results><layout>...</layout></results>", "dog")
+    ''
+    """
+    values = {**_REAL, "class": class_name}
+    fields = re.findall("<([^<>]*)>", content)
+    if not fields or not values.keys() >= set(fields):
+        return ""
+    return re.sub("<([^<>]*)>", lambda found: values[found[1]], content)
 
 
 @dataclass(frozen=True, slots=True)

@@ -128,6 +128,18 @@ def deadline(value: datetime, anywhere_on_earth: bool) -> Markup:
     return Markup('{} <span class="elsewhere soft">{}</span>').format(written, text)
 
 
+def day(value: datetime) -> Markup:
+    """Format the day of an instant in UTC.
+
+    >>> day(datetime(2026, 5, 2, 12, tzinfo=UTC))
+    Markup('<time datetime="2026-05-02T12:00:00Z">2 May 2026</time>')
+    """
+    moment = value.astimezone(UTC)
+    return Markup('<time datetime="{}">{}</time>').format(
+        moment.strftime("%Y-%m-%dT%H:%M:%SZ"), f"{moment.day} {moment:%b %Y}"
+    )
+
+
 def date_field(value: datetime | None, zone: tzinfo = UTC) -> str:
     """Write an instant as the value of a `datetime-local` field, in UTC or another time zone.
 
@@ -179,6 +191,16 @@ def time_until(value: datetime, at: datetime) -> str:
             return f"in {plural(number, unit)}"
     minutes = left // timedelta(minutes=1)
     return f"in {plural(minutes, 'minute')}" if minutes >= 1 else "in less than a minute"
+
+
+def time_left(value: datetime, at: datetime) -> str:
+    """Say how long it is until an instant, as a countdown does.
+
+    >>> noon = datetime(2026, 5, 2, 12, tzinfo=UTC)
+    >>> time_left(noon + timedelta(days=12), noon)
+    '12 days left'
+    """
+    return f"{time_until(value, at).removeprefix('in ')} left"
 
 
 def ordinal(number: int) -> str:
@@ -273,6 +295,6 @@ FILTERS = (
         ordinal,
         range_of_ranks,
     ),
-    *(instant, deadline, date_field, duration, time_until),
+    *(instant, deadline, day, date_field, duration, time_left, time_until),
     *(real_address, file_size, file_path, with_code, paragraphs, browser_name),
 )  # of templates, by their names

@@ -15,7 +15,8 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from sqlalchemy.exc import SQLAlchemyError
 
 from vocboard.app.accounts.viewer import Identity
-from vocboard.app.pages import formats, wording
+from vocboard.app.pages import formats, untrusted_markdown, wording
+from vocboard.app.pages.covers import cover
 from vocboard.app.pages.forms import DONE, FormErrors
 from vocboard.app.submissions import queries
 from vocboard.app.submissions import quota as quota_rule
@@ -118,10 +119,14 @@ def environment() -> Environment:
     )
     templates.filters.update({function.__name__: function for function in (*formats.FILTERS, *wording.FILTERS)})
     templates.filters.update(
-        declared_number=format_number, phase_of=queries.phase_of, phase_title=queries.phase_title_of
+        declared_number=format_number,
+        markdown=untrusted_markdown.rendered,
+        phase_of=queries.phase_of,
+        phase_title=queries.phase_title_of,
     )
     templates.globals.update(
         asset=asset,
+        cover=cover,
         plural=formats.plural,
         counted=counted,
         quota_rule=quota_rule.sentence,

@@ -21,14 +21,14 @@ SUBMITTED = 10  # days ago: longer than the period of the quota, so that the par
 # The methods of the other phases: two of each kind of training, because label maps take long to draw and to score.
 FEW = [one for kind in Training for one in [each for each in PUBLISHED if each.training is kind][:2]]
 DESCRIPTION = (
-    "A synthetic test set for trying vocboard: random scenes of ellipses, scored by the rules of {title}.\n\n"
+    "A synthetic test set for trying vocboard, scored by the rules of {title}.\n\n"
     "The methods are synthetic too: each one's results are the ground truth with noise; better methods have less "
-    "noise. "
-    "Register, or sign in as the participant, to submit your own results; sign in as the organiser to see all "
-    "submissions.\n\n"
-    "Results show scores by class in whole per cent, and curves. The phase Segmentation shows no confusion matrices, "
+    "noise. **Register**, or sign in as the participant, to submit your own results; sign in as the organiser to see "
+    "all submissions.\n\n"
+    "## What you see\n\n"
+    "Results show scores by class in whole per cent, and curves. The phase *Segmentation* shows no confusion matrices, "
     "so that uploads reveal little of the ground truth. For everything about a result, and for person layout, see the "
-    "phase Practice, which is closed. It had other images."
+    "phase *Practice*, which is closed. It had other images."
 )
 
 
@@ -54,7 +54,7 @@ def fill_with_synthetic(stage: Stage, edition: Edition, world: World) -> None:
     challenge.create(
         OPENED,
         title=f"Synthetic objects, by the rules of {edition.title}",
-        description=DESCRIPTION.format(title=edition.title),
+        **_texts(edition.title),
         visibility="public",
         competitions=open_competitions(edition),
         opens_at=-OPENS,
@@ -107,3 +107,22 @@ def open_competitions(edition: Edition) -> list[str]:
 def segmentations(edition: Edition) -> list[str]:
     """Return the competitions of the phase Segmentation."""
     return [key for key, competition in edition.competitions.items() if competition.task is Task.SEGMENTATION]
+
+
+def _texts(title: str) -> Rules:
+    """Return what the page of the challenge says, as the API takes it.
+
+    Args:
+        title: of its edition.
+    """
+    return {
+        "summary": "Random scenes of ellipses: try everything that this server does.",
+        "description": DESCRIPTION.format(title=title),
+        "organised_by": "Demo Organiser, vocboard demo",
+        "website": "https://vocboard.example",
+        "contact": "organiser@vocboard.example",
+        "citation": "@misc{vocboarddemo,\n  title = {Random scenes of ellipses},\n  note = {Synthetic data}\n}",
+        "data_links": [
+            {"title": "Nothing to download: the scenes are drawn", "url": "https://vocboard.example/scenes"}
+        ],
+    }

@@ -20,6 +20,7 @@ from vocboard.app.accounts import service as accounts
 from vocboard.app.accounts.models import Role, Scope, User
 from vocboard.app.challenges.models import Challenge, GroundTruthVersion, TruthState, Visibility
 from vocboard.app.challenges.organisers import invite
+from vocboard.app.challenges.rules import DataLink
 from vocboard.app.database import now
 from vocboard.app.evaluations.models import Evaluation
 from vocboard.app.evaluations.service import Diagnosis, store_diagnoses
@@ -53,9 +54,39 @@ DIAGNOSIS = Diagnosis(
         "objects": {"right": 4000.0, "nearly": 600.0, "missed": 300.0},
     },
 )
-DESCRIPTION = """Detect, classify and segment the twenty classes of the VOC2012 test set.
+PAGE: dict[str, Any] = {
+    "summary": "Detect, classify and segment the twenty classes of the VOC2012 test set.",
+    "description": """Results are scored by the rules of the year's [development kit](https://kit.example/voc2012).
 
-Results are scored by the rules of the year's development kit."""
+## What is new
+
+- Ten **actions** of people, with and without boxes
+- Segmentation of `trainval` has doubled
+
+| images | training | validation | test |
+|---|--:|--:|--:|
+| detection | 5717 | 5823 | 10991 |
+| segmentation | 1464 | 1449 | 1456 |
+
+> The test set is hidden.
+
+```
+tar czf results.tar.gz results
+```""",
+    "website": "https://voc.example/2012",
+    "contact": "organisers@voc.example",
+    "organised_by": "Olga Organiser, Field Robotics Laboratory\nInstitute of Imaging",
+    "citation": "@misc{voc2012,\n  title = {Visual Object Classes Challenge 2012},\n  year = {2012}\n}",
+    "data_links": (
+        DataLink(
+            title="Training and validation images, with annotations",
+            url="https://data.example/voc2012/trainval.tar",
+            bytes=1_999_639_040,
+            sha256="e14f763270cf193d0b5f74b169f44157a4b0c6efa708f4dd0ff78ee691763bcb",
+        ),
+        DataLink(title="Development kit", url="https://data.example/voc2012/devkit"),
+    ),
+}
 
 
 @dataclass
@@ -93,7 +124,7 @@ def fill(session: Session, *, methods: int = 200) -> Gallery:
         organiser=organiser,
         slug="voc2012",
         title="Visual object classes 2012",
-        description=DESCRIPTION,
+        **PAGE,
         competitions=list(ALL),
         closes_at=now() + timedelta(days=30),
     )

@@ -14,7 +14,7 @@ from tests.browser.axe import check
 from tests.browser.conftest import Exhibition
 from tests.browser.gallery import Gallery
 from tests.browser.layout import check_layout
-from tests.browser.visits import EMBEDDED, REFUSED_FORMS, VISITS, Visit, open_page
+from tests.browser.visits import EMBEDDED, PREVIEWS, REFUSED_FORMS, VISITS, Visit, open_page
 from tests.support.factories import make_organiser, make_user
 from tests.support.services import make_tables
 from tests.support.site import serving
@@ -84,7 +84,7 @@ def test_every_page_is_visited(exhibition: Exhibition) -> None:
     assert set(pages) - visited == set(), "add a visit to tests/browser/visits.py"
 
 
-@pytest.mark.parametrize("visit", [*seen_by_everybody(), *REFUSED_FORMS, *EMBEDDED], ids=str)
+@pytest.mark.parametrize("visit", [*seen_by_everybody(), *REFUSED_FORMS, *PREVIEWS, *EMBEDDED], ids=str)
 def test_page_is_in_order_and_accessible(
     visited: Page, visit: Visit, exhibition: Exhibition, found_accessible: set[str]
 ) -> None:

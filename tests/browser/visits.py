@@ -56,7 +56,13 @@ VISITS = [
     Visit("visitor", "/challenges/frozen/leaderboards/comp1"),
     Visit("visitor", "/challenges/frozen/leaderboards/comp1?results=later"),
     Visit("visitor", "/challenges/archived"),
+    Visit("visitor", "/challenges/archived/data"),
     Visit("visitor", "/challenges/phased"),
+    Visit("visitor", "/challenges/phased/rules"),
+    Visit("visitor", "/challenges/phased/cite"),
+    Visit("visitor", "/challenges/voc2012/data"),
+    Visit("visitor", "/challenges/voc2012/rules"),
+    Visit("visitor", "/challenges/voc2012/cite"),
     Visit("participant", "/"),
     Visit("participant", "/challenges/voc2012"),
     Visit("participant", "/challenges/next"),
@@ -132,6 +138,9 @@ VISITS = [
 # Shown inside of other sites' pages: without header and footer.
 EMBEDDED = [Visit("visitor", "/challenges/voc2012/leaderboards/comp3/embed")]
 
+# Forms that show something of what was typed, and store nothing.
+PREVIEWS = [Visit("organiser", "/organise/voc2012/edit", "Preview description")]
+
 REFUSED_FORMS = [
     Visit("visitor", "/sign-in", "Sign in"),
     Visit("visitor", "/register", "Register"),
@@ -157,4 +166,4 @@ def open_page(page: Page, exhibition: Exhibition, visit: Visit) -> None:
         for file in page.locator("form[data-upload] input[type=file]").all():
             file.set_input_files(NO_ARCHIVE)
         page.get_by_role("button", name=visit.press, exact=True).click()
-        page.locator(".wrong, .note.bad, [role=alert]").first.wait_for()
+        page.locator(".wrong, .note.bad, [role=alert], .preview").first.wait_for()

@@ -1,15 +1,18 @@
 """A challenge's page says the rules of its own edition."""
 
 from datetime import timedelta
+from hashlib import sha256
 
 import pytest
 from lxml import html
 
 from tests.support.browsing import signed_in
+from tests.support.challenge_pages import PAGE
 from tests.support.factories import make_challenge, make_organiser
 from tests.support.site import Site
 from vocboard.app.challenges.models import Visibility
 from vocboard.app.database import now
+from vocboard.app.pages.covers import cover
 from vocboard.evaluator.editions import load
 
 
@@ -17,7 +20,7 @@ def page_of(site: Site, edition: str) -> str:
     with site.writing() as session:
         slug = make_challenge(session, edition=edition, competitions=list(load(edition).competitions), ready=False).slug
     with site.client() as client:
-        answer = client.get(f"/challenges/{slug}")
+        answer = client.get(f"/challenges/{slug}/data")
     assert answer.status_code == 200
     return " ".join(html.fromstring(answer.text).text_content().split())
 
@@ -64,7 +67,7 @@ def test_how_coarse_scores_are_is_said(embedded_site: Site, decimals: int, said:
     with embedded_site.writing() as session:
         slug = make_challenge(session, decimals=decimals, ready=False).slug
     with embedded_site.client() as client:
-        page = " ".join(html.fromstring(client.get(f"/challenges/{slug}").text).text_content().split())
+        page = " ".join(html.fromstring(client.get(f"/challenges/{slug}/rules").text).text_content().split())
     assert said in page[page.index("Scores are shown") :]
 
 
@@ -92,3 +95,44 @@ def test_what_is_archived_before_its_deadline_is_not_said_to_have_closed(embedde
         text = client.get("/").text
     assert "Closed <time" not in text
     assert "Archived <time" in text
+
+
+def test_tabs_show_what_the_organisers_say(embedded_site: Site) -> None:
+    with embedded_site.writing() as session:
+        slug = make_challenge(session, **PAGE).slug
+    with embedded_site.client() as client:
+        pages = {tab: html.fromstring(client.get(f"/challenges/{slug}{tab}").text) for tab in ("", "/data", "/cite")}
+    assert pages[""].xpath('//p[@class="lead"]/text()') == [PAGE["summary"]]
+    assert pages[""].xpath('//div[@class="prose"]//a/@href') == ["https://ships.example"]
+    downloads = pages["/data"].xpath('//ul[@class="downloads"]/li')
+    assert [" ".join(each.text_content().split()) for each in downloads][:2] == [
+        f"Images 3 GiBSHA-256 {'0a' * 32}",
+        "Notes",
+    ]
+    assert pages["/cite"].xpath("//pre/code/text()") == [PAGE["citation"]]
+    assert pages["/cite"].xpath('//a[starts-with(@href, "mailto:")]/@href') == ["mailto:ask@ships.example"]
+    for page in pages.values():
+        assert len(page.xpath('//nav[@aria-label="Challenge"]/a[@aria-current="page"]')) == 1
+        assert len(page.xpath('//a[@rel="nofollow ugc noopener"]')) >= 1
+
+
+def test_today_is_among_the_dates_and_a_countdown_at_the_top(embedded_site: Site) -> None:
+    with embedded_site.writing() as session:
+        slug = make_challenge(session, closes_at=now() + timedelta(days=12, hours=1)).slug
+    with embedded_site.client() as client:
+        page = html.fromstring(client.get(f"/challenges/{slug}").text)
+    assert page.xpath('//ol[@class="dates"]/li/span/text()') == [
+        "Submissions open",
+        "Today",
+        "Submissions close, ranks are final",
+    ]
+    assert page.xpath('//header[@class="page-head"]//b/text()') == ["12 days left"]
+
+
+def test_a_cover_is_the_same_for_ever_and_has_no_text() -> None:
+    drawn = html.fragment_fromstring(cover("voc2012"))
+    assert sha256(cover("voc2012").encode()).hexdigest()[:16] == "ef3afcc70c381d61"
+    assert cover("voc2012") != cover("voc2007")
+    assert drawn.get("aria-hidden") == "true"
+    assert "".join(drawn.itertext()) == ""
+    assert len(cover("voc2012")) < 4000

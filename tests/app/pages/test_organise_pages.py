@@ -190,4 +190,4 @@ def test_an_archived_challenge_offers_nothing_that_it_would_refuse(embedded_site
     assert "This challenge is archived" in after[""]
     assert "This challenge is archived" in after["/statistics"]
     assert "Ban" not in after["/entrants"]  # no empty column
-    assert "only its title, description and visibility can change" in edit
+    assert "only what its page says and its visibility can change" in edit

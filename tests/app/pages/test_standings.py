@@ -41,7 +41,7 @@ def test_pages_hide_what_leaderboards_hide(embedded_site: Site) -> None:
         }.items():
             card = said(embedded_site, "/", reader, slug=slug)
             page = said(embedded_site, f"/challenges/{slug}", reader)
-            competitions = page.partition("Competitions")[2].partition("Result files")[0]
+            competitions = page.partition("Competitions")[2].partition("The first of each")[0]
             for text in hidden:
                 assert text not in card, (slug, reader)
                 assert text not in competitions, (slug, reader)
@@ -92,7 +92,7 @@ def test_a_reader_sees_the_own_rank_and_the_gap_of_rounded_means(embedded_site: 
         visitor = said(embedded_site, path, slug=slug)
         assert "3 methods" in visitor
         assert "Method of 0.9006 90.1" in visitor
-        assert "You " not in visitor.partition("Result files")[0]
+        assert "You " not in visitor.partition("The first of each")[0]
         assert "You lead" in said(embedded_site, path, first, slug=slug)
         assert "You are 3rd, 20.1 behind the best" in said(embedded_site, path, third, slug=slug)
         assert "Method of 0.9 " not in said(embedded_site, path, unpublished, slug=slug)

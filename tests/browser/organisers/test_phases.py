@@ -64,11 +64,9 @@ def test_a_second_phase_with_its_own_ground_truth(organising: Organising, year: 
         organising.button("Add phase")
         expect(organising.page.get_by_role("heading", name="Final test")).to_be_visible()
         expect(organising.page.get_by_role("link", name="Ground truth of Final test")).to_be_visible()
-    visitor.goto(f"/challenges/{challenge.slug}")
-    phases = visitor.get_by_role("region", name="Phases").get_by_role("listitem")
-    expect(phases).to_have_count(2)
-    expect(phases.nth(0)).to_contain_text("Open")
-    expect(phases.nth(1)).to_contain_text("Not yet open")
+    visitor.goto(f"/challenges/{challenge.slug}/rules")
+    expect(visitor.get_by_role("region", name="Main phase").locator(".state")).to_have_text("Open")
+    expect(visitor.get_by_role("region", name="Final test").locator(".state")).to_have_text("Not yet open")
 
 
 def test_a_leaderboard_is_hidden_until_a_date(organising: Organising, year: Year, visitor: Page) -> None:

@@ -1,0 +1,100 @@
+"""Whatever organisers write, pages show it as text; see also `test_untrusted_markdown.py`."""
+
+import json
+from collections.abc import Iterator
+from urllib.parse import urlsplit
+
+import httpx
+import pytest
+from lxml import html
+
+from tests.support.browsing import send_form, signed_in
+from tests.support.factories import make_challenge, make_organiser
+from tests.support.markup_attacks import HTML, MARKDOWN
+from tests.support.site import Site
+from vocboard.app.challenges.models import Challenge
+from vocboard.app.forms import character_error
+
+SHOWN = [text for text in HTML if character_error(text) is None]  # the others cannot be stored
+NEVER = ("iframe", "object", "embed", "base", "frame", "style", "math", "template", "marquee", "audio", "video", "img")
+ADDRESSES = ("href", "src", "action", "formaction", "xlink:href", "data", "srcset", "poster")
+
+
+def check(page: str) -> html.HtmlElement:
+    """Fail if a page has an element, an attribute or an address that its templates do not have."""
+    document = html.fromstring(page)
+    for each in document.iter():
+        if not isinstance(each.tag, str):
+            continue
+        assert each.tag not in NEVER
+        assert not [name for name in each.attrib if name.startswith("on") or name in {"srcdoc", "style"}]
+        for name in ADDRESSES:
+            assert urlsplit(each.get(name, "")).scheme in {"", "http", "https", "mailto"}, each.get(name)
+        if each.tag == "script":
+            assert (each.get("src") or "").startswith("/static/") or each.get("type") == "application/ld+json"
+        if each.tag == "link":
+            assert each.get("href", "").startswith("/static/")
+        if each.tag == "form":
+            assert (each.get("action") or "/").startswith(("/", "#"))
+        if each.tag == "meta":
+            assert (each.get("http-equiv") or "") == ""
+    return document
+
+
+def hostile(slug: str, titles: list[str]) -> dict[str, object]:
+    """Return the texts of a challenge."""
+    links = [{"title": text[:100], "url": "https://data.example/?a=b&c='"} for text in titles]
+    return {
+        "slug": slug,
+        "title": titles[0],
+        "summary": titles[-1],
+        "description": "\n\n".join(text for text in MARKDOWN if character_error(text, allowed="\n\t") is None),
+        "organised_by": "\n".join(titles),
+        "citation": "\n".join(titles),
+        "data_links": links,
+    }
+
+
+@pytest.fixture
+def challenges(embedded_site: Site) -> Iterator[tuple[httpx.Client, list[Challenge]]]:
+    """Yield a browser of their organiser, and challenges with all of these texts."""
+    with embedded_site.writing() as session:
+        organiser = make_organiser(session)
+        found = [
+            make_challenge(session, organiser=organiser, **hostile(f"hostile-{number}", titles))
+            for number, titles in enumerate(SHOWN[at : at + 6] for at in range(0, len(SHOWN), 6))
+        ]
+        email = organiser.email
+    with signed_in(embedded_site, email) as client:
+        yield client, found
+
+
+def test_most_texts_can_be_stored() -> None:
+    assert len(SHOWN) > 45
+
+
+def test_pages_show_them_as_text(challenges: tuple[httpx.Client, list[Challenge]]) -> None:
+    client, found = challenges
+    check(client.get("/").text)
+    check(client.get("/organise").text)
+    for each in found:
+        for tab in ("", "/data", "/leaderboards", "/rules", "/cite", "/submit", "/leaderboards/comp1"):
+            document = check(client.get(f"/challenges/{each.slug}{tab}").text)
+            assert " ".join(each.title.split()) in " ".join(document.text_content().split())
+        for path in (f"/organise/{each.slug}", f"/organise/{each.slug}/edit", f"/organise/{each.slug}/log"):
+            check(client.get(path).text)
+    previewed = send_form(
+        client, f"/organise/{found[0].slug}/edit", title="x", description=found[0].description, preview="1"
+    )
+    assert check(previewed.text).xpath('//*[@id="preview"]//li')
+
+
+def test_what_search_engines_read_ends_no_script(challenges: tuple[httpx.Client, list[Challenge]]) -> None:
+    client, found = challenges
+    for each in found:
+        page = client.get(f"/challenges/{each.slug}").text
+        raw = page.partition('<script type="application/ld+json">')[2].partition("</script>")[0]
+        assert "<" not in raw
+        read = json.loads(raw)
+        assert (read["name"], read["description"], read["citation"]) == (each.title, each.summary, each.citation)
+        assert [link["name"] for link in read["distribution"]] == [link["title"] for link in each.data_links]
