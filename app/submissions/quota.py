@@ -1,8 +1,7 @@
 """The quota rule: which competitions count together, until when, and the rule as people read it.
 
-Another rule changes the four functions of this module, which everything else calls, and the numbers that organisers
-choose, which are fields of `PhaseRules`. The rest decides which submissions
-count at all, and counts them.
+Another rule changes the first four functions, which everything else calls, and the numbers that organisers choose,
+which are fields of `PhaseRules`. The rest decides which submissions count at all, and whose, and counts them.
 """
 
 import uuid
