@@ -1,6 +1,6 @@
 """The catalogue of all problems of uploads.
 
-The problems that any task may have are in this package, those of one task in its folder; documentation is generated
+The problems that any task may have are in `evaluator/problems/`, those of one task in its folder; documentation is generated
 from both. No wording may hold anything derived from the ground truth.
 """
 
