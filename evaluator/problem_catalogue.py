@@ -1,7 +1,7 @@
 """The catalogue of all problems of uploads.
 
-The problems that any task may have are in `evaluator/problems/`, those of one task in its folder; documentation is generated
-from both. No wording may hold anything derived from the ground truth.
+The problems that any task may have are in `evaluator/problems/`, those of one task in its folder; documentation is
+generated from both. No wording may hold anything derived from the ground truth.
 """
 
 from collections.abc import Iterator, Mapping
