@@ -23,7 +23,7 @@ EXPLANATIONS: Mapping[DiagnosisFailure, str] = {
 }
 _LOOK_AT_THE_LOG = "Ask the operator to look at the worker’s log, then have them computed again."
 REMEDIES: Mapping[DiagnosisFailure, str] = {
-    DiagnosisFailure.NO_GROUND_TRUTH: "Upload it under Set-up, or score all submissions again by a re-score.",
+    DiagnosisFailure.NO_GROUND_TRUTH: "Upload it under Overview, or score all submissions again by a re-score.",
     DiagnosisFailure.TOO_LARGE: _LOOK_AT_THE_LOG,
     DiagnosisFailure.UNREADABLE: _LOOK_AT_THE_LOG,
     DiagnosisFailure.INTERRUPTED: _LOOK_AT_THE_LOG,

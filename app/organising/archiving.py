@@ -33,7 +33,7 @@ def archive(session: Session, *, challenge: Challenge, user: User) -> None:
         raise ConflictError(f"{number} submissions are still being evaluated. Archive the challenge afterwards.")
     if (rescore := rescores.any_open(session, challenge.id)) is not None:
         one = "A re-score" if rescore.submission_id is None else "A re-score of one submission"
-        raise ConflictError(f"{one} is {rescore.state}. Apply or discard it first: see Set-up → Ground truth.")
+        raise ConflictError(f"{one} is {rescore.state}. Apply or discard it first: see Overview → Ground truth.")
     challenge.archived_at = now()
     audit.record(session, actor=user, action="challenge.archive", subject=challenge)
 

@@ -115,7 +115,7 @@ DONE = {
     "reopened": "Challenge reopened.",
     "deleted": "Draft deleted.",
     "copied": "Copied as a draft, without dates, people and ground truth.",
-    "imported": "Challenge imported as an archived draft. Change its visibility under Set-up when it is as you expect.",
+    "imported": "Challenge imported as an archived draft. Once you have checked it, change its visibility here.",
     "invited": "Invitation sent. The person becomes an organiser by accepting it.",
     "invitation-withdrawn": "Invitation withdrawn.",
     "organiser-removed": "Organiser removed.",

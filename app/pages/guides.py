@@ -10,6 +10,7 @@ from starlette.responses import RedirectResponse, Response
 
 from vocboard.app.accounts.viewer import Identity
 from vocboard.app.errors import NotFoundError
+from vocboard.app.pages.guide_search import search
 from vocboard.app.pages.markdown import Document, document
 from vocboard.app.pages.rendering import render, theme_of
 from vocboard.app.web.cached_responses import KEPT_BUT_ASKED_FOR, Rendering, answer
@@ -28,9 +29,11 @@ _lock = Lock()  # handlers run in threads
 
 
 @router.get("/docs")
-def list_of_guides(request: Request, identity: CurrentIdentity) -> Response:
-    """List all documents."""
-    return _page(request, identity, PREFIX, "guides.html", groups=_groups())
+def list_of_guides(request: Request, identity: CurrentIdentity, q: str = "") -> Response:
+    """List all documents, or the sections in which words occur."""
+    if q:
+        return render(request, "guides.html", here=PREFIX, wanted=q, found=search(q))
+    return _page(request, identity, PREFIX, "guides.html", groups=_groups(), wanted="")
 
 
 @router.get("/docs/{path:path}")

@@ -34,6 +34,15 @@ class Heading:
 
 
 @dataclass(frozen=True, slots=True)
+class Section:
+    """The text between two headings, without markup; `anchor` and `title` are empty before the first."""
+
+    anchor: str
+    title: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
 class Document:
     """A document, ready to be shown.
 
@@ -41,12 +50,14 @@ class Document:
         title: its first heading, which is not in the body.
         body: HTML.
         contents: headings of its table of contents.
+        sections: its texts, to search in.
     """
 
     name: str
     title: str
     body: Markup
     contents: tuple[Heading, ...]
+    sections: tuple[Section, ...]
 
 
 @cache
@@ -75,7 +86,21 @@ def render(text: str, file: Path, name: str) -> Document:
     body = markdown.renderer.render(tokens, markdown.options, {})
     shown = [each for each in headings if each.level == 2] if len(headings) > MAX_HEADINGS else headings
     # The text comes from this installation's own files, and the renderer escapes what is in them.
-    return Document(name, title or name, Markup(body), tuple(shown))  # noqa: S704
+    return Document(name, title or name, Markup(body), tuple(shown), tuple(_sections(tokens)))  # noqa: S704
+
+
+def _sections(tokens: Sequence[Token]) -> Iterator[Section]:
+    anchor = title = ""
+    texts: list[str] = []
+    for place, token in enumerate(tokens):
+        if token.type == "heading_open":
+            yield Section(anchor, title, " ".join(texts))
+            anchor, title, texts = str(token.attrGet("id") or ""), _text(tokens[place + 1]), []
+        elif token.type in {"fence", "code_block"}:
+            texts.append(token.content)
+        elif token.type == "inline" and tokens[place - 1].type != "heading_open":
+            texts.append(_text(token))
+    yield Section(anchor, title, " ".join(texts))
 
 
 def _give_anchors(tokens: Sequence[Token]) -> Iterator[Heading]:

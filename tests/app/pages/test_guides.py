@@ -103,6 +103,39 @@ First <script>alert(1)</script> [bad](javascript:alert(1)) <b onclick=x>b</b>
     assert page.xpath("//img/@src") == ["/docs/images/leaderboard.png"]
 
 
+@pytest.mark.parametrize(
+    ("wanted", "address"),
+    [
+        ("new best ladder", "/docs/detail-levels#the-ladder-mechanism"),
+        ("not_an_archive", "/docs/problems#not_an_archive"),
+        ("back up database", "/docs/operators#back-up"),
+    ],
+)
+def test_search_leads_to_the_section(embedded_site: Site, wanted: str, address: str) -> None:
+    with embedded_site.client() as client:
+        page = html.fromstring(client.get("/docs", params={"q": wanted}).text)
+    found = page.xpath("//ol[@class='guide-list']/li")
+    assert found[0].xpath("./a/@href") == [address]
+    for each in found:
+        text = each.text_content().lower()
+        assert each.xpath(".//mark") or all(word in text for word in wanted.split())
+
+
+@pytest.mark.parametrize(
+    "wanted",
+    ['"', "'; DROP TABLE sections; --", "NEAR(", "a" * 5000, "*", "-", "\x00", "AND OR NOT", "<script>alert(1)"],
+)
+def test_search_takes_any_text_as_words(embedded_site: Site, wanted: str) -> None:
+    with embedded_site.client() as client:
+        answer = client.get("/docs", params={"q": wanted})
+    assert answer.status_code == 200
+    assert "<script>alert" not in answer.text
+    assert html.fromstring(answer.text).xpath("//input[@id='q']")[0].get("value") in (
+        wanted,
+        wanted.replace("\x00", "�"),
+    )
+
+
 def test_visitors_share_a_page_that_says_nothing_of_users_or_of_how_it_was_asked_for(embedded_site: Site) -> None:
     with embedded_site.writing() as session:
         email = make_user(session).email

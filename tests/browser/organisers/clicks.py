@@ -49,11 +49,14 @@ class Organising:
         """Follow a link."""
         self._click((within or self.page.get_by_role("main")).get_by_role("link", name=name, exact=True), str(name))
 
-    def tab(self, name: str) -> None:
-        """Go to another of the challenge's pages for organisers."""
-        self._click(
-            self.page.get_by_role("navigation", name="Organise").get_by_role("link", name=name, exact=True), name
-        )
+    def tab(self, name: str, page: str | None = None) -> None:
+        """Open a tab of the challenge's pages for organisers, and one of its pages; without, its first."""
+        self._click(self._tabs("Organise").get_by_role("link", name=name, exact=True), name)
+        if page is not None:
+            self._click(self._tabs(name).get_by_role("link", name=page, exact=True), page)
+
+    def _tabs(self, name: str) -> Locator:
+        return self.page.get_by_role("navigation", name=name, exact=True)
 
     def button(self, name: str, *, within: Locator | None = None) -> None:
         """Press a button."""

@@ -49,8 +49,7 @@ def test_the_ground_truth_is_corrected(
     scored(year, files, slug)
     page, board = organising.page, f"/challenges/{slug}/leaderboards/comp1"
     before = mean_on(visitor, board)
-    with organising.action(f"correct the ground truth, {chosen}", f"/challenges/{slug}"):
-        organising.tab("Set-up")
+    with organising.action(f"correct the ground truth, {chosen}", f"/organise/{slug}"):
         organising.fill("Reason for the correction optional", REASON)
         if chosen == "dropped":
             # What has to be confirmed is not scored with before.
@@ -97,7 +96,7 @@ def tab_to(page: Page, name: str, *, back: bool = False) -> None:
 def correct_by_keyboard(page: Page, tree: Path) -> None:
     """Upload a corrected tree, from the challenge's page on; its report follows."""
     page.wait_for_url("**/challenges/*")
-    tab_to(page, "Set-up")
+    tab_to(page, "Organise this challenge")
     page.keyboard.press("Enter")
     page.wait_for_url("**/organise/*")
     tab_to(page, "Reason for the correction")
@@ -146,14 +145,12 @@ def test_a_rule_is_changed(
     stricter = text.replace("threshold = 0.5", "threshold = 0.95")
     changed.write_text(stricter.replace('interpolation = "area"', 'interpolation = "11-point"'))
     wrong.write_text(changed.read_text().replace(f'name = "{EDITION}"', 'name = "Streets"'))
-    with organising.action("refuse a change", "/challenges/rules", at_most=5):
-        organising.tab("Set-up")
+    with organising.action("refuse a change", "/organise/rules", at_most=5):
         organising.choose_file("Changed edition file", wrong)
         organising.fill("Reason", "Eleven points, as in the text.")
         organising.button("Score by these rules")
         expect(page.get_by_text(f"The name changes from {EDITION} to Streets")).to_be_visible()
-    with organising.action("discard a change", "/challenges/rules", at_most=5):
-        organising.tab("Set-up")
+    with organising.action("discard a change", "/organise/rules", at_most=5):
         organising.choose_file("Changed edition file", changed)
         organising.fill("Reason", "Eleven points, as in the text.")
         organising.button("Score by these rules")
@@ -161,8 +158,7 @@ def test_a_rule_is_changed(
         organising.button("Discard")
         expect(page.get_by_role("heading", name="Nothing has changed")).to_be_visible()
     assert mean_on(visitor, board) == before
-    with organising.action("change a rule", "/challenges/rules", at_most=5):
-        organising.tab("Set-up")
+    with organising.action("change a rule", "/organise/rules", at_most=5):
         organising.choose_file("Changed edition file", changed)
         organising.fill("Reason", "Eleven points, as in the text.")
         organising.button("Score by these rules")
@@ -178,7 +174,7 @@ def test_a_rule_is_changed(
 def test_submissions_are_evaluated_again(organising: Organising, year: Year, files: dict[str, Path]) -> None:
     scored(year, files, "again")
     page = organising.page
-    with organising.action("evaluate again", "/challenges/again"):
+    with organising.action("evaluate again", "/organise/again"):
         organising.tab("Submissions")
         organising.link("Road method")
         organising.fill("Reason optional", "The entrant asked for it.")
@@ -188,14 +184,14 @@ def test_submissions_are_evaluated_again(organising: Organising, year: Year, fil
         organising.button("Apply")
         expect(page.get_by_role("heading", name="The new results are current")).to_be_visible(timeout=PATIENCE)
 
-    with organising.action("mark as failed", "/challenges/again"):
+    with organising.action("mark as failed", "/organise/again"):
         organising.tab("Submissions")
         organising.link("Road method")
         organising.unfold("Mark as failed")
         organising.fill("Reason", "The disk was full.")
         organising.button("Mark as failed")
         expect(page.locator(".note.bad", has_text="The disk was full.")).to_be_visible()
-    with organising.action("evaluate a failed one again", "/challenges/again"):
+    with organising.action("evaluate a failed one again", "/organise/again"):
         organising.tab("Submissions")
         organising.link("Road method")
         organising.button("Evaluate again")
@@ -208,8 +204,8 @@ def test_a_challenge_is_exported_imported_elsewhere_and_archived(
     scored(year, files, "moved")
     mean = mean_on(visitor, "/challenges/moved/leaderboards/comp1")
     export = tmp_path / "moved.vocboard.tar"
-    with organising.action("export", "/challenges/moved"):
-        organising.tab("Export and archive")
+    with organising.action("export", "/organise/moved"):
+        organising.tab("Set-up", "Export and archive")
         with organising.page.expect_download() as download:
             organising.button("Export challenge")
         download.value.save_as(export)
@@ -217,8 +213,8 @@ def test_a_challenge_is_exported_imported_elsewhere_and_archived(
     with tarfile.open(export) as archive:
         assert any(name.endswith(".parquet") for name in archive.getnames())
 
-    with organising.action("archive", "/challenges/moved"):
-        organising.tab("Export and archive")
+    with organising.action("archive", "/organise/moved"):
+        organising.tab("Set-up", "Export and archive")
         organising.unfold("Archive challenge")
         organising.button("Archive")
         expect(organising.page.get_by_role("status")).to_contain_text("Challenge archived.")

@@ -29,8 +29,8 @@ def test_a_co_organiser_is_invited_and_accepts(organising: Organising, year: Yea
     with year.site.writing() as session:
         challenge = make_challenge(session, organiser=year.organiser, title="Together")
         other = make_user(session, name="Otto Other").email
-    with organising.action("co-organiser", f"/challenges/{challenge.slug}"):
-        organising.tab("Organisers")
+    with organising.action("co-organiser", f"/organise/{challenge.slug}"):
+        organising.tab("People", "Organisers")
         organising.fill("Email address", other)
         organising.button("Invite")
         expect(organising.page.get_by_role("row", name=re.compile(other))).to_be_visible()
@@ -47,7 +47,7 @@ def test_a_submission_is_disqualified(organising: Organising, year: Year, signed
     board = f"/challenges/{challenge.slug}/leaderboards/comp1"
     visitor.goto(board)
     expect(visitor.get_by_role("row", name=re.compile("Suspicious method"))).to_be_visible()
-    with organising.action("disqualify", f"/challenges/{challenge.slug}"):
+    with organising.action("disqualify", f"/organise/{challenge.slug}"):
         organising.tab("Submissions")
         organising.link("Suspicious method")
         organising.unfold("Disqualify")
@@ -66,8 +66,8 @@ def test_a_submission_is_disqualified(organising: Organising, year: Year, signed
 
 def test_a_person_is_banned(organising: Organising, year: Year, signed_in: SignedIn, visitor: Page) -> None:
     challenge, entrant, _ = entered(year, "With a suspicious person")
-    with organising.action("ban", f"/challenges/{challenge.slug}"):
-        organising.tab("Entrants")
+    with organising.action("ban", f"/organise/{challenge.slug}"):
+        organising.tab("People")
         organising.unfold("Ban Eve Entrant")
         organising.fill("Reason shown to the person", "Two accounts.")
         organising.choose("Published results", "Unpublish them")
@@ -84,8 +84,7 @@ def test_the_reason_for_a_failure_is_found(organising: Organising, year: Year, s
     detail = "SoftTimeLimitExceeded: It took too long.\n  worker/evaluation.py:87 in _evaluate"
     failed = {"state": State.FAILED, "failure": "It took longer than 30 minutes.", "failure_detail": detail}
     challenge, entrant, submission = entered(year, "With a failure", published=False, **failed)
-    with organising.action("reason for a failure", f"/challenges/{challenge.slug}"):
-        organising.tab("Set-up")
+    with organising.action("reason for a failure", f"/organise/{challenge.slug}"):
         organising.link("1", within=organising.page.get_by_role("region", name="Submissions"))
         organising.link("Suspicious method")
         expect(organising.page.get_by_role("region", name="Technical reason")).to_contain_text(

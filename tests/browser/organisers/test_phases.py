@@ -43,8 +43,7 @@ def board(challenge: Challenge) -> str:
 
 def test_a_closed_challenge_is_extended(organising: Organising, year: Year, visitor: Page) -> None:
     challenge = challenge_of(year, title="To be extended", closes_at=now() - DAY / 24)
-    with organising.action("extend", f"/challenges/{challenge.slug}"):
-        organising.tab("Set-up")
+    with organising.action("extend", f"/organise/{challenge.slug}"):
         organising.link("Edit")
         organising.fill("Closes optional", typed(now() + 7 * DAY))
         organising.button("Save changes")
@@ -55,8 +54,8 @@ def test_a_closed_challenge_is_extended(organising: Organising, year: Year, visi
 
 def test_a_second_phase_with_its_own_ground_truth(organising: Organising, year: Year, visitor: Page) -> None:
     challenge = challenge_of(year, title="Two phases", closes_at=now() + DAY)
-    with organising.action("two phases", f"/challenges/{challenge.slug}"):
-        organising.tab("Phases")
+    with organising.action("two phases", f"/organise/{challenge.slug}"):
+        organising.link("Phases, admitted people, extra quota")
         organising.link("Add phase")
         organising.fill("Name", "Final test")
         organising.fill("URL name", "final")
@@ -74,8 +73,7 @@ def test_a_leaderboard_is_hidden_until_a_date(organising: Organising, year: Year
     add_result(year, challenge, "Early method", 0.5)
     visitor.goto(board(challenge))
     expect(visitor.get_by_role("row", name=re.compile("Early method"))).to_be_visible()
-    with organising.action("hide the leaderboard", f"/challenges/{challenge.slug}"):
-        organising.tab("Set-up")
+    with organising.action("hide the leaderboard", f"/organise/{challenge.slug}"):
         organising.link("Edit")
         organising.fill("Visible from optional", typed(now() + DAY))
         organising.button("Save changes")
@@ -88,8 +86,7 @@ def test_a_leaderboard_is_hidden_until_a_date(organising: Organising, year: Year
 def test_a_leaderboard_is_frozen_on_a_date(organising: Organising, year: Year, visitor: Page) -> None:
     challenge = challenge_of(year, title="Frozen")
     add_result(year, challenge, "Early method", 0.5)
-    with organising.action("freeze", f"/challenges/{challenge.slug}"):
-        organising.tab("Set-up")
+    with organising.action("freeze", f"/organise/{challenge.slug}"):
         organising.link("Edit")
         organising.fill("Freeze on optional", typed(now()))
         expect(organising.page.get_by_label("On a date")).to_be_checked()
@@ -107,8 +104,7 @@ def test_a_leaderboard_is_frozen_on_a_date(organising: Organising, year: Year, v
 def test_a_leaderboard_is_anonymous_until_a_date(organising: Organising, year: Year, visitor: Page) -> None:
     challenge = challenge_of(year, title="Anonymous")
     add_result(year, challenge, "Named method", 0.5)
-    with organising.action("anonymise", f"/challenges/{challenge.slug}"):
-        organising.tab("Set-up")
+    with organising.action("anonymise", f"/organise/{challenge.slug}"):
         organising.link("Edit")
         organising.fill("Anonymous until optional", typed(now() + DAY))
         organising.button("Save changes")
@@ -124,8 +120,8 @@ def test_extra_quota_for_a_person(organising: Organising, year: Year, signed_in:
     theirs = signed_in(entrant)
     theirs.goto(f"/challenges/{challenge.slug}/submit")
     expect(theirs.get_by_text("0 of 1")).to_be_visible()
-    with organising.action("extra quota", f"/challenges/{challenge.slug}"):
-        organising.tab("Entrants")
+    with organising.action("extra quota", f"/organise/{challenge.slug}"):
+        organising.tab("People")
         organising.link("Extra quota for Entrant of First attempt")
         organising.fill("Extra submissions per competition", "2")
         organising.fill("Until UTC", typed(now() + 7 * DAY))

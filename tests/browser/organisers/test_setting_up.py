@@ -37,8 +37,7 @@ def test_a_custom_edition_from_draft_to_open(
         expect(page.get_by_text(f"{EDITION}, your own")).to_be_visible()
         expect(page.get_by_text("2 required steps left.")).to_be_visible()
 
-    with organising.action("faulty ground truth", "/challenges/roads"):
-        organising.tab("Set-up")
+    with organising.action("faulty ground truth", "/organise/roads"):
         organising.choose_file(UPLOAD, files["faulty"])
         expect(page.get_by_text("The ground truth could not be read.")).to_be_visible(timeout=PATIENCE)
         listed = page.locator(".problems .message")
@@ -46,8 +45,7 @@ def test_a_custom_edition_from_draft_to_open(
         expect(listed.nth(0)).to_contain_text("is not well-formed XML")
         expect(listed.nth(1)).to_contain_text("<xmax> is 'a212', expected a number")
 
-    with organising.action("ground truth", "/challenges/roads"):
-        organising.tab("Set-up")
+    with organising.action("ground truth", "/organise/roads"):
         organising.choose_file(UPLOAD, files["devkit"])
         expect(page.locator(".state.open", has_text="Current")).to_be_visible(timeout=PATIENCE)
         expect(page.get_by_text("1 required step left.")).to_be_visible()
@@ -64,8 +62,7 @@ def test_a_custom_edition_from_draft_to_open(
 
     visitor.goto("/challenges/roads")
     expect(visitor.get_by_role("heading", name="Not found")).to_be_visible()
-    with organising.action("open", "/challenges/roads"):
-        organising.tab("Set-up")
+    with organising.action("open", "/organise/roads"):
         organising.link(re.compile("^Change the visibility"))
         organising.tick(re.compile("Public"))
         organising.button("Save changes")
@@ -86,8 +83,8 @@ def test_a_draft_is_deleted(organising: Organising, year: Year) -> None:
             visibility=Visibility.DRAFT,
             ready=False,
         )
-    with organising.action("delete a draft", f"/challenges/{draft.slug}"):
-        organising.tab("Export and archive")
+    with organising.action("delete a draft", f"/organise/{draft.slug}"):
+        organising.tab("Set-up", "Export and archive")
         organising.unfold("Delete draft")
         organising.button("Delete permanently")
         expect(organising.page.get_by_role("status")).to_have_text("Draft deleted.")
