@@ -5,18 +5,17 @@ mean. Other ground truths are searched for with the same scores, points, interva
 """
 
 import uuid
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 from itertools import combinations
-from typing import TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from tests.attack import detections
 from tests.attack.detections import FILLER, Answer, Claims
-from tests.attack.labels import SPANS, Labels, Ranking, without
+from tests.attack.labels import Labels, Ranking
 from vocboard.evaluator.editions import Interpolation
 from vocboard.evaluator.evidence.average_precision import ResampledAveragePrecision
 from vocboard.evaluator.metrics.precision_recall import Judgement
@@ -28,14 +27,15 @@ from vocboard.worker.replicates import weights_of
 
 UNIT = 10.0**-FEW_DECIMALS  # to which ends are rounded outwards
 HIDDEN_OR_NOT = 1.0  # distance of an end that is shown in one case only
-ATTEMPTS, STEPS = 6, 8000  # of the search for images
+STEPS, STEPS_OF_EFFECTS = 400_000, 300  # of the search for images, and between computations of effects
+MORE_PAIRS, CANDIDATES = 8, 400  # exchanged in a step, at most; and pairs of which the best is chosen
 FEW_STEPS = 250  # of the search for boxes, from each ground truth with the same scores
 START_TEMPERATURE, COOLING, LEAST_TEMPERATURE = 0.0005, 0.9995, 1e-5
+TEMPERATURE = 2 * LEAST_TEMPERATURE  # of the search for images
 FAR, TOO_FAR = 0.01, 1.0  # of scores and points: statistics are not looked at
 Order = NDArray[np.intp]
 Ends = NDArray[np.float64]  # (intervals, 2), NaN for those that are not shown
 Scores = Mapping[str, ReplicatedScore]
-State = TypeVar("State")
 parts_of = cache(draw_parts)
 
 
@@ -104,35 +104,6 @@ class Statistics:
         return float(beyond[~is_one].sum()) + HIDDEN_OR_NOT * differently_hidden + LEAST_TEMPERATURE
 
 
-def settled(
-    state: State,
-    change: Callable[[State], State | None],
-    distance: Callable[[State], float],
-    random: np.random.Generator,
-    *,
-    steps: int,
-) -> State | None:
-    """Anneal a ground truth until what is shown is the same; None if that does not succeed.
-
-    Args:
-        change: returns a slightly different one, or None.
-        distance: how far what is shown for one is from what is shown.
-        steps: how many changes are tried.
-    """
-    far, temperature = distance(state), START_TEMPERATURE
-    for _ in range(steps):
-        if far == 0:
-            return state
-        other = change(state)
-        if other is None:
-            continue
-        changed = distance(other)
-        if changed <= far or random.random() < np.exp((far - changed) / temperature):
-            state, far = other, changed
-        temperature = max(temperature * COOLING, LEAST_TEMPERATURE)
-    return state if far == 0 else None
-
-
 @dataclass(frozen=True, eq=False)
 class Board:
     """Lists of all images by an attacker, published beside those of others.
@@ -159,47 +130,80 @@ def certain(
 ) -> list[int]:
     """Return the positives for which no other truth was found that denies them; an upper bound of what is certain.
 
+    Walks from the truth to others, mostly among those of which the same is shown.
+
     Args:
         rankings: what is shown of the lists without statistics.
         most: stop when so few are left.
     """
     shown, doubtful = board.statistics(truth), truth != 1
-    places = [np.argsort(one.order) for one in rankings]
+    bounds = [one.bounds(int(np.count_nonzero(truth == 1))) for one in rankings]
+    least, greatest = (np.concatenate(which) for which in zip(*bounds, strict=True))
 
     def distance(labels: Labels) -> float:
         far = sum(one.distance(labels) for one in rankings)
         return far + (board.statistics(labels).distance(shown) if far <= FAR else TOO_FAR)
 
-    for attempt in range(ATTEMPTS):
-        for item in np.flatnonzero(~doubtful).tolist():
-            if doubtful[item]:
-                continue
-            near = without(truth, item, rankings, attempt, random)
-            if near is not None:
-                kept, wanted = item, np.flatnonzero(~doubtful)
-
-                def change(labels: Labels, kept: int = kept, wanted: Order = wanted) -> Labels | None:
-                    """Exchange two labels of images that are close in a list, by turns one of them still certain."""
-                    which, span = random.integers(len(rankings)), SPANS[random.integers(len(SPANS))]
-                    order = rankings[which].order
-                    first = (
-                        places[which][random.choice(wanted)] if random.random() < 0.5 else random.integers(len(order))
-                    )
-                    second = first + random.integers(-span, span + 1)
-                    if not 0 <= second < len(order):
-                        return None
-                    one, other = order[first], order[second]
-                    if labels[one] == labels[other] or kept in (one, other):
-                        return None
-                    changed = labels.copy()
-                    changed[one], changed[other] = labels[other], labels[one]
-                    return changed
-
-                if (found := settled(near, change, distance, random, steps=STEPS)) is not None:
-                    doubtful |= found != 1
-            if np.count_nonzero(~doubtful) <= most:
-                return np.flatnonzero(~doubtful).tolist()
+    labels, far = truth, 0.0
+    for step in range(STEPS):
+        if np.count_nonzero(~doubtful) <= most:
+            break
+        if step % STEPS_OF_EFFECTS == 0:
+            effects = np.concatenate([one.effects(labels) for one in rankings], axis=1)
+        now = np.concatenate([one.exact(labels) for one in rankings])
+        other = exchanged(labels, doubtful, Aim(now, effects, least, greatest), random)
+        changed = distance(other)
+        if changed <= far or random.random() < np.exp((far - changed) / TEMPERATURE):
+            labels, far = other, changed
+            if far == 0:
+                doubtful |= labels != 1
     return np.flatnonzero(~doubtful).tolist()
+
+
+@dataclass(frozen=True, eq=False)
+class Aim:
+    """Scores and points of a ground truth, and those which are shown in the same way.
+
+    Attributes:
+        now: (values,)
+        effects: (items, values) of making each item a positive, about.
+        least, greatest: (values,)
+    """
+
+    now: NDArray[np.float64]
+    effects: NDArray[np.float64]
+    least: NDArray[np.float64]
+    greatest: NDArray[np.float64]
+
+    def misses(self, values: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return by how much (..., values) are shown differently."""
+        return (np.maximum(self.least - values, 0) + np.maximum(values - self.greatest, 0)).sum(axis=-1)
+
+
+def exchanged(labels: Labels, doubtful: NDArray[np.bool_], aim: Aim, random: np.random.Generator) -> Labels:
+    """Make a positive a negative, mostly one still certain, and others the reverse so that about the same is shown."""
+    other = labels.copy()
+    wanted = np.flatnonzero(~doubtful & (labels == 1))
+    first = random.choice(wanted if len(wanted) and random.random() < 0.7 else np.flatnonzero(labels == 1))
+    negative = np.flatnonzero(labels == -1)
+    misses = aim.misses(aim.now - aim.effects[first] + aim.effects[negative])
+    place = min(int(random.exponential(6)), len(negative) - 1)
+    second = negative[np.argpartition(misses + 1e-9 * random.random(len(misses)), place)[place]]
+    other[first], other[second] = -1, 1
+    values = aim.now - aim.effects[first] + aim.effects[second]
+    for _ in range(MORE_PAIRS):
+        if (least := aim.misses(values)) == 0:
+            break
+        ones = random.choice(np.setdiff1d(np.flatnonzero(other == 1), second), CANDIDATES)
+        others = random.choice(np.setdiff1d(np.flatnonzero(other == -1), first), CANDIDATES)
+        changes = aim.effects[others] - aim.effects[ones]
+        misses = aim.misses(values + changes)
+        best = int(np.argmin(misses))
+        if misses[best] >= least:
+            break
+        other[ones[best]], other[others[best]] = -1, 1
+        values = values + changes[best]
+    return other
 
 
 @dataclass(frozen=True, eq=False)
@@ -257,15 +261,21 @@ def certain_boxes(
     shown = board.statistics(truth)
     doubtful = truth.claims != 1
 
-    def change(boxes: Boxes) -> Boxes:
-        """Move one to three objects to images with a listed box, or to any."""
-        elsewhere = boxes.elsewhere.copy()
-        moved = random.integers(len(elsewhere), size=random.integers(1, 4))
-        elsewhere[moved] = random.choice(board.image) if random.random() < 0.5 else random.integers(board.images)
-        return replace(boxes, elsewhere=elsewhere)
-
-    def distance(boxes: Boxes) -> float:
-        return board.statistics(boxes).distance(shown)
+    def is_reached(boxes: Boxes) -> bool:
+        """Move objects that no box matches, one to three at a time, until the same is shown, if that succeeds."""
+        far, temperature = board.statistics(boxes).distance(shown), START_TEMPERATURE
+        for _ in range(FEW_STEPS):
+            if far == 0:
+                break
+            elsewhere = boxes.elsewhere.copy()
+            moved = random.integers(len(elsewhere), size=random.integers(1, 4))
+            elsewhere[moved] = random.choice(board.image) if random.random() < 0.5 else random.integers(board.images)
+            other = replace(boxes, elsewhere=elsewhere)
+            changed = board.statistics(other).distance(shown)
+            if changed <= far or random.random() < np.exp((far - changed) / temperature):
+                boxes, far = other, changed
+            temperature = max(temperature * COOLING, LEAST_TEMPERATURE)
+        return far == 0
 
     others = [fit for near in detections.near(truth.claims) for fit in detections.fitting(near, answers)]
     for place in random.permutation(len(others)):
@@ -277,6 +287,6 @@ def certain_boxes(
         number = positives - np.count_nonzero(claims == 1)
         more = random.integers(board.images, size=max(number - len(truth.elsewhere), 0))
         elsewhere = random.permutation(np.append(truth.elsewhere, more).astype(np.int32))[:number]
-        if settled(Boxes(claims, elsewhere), change, distance, random, steps=FEW_STEPS) is not None:
+        if is_reached(Boxes(claims, elsewhere)):
             doubtful |= claims != 1
     return np.flatnonzero(~doubtful).tolist()

@@ -45,12 +45,46 @@ class Ranking:
             found += 3 * self._beyond(profile(np.where(by_rank >= 0, 1, -1))[1], self.with_difficult)
         if self.points is not None:
             points[:SHOWN_FROM] = points[SHOWN_FROM]
-            positives = int(np.count_nonzero(by_rank == 1))
-            width, highest = step(positives, is_mean_score=False), ceilings(positives)
-            is_lowered = self.points >= np.round(highest / width) * width - 1e-9
-            least, greatest = self.points - width / 2, np.where(is_lowered, 1.0, self.points + width / 2)
+            least, greatest = self._points_between(int(np.count_nonzero(by_rank == 1)))
             found += float((np.maximum(least - points, 0) + np.maximum(points - greatest, 0)).sum())
         return found
+
+    def bounds(self, positives: int) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """Return between which values of `exact` the same is shown."""
+        half = 0.499 * 10.0**-self.decimals
+        least, greatest = np.array([self.area - half]), np.array([self.area + half])
+        if self.points is None:
+            return least, greatest
+        lowest, highest = self._points_between(positives)
+        return np.append(least, lowest[SHOWN_FROM:]), np.append(greatest, highest[SHOWN_FROM:])
+
+    def exact(self, labels: Labels) -> NDArray[np.float64]:
+        """Return the score, and the points from the first shown one on if there are any, before rounding."""
+        points, area = profile(labels[self.order])
+        return np.append(area, points[SHOWN_FROM:] if self.points is not None else [])
+
+    def effects(self, labels: Labels) -> NDArray[np.float64]:
+        """Return (items, values): by how much making an item a positive raises each value of `exact`, about."""
+        by_rank = labels[self.order]
+        effects = np.zeros((len(labels), 1 if self.points is None else 1 + len(ELEVEN_RECALLS) - SHOWN_FROM))
+        area = profile(by_rank)[1]
+        for rank in np.flatnonzero(by_rank):
+            other = by_rank.copy()
+            other[rank] = -by_rank[rank]
+            effects[self.order[rank], 0] = (profile(other)[1] - area) * other[rank]
+        if self.points is not None:
+            counted = np.flatnonzero(by_rank)
+            hits = np.cumsum(by_rank[counted] == 1)
+            before = np.searchsorted(hits, np.ceil(hits[-1] * ELEVEN_RECALLS[SHOWN_FROM:] - 1e-9))
+            is_before = np.argsort(self.order)[:, None] <= counted[before]
+            effects[:, 1:] = is_before / (before + 1)
+        return effects
+
+    def _points_between(self, positives: int) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        assert self.points is not None
+        width, highest = step(positives, is_mean_score=False), ceilings(positives)
+        is_lowered = self.points >= np.round(highest / width) * width - 1e-9
+        return self.points - width / 2, np.where(is_lowered, 1.0, self.points + width / 2)
 
     def _beyond(self, value: float, shown: float) -> float:
         return max(abs(value - shown) - 0.499 * 10.0**-self.decimals, 0.0)
