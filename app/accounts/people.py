@@ -43,10 +43,17 @@ def checked_person(checks: FieldChecks, *, email: str, name: str, affiliation: s
     normalised = normalised_email(email)
     if normalised is None:
         checks.fail("email", "This is not an email address.")
-    tidy_name = checks.line("name", name, max_length=200, required=True)
-    tidy_affiliation = checks.line("affiliation", affiliation, max_length=200)
+    names = checked_names(checks, name=name, affiliation=affiliation)
     passwords.check(checks, "password", password, about=(email, name))
-    return {"email": normalised or "", "name": tidy_name, "affiliation": tidy_affiliation}
+    return {"email": normalised or "", **names}
+
+
+def checked_names(checks: FieldChecks, *, name: str, affiliation: str) -> dict[str, str]:
+    """Return the normalised columns `name` and `affiliation` of a user, and record errors."""
+    return {
+        "name": checks.line("name", name, max_length=200, required=True),
+        "affiliation": checks.line("affiliation", affiliation, max_length=200),
+    }
 
 
 def new_user(*, email: str, name: str, affiliation: str, password: str, role: Role) -> User:

@@ -15,15 +15,17 @@ from sqlalchemy.orm import Session
 from vocboard.app import rate_limits
 from vocboard.app.accounts import queries
 from vocboard.app.accounts.models import ApiToken, User, WebSession
+from vocboard.app.accounts.people import checked_names
 from vocboard.app.accounts.secret_tokens import digest, new_secret
 from vocboard.app.accounts.tokens import acting_with, create_token, revoke_token, tokens_of, user_of_token
 from vocboard.app.audit import service as audit
 from vocboard.app.database import now
 from vocboard.app.errors import NotFoundError, NotSignedInError, WrongPasswordError
-from vocboard.app.forms import cleaned
+from vocboard.app.forms import FieldChecks, cleaned
 
 __all__ = [
     "acting_with",
+    "change_profile",
     "create_token",
     "is_use_worth_recording",
     "password_hash_of",
@@ -111,6 +113,25 @@ def sign_out(session: Session, *, web_session: WebSession) -> None:
     session.execute(delete(WebSession).where(WebSession.id == web_session.id))
     person = audit.PersonId(web_session.user_id)
     audit.record(session, actor=person, action="user.sign_out", subject=person)
+
+
+def change_profile(session: Session, *, user: User, name: str, affiliation: str) -> User:
+    """Change the name and affiliation of a user's account; what was submitted keeps the names given with it.
+
+    Raises:
+        InvalidInputError: for `name`, `affiliation`.
+        NotSignedInError: the user no longer exists.
+    """
+    checks = FieldChecks()
+    tidy = checked_names(checks, name=name, affiliation=affiliation)
+    checks.finish()
+    stored = queries.locked_user(session, user.id)
+    if stored is None:
+        raise NotSignedInError("Sign in first.")
+    if (stored.name, stored.affiliation) != (tidy["name"], tidy["affiliation"]):
+        stored.name, stored.affiliation = tidy["name"], tidy["affiliation"]
+        audit.record(session, actor=user, action="user.change_profile", subject=stored)
+    return stored
 
 
 def sessions_of(session: Session, user: User) -> Sequence[WebSession]:

@@ -1,17 +1,21 @@
-"""The owner of a token, and registrations that wait for approval."""
+"""The user's own account, and registrations that wait for approval."""
 
 import uuid
+from typing import Any
 
-from fastapi import APIRouter
-from pydantic import BaseModel, Field
+from fastapi import APIRouter, Response
+from pydantic import BaseModel, ConfigDict, Field
 
 from vocboard.app.accounts import registration
-from vocboard.app.accounts.models import Role, Scope
+from vocboard.app.accounts import service as accounts
+from vocboard.app.accounts.models import Role, Scope, User
+from vocboard.app.accounts.own_data import stored_about
+from vocboard.app.accounts.viewer import Identity
 from vocboard.app.api.paging import ItemPage, Paging
 from vocboard.app.api.problems import problem_responses
 from vocboard.app.api.schemas.values import FromObject, Instant
 from vocboard.app.web.dependencies import AccountServiceDep, DatabaseDep
-from vocboard.app.web.identity import ApiIdentity, ApiOrganiser
+from vocboard.app.web.identity import ApiIdentity, ApiOrganiser, ReadingUser, SubmittingUser
 
 router = APIRouter()
 REFUSALS = problem_responses(401, 403, 404, 409)
@@ -29,6 +33,17 @@ class Me(BaseModel):
     approved: bool
 
 
+class AccountChanges(BaseModel):
+    """Changes of the user's own account; what is left out stays."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    name: str | None = Field(
+        default=None, description="Name of the person. Submissions keep the names given with them."
+    )
+    affiliation: str | None = Field(default=None, description="Affiliation, filled in for new submissions.")
+
+
 class WaitingRegistration(FromObject):
     """A user with a confirmed email address who is waiting for an organiser's approval."""
 
@@ -42,7 +57,30 @@ class WaitingRegistration(FromObject):
 @router.get("/me", responses=problem_responses(401), tags=["account"])
 def me(identity: ApiIdentity) -> Me:
     """Return the owner and the scopes of the token."""
-    user = identity.token.user if identity.token else identity.require_user()
+    return _described(identity.token.user if identity.token else identity.require_user(), identity)
+
+
+@router.patch("/account", responses=problem_responses(401, 403, 422), tags=["account"])
+def change_account(database: DatabaseDep, user: SubmittingUser, identity: ApiIdentity, changes: AccountChanges) -> Me:
+    """Change the name or the affiliation of the user's own account."""
+    given = {"name": user.name, "affiliation": user.affiliation, **changes.model_dump(exclude_none=True)}
+    with database.writing() as session:
+        changed = accounts.change_profile(session, user=user, **given)
+    return _described(changed, identity)
+
+
+@router.get("/account/export", responses=problem_responses(401, 403), tags=["account"])
+def export_account(database: DatabaseDep, user: ReadingUser, response: Response) -> dict[str, list[dict[str, Any]]]:
+    """Return what the server stores about the user, by table: also sessions, upload attempts and the user's actions.
+
+    Passwords, secrets of tokens and links, and their hashes are left out. Archives and scores are in the submissions.
+    """
+    response.headers["Content-Disposition"] = 'attachment; filename="account.json"'
+    with database.reading() as session:
+        return stored_about(session, user)
+
+
+def _described(user: User, identity: Identity) -> Me:
     return Me(
         email=user.email,
         name=user.name,

@@ -1,4 +1,4 @@
-"""The account page: password, browser sessions, API tokens."""
+"""The account page: name, password, browser sessions, API tokens."""
 
 import json
 import uuid
@@ -46,6 +46,13 @@ class TokenForm(BaseModel):
     password: str = ""
 
 
+class ProfileForm(BaseModel):
+    """The form to change name and affiliation."""
+
+    name: str = ""
+    affiliation: str = ""
+
+
 class PasswordForm(BaseModel):
     """The form to change the password."""
 
@@ -61,6 +68,23 @@ def account_page(request: Request, database: DatabaseDep, settings: SettingsDep,
     if shown:
         forget(response, settings)
     return response
+
+
+@router.post("/account/profile", dependencies=[Depends(protect_form)])
+def change_profile(
+    request: Request,
+    settings: SettingsDep,
+    database: DatabaseDep,
+    user: SignedIn,
+    form: Annotated[ProfileForm, Form()],
+) -> Response:
+    """Change the name and the affiliation."""
+    try:
+        with database.writing() as session:
+            accounts.change_profile(session, user=user, **form.model_dump())
+    except ServiceError as error:
+        return _page(request, database, settings, user, profile=form, profile_errors=FormErrors.of(error))
+    return go_to("/account", done="profile")
 
 
 @router.post("/account/password", dependencies=[Depends(protect_form)])
@@ -139,6 +163,8 @@ def _page(
     token_form: TokenForm | None = None,
     token_errors: FormErrors = NO_ERRORS,
     password_errors: FormErrors = NO_ERRORS,
+    profile: ProfileForm | None = None,
+    profile_errors: FormErrors = NO_ERRORS,
     new_token: Mapping[str, str] | None = None,
 ) -> Response:
     with database.reading() as session:
@@ -148,7 +174,9 @@ def _page(
     return render(
         request,
         "account.html",
-        status=max(token_errors.status, password_errors.status),
+        status=max(token_errors.status, password_errors.status, profile_errors.status),
+        profile=(profile or ProfileForm(name=user.name, affiliation=user.affiliation)).model_dump(),
+        profile_errors=profile_errors,
         tokens=tokens,
         sessions=sessions,
         now=now(),

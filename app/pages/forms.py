@@ -102,6 +102,7 @@ DONE = {
     "rejected": "Registration rejected. The account is disabled.",
     "signed-out": "You are signed out.",
     "password": "Password changed. You are signed out everywhere else, and all API tokens are revoked.",
+    "profile": "Name changed.",
     "session": "Session signed out.",
     "token": "Token revoked.",
     "published": "Published: the result is on the leaderboard.",

@@ -134,6 +134,8 @@ image_set = "test"
 TABLE: Mapping[str, tuple[Rule, ...]] = {
     # The API.
     "GET /api/v1/me": (Rule(SIGNED_IN),),
+    "PATCH /api/v1/account": (Rule(SIGNED_IN, scope=Scope.SUBMIT, json={"name": "Another Name"}),),
+    "GET /api/v1/account/export": (Rule(SIGNED_IN, scope=Scope.READ),),
     "GET /api/v1/challenges": (Rule(EVERYONE, scope=Scope.READ),),
     "POST /api/v1/challenges": (
         Rule(MAY_CREATE, scope=Scope.ORGANISE, json={"slug": "new", "title": "New", "edition": "VOC2007"}),
@@ -370,6 +372,7 @@ TABLE: Mapping[str, tuple[Rule, ...]] = {
     "POST /invitations/{invitation_id}/accept": (Rule(OWNER, {"invitation_id": "accepted-invitation"}),),
     "POST /invitations/{invitation_id}/decline": (Rule(OWNER, {"invitation_id": "declined-invitation"}),),
     "GET /account": (Rule(SIGNED_IN),),
+    "POST /account/profile": (Rule(SIGNED_IN, form={"name": "Another Name"}),),
     "POST /account/password": (Rule(SIGNED_IN),),
     "POST /account/tokens": (Rule(SIGNED_IN),),
     "POST /account/tokens/{token_id}/revoke": (Rule(OWNER, {"token_id": "token"}),),

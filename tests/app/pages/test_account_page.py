@@ -103,3 +103,15 @@ def test_a_new_password_needs_the_present_one_and_ends_other_sessions_and_tokens
         assert here.get("/account").status_code == 200
         assert there.get("/account").status_code == 303
         sign_in(there, email, new)
+
+
+def test_a_name_can_be_changed(embedded_site: Site) -> None:
+    email = account(embedded_site, name="Ada Byron")
+    with signed_in(embedded_site, email) as client:
+        wrong = send_form(client, "/account", "/account/profile", name=" ", affiliation="Lab\u202e")
+        assert wrong.status_code == 422
+        assert "Required." in wrong.text
+        assert client.get("/api/v1/me").json()["name"] == "Ada Byron"
+        done = send_form(client, "/account", "/account/profile", name="Ada Lovelace", affiliation="")
+        assert done.headers["location"] == "/account?done=profile"
+        assert {"name": "Ada Lovelace", "affiliation": ""}.items() <= client.get("/api/v1/me").json().items()

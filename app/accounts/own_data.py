@@ -1,0 +1,53 @@
+"""What the server stores about a person, for the person to download."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from sqlalchemy import LargeBinary, or_, select
+from sqlalchemy.orm import Session
+
+from vocboard.app.accounts.models import User
+from vocboard.app.database import Base
+
+# The tables with rows about a person, and the columns that say about whom they are. What only organisers see of people
+# (`submission_sequences`), what the person has done as an organiser, and mail (`outbox`), which the web process may not
+# read, are left out.
+BY_ID: Mapping[str, str] = {
+    "users": "id",
+    "sessions": "user_id",
+    "api_tokens": "user_id",
+    "email_links": "user_id",
+    "challenge_organisers": "user_id",
+    "bans": "user_id",
+    "methods": "user_id",
+    "submissions": "user_id",
+    "idempotency_keys": "user_id",
+    "uploads": "user_id",
+    "resumable_uploads": "user_id",
+    "audit_events": "actor_id",
+}
+BY_EMAIL: Mapping[str, str] = {
+    "phase_admissions": "email",
+    "extra_quotas": "email",
+    "challenge_invitations": "email",
+}
+# A hash of a secret, and a text that is for organisers. Nor are columns of bytes included, such as the hashes of tokens
+# and of the images that a method was trained on.
+LEFT_OUT = frozenset({"password_hash", "failure_detail"})
+
+
+def stored_about(session: Session, user: User) -> dict[str, list[dict[str, Any]]]:
+    """Return the rows about a person by table, the values by column."""
+    tables = Base.metadata.tables
+    own = (tables[name].c for name in ("api_tokens", "submissions"))
+    object_id = tables["audit_events"].c.object_id
+    of_own = or_(object_id == user.id, *(object_id.in_(select(of.id).where(of.user_id == user.id)) for of in own))
+    found = {}
+    for name, owner in {**BY_ID, **BY_EMAIL}.items():
+        table = tables[name]
+        shown = [each for each in table.c if each.name not in LEFT_OUT and not isinstance(each.type, LargeBinary)]
+        rows = select(*shown).where(table.c[owner] == (user.id if name in BY_ID else user.email))
+        if name == "audit_events":
+            rows = rows.where(of_own)
+        found[name] = [dict(row) for row in session.execute(rows.order_by(*table.primary_key)).mappings()]
+    return found
