@@ -1,5 +1,6 @@
 """The database that the PostgreSQL container makes, and what its roles may do there once `migrate` has run."""
 
+import contextlib
 import uuid
 from collections.abc import Iterator
 
@@ -12,6 +13,9 @@ from tests.support.installation import ROLES, roles, run_roles_script
 from tests.support.postgres import PostgresServer, conninfo, postgres_server
 from tests.support.services import in_full, needed
 from vocboard import migrations
+from vocboard.app.accounts.models import User
+from vocboard.app.accounts.own_data import stored_about
+from vocboard.app.database import Database
 
 pytestmark = pytest.mark.services
 PASSWORDS = {
@@ -50,6 +54,12 @@ def test_web_reads_scores_and_writes_none(database: URL, table: str, statement: 
         connection.execute(sql.SQL("SELECT FROM {}").format(sql.Identifier(table)))
         with pytest.raises(psycopg.errors.InsufficientPrivilege):
             connection.execute(sql.SQL(statement).format(sql.Identifier(table)))
+
+
+def test_web_reads_what_people_may_download_about_themselves(database: URL) -> None:
+    web = database.set(username="vocboard_web", password=PASSWORDS["VOCBOARD_WEB_PASSWORD"])
+    with contextlib.closing(Database(in_full(web))) as opened, opened.reading() as session:
+        assert not any(stored_about(session, User(id=uuid.uuid4(), email="nobody@lab.example")).values())
 
 
 @pytest.mark.parametrize("table", ["users", "sessions", "api_tokens"])
