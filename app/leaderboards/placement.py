@@ -4,7 +4,7 @@ Everything comes from the leaderboard as its readers see it, so nothing is told 
 """
 
 import uuid
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 
@@ -15,6 +15,7 @@ from vocboard.app.evaluations.results import visible_means
 from vocboard.app.evaluations.rounding import rounded
 from vocboard.app.leaderboards.board import Board
 from vocboard.app.leaderboards.ranking import Standing, order, ranks
+from vocboard.app.leaderboards.statistics import Interval
 from vocboard.app.submissions import queries
 from vocboard.app.submissions.models import State, Submission
 
@@ -56,6 +57,7 @@ class Placement:
         place: the index of its row, from 0; None if the leaderboard does not have it.
         rank: its rank, or the one that it would have; None without a mean, or if a frozen leaderboard does not have it.
         rank_range: the best and the worst rank that the differences allow; None unless its row shows them.
+        interval: of its mean; None unless its row shows it.
         count: methods on the leaderboard, with this one if it has a rank.
         mean: of the other methods.
         classes: of the other methods, by class; empty if the leaderboard has no classes.
@@ -64,28 +66,35 @@ class Placement:
     place: int | None
     rank: int | None
     rank_range: tuple[int, int] | None
+    interval: Interval | None
     count: int
     is_frozen: bool
     mean: Published
     classes: dict[str, Published] = field(default_factory=dict)
 
 
-def result_to_place(session: Session, submission: Submission, competition: str, *, is_complete: bool) -> Result | None:
-    """Return the current result of a submission in a competition; None if it cannot be on a leaderboard.
+def results_to_place(
+    session: Session, submission: Submission, competitions: Mapping[str, bool]
+) -> Mapping[str, Result]:
+    """Return the current results of a submission by competition; empty if it cannot be on a leaderboard.
 
     Args:
-        is_complete: whether it entered every class.
+        competitions: whether it entered every class of each.
     """
     if submission.state is not State.SCORED or submission.is_rehearsal or submission.held_back_at is not None:
-        return None
-    replaced = queries.published_competitors(session, submission, [competition])
-    return Result(
-        submission.id,
-        visible_means(session, [submission], for_organisers=False).get(submission.id, {}).get(competition),
-        is_complete=is_complete,
-        submitted_at=submission.created_at,
-        replaces=frozenset(one.id for one in replaced),
-    )
+        return {}
+    replaced = queries.published_competitors(session, submission, competitions)
+    means = visible_means(session, [submission], for_organisers=False).get(submission.id, {})
+    return {
+        key: Result(
+            submission.id,
+            means.get(key),
+            is_complete=is_complete,
+            submitted_at=submission.created_at,
+            replaces=frozenset(one.id for one in replaced if key in one.published_competitions),
+        )
+        for key, is_complete in competitions.items()
+    }
 
 
 def placement(board: Board, result: Result) -> Placement:
@@ -95,11 +104,12 @@ def placement(board: Board, result: Result) -> Placement:
     leaving = result.replaces | {result.submission_id}
     others = [number for number, entry in enumerate(entries) if entry.submission_id not in leaving]
     is_frozen = board.frozen_at is not None
-    rank, rank_range, count = None, None, len(others) + 1
+    rank, rank_range, interval, count = None, None, None, len(others) + 1
     if place is not None:
         rank, count = board.rows.ranks[place], len(entries)
         known = board.rows[place].statistics
         rank_range = known.ranks if known is not None and count > 1 else None
+        interval = known.mean if known is not None else None
     elif is_frozen:
         count = len(entries)
     elif result.mean is not None:
@@ -109,6 +119,7 @@ def placement(board: Board, result: Result) -> Placement:
         place=place,
         rank=rank,
         rank_range=rank_range,
+        interval=interval,
         count=count,
         is_frozen=is_frozen,
         mean=columns[0],

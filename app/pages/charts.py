@@ -20,7 +20,7 @@ from vocboard.evaluator.plots import LARGE, TINY, Line, plot
 READING_DECIMALS = 3  # of fractions
 
 # Strips of dots.
-STEPS_OF_SCALE = (0.05, 0.1, 0.2)
+STEPS_OF_SCALE = (0.01, 0.02, 0.05, 0.1, 0.2)
 MAX_TICKS = 7
 APART = 0.012  # of the strip: dots that are closer are moved up and down
 SHIFT = 7  # pixels up or down
@@ -87,10 +87,9 @@ class Scale:
     ticks: tuple[float, ...]
 
     @classmethod
-    def over(cls, values: Sequence[float]) -> "Scale":
-        """Return a scale with round ends that holds all values; from 0 to 1 if there are none."""
-        if not values:
-            values = (0.0, 1.0)
+    def over(cls, numbers: Iterable[float | None]) -> "Scale":
+        """Return a scale with round ends that holds all numbers but None; from 0 to 1 if there are none."""
+        values = [number for number in numbers if number is not None] or [0.0, 1.0]
         for step in STEPS_OF_SCALE:
             first, last = int(min(values) // step), int(-(-max(values) // step))
             if last - first < MAX_TICKS:

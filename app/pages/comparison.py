@@ -19,7 +19,6 @@ from vocboard.app.leaderboards.statistics import MAX_METHODS_BY_CLASS
 from vocboard.app.pages import wording
 from vocboard.app.pages.board_state import MAX_COMPARED, Asked, BoardState
 from vocboard.app.pages.charts import Dot, Scale, curve_plot, dots
-from vocboard.app.pages.formats import signed_interval, signed_percent
 from vocboard.app.pages.leaderboards import hidden_page
 from vocboard.app.pages.rendering import render
 from vocboard.app.pages.results import curve_kind
@@ -79,7 +78,9 @@ def _page(request: Request, database: Database, current: CurrentBoard, state: Bo
     for place, each in enumerate(board.classes):
         cells = [row.cells[place] for row in chosen]
         rows.append(_compared(each, cells, cells, higher_is_better=higher_is_better))
-    scale = Scale.over([cell.value for row in rows for cell in row.cells if cell.value is not None])
+    scale = Scale.over(cell.value for row in rows for cell in row.cells)
+    paired = paired_differences(database, board, chosen)
+    ends = [end for row in paired for cell in row.cells if cell for end in (cell.difference, cell.low, cell.high)]
     return render(
         request,
         "compare.html",
@@ -92,7 +93,8 @@ def _page(request: Request, database: Database, current: CurrentBoard, state: Bo
         board_path=request.url.path.removesuffix("/compare"),
         chosen=chosen,
         rows=[replace(row, dots=tuple(dots(row.cells, scale))) for row in rows],
-        paired=paired_differences(database, board, chosen),
+        paired=paired,
+        scale_of_differences=Scale.over([0.0, *ends]),
         scale=scale,
         class_name=name,
         has_curves=has_curves,
@@ -135,16 +137,15 @@ def _curves(
 
 @dataclass(frozen=True, slots=True)
 class PairedCell:
-    """The score of a method minus that of the first one, in percentage points.
+    """The score of a method minus that of the first one, and its interval: fractions as shown.
 
     Attributes:
-        difference, low, high: as text.
         is_significant: whether the interval does not contain 0.
     """
 
-    difference: str
-    low: str
-    high: str
+    difference: float
+    low: float
+    high: float
     is_significant: bool
 
 
@@ -205,8 +206,7 @@ def _row(
         found = known.of(other, first, decimals)
         if found is None:
             return None
-        low, high = signed_interval((found.low, found.high), decimals)
-        return PairedCell(signed_percent(ours - theirs, decimals), low, high, found.is_significant)
+        return PairedCell(ours - theirs, found.low, found.high, found.is_significant)
 
     found = tuple(paired(place) for place in range(1, len(chosen)))
     if any(found):

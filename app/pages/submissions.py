@@ -16,10 +16,12 @@ from vocboard.app.evaluations.results import incomplete_results, visible_means
 from vocboard.app.organising import moderation
 from vocboard.app.pages import wording
 from vocboard.app.pages.board_state import PER_PAGE
+from vocboard.app.pages.findings import findings
 from vocboard.app.pages.forms import go_to
 from vocboard.app.pages.rendering import render
 from vocboard.app.pages.reports import stored
-from vocboard.app.pages.results import Sort, compare, result_view
+from vocboard.app.pages.result_comparison import Sort, compare, placements_of, tiles
+from vocboard.app.pages.results import result_view
 from vocboard.app.participating import publishing
 from vocboard.app.participating import withdrawing as service
 from vocboard.app.rescores import service as rescores
@@ -93,16 +95,19 @@ class SubmissionPage:
                 "copies": queries.copies_of(session, submission) if organised else [],
                 "position": queue_position(session, submission),
             }
-        if view is not None:
+        if view is not None and evaluation is not None:
+            placed = placements_of(self.database, self.boards, submission, evaluation.results, user)
+            context["tiles"] = tiles(evaluation.results, view.decimals, placed)
             view, comparison = compare(
                 self.database,
-                self.boards,
                 submission,
                 view,
                 user,
+                placed=placed.get(view.result.competition),
                 is_managed=own or organised,
                 sort=Sort(sort) if sort in set(Sort) else Sort.CLASS,
             )
+            context["findings"] = findings(view, comparison)
         return render(
             self.request,
             "submission.html",
@@ -303,6 +308,8 @@ def anonymous_page(
         evaluation=evaluation,
         competitions=competitions,
         view=view,
+        tiles=tiles(evaluation.results, submission.challenge.decimals) if evaluation else [],
+        findings=findings(view, None) if view else [],
     )
     response.headers["X-Robots-Tag"] = "noindex, nofollow"
     response.headers["Referrer-Policy"] = "no-referrer"

@@ -126,7 +126,7 @@ def submit(page: Page, files: dict[str, Path]) -> None:
 def look_at_the_scores(page: Page) -> None:
     """The page follows the evaluation without being reloaded by hand."""
     expect(page.get_by_role("heading", name=re.compile("comp1"))).to_be_visible(timeout=PATIENCE_MS)
-    expect(page.locator(".headline")).to_contain_text(f"{100 * (CAR_AT_50 + PERSON_AT_BOTH) / 2:.2f}")
+    expect(page.locator(".tile.here")).to_contain_text(f"{100 * (CAR_AT_50 + PERSON_AT_BOTH) / 2:.2f}")
     car = page.get_by_role("row", name=re.compile("^car"))
     expect(car).to_contain_text(f"{100 * CAR_AT_50:.2f}")
     expect(car).to_contain_text(f"{100 * CAR_AT_70:.2f}")

@@ -134,7 +134,7 @@ def follow_to_the_scores(page: Page) -> None:
     expect(page.get_by_role("heading", name="Small detector")).to_be_visible()
     expect(page.get_by_role("heading", name=re.compile("comp1"))).to_be_visible(timeout=PATIENCE_MS)
     page.get_by_role("navigation", name="Competitions").get_by_role("link", name=re.compile("comp3")).click()
-    expect(page.locator(".headline")).to_contain_text(f"{100 * small_world.MEAN_AP:.2f}")
+    expect(page.locator(".tile.here")).to_contain_text(f"{100 * small_world.MEAN_AP:.2f}")
     expect(page.get_by_role("row", name=re.compile("^car"))).to_contain_text(f"{100 * small_world.CAR_AP:.2f}")
     expect(page.get_by_role("row", name=re.compile("^bird"))).to_contain_text("not entered")
     # A curve in steps of at most 10 % needs more positives than this world has.

@@ -74,7 +74,7 @@ class Scene:
 def test_the_owner_sees_the_rank_to_come_and_the_changes(embedded_site: Site) -> None:
     scene = Scene(embedded_site)
     page = scene.page(scene.owner)
-    assert "70.00 % mean AP over 1 class Would be 2nd of 3 on the leaderboard" in page
+    assert "70.00 % mean AP Would be 2nd of 3 " in page
     assert "+20.00 since the previous version" in page
     assert "car 70.00 +20.00 −10.00" in page
     assert "Private" in page

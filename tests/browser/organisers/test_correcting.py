@@ -195,7 +195,7 @@ def test_submissions_are_evaluated_again(organising: Organising, year: Year, fil
         organising.tab("Submissions")
         organising.link("Road method")
         organising.button("Evaluate again")
-        expect(page.locator(".headline")).to_be_visible(timeout=PATIENCE)
+        expect(page.locator(".tile.here")).to_be_visible(timeout=PATIENCE)
 
 
 def test_a_challenge_is_exported_imported_elsewhere_and_archived(

@@ -57,7 +57,7 @@ def test_a_custom_edition_from_draft_to_open(
         organising.fill("Name", "Sample method")
         organising.fill("Training data statement optional", "The sample images.")
         organising.button("Submit")
-        expect(page.locator(".headline")).to_be_visible(timeout=PATIENCE)
+        expect(page.locator(".tile.here")).to_be_visible(timeout=PATIENCE)
         expect(page.get_by_text("No leaderboard shows it.")).to_be_visible()
 
     visitor.goto("/challenges/roads")
