@@ -108,6 +108,8 @@ class Settings(BaseSettings):
     ground_truth_bytes_per_day: int = Field(default=32 * 1024 * MEBIBYTE, gt=0)
     ground_truth_bytes_per_second: int = Field(default=32 * 1024, ge=0)
     ground_truth_time_limit: timedelta = Field(default=timedelta(hours=4), gt=timedelta())
+    challenge_file_limit_bytes: int = Field(default=2048 * MEBIBYTE, gt=0)  # of one file that organisers upload
+    challenge_files_limit_bytes: int = Field(default=8192 * MEBIBYTE, gt=0)  # of all files of a challenge
     uploads_per_hour: int = Field(default=30, gt=0)  # attempts of one person, including rejected ones
     concurrent_uploads: int = Field(default=2, gt=0)  # of one person
     concurrent_uploads_per_address: int = Field(default=8, gt=0)  # a lab may share an address

@@ -34,6 +34,7 @@ WEB: Mapping[str, tuple[str, ...]] = {
     "challenges": ALL,
     "challenge_organisers": ALL,
     "phases": ALL,
+    "challenge_files": ADD_AND_DELETE,
     "edition_versions": ADD,
     "phase_admissions": ALL,
     "extra_quotas": ALL,

@@ -6,6 +6,7 @@ from starlette.types import Scope
 
 from vocboard.app.api import (
     accounts,
+    challenge_files,
     challenges,
     events,
     exports,
@@ -43,6 +44,7 @@ _PARTS = (
     exports,
     events,
     challenges,
+    challenge_files,
     uploads,
     phases,
     moderation,

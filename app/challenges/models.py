@@ -6,7 +6,18 @@ from enum import StrEnum
 from secrets import token_bytes
 from typing import Annotated, Any
 
-from sqlalchemy import JSON, CheckConstraint, ForeignKey, Index, LargeBinary, String, Text, UniqueConstraint, text
+from sqlalchemy import (
+    JSON,
+    BigInteger,
+    CheckConstraint,
+    ForeignKey,
+    Index,
+    LargeBinary,
+    String,
+    Text,
+    UniqueConstraint,
+    text,
+)
 from sqlalchemy.orm import Mapped, deferred, mapped_column, relationship
 
 from vocboard.app.accounts.models import User
@@ -58,6 +69,21 @@ class TruthState(StrEnum):
     ELSEWHERE = "elsewhere"  # on the server that the challenge was imported from
 
 
+class FileKind(StrEnum):
+    """What a file of a challenge is for."""
+
+    DATA = "data"  # to download
+    COVER = "cover"  # the picture at the top of its pages and on its card; at most one
+    LOGO = "logo"  # of an organiser or a sponsor
+
+
+class Audience(StrEnum):
+    """Who may download a file of a challenge."""
+
+    PUBLIC = "public"  # everyone who can see the challenge
+    ADMITTED = "admitted"  # those who may submit to one of its phases, open or not; see `app.intake.challenge_files`
+
+
 class Challenge(Base):
     """A challenge: an edition, and one or several phases with a hidden ground truth and rules.
 
@@ -102,6 +128,28 @@ class Challenge(Base):
     def phase_row(self, key: str) -> "ChallengePhase":
         """Return the row of a phase; `app.challenges.phases.phase_named` is for keys that may not exist."""
         return next(row for row in self.phases if row.key == key)
+
+
+class ChallengeFile(Base):
+    """A file that organisers have uploaded for a challenge. It never changes; its content is in the archive store."""
+
+    __tablename__ = "challenge_files"
+
+    id: Mapped[Identifier]
+    created_at: Mapped[CreatedAt]
+    challenge_id: Mapped[uuid.UUID] = mapped_column(ForeignKey("challenges.id", ondelete="CASCADE"), index=True)
+    kind: Mapped[FileKind] = mapped_column(text_enum(FileKind))
+    audience: Mapped[Audience] = mapped_column(text_enum(Audience))  # of pictures: public
+    name: Mapped[str] = mapped_column(String(255))  # of the file
+    title: Mapped[str] = mapped_column(String(200))  # may be empty
+    byte_count: Mapped[int] = mapped_column(BigInteger)
+    sha256: Mapped[str] = mapped_column(String(64), index=True)
+    media_type: Mapped[str] = mapped_column(String(100))
+
+    @property
+    def label(self) -> str:
+        """What people read: the title, or else the file's name."""
+        return self.title or self.name
 
 
 class EditionVersion(Base):

@@ -63,13 +63,15 @@ class ServerLimits:
 
 def person_limits(settings: Settings, kind: UploadKind) -> PersonLimits:
     """Return the limits for one kind of upload."""
-    # An exported challenge may be as large as ground truth.
-    if kind in (UploadKind.GROUND_TRUTH, UploadKind.CHALLENGE):
+    # An exported challenge may be as large as ground truth; files of a challenge arrive no faster.
+    if kind in (UploadKind.GROUND_TRUTH, UploadKind.CHALLENGE, UploadKind.CHALLENGE_FILE):
         return PersonLimits(
             settings.uploads_per_hour,
             settings.concurrent_uploads,
             settings.ground_truth_bytes_per_day,
-            settings.ground_truth_limit_bytes,
+            settings.challenge_file_limit_bytes
+            if kind is UploadKind.CHALLENGE_FILE
+            else settings.ground_truth_limit_bytes,
             settings.ground_truth_time_limit,
             settings.ground_truth_bytes_per_second,
         )

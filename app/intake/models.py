@@ -18,6 +18,7 @@ class UploadKind(StrEnum):
     RESUMABLE = "resumable"  # the archive of a submission, in several requests; shares the limits of submissions
     GROUND_TRUTH = "ground_truth"
     CHALLENGE = "challenge"  # exported by another server
+    CHALLENGE_FILE = "challenge_file"
 
 
 class Upload(Base):

@@ -1,4 +1,7 @@
-"""Receives what organisers upload, ground truth and exported challenges: checks permissions, streams, stores."""
+"""Receives what organisers upload: ground truth, exported challenges, files of challenges.
+
+Checks permissions, streams, stores.
+"""
 
 import uuid
 from dataclasses import dataclass
@@ -9,8 +12,11 @@ from starlette.requests import Request
 
 from vocboard.app.accounts.models import User
 from vocboard.app.accounts.viewer import viewer_now
+from vocboard.app.challenges import files
 from vocboard.app.challenges import service as challenges
 from vocboard.app.challenges.models import MAIN_PHASE
+from vocboard.app.errors import TooLargeError
+from vocboard.app.intake.limits import is_new
 from vocboard.app.intake.models import UploadKind
 from vocboard.app.intake.multipart import (
     ARCHIVE_FIELD,
@@ -21,10 +27,19 @@ from vocboard.app.intake.multipart import (
     receive_form,
 )
 from vocboard.app.intake.receiving import removed_at_end, upload_in_progress
+from vocboard.app.intake.requests import client_address
 from vocboard.app.intake.service import Intake
+from vocboard.app.intake.validation import Uploader
+from vocboard.app.rate_limits import network
 from vocboard.app.rescores import service as rescores
+from vocboard.app.storage.archives import IncomingArchive
+from vocboard.app.submissions.pruning import lock_archive, remove_unneeded
 from vocboard.app.transfer.importing import import_challenge
 from vocboard.app.transfer.importing_people import addresses_in
+from vocboard.evaluator.byte_sizes import size_text
+
+FILE_FIELD = "file"
+DESCRIBING_FIELDS = ("kind", "audience", "title")  # of a file of a challenge
 
 
 @dataclass(frozen=True, slots=True)
@@ -178,3 +193,94 @@ async def take_challenge(intake: Intake, request: Request, *, user: User, before
                 ).slug
 
             return await to_thread.run_sync(add)
+
+
+async def take_file(
+    intake: Intake, request: Request, *, slug: str, user: User, before_file: BeforeFile | None = None
+) -> uuid.UUID:
+    """Receive a file of a challenge in the field `file` of a request's multipart form, and store it.
+
+    The fields before it say what it is: `kind`, `audience`, `title`. Covers and logos are re-encoded.
+
+    Args:
+        before_file: as for `take_ground_truth`.
+
+    Returns:
+        The id of the file.
+
+    Raises:
+        NotFoundError, ForbiddenError: as `challenges.get_organised`.
+        ConflictError: the challenge is archived, or has as many files or bytes of them as it may have.
+        InvalidInputError: there is no file, a field is invalid, or the picture is refused.
+        TooLargeError: the file is larger than allowed, or than what is left for the challenge.
+        TooSlowError: the body arrives too slowly.
+        LimitedError: an upload limit is reached.
+        NotSignedInError: the token or browser session ended while the upload went on.
+    """
+    limits = intake.settings
+    in_all = limits.challenge_files_limit_bytes
+
+    def check() -> int:
+        with intake.database.reading() as session:
+            return files.bytes_left(session, challenges.get_organised(session, slug, user), limit=in_all)
+
+    def described(form: StreamedForm) -> files.FileDescription:
+        given = {name: form.value(name) for name in DESCRIBING_FIELDS}
+        return files.described(name=form.file_name, **given)
+
+    def keep(content: IncomingArchive, description: files.FileDescription) -> uuid.UUID:
+        content.finish()
+        with intake.database.writing() as session:
+            present = viewer_now(session, request.state.identity) or user
+            file, replaced = files.add(
+                session,
+                challenge=challenges.get_organised(session, slug, present),
+                user=present,
+                description=description,
+                sha256=content.sha256,
+                byte_count=content.size,
+                limit=in_all,
+            )
+            lock_archive(session, content.sha256)
+            content.keep()  # last: a row always has its content
+        remove_unneeded(intake.database, intake.store, replaced)
+        return file.id
+
+    left = await to_thread.run_sync(check)
+    limit = min(limits.challenge_file_limit_bytes, left)
+    async with upload_in_progress(
+        request, user=user, kind=UploadKind.CHALLENGE_FILE, database=intake.database, settings=limits
+    ) as upload:
+        incoming = await to_thread.run_sync(partial(intake.store.receive, limit=limit))
+
+        def check_fields(form: StreamedForm) -> None:
+            if before_file is not None:
+                before_file(form)
+            if form.file_name and described(form).kind in files.PICTURE_SIZES:
+                incoming.limit = min(limit, files.PICTURE_LIMIT_BYTES)
+
+        async with removed_at_end(incoming):
+            try:
+                received = await receive_form(
+                    request,
+                    file_field=FILE_FIELD,
+                    sink=incoming,
+                    limit=limit,
+                    pace=upload.pace,
+                    known_fields=(*DESCRIBING_FIELDS, CSRF_FIELD),
+                    before_file=check_fields,
+                )
+            except TooLargeError:
+                if left < limits.challenge_file_limit_bytes and incoming.limit == limit:
+                    raise files.no_room(left, in_all) from None  # which would say less
+                raise TooLargeError(f"This file may have at most {size_text(incoming.limit)}.") from None
+            description = described(received)
+            size = files.PICTURE_SIZES.get(description.kind)
+            if size is None:
+                return await to_thread.run_sync(keep, incoming, description)
+            await to_thread.run_sync(incoming.flush)
+            drawn = await to_thread.run_sync(partial(intake.store.receive, limit=files.PICTURE_LIMIT_BYTES))
+            async with removed_at_end(drawn):
+                uploader = Uploader(user.id, network(client_address(request)), is_new(user.created_at))
+                await intake.validator.redraw(incoming.path, uploader=uploader, size=size, drawn=drawn)
+                return await to_thread.run_sync(keep, drawn, description)

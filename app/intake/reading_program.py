@@ -37,9 +37,15 @@ _SYSTEM = ("/usr", "/lib", "/lib64", "/etc/ld.so.cache", "/etc/localtime", "/dev
 _BEFORE_OTHERS = Path("/proc/self/oom_score_adj")  # the kernel ends these processes first where memory runs out
 # Modules that others import when they are needed, because short commands seldom need them.
 _IMPORTED_LATE = (
+    "PIL.Image",
+    "PIL.ImageOps",
+    "PIL.JpegImagePlugin",
+    "PIL.PngImagePlugin",
+    "PIL.WebPImagePlugin",
     "concurrent.futures.thread",
     "pyarrow.compute",
     "pyarrow.csv",
+    "vocboard.app.intake.pictures",
     "vocboard.evaluator.archives.tar_format",
     "vocboard.evaluator.archives.zip_format",
     "vocboard.evaluator.reading.upload_facts",

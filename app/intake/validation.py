@@ -16,8 +16,9 @@ from pathlib import Path
 
 import anyio
 
-from vocboard.app.errors import TooLargeError
+from vocboard.app.errors import InvalidInputError, TooLargeError
 from vocboard.app.intake.confinement import ReadingLimits
+from vocboard.app.intake.pictures import NOT_A_PICTURE, REDRAW, REFUSALS, TOO_MUCH_WORK
 from vocboard.app.intake.reading import CHECK, StoppedProcessError, TooLongError, ValidationProcesses
 from vocboard.app.intake.report import EnteredCompetition, Report
 from vocboard.app.settings import Settings
@@ -261,6 +262,33 @@ class Validator:
             return Report((VALIDATION_TAKES_TOO_MUCH_MEMORY.at(),))
         except (StoppedProcessError, TooLargeError):  # the reader never sends more than the limit
             return _STOPPED
+
+    async def redraw(self, path: Path, *, uploader: Uploader, size: tuple[int, int], drawn: IncomingArchive) -> None:
+        """Re-encode an uploaded picture, as `pictures.redraw` does. Cancelling this kills the reading process.
+
+        Args:
+            path: the upload.
+            uploader: whose turn it is.
+            size: the most: width and height in pixels.
+            drawn: receives the new file.
+
+        Raises:
+            InvalidInputError: why it is refused, on `file`.
+            OSError: the disk is full.
+        """
+        limits = ReadingLimits(self._memory_limit, EXPRESS_SECONDS)
+        try:
+            async with self._turns.turn(uploader):
+                with anyio.fail_after(PATIENCE * EXPRESS_SECONDS):
+                    report = await self._processes.run(path, REDRAW, *size, limits=limits, sink=drawn.write)
+            # The process is not trusted, so its words are not shown.
+            refusal = report.problems[0].code if report.problems else "" if drawn.size else NOT_A_PICTURE
+        except (MemoryError, TooLongError, TimeoutError):
+            refusal = TOO_MUCH_WORK
+        except (StoppedProcessError, TooLargeError):
+            refusal = NOT_A_PICTURE
+        if refusal:
+            raise InvalidInputError({"file": REFUSALS.get(refusal, REFUSALS[NOT_A_PICTURE])})
 
 
 def _is_about(report: Report, edition: Edition, competitions: Collection[str]) -> bool:

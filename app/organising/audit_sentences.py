@@ -244,6 +244,8 @@ PHRASES: Mapping[str, Callable[[str, Details], str]] = {
     "challenge.remove_organiser": _plain("removed {person} from the organisers of the challenge"),
     "challenge.leave": _plain("left the organisers of the challenge"),
     "challenge.hand_over": _plain("handed the challenge over to {person}"),
+    "challenge.add_file": _plain("uploaded the file “{file}” ({kind}, {audience})"),
+    "challenge.remove_file": _plain("deleted the file “{file}” ({kind})"),
     "challenge.archive": _plain("archived the challenge"),
     "challenge.reopen": _plain("reopened the archived challenge"),
     "challenge.delete": _plain("deleted the draft “{title}”"),

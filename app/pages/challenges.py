@@ -5,20 +5,24 @@ import uuid
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from functools import partial
 from typing import Any
 
 from fastapi import APIRouter, Request
 from fastapi.concurrency import run_in_threadpool
 from jinja2.utils import htmlsafe_json_dumps
 from markupsafe import Markup
+from sqlalchemy.orm import Session
 from starlette.responses import Response
 
 from vocboard.app.accounts.models import User
+from vocboard.app.challenges import files as challenge_files
 from vocboard.app.challenges import service as challenges
-from vocboard.app.challenges.models import Challenge
+from vocboard.app.challenges.models import Audience, Challenge, ChallengeFile, FileKind
 from vocboard.app.challenges.service import Phase, PhaseState
 from vocboard.app.database import Database, now
 from vocboard.app.evaluations.origin import ImportedScores
+from vocboard.app.intake.challenge_files import is_admitted
 from vocboard.app.leaderboards import queries
 from vocboard.app.leaderboards.board import BoardRow
 from vocboard.app.leaderboards.current import HiddenLeaderboardError
@@ -84,6 +88,21 @@ class TaskFormat:
     line: str
 
 
+@dataclass(frozen=True, slots=True)
+class ShownFiles:
+    """The files of a challenge.
+
+    Attributes:
+        data: to download.
+        may_download: whether the viewer may download what is for admitted people.
+    """
+
+    cover: ChallengeFile | None
+    logos: Sequence[ChallengeFile]
+    data: Sequence[ChallengeFile]
+    may_download: bool
+
+
 @router.get("/challenges/{slug}")
 async def challenge_page(
     request: Request,
@@ -94,7 +113,7 @@ async def challenge_page(
     slug: str,
 ) -> Response:
     """What one challenge is about, with the leaders of its competitions."""
-    challenge, organises, own, imported = await run_in_threadpool(_read, database, slug, identity.user)
+    challenge, organises, own, imported, files = await run_in_threadpool(_read, database, slug, identity.user)
     at = now()
     phase = challenges.current_phase(challenge, at)
     default = board_phase = challenges.leaderboard_phase(challenge, at)
@@ -112,8 +131,8 @@ async def challenge_page(
         render,
         request,
         "challenge.html",
-        **_of_all_tabs(challenge, organises, imported, at),
-        metadata=metadata(challenge, settings.public_url),
+        **_of_all_tabs(challenge, organises, imported, files, at),
+        metadata=metadata(challenge, files, settings.public_url),
         site=settings.public_url,
         matrix=matrix([*competitions, *others], found),
         results=[one for one in found.values() if one.leaders] if challenge.archived_at is not None else [],
@@ -126,8 +145,8 @@ async def challenge_page(
 @router.get("/challenges/{slug}/data")
 def data_page(request: Request, database: DatabaseDep, identity: CurrentIdentity, slug: str) -> Response:
     """Where the data of a challenge are, and what result files look like."""
-    challenge, organises, _, imported = _read(database, slug, identity.user)
-    shown = _of_all_tabs(challenge, organises, imported, now())
+    challenge, organises, _, imported, files = _read(database, slug, identity.user)
+    shown = _of_all_tabs(challenge, organises, imported, files, now())
     formats = task_formats(competitions_of(challenge, shown["phase"]))
     return render(
         request,
@@ -143,19 +162,19 @@ def data_page(request: Request, database: DatabaseDep, identity: CurrentIdentity
 @router.get("/challenges/{slug}/rules")
 def rules_page(request: Request, database: DatabaseDep, identity: CurrentIdentity, slug: str) -> Response:
     """Dates and rules of the phases of a challenge."""
-    challenge, organises, _, imported = _read(database, slug, identity.user)
-    return render(request, "challenge_rules.html", **_of_all_tabs(challenge, organises, imported, now()))
+    challenge, organises, _, imported, files = _read(database, slug, identity.user)
+    return render(request, "challenge_rules.html", **_of_all_tabs(challenge, organises, imported, files, now()))
 
 
 @router.get("/challenges/{slug}/cite")
 def citation_page(request: Request, database: DatabaseDep, identity: CurrentIdentity, slug: str) -> Response:
     """How to cite a challenge, and whom to ask."""
-    challenge, organises, _, imported = _read(database, slug, identity.user)
-    return render(request, "challenge_cite.html", **_of_all_tabs(challenge, organises, imported, now()))
+    challenge, organises, _, imported, files = _read(database, slug, identity.user)
+    return render(request, "challenge_cite.html", **_of_all_tabs(challenge, organises, imported, files, now()))
 
 
 def _of_all_tabs(
-    challenge: Challenge, organises: bool, imported: ImportedScores | None, at: datetime
+    challenge: Challenge, organises: bool, imported: ImportedScores | None, files: ShownFiles, at: datetime
 ) -> dict[str, Any]:
     """Return what the head and the side of all of a challenge's pages show."""
     phase = challenges.current_phase(challenge, at)
@@ -164,6 +183,7 @@ def _of_all_tabs(
         "edition": challenges.edition_of(challenge),
         "organises": organises,
         "imported": imported,
+        "files": files,
         "phase": phase,
         "state": phase.state(at),
         "timeline": timeline(challenge, at),
@@ -207,12 +227,13 @@ def _sentence(parts: Sequence[str]) -> str:
     return text[:1].upper() + text[1:]
 
 
-def metadata(challenge: Challenge, site: str) -> Markup:
+def metadata(challenge: Challenge, files: ShownFiles, site: str) -> Markup:
     """Return what search engines read of a challenge, as JSON that can stand in a script element.
 
     Source: schema.org, Dataset; Google Search, structured data of datasets.
     """
     address = f"{site}/challenges/{challenge.slug}"
+    public = [file for file in files.data if file.audience is Audience.PUBLIC]
     found: dict[str, Any] = {
         "@context": "https://schema.org",
         "@type": "Dataset",
@@ -221,6 +242,7 @@ def metadata(challenge: Challenge, site: str) -> Markup:
         "url": address,
         "sameAs": challenge.website,
         "citation": challenge.citation,
+        "image": f"{site}{address_of_file(challenge, files.cover)}" if files.cover is not None else "",
         "creator": [_creator(line) for line in challenge.organised_by.splitlines() if line.strip()],
         "distribution": [
             {
@@ -230,19 +252,42 @@ def metadata(challenge: Challenge, site: str) -> Markup:
                 **({"contentSize": f"{link['bytes']} B"} if link["bytes"] is not None else {}),
                 **({"sha256": link["sha256"]} if link["sha256"] else {}),
             }
-            for link in challenge.data_links
+            for link in [*map(partial(_as_link, challenge, site), public), *challenge.data_links]
         ],
     }
     return htmlsafe_json_dumps({name: value for name, value in found.items() if value})
 
 
+def address_of_file(challenge: Challenge, file: ChallengeFile) -> str:
+    """Return where a file of a challenge can be downloaded."""
+    return f"/api/v1/challenges/{challenge.slug}/files/{file.id}"
+
+
+def _as_link(challenge: Challenge, site: str, file: ChallengeFile) -> dict[str, Any]:
+    address = site + address_of_file(challenge, file)
+    return {"title": file.label, "url": address, "bytes": file.byte_count, "sha256": file.sha256}
+
+
 def _read(
     database: Database, slug: str, user: User | None
-) -> tuple[Challenge, bool, Collection[uuid.UUID], ImportedScores | None]:
+) -> tuple[Challenge, bool, Collection[uuid.UUID], ImportedScores | None, ShownFiles]:
     with database.reading() as session:
         challenge = challenges.get_visible(session, slug, user)
         own = queries.published_by(session, challenge, user) if user is not None else ()
-        return challenge, challenges.is_organiser(session, challenge, user), own, imported_scores(session, challenge)
+        organises = challenges.is_organiser(session, challenge, user)
+        return challenge, organises, own, imported_scores(session, challenge), _files(session, challenge, user)
+
+
+def _files(session: Session, challenge: Challenge, viewer: User | None) -> ShownFiles:
+    found = challenge_files.files_of(session, challenge.id)
+    of_kind = {kind: [one for one in found if one.kind is kind] for kind in FileKind}
+    asks = any(one.audience is Audience.ADMITTED for one in found)
+    return ShownFiles(
+        cover=next(iter(of_kind[FileKind.COVER]), None),
+        logos=of_kind[FileKind.LOGO],
+        data=of_kind[FileKind.DATA],
+        may_download=asks and is_admitted(session, challenge, viewer),
+    )
 
 
 def _creator(line: str) -> dict[str, Any]:

@@ -133,6 +133,8 @@ DONE = {
     "withdrawn": "Submission withdrawn.",
     "link-revoked": "Anonymous link revoked. It no longer works.",
     "created": "Challenge created as a draft. Upload the ground truth, then change the visibility.",
+    "file-added": "File uploaded.",
+    "file-removed": "File deleted.",
     "saved": "Changes saved.",
     "deadline": f"Changes saved. {MOVED_DATES}",
     "frozen-detail": f"Changes saved. {FROZEN_DETAIL}",

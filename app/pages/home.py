@@ -2,7 +2,7 @@
 
 import asyncio
 import uuid
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
@@ -11,8 +11,9 @@ from fastapi.concurrency import run_in_threadpool
 from starlette.responses import Response
 
 from vocboard.app.accounts.models import User
+from vocboard.app.challenges import files
 from vocboard.app.challenges import service as challenges
-from vocboard.app.challenges.models import Challenge
+from vocboard.app.challenges.models import Challenge, ChallengeFile
 from vocboard.app.challenges.service import Phase, PhaseState
 from vocboard.app.database import Database, now
 from vocboard.app.errors import NotFoundError
@@ -61,13 +62,14 @@ async def home_page(
     request: Request, database: DatabaseDep, boards: BoardsDep, settings: SettingsDep, identity: CurrentIdentity
 ) -> Response:
     """List all challenges that the user may see: the open ones, those to come, and those that are over."""
-    found, own = await run_in_threadpool(_read, database, identity.user)
+    found, own, covers = await run_in_threadpool(_read, database, identity.user)
     cards = await asyncio.gather(*(_card(boards, item, identity.user, own) for item in listed(found)))
     groups = [(title, in_order(card for card in cards if group_of(card.listed) == title)) for title in GROUPS]
     return await run_in_threadpool(
         render,
         request,
         "home.html",
+        covers=covers,
         groups=[(title, members) for title, members in groups if members],
         notice=settings.notice,
         at=now(),
@@ -103,10 +105,13 @@ def in_order(cards: Iterable[Card]) -> list[Card]:
     return sorted(cards, key=place)
 
 
-def _read(database: Database, user: User | None) -> tuple[Sequence[Challenge], Collection[uuid.UUID]]:
+def _read(
+    database: Database, user: User | None
+) -> tuple[Sequence[Challenge], Collection[uuid.UUID], Mapping[uuid.UUID, ChallengeFile]]:
     with database.reading() as session:
         own = queries.all_published_by(session, user) if user is not None else ()
-        return challenges.visible_challenges(session, user), own
+        found = challenges.visible_challenges(session, user)
+        return found, own, files.covers_of(session, [one.id for one in found])
 
 
 async def _card(boards: Boards, item: ListedChallenge, viewer: User | None, own: Collection[uuid.UUID]) -> Card:

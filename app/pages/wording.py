@@ -3,7 +3,7 @@
 from collections import Counter
 from collections.abc import Sequence
 
-from vocboard.app.challenges.models import Admission, Detail, TruthState
+from vocboard.app.challenges.models import Admission, Audience, Detail, FileKind, TruthState
 from vocboard.app.challenges.service import PhaseState
 from vocboard.app.errors import InvalidInputError, ServiceError
 from vocboard.app.leaderboards.corrections import Cause, Removal
@@ -35,6 +35,8 @@ AXES = {
     CurveKind.PRECISION_RECALL: ("Recall", "Precision"),
     CurveKind.ROC: ("False positive rate", "True positive rate"),
 }
+FILE_KINDS = {FileKind.DATA: "Data to download", FileKind.COVER: "Cover", FileKind.LOGO: "Logo"}
+AUDIENCES = {Audience.PUBLIC: "Everyone", Audience.ADMITTED: "People who may submit"}
 STATES = {state: _words(state) for state in State}
 KINDS = {
     Kind.QUEUED: "Queued",

@@ -105,6 +105,16 @@ class ArchiveStore(Protocol):
         """
         ...
 
+    def file_to_serve(self, sha256: str) -> Path:
+        """Return a local path of content that is sent in parts, without verifying its hash each time.
+
+        A store that is not a file system downloads it to local disk, and keeps it there for a while.
+
+        Raises:
+            FileNotFoundError: there is none.
+        """
+        ...
+
     def local_file(self, sha256: str) -> AbstractContextManager[Path]:
         """Yield a local path of an archive for an isolated process, after verifying its hash.
 

@@ -99,6 +99,13 @@ class DirectoryStore:
             file.seek(0)
             yield file
 
+    def file_to_serve(self, sha256: str) -> Path:
+        """Return the path of an archive."""
+        path = self.path(sha256)
+        with reporting_unavailable(self._directory):
+            path.stat()
+        return path
+
     @contextmanager
     def local_file(self, sha256: str) -> Iterator[Path]:
         """Yield the path of an archive, in one of 256 folders."""

@@ -1,4 +1,4 @@
-"""Removes unused archives and columns, partial files of killed processes, and expired idempotency keys.
+"""Removes unused archives, columns and files of challenges, files of killed processes, and expired idempotency keys.
 
 Only processes that can write archives can prune: the web process and `vocboard admin prune`. An upload with the same
 content may be stored at the same time, so pruning and storing take a lock per archive.
@@ -7,19 +7,21 @@ content may be stored at the same time, so pruning and storing take a lock per a
 import logging
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 from itertools import islice
 
 from sqlalchemy import and_, or_, select
 from sqlalchemy.orm import Session
 
 from vocboard.app.audit import service as audit
+from vocboard.app.challenges.models import ChallengeFile
 from vocboard.app.database import Database, lock_for_transaction, now
 from vocboard.app.storage.archives import ArchiveStore
 from vocboard.app.submissions import idempotency
 from vocboard.app.submissions.models import State, Submission
 
 _BATCH = 500  # archives per query
+_NEVER = datetime.fromtimestamp(0, UTC)  # nothing was withdrawn before this
 
 _log = logging.getLogger(__name__)
 
@@ -30,7 +32,7 @@ class Pruned:
 
     Attributes:
         withdrawn: archives whose submissions were all withdrawn long ago.
-        unknown: archives without a submission, which were set aside.
+        unknown: archives without a submission or a file of a challenge, which were set aside.
         abandoned: partial files of killed processes, and files set aside long ago.
         restored: archives that were set aside but are needed.
     """
@@ -90,12 +92,26 @@ def prune(database: Database, store: ArchiveStore, *, withdrawn_kept_for: timede
     return pruned
 
 
+def remove_unneeded(database: Database, store: ArchiveStore, names: Iterable[str]) -> None:
+    """Remove contents whose rows have just been removed, unless something else needs them.
+
+    Args:
+        names: their SHA-256.
+    """
+    for sha256 in names:
+        with database.writing() as session:
+            lock_archive(session, sha256)
+            if not _needed(session, [sha256], _NEVER):
+                store.remove(sha256)
+
+
 def _needed(session: Session, names: Iterable[str], withdrawn_before: datetime) -> set[str]:
     is_kept = or_(Submission.state != State.WITHDRAWN, Submission.finished_at > withdrawn_before)
     is_needed = and_(Submission.has_archive, is_kept)
     names = list(names)
     columns = (Submission.archive_sha256, Submission.columns_sha256)
-    queries = (select(column).where(column.in_(names), is_needed) for column in columns)
+    queries = [select(column).where(column.in_(names), is_needed) for column in columns]
+    queries.append(select(ChallengeFile.sha256).where(ChallengeFile.sha256.in_(names)))
     return {name for query in queries for name in session.scalars(query) if name is not None}
 
 

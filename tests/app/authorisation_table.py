@@ -116,6 +116,14 @@ def of_versions(scope: Scope | None = None) -> tuple[Rule, ...]:
     )
 
 
+def of_files(scope: Scope | None = None) -> tuple[Rule, ...]:
+    """Rules of a route that changes a file of a challenge."""
+    return (
+        Rule(ORGANISERS, PUBLIC | {"file_id": "public-file"}, scope),
+        Rule(ORGANISERS, DRAFT | {"file_id": "draft-file"}, scope, hidden=True),
+    )
+
+
 OWN_EDITION = """
 name = "Own"
 title = "A custom edition"
@@ -147,6 +155,14 @@ TABLE: Mapping[str, tuple[Rule, ...]] = {
     "PUT /api/v1/challenges/{slug}/edition": of_challenges(
         ORGANISERS, Scope.ORGANISE, json={"edition_file": OWN_EDITION}
     ),
+    "GET /api/v1/challenges/{slug}/files": of_challenges(EVERYONE, Scope.READ),
+    "POST /api/v1/challenges/{slug}/files": of_challenges(ORGANISERS, Scope.ORGANISE),
+    "GET /api/v1/challenges/{slug}/files/{file_id}": (
+        Rule(EVERYONE, PUBLIC | {"file_id": "public-file"}, Scope.READ),
+        Rule(SIGNED_IN, PUBLIC | {"file_id": "admitted-file"}, Scope.READ),
+        Rule(ORGANISERS, DRAFT | {"file_id": "draft-file"}, Scope.READ, hidden=True),
+    ),
+    "DELETE /api/v1/challenges/{slug}/files/{file_id}": of_files(Scope.ORGANISE),
     "GET /api/v1/challenges/{slug}/image-sets": of_challenges(EVERYONE, Scope.READ),
     "GET /api/v1/challenges/{slug}/leaderboards/{competition}": of_challenges(EVERYONE, Scope.READ, path=COMPETITION),
     "GET /api/v1/challenges/{slug}/phases": of_challenges(EVERYONE, Scope.READ),
@@ -387,6 +403,9 @@ TABLE: Mapping[str, tuple[Rule, ...]] = {
     "GET /organise/new": (Rule(MAY_CREATE),),
     "POST /organise/new": (Rule(MAY_CREATE),),
     "GET /organise/{slug}": of_challenges(ORGANISERS),
+    "GET /organise/{slug}/files": of_challenges(ORGANISERS),
+    "POST /organise/{slug}/files": of_challenges(ORGANISERS),
+    "POST /organise/{slug}/files/{file_id}/delete": of_files(),
     "GET /organise/{slug}/phases": of_challenges(ORGANISERS),
     "GET /organise/{slug}/phases/new": of_challenges(ORGANISERS),
     "POST /organise/{slug}/phases/new": of_challenges(ORGANISERS),

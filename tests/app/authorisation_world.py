@@ -16,9 +16,12 @@ from vocboard.app.accounts import service as accounts
 from vocboard.app.accounts.models import LinkPurpose, Role, User
 from vocboard.app.challenges import phase_people
 from vocboard.app.challenges.models import (
+    Audience,
     Challenge,
+    ChallengeFile,
     ChallengeInvitation,
     ChallengeOrganiser,
+    FileKind,
     GroundTruthVersion,
     Visibility,
 )
@@ -126,6 +129,9 @@ def build(session: Session) -> World:
             "waiting": str(waiting.id),
             "public-version": str(_version(session, public).number),
             "draft-version": str(_version(session, draft).number),
+            "public-file": str(_file(session, public, Audience.PUBLIC).id),
+            "admitted-file": str(_file(session, public, Audience.ADMITTED).id),
+            "draft-file": str(_file(session, draft, Audience.PUBLIC, name=f"{SECRET}.zip").id),
             "upload": str(_upload(session, public, owner).id),
             "rescore": str(_rescore(session, public).id),
             "confirm-link": links.create(session, user=waiting, purpose=LinkPurpose.CONFIRM_ADDRESS),
@@ -145,6 +151,23 @@ def _version(session: Session, challenge: Challenge) -> GroundTruthVersion:
     version = main_truth(session, challenge)
     assert version is not None
     return version
+
+
+def _file(session: Session, challenge: Challenge, audience: Audience, name: str = "kit.zip") -> ChallengeFile:
+    """Add a file whose content is lost, which only those learn who may have it."""
+    file = ChallengeFile(
+        challenge_id=challenge.id,
+        kind=FileKind.DATA,
+        audience=audience,
+        name=name,
+        title="",
+        byte_count=9,
+        sha256="a" * 64,
+        media_type="application/zip",
+    )
+    session.add(file)
+    session.flush()
+    return file
 
 
 def _rescore(session: Session, challenge: Challenge) -> Rescore:

@@ -5,6 +5,7 @@ from fastapi import APIRouter
 from vocboard.app.pages.organise import (
     challenge,
     challenges,
+    files,
     log,
     overview,
     people,
@@ -18,5 +19,5 @@ from vocboard.app.pages.organise import (
 router = APIRouter()
 # `/organise/log`, `/organise/import`, `/organise/registrations` and `/organise/new` would be a challenge's, too:
 # their modules come before `challenge`.
-for part in (challenges, log, transfer, overview, people, rescores, rules, phases, statistics, challenge):
+for part in (challenges, log, transfer, overview, people, files, rescores, rules, phases, statistics, challenge):
     router.include_router(part.router)

@@ -1,5 +1,5 @@
-// Ground truth and exports: drag and drop, progress, and the report put into the page, so that the chosen file is not lost.
-import { acceptFiles, askForAnother, clearReport, form, part, say, sent, setBusy, showChosen, showReport } from "./uploading.js";
+// Ground truth, exports, files: drag and drop, progress, and the report put into the page, so that the chosen file is not lost.
+import { acceptFiles, askForAnother, clearReport, field, form, part, say, sent, setBusy, showChosen, showReport } from "./uploading.js";
 
 const isSentAtOnce = form?.dataset.atOnce !== undefined; // as soon as the file is chosen
 let running = null; // the request that uploads
@@ -12,9 +12,9 @@ function setSending(isSending) {
 // The file comes last, so that the server knows the fields even if it stops reading the file.
 function content() {
   const data = new FormData(form);
-  const file = data.get("archive");
-  data.delete("archive");
-  data.append("archive", file);
+  const file = data.get(field);
+  data.delete(field);
+  data.append(field, file);
   return data;
 }
 
@@ -47,13 +47,13 @@ function send(event) {
   });
   part("cancel").onclick = () => request.abort();
   setSending(true);
-  sent(0, form.elements.archive.files[0].size);
+  sent(0, form.elements[field].files[0].size);
   request.send(content());
 }
 
 function chosen() {
   showChosen();
-  if (isSentAtOnce && form.elements.archive.files.length) form.requestSubmit();
+  if (isSentAtOnce && form.elements[field].files.length) form.requestSubmit();
 }
 
 if (form) {

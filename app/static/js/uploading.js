@@ -3,13 +3,14 @@ const MEBIBYTE = 1024 * 1024;
 const MEASURED_SECONDS = 10;
 const PACK = "Pack the files into one archive, for example with “tar czf results.tar.gz results/”, and drop that.";
 export const form = document.querySelector("[data-upload]");
+export const field = form?.dataset.upload || "archive"; // the name of the file's field
 const report = document.querySelector("[data-report]");
 
 export const part = (name) => form.querySelector(`[data-${name}]`);
 export const size = (bytes) => (bytes < MEBIBYTE ? `${Math.ceil(bytes / 1024)} KiB` : `${(bytes / MEBIBYTE).toFixed(1)} MiB`);
 
 export function showChosen() {
-  const file = form.elements.archive.files[0];
+  const file = form.elements[field].files[0];
   const chosen = part("chosen");
   chosen.hidden = !file;
   chosen.textContent = file ? `${file.name}, ${size(file.size)}` : "";
@@ -17,7 +18,7 @@ export function showChosen() {
 
 // The same file may be chosen again: after it was corrected, it has the same name.
 export function askForAnother(title) {
-  form.elements.archive.value = "";
+  form.elements[field].value = "";
   const heading = form.querySelector("#archive-title");
   if (title && heading) heading.textContent = title;
   showChosen();
@@ -114,7 +115,7 @@ function ignoreFilesBeside(drop) {
 export function acceptFiles(chosen) {
   const drop = part("drop");
   ignoreFilesBeside(drop);
-  const input = form.elements.archive;
+  const input = form.elements[field];
   const hint = part("drop-hint");
   if (hint) hint.hidden = false;
   input.addEventListener("change", chosen);

@@ -75,6 +75,9 @@ def world(sqlite_template: Path, tmp_path_factory: pytest.TempPathFactory) -> It
                 "/api/v1/uploads", params={"challenge": challenge.slug}, headers={"Upload-Length": "100"}
             )
             upload_id = created.headers["Location"].rpartition("/")[2]
+        with site.client(tokens["organiser"]) as client:
+            path, kit = f"/api/v1/challenges/{challenge.slug}/files", {"file": ("kit.zip", b"kit")}
+            file_id = client.post(path, data={"audience": "admitted"}, files=kit).json()["id"]
         assert answer.status_code == 201, answer.text
         known = {
             "slug": challenge.slug,
@@ -88,6 +91,7 @@ def world(sqlite_template: Path, tmp_path_factory: pytest.TempPathFactory) -> It
             "rescore_id": str(waiting.id),
             "user_id": str(waiting.id),
             "upload_id": upload_id,
+            "file_id": file_id,
             "invitation_id": str(waiting.id),
         }
         yield World(site.url, site.application.openapi(), {**tokens, "nobody": None}, known)

@@ -12,7 +12,7 @@ from tests.support.browsing import send_form, signed_in
 from tests.support.factories import make_challenge, make_organiser
 from tests.support.markup_attacks import HTML, MARKDOWN
 from tests.support.site import Site
-from vocboard.app.challenges.models import Challenge
+from vocboard.app.challenges.models import Audience, Challenge, ChallengeFile, FileKind
 from vocboard.app.forms import character_error
 
 SHOWN = [text for text in HTML if character_error(text) is None]  # the others cannot be stored
@@ -55,6 +55,20 @@ def hostile(slug: str, titles: list[str]) -> dict[str, object]:
     }
 
 
+def file_named(challenge: Challenge, text: str) -> ChallengeFile:
+    """Return a file whose name and title are this text."""
+    return ChallengeFile(
+        challenge_id=challenge.id,
+        kind=FileKind.DATA,
+        audience=Audience.PUBLIC,
+        name=text,
+        title=text,
+        byte_count=1,
+        sha256="0" * 64,
+        media_type="text/plain",
+    )
+
+
 @pytest.fixture
 def challenges(embedded_site: Site) -> Iterator[tuple[httpx.Client, list[Challenge]]]:
     """Yield a browser of their organiser, and challenges with all of these texts."""
@@ -64,6 +78,8 @@ def challenges(embedded_site: Site) -> Iterator[tuple[httpx.Client, list[Challen
             make_challenge(session, organiser=organiser, **hostile(f"hostile-{number}", titles))
             for number, titles in enumerate(SHOWN[at : at + 6] for at in range(0, len(SHOWN), 6))
         ]
+        for each in found:
+            session.add_all(file_named(each, line) for line in each.organised_by.splitlines())
         email = organiser.email
     with signed_in(embedded_site, email) as client:
         yield client, found
@@ -81,7 +97,12 @@ def test_pages_show_them_as_text(challenges: tuple[httpx.Client, list[Challenge]
         for tab in ("", "/data", "/leaderboards", "/rules", "/cite", "/submit", "/leaderboards/comp1"):
             document = check(client.get(f"/challenges/{each.slug}{tab}").text)
             assert " ".join(each.title.split()) in " ".join(document.text_content().split())
-        for path in (f"/organise/{each.slug}", f"/organise/{each.slug}/edit", f"/organise/{each.slug}/log"):
+        for path in (
+            f"/organise/{each.slug}",
+            f"/organise/{each.slug}/files",
+            f"/organise/{each.slug}/edit",
+            f"/organise/{each.slug}/log",
+        ):
             check(client.get(path).text)
     previewed = send_form(
         client, f"/organise/{found[0].slug}/edit", title="x", description=found[0].description, preview="1"
@@ -97,4 +118,6 @@ def test_what_search_engines_read_ends_no_script(challenges: tuple[httpx.Client,
         assert "<" not in raw
         read = json.loads(raw)
         assert (read["name"], read["description"], read["citation"]) == (each.title, each.summary, each.citation)
-        assert [link["name"] for link in read["distribution"]] == [link["title"] for link in each.data_links]
+        files = [line for line in each.organised_by.splitlines() if line]
+        links = [link["title"] for link in each.data_links]
+        assert [link["name"] for link in read["distribution"]] == [*files, *links]

@@ -1,0 +1,124 @@
+"""Files of a challenge that its organisers upload: list, upload, download, delete."""
+
+import base64
+import uuid
+from typing import Any
+
+from anyio import to_thread
+from fastapi import APIRouter, Request, Response
+from pydantic import Field
+from starlette.responses import FileResponse
+
+from vocboard.app.api.documentation import file_responses, upload_form
+from vocboard.app.api.paging import ItemPage, Paging
+from vocboard.app.api.problems import problem_responses
+from vocboard.app.api.schemas.values import FromObject, Instant
+from vocboard.app.challenges import files, models
+from vocboard.app.challenges import service as challenges
+from vocboard.app.intake.challenge_files import file_to_send, remove_file
+from vocboard.app.intake.organisers import FILE_FIELD, take_file
+from vocboard.app.web.dependencies import DatabaseDep, IntakeDep, StoreDep
+from vocboard.app.web.identity import OrganisingUser, Viewer
+from vocboard.app.web.organised import OrganisedByToken
+
+router = APIRouter(tags=["challenge files"])
+
+CACHED = "public, max-age=86400"  # of what everyone may have: a file never changes, but may be deleted
+_FILE_RESPONSES: dict[int | str, dict[str, Any]] = {
+    **file_responses(*sorted(files.MEDIA_TYPES), format="binary"),
+    206: {"description": "The parts that `Range` asks for."},
+    416: {"description": "The file has no such part."},
+}
+UPLOAD_FORM = upload_form(
+    {
+        "kind": {
+            "enum": [kind.value for kind in models.FileKind],
+            "default": models.FileKind.DATA.value,
+            "description": "`data`: to download. `cover`: the picture at the top of the challenge's pages, which takes "
+            "the place of the earlier one. `logo`: of an organiser or a sponsor.",
+        },
+        "audience": {
+            "enum": [audience.value for audience in models.Audience],
+            "default": models.Audience.PUBLIC.value,
+            "description": "`public`: everyone who can see the challenge. `admitted`: people who may submit to one of "
+            "its phases, open or not. Pictures are public.",
+        },
+        "title": {"type": "string", "maxLength": files.MAX_TITLE_LENGTH, "description": "Default: the file's name."},
+        FILE_FIELD: {
+            "type": "string",
+            "format": "binary",
+            "description": "Send it after the other fields. Covers and logos are PNG, JPEG or WebP, and are re-encoded "
+            "as WebP, without metadata.",
+        },
+    },
+    required=[FILE_FIELD],
+)
+
+
+class ChallengeFile(FromObject):
+    """A file of a challenge."""
+
+    id: uuid.UUID
+    created_at: Instant
+    kind: models.FileKind
+    audience: models.Audience
+    name: str
+    title: str = Field(description="May be empty.")
+    bytes: int = Field(validation_alias="byte_count")
+    sha256: str = Field(description="Of the stored file; of pictures, after they were re-encoded.")
+    media_type: str
+
+
+@router.get("/challenges/{slug}/files", responses=problem_responses(401, 403, 404))
+def list_files(database: DatabaseDep, viewer: Viewer, slug: str, paging: Paging) -> ItemPage[ChallengeFile]:
+    """List the files of a challenge, in the order of their upload, with those for admitted people."""
+    with database.reading() as session:
+        challenge = challenges.get_visible(session, slug, viewer)
+        return paging.of(files.files_of(session, challenge.id), ChallengeFile.model_validate)
+
+
+@router.post(
+    "/challenges/{slug}/files",
+    status_code=201,
+    responses=problem_responses(400, 401, 403, 404, 408, 409, 413, 415, 422, 429, 507),
+    openapi_extra=UPLOAD_FORM,
+)
+async def upload_file(
+    request: Request, response: Response, intake: IntakeDep, organised: OrganisedByToken
+) -> ChallengeFile:
+    """Upload a file of a challenge: data, a cover or a logo. For its organisers."""
+    file_id = await take_file(intake, request, slug=organised.slug, user=organised.user)
+    address = request.app.url_path_for("get_file", slug=organised.slug, file_id=str(file_id))
+    response.headers["Location"] = address
+
+    def described() -> ChallengeFile:
+        with organised.reading() as (session, challenge):
+            return ChallengeFile.model_validate(files.get(session, challenge, file_id))
+
+    return await to_thread.run_sync(described)
+
+
+@router.get(
+    "/challenges/{slug}/files/{file_id}",
+    response_class=Response,
+    responses=problem_responses(401, 403, 404, 410) | _FILE_RESPONSES,
+)
+def get_file(database: DatabaseDep, store: StoreDep, viewer: Viewer, slug: str, file_id: uuid.UUID) -> FileResponse:
+    """Return a file, or with `Range` parts of it. `Repr-Digest` has the SHA-256 of the whole file."""
+    file, is_public, path = file_to_send(database, store, slug=slug, file_id=file_id, viewer=viewer)
+    digest = base64.b64encode(bytes.fromhex(file.sha256)).decode()
+    headers = {"ETag": f'"{file.sha256}"', "Repr-Digest": f"sha-256=:{digest}:"}
+    return FileResponse(
+        path,
+        media_type=file.media_type,
+        filename=file.name,
+        headers=headers | ({"Cache-Control": CACHED} if is_public else {}),
+        stat_result=path.stat(),
+        content_disposition_type="inline" if file.kind in files.PICTURE_SIZES else "attachment",
+    )
+
+
+@router.delete("/challenges/{slug}/files/{file_id}", status_code=204, responses=problem_responses(401, 403, 404, 409))
+def delete_file(database: DatabaseDep, store: StoreDep, user: OrganisingUser, slug: str, file_id: uuid.UUID) -> None:
+    """Delete a file of a challenge. For its organisers. Caches may have a public one for another day."""
+    remove_file(database, store, slug=slug, file_id=file_id, user=user)
