@@ -51,15 +51,8 @@ PARTICIPANT, ORGANISER = f"participant@{DOMAIN}", f"organiser@{DOMAIN}"
 UPLOADS = 4  # at the same time
 
 NOTICE = (
-    "This is a demo, with synthetic test sets and methods. Its challenges are in different states: open, open with two "
-    "phases (Harbour 2026), scored again after a correction (Orchard 2026), with a frozen leaderboard (Harbour 2025), "
-    "closed (Orchard 2025) and archived (Harbour 2024).\n\n"
-    "Open test sets show scores in whole per cent, so that uploads reveal little of the ground truth; Synthetic "
-    "objects also shows curves. Everything about a result is in two phases: Practice of Synthetic objects, which is "
-    "closed, and Validation of Harbour 2026, which is open.\n\n"
-    "To try an upload to Synthetic objects, register, or sign in as {participant}, who has submissions already, and "
-    "upload {archive}. Sign in as {organiser} to see what organisers see, under Organise, and a draft (Harbour 2027). "
-    "The passwords are in the terminal, and in {ready_file}."
+    "A demo: test sets and methods are synthetic. Sign in as {participant} and submit {archive} to Synthetic objects, or "
+    "as {organiser} to organise. The passwords are in {ready_file}."
 )
 # Four decimals, to compare scores with published ones.
 REAL_RULES: Rules = {"decimals": 4, "quota_count": 4, "quota_period_seconds": WEEK_SECONDS}
