@@ -51,8 +51,8 @@ PARTICIPANT, ORGANISER = f"participant@{DOMAIN}", f"organiser@{DOMAIN}"
 UPLOADS = 4  # at the same time
 
 NOTICE = (
-    "A demo: test sets and methods are synthetic. Sign in as {participant} and submit {archive} to Synthetic objects, or "
-    "as {organiser} to organise. The passwords are in {ready_file}."
+    "A demo: test sets and methods are synthetic. Sign in as {participant} and submit {archive} to Synthetic objects, "
+    "or as {organiser} to organise. The passwords are in {ready_file}."
 )
 # Four decimals, to compare scores with published ones.
 REAL_RULES: Rules = {"decimals": 4, "quota_count": 4, "quota_period_seconds": WEEK_SECONDS}
