@@ -3,7 +3,9 @@
 import re
 from typing import Any
 
+import numpy as np
 from lxml import html
+from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from tests.support.browsing import sign_in, signed_in
@@ -15,7 +17,8 @@ from vocboard.app.accounts.models import User
 from vocboard.app.challenges.models import Challenge
 from vocboard.app.database import now
 from vocboard.app.evaluations.visible import VisibleDiagnosis
-from vocboard.app.leaderboards.models import BoardStatistics, SubmissionSequence
+from vocboard.app.leaderboards.differences import Differences
+from vocboard.app.leaderboards.models import BoardDifferences, BoardStatistics, SubmissionSequence
 from vocboard.app.leaderboards.sequences import Change, SequenceStatistics, members
 from vocboard.app.leaderboards.statistics import Failure, Interval, MethodStatistics, Statistics, decimals_of, digest_of
 from vocboard.app.pages.diagnosis import diagnosis_view
@@ -127,6 +130,13 @@ def test_intervals_are_drawn_on_one_scale_from_the_lowest_end_to_the_highest(emb
     with embedded_site.client() as client:
         page = client.get(BOARD).text
         compared = html.fromstring(client.get(f"{BOARD}/compare", params={"method": submissions}).text)
+        with embedded_site.writing() as session:
+            statistics_id = session.scalars(select(BoardStatistics.id)).one()
+            is_shown = np.ones((2, 2), dtype=bool)
+            low, high = np.full((2, 2), 0.05), np.full((2, 2), 0.35)
+            content = Differences.rounded(list(methods), low, high, is_shown, decimals, is_shown=is_shown).packed()
+            session.add(BoardDifferences(statistics_id=statistics_id, class_name="car", content=content))
+        forest = html.fromstring(client.get(f"{BOARD}/compare", params={"method": submissions}).text)
     # No difference is known: every row stays, and says why.
     reasons = compared.xpath("//table[contains(@class, 'paired')]/tbody/tr/td/small/text()")
     assert len(reasons) == 1 + len(compared.xpath("//table[@class='compare']/tbody/tr")[1:])
@@ -139,6 +149,15 @@ def test_intervals_are_drawn_on_one_scale_from_the_lowest_end_to_the_highest(emb
     # The cell is from 0.4 to 0.8, with a margin of 2 per cent; the best method first.
     assert drawn == [[62.0, 36.0, 74.0], [2.0, 48.0, 26.0]]
     assert "65–80" in page
+    # The second minus the first, on a scale from -40 to 0 with margins; the other rows stay, and say why.
+    rows = forest.xpath("//table[contains(@class, 'paired')]/tbody/tr")
+    assert len(rows) == len(reasons)
+    [car] = [row for row in rows if row.findtext("th") == "car"]
+    assert "".join(car.xpath("td[2]//text()")) == "−20.0 −35 to −5"
+    drawing = [
+        car.xpath(f"td[1]/svg/{path}")[0] for path in ("line[@class='interval']/@x1", "line[2]/@x2", "circle/@cx")
+    ]
+    assert drawing == ["14.75%", "85.25%", "50.00%"]
 
 
 def section(macro: str, found: Any) -> str:
