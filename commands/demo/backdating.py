@@ -11,6 +11,7 @@ from sqlalchemy.orm import Session
 from vocboard.app.audit.models import AuditEvent
 from vocboard.app.challenges.models import (
     Challenge,
+    ChallengeFile,
     ChallengeInvitation,
     ChallengePhase,
     ExtraQuota,
@@ -25,6 +26,7 @@ from vocboard.app.submissions.models import Method, Submission
 _Rows = Iterable[tuple[type[Base], ColumnElement[bool]]]
 _OF_CHALLENGES = (
     AuditEvent,
+    ChallengeFile,
     ChallengeInvitation,
     ChallengePhase,
     GroundTruthVersion,

@@ -97,6 +97,7 @@ VISITS = [
     Visit("organiser", "/organise/voc2012"),
     Visit("organiser", "/organise/draft"),
     Visit("organiser", "/organise/voc2012/edit"),
+    Visit("organiser", "/organise/voc2012/files"),
     Visit("organiser", "/organise/voc2012/phases"),
     Visit("organiser", "/organise/voc2012/phases/new"),
     Visit("organiser", "/challenges/voc2012/submit?rehearsal=true"),
