@@ -36,7 +36,7 @@ INSTEAD = {
 }
 ALLOWED = {
     "tests/app/test_forms.py": "the bell is a control character",
-    "tests/app/api/test_uploads.py": "the bell is a control character",
+    "tests/app/api/test_upload_limits.py": "the bell is a control character",
 }
 
 

@@ -336,6 +336,9 @@ class TestDiagnose:
         for image, key, result in linked:
             assert data["images"][results[key]["image"][int(result)]] == image
             assert results[key]["mark"][int(result)] not in {Mark.CORRECT, Mark.IGNORED}
+        told = re.findall(r"<b>(\w+)</b>[^<]*?rank \d+, shows (\w+)", page)
+        assert told
+        assert all(name != shown for name, shown in told)
 
     def test_the_report_says_why_there_are_no_crops(self, run: Run, tmp_path: Path) -> None:
         case = golden("voc2012-synthetic")

@@ -88,6 +88,8 @@ def test_a_good_file_is_read() -> None:
     assert list(edition.competitions) == ["comp1", "maps"]
     assert edition.competitions["comp1"].declarations == (TRAINING_DATA,)
     assert edition.competitions["maps"].declarations == ()
+    assert edition.competitions["comp1"].classes == ("car", "bus")
+    assert edition.competitions["comp1"].image_set == "val"
     assert edition.parts == edition.actions == ()
 
 
@@ -234,6 +236,30 @@ def test_what_is_not_utf_8_is_reported_by_its_line(tmp_path: Path) -> None:
         ("declarations", 'roc = "straight-lines"\ndeclarations', 9, "must be left out, unless a measure is"),
         ('"11-point"', '"area"\nwithout_positives = "zero"', 9, 'must be "undefined", unless interpolation is'),
         ('"11-point"', '"11-point"\nwithout_positives = 0', 9, "must be one of undefined, zero"),
+        ('title = "Roads"', "title = 7", 2, "title must be a text, not 7"),
+        ('["car", "bus"]', '["car", "car"]', 3, "classes must be a list without repetitions"),
+        ('["car", "bus"]', "[]", 3, "classes must be a list of 1 to 254 names"),
+        ('"11-point"', '"12-point"', 8, "tasks.detection.interpolation must be one of 11-point, area, not '12-point'"),
+        ("{class}", "{class", 6, "tasks.detection.file must be a file name with fields out of {class}, {competition}"),
+        ("metric =", 'secondary = ["precision"]\nmetric =', 7, "secondary must be names out of average_precision"),
+        ("metric =", 'board = ["roc_auc"]\nmetric =', 7, "board must be names out of the secondary measures"),
+        ("metric =", "confidence_range = [1, 0]\nmetric =", 7, "must be two numbers, the lesser one first"),
+        ("metric =", "metrik =", 7, "tasks.detection.metrik: no such key"),
+        ("metric =", "metrik =", 5, "tasks.detection.metric must be one of average_precision"),
+        ("[tasks.det", '[annotations]\nformat = "json"\n[tasks.det', 6, "must be one of xml, pascal-text, lines"),
+        (
+            "[tasks.detection]",
+            '[annotations]\nformat = "pascal-text"\n[annotations.labels]\nPAScat = "cat"\n[tasks.detection]',
+            8,
+            "annotations.labels.PAScat must be one of the classes, not 'cat'",
+        ),
+        ("[tasks.detection]", "[limits]\nlines = 5\n[tasks.detection]", 6, "limits.lines: no such key"),
+        ("[tasks.detection]", "[overlap]\nstrict = 1\n[tasks.detection]", 6, "overlap.strict must be true or false"),
+        ("number = 1", 'key = "Roads 1"', 16, "competitions[1].key must be up to 30 lower-case letters"),
+        ("number = 1", "number = 0", 16, "competitions[1].number must be a whole number from 1 on, not 0"),
+        ('task = "detection"', 'task = "action"', 17, "competitions[1].task must be a task that has its own table"),
+        ('training = "any"', 'training = "some"', 18, "competitions[1].training must be one of trainval, any"),
+        ("name =", "name", 1, "not a TOML file"),
     ],
 )
 def test_what_does_not_fit_is_reported_at_its_line(found: str, wrong: str, line: int | None, message: str) -> None:
@@ -251,6 +277,28 @@ def test_a_class_without_positives_is_undefined_unless_the_file_says_otherwise()
     zero = GOOD.replace('"11-point"', '"11-point"\nwithout_positives = "zero"')
     for text, expected in ((GOOD, WithoutPositives.UNDEFINED), (zero, WithoutPositives.ZERO)):
         assert read_text(text, "own.toml").competitions["comp1"].rules.without_positives is expected
+
+
+def test_limits_can_be_lowered() -> None:
+    limits = read_text(f"{GOOD}\n[limits]\ndetections_per_image = 100\nabsolute_number = 1e6\n", "own.toml").limits
+    assert (limits.detections_per_image, limits.absolute_number) == (100, 1e6)
+
+
+def test_a_competition_may_go_without_a_number() -> None:
+    text = GOOD.replace("number = 1", 'key = "detection"').replace("_{class}", "")
+    competition = read_text(text, "own.toml").competitions["detection"]
+    assert competition.number is None
+    assert competition.rules.class_in_lines
+
+
+def test_competitions_are_a_list_of_tables_whose_files_have_different_names() -> None:
+    before, first, _ = GOOD.split("[[competitions]]\n")
+    told = mistakes(f"{before}[competitions]\n{first}")
+    assert any(message.startswith("competitions must be a list of tables") for _, message in told), told
+    two = GOOD.replace("{competition}_", "").replace(
+        'key = "maps"\ntask = "segmentation"', 'key = "b"\ntask = "detection"'
+    )
+    assert any("must be a file name that tells comp1 from b" in message for _, message in mistakes(two)), mistakes(two)
 
 
 def test_there_are_at_most_16_competitions() -> None:

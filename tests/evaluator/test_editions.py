@@ -1,4 +1,4 @@
-"""Edition files: what each edition is, how a wrong file is told, and the examples of the documentation."""
+"""What each edition is, and the examples of edition files in the documentation."""
 
 import io
 import re
@@ -11,7 +11,6 @@ import pytest
 from tests.support.golden import golden
 from vocboard.evaluator.editions import (
     Edition,
-    EditionFileError,
     Interpolation,
     LayoutProtocol,
     Metric,
@@ -26,25 +25,6 @@ from vocboard.evaluator.evaluation import evaluate
 from vocboard.evaluator.ground_truth.reader import read_ground_truth
 
 TASKS = (Task.CLASSIFICATION, Task.DETECTION, Task.SEGMENTATION, Task.LAYOUT, Task.ACTION, Task.ACTION)  # 2012's twice
-
-MINIMAL = """
-name = "ROADS"
-title = "Roads"
-classes = ["car", "bus"]
-parts = []
-actions = []
-
-[tasks.detection]
-file = "{competition}_{image_set}_{class}.txt"
-metric = "average_precision"
-interpolation = "11-point"
-
-[[competitions]]
-number = 1
-task = "detection"
-training = "any"
-image_set = "val"
-"""
 
 
 def test_there_are_the_eight_years_and_paralleleye() -> None:
@@ -141,81 +121,6 @@ def test_scores_are_those_of_the_year(
     assert "other" not in edition.actions
     assert len(edition.classes) == 20
     assert not edition.overlap.strict
-
-
-def test_an_edition_file_of_your_own_is_read(tmp_path: Path) -> None:
-    (tmp_path / "roads.toml").write_text(MINIMAL)
-    edition = read(tmp_path / "roads.toml")
-    assert edition.competitions["comp1"].classes == ("car", "bus")
-    assert edition.competitions["comp1"].image_set == "val"
-    assert edition.overlap.threshold == 0.5
-
-
-@pytest.mark.parametrize(
-    ("found", "wrong", "message"),
-    [
-        ('title = "Roads"', "", "roads.toml: title must be a text, but it is missing"),
-        ('title = "Roads"', "title = 7", "title must be a text, not 7"),
-        ('["car", "bus"]', '["car", "car"]', "classes must be a list without repetitions"),
-        ('["car", "bus"]', "[]", "classes must be a list of 1 to 254 names"),
-        ('"11-point"', '"12-point"', "tasks.detection.interpolation must be one of 11-point, area, not '12-point'"),
-        ("{class}", "{clas}", "tasks.detection.file must be a file name with fields out of {class}, {competition}"),
-        ("{class}", "{class", "tasks.detection.file must be a file name with fields out of {class}, {competition}"),
-        ("metric =", 'secondary = ["precision"]\nmetric =', "secondary must be names out of average_precision"),
-        ("metric =", 'board = ["roc_auc"]\nmetric =', "board must be names out of the secondary measures"),
-        (
-            "metric =",
-            "confidence_range = [1, 0]\nmetric =",
-            "confidence_range must be two numbers, the lesser one first",
-        ),
-        (
-            "[tasks.detection]",
-            '[annotations]\nformat = "json"\n[tasks.detection]',
-            "must be one of xml, pascal-text, lines",
-        ),
-        (
-            "[tasks.detection]",
-            '[annotations]\nformat = "pascal-text"\n[annotations.labels]\nPAScat = "cat"\n[tasks.detection]',
-            "annotations.labels.PAScat must be one of the classes, not 'cat'",
-        ),
-        ("number = 1", 'key = "Roads 1"', r"competitions\[1\].key must be up to 30 lower-case letters"),
-        ("metric =", "metrik =", "tasks.detection.metric must be one of average_precision"),
-        ("number = 1", "number = 0", r"competitions\[1\].number must be a whole number from 1 on, not 0"),
-        ('task = "detection"', 'task = "action"', r"competitions\[1\].task must be a task that has its own table"),
-        ('training = "any"', 'training = "some"', r"competitions\[1\].training must be one of trainval, any"),
-        ("[tasks.detection]", "[limits]\nlines = 5\n[tasks.detection]", "limits.lines: no such key"),
-        ("[tasks.detection]", "[overlap]\nstrict = 1\n[tasks.detection]", "overlap.strict must be true or false"),
-        ("[[competitions]]", "[competitions]", "competitions must be a list of tables"),
-        ("name =", "name", "not a TOML file"),
-    ],
-)
-def test_a_wrong_file_is_reported_with_place_and_expectation(
-    tmp_path: Path, found: str, wrong: str, message: str
-) -> None:
-    assert found in MINIMAL
-    (tmp_path / "roads.toml").write_text(MINIMAL.replace(found, wrong))
-    with pytest.raises(EditionFileError, match=message):
-        read(tmp_path / "roads.toml")
-
-
-def test_limits_can_be_lowered(tmp_path: Path) -> None:
-    (tmp_path / "roads.toml").write_text(MINIMAL + "\n[limits]\ndetections_per_image = 100\nabsolute_number = 1e6\n")
-    limits = read(tmp_path / "roads.toml").limits
-    assert (limits.detections_per_image, limits.absolute_number) == (100, 1e6)
-
-
-def test_a_competition_may_go_without_a_number(tmp_path: Path) -> None:
-    (tmp_path / "roads.toml").write_text(MINIMAL.replace("number = 1", 'key = "detection"').replace("_{class}", ""))
-    competition = read(tmp_path / "roads.toml").competitions["detection"]
-    assert competition.number is None
-    assert competition.rules.class_in_lines
-
-
-def test_files_of_two_competitions_must_have_different_names(tmp_path: Path) -> None:
-    second = '\n[[competitions]]\nnumber = 2\ntask = "detection"\ntraining = "any"\nimage_set = "val"\n'
-    (tmp_path / "roads.toml").write_text((MINIMAL + second).replace("{competition}_", ""))
-    with pytest.raises(EditionFileError, match="must be a file name that tells comp1 from comp2"):
-        read(tmp_path / "roads.toml")
 
 
 def test_paralleleye_has_one_file_without_number_and_a_stricter_overlap() -> None:

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from tests.evaluator import trees
+from tests.evaluator.uploads import zipped
 from vocboard.evaluator.editions import Task, load
 from vocboard.evaluator.ground_truth import (
     DetectionTruth,
@@ -137,7 +138,7 @@ class TestPlaces:
                 directory,
                 trees.tar(tmp_path / "tree.tar.gz", files, prefix),
                 trees.tar(tmp_path / "backwards.tar.gz", files, prefix, backwards=True),
-                trees.zip_file(tmp_path / "tree.zip", files, prefix),
+                zipped(tmp_path / "tree.zip", {prefix + name: content for name, content in files.items()}),
             )
         }
         assert len(digests) == 1

@@ -1,5 +1,6 @@
 """Plots of curves: every line is seen, whatever it lies on."""
 
+import re
 from collections.abc import Mapping, Sequence
 
 import numpy as np
@@ -41,6 +42,16 @@ def test_the_second_six_methods_have_dashed_lines() -> None:
     found = drawn({series: [(0.0, series / 20), (1.0, 0.0)] for series in range(12)})
     dashed = [bool(line.find("polyline").get("stroke-dasharray")) for line in found]
     assert dashed == [False] * 6 + [True] * 6
+
+
+def test_the_grid_spans_the_plot_with_its_ticks() -> None:
+    svg = etree.fromstring(plot([Line.through("line", [(0.0, 0.0), (1.0, 1.0)], 0)], "Title", ("recall", "precision")))
+    corners = [tuple(map(float, point.split(","))) for point in svg.find("g/polyline").get("points").split()]
+    (left, bottom), (right, top) = corners[0], corners[-1]
+    grid = [tuple(map(float, re.findall(r"[\d.]+", path.get("d")))) for path in svg.iterfind("path[@class='grid']")]
+    assert {(down, up, start, end) for _, down, up, start, _, end in grid} == {(top, bottom, left, right)}
+    assert {x for x, *_ in grid} >= {left, right}
+    assert {row[4] for row in grid} >= {top, bottom}
 
 
 def test_a_long_curve_has_few_points_and_keeps_its_extremes() -> None:

@@ -2,7 +2,7 @@
 
 import io
 import tarfile
-import zipfile
+from collections.abc import Mapping
 from pathlib import Path
 
 import numpy as np
@@ -63,7 +63,8 @@ def files_of_2012() -> dict[str, str | bytes]:
     return files
 
 
-def write(directory: Path, files: dict[str, str | bytes]) -> Path:
+def write(directory: Path, files: Mapping[str, str | bytes]) -> Path:
+    """Write files below a directory."""
     for name, content in files.items():
         path = directory / name
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -79,11 +80,4 @@ def tar(path: Path, files: dict[str, str | bytes], prefix: str, *, backwards: bo
             member.size = len(data)
             member.mtime = len(name) * 1_000_000
             archive.addfile(member, io.BytesIO(data))
-    return path
-
-
-def zip_file(path: Path, files: dict[str, str | bytes], prefix: str) -> Path:
-    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
-        for name, content in files.items():
-            archive.writestr(prefix + name, content)
     return path

@@ -9,6 +9,7 @@ from pathlib import Path
 import numpy as np
 from PIL import Image
 
+from tests.evaluator import trees
 from vocboard.evaluator.editions import Edition, Task, load
 from vocboard.evaluator.image_sets import ImageSet, ImageSets
 from vocboard.evaluator.problems import Problem
@@ -18,6 +19,8 @@ IMAGES = ("000001", "000002", "000003")
 SIZE = (8, 6)  # width and height of each
 
 Content = Mapping[str, bytes | str]
+
+directory = trees.write  # with these files unpacked
 
 
 def image_sets(edition: str = "VOC2012", images: tuple[str, ...] = IMAGES) -> ImageSets:
@@ -52,14 +55,6 @@ def zipped(path: Path, content: Content) -> Path:
     with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
         for name, data in content.items():
             archive.writestr(name, data)
-    return path
-
-
-def directory(path: Path, content: Content) -> Path:
-    """Write a directory with these files."""
-    for name, data in content.items():
-        (path / name).parent.mkdir(parents=True, exist_ok=True)
-        (path / name).write_bytes(data.encode() if isinstance(data, str) else data)
     return path
 
 

@@ -1,9 +1,11 @@
 """Exports of challenges that somebody has changed."""
 
 import io
+import json
 import tarfile
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 Change = Callable[[dict[str, bytes]], None]
 
@@ -20,3 +22,21 @@ def edited(path: Path, change: Change) -> Path:
             member.size = len(content)
             tar.addfile(member, io.BytesIO(content))
     return target
+
+
+def changed(name: str, change: Callable[[dict[str, Any]], object], *, first: bool = False) -> Change:
+    """Return a change of the records of a file (JSON, or JSON Lines), or of the first one alone."""
+
+    def of_files(files: dict[str, bytes]) -> None:
+        lines = files[name].splitlines() if name.endswith(".jsonl") else [files[name]]
+        records = [json.loads(line) for line in lines]
+        for record in records[:1] if first else records:
+            change(record)
+        files[name] = b"\n".join(json.dumps(record).encode() for record in records)
+
+    return of_files
+
+
+def in_first(name: str, change: Callable[[dict[str, Any]], object]) -> Change:
+    """Return a change of the first record of a file."""
+    return changed(name, change, first=True)

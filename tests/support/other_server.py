@@ -6,13 +6,16 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from sqlalchemy import select
 
 from vocboard.app.accounts.models import Role, User
 from vocboard.app.challenges.models import Challenge
 from vocboard.app.database import Database, now
+from vocboard.app.errors import InvalidArchiveError
 from vocboard.app.settings import Settings
 from vocboard.app.storage.archives import ArchiveStore
 from vocboard.app.storage.directory_store import DirectoryStore
+from vocboard.app.submissions.models import Submission
 from vocboard.app.transfer.exporting import begin_export
 from vocboard.app.transfer.importing import import_challenge
 
@@ -43,6 +46,16 @@ class Server:
         return import_challenge(
             self.database, self.store, path, user=self.organiser, archive_limit_bytes=LIMIT, **given
         )
+
+    def refuse(self, path: Path, message: str) -> None:
+        """Expect that an import is refused with a message, and leaves nothing."""
+        with pytest.raises(InvalidArchiveError) as caught:
+            self.take(path)
+        told = [f"{problem.file} {problem.message}" for problem in caught.value.problems]
+        assert any(message in one for one in told), told
+        with self.database.reading() as session:
+            assert session.scalars(select(Challenge)).all() == []
+            assert session.scalars(select(Submission)).all() == []
 
 
 @pytest.fixture

@@ -6,17 +6,14 @@ import socket
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from urllib.parse import urlsplit
 
 import httpx
-from sqlalchemy import func, select
 
 from tests.support.factories import WEEK, make_challenge, make_token, make_user
 from tests.support.site import Site
-from tests.support.small_world import results_of
+from tests.support.uploading import RESULTS, count, sending
 from vocboard.app.accounts.models import User
 
-RESULTS = results_of({"Main/comp1_cls_test_car.txt": ["000001 0.5", "000002 0.25", "000003 0.75"]})
 NAME = base64.b64encode(b"results.tar.gz").decode()
 
 
@@ -86,18 +83,17 @@ class Entrant:
             files={name: (None, value) for name, value in {"method_name": "Method", **fields}.items()},
         )
 
-    @contextlib.contextmanager
-    def sending(self, path: str, begin: bytes, *, length: int, offset: int = 0) -> Iterator[socket.socket]:
+    def sending(
+        self, path: str, begin: bytes, *, length: int, offset: int = 0
+    ) -> contextlib.AbstractContextManager[socket.socket]:
         """Announce a part, send its beginning, and give the connection."""
-        address = urlsplit(self.site.url)
-        head = (
-            f"PATCH {path} HTTP/1.1\r\nHost: {address.netloc}\r\n"
-            f"Authorization: {self.client.headers['Authorization']}\r\nUpload-Offset: {offset}\r\n"
-            f"Content-Type: application/offset+octet-stream\r\nContent-Length: {length}\r\n\r\n"
-        )
-        with socket.create_connection((address.hostname or "", address.port or 0), timeout=20) as connection:
-            connection.sendall(head.encode() + begin)
-            yield connection
+        headers = {
+            "Authorization": self.client.headers["Authorization"],
+            "Upload-Offset": str(offset),
+            "Content-Type": "application/offset+octet-stream",
+            "Content-Length": str(length),
+        }
+        return sending(self.site, path, begin, headers=headers, method="PATCH")
 
     def files(self) -> list[Path]:
         """Return the files of uploads that are not submitted yet."""
@@ -105,8 +101,7 @@ class Entrant:
 
     def count(self, model: type) -> int:
         """Return the number of rows of a model."""
-        with self.site.database.reading() as session:
-            return session.scalar(select(func.count()).select_from(model)) or 0
+        return count(self.site, model)
 
 
 @contextlib.contextmanager

@@ -21,7 +21,8 @@ from sqlalchemy.orm import Session
 from tests.support.backend import wait_until
 from tests.support.factories import make_token, make_user
 from tests.support.site import Site, serving
-from tests.support.tus import RESULTS, Entrant, entering
+from tests.support.tus import Entrant, entering
+from tests.support.uploading import RESULTS, count
 from vocboard.app.accounts import administration
 from vocboard.app.accounts import service as accounts
 from vocboard.app.challenges.models import Ban, Challenge, ChallengePhase
@@ -56,8 +57,7 @@ def counted_bytes(entrant: Entrant) -> int:
 
 
 def in_progress(entrant: Entrant) -> int:
-    with entrant.site.database.reading() as session:
-        return session.scalar(select(func.count()).where(Upload.lease_expires_at > now())) or 0
+    return count(entrant.site, Upload, Upload.lease_expires_at > now())
 
 
 # More than the limits allow

@@ -1,29 +1,21 @@
 """Uploads whose client stops, lies about their length or hangs up: nothing of them stays, and their places are free."""
 
-import socket
 import time
 from collections.abc import Iterator
 from datetime import timedelta
 from pathlib import Path
-from urllib.parse import urlsplit
 
 import pytest
-from sqlalchemy import select
 
 from tests.support.backend import wait_until
 from tests.support.factories import make_challenge, make_token, make_user
 from tests.support.site import Site, serving
-from tests.support.small_world import results_of
+from tests.support.uploading import BODY, MULTIPART, count, sending, stored
 from vocboard.app.intake.models import Upload
 from vocboard.app.settings import Settings
 
-RESULTS = results_of({"Main/comp1_cls_test_car.txt": ["000001 0.5", "000002 0.25", "000003 0.75"]})
-BODY = (
-    b'--b\r\nContent-Disposition: form-data; name="method_name"\r\n\r\nM\r\n'
-    b'--b\r\nContent-Disposition: form-data; name="archive"; filename="x.tar.gz"\r\n\r\n' + RESULTS + b"\r\n--b--\r\n"
-)
 HALF = BODY[: len(BODY) // 2]
-CHUNKED = "Transfer-Encoding: chunked"
+CHUNKED = {"Transfer-Encoding": "chunked"}
 
 
 @pytest.fixture
@@ -40,8 +32,8 @@ def site(sqlite_url: str, tmp_path: Path) -> Iterator[Site]:
         yield running
 
 
-def length(number: int) -> str:
-    return f"Content-Length: {number}"
+def length(number: int) -> dict[str, str]:
+    return {"Content-Length": str(number)}
 
 
 def chunk(content: bytes) -> bytes:
@@ -64,32 +56,20 @@ def chunk(content: bytes) -> bytes:
     ],
 )
 @pytest.mark.parametrize("hangs_up", [False, True])
-def test_nothing_of_it_stays(site: Site, header: str, sent: bytes, status: int, hangs_up: bool) -> None:
+def test_nothing_of_it_stays(site: Site, header: dict[str, str], sent: bytes, status: int, hangs_up: bool) -> None:
     with site.writing() as session:
         slug = make_challenge(session, edition="VOC2007", competitions=["comp1"], quota_count=1).slug
         token = make_token(session, make_user(session))
     path = f"/api/v1/challenges/{slug}/submissions"
-    address = urlsplit(site.url)
-    head = (
-        f"POST {path} HTTP/1.1\r\nHost: {address.netloc}\r\nAuthorization: Bearer {token}\r\n"
-        f"Content-Type: multipart/form-data; boundary=b\r\n{header}\r\n\r\n"
-    )
-    with socket.create_connection((address.hostname or "", address.port or 0), timeout=20) as connection:
-        connection.sendall(head.encode() + sent)
+    headers = {"Authorization": f"Bearer {token}", **MULTIPART, **header}
+    with sending(site, path, sent, headers=headers) as connection:
         if not hangs_up:
             assert f"HTTP/1.1 {status} ".encode() in connection.recv(1000)
     # The server itself has refused some of them, before or while the application has begun to receive them.
     time.sleep(0.2)
-    wait_until(lambda: _in_progress(site) == 0)
-    wait_until(lambda: [file for file in site.settings.archives.rglob("*") if file.is_file()] == [])
+    wait_until(lambda: count(site, Upload, Upload.lease_expires_at.is_not(None)) == 0)
+    wait_until(lambda: stored(site) == [])
     wait_until(lambda: site.application.state.services.validator.reading == 0)
     with site.client(token) as client:
-        whole = {"content-type": "multipart/form-data; boundary=b"}
-        wait_until(
-            lambda: client.post(path, content=BODY, headers=whole).status_code == 201
-        )  # place and quota are free
-
-
-def _in_progress(site: Site) -> int:
-    with site.database.reading() as session:
-        return len(session.scalars(select(Upload).where(Upload.lease_expires_at.is_not(None))).all())
+        # place and quota are free
+        wait_until(lambda: client.post(path, content=BODY, headers=MULTIPART).status_code == 201)

@@ -9,19 +9,19 @@ from datetime import timedelta
 
 import httpx
 import pytest
-from sqlalchemy import func, select, update
+from sqlalchemy import select, update
 
 from tests.support.browsing import from_here, signed_in, token_of
 from tests.support.factories import WEEK, make_challenge, make_token, make_user
 from tests.support.site import Site
 from tests.support.small_world import results_of
+from tests.support.uploading import RESULTS, count
 from vocboard.app.accounts.models import User
 from vocboard.app.challenges.models import Challenge
 from vocboard.app.database import now
 from vocboard.app.submissions import idempotency
 from vocboard.app.submissions.models import IdempotencyKey, Submission
 
-RESULTS = results_of({"Main/comp1_cls_test_car.txt": ["000001 0.5", "000002 0.25", "000003 0.75"]})
 OTHERS = results_of({"Main/comp1_cls_test_car.txt": ["000001 0.1", "000002 0.2", "000003 0.3"]})
 KEY = "8e03978e-40d5-43e8-bc93-6894a57f9324"
 
@@ -61,11 +61,6 @@ def submit(
         files={"archive": ("results.tar.gz", archive)},
         headers={"Idempotency-Key": key} if key else {},
     )
-
-
-def count(site: Site, model: type) -> int:
-    with site.database.reading() as session:
-        return session.scalar(select(func.count()).select_from(model)) or 0
 
 
 def test_a_repeated_request_returns_the_same_submission_and_uses_no_quota(

@@ -12,14 +12,15 @@ from pathlib import Path
 
 import httpx
 import pytest
-from sqlalchemy import func, select, update
+from sqlalchemy import select, update
 
 from tests.support.backend import wait_until
 from tests.support.browsing import from_here, signed_in, token_of
 from tests.support.factories import make_challenge, make_token, make_user
 from tests.support.life import upload_results
 from tests.support.site import Site, serving
-from tests.support.tus import NAME, RESULTS, Entrant, entering
+from tests.support.tus import NAME, Entrant, entering
+from tests.support.uploading import RESULTS, count
 from vocboard.app.database import now
 from vocboard.app.intake import parts
 from vocboard.app.intake.models import ResumableUpload, Upload, UploadKind
@@ -155,8 +156,7 @@ def test_two_web_processes_share_an_upload(settings: Settings, entrant: Entrant)
 
 
 def is_arriving(entrant: Entrant) -> bool:
-    with entrant.site.database.reading() as session:
-        return session.scalar(select(func.count()).where(Upload.lease_expires_at.is_not(None))) == 1
+    return count(entrant.site, Upload, Upload.lease_expires_at.is_not(None)) == 1
 
 
 # Interruptions

@@ -3,15 +3,13 @@
 import contextlib
 import socket
 from collections.abc import Iterator
-from urllib.parse import urlsplit
 
 import pytest
-from sqlalchemy import func, select
 
 from tests.support.backend import wait_until
 from tests.support.factories import make_challenge, make_token, make_user
 from tests.support.site import Site
-from tests.support.small_world import results_of
+from tests.support.uploading import BODY, MULTIPART, PART, RESULTS, count, sending, stored
 from vocboard.app.accounts import administration
 from vocboard.app.accounts import service as accounts
 from vocboard.app.accounts.models import Role, User
@@ -20,24 +18,15 @@ from vocboard.app.intake.models import Upload
 from vocboard.app.submissions.models import Submission
 from vocboard.worker.ground_truth_directory import GroundTruthDirectory
 
-RESULTS = results_of({"Main/comp1_cls_test_car.txt": ["000001 0.5", "000002 0.25", "000003 0.75"]})
-ARCHIVE = (
-    b'--b\r\nContent-Disposition: form-data; name="archive"; filename="x.tar.gz"\r\n\r\n' + RESULTS + b"\r\n--b--\r\n"
-)
-BODY = b'--b\r\nContent-Disposition: form-data; name="method_name"\r\n\r\nM\r\n' + ARCHIVE
+ARCHIVE = PART + RESULTS + b"\r\n--b--\r\n"
 
 
 @contextlib.contextmanager
-def half_sent(site: Site, path: str, token: str, body: bytes = BODY, headers: str = "") -> Iterator[socket.socket]:
+def half_sent(site: Site, path: str, token: str, body: bytes = BODY, **more: str) -> Iterator[socket.socket]:
     """Send all but the end of an upload, and give the connection."""
-    address = urlsplit(site.url)
-    head = (
-        f"POST {path} HTTP/1.1\r\nHost: {address.netloc}\r\nAuthorization: Bearer {token}\r\n"
-        f"Content-Type: multipart/form-data; boundary=b\r\nContent-Length: {len(body)}\r\n{headers}\r\n"
-    )
-    with socket.create_connection((address.hostname or "", address.port or 0), timeout=20) as connection:
-        connection.sendall(head.encode() + body[:-10])
-        wait_until(lambda: _is_in_progress(site))
+    headers = {"Authorization": f"Bearer {token}", **MULTIPART, "Content-Length": str(len(body)), **more}
+    with sending(site, path, body[:-10], headers=headers) as connection:
+        wait_until(lambda: count(site, Upload, Upload.lease_expires_at.is_not(None)) > 0)
         yield connection
 
 
@@ -63,8 +52,8 @@ def test_a_submission(embedded_site: Site, how: str) -> None:
         end(embedded_site, user, how)
         connection.sendall(BODY[-10:])
         assert b" 401 " in connection.recv(1000)
-    assert _count(embedded_site, Submission) == 0
-    wait_until(lambda: not [file for file in embedded_site.settings.archives.rglob("*") if file.is_file()])
+    assert count(embedded_site, Submission) == 0
+    wait_until(lambda: not stored(embedded_site))
 
 
 @pytest.mark.parametrize("how", ["disabled", "revoked"])
@@ -76,10 +65,10 @@ def test_a_repeated_submission(embedded_site: Site, how: str) -> None:
         token = make_token(session, user)
     path = f"/api/v1/challenges/{slug}/submissions"
     with embedded_site.client(token) as client:
-        headers = {"Content-Type": "multipart/form-data; boundary=b", "Idempotency-Key": "key"}
+        headers = {**MULTIPART, "Idempotency-Key": "key"}
         submitted = client.post(path, content=BODY, headers=headers)
         assert client.post(path, content=BODY, headers=headers).json()["id"] == submitted.json()["id"]
-    with half_sent(embedded_site, path, token, headers="Idempotency-Key: key\r\n") as connection:
+    with half_sent(embedded_site, path, token, **{"Idempotency-Key": "key"}) as connection:
         end(embedded_site, user, how)
         connection.sendall(BODY[-10:])
         assert b" 401 " in connection.recv(1000)
@@ -94,14 +83,13 @@ def test_an_exported_challenge(embedded_site: Site, how: str, status: bytes) -> 
     with embedded_site.client(token) as client:
         exported = client.post(f"/api/v1/challenges/{slug}/export").content
     body = (
-        b'--b\r\nContent-Disposition: form-data; name="slug"\r\n\r\nimported\r\n'
-        b'--b\r\nContent-Disposition: form-data; name="archive"; filename="x.tar"\r\n\r\n' + exported + b"\r\n--b--\r\n"
+        b'--b\r\nContent-Disposition: form-data; name="slug"\r\n\r\nimported\r\n' + PART + exported + b"\r\n--b--\r\n"
     )
     with half_sent(embedded_site, "/api/v1/challenges/imports", token, body) as connection:
         end(embedded_site, user, how)
         connection.sendall(body[-10:])
         assert b" %s " % status in connection.recv(1000)
-    assert _count(embedded_site, Challenge) == 1
+    assert count(embedded_site, Challenge) == 1
 
 
 @pytest.mark.parametrize(("how", "status"), [("disabled", b"401"), ("revoked", b"401"), ("participant", b"403")])
@@ -115,14 +103,4 @@ def test_ground_truth(embedded_site: Site, how: str, status: bytes) -> None:
         end(embedded_site, user, how)
         connection.sendall(ARCHIVE[-10:])
         assert b" %s " % status in connection.recv(1000)
-    assert _count(embedded_site, GroundTruthVersion) == 0
-
-
-def _is_in_progress(site: Site) -> bool:
-    with site.database.reading() as session:
-        return session.scalar(select(Upload.id).where(Upload.lease_expires_at.is_not(None))) is not None
-
-
-def _count(site: Site, model: type) -> int:
-    with site.database.reading() as session:
-        return session.scalar(select(func.count()).select_from(model)) or 0
+    assert count(embedded_site, GroundTruthVersion) == 0

@@ -8,7 +8,7 @@ import threading
 from collections.abc import Callable, Iterator
 from datetime import timedelta
 from pathlib import Path
-from urllib.parse import urlsplit
+from typing import Any
 
 import httpx
 import pytest
@@ -18,7 +18,7 @@ from tests.support.crashing_servers import crashing_postgres
 from tests.support.factories import WEEK, make_challenge, make_token, make_user
 from tests.support.services import in_full, needed
 from tests.support.site import Site, serving
-from tests.support.small_world import results_of
+from tests.support.uploading import BODY, MULTIPART, PART, RESULTS, sending, stored
 from vocboard import migrations
 from vocboard.app.database import now
 from vocboard.app.settings import Settings
@@ -27,9 +27,6 @@ from vocboard.app.submissions import forms
 
 LIMIT = 1 << 20
 MIB = 1 << 20
-PATIENCE_SECONDS = 20
-RESULTS = results_of({"Main/comp1_cls_test_car.txt": ["000001 0.5", "000002 0.25", "000003 0.75"]})
-PART = '--b\r\nContent-Disposition: form-data; name="archive"; filename="x.tar"\r\n\r\n'
 
 Serve = Callable[..., Site]
 
@@ -57,7 +54,7 @@ def serve(sqlite_url: str, tmp_path: Path) -> Iterator[Serve]:
 class Entrant:
     """A participant of a VOC2007 challenge, over HTTP."""
 
-    def __init__(self, site: Site, *, quota: int = 2) -> None:
+    def __init__(self, site: Site, *, quota: int = 2, **given: Any) -> None:
         self.site = site
         with site.writing() as session:
             self.challenge = make_challenge(
@@ -66,6 +63,7 @@ class Entrant:
                 competitions=["comp1"],
                 quota_count=quota,
                 quota_period_seconds=int(WEEK.total_seconds()),
+                **given,
             )
             self.token = make_token(session, make_user(session))
 
@@ -83,21 +81,15 @@ class Entrant:
         with self.site.client(self.token) as client:
             assert client.post(f"/api/v1/submissions/{submission_id}/withdraw").status_code == 200
 
-    @contextlib.contextmanager
-    def sending(self, begin: bytes = PART.encode(), *, length: int = 500_000) -> Iterator[socket.socket]:
+    def sending(
+        self, begin: bytes = PART, *, length: int = 500_000
+    ) -> contextlib.AbstractContextManager[socket.socket]:
         """Announce a body, send its beginning, and give the connection."""
-        address = urlsplit(self.site.url)
-        head = (
-            f"POST {self.path} HTTP/1.1\r\nHost: {address.netloc}\r\nAuthorization: Bearer {self.token}\r\n"
-            f"Content-Type: multipart/form-data; boundary=b\r\nContent-Length: {length}\r\n\r\n"
-        )
-        with socket.create_connection((address.hostname or "", address.port or 0)) as connection:
-            connection.settimeout(PATIENCE_SECONDS)
-            connection.sendall(head.encode() + begin)
-            yield connection
+        headers = {"Authorization": f"Bearer {self.token}", **MULTIPART, "Content-Length": str(length)}
+        return sending(self.site, self.path, begin, headers=headers)
 
     def stored(self) -> list[Path]:
-        return [path for path in self.site.settings.archives.rglob("*") if path.is_file()]
+        return stored(self.site)
 
     def total(self) -> int:
         with self.site.client(self.token) as client:
@@ -110,7 +102,34 @@ def assert_limited(response: httpx.Response, *, within: timedelta) -> None:
     assert response.json()["allowed_at"] > now().isoformat()
 
 
+def test_a_valid_upload_is_stored_even_though_the_broker_is_down(serve: Serve) -> None:
+    entrant = Entrant(serve())
+    response = entrant.submit()
+    assert response.status_code == 201
+    submission = response.json()
+    assert (submission["state"], submission["queue_position"]) == ("queued", 1)
+    assert submission["archive"]["bytes"] == len(RESULTS)
+    contents = {path.parent.name + path.name: path.read_bytes() for path in entrant.stored()}
+    assert len(contents) == 2, "the archive, and the columns that were read from it"
+    assert contents[submission["archive"]["sha256"]] == RESULTS
+
+
 # Before the body
+
+
+@pytest.mark.parametrize("token", [None, "vocb_unknown"], ids=["visitor", "unknown"])
+def test_visitors_are_refused_before_the_body_is_read(serve: Serve, token: str | None) -> None:
+    entrant = Entrant(serve())
+    headers = {"Authorization": f"Bearer {token}"} if token else {}
+    with sending(
+        entrant.site, entrant.path, b"", headers={**headers, **MULTIPART, "Content-Length": "500000"}
+    ) as connection:
+        assert b" 401 " in connection.recv(100)
+
+
+def test_a_challenge_that_is_closed_refuses_before_the_body_is_read(serve: Serve) -> None:
+    entrant = Entrant(serve(), opens_at=now() - 2 * WEEK, closes_at=now() - WEEK)
+    assert entrant.submit(bytes(LIMIT + 1)).status_code == 409
 
 
 def test_a_used_up_quota_refuses_before_the_body_is_read(serve: Serve) -> None:
@@ -141,7 +160,7 @@ def test_withdrawing_returns_the_quota_but_not_the_bytes(serve: Serve) -> None:
 
 
 def cut_off(entrant: Entrant) -> None:
-    with entrant.sending(PART.encode() + bytes(1000)):
+    with entrant.sending(PART + bytes(1000)):
         wait_until(lambda: len(entrant.stored()) == 1)
     wait_until(lambda: entrant.stored() == [])
 
@@ -153,11 +172,31 @@ def malformed(entrant: Entrant) -> None:
 
 def too_large(entrant: Entrant) -> None:
     assert entrant.submit(bytes(LIMIT + 1)).status_code == 413
+    assert entrant.stored() == []
+
+
+def far_too_large(entrant: Entrant) -> None:
+    response = entrant.submit(bytes(LIMIT + 11 * MIB))
+    assert (response.status_code, response.json()["detail"]) == (413, "A file may have at most 1 MiB.")
 
 
 def announced_too_large(entrant: Entrant) -> None:
     with entrant.sending(b"", length=100 * MIB) as connection:
         assert b" 413 " in connection.recv(100)
+
+
+def larger_than_announced(entrant: Entrant) -> None:
+    """In chunks, of which the server learns the number when they arrive."""
+
+    def endless() -> Iterator[bytes]:
+        yield PART
+        for _ in range(LIMIT // 1000 * 3):
+            yield bytes(1000)
+
+    # It may have answered and hung up while the rest is sent.
+    with entrant.site.client(entrant.token) as client, contextlib.suppress(httpx.WriteError):
+        assert client.post(entrant.path, content=endless(), headers=MULTIPART).status_code == 413
+    assert entrant.stored() == []
 
 
 def rejected(entrant: Entrant) -> None:
@@ -177,7 +216,18 @@ def over_quota(entrant: Entrant) -> None:
 
 
 @pytest.mark.parametrize(
-    "attempt", [cut_off, malformed, too_large, announced_too_large, rejected, with_wrong_fields, accepted]
+    "attempt",
+    [
+        cut_off,
+        malformed,
+        too_large,
+        far_too_large,
+        announced_too_large,
+        larger_than_announced,
+        rejected,
+        with_wrong_fields,
+        accepted,
+    ],
 )
 def test_an_attempt_counts_whatever_its_outcome(serve: Serve, attempt: Callable[[Entrant], None]) -> None:
     entrant = Entrant(serve(uploads_per_hour=1))
@@ -222,7 +272,7 @@ def test_uploads_that_end_while_the_database_is_down_do_not_keep_their_places(se
 
 def test_a_body_that_is_too_slow_is_aborted(serve: Serve) -> None:
     entrant = Entrant(serve(upload_time_limit=timedelta(seconds=1)))
-    with entrant.sending(PART.encode() + bytes(1000)) as connection:
+    with entrant.sending(PART + bytes(1000)) as connection:
         assert b" 408 " in connection.recv(100)
     wait_until(lambda: entrant.stored() == [])
 
@@ -251,11 +301,8 @@ def test_a_client_that_goes_away_ends_the_checks(serve: Serve, monkeypatch: pyte
         return archive
 
     monkeypatch.setattr(archives, "receive", receive_into_pipe)
-    body = (
-        PART.encode() + RESULTS + b'\r\n--b\r\nContent-Disposition: form-data; name="method_name"\r\n\r\nM\r\n--b--\r\n'
-    )
     validator = entrant.site.application.state.services.validator
-    with entrant.sending(body, length=len(body)):
+    with entrant.sending(BODY, length=len(BODY)):
         wait_until(lambda: validator.reading == 1)
     wait_until(lambda: validator.reading == 0)
     monkeypatch.undo()
@@ -299,21 +346,45 @@ def test_an_archive_that_the_disk_fails_to_take_is_not_accepted(serve: Serve, mo
 # Fields
 
 
-def test_commas_without_end_are_refused_at_their_field(serve: Serve) -> None:
-    entrant = Entrant(serve(upload_limit_bytes=16 * MIB))
-    response = entrant.submit(segmentation_classes="," * (8 * MIB))
-    assert response.status_code == 422
-    assert set(response.json()["fields"]) == {"segmentation_classes"}
-    many = entrant.submit(segmentation_classes="x," * 5000)
-    assert set(many.json()["fields"]) == {"segmentation_classes"}
+def test_other_bodies_are_capped_too(serve: Serve) -> None:
+    entrant = Entrant(serve())
+    with entrant.site.client(entrant.token) as client:
+        assert client.post("/api/v1/challenges", json={"title": "x" * (2 << 20)}).status_code == 413
 
 
-def test_each_field_has_its_own_limit(serve: Serve) -> None:
+@pytest.mark.parametrize(
+    ("fields", "wrong"),
+    [
+        ({"method_name": ""}, "method_name"),
+        ({"method_name": "x" * 101}, "method_name"),
+        ({"method_name": "bell\x07"}, "method_name"),
+        ({"segmentation_classes": "car,unicorn"}, "segmentation_classes"),
+        ({"contributors": "x" * 100_000}, "contributors"),
+        ({"segmentation_classes": "x," * 5000}, "segmentation_classes"),
+        ({"segmentation_classes": "," * (8 * MIB)}, "segmentation_classes"),
+    ],
+    ids=["empty", "long", "control character", "unknown class", "longer than any", "commas", "commas without end"],
+)
+def test_wrong_fields_are_reported_by_name(serve: Serve, fields: dict[str, str], wrong: str) -> None:
     entrant = Entrant(serve(upload_limit_bytes=16 * MIB))
-    response = entrant.submit(contributors="x" * 100_000)
+    response = entrant.submit(**fields)
     assert response.status_code == 422
-    assert set(response.json()["fields"]) == {"contributors"}
+    assert set(response.json()["fields"]) == {wrong}
     assert len(response.text) < 1000
+    assert entrant.stored() == []
+
+
+def test_a_misspelt_parameter_is_refused_instead_of_ignored(serve: Serve) -> None:
+    entrant = Entrant(serve())
+    with entrant.site.client(entrant.token) as client:
+        address = f"{entrant.path}?rehersal=true"
+        refused = client.post(address, files={"archive": RESULTS}, data={"method_name": "Net"})
+        listed = client.get("/api/v1/submissions?chalenge=x&per_page=1&v=2")
+    assert refused.status_code == 422
+    assert refused.json()["fields"] == {"rehersal": "There is no such parameter. Do you mean 'rehearsal'?"}
+    assert listed.status_code == 422
+    assert set(listed.json()["fields"]) == {"chalenge", "v"}
+    assert (entrant.total(), entrant.stored()) == (0, [])
 
 
 def test_a_long_list_of_images_is_read_once(serve: Serve, monkeypatch: pytest.MonkeyPatch) -> None:

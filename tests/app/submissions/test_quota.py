@@ -11,14 +11,13 @@ import pytest
 from tests.support.factories import WEEK, make_challenge, make_token, make_user
 from tests.support.life import upload_results
 from tests.support.site import Site
-from tests.support.small_world import results_of
+from tests.support.uploading import RESULTS, stored
 from vocboard.app.challenges.models import Challenge
 from vocboard.app.database import now
 from vocboard.app.settings import Settings
 
 AT_ONCE = 50
 QUOTA = 2
-RESULTS = results_of({"Main/comp1_cls_test_car.txt": ["000001 0.5", "000002 0.25", "000003 0.75"]})
 
 
 @pytest.fixture
@@ -66,5 +65,6 @@ def test_of_fifty_parallel_uploads_the_quota_is_accepted(
         assert began + WEEK <= allowed_at <= now() + WEEK
         assert timedelta(0) < timedelta(seconds=int(refused.headers["retry-after"])) <= WEEK
     assert client.get("/api/v1/submissions").json()["total"] == QUOTA
+    assert len(stored(site)) == 2, "one archive, as all have the same content, and its columns"
     use = client.get(f"/api/v1/challenges/{challenge.slug}").json()["quota_use"]
     assert (use["comp1"]["used"], use["comp3"]["used"]) == (QUOTA, 0)

@@ -112,25 +112,6 @@ def test_a_method_keeps_its_row(backend: Backend) -> None:
 # Quota
 
 
-def test_fifty_parallel_submissions_with_a_quota_of_two_make_two(backend: Backend) -> None:
-    challenge, user = backend.challenge(quota_count=2), backend.user()
-
-    def submit() -> uuid.UUID | LimitedError:
-        try:
-            return backend.submit(user, challenge)
-        except LimitedError as error:
-            return error
-
-    with ThreadPoolExecutor(50) as people:
-        outcomes = [done.result() for done in [people.submit(submit) for _ in range(50)]]
-    accepted = [backend.submission(one) for one in outcomes if isinstance(one, uuid.UUID)]
-    refused = [one for one in outcomes if isinstance(one, LimitedError)]
-    assert (len(accepted), len(refused)) == (2, 48)
-    opens_again = min(one.created_at for one in accepted) + timedelta(seconds=challenge.main_phase.quota_period_seconds)
-    assert {error.allowed_at for error in refused} == {opens_again}
-    assert stored_files(backend) == 1  # of the same content
-
-
 def test_every_competition_has_its_own_quota(backend: Backend) -> None:
     challenge, user = backend.challenge(quota_count=1), backend.user()
     backend.submit(user, challenge, entries=(CLASSIFICATION,))

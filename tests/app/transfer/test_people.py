@@ -8,7 +8,7 @@ import pytest
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
-from tests.support.archives import edited
+from tests.support.archives import changed, edited
 from tests.support.backend import Backend
 from tests.support.factories import make_user
 from tests.support.jobs import evaluate_next
@@ -102,10 +102,8 @@ def test_an_archive_gives_nobody_rights(exported: Path, other: Server) -> None:
         make_user(session, role=Role.ORGANISER, email=OLGA)
 
     def forge(files: dict[str, bytes]) -> None:
-        people = [json.loads(line) for line in files["people.jsonl"].splitlines()]
-        for person in people:
-            person |= {"is_organiser": True, "email": "mallory@lab.example"}
-        files["people.jsonl"] = b"\n".join(json.dumps(person).encode() for person in people)
+        rights = {"is_organiser": True, "email": "mallory@lab.example"}
+        changed("people.jsonl", lambda person: person.update(rights))(files)
         files["bans.jsonl"] = files["bans.jsonl"].replace(EVE.encode(), other.organiser.email.encode())
 
     forged = edited(exported, forge)

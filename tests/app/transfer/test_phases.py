@@ -1,6 +1,5 @@
 """Phases, frozen leaderboards and re-scores of a challenge that is exported from one server and imported by another."""
 
-import json
 import shutil
 from collections.abc import Callable
 from dataclasses import dataclass, replace
@@ -11,7 +10,7 @@ from typing import Any
 import pytest
 from sqlalchemy import select, update
 
-from tests.support.archives import edited
+from tests.support.archives import changed, edited, in_first
 from tests.support.backend import Backend, make_archive, make_columns
 from tests.support.clock import Clock
 from tests.support.jobs import evaluate_next, update_next
@@ -27,7 +26,6 @@ from vocboard.app.challenges.models import Admission, Challenge, Detail, Freeze,
 from vocboard.app.challenges.phases import Phase
 from vocboard.app.challenges.rules import PhaseRules
 from vocboard.app.database import Database, now
-from vocboard.app.errors import InvalidArchiveError
 from vocboard.app.leaderboards import statistics_states
 from vocboard.app.leaderboards.board import Board, Part
 from vocboard.app.leaderboards.corrections import Cause
@@ -266,39 +264,24 @@ def test_a_phase_that_freezes_between_export_and_import_freezes_with_what_counte
     assert [replace(board, imported=None) for board in after] == before
 
 
-def change_file(name: str, change: Callable[[dict[str, Any]], None]) -> Callable[[dict[str, bytes]], None]:
-    """Change the first record of a file."""
-
-    def changed(files: dict[str, bytes]) -> None:
-        if name.endswith(".json"):
-            first, others = files[name], []
-        else:
-            first, *others = files[name].splitlines()
-        record = json.loads(first)
-        change(record)
-        files[name] = b"\n".join([json.dumps(record).encode(), *others])
-
-    return changed
-
-
 def again(name: str) -> Callable[[dict[str, bytes]], None]:
     """Repeat the first record of a file."""
 
-    def changed(files: dict[str, bytes]) -> None:
+    def repeated(files: dict[str, bytes]) -> None:
         files[name] += files[name].splitlines()[0] + b"\n"
 
-    return changed
+    return repeated
 
 
 def as_format_4(files: dict[str, bytes]) -> None:
     """Write an export as versions did in which each declaration was a field."""
-    files["challenge.json"] = json.dumps({**json.loads(files["challenge.json"]), "format": 4}).encode()
-    submissions = [json.loads(line) for line in files["submissions.jsonl"].splitlines()]
-    frozen = [json.loads(line) for line in files["frozen-leaderboards.jsonl"].splitlines()]
-    for record in (*submissions, *(entry for one in frozen for entry in one["content"]["entries"])):
+
+    def as_fields(record: dict[str, Any]) -> None:
         record |= {"training_annotation": None, **record.pop("declarations")}
-    for name, records in (("submissions.jsonl", submissions), ("frozen-leaderboards.jsonl", frozen)):
-        files[name] = b"\n".join(json.dumps(record).encode() for record in records)
+
+    changed("challenge.json", lambda header: header.update(format=4))(files)
+    changed("submissions.jsonl", as_fields)(files)
+    changed("frozen-leaderboards.jsonl", lambda one: [as_fields(entry) for entry in one["content"]["entries"]])(files)
 
 
 @ON_ONE_SET_UP
@@ -312,68 +295,49 @@ def test_declarations_come_along_from_an_earlier_version(spring: Spring, other: 
     assert Declared({"training_data": "Images 1.", "flickr_images": "no"}) in after
 
 
+def in_first_frozen(**values: Any) -> Callable[[dict[str, bytes]], None]:
+    return in_first("frozen-leaderboards.jsonl", lambda one: one["content"]["entries"][0].update(values))
+
+
 NOBODY = "00000000-0000-4000-8000-000000000000"
 
 
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        (change_file("challenge.json", lambda one: one["phases"].append(one["phases"][0])), "val appears twice"),
-        (change_file("challenge.json", lambda one: one.update(phases=[])), "the challenge has no phase val"),
-        (change_file("challenge.json", lambda one: one.update(ground_truth_versions=[])), "no version"),
-        (change_file("challenge.json", lambda one: one.update(format=1)), "this server reads 2"),
+        (in_first("challenge.json", lambda one: one["phases"].append(one["phases"][0])), "val appears twice"),
+        (in_first("challenge.json", lambda one: one.update(phases=[])), "the challenge has no phase val"),
+        (in_first("challenge.json", lambda one: one.update(ground_truth_versions=[])), "no version"),
+        (in_first("challenge.json", lambda one: one.update(format=1)), "this server reads 2"),
         (
-            change_file("challenge.json", lambda one: one["phases"][0]["rules"].update(quota_count=0)),
+            in_first("challenge.json", lambda one: one["phases"][0]["rules"].update(quota_count=0)),
             "phases.val.quota_count: Choose between",
         ),
         (
-            change_file("challenge.json", lambda one: one["phases"][1]["rules"].update(competitions=["comp99"])),
+            in_first("challenge.json", lambda one: one["phases"][1]["rules"].update(competitions=["comp99"])),
             "has no comp99",
         ),
         (
-            change_file("challenge.json", lambda one: one["ground_truth_versions"][0].update(phase="val")),
+            in_first("challenge.json", lambda one: one["ground_truth_versions"][0].update(phase="val")),
             "val has no ground truth of its own",
         ),
-        (change_file("submissions.jsonl", lambda one: one.update(phase="test")), "the challenge has no phase test"),
-        (change_file("admissions.jsonl", lambda one: one.update(email="Ada@lab.example")), "not an email address"),
+        (in_first("submissions.jsonl", lambda one: one.update(phase="test")), "the challenge has no phase test"),
+        (in_first("admissions.jsonl", lambda one: one.update(email="Ada@lab.example")), "not an email address"),
         (again("admissions.jsonl"), "admitted twice"),
-        (change_file("extra-quotas.jsonl", lambda one: one.update(count=0)), "greater than or equal to 1"),
-        (change_file("extra-quotas.jsonl", lambda one: one.update(phase="test")), "the challenge has no phase test"),
-        (change_file("frozen-leaderboards.jsonl", lambda one: one.update(competition="comp3")), "has no comp3"),
+        (in_first("extra-quotas.jsonl", lambda one: one.update(count=0)), "greater than or equal to 1"),
+        (in_first("extra-quotas.jsonl", lambda one: one.update(phase="test")), "the challenge has no phase test"),
+        (in_first("frozen-leaderboards.jsonl", lambda one: one.update(competition="comp3")), "has no comp3"),
         (again("frozen-leaderboards.jsonl"), "appears twice"),
-        (
-            change_file(
-                "frozen-leaderboards.jsonl", lambda one: one["content"]["entries"][0].update(submission=NOBODY)
-            ),
-            "no submission 00000000",
-        ),
-        (
-            change_file("frozen-leaderboards.jsonl", lambda one: one["content"]["entries"][0].update(mean=7)),
-            "less than or equal to 1",
-        ),
-        (
-            change_file(
-                "frozen-leaderboards.jsonl", lambda one: one["content"]["entries"][0].update(classes={"unicorn": 1})
-            ),
-            "comp1 has no such classes",
-        ),
-        (
-            change_file(
-                "frozen-leaderboards.jsonl", lambda one: one["content"]["entries"][0].update(method="R\u202eNN")
-            ),
-            "Remove the invisible character",
-        ),
-        (change_file("corrections.jsonl", lambda one: one.update(submission=NOBODY)), "no submission 00000000"),
-        (change_file("corrections.jsonl", lambda one: one.update(ground_truth_version=99)), "no version 99"),
+        (in_first_frozen(submission=NOBODY), "no submission 00000000"),
+        (in_first_frozen(mean=7), "less than or equal to 1"),
+        (in_first_frozen(classes={"unicorn": 1}), "comp1 has no such classes"),
+        (in_first_frozen(method="R\u202eNN"), "Remove the invisible character"),
+        (in_first("corrections.jsonl", lambda one: one.update(submission=NOBODY)), "no submission 00000000"),
+        (in_first("corrections.jsonl", lambda one: one.update(ground_truth_version=99)), "no version 99"),
     ],
 )
 @ON_ONE_SET_UP
 def test_what_does_not_fit_together_is_refused(
     exported: Path, other: Server, change: Callable[[dict[str, bytes]], None], message: str
 ) -> None:
-    with pytest.raises(InvalidArchiveError) as caught:
-        other.take(edited(exported, change))
-    said = [f"{problem.file} {problem.message}" for problem in caught.value.problems]
-    assert any(message in one for one in said), said
-    with other.database.reading() as session:
-        assert session.scalars(select(Challenge)).all() == []
+    other.refuse(edited(exported, change), message)

@@ -85,7 +85,8 @@ def test_label_maps_come_back_to_the_pixel(seed: int, tmp_path: Path) -> None:
 
 def test_masks_are_what_pycocotools_reads_and_writes(tmp_path: Path) -> None:
     maps = {"000001": random_maps(np.random.default_rng(1), [CAR, DOG])}
-    tree_to_coco(write_tree(tmp_path, maps, [CAR, DOG]), tmp_path / "truth.json", load("VOC2007"))
+    # The dog has no box, so its box is that of its pixels.
+    tree_to_coco(write_tree(tmp_path, maps, [CAR]), tmp_path / "truth.json", load("VOC2007"))
     rows = json.loads((tmp_path / "truth.json").read_text())["annotations"]
     for label, row in enumerate((row for row in rows if "segmentation" in row), start=1):
         own = maps["000001"][0] == label
@@ -95,6 +96,7 @@ def test_masks_are_what_pycocotools_reads_and_writes(tmp_path: Path) -> None:
             == coco_mask.encode(np.asfortranarray(own.astype(np.uint8)))["counts"].decode()
         )
         assert row["area"] == own.sum()
+    assert row["bbox"] == coco_mask.toBbox(row["segmentation"]).tolist()
 
 
 def document(*segmentations: Any, **image: Any) -> dict[str, Any]:

@@ -9,7 +9,7 @@ import pytest
 from tests.evaluator.diagnosis.cases import CLASSES, IMAGES, random_case
 from tests.evaluator.reference import average_precision
 from tests.evaluator.reference.detection import Detection, Object, marks
-from tests.evaluator.reference.overlap import overlap
+from tests.evaluator.reference.object_subsets import found_objects
 from tests.evaluator.tasks.test_detection import detections_of, truth_of
 from vocboard.evaluator.diagnosis import measures
 from vocboard.evaluator.diagnosis.characteristics import SIZES, by_characteristic
@@ -39,22 +39,7 @@ def case(seed: int) -> tuple[Case, MatchedResults]:
 
 def marks_at(found: list[Detection], objects: list[Object], least: float) -> list[str]:
     """Return the marks by rank for a required overlap, as the reference for one half does."""
-    taken: set[int] = set()
-    result = []
-    for image, _, box in sorted(found, key=lambda each: -each[1]):
-        best, most = None, 0.0
-        for number, (where, other, _) in enumerate(objects):
-            shared = overlap(box, other) if where == image else None
-            if shared is not None and shared > most:
-                best, most = number, shared
-        if best is None or most < least:
-            result.append("false")
-        elif objects[best][2]:
-            result.append("ignored")
-        else:
-            result.append("false" if best in taken else "true")
-            taken.add(best)
-    return result
+    return [mark for mark, _, _ in found_objects(found, objects, least)]
 
 
 def same(found: float, expected: float | None) -> None:

@@ -34,6 +34,7 @@ def test_scores_as_the_methods_give_them_stay_apart() -> None:
     scores = [-40.0, -39.9, -1.0, -0.999, 0.0, 0.001, 1.0, 2.0]
     texts = [confidence(score, within((0.0, 1.0))) for score in scores]
     assert sorted(set(texts), key=float) == texts
+    assert (texts[2], texts[4]) == ("0.250000", "0.500000")
 
 
 def test_without_a_range_scores_are_written_as_they_are() -> None:

@@ -30,6 +30,7 @@ def test_convert_evaluate_and_view(tree: Path, tmp_path: Path) -> None:
     truth = vocboard.read_ground_truth(tree, "VOC2007")
     found = vocboard.evaluate(archive, "VOC2007", truth)
     assert found["comp4"].details["car"].final_precision == 1.0
+    assert "<td>6</td><td>1</td></tr>" in found["comp4"]._repr_html_(), "positives and results of the car"
     back = tmp_path / "back.json"
     vocboard.convert("coco", archive, back, edition="VOC2007", competition="comp4", image_sets=truth, reverse=True)
     assert json.loads(back.read_text())[0]["bbox"] == COCO[0]["bbox"]

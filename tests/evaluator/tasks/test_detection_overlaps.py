@@ -1,7 +1,5 @@
 """Average precision at other overlaps than one half, as secondary metrics, and its replicates."""
 
-from dataclasses import replace
-
 import numpy as np
 import pytest
 
@@ -10,7 +8,8 @@ from tests.evaluator.diagnosis.test_measures import marks_at
 from tests.evaluator.reference import average_precision
 from tests.evaluator.reference.replicates import tuples
 from tests.evaluator.tasks.test_detection import detections_of, truth_of
-from vocboard.evaluator.editions import Edition, Metric, load
+from tests.evaluator.tasks.test_more_metrics import with_secondary
+from vocboard.evaluator.editions import Metric
 from vocboard.evaluator.evidence.weights import draw_weights
 from vocboard.evaluator.image_sets import ImageSet
 from vocboard.evaluator.results import Entry
@@ -20,18 +19,11 @@ from vocboard.evaluator.tasks.detection.scoring import DetectionScorer
 OVERLAPS = [0.5, 0.55, 0.6, 0.65, 0.7, 0.75, 0.8, 0.85, 0.9, 0.95]
 
 
-def edition_with_both(name: str) -> Edition:
-    edition = load(name)
-    competition = edition.competitions["comp3"]
-    rules = replace(competition.rules, secondary=(Metric.AVERAGE_PRECISION_75, Metric.AVERAGE_PRECISION_50_95))
-    return replace(edition, competitions={"comp3": replace(competition, rules=rules)})
-
-
 @pytest.mark.parametrize("name", ["VOC2007", "VOC2012"])
 @pytest.mark.parametrize("seed", range(15))
 def test_scores_and_replicates_are_those_of_the_reference(name: str, seed: int) -> None:
     found, objects = random_case(seed)
-    edition = edition_with_both(name)
+    edition = with_secondary(name, "comp3", (Metric.AVERAGE_PRECISION_75, Metric.AVERAGE_PRECISION_50_95))
     competition = edition.competitions["comp3"]
     entry = Entry(competition, CLASSES, {of: detections_of(rows) for of, rows in found.items()})
     truth = truth_of(objects, name)

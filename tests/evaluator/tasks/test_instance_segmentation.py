@@ -19,6 +19,7 @@ from pycocotools.cocoeval import COCOeval
 
 from tests.evaluator.reference import average_precision
 from tests.evaluator.reference import instance_segmentation as reference
+from tests.evaluator.trees import write
 from vocboard.evaluator.editions import Edition, Task, read
 from vocboard.evaluator.evaluation import Evaluation, evaluate
 from vocboard.evaluator.ground_truth import GroundTruth, GroundTruthError
@@ -50,14 +51,6 @@ def png(label_map: LabelMap) -> bytes:
     return written.getvalue()
 
 
-def written(root: Path, files: dict[str, bytes | str]) -> Path:
-    for name, content in files.items():
-        path = root / name
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_bytes(content.encode() if isinstance(content, str) else content)
-    return root
-
-
 def tree_files(objects: dict[str, LabelMap], classes: dict[str, LabelMap]) -> dict[str, bytes | str]:
     files: dict[str, bytes | str] = {"ImageSets/Segmentation/test.txt": "".join(f"{image}\n" for image in objects)}
     files |= {f"SegmentationObject/{image}.png": png(found) for image, found in objects.items()}
@@ -68,7 +61,7 @@ def scored(root: Path, truth: GroundTruth, lines: dict[str, list[str]], edition:
     files: dict[str, bytes | str] = {
         f"results/comp1_inst_test_{name}.txt": "".join(f"{line}\n" for line in of) for name, of in lines.items()
     }
-    return evaluate(written(root, files), edition, truth)
+    return evaluate(write(root, files), edition, truth)
 
 
 def region(label_map: LabelMap, label: int) -> reference.Region:
@@ -106,7 +99,7 @@ def random_found(chance: random.Random, objects: dict[str, LabelMap]) -> list[re
 def test_scores_as_the_reference_implementation_does(tmp_path: Path, seed: int) -> None:
     chance = random.Random(seed)
     objects, classes = random_world(chance)
-    truth = read_ground_truth(written(tmp_path / "tree", tree_files(objects, classes)), EDITION)
+    truth = read_ground_truth(write(tmp_path / "tree", tree_files(objects, classes)), EDITION)
     void = {image: region(objects[image], VOID) for image in IMAGES}
     found = {name: random_found(chance, objects) for name in EDITION.classes}
     lines = {
@@ -141,7 +134,7 @@ def test_matches_as_pycocotools_does_without_void_pixels_and_with_one_region_an_
         for image in IMAGES:
             classes[image][classes[image] == VOID] = 0
             objects[image][objects[image] == VOID] = 0
-        truth = read_ground_truth(written(tmp_path / f"tree{round_}", tree_files(objects, classes)), EDITION)
+        truth = read_ground_truth(write(tmp_path / f"tree{round_}", tree_files(objects, classes)), EDITION)
         found = [each for each in random_found(chance, objects) if each[2]]  # COCO leaves out what has no pixels
         confidences = chance.sample(range(1000), len(found))  # COCO breaks ties by image
         found = [(image, each / 1000, pixels) for (image, _, pixels), each in zip(found, confidences, strict=True)]
@@ -228,7 +221,7 @@ GOOD = reference.encode(region(WHOLE, 1), HEIGHT, WIDTH)
 @pytest.fixture
 def truth(tmp_path: Path) -> GroundTruth:
     maps = dict.fromkeys(IMAGES, WHOLE)
-    return read_ground_truth(written(tmp_path / "tree", tree_files(maps, maps)), EDITION)
+    return read_ground_truth(write(tmp_path / "tree", tree_files(maps, maps)), EDITION)
 
 
 @pytest.mark.parametrize(
@@ -272,7 +265,7 @@ def test_a_file_with_too_many_runs_is_refused_where_they_become_too_many(tmp_pat
         {(Task.INSTANCE_SEGMENTATION, "test"): ImageSet(("a",), np.array([[side, side]], dtype=np.int32))},
     )
     fitting = MAX_RUNS // (side * side // 2)
-    upload = written(tmp_path, {"comp1_inst_test_car.txt": f"a 0.5 {every_second}\n" * (fitting + 3)})
+    upload = write(tmp_path, {"comp1_inst_test_car.txt": f"a 0.5 {every_second}\n" * (fitting + 3)})
     [problem] = read_results(upload, EDITION, sets).problems
     assert (problem.code, problem.line) == ("too_many_runs", fitting + 1)
 
@@ -287,7 +280,7 @@ def complicated(tmp_path: Path) -> Callable[[int], tuple[Regions, InstanceTruth]
     for image, class_number in (("a", 1), ("b", 2)):
         maps[image][10:200, 10:200] = class_number
     objects = {image: np.minimum(found, 1) for image, found in maps.items()}
-    ground_truth = read_ground_truth(written(tmp_path / "tree", tree_files(objects, maps)), EDITION)
+    ground_truth = read_ground_truth(write(tmp_path / "tree", tree_files(objects, maps)), EDITION)
     [instances] = ground_truth.truths.values()
     assert isinstance(instances, InstanceTruth)
     start = np.arange(0, SIDE * SIDE, 2)
@@ -334,7 +327,7 @@ def test_comparing_regions_with_several_sets_of_objects_counts_their_pixels_once
 
 def test_stored_ground_truth_scores_the_same_and_has_the_same_digest(tmp_path: Path) -> None:
     objects, classes = random_world(random.Random(3))
-    truth = read_ground_truth(written(tmp_path / "tree", tree_files(objects, classes)), EDITION)
+    truth = read_ground_truth(write(tmp_path / "tree", tree_files(objects, classes)), EDITION)
     truth.save(tmp_path / "truth.npz")
     stored = GroundTruth.load(tmp_path / "truth.npz")
     assert stored.sha256 == truth.sha256
@@ -346,7 +339,7 @@ def test_stored_ground_truth_scores_the_same_and_has_the_same_digest(tmp_path: P
 def test_what_is_public_is_the_same_with_and_without_the_truth(tmp_path: Path, truth: GroundTruth) -> None:
     public = read_image_sets(tmp_path / "tree", EDITION)
     assert public.to_json() == truth.image_sets.to_json()
-    upload = written(tmp_path / "upload", {"comp1_inst_test_car.txt": f"a 0.9 {GOOD}\n"})
+    upload = write(tmp_path / "upload", {"comp1_inst_test_car.txt": f"a 0.9 {GOOD}\n"})
     assert read_results(upload, EDITION, public).is_valid
     assert read_results(upload, EDITION, None).is_valid
 
@@ -365,7 +358,7 @@ def test_ground_truth_that_does_not_fit_is_reported(
 ) -> None:
     maps = dict.fromkeys(IMAGES, WHOLE)
     with pytest.raises(GroundTruthError) as error:
-        read_ground_truth(written(tmp_path, tree_files(maps, maps) | change), EDITION)
+        read_ground_truth(write(tmp_path, tree_files(maps, maps) | change), EDITION)
     assert [(problem.code, problem.file) for problem in error.value.problems] == [(code, file)]
     assert " object at " not in str(error.value)  # of Python, with its address in memory
 
@@ -375,15 +368,15 @@ def test_a_map_that_is_missing_is_reported_and_none_at_all_is_no_error(tmp_path:
     files = tree_files(maps, maps)
     one = {name: content for name, content in files.items() if name != "SegmentationObject/b.png"}
     with pytest.raises(GroundTruthError, match=r"SegmentationObject/b\.png: is not there"):
-        read_ground_truth(written(tmp_path / "one", one), EDITION)
+        read_ground_truth(write(tmp_path / "one", one), EDITION)
     none = {name: content for name, content in files.items() if "SegmentationObject" not in name}
-    truth = read_ground_truth(written(tmp_path / "none", none), EDITION)
+    truth = read_ground_truth(write(tmp_path / "none", none), EDITION)
     assert set(truth.missing.values()) == {"its images have no SegmentationObject"}
 
 
 def test_statistics_count_the_instances_of_each_class(tmp_path: Path) -> None:
     objects, classes = random_world(random.Random(5))
-    truth = read_ground_truth(written(tmp_path, tree_files(objects, classes)), EDITION)
+    truth = read_ground_truth(write(tmp_path, tree_files(objects, classes)), EDITION)
     [found] = statistics(truth, EDITION)
     counts = truth.truths[Task.INSTANCE_SEGMENTATION, "test"].class_counts(EDITION)
     assert {name: found.classes[name].objects for name in EDITION.classes} == {
