@@ -173,6 +173,8 @@ def privileged_url(postgres: PostgresServer, postgres_template: str) -> Iterator
         (privileges.MAIL_ROLE, "SELECT id FROM submissions"),
         (privileges.MAIL_ROLE, "UPDATE outbox SET recipient = 'eve@evil.example'"),
         (privileges.MAIL_ROLE, "INSERT INTO outbox (id) VALUES (gen_random_uuid())"),
+        (privileges.WEB_ROLE, "UPDATE challenge_files SET audience = 'public'"),
+        (privileges.WORKER_ROLE, "SELECT sha256 FROM challenge_files"),
         (privileges.WORKER_ROLE, "SELECT token_hash FROM sessions"),
         (privileges.WORKER_ROLE, "UPDATE evaluations SET seconds = 0"),
         (privileges.WORKER_ROLE, "UPDATE challenges SET visibility = 'public'"),

@@ -25,7 +25,7 @@ MAX_FILES = 100  # of a challenge
 MAX_NAME_LENGTH, MAX_TITLE_LENGTH = 255, 200
 PICTURE_LIMIT_BYTES = 16 * MEBIBYTE  # as uploaded
 PICTURE_SIZES: Mapping[FileKind, tuple[int, int]] = {  # at most: width, height in pixels
-    FileKind.COVER: (1920, 1080),
+    FileKind.COVER: (1440, 810),
     FileKind.LOGO: (480, 240),
 }
 PICTURE_TYPE = "image/webp"  # of all pictures, which are re-encoded

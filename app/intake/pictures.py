@@ -20,7 +20,7 @@ REFUSALS: Mapping[str, str] = {  # why a picture is refused, and what to do
     TOO_MANY_PIXELS: f"The picture has more than {MAX_PIXELS // 1_000_000} million pixels. Make it smaller.",
     TOO_MUCH_WORK: "Reading the picture takes too much memory or time. Make it smaller, or export it again.",
 }
-_QUALITY = 85
+_QUALITY = 80
 
 
 def redraw(upload: BinaryIO, width: int, height: int, send_columns: Callable[[bytes], object]) -> Report:

@@ -30,8 +30,8 @@ from vocboard.app.accounts.password_work import PasswordWork
 from vocboard.app.accounts.passwords import hashed
 from vocboard.app.accounts.people import new_user
 from vocboard.app.accounts.signing_in import Attempt, SignInService
+from vocboard.app.challenges import files, organisers
 from vocboard.app.challenges import ground_truth as versions
-from vocboard.app.challenges import organisers
 from vocboard.app.challenges import service as challenges
 from vocboard.app.challenges.models import Challenge, Scoring, Visibility
 from vocboard.app.database import Database, now
@@ -45,7 +45,7 @@ from vocboard.app.evaluations.models import (
     SecretDiagnosis,
     SecretEvidence,
 )
-from vocboard.app.intake import submitting
+from vocboard.app.intake import challenge_files, submitting
 from vocboard.app.intake.report import EnteredCompetition, Report
 from vocboard.app.jobs import service as jobs
 from vocboard.app.jobs.models import Job, Kind
@@ -179,6 +179,7 @@ def test_each_process_may_do_its_part(web: Database, worker: Database, settings:
 
     store = DirectoryStore(settings.archives)
     store.set_up()
+    files_come_and_go(web, store, challenge, organiser)
     with store.receive(limit=100_000) as incoming:
         incoming.write(results())
         incoming.finish()
@@ -210,6 +211,25 @@ def test_each_process_may_do_its_part(web: Database, worker: Database, settings:
     delete_draft(web, settings, organiser)
     with web.writing() as session:
         submissions.withdraw(session, submission_id=submission_id, user=ada)
+
+
+def files_come_and_go(web: Database, store: DirectoryStore, challenge: Challenge, organiser: User) -> None:
+    kit = files.described(name="kit.zip", title="", kind="", audience="admitted")
+    with store.receive(limit=9) as incoming, web.writing() as session:
+        incoming.write(b"kit")
+        organised = challenges.get_organised(session, challenge.slug, organiser)
+        added, _ = files.add(
+            session,
+            challenge=organised,
+            user=organiser,
+            description=kit,
+            sha256=incoming.sha256,
+            byte_count=3,
+            limit=9,
+        )
+        incoming.keep()
+    challenge_files.remove_file(web, store, slug=challenge.slug, file_id=added.id, user=organiser)
+    assert list(store.stored()) == []
 
 
 def keep_statistics(web: Database, worker: Database, settings: Settings, challenge: Challenge, ada: User) -> None:

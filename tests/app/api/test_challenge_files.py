@@ -9,7 +9,7 @@ import zlib
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import timedelta
 from typing import Any
 
@@ -26,7 +26,7 @@ from tests.support.site import Site, serving
 from vocboard.app.accounts.models import User
 from vocboard.app.audit.models import AuditEvent
 from vocboard.app.challenges import phase_people
-from vocboard.app.challenges.models import Admission, Ban, Challenge, ChallengeFile, Visibility
+from vocboard.app.challenges.models import Admission, Ban, Challenge, ChallengeFile, ChallengeOrganiser, Visibility
 from vocboard.app.settings import Settings
 from vocboard.app.storage.directory_store import DirectoryStore
 from vocboard.app.submissions.pruning import Pruned, prune
@@ -330,14 +330,18 @@ def test_limits_of_a_file_and_of_all(embedded_site: Site) -> None:
         assert "Delete one first" in answer.json()["detail"]
 
 
-def test_uploads_at_the_same_time_are_counted_one_after_the_other(embedded_site: Site) -> None:
+def test_uploads_of_two_organisers_at_the_same_time_are_counted_one_after_the_other(settings: Settings) -> None:
     limits = {"challenge_file_limit_bytes": 1000, "challenge_files_limit_bytes": 1500}
-    with limited(embedded_site.settings, concurrent_uploads=10, **limits) as host:
+    with limited(settings, **limits) as host:
+        with host.site.writing() as session:
+            other = make_organiser(session)
+            session.add(ChallengeOrganiser(challenge_id=host.challenge.id, user_id=other.id))
+            hosts = (host, replace(host, token=make_token(session, other)))
         barrier = threading.Barrier(4)
 
         def upload(number: int) -> int:
             barrier.wait()
-            return host.post(bytes([number]) * 1000).status_code
+            return hosts[number % 2].post(bytes([number]) * 1000).status_code
 
         with ThreadPoolExecutor(4) as pool:
             statuses = sorted(pool.map(upload, range(4)))
@@ -358,7 +362,7 @@ def test_an_archived_challenge_takes_no_files(host: Host) -> None:
 
 
 @pytest.mark.parametrize(
-    ("form", "size", "shown"), [("PNG", (300, 200), (300, 200)), ("JPEG", (4000, 1000), (1920, 480))]
+    ("form", "size", "shown"), [("PNG", (300, 200), (300, 200)), ("JPEG", (4000, 1000), (1440, 360))]
 )
 def test_a_cover_is_re_encoded(host: Host, form: str, size: tuple[int, int], shown: tuple[int, int]) -> None:
     exif = Image.Exif()
@@ -382,9 +386,21 @@ def bomb(side: int = 60_000) -> bytes:
     return b"\x89PNG\r\n\x1a\n" + parts
 
 
-def text_bomb() -> bytes:
+def metadata_bomb(kind: bytes) -> bytes:
     plain = picture()
-    return plain[:33] + chunk(b"zTXt", b"Comment\0\0" + zlib.compress(bytes(100_000_000), 1)) + plain[33:]
+    return plain[:33] + chunk(kind, b"Name\0\0" + zlib.compress(bytes(100_000_000), 1)) + plain[33:]
+
+
+def animated_bomb(side: int = 16_384) -> bytes:
+    """Return a WebP of some bytes whose frames are to be drawn on a canvas of a gigabyte."""
+    frame, last = picture("WEBP", (16, 16))[12:], struct.pack("<I", side - 1)[:3]
+    parts = (
+        (b"VP8X", b"\x02\0\0\0" + last + last),
+        (b"ANIM", bytes(6)),
+        (b"ANMF", bytes(6) + b"\x0f\0\0" * 2 + bytes(4) + frame),
+    )
+    content = b"WEBP" + b"".join(kind + struct.pack("<I", len(part)) + part for kind, part in parts)
+    return b"RIFF" + struct.pack("<I", len(content)) + content
 
 
 @pytest.mark.parametrize(
@@ -396,7 +412,9 @@ def text_bomb() -> bytes:
         pytest.param(picture("JPEG")[:500], "damaged", id="cut off"),
         pytest.param(b"", "not a PNG, JPEG or WebP", id="empty"),
         pytest.param(bomb(), "more than 40 million pixels", id="bomb"),
-        pytest.param(text_bomb(), "damaged", id="text bomb"),
+        pytest.param(metadata_bomb(b"zTXt"), "damaged", id="text bomb"),
+        pytest.param(metadata_bomb(b"iCCP"), "damaged", id="bomb of a colour profile"),
+        pytest.param(animated_bomb(), "damaged", id="animated bomb"),
     ],
 )
 @pytest.mark.parametrize("kind", ["cover", "logo"])
