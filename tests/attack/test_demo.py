@@ -280,9 +280,7 @@ def test_everything_is_open_with_the_measured_rules(demo: Path, examples: str) -
     others = dict.fromkeys((f"{main}/{SEGMENTATION}", "harbour-2025/main", "orchard-2026/main"), measured)
     assert opened == {f"{main}/main": with_curves, **others}
     for slug in SLUGS:
-        title = slug.replace("-", " ").capitalize()
-        assert title in home, "the notice names it"
-        assert (f'href="/challenges/{slug}"' in home) == (slug != "harbour-2027"), title
+        assert (f'href="/challenges/{slug}"' in home) == (slug != "harbour-2027"), slug
     assert access["participant"]["email"] in home
     assert access["organiser"]["email"] in home
     assert not any(
