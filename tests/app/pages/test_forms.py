@@ -17,7 +17,12 @@ PAGES = STATIC_DIRECTORY.parent / "pages"
 FORM = re.compile(r'<form\b(?=[^>]*method="post").*?</form>', re.DOTALL | re.IGNORECASE)
 TOKEN = (r"{{ parts.csrf(csrf_token()) }}", f'name="{FIELD}" value="{{{{ csrf_token() }}}}"')
 # They read the form as it arrives, and verify its token before the file.
-STREAMING = {"/organise/import", "/organise/{slug}/ground-truth", "/challenges/{slug}/submit"}
+STREAMING = {
+    "/challenges/{slug}/submit",
+    "/organise/import",
+    "/organise/{slug}/files",
+    "/organise/{slug}/ground-truth",
+}
 
 
 def strings_of(node: ast.AST) -> Iterator[str]:

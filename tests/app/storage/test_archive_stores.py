@@ -157,6 +157,7 @@ def test_an_isolated_process_gets_a_file(store: ArchiveStore) -> None:
     keep(store)
     with store.local_file(SHA256) as path:
         assert path.read_bytes() == CONTENT
+    assert store.file_to_serve(SHA256).read_bytes() == CONTENT
 
 
 def test_changed_content_is_not_read(tested: StoreUnderTest) -> None:
@@ -173,6 +174,8 @@ def test_what_is_not_there_is_reported(store: ArchiveStore) -> None:
         pass
     with pytest.raises(FileNotFoundError), store.local_file(SHA256):
         pass
+    with pytest.raises(FileNotFoundError):
+        store.file_to_serve(SHA256)
     store.remove(SHA256)
     store.set_aside(SHA256)
     assert not store.restore(SHA256)
@@ -185,7 +188,7 @@ def test_only_a_hash_names_an_archive(store: ArchiveStore, name: str) -> None:
         pass
     with pytest.raises(ValueError, match="not a SHA-256"), store.local_file(name):
         pass
-    for method in (store.remove, store.set_aside, store.restore):
+    for method in (store.remove, store.set_aside, store.restore, store.file_to_serve):
         with pytest.raises(ValueError, match="not a SHA-256"):
             method(name)
 
@@ -273,7 +276,7 @@ def test_says_that_it_is_unavailable(tested: StoreUnderTest) -> None:
                 pass
             with pytest.raises(StoreUnavailableError), store.local_file(SHA256):
                 pass
-            for method in (store.remove, store.set_aside):
+            for method in (store.remove, store.set_aside, store.file_to_serve):
                 with pytest.raises(StoreUnavailableError):
                     method(SHA256)
         assert archive.keep() == OTHER
