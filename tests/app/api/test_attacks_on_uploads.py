@@ -19,7 +19,6 @@ from sqlalchemy import func, select, update
 from sqlalchemy.orm import Session
 
 from tests.support.backend import wait_until
-from tests.support.factories import make_token, make_user
 from tests.support.site import Site, serving
 from tests.support.tus import Entrant, entering
 from tests.support.uploading import RESULTS, count
@@ -208,25 +207,6 @@ def test_metadata_that_are_not_of_the_protocol_are_refused(entrant: Entrant) -> 
         )
         assert answer.status_code == 422, metadata
     assert entrant.count(Upload) == 0
-
-
-# Other people's uploads
-
-
-def test_nobody_else_can_check_or_send_it_by_any_method(entrant: Entrant) -> None:
-    path = entrant.begun()
-    with entrant.site.writing() as session:
-        stranger = make_token(session, make_user(session))
-    with entrant.site.client(stranger) as client:
-        part = {"Upload-Offset": "0", "Content-Type": "application/offset+octet-stream"}
-        answers = [
-            client.post(f"{path}/check"),
-            client.patch(path, content=RESULTS, headers=part),
-            client.post(path, content=RESULTS, headers={**part, "X-HTTP-Method-Override": "PATCH"}),
-            client.post(path, headers={"X-HTTP-Method-Override": "DELETE"}),
-        ]
-    assert [answer.status_code for answer in answers] == [404] * 4
-    assert entrant.offset(path) == 0
 
 
 # People who may not submit any more

@@ -335,14 +335,18 @@ def test_a_stranger_can_do_nothing_with_it(entrant: Entrant) -> None:
     owners = entrant.client.headers["Authorization"]
     entrant.client.headers["Authorization"] = f"Bearer {other(entrant)}"
     assert entrant.client.get("/api/v1/uploads").json() == []
+    part = {"Upload-Offset": str(len(RESULTS)), "Content-Type": "application/offset+octet-stream"}
     answers = [
         entrant.client.head(path),
         entrant.client.get(path),
         entrant.send(path, b"", len(RESULTS)),
         entrant.client.delete(path),
+        entrant.check(path),
         entrant.submit(path),
+        entrant.client.post(path, content=b"", headers={**part, "X-HTTP-Method-Override": "PATCH"}),
+        entrant.client.post(path, headers={"X-HTTP-Method-Override": "DELETE"}),
     ]
-    assert [answer.status_code for answer in answers] == [404] * 5
+    assert [answer.status_code for answer in answers] == [404] * 8
     entrant.client.headers["Authorization"] = owners
     assert entrant.submit(path).status_code == 201
 
