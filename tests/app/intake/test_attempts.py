@@ -92,6 +92,9 @@ def test_a_killed_process_holds_its_places_for_its_lease_alone(backend: Backend)
         assert service.renew(session, upload_id, person=limits, server=SERVER) == limits.bytes_per_second
     with pytest.raises(LimitedError):
         begin(backend, user, limits)
+    with backend.database.writing() as session:  # the next part of the same upload takes its own place
+        attempt = Attempt(user.id, HERE, UploadKind.RESUMABLE, 0)
+        service.begin_part(session, upload_id, attempt, person=limits, server=SERVER)
     with backend.database.writing() as session:
         [expires_at] = session.scalars(select(Upload.lease_expires_at))
         assert expires_at is not None

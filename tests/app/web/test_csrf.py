@@ -25,6 +25,10 @@ def test_a_form_without_its_token_is_refused(embedded_site: Site, person: User) 
             response = client.post("/sign-out", data=token, headers=from_here(client))
             assert response.status_code == 403
         assert is_signed_in(client)
+        assert "vocboard_session" in client.cookies
+        token = {"csrf_token": token_of(client.get("/account"))}
+        assert client.post("/sign-out", data=token, headers=from_here(client)).status_code == 303
+        assert "vocboard_session" not in client.cookies
 
 
 def test_another_sessions_token_is_refused(embedded_site: Site, person: User) -> None:
