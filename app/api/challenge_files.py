@@ -2,7 +2,6 @@
 
 import base64
 import uuid
-from typing import Any
 
 from anyio import to_thread
 from fastapi import APIRouter, Request, Response
@@ -24,11 +23,6 @@ from vocboard.app.web.organised import OrganisedByToken
 router = APIRouter(tags=["challenge files"])
 
 CACHED = "public, max-age=86400"  # of what everyone may have: a file never changes, but may be deleted
-_FILE_RESPONSES: dict[int | str, dict[str, Any]] = {
-    **file_responses(*sorted(files.MEDIA_TYPES), format="binary"),
-    206: {"description": "The parts that `Range` asks for."},
-    416: {"description": "The file has no such part."},
-}
 UPLOAD_FORM = upload_form(
     {
         "kind": {
@@ -101,7 +95,7 @@ async def upload_file(
 @router.get(
     "/challenges/{slug}/files/{file_id}",
     response_class=Response,
-    responses=problem_responses(401, 403, 404, 410) | _FILE_RESPONSES,
+    responses=problem_responses(401, 403, 404, 410) | file_responses(*sorted(files.MEDIA_TYPES), format="binary"),
 )
 def get_file(database: DatabaseDep, store: StoreDep, viewer: Viewer, slug: str, file_id: uuid.UUID) -> FileResponse:
     """Return a file, or with `Range` parts of it. `Repr-Digest` has the SHA-256 of the whole file."""
