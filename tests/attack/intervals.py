@@ -27,6 +27,7 @@ from vocboard.worker.replicates import weights_of
 
 UNIT = 10.0**-FEW_DECIMALS  # to which ends are rounded outwards
 HIDDEN_OR_NOT = 1.0  # distance of an end that is shown in one case only
+DIFFERENT = 1e-3  # distance of each interval, difference or rank range that is not the same, on top of that of its ends
 STEPS, STEPS_OF_EFFECTS = 400_000, 300  # of the search for images, and between computations of effects
 MORE_PAIRS, CANDIDATES = 8, 400  # exchanged in a step, at most; and pairs of which the best is chosen
 FEW_STEPS = 250  # of the search for boxes, from each ground truth with the same scores
@@ -101,7 +102,8 @@ class Statistics:
         least = np.stack((np.floor(other.ends[:, 0] / UNIT), np.ceil(other.ends[:, 1] / UNIT) - 1), axis=1) * UNIT
         beyond = np.maximum(least - self.ends, 0) + np.maximum(self.ends - least - UNIT, 0)
         differently_hidden = np.count_nonzero(np.isnan(self.ends) != np.isnan(other.ends))
-        return float(beyond[~is_one].sum()) + HIDDEN_OR_NOT * differently_hidden + LEAST_TEMPERATURE
+        different = sum(ours != theirs for ours, theirs in zip(self.shown, other.shown, strict=True))
+        return float(beyond[~is_one].sum()) + HIDDEN_OR_NOT * differently_hidden + DIFFERENT * different
 
 
 @dataclass(frozen=True, eq=False)

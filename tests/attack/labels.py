@@ -50,35 +50,41 @@ class Ranking:
         return found
 
     def bounds(self, positives: int) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """Return between which values of `exact` the same is shown."""
-        half = 0.499 * 10.0**-self.decimals
-        least, greatest = np.array([self.area - half]), np.array([self.area + half])
+        """Return between which values of `exact` the same is shown, with a margin."""
+        scores = np.array([self.area] if self.with_difficult is None else [self.area, self.with_difficult])
+        half = 0.45 * 10.0**-self.decimals
         if self.points is None:
-            return least, greatest
+            return scores - half, scores + half
         lowest, highest = self._points_between(positives)
-        return np.append(least, lowest[SHOWN_FROM:]), np.append(greatest, highest[SHOWN_FROM:])
+        return np.append(scores - half, lowest[SHOWN_FROM:]), np.append(scores + half, highest[SHOWN_FROM:])
 
     def exact(self, labels: Labels) -> NDArray[np.float64]:
-        """Return the score, and the points from the first shown one on if there are any, before rounding."""
-        points, area = profile(labels[self.order])
-        return np.append(area, points[SHOWN_FROM:] if self.points is not None else [])
+        """Return the scores, and the points from the first shown one on if there are any, before rounding."""
+        found = [profile(by_rank) for by_rank in self._counted(labels)]
+        return np.append([area for _, area in found], found[0][0][SHOWN_FROM:] if self.points is not None else [])
 
     def effects(self, labels: Labels) -> NDArray[np.float64]:
         """Return (items, values): by how much making an item a positive raises each value of `exact`, about."""
         by_rank = labels[self.order]
-        effects = np.zeros((len(labels), 1 if self.points is None else 1 + len(ELEVEN_RECALLS) - SHOWN_FROM))
-        area = profile(by_rank)[1]
-        for rank in np.flatnonzero(by_rank):
-            other = by_rank.copy()
-            other[rank] = -by_rank[rank]
-            effects[self.order[rank], 0] = (profile(other)[1] - area) * other[rank]
+        columns = []
+        for counted in self._counted(labels):
+            area, effects = profile(counted)[1], np.zeros(len(labels))
+            for rank in np.flatnonzero(by_rank):
+                other = counted.copy()
+                other[rank] = -counted[rank]
+                effects[self.order[rank]] = (profile(other)[1] - area) * other[rank]
+            columns.append(effects)
         if self.points is not None:
-            counted = np.flatnonzero(by_rank)
-            hits = np.cumsum(by_rank[counted] == 1)
+            ranks = np.flatnonzero(by_rank)
+            hits = np.cumsum(by_rank[ranks] == 1)
             before = np.searchsorted(hits, np.ceil(hits[-1] * ELEVEN_RECALLS[SHOWN_FROM:] - 1e-9))
-            is_before = np.argsort(self.order)[:, None] <= counted[before]
-            effects[:, 1:] = is_before / (before + 1)
-        return effects
+            columns.extend(((np.argsort(self.order)[:, None] <= ranks[before]) / (before + 1)).T)
+        return np.array(columns).T
+
+    def _counted(self, labels: Labels) -> list[NDArray[np.generic]]:
+        """Return the labels by rank that each score counts."""
+        by_rank = labels[self.order]
+        return [by_rank] if self.with_difficult is None else [by_rank, np.where(by_rank >= 0, 1, -1)]
 
     def _points_between(self, positives: int) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         assert self.points is not None

@@ -46,7 +46,7 @@ SINGLE: dict[str, Lists] = {
         decimals=DECIMALS,
     ),
 }
-# By the rules of the demo; the search takes a quarter of an hour for all four orders of a week together.
+# By the rules of the demo.
 IN_A_WEEK: dict[str, Lists] = {
     kind: lambda random, orders=orders: Board(orders(TRUTH, random)) for kind, orders in ORDERS.items()
 }
