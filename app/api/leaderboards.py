@@ -92,6 +92,11 @@ class LeaderboardRow(FromObject):
     )
     submission: uuid.UUID | None = Field(description="Id of the submission; null on an anonymous leaderboard.")
     method: str = Field(description="Name of the method; on an anonymous leaderboard, a constant label in its place.")
+    method_id: uuid.UUID | None = Field(
+        description="Id of the method, of the page `/methods/{id}`; null if the page is not public."
+    )
+    paper_url: str = Field(description="Link to the paper, or empty.")
+    code_url: str = Field(description="Link to the code, or empty.")
     contributors: str
     affiliation: str
     declared: dict[str, str | float | None] = Field(
@@ -276,6 +281,9 @@ def _row(row: BoardRow, board: Board) -> LeaderboardRow:
     return LeaderboardRow.of(
         row,
         submission=row.submission_id,
+        method_id=row.links.method_id,
+        paper_url=row.links.paper_url,
+        code_url=row.links.code_url,
         declared={one.declaration.name: one.text if isinstance(one.value, str) else one.value for one in row.declared},
         mean=row.mean.value,
         interval=known.mean,

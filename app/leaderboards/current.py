@@ -41,6 +41,7 @@ class CurrentBoard:
         revision: None if the database has none; then nothing is cached.
         counts: methods on each leaderboard of the phase's competitions that has any.
         has_ladder: whether the Ladder mechanism hid scores when it was read.
+        is_visible: whether others than organisers could see it then.
     """
 
     challenge: Challenge
@@ -49,18 +50,19 @@ class CurrentBoard:
     revision: Revision | None
     counts: Mapping[str, int]
     has_ladder: bool
+    is_visible: bool
 
     @property
     def identity(self) -> Hashable:
         """Identifies it among all leaderboards of the same revision."""
         board = self.board
-        is_frozen = board.frozen_at is not None
-        return board.competition.key, board.phase, board.part, is_frozen, board.is_anonymous, board.ladder_step
+        state = (board.frozen_at is not None, board.is_anonymous, board.ladder_step, self.is_visible)
+        return board.competition.key, board.phase, board.part, *state
 
     @property
     def stage(self) -> Hashable:
         """As `_stage` gave it."""
-        return self.board.frozen_at is not None, self.board.is_anonymous, self.has_ladder
+        return self.board.frozen_at is not None, self.board.is_anonymous, self.has_ladder, self.is_visible
 
     @property
     def cells(self) -> int:
@@ -95,8 +97,9 @@ class _Target:
 
 
 def _stage(phase: Phase, at: datetime) -> Hashable:
-    """Return the properties of a leaderboard that change with time alone: frozen, anonymous, hiding scores."""
-    return phase.is_frozen(at), phase.is_anonymous(at), phase.ladder_step(at) is not None
+    """Return the properties of a leaderboard that change with time alone: frozen, anonymous, hiding scores, visible."""
+    is_visible = phase.is_leaderboard_visible(at)
+    return phase.is_frozen(at), phase.is_anonymous(at), phase.ladder_step(at) is not None, is_visible
 
 
 class CoalescedQueries(Generic[Answer]):
@@ -294,7 +297,8 @@ class Boards:
                 session, challenge, phase, wanted.competition, part=wanted.part, at=at, cache=self._entries
             )
             counts = service.counts(session, phase, at=at)
-        return CurrentBoard(challenge, phase, board, revision, counts, phase.ladder_step(at) is not None)
+        has_ladder, is_visible = phase.ladder_step(at) is not None, phase.is_leaderboard_visible(at)
+        return CurrentBoard(challenge, phase, board, revision, counts, has_ladder, is_visible)
 
     def _check_visible(self, challenge: Challenge, phase: Phase, viewer: User | None, at: datetime) -> None:
         if phase.is_leaderboard_visible(at):

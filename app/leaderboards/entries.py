@@ -55,6 +55,24 @@ _VERSIONS = text(
 
 
 @dataclass(frozen=True, slots=True)
+class MethodLinks:
+    """Where a method is described.
+
+    Attributes:
+        method_id: not compared, because it is another one on another server; None in leaderboards that earlier versions
+            froze, and where the page of the method is not public.
+        paper_url, code_url: as its owner has entered them, which may be on any site; empty without.
+    """
+
+    method_id: uuid.UUID | None = field(compare=False)
+    paper_url: str
+    code_url: str
+
+
+NO_LINKS = MethodLinks(None, "", "")
+
+
+@dataclass(frozen=True, slots=True)
 class Entry:
     """One published result in one competition. Scores are fractions, None where undefined; unrounded until `as_shown`.
 
@@ -66,6 +84,7 @@ class Entry:
         other_classes: their scores by class; none in leaderboards that earlier versions froze.
         result_id: of the `CompetitionResult`; None in leaderboards that earlier versions froze, or that were imported.
         released: what the Ladder mechanism releases of the mean, if the phase has it; None if it is not a new best.
+        links: of its method.
     """
 
     submission_id: uuid.UUID
@@ -82,6 +101,7 @@ class Entry:
     other_classes: Mapping[Metric, Mapping[str, float | None]] = field(default_factory=dict)
     result_id: uuid.UUID | None = None
     released: float | None = None
+    links: MethodLinks = NO_LINKS
     _shown: dict[int, "Entry"] = field(default_factory=dict, init=False, repr=False, compare=False)  # by decimals
 
     def as_json(self) -> dict[str, Any]:
@@ -102,6 +122,9 @@ class Entry:
             "others": {metric.value: mean for metric, mean in self.others.items()},
             "other_classes": {metric.value: dict(scores) for metric, scores in self.other_classes.items()},
             "released": self.released,
+            "method_id": self.links.method_id and str(self.links.method_id),
+            "paper_url": self.links.paper_url,
+            "code_url": self.links.code_url,
         }
 
     @classmethod
@@ -123,6 +146,11 @@ class Entry:
             other_classes={Metric(metric): scores for metric, scores in kept.get("other_classes", {}).items()},
             result_id=uuid.UUID(kept["result"]) if kept.get("result") else None,
             released=kept.get("released"),
+            links=MethodLinks(
+                uuid.UUID(kept["method_id"]) if kept.get("method_id") else None,
+                kept.get("paper_url", ""),
+                kept.get("code_url", ""),
+            ),
         )
 
     @property
@@ -201,6 +229,7 @@ def published(
                 others={metric: mean for metric, (mean, _) in other_measures[row.result_id].items()},
                 other_classes={metric: scores for metric, (_, scores) in other_measures[row.result_id].items()},
                 result_id=row.result_id,
+                links=MethodLinks(row.method_id, row.paper_url, row.code_url),
             ),
             published_at=row.published_at,
             began_at=row.began_at,

@@ -54,7 +54,10 @@ _PUBLISHED = (
         Submission.affiliation,
         Submission.declarations,
         Submission.flickr_count,
+        Method.id.label("method_id"),
         Method.name,
+        Method.paper_url,
+        Method.code_url,
         CompetitionResult.id.label("result_id"),
         CompetitionResult.not_entered,
         Measure.id.label("measure_id"),
@@ -167,6 +170,16 @@ def other_measures(
         if name is not None:
             scores[name] = value
     return found
+
+
+def links(session: Session, phase_id: uuid.UUID) -> Sequence[Any]:
+    """Return the published submissions of a phase, each with the id and the links of its method."""
+    query = (
+        select(Submission.id, Method.id.label("method_id"), Method.paper_url, Method.code_url)
+        .join(Method, Method.id == Submission.method_id)
+        .where(Submission.phase_id == phase_id, *_IS_PUBLISHED)
+    )
+    return session.execute(query).all()
 
 
 def counts(session: Session, phase_id: uuid.UUID) -> Mapping[str, int]:

@@ -7,12 +7,12 @@ give the same leaderboard.
 
 import uuid
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from functools import cached_property
 from typing import overload
 
-from vocboard.app.leaderboards.entries import Entry
+from vocboard.app.leaderboards.entries import NO_LINKS, Entry, MethodLinks
 from vocboard.app.leaderboards.ranking import order, ranks
 from vocboard.app.leaderboards.score_tables import Cell, ScoreTable
 from vocboard.app.leaderboards.statistics import MethodStatistics
@@ -35,6 +35,7 @@ class BoardRow:
         others: the means of the leaderboard's other metrics.
         other_cells: of each of these metrics, one for each class.
         statistics: how certain its scores are; None if that is not known, or not shown.
+        links: of the method; none on an anonymous leaderboard.
     """
 
     rank: int | None
@@ -51,6 +52,7 @@ class BoardRow:
     others: tuple[Cell, ...] = ()
     other_cells: tuple[tuple[Cell, ...], ...] = ()
     statistics: MethodStatistics | None = None
+    links: MethodLinks = NO_LINKS
 
 
 class RankedRows(Sequence[BoardRow]):
@@ -72,6 +74,7 @@ class RankedRows(Sequence[BoardRow]):
         decimals: int,
         statistics: Mapping[uuid.UUID, MethodStatistics] | None = None,
         is_anonymous: bool = False,
+        has_method_pages: bool = True,
     ) -> None:
         """Round and rank entries.
 
@@ -81,10 +84,11 @@ class RankedRows(Sequence[BoardRow]):
             others: metrics that are shown beside the one that ranks; by default all that the competition's boards have.
             statistics: by result.
             is_anonymous: whether rows must not lead to submissions.
+            has_method_pages: whether the pages of methods can be seen.
         """
         others = competition.rules.board if others is None else others
         rules, self._is_anonymous, self._declarations = competition.rules, is_anonymous, competition.declarations
-        self._statistics = statistics or {}
+        self._statistics, self._has_method_pages = statistics or {}, has_method_pages
         shown = [entry.as_shown(decimals) for entry in entries]
         standings = [entry.standing for entry in shown]
         places = order(standings, higher_is_better=METRICS[rules.metric].higher_is_better)
@@ -158,4 +162,5 @@ class RankedRows(Sequence[BoardRow]):
             others=tuple(each[0] for each in others),
             other_cells=tuple(each[1:] for each in others),
             statistics=None if entry.result_id is None else self._statistics.get(entry.result_id),
+            links=entry.links if self._has_method_pages else replace(entry.links, method_id=None),
         )

@@ -10,7 +10,7 @@ from operator import attrgetter
 from sqlalchemy.orm import Session
 
 from vocboard.app.challenges.edition_versions import FIRST, edition_by
-from vocboard.app.challenges.models import Challenge
+from vocboard.app.challenges.models import Challenge, Visibility
 from vocboard.app.challenges.phases import Phase, edition_of_phase
 from vocboard.app.database import now
 from vocboard.app.errors import NotFoundError
@@ -24,7 +24,7 @@ from vocboard.app.evaluations.visibility import viewer_permissions
 from vocboard.app.leaderboards import contents, freezing, queries
 from vocboard.app.leaderboards.board import Board, Part
 from vocboard.app.leaderboards.contents import Content
-from vocboard.app.leaderboards.entries import Entry, EntryCache
+from vocboard.app.leaderboards.entries import NO_LINKS, Entry, EntryCache
 from vocboard.app.leaderboards.ranked_rows import RankedRows
 from vocboard.app.leaderboards.shown_statistics import shown_statistics
 from vocboard.app.submissions.models import Declared
@@ -115,6 +115,7 @@ def board(
             decimals=content.decimals,
             statistics={} if statistics is None else statistics.methods,
             is_anonymous=is_anonymous,
+            has_method_pages=challenge.visibility is not Visibility.DRAFT and phase.is_leaderboard_visible(at),
         ),
         has_curves=permissions.curves and TASKS[rules.task].has_curves and not is_anonymous,
         corrections=content.corrections,
@@ -228,6 +229,7 @@ def _without_names(content: Content, challenge: Challenge, phase: Phase, rules: 
             affiliation="",
             declared=replace(entry.declared, values=_without_texts(entry.declared, rules)),
             submitted_at=entry.submitted_at.replace(hour=0, minute=0, second=0, microsecond=0),
+            links=NO_LINKS,
         )
         for entry in content.entries
     ]

@@ -4,17 +4,21 @@ import uuid
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
+import numpy as np
 from markupsafe import Markup
 
 from vocboard.app.leaderboards.board import Board, BoardRow, Cell
 from vocboard.app.leaderboards.entries import Entry
 from vocboard.app.leaderboards.statistics import Interval
 from vocboard.app.pages.board_state import PER_PAGE, BoardState
+from vocboard.app.pages.charts import Scale
 from vocboard.app.pages.formats import percent
 from vocboard.app.pages.rendering import environment
 from vocboard.evaluator.editions import Declaration, Metric
 
 MAX_TITLE_LENGTH = 200  # characters of the text that appears over a name
+FOREST_STEPS = (0.01, 0.02, 0.05, 0.1, 0.2, 0.25, 0.5)
+FOREST_TICKS = 5  # board-table.css has a grid for each number of ticks from 2 on
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,11 +29,15 @@ class RowsPage:
         places: of these rows on the leaderboard.
         markup: of each.
         found: how many rows all pages have.
+        forest: their column of drawings.
+        legend: the signs of the whole leaderboard.
     """
 
     places: tuple[int, ...]
     markup: tuple[str, ...]
     found: int
+    forest: "Forest"
+    legend: "Legend"
 
     def __len__(self) -> int:
         """Size in bytes, about."""
@@ -76,14 +84,10 @@ class Certainty:
 
     Attributes:
         decimals: of fractions.
-        low: the lowest end of all intervals of means, where drawings of intervals begin.
-        high: the highest end, where they end.
         has_group: whether methods beside the first cannot be distinguished from it.
     """
 
     decimals: int
-    low: float
-    high: float
     has_group: bool
 
     @classmethod
@@ -92,19 +96,82 @@ class Certainty:
         if board.statistics is None or not board.statistics.methods:
             return None
         in_group = [one for one in board.statistics.methods.values() if one.is_in_first_group]
-        means = [one.mean for one in board.statistics.methods.values() if one.mean is not None]
-        low, high = min((mean.low for mean in means), default=0.0), max((mean.high for mean in means), default=1.0)
-        return cls(board.statistics.decimals, low, high, len(in_group) > 1)
+        return cls(board.statistics.decimals, len(in_group) > 1)
 
     def interval(self, row: BoardRow) -> str:
         """Return the interval of the mean of a row; empty if there is none."""
         known = row.statistics
         return "" if known is None or known.mean is None else interval_text(known.mean, self.decimals)
 
-    def share(self, value: float) -> float:
-        """Return where a value is drawn, in per cent of the cell, with a margin for lines."""
-        share = (value - self.low) / (self.high - self.low) if self.high > self.low else 0.5
-        return 2 + 96 * min(max(share, 0.0), 1.0)
+    def is_tied(self, row: BoardRow) -> bool:
+        """Whether a method is one of several of which the data do not show that one is better than the first."""
+        return self.has_group and row.statistics is not None and row.statistics.is_in_first_group
+
+
+@dataclass(frozen=True, slots=True)
+class Forest:
+    """The column in which means and their intervals are drawn, all on one scale."""
+
+    scale: Scale
+
+    @classmethod
+    def of(cls, board: Board) -> "Forest":
+        """Return that of a leaderboard, with a scale over what it shows."""
+        values = [mean for mean in board.rows.tables[board.metric].shown(0) if mean is not None]
+        known = board.statistics.methods.values() if board.statistics else ()
+        values += [end for one in known if one.mean is not None for end in one.mean]
+        return cls(Scale.over(values, steps=FOREST_STEPS, max_ticks=FOREST_TICKS))
+
+    def at(self, value: float) -> str:
+        """Return where a value is, as an SVG length.
+
+        >>> Forest(Scale(0.4, 0.8, ())).at(0.5)
+        '25.0%'
+        """
+        return f"{100 * (value - self.scale.low) / (self.scale.high - self.scale.low):.1f}%"
+
+    @property
+    def ticks(self) -> list[tuple[str, str]]:
+        """Where each tick is, and its label: per cent."""
+        return [(self.at(tick), f"{100 * tick:.0f}") for tick in self.scale.ticks]
+
+
+@dataclass(frozen=True, slots=True)
+class Legend:
+    """Which signs a leaderboard has, so that its legend explains no others.
+
+    Attributes:
+        has_undefined: scores that are undefined, or not released.
+        has_gaps: classes that a method did not enter.
+        has_undeclared: numbers that were not declared.
+        has_incomplete: means of methods that did not enter every class.
+        has_group: methods that cannot be distinguished from the first.
+    """
+
+    has_undefined: bool
+    has_gaps: bool
+    has_undeclared: bool
+    has_incomplete: bool
+    has_group: bool
+
+    @classmethod
+    def of(cls, board: Board, metric: Metric) -> "Legend":
+        """Return that of a leaderboard.
+
+        Args:
+            metric: whose scores of classes are shown.
+        """
+        entries, certainty = board.rows.entries, Certainty.of(board)
+        table = board.rows.tables[metric]
+        means = [board.rows.tables[each].scores[:, 0] for each in (board.metric, *board.others)]
+        is_undefined = np.isnan(table.scores) & table.is_entered
+        return cls(
+            has_undefined=bool(is_undefined.any() or np.isnan(means).any()),
+            has_gaps=not table.is_entered.all(),
+            has_undeclared=any(e.declared.value(one) is None for one in board.competition.figures for e in entries),
+            has_incomplete=not all(entry.is_complete for entry in entries),
+            has_group=certainty is not None and certainty.has_group,
+        )
 
 
 def interval_text(interval: Interval, decimals: int) -> str:
@@ -125,8 +192,10 @@ def render_page(board: Board, state: BoardState) -> RowsPage:
     last = max(-(-len(places) // PER_PAGE), 1)
     first = (min(max(state.page, 1), last) - 1) * PER_PAGE
     shown = places[first : first + PER_PAGE]
-    table = _Table.of(board, state)
-    return RowsPage(tuple(shown), tuple(_render(board.rows[place], table) for place in shown), len(places))
+    forest, legend = Forest.of(board), Legend.of(board, state.metric or board.metric)
+    table = _Table.of(board, state, forest)
+    markup = tuple(_render(board.rows[place], table) for place in shown)
+    return RowsPage(tuple(shown), markup, len(places), forest, legend)
 
 
 def marked(
@@ -141,7 +210,7 @@ def marked(
     if not own and not chosen:
         return Markup("\n").join(map(Markup, page.markup))
     series = {submission_id: number for number, submission_id in enumerate(chosen)}
-    table = _Table.of(board, state)
+    table = _Table.of(board, state, page.forest)
     entries = board.rows.entries
     lines = []
     for place, markup in zip(page.places, page.markup, strict=True):
@@ -165,6 +234,7 @@ class _Table:
         declarations: how many each row makes, other than numbers.
         repeated: what is not said in each row.
         certainty: what is shown of intervals and rank ranges, if anything.
+        forest: the column of drawings.
         metric: place in `others` of the one whose class scores are shown; None for the primary one.
         key: the sorted column.
         key_class: place of the class that is sorted by.
@@ -177,12 +247,13 @@ class _Table:
     declarations: int
     repeated: RepeatedTexts
     certainty: Certainty | None
+    forest: Forest
     metric: int | None
     key: str | None
     key_class: int | None
 
     @classmethod
-    def of(cls, board: Board, state: BoardState) -> "_Table":
+    def of(cls, board: Board, state: BoardState, forest: Forest) -> "_Table":
         """Return that of a leaderboard in one state of its page."""
         return cls(
             competition=board.competition.key,
@@ -192,6 +263,7 @@ class _Table:
             declarations=len(board.competition.declarations) - len(board.competition.figures),
             repeated=RepeatedTexts.of(board),
             certainty=Certainty.of(board),
+            forest=forest,
             metric=None if state.metric is None else board.others.index(state.metric),
             key=state.column if state.is_sorted else None,
             key_class=board.classes.index(state.column) if state.column in board.classes else None,

@@ -35,6 +35,7 @@ class Asked:
     results: Part = Part.COUNTING
     metric: str | None = None
     shade: str | None = None
+    code: str | None = None
     class_name: str | None = None
     method: Sequence[str] = ()
 
@@ -62,6 +63,7 @@ class Asked:
             results=Part.LATER if fields.get("results") == Part.LATER else Part.COUNTING,
             metric=fields.get("metric"),
             shade=fields.get("shade"),
+            code=fields.get("code"),
             class_name=fields.get("class"),
             method=fields.getlist("method"),
         )
@@ -77,6 +79,7 @@ class BoardState:
         page: from 1.
         metric: the measure whose scores by class are shown; None for the one that ranks.
         is_shaded: whether cells are coloured by their quintile of the column.
+        with_code: whether only methods with a link to their code are listed.
         class_name: the one whose curves are compared; None for the first.
         methods: submissions that are chosen for the comparison, whether or not this board has them.
         ascending_at_first: columns that the first click sorts upwards.
@@ -90,6 +93,7 @@ class BoardState:
     page: int
     metric: Metric | None
     is_shaded: bool
+    with_code: bool
     class_name: str | None
     methods: tuple[uuid.UUID, ...]
     ascending_at_first: frozenset[str] = ASCENDING_AT_FIRST
@@ -116,6 +120,7 @@ class BoardState:
             page=_page(asked.page, len(board.rows)),
             metric=metric,
             is_shaded=asked.shade != "off",
+            with_code=asked.code == "only",
             class_name=asked.class_name if asked.class_name in board.classes else None,
             methods=_identifiers(asked.method),
             ascending_at_first=ascending,
@@ -134,6 +139,8 @@ class BoardState:
             fields.append(("q", self.filter))
         if self.page > 1:
             fields.append(("page", str(self.page)))
+        if self.with_code:
+            fields.append(("code", "only"))
         if not self.is_shaded:
             fields.append(("shade", "off"))
         if self.class_name is not None:
@@ -171,6 +178,8 @@ class BoardState:
         found: Sequence[int] = range(len(rows))
         if self.filter:
             found = [place for place in found if _matches(board, place, self.filter)]
+        if self.with_code:
+            found = [place for place in found if rows.entries[place].links.code_url]
         if self.column == RANK:
             ranked = [place for place in found if rows.ranks[place] is not None]
             others = [place for place in found if rows.ranks[place] is None]

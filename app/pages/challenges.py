@@ -113,7 +113,7 @@ async def challenge_page(
     slug: str,
 ) -> Response:
     """What one challenge is about, with the leaders of its competitions."""
-    challenge, organises, own, imported, files = await run_in_threadpool(_read, database, slug, identity.user)
+    challenge, organises, own, imported, files = await run_in_threadpool(read_challenge, database, slug, identity.user)
     at = now()
     phase = challenges.current_phase(challenge, at)
     default = board_phase = challenges.leaderboard_phase(challenge, at)
@@ -131,7 +131,7 @@ async def challenge_page(
         render,
         request,
         "challenge.html",
-        **_of_all_tabs(challenge, organises, imported, files, at),
+        **shown_on_all_tabs(challenge, organises, imported, files, at),
         metadata=metadata(challenge, files, settings.public_url),
         site=settings.public_url,
         matrix=matrix([*competitions, *others], found),
@@ -145,8 +145,8 @@ async def challenge_page(
 @router.get("/challenges/{slug}/data")
 def data_page(request: Request, database: DatabaseDep, identity: CurrentIdentity, slug: str) -> Response:
     """Where the data of a challenge are, and what result files look like."""
-    challenge, organises, _, imported, files = _read(database, slug, identity.user)
-    shown = _of_all_tabs(challenge, organises, imported, files, now())
+    challenge, organises, _, imported, files = read_challenge(database, slug, identity.user)
+    shown = shown_on_all_tabs(challenge, organises, imported, files, now())
     formats = task_formats(competitions_of(challenge, shown["phase"]))
     return render(
         request,
@@ -162,18 +162,18 @@ def data_page(request: Request, database: DatabaseDep, identity: CurrentIdentity
 @router.get("/challenges/{slug}/rules")
 def rules_page(request: Request, database: DatabaseDep, identity: CurrentIdentity, slug: str) -> Response:
     """Dates and rules of the phases of a challenge."""
-    challenge, organises, _, imported, files = _read(database, slug, identity.user)
-    return render(request, "challenge_rules.html", **_of_all_tabs(challenge, organises, imported, files, now()))
+    challenge, organises, _, imported, files = read_challenge(database, slug, identity.user)
+    return render(request, "challenge_rules.html", **shown_on_all_tabs(challenge, organises, imported, files, now()))
 
 
 @router.get("/challenges/{slug}/cite")
 def citation_page(request: Request, database: DatabaseDep, identity: CurrentIdentity, slug: str) -> Response:
     """How to cite a challenge, and whom to ask."""
-    challenge, organises, _, imported, files = _read(database, slug, identity.user)
-    return render(request, "challenge_cite.html", **_of_all_tabs(challenge, organises, imported, files, now()))
+    challenge, organises, _, imported, files = read_challenge(database, slug, identity.user)
+    return render(request, "challenge_cite.html", **shown_on_all_tabs(challenge, organises, imported, files, now()))
 
 
-def _of_all_tabs(
+def shown_on_all_tabs(
     challenge: Challenge, organises: bool, imported: ImportedScores | None, files: ShownFiles, at: datetime
 ) -> dict[str, Any]:
     """Return what the head and the side of all of a challenge's pages show."""
@@ -268,9 +268,14 @@ def _as_link(challenge: Challenge, site: str, file: ChallengeFile) -> dict[str, 
     return {"title": file.label, "url": address, "bytes": file.byte_count, "sha256": file.sha256}
 
 
-def _read(
+def read_challenge(
     database: Database, slug: str, user: User | None
 ) -> tuple[Challenge, bool, Collection[uuid.UUID], ImportedScores | None, ShownFiles]:
+    """Return a challenge, whether the user organises it, what the user published, where scores came from, and files.
+
+    Raises:
+        NotFoundError: there is no such challenge that the user may see.
+    """
     with database.reading() as session:
         challenge = challenges.get_visible(session, slug, user)
         own = queries.published_by(session, challenge, user) if user is not None else ()

@@ -87,12 +87,20 @@ class Scale:
     ticks: tuple[float, ...]
 
     @classmethod
-    def over(cls, numbers: Iterable[float | None]) -> "Scale":
-        """Return a scale with round ends that holds all numbers but None; from 0 to 1 if there are none."""
+    def over(
+        cls, numbers: Iterable[float | None], *, steps: Sequence[float] = STEPS_OF_SCALE, max_ticks: int = MAX_TICKS
+    ) -> "Scale":
+        """Return a scale with round ends that holds all numbers but None; from 0 to 1 if there are none.
+
+        Args:
+            numbers: fractions.
+            steps: between ticks, in hundredths at least; the first with few enough ticks, or the last.
+            max_ticks: their number, with both ends.
+        """
         values = [number for number in numbers if number is not None] or [0.0, 1.0]
-        for step in STEPS_OF_SCALE:
+        for step in steps:
             first, last = int(min(values) // step), int(-(-max(values) // step))
-            if last - first < MAX_TICKS:
+            if last - first < max_ticks:
                 break
         last = max(last, first + 1)
         ticks = tuple(round(step * number, 2) for number in range(first, last + 1))

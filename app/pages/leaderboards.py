@@ -7,6 +7,7 @@ from uuid import UUID
 
 from fastapi import APIRouter, Request
 from fastapi.concurrency import run_in_threadpool
+from jinja2.utils import htmlsafe_json_dumps
 from markupsafe import Markup
 from starlette.responses import Response
 
@@ -17,6 +18,7 @@ from vocboard.app.database import now
 from vocboard.app.leaderboards import queries
 from vocboard.app.leaderboards.board import Board
 from vocboard.app.leaderboards.current import CurrentBoard, HiddenLeaderboardError
+from vocboard.app.leaderboards.methods import address
 from vocboard.app.leaderboards.progress import progress
 from vocboard.app.leaderboards.statistics import MAX_METHODS
 from vocboard.app.pages import wording
@@ -32,6 +34,7 @@ from vocboard.evaluator.editions import Competition
 
 router = APIRouter()
 NONE: frozenset[UUID] = frozenset()
+RANKED = 20  # methods that are named to search engines
 
 
 @router.get("/challenges/{slug}/leaderboards/{competition}")
@@ -56,9 +59,9 @@ async def leaderboard_page(
     state = BoardState.of(asked, board)
     if state.filter:
         rows = await run_in_threadpool(render_page, board, state)
-        state = replace(state, page=min(state.page, rows.pages))
     else:
         rows = await boards.rendered(current, ("rows", state.of_rows), lambda: render_page(board, state))
+    state = replace(state, page=min(state.page, rows.pages))
     drawing = await boards.rendered(current, ("progress", state.part), lambda: _progress(board, state))
     opened = current.phase.state(now())
 
@@ -133,7 +136,28 @@ def _page(
         is_visible=current.phase.is_leaderboard_visible(now()),
         is_open=opened is PhaseState.OPEN,
         site=site,
+        ranking=ranking(board, site),
     )
+
+
+def ranking(board: Board, site: str) -> Markup:
+    """Return the first ranks as search engines read them, as JSON that can stand in a script element.
+
+    Source: schema.org, ItemList.
+    """
+    items = [
+        {
+            "@type": "ListItem",
+            "position": row.rank,
+            "name": row.method,
+            **({"url": address(site, row.links.method_id)} if row.links.method_id else {}),
+        }
+        for row in board.rows[:RANKED]
+        if row.rank is not None
+    ]
+    name = f"{board.challenge_title}: {wording.board_title(board.competition)}"
+    found = {"@context": "https://schema.org", "@type": "ItemList", "name": name, "numberOfItems": len(board.rows)}
+    return htmlsafe_json_dumps({**found, "itemListElement": items})
 
 
 def hidden_page(request: Request, error: HiddenLeaderboardError) -> Response:

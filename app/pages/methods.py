@@ -1,7 +1,9 @@
 """The page of a method, and the forms in which its owner describes it and makes declarations."""
 
 import uuid
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
 from typing import Annotated
 
 from fastapi import APIRouter, Depends, Form, Request
@@ -9,17 +11,23 @@ from pydantic import BaseModel
 from starlette.responses import PlainTextResponse, Response
 
 from vocboard.app.accounts.models import User
-from vocboard.app.errors import ConflictError, InvalidInputError
+from vocboard.app.challenges.phases import Phase
+from vocboard.app.errors import ConflictError, InvalidInputError, NotFoundError
 from vocboard.app.evaluations.results import incomplete_results, visible_means
-from vocboard.app.leaderboards.methods import address, cited_method
+from vocboard.app.leaderboards.board import Board, BoardRow
+from vocboard.app.leaderboards.current import Boards, HiddenLeaderboardError
+from vocboard.app.leaderboards.methods import PublishedResult, address, cited_method
+from vocboard.app.pages.board_rows import Certainty, anchor
+from vocboard.app.pages.board_state import PER_PAGE
 from vocboard.app.pages.forms import NO_ERRORS, FormErrors, UploadedHashes, go_to
 from vocboard.app.pages.rendering import render
 from vocboard.app.pages.submissions import SubmissionPage, UsersPage, needed
 from vocboard.app.participating import describing
+from vocboard.app.submissions import queries
 from vocboard.app.submissions.forms import as_fields, declaration_labels, read_listed_images
 from vocboard.app.web.csrf import FIELD as CSRF_FIELD
 from vocboard.app.web.csrf import protect_form
-from vocboard.app.web.dependencies import DatabaseDep, SettingsDep
+from vocboard.app.web.dependencies import ServicesDep
 from vocboard.app.web.identity import CurrentIdentity, SignedIn
 
 router = APIRouter()
@@ -43,15 +51,70 @@ async def _declared(request: Request) -> dict[str, str]:
     return {name: value for name, value in entered.items() if isinstance(value, str) and name != CSRF_FIELD}
 
 
+@dataclass(frozen=True, slots=True)
+class PlacedResult:
+    """A published result of a method, as its leaderboard shows it.
+
+    Attributes:
+        phase: of the submission.
+        board: None if the viewer may not see it.
+        row: None if the leaderboard does not have the result: it was published after the leaderboard was frozen.
+        address: of the row, or of the leaderboard.
+    """
+
+    result: PublishedResult
+    phase: Phase
+    board: Board | None
+    row: BoardRow | None
+    address: str
+
+    @property
+    def interval(self) -> str:
+        """The interval of the mean, in per cent; empty if none is shown."""
+        certainty = Certainty.of(self.board) if self.board else None
+        return certainty.interval(self.row) if certainty and self.row else ""
+
+    @property
+    def is_tied(self) -> bool:
+        """Whether the data do not show that it differs from the first."""
+        certainty = Certainty.of(self.board) if self.board else None
+        return bool(certainty and self.row and certainty.is_tied(self.row))
+
+
+def _placed(boards: Boards, result: PublishedResult, viewer: User | None) -> PlacedResult:
+    submission, phase, key = result.submission, queries.phase_of(result.submission), result.competition.key
+    path = f"/challenges/{submission.challenge.slug}/leaderboards/{key}?phase={phase.key}"
+    with suppress(HiddenLeaderboardError, NotFoundError):
+        board = boards.read(submission.challenge.slug, key, viewer, phase_key=phase.key).board
+        place = board.place_of(submission.id)
+        if place is None:
+            return PlacedResult(result, phase, board, None, path)
+        page = f"&page={place // PER_PAGE + 1}" if place >= PER_PAGE else ""
+        return PlacedResult(result, phase, board, board.rows[place], f"{path}{page}#{anchor(submission.id)}")
+    return PlacedResult(result, phase, None, None, path)
+
+
+def _matrix(
+    placed: Sequence[PlacedResult],
+) -> tuple[tuple[Phase, ...], Mapping[str, Mapping[str, PlacedResult]]]:
+    """Return the phases with results, the latest first, and the results by competition and phase."""
+    phases = {one.phase.key: one.phase for one in placed}
+    rows: dict[str, dict[str, PlacedResult]] = {}
+    for one in placed:  # of two in one phase, the latest is on the leaderboard, and first here
+        rows.setdefault(one.result.competition.key, {}).setdefault(one.phase.key, one)
+    return tuple(phases.values()), rows
+
+
 @router.get("/methods/{method_id}")
-def method_page(
-    request: Request, database: DatabaseDep, settings: SettingsDep, identity: CurrentIdentity, method_id: uuid.UUID
-) -> Response:
-    """Show the published results of a method, and how to cite it."""
-    with database.reading() as session:
-        cited = cited_method(session, method_id, identity.user, site=settings.public_url)
+def method_page(request: Request, services: ServicesDep, identity: CurrentIdentity, method_id: uuid.UUID) -> Response:
+    """Show where a method is on the leaderboards, its paper and code, and how to cite it."""
+    site = services.settings.public_url
+    with services.database.reading() as session:
+        cited = cited_method(session, method_id, identity.user, site=site)
         means = visible_means(session, cited.versions, for_organisers=False)
         incomplete = incomplete_results(session, cited.versions)
+    placed = [_placed(services.boards, one, identity.user) for one in cited.results]
+    phases, matrix = _matrix(placed)
     numbers = {one.id: len(cited.versions) - place for place, one in enumerate(cited.versions)}
     return render(
         request,
@@ -60,7 +123,9 @@ def method_page(
         means=means,
         incomplete=incomplete,
         numbers=numbers,
-        address=address(settings.public_url, method_id),
+        phases=phases,
+        matrix=matrix,
+        address=address(site, method_id),
     )
 
 

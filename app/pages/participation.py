@@ -1,23 +1,25 @@
 """All leaderboards of a phase on one page: which method entered which competition, and test sets side by side."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from fastapi import APIRouter, Request
 from fastapi.concurrency import run_in_threadpool
 from markupsafe import Markup
 from starlette.responses import Response
 
+from vocboard.app.database import now
 from vocboard.app.leaderboards.board import Board, BoardRow
 from vocboard.app.leaderboards.current import CurrentBoard, HiddenLeaderboardError
 from vocboard.app.leaderboards.participation import Participant, SetComparison, compare_test_sets, participants
 from vocboard.app.pages.board_rows import title_of
 from vocboard.app.pages.board_state import PER_PAGE
-from vocboard.app.pages.challenges import competitions_of
+from vocboard.app.pages.challenges import competitions_of, read_challenge, shown_on_all_tabs
 from vocboard.app.pages.charts import Dot, Scale, dots
 from vocboard.app.pages.leaderboards import hidden_page
 from vocboard.app.pages.rendering import environment, render
-from vocboard.app.web.dependencies import BoardsDep
+from vocboard.app.web.dependencies import BoardsDep, DatabaseDep
 from vocboard.app.web.identity import CurrentIdentity
 
 router = APIRouter()
@@ -35,7 +37,13 @@ class ComparedSets:
 
 @router.get("/challenges/{slug}/leaderboards")
 async def participation_page(
-    request: Request, boards: BoardsDep, identity: CurrentIdentity, slug: str, phase: str | None = None, page: str = ""
+    request: Request,
+    database: DatabaseDep,
+    boards: BoardsDep,
+    identity: CurrentIdentity,
+    slug: str,
+    phase: str | None = None,
+    page: str = "",
 ) -> Response:
     """Methods by competition."""
     try:
@@ -45,15 +53,23 @@ async def participation_page(
     in_order = [current.board for current in shown]
     number = int(page) if page.isascii() and page.isdigit() and len(page) < 7 else 1
     tables = await boards.rendered(first, ("participation", phase, number), lambda: _tables(in_order, phase, number))
-    return await run_in_threadpool(_page, request, first, in_order, tables, phase)
+    challenge, organises, _, imported, files = await run_in_threadpool(read_challenge, database, slug, identity.user)
+    head = shown_on_all_tabs(challenge, organises, imported, files, now())
+    return await run_in_threadpool(_page, request, first, in_order, tables, phase, head)
 
 
-def _page(request: Request, first: CurrentBoard, found: Sequence[Board], tables: Markup, phase: str | None) -> Response:
+def _page(
+    request: Request,
+    first: CurrentBoard,
+    found: Sequence[Board],
+    tables: Markup,
+    phase: str | None,
+    head: Mapping[str, Any],
+) -> Response:
     return render(
         request,
         "participation.html",
-        challenge=first.challenge,
-        phase=first.phase,
+        **head,
         phase_query=f"?phase={phase}" if phase else "",
         found=found,
         without=[each for each in competitions_of(first.challenge, first.phase) if not first.counts.get(each.key)],

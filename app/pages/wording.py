@@ -187,13 +187,11 @@ def removed(removals: Sequence[Removal]) -> str:
 def ladder_rule(step: float) -> str:
     """What a phase with the Ladder mechanism shows until it closes.
 
-    >>> ladder_rule(0.005).partition("more than ")[2]
-    '0.5 percentage points, and rounded to a multiple of this. All scores appear an hour after closing.'
+    >>> ladder_rule(0.005), ladder_rule(0.01).partition(" until")[0]
+    ('Scores are shown in steps of 0.5 points until the phase closes.', 'Scores are shown in steps of 1 point')
     """
     return (
-        "Until the phase closes, a score is shown only if it is a new best: better than the last shown score of the "
-        f"same person by more than {formats.step_points(step)}, and rounded to a multiple of this. "
-        "All scores appear an hour after closing."
+        f"Scores are shown in steps of {formats.step_points(step).replace('percentage ', '')} until the phase closes."
     )
 
 
@@ -238,13 +236,13 @@ def short_task_title(competition: Competition) -> str:
 
 
 def competition_title(competition: Competition) -> str:
-    """Return the title of a competition: `comp4 · Detection, any data`."""
-    return f"{competition.key} · {task_title(competition)}, {SHORT_TRAINING[competition.training]}"
+    """Return the title of a competition: `Detection, any data (comp4)`."""
+    return f"{board_title(competition)} ({competition.key})"
 
 
 def board_title(competition: Competition) -> str:
-    """Return the heading of a competition's leaderboard: `Detection · any data`."""
-    return f"{task_title(competition)} · {SHORT_TRAINING[competition.training]}"
+    """Return the heading of a competition's leaderboard: `Detection, any data`."""
+    return f"{task_title(competition)}, {SHORT_TRAINING[competition.training]}"
 
 
 def _titled(competition: Competition, title: str) -> str:

@@ -119,9 +119,15 @@ def _frozen(session: Session, challenge: Challenge) -> Iterator[FrozenRecord]:
         )
 
 
+_LINKED = frozenset({"result", "method_id", "paper_url", "code_url"})
+
+
 def _exported(content: Mapping[str, Any]) -> dict[str, Any]:
-    """Return what a frozen leaderboard shows, without what leads to its statistics, which are not exported."""
-    entries = [{name: value for name, value in entry.items() if name != "result"} for entry in content["entries"]]
+    """Return what a frozen leaderboard shows, without what leads to its statistics and its methods.
+
+    Statistics are not exported; methods have other ids on another server, and bring their links.
+    """
+    entries = [{name: value for name, value in entry.items() if name not in _LINKED} for entry in content["entries"]]
     return {**{name: value for name, value in content.items() if name != "statistics"}, "entries": entries}
 
 

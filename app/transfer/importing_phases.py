@@ -19,7 +19,8 @@ from vocboard.app.challenges.models import (
     TruthState,
 )
 from vocboard.app.evaluations.models import CompetitionResult, Evaluation
-from vocboard.app.leaderboards.entries import Entry
+from vocboard.app.leaderboards import queries
+from vocboard.app.leaderboards.entries import NO_LINKS, Entry, MethodLinks
 from vocboard.app.leaderboards.models import FrozenLeaderboard, Rescore, RescoreState
 from vocboard.app.organising.phase_changes import add_phase
 from vocboard.app.submissions.models import Submission
@@ -144,11 +145,14 @@ def add_frozen_leaderboards(
         content = frozen.content.model_dump(mode="json")
         entries = [Entry.from_json(entry) for entry in content["entries"]]
         results = _current_results(session, challenge, frozen.competition)
+        phase_id = challenge.phase_row(frozen.phase).id
+        links = {row.id: MethodLinks(*row[1:]) for row in queries.links(session, phase_id)}
         content["entries"] = [
             replace(
                 entry,
                 submission_id=submissions[entry.submission_id],
                 result_id=results.get(submissions[entry.submission_id]),
+                links=links.get(submissions[entry.submission_id], NO_LINKS),
             ).as_json()
             for entry in entries
         ]
@@ -156,7 +160,7 @@ def add_frozen_leaderboards(
         session.execute(
             insert(FrozenLeaderboard).values(
                 challenge_id=challenge.id,
-                phase_id=challenge.phase_row(frozen.phase).id,
+                phase_id=phase_id,
                 competition=frozen.competition,
                 frozen_at=frozen.frozen_at,
                 is_final=frozen.is_final,

@@ -21,3 +21,13 @@ PUBLISHED, (PRIVATE, WITHDRAWN, EXAMPLE), _OF_EXAMPLES = (
     tuple(map(_method, _DATA[group])) for group in ("published", "participant", "examples")
 )
 BY_NAME = {method.name: method for method in (*PUBLISHED, PRIVATE, WITHDRAWN, EXAMPLE, *_OF_EXAMPLES)}
+
+
+def links_of(method: Method) -> dict[str, str]:
+    """Return the addresses of a method's paper and code, as fields of a submission; without those that it has not."""
+    name = method.name.lower().replace(" ", "-")
+    return {
+        f"{kind}_url": f"https://{kind}.example.org/{name}"
+        for kind, names in _DATA["links"].items()
+        if method.name in names
+    }

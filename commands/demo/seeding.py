@@ -27,7 +27,7 @@ from vocboard.app.database import Database, now
 from vocboard.app.jobs.models import Job
 from vocboard.app.submissions.models import State, Submission
 from vocboard.commands.demo.backdating import days_ago, move_submission
-from vocboard.commands.demo.cast import BY_NAME, DECLARATIONS
+from vocboard.commands.demo.cast import BY_NAME, DECLARATIONS, links_of
 from vocboard.commands.demo.development_kit import development_kit
 from vocboard.commands.demo.drawings import picture
 from vocboard.commands.demo.methods import Method, add_file, enters, results_archive
@@ -404,7 +404,10 @@ def submit(
     }
     name = f"{method.name.lower().replace(' ', '-')}.tar.gz"
     path, files = f"/challenges/{slug}/submissions", {"archive": (name, archive)}
-    return str(api.post(path, params={"phase": phase}, data=fields, files=files)["id"])
+    found = str(api.post(path, params={"phase": phase}, data=fields, files=files)["id"])
+    if links := links_of(method):
+        api.patch(f"/submissions/{found}", json=links)
+    return found
 
 
 def wait_for(what: str, read: Callable[[], Read], is_done: Callable[[Read], object]) -> Read:

@@ -59,7 +59,7 @@ def test_tab_reaches_everything_in_order_and_in_sight(
 def test_escape_closes_what_has_opened_and_returns_the_focus(page: Page, exhibition: Exhibition) -> None:
     page.context.add_cookies(exhibition.cookies("organiser"))
     for path, button, content in (
-        (BOARD, "Embed", "HTML for another page"),
+        (BOARD, "Download", "HTML for another page"),
         (ARCHIVE, "Archive challenge", "Nobody can submit to"),
     ):
         page.goto(exhibition.url + exhibition.gallery.address(path))

@@ -56,7 +56,7 @@ def name_of(found: Locator) -> str:
 
 def test_all_columns_are_in_view_at_1280_pixels(board: Page) -> None:
     expect(board.locator(".board tbody tr")).to_have_count(METHODS)
-    for name in ("Mean, % 95 % interval", "Ranks", *EDITION.classes):
+    for name in ("Mean, %", "95 % interval", "Rank range", *EDITION.classes):
         box = box_of(board.get_by_role("columnheader", name=name, exact=True))
         assert box["x"] >= 0
         assert box["x"] + box["width"] <= 1280
@@ -83,14 +83,23 @@ def test_three_digits_of_a_rank_are_whole(board: Page) -> None:
         assert rank.evaluate("cell => cell.scrollWidth <= cell.clientWidth")
 
 
-def test_the_interval_is_below_the_mean_and_ranks_that_are_possible_beside_it(board: Page) -> None:
-    mean = row(board, 1).locator(".mean")
-    value, interval = mean.locator("span"), mean.locator("small")
-    low, high = map(float, interval.inner_text().split("–"))
-    assert low < float(value.inner_text()) < high
-    assert box_of(value)["y"] + box_of(value)["height"] <= box_of(interval)["y"] + 1
-    assert mean.evaluate("cell => cell.scrollWidth <= cell.clientWidth")
-    expect(row(board, 1).locator(".ranks")).to_have_text("1–2 ≈")
+def test_intervals_are_drawn_on_one_scale_beside_the_mean_and_ranks_that_are_possible(board: Page) -> None:
+    head = board.get_by_role("columnheader", name="95 % interval", exact=True)
+    ticks = {
+        float(tick.text_content() or ""): box_of(tick)["x"] + box_of(tick)["width"] / 2
+        for tick in head.locator("text:visible").all()
+    }
+    (first, from_), (last, to) = min(ticks.items()), max(ticks.items())
+    for number in (1, 50, 199):
+        one = row(board, number)
+        mean, cell = float(one.locator(".mean").inner_text().strip("*")), one.locator(".forest")
+        low, high = map(float, cell.inner_text().split("–"))
+        assert low < mean < high
+        dot, line = box_of(cell.locator("circle")), box_of(cell.locator("line"))
+        for value, x in ((mean, dot["x"] + dot["width"] / 2), (low, line["x"]), (high, line["x"] + line["width"])):
+            assert x == pytest.approx(from_ + (to - from_) * (value - first) / (last - first), abs=2)
+    expect(row(board, 1).locator(".ranks")).to_have_text("1–2 tied")
+    assert {"tied" in text for text in board.locator(".ranks:not(.tied)").all_inner_texts()} == {False}
     incomplete = board.locator(".board tbody tr", has=board.get_by_title(re.compile("not all classes entered"))).first
     expect(incomplete.locator(".ranks")).to_have_text("–")
 
@@ -158,7 +167,7 @@ def test_a_filter_without_match_says_so(board: Page) -> None:
 
 
 def test_marks_the_best_of_a_column_alone_and_shades_quintiles(board: Page) -> None:
-    for position in (5, 6, 14):
+    for position in (6, 7, 15):
         cells = board.locator(f".board tbody tr > :nth-child({position})")
         best = board.locator(f".board tbody tr > :nth-child({position}).best")
         scores = [float(text) for text in cells.all_inner_texts() if re.fullmatch(r"[\d.]+", text)]
@@ -171,7 +180,8 @@ def test_marks_the_best_of_a_column_alone_and_shades_quintiles(board: Page) -> N
             for quintile in range(1, 6)
         }
         assert len(set(colours.values())) == 5
-    board.get_by_role("link", name=re.compile("Shade")).click()
+    board.locator("summary", has_text="View").click()
+    board.get_by_role("link", name="Shade scores by fifths").click()
     shade = "cell => getComputedStyle(cell).backgroundColor"
     expect(board.locator(".board:not(.shaded)")).to_be_visible()
     assert board.locator("td.q5").first.evaluate(shade) == board.locator("td.q1").first.evaluate(shade)
@@ -284,7 +294,7 @@ def test_it_says_which_competitions_have_entries(board: Page) -> None:
     expect(links.get_by_role("link", name="Detection")).to_have_text(f"Detection {METHODS}")
     expect(links.get_by_role("link", name=re.compile("^any data"))).to_have_text("any data 0")
     links.get_by_role("link", name="Segmentation").click()
-    expect(board.get_by_role("heading", level=1)).to_contain_text("Segmentation · trainval")
+    expect(board.get_by_role("heading", level=1)).to_contain_text("Segmentation, trainval")
 
 
 def test_all_competitions_are_in_view_at_200_per_cent_and_phones_show_that_there_are_more(board: Page) -> None:
@@ -390,7 +400,7 @@ def _brightness(colour: str) -> float:
 def test_the_html_to_embed_shows_the_board_inside_of_another_site(
     board: Page, exhibition: Exhibition, tmp_path: Path
 ) -> None:
-    board.locator("summary", has_text="Embed").click()
+    board.locator("summary", has_text="Download").click()
     html = board.get_by_label("HTML for another page").input_value()
     best = name_of(row(board, 1))
     public = exhibition.site.settings.public_url  # the site is at a port of its own

@@ -12,8 +12,9 @@ function nameOf(row) {
 
 function describe(row, cell) {
   const rank = row.querySelector(".rank").textContent.trim();
-  const column = cell && cell.cellIndex > 1 ? table.tHead.rows[0].cells[cell.cellIndex].textContent.trim() : "";
-  const parts = [`${rank}. ${nameOf(row)}`, row.querySelector(".name").title].filter(Boolean);
+  const head = cell && cell.cellIndex > 1 ? table.tHead.rows[0].cells[cell.cellIndex] : null;
+  const column = head ? (head.firstElementChild ?? head).textContent.trim() : "";
+  const parts = [rank === "–" ? nameOf(row) : `${rank}. ${nameOf(row)}`, row.querySelector(".name").title].filter(Boolean);
   if (column) parts.push(`${column}: ${cell.textContent.trim()}`);
   return parts.join(" · ");
 }

@@ -1,6 +1,6 @@
-// Panels that open over the page (a question before an action, the code to embed) close with Escape, which puts the focus
+// Panels that open over the page (a question before an action, a menu) close with Escape, which puts the focus
 // back on their button, and when something else is clicked.
-const POPUPS = "details:is(.asking, .embed)[open]";
+const POPUPS = "details:is(.asking, .popup)[open]";
 
 document.addEventListener("keydown", (event) => {
   if (event.key !== "Escape") return;

@@ -146,8 +146,8 @@ def test_the_ladder_mechanism_hides_findings(embedded_site: Site) -> None:
 def test_a_tile_for_each_competition_says_where_the_result_stands(embedded_site: Site) -> None:
     scene = Scene(embedded_site, {"decimals": 4})
     assert scene.tiles(scene.owner) == [
-        "Detection · trainval comp3 70.00 % mean AP Would be 2nd of 2 15.00 points behind the best",
-        "Segmentation · trainval comp5 60.00 % mean IoU Would be 2nd of 2 10.00 points behind the best",
+        "Detection, trainval comp3 70.00 % mean AP Would be 2nd of 2 15.00 points behind the best",
+        "Segmentation, trainval comp5 60.00 % mean IoU Would be 2nd of 2 10.00 points behind the best",
     ]
     page = scene.page(scene.owner, "comp5")
     links = page.xpath("//nav[@aria-label='Competitions']//a[@class='tab']")
@@ -172,12 +172,12 @@ def test_without_a_result_there_is_neither(embedded_site: Site, state: State) ->
 def test_a_disqualified_result_has_no_rank(embedded_site: Site) -> None:
     scene = Scene(embedded_site, {"decimals": 4})
     scene.change(scene.own, state=State.DISQUALIFIED, disqualified_at=now(), moderation_reason="Copied")
-    assert scene.tiles(scene.owner)[0] == "Detection · trainval comp3 70.00 % mean AP"
+    assert scene.tiles(scene.owner)[0] == "Detection, trainval comp3 70.00 % mean AP"
     assert scene.findings(scene.owner)[1] == WORST
 
 
 def test_an_anonymous_link_is_compared_with_nobody(embedded_site: Site) -> None:
     scene = Scene(embedded_site, {"decimals": 4})
     path = f"/anonymous/{scene.link}"
-    assert scene.tiles(None, path)[0] == "Detection · trainval comp3 70.00 % mean AP"
+    assert scene.tiles(None, path)[0] == "Detection, trainval comp3 70.00 % mean AP"
     assert scene.findings(None, path=path) == [MISSED, WORST, LOCATION]

@@ -1,5 +1,6 @@
 """The page of a method to cite, what its owner may change about it, and what withdrawing means."""
 
+import json
 import re
 import uuid
 from dataclasses import dataclass
@@ -7,12 +8,13 @@ from datetime import timedelta
 from typing import Any
 
 import pytest
+from lxml import html
 from sqlalchemy import select
 from sqlalchemy.orm import joinedload
 
 from tests.support.browsing import send_form, sign_in, signed_in
 from tests.support.factories import make_challenge, make_organiser, make_token, make_user
-from tests.support.phases import main_phase
+from tests.support.phases import complete, main_phase
 from tests.support.scored import make_scored
 from tests.support.site import Site
 from vocboard.app.audit.models import AuditEvent
@@ -188,6 +190,45 @@ def test_the_note_is_the_owners_alone(scene: Scene) -> None:
 def test_links_are_addresses_of_pages(scene: Scene, link: str) -> None:
     assert "paper_url" in scene.patch(scene.old, 422, paper_url=link)["fields"]
     assert "Paper" not in scene.page().text
+
+
+def test_rows_lead_to_the_paper_and_the_code_and_those_without_code_can_be_left_out(scene: Scene) -> None:
+    with scene.site.writing() as session:
+        challenge = complete(session, scene.challenge_id)
+        path = f"/challenges/{challenge.slug}/leaderboards/comp1"
+        make_scored(session, challenge, make_user(session), "Better <b>", score=0.7, published_at=now())
+    nothing = scene.get(f"{path}?code=only").text
+    assert "No method has a link to its code." in nothing
+    scene.patch(scene.old, **LINKS)
+
+    def rows(query: str) -> tuple[Any, list[tuple[str, ...]]]:
+        page = html.fromstring(scene.get(path + query).text)
+        found = page.xpath("//table[contains(@class,'board')]/tbody/tr")
+        return page, [
+            (row.xpath("string(td[1])"), row.xpath("string(th/*[1])"), *row.xpath("th/small/a/@href")) for row in found
+        ]
+
+    page, all_rows = rows("")
+    linked = ("2", "R-CNN {50%}", LINKS["paper_url"], LINKS["code_url"])
+    assert all_rows == [("1", "Better <b>"), linked]
+    assert {*page.xpath("//th/small/a/@rel")} == {"nofollow noopener ugc"}
+    assert page.xpath("//th/small/a/@aria-label") == ["Paper of R-CNN {50%}", "Code of R-CNN {50%}"]
+    [ranking] = page.xpath("//script[@type='application/ld+json']/text()")
+    assert [
+        (one["position"], one["name"], one["url"].rpartition("/")[0]) for one in json.loads(ranking)["itemListElement"]
+    ] == [
+        (1, "Better <b>", f"{scene.site.settings.public_url}/methods"),
+        (2, "R-CNN {50%}", f"{scene.site.settings.public_url}/methods"),
+    ]
+    only, some_rows = rows("?code=only")
+    assert some_rows == [linked], "with its rank on the whole leaderboard"
+    [count] = only.find_class("count")
+    assert count.text_content() == "1 of 2 methods"
+    assert rows("?code=only&q=better")[1] == []
+    with scene.site.client() as client:
+        answer = client.get(f"/api/v1{path}").json()["rows"]
+    assert [(one["paper_url"], one["code_url"]) for one in answer] == [("", ""), tuple(LINKS.values())]
+    assert answer[1]["method_id"] == str(scene.method)
 
 
 def test_withdrawing_says_what_happens_and_it_does(scene: Scene) -> None:

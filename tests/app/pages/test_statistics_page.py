@@ -107,7 +107,7 @@ def test_the_comparison_of_an_entrants_submissions_is_never_of_other_submissions
         assert (answer["verdict"], answer["change"], len(answer["steps"])) == (None, None, 4)
 
 
-def test_intervals_are_drawn_on_one_scale_from_the_lowest_end_to_the_highest(embedded_site: Site) -> None:
+def test_intervals_are_drawn_on_one_scale_with_round_ends(embedded_site: Site) -> None:
     intervals = {0.5: Interval(0.4, 0.6), 0.7: Interval(0.65, 0.8)}
     with embedded_site.writing() as session:
         organiser = make_organiser(session)
@@ -144,10 +144,16 @@ def test_intervals_are_drawn_on_one_scale_from_the_lowest_end_to_the_highest(emb
     assert all(reasons)
     drawn = [
         [float(number) for number in numbers]
-        for numbers in re.findall(r'class="interval"[^>]*><rect x="([\d.]+)%" width="([\d.]+)%".*?x1="([\d.]+)%"', page)
+        for numbers in re.findall(r'<line x1="([\d.]+)%" x2="([\d.]+)%"[^>]*><circle cx="([\d.]+)%"', page)
     ]
-    # The cell is from 0.4 to 0.8, with a margin of 2 per cent; the best method first.
-    assert drawn == [[62.0, 36.0, 74.0], [2.0, 48.0, 26.0]]
+    assert re.findall(r'<text x="([\d.]+)%"[^>]*>(\d+)<', page) == [
+        ("0.0", "40"),
+        ("25.0", "50"),
+        ("50.0", "60"),
+        ("75.0", "70"),
+        ("100.0", "80"),
+    ]
+    assert drawn == [[62.5, 100.0, 75.0], [0.0, 50.0, 25.0]], "the best method first"
     assert "65–80" in page
     # The second minus the first, on a scale from -40 to 0 with margins; the other rows stay, and say why.
     rows = forest.xpath("//table[contains(@class, 'paired')]/tbody/tr")
@@ -176,7 +182,7 @@ def test_images_that_show_the_class_count_for_no_other_class() -> None:
         "cat: 2 of 4 show dog instead",
         "cat: 0 of 4 show no class instead",
     ]
-    assert "on the diagonal, those that show the class; elsewhere, what the others show" in text
+    assert "What the top-ranked images of each class really show (row %)." in text
 
 
 def test_void_is_no_part_of_the_share_of_right_pixels() -> None:

@@ -36,7 +36,7 @@ from vocboard.app.organising import challenge_changes, moderation, phase_changes
 from vocboard.app.participating import publishing
 from vocboard.app.settings import Settings
 from vocboard.app.storage.archives import ArchiveStore
-from vocboard.app.submissions.models import Declared
+from vocboard.app.submissions.models import Declared, Method
 
 DAY = timedelta(days=1)
 # What is refused does not depend on the set-up of the server that exported it.
@@ -79,6 +79,9 @@ def spring(backend: Backend, clock: Clock) -> Spring:
     with backend.database.writing() as session:
         for number in (0, 1, 3):
             publishing.publish(session, submission_id=ids[number], user=ada)
+        session.execute(
+            update(Method).values(paper_url="https://papers.example.org/?a=1&b", code_url="http://code.example")
+        )
     rescore_id = start_rescore(backend, challenge, add_corrected_truth(backend, challenge))
     work(backend)
     apply(backend, rescore_id)
@@ -166,6 +169,7 @@ def test_frozen_live_and_later_leaderboards_are_equal_after_an_export_and_import
     before, after = boards(spring.backend.database), boards(other.database)
     frozen, later, val = before
     assert [row.method for row in frozen.rows] == ["Method 1"]
+    assert frozen.rows[0].links.paper_url == "https://papers.example.org/?a=1&b"
     assert [one.cause for one in frozen.removals] == [Cause.DISQUALIFIED]  # since it was frozen; compared below
     assert frozen.frozen_at is not None
     assert [one.reason for one in frozen.corrections] == ["Labels corrected"]
@@ -174,6 +178,8 @@ def test_frozen_live_and_later_leaderboards_are_equal_after_an_export_and_import
     assert all(board.imported is not None and board.imported.by == "Other" for board in after)
     unmarked = [replace(board, imported=None) for board in after]
     assert unmarked == before
+    identifier = after[0].rows.entries[0].links.method_id
+    assert identifier not in {None, frozen.rows.entries[0].links.method_id}
     for one, another in zip(before, unmarked, strict=True):
         assert (as_csv(one), as_latex(one)) == (as_csv(another), as_latex(another))
 
