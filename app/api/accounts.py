@@ -60,7 +60,7 @@ def me(identity: ApiIdentity) -> Me:
     return _described(identity.token.user if identity.token else identity.require_user(), identity)
 
 
-@router.patch("/account", responses=problem_responses(401, 403, 422), tags=["account"])
+@router.patch("/account", responses=problem_responses(400, 401, 403, 422), tags=["account"])
 def change_account(database: DatabaseDep, user: SubmittingUser, identity: ApiIdentity, changes: AccountChanges) -> Me:
     """Change the name or the affiliation of the user's own account."""
     given = {"name": user.name, "affiliation": user.affiliation, **changes.model_dump(exclude_none=True)}
