@@ -15,7 +15,10 @@ FULL = (
     "tests/benchmarks",
     "tests/browser",
     "tests/deployment",
+    "tests/app/api/test_attacks_on_uploads.py",
+    "tests/app/api/test_challenge_files.py",
     "tests/app/api/test_conformance.py",
+    "tests/app/api/test_half_sent_uploads.py",
     "tests/app/test_authorisation.py",  # every route, asked by everyone
     "tests/app/test_detail_levels.py",
     "tests/app/leaderboards/test_freezing_at_random.py",
