@@ -19,7 +19,7 @@ from vocboard.evaluator.statistics.bootstrap import replicate
 from vocboard.evaluator.statistics.comparison import Difference, compare
 from vocboard.evaluator.statistics.found import found as found_by
 from vocboard.evaluator.statistics.intervals import ReplicatedScore
-from vocboard.evaluator.tasks.registries.definitions import METRICS
+from vocboard.evaluator.tasks.definitions import METRICS
 
 MAX_IMAGES = 10  # of the hardest and of the easiest, in the terminal
 

@@ -35,7 +35,7 @@ from vocboard.evaluator.statistics.collect import collect_evidence
 from vocboard.evaluator.statistics.compared import compare_class
 from vocboard.evaluator.statistics.comparison import Comparison, compare
 from vocboard.evaluator.statistics.intervals import MIN_IMAGES, ReplicatedMeasure, ReplicatedScore
-from vocboard.evaluator.tasks.registries.definitions import METRICS
+from vocboard.evaluator.tasks.definitions import METRICS
 
 
 class InvalidResultsError(Exception):

@@ -7,7 +7,7 @@ from vocboard.client.scores import CompetitionScores, Ladder, Measure
 from vocboard.client.terminal import printable
 from vocboard.commands.tables import Column, render
 from vocboard.evaluator.names import Metric
-from vocboard.evaluator.tasks.registries.definitions import METRICS
+from vocboard.evaluator.tasks.definitions import METRICS
 
 UNDEFINED = "n/a"
 DECIMALS = 2

@@ -23,7 +23,7 @@ from vocboard.evaluator.ground_truth.available_sets import available_image_sets
 from vocboard.evaluator.ground_truth.reader import read_ground_truth
 from vocboard.evaluator.ground_truth.statistics import SetStatistics, statistics
 from vocboard.evaluator.tasks.definition import StatisticsTable
-from vocboard.evaluator.tasks.registries.definitions import TASKS
+from vocboard.evaluator.tasks.definitions import TASKS
 from vocboard.evaluator.tasks.truth import ClassStatistics
 
 _ORDER = ("train", "val", "trainval", "test")  # as in the documents' tables; other sets follow

@@ -25,8 +25,7 @@ from vocboard.evaluator.editions import Edition
 from vocboard.evaluator.problems import counted
 from vocboard.evaluator.problems.files import NO_RESULT_FILES
 from vocboard.evaluator.reading.completeness import classes_not_entered, sentence
-from vocboard.evaluator.reading.results import ReadResults, read_results
-from vocboard.evaluator.tasks.registries.formats import FORMATS
+from vocboard.evaluator.reading.results import FORMATS, ReadResults, read_results
 
 
 def configure(parser: argparse.ArgumentParser) -> None:

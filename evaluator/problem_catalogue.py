@@ -10,12 +10,7 @@ from types import MappingProxyType
 from vocboard.evaluator.problems import Kind, archives, boxes, files, items, server
 from vocboard.evaluator.problems import text_files as lines
 from vocboard.evaluator.problems.registry import KINDS
-from vocboard.evaluator.tasks.action import problems as actions
-from vocboard.evaluator.tasks.classification import problems as classifications
-from vocboard.evaluator.tasks.detection import problems as detections
-from vocboard.evaluator.tasks.instance_segmentation import problems as instances
-from vocboard.evaluator.tasks.layout import problems as layouts
-from vocboard.evaluator.tasks.segmentation import problems as label_maps
+from vocboard.evaluator.tasks.parts import task_modules
 
 CATALOGUE: Mapping[str, Kind] = MappingProxyType(KINDS)  # by code
 
@@ -25,12 +20,7 @@ MODULES = (  # in the order of the documentation
     lines,
     items,
     boxes,
-    classifications,
-    detections,
-    actions,
-    layouts,
-    label_maps,
-    instances,
+    *task_modules("problems").values(),
     server,
 )
 

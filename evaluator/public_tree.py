@@ -18,9 +18,9 @@ from vocboard.evaluator.ground_truth.tree import Tree
 from vocboard.evaluator.image_sets import ImageSet, ImageSets
 from vocboard.evaluator.problems import Problem
 from vocboard.evaluator.problems.trees import TreeProblems
+from vocboard.evaluator.tasks.definitions import TASKS
 from vocboard.evaluator.tasks.image_set_files import ImageSetFiles, Listed, Person, file_of
 from vocboard.evaluator.tasks.material import annotation_file
-from vocboard.evaluator.tasks.registries.definitions import TASKS
 
 Key = tuple[Task, str]
 Size = tuple[int, int]  # width and height in pixels

@@ -14,8 +14,8 @@ from vocboard.evaluator.metrics.confusion_matrix import Confusion
 from vocboard.evaluator.problems import Problem
 from vocboard.evaluator.results import Results
 from vocboard.evaluator.scores import CompetitionScores
-from vocboard.evaluator.tasks.registries.scorers import SCORERS
 from vocboard.evaluator.tasks.scorer import LabelMapCounts
+from vocboard.evaluator.tasks.scorers import SCORERS
 from vocboard.evaluator.tasks.segmentation.metrics import NEAR_BOUNDARIES
 
 

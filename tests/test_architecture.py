@@ -37,17 +37,16 @@ TRUTH = (
     "evaluator.ground_truth",
     "evaluator.scoring",
     "evaluator.statistics",
-    "evaluator.tasks.registries.scorers",
     "evaluator.tasks.image_set_files",
     "evaluator.tasks.material",
+    "evaluator.tasks.scorers",
     "evaluator.tasks.truth_reader",
-    "evaluator.tasks.registries.truth_readers",
-    "evaluator.tasks.registries.truths",
 )
 TRUTH_OF_A_TASK = ("scoring", "metrics", "evidence", "ground_truth", "truth")
 # What has more of a result than its viewer may see; `app.evaluations.results` and `visibility` take that away.
 UNFILTERED_RESULTS = ("app.evaluations.curves", "app.evaluations.models", "app.evaluations.queries")
 # The commands of an installed server; a participant's installation has none of the packages that these need.
+LOADERS = ("task_classes", "task_modules")  # of `evaluator.tasks.parts`: import a module of every task by its name
 SERVER_COMMANDS = ("admin", "beat", "demo", "health", "migrate", "serve", "worker")
 
 
@@ -72,7 +71,7 @@ def modules() -> dict[str, Path]:
 
 @cache
 def imports(module: str) -> tuple[Import, ...]:
-    """Return what a module imports, also inside functions and for the type checker alone."""
+    """Return what a module imports, also inside functions, for the type checker alone, and by the name of tasks."""
     path = modules()[module]
     package = module if path.name == "__init__.py" else module.rpartition(".")[0]
     found: list[Import] = []
@@ -83,6 +82,9 @@ def imports(module: str) -> tuple[Import, ...]:
             above = package.split(".")[: len(package.split(".")) - node.level + 1] if node.level else []
             target = ".".join([*above, *filter(None, [node.module])]).removeprefix("vocboard.")
             found += [Import(node.lineno, target, alias.name) for alias in node.names]
+        elif isinstance(node, ast.Call) and module != "evaluator.tasks.parts" and ast.unparse(node.func) in LOADERS:
+            part = ast.literal_eval(node.args[0])
+            found += [Import(node.lineno, f"evaluator.tasks.{task}", part) for task in Task]
     return tuple(found)
 
 
@@ -115,6 +117,12 @@ def ours(*parents: str, but: tuple[str, ...] = ()) -> list[str]:
 def test_reads_the_imports_that_it_judges() -> None:
     assert len(modules()) > 20
     assert "app.settings" in [imported_module(found) for found in imports("app.main")]
+
+
+def test_reads_imports_by_the_name_of_tasks() -> None:
+    assert "evaluator.tasks.layout.format" in [imported_module(found) for found in imports("evaluator.reading.results")]
+    others = {module for module in ours("app", "evaluator", "worker") if "importlib" in modules()[module].read_text()}
+    assert others == {"app.intake.reading_program", "evaluator.tasks.parts"}
 
 
 def test_evaluator_imports_nothing_of_ours() -> None:

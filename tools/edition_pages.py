@@ -10,8 +10,8 @@ from pathlib import Path
 
 from vocboard.evaluator.editions import Competition, Edition, LayoutProtocol, TaskRules, load, names
 from vocboard.evaluator.result_files.names import expected_name
+from vocboard.evaluator.tasks.definitions import METRICS, PARTIAL_ENTRIES, TASKS
 from vocboard.evaluator.tasks.detection.subsets import SUBSETS
-from vocboard.evaluator.tasks.registries.definitions import METRICS, PARTIAL_ENTRIES, TASKS
 
 PAGES = Path(__file__).resolve().parents[1] / "docs" / "editions"
 OWN = "own"

@@ -16,7 +16,7 @@ from vocboard.evaluator.statistics.across import RankCombination
 from vocboard.evaluator.statistics.bootstrap import replicate
 from vocboard.evaluator.statistics.intervals import ReplicatedScore
 from vocboard.evaluator.statistics.simultaneous import changes, minus
-from vocboard.evaluator.tasks.registries.definitions import METRICS
+from vocboard.evaluator.tasks.definitions import METRICS
 from vocboard.worker.comparisons import Computed, Load, shown_change
 from vocboard.worker.replicates import weights_of
 

@@ -30,7 +30,7 @@ from vocboard.evaluator.statistics import simultaneous
 from vocboard.evaluator.statistics.across import correlations
 from vocboard.evaluator.statistics.comparison import Pairs, compare_pairs
 from vocboard.evaluator.statistics.intervals import MIN_COUNTING_IMAGES, ReplicatedScore
-from vocboard.evaluator.tasks.registries.definitions import METRICS
+from vocboard.evaluator.tasks.definitions import METRICS
 from vocboard.worker.replicates import Found, StoredReplicates
 
 MAX_FOUND_BYTES = 256 * 1024**2  # of what all methods find; there is no agreement of more

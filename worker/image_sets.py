@@ -22,7 +22,7 @@ from vocboard.app.leaderboards.statistics import decimals_of, digest_of
 from vocboard.evaluator.editions import Competition
 from vocboard.evaluator.statistics.intervals import ReplicatedScore
 from vocboard.evaluator.statistics.simultaneous import changes, minus_independent
-from vocboard.evaluator.tasks.registries.definitions import METRICS
+from vocboard.evaluator.tasks.definitions import METRICS
 from vocboard.worker import replicates
 from vocboard.worker.comparisons import compared, is_of, shown_change
 

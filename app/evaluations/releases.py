@@ -16,7 +16,7 @@ from vocboard.app.evaluations.ladder import Release, releases
 from vocboard.app.evaluations.queries import Scored, in_order_of_evaluation
 from vocboard.app.evaluations.rounding import rounded
 from vocboard.evaluator.editions import Metric
-from vocboard.evaluator.tasks.registries.definitions import METRICS
+from vocboard.evaluator.tasks.definitions import METRICS
 
 
 def releases_of_phase(

@@ -26,7 +26,7 @@ from vocboard.app.evaluations.visible import (
 from vocboard.evaluator.editions import Metric, Task
 from vocboard.evaluator.names import CurveKind
 from vocboard.evaluator.scores import AnyCurve
-from vocboard.evaluator.tasks.registries.definitions import METRICS
+from vocboard.evaluator.tasks.definitions import METRICS
 
 EXACT_DECIMALS = 12  # of points of exact curves
 

@@ -24,7 +24,7 @@ from vocboard.app.leaderboards.service import rules_of, statistics_basis
 from vocboard.app.leaderboards.shown_statistics import shown_statistics
 from vocboard.app.leaderboards.statistics import Failure
 from vocboard.evaluator.editions import Competition
-from vocboard.evaluator.tasks.registries.definitions import METRICS
+from vocboard.evaluator.tasks.definitions import METRICS
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,7 +17,7 @@ from vocboard.app.leaderboards.board import Board, BoardRow, Cell
 from vocboard.app.leaderboards.shown_statistics import ShownStatistics
 from vocboard.app.leaderboards.statistics import UNKNOWN
 from vocboard.app.submissions.forms import Statement, format_number
-from vocboard.evaluator.tasks.registries.definitions import METRICS
+from vocboard.evaluator.tasks.definitions import METRICS
 
 _LATEX = str.maketrans(
     {

@@ -19,7 +19,7 @@ from vocboard.app.leaderboards.sequences import Change
 from vocboard.app.leaderboards.service import statistics_basis
 from vocboard.app.leaderboards.statistics import decimals_of, digest_of
 from vocboard.evaluator.editions import Competition
-from vocboard.evaluator.tasks.registries.definitions import METRICS
+from vocboard.evaluator.tasks.definitions import METRICS
 
 
 @dataclass(frozen=True, slots=True)

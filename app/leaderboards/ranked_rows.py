@@ -18,7 +18,7 @@ from vocboard.app.leaderboards.score_tables import Cell, ScoreTable
 from vocboard.app.leaderboards.statistics import MethodStatistics
 from vocboard.app.submissions.forms import Statement, statements
 from vocboard.evaluator.editions import Competition, Metric
-from vocboard.evaluator.tasks.registries.definitions import METRICS
+from vocboard.evaluator.tasks.definitions import METRICS
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from vocboard.app.evaluations.rounding import rounded
 from vocboard.evaluator.editions import Metric
-from vocboard.evaluator.tasks.registries.definitions import METRICS
+from vocboard.evaluator.tasks.definitions import METRICS
 
 QUINTILES = 5
 _NUMBER = np.dtype(np.float64)

@@ -29,7 +29,7 @@ from vocboard.app.leaderboards.ranked_rows import RankedRows
 from vocboard.app.leaderboards.shown_statistics import shown_statistics
 from vocboard.app.submissions.models import Declared
 from vocboard.evaluator.editions import BACKGROUND, Competition, DeclarationKind
-from vocboard.evaluator.tasks.registries.definitions import TASKS
+from vocboard.evaluator.tasks.definitions import TASKS
 
 HIDDEN = "hidden"  # what people have written, on an anonymous leaderboard
 

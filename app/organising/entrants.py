@@ -20,7 +20,7 @@ from vocboard.app.evaluations.rounding import rounded
 from vocboard.app.submissions.models import Method, State, Submission
 from vocboard.app.submissions.quota import Use, use_of_everyone
 from vocboard.evaluator.names import Metric
-from vocboard.evaluator.tasks.registries.definitions import METRICS
+from vocboard.evaluator.tasks.definitions import METRICS
 
 ROWS_AT_ONCE = 1000
 

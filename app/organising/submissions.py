@@ -19,7 +19,7 @@ from vocboard.app.participating.describing import not_declared
 from vocboard.app.submissions.forms import needed_by
 from vocboard.app.submissions.models import Method, State, Submission, SubmissionEntry
 from vocboard.evaluator.editions import Declaration
-from vocboard.evaluator.tasks.registries.definitions import METRICS
+from vocboard.evaluator.tasks.definitions import METRICS
 
 MAX_SEARCH_LENGTH = 200
 

@@ -14,7 +14,7 @@ from starlette.datastructures import QueryParams
 from vocboard.app.errors import InvalidInputError
 from vocboard.app.leaderboards.board import Board, Part
 from vocboard.evaluator.editions import Metric
-from vocboard.evaluator.tasks.registries.definitions import METRICS
+from vocboard.evaluator.tasks.definitions import METRICS
 
 RANK, METHOD, MEAN, SUBMITTED = "rank", "method", "mean", "submitted"
 MAX_FILTER_LENGTH = 200  # characters

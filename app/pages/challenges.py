@@ -34,7 +34,7 @@ from vocboard.app.web.dependencies import BoardsDep, DatabaseDep, SettingsDep
 from vocboard.app.web.identity import CurrentIdentity
 from vocboard.evaluator.editions import Competition, Edition, Task, TaskRules, Training
 from vocboard.evaluator.tasks.definition import TaskDefinition
-from vocboard.evaluator.tasks.registries.definitions import TASKS
+from vocboard.evaluator.tasks.definitions import TASKS
 
 router = APIRouter()
 

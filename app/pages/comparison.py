@@ -24,7 +24,7 @@ from vocboard.app.pages.rendering import render
 from vocboard.app.pages.results import curve_kind
 from vocboard.app.web.dependencies import BoardsDep, DatabaseDep
 from vocboard.app.web.identity import CurrentIdentity
-from vocboard.evaluator.tasks.registries.definitions import METRICS
+from vocboard.evaluator.tasks.definitions import METRICS
 
 router = APIRouter()
 

@@ -26,7 +26,7 @@ from vocboard.app.web.guides import address_of_problem
 from vocboard.app.web.identity import current_identity
 from vocboard.app.web.problem_details import ProblemDetails
 from vocboard.evaluator.problems import counted
-from vocboard.evaluator.tasks.registries.definitions import PARTIAL_ENTRIES, TASKS
+from vocboard.evaluator.tasks.definitions import PARTIAL_ENTRIES, TASKS
 from vocboard.evaluator.version import VERSION
 
 STATIC_DIRECTORY = Path(__file__).parents[1] / "static"

@@ -23,7 +23,7 @@ from vocboard.app.submissions.models import Submission
 from vocboard.app.submissions.queries import visible_competitions
 from vocboard.evaluator.editions import Competition, Metric
 from vocboard.evaluator.names import CurveKind
-from vocboard.evaluator.tasks.registries.definitions import METRICS
+from vocboard.evaluator.tasks.definitions import METRICS
 
 MAX_PLOTTED = 12  # curves in one plot
 MAX_CONFUSIONS = 6  # that are listed

@@ -45,7 +45,7 @@ from vocboard.app.submissions.quota import Quota, check_any_quota_left, quotas
 from vocboard.app.web.csrf import ForgedRequestError, protect_form
 from vocboard.app.web.dependencies import IntakeDep, services_of
 from vocboard.app.web.identity import SignedIn
-from vocboard.evaluator.tasks.registries.definitions import TASKS
+from vocboard.evaluator.tasks.definitions import TASKS
 
 router = APIRouter()
 

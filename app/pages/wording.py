@@ -18,7 +18,7 @@ from vocboard.app.pages import formats
 from vocboard.app.submissions.models import State
 from vocboard.evaluator.editions import Competition, Metric, Training
 from vocboard.evaluator.names import CurveKind
-from vocboard.evaluator.tasks.registries.definitions import METRICS, TASKS
+from vocboard.evaluator.tasks.definitions import METRICS, TASKS
 
 
 def _words(identifier: str) -> str:

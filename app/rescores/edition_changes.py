@@ -13,7 +13,7 @@ from vocboard.app.challenges.phases import on_image_set, phases_of
 from vocboard.app.submissions import queries as submission_queries
 from vocboard.evaluator.editions import Competition, Edition, LayoutProtocol, Limits
 from vocboard.evaluator.editions.comparison import rules_by_task
-from vocboard.evaluator.tasks.registries.definitions import name_lists
+from vocboard.evaluator.tasks.definitions import name_lists
 
 ANOTHER_CHALLENGE = "To change this, create another challenge."
 ANOTHER_COMPETITION = "Add a competition with a number of its own instead, which people can submit to."

@@ -28,7 +28,7 @@ from vocboard.app.rescores import rounds
 from vocboard.app.rescores.queries import is_compared
 from vocboard.app.submissions.models import Method, State, Submission
 from vocboard.evaluator.editions import Competition
-from vocboard.evaluator.tasks.registries.definitions import METRICS
+from vocboard.evaluator.tasks.definitions import METRICS
 
 
 @dataclass(frozen=True, slots=True)

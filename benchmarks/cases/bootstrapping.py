@@ -18,7 +18,7 @@ from vocboard.evaluator.results import Detections, Entry
 from vocboard.evaluator.statistics.bootstrap import replicate
 from vocboard.evaluator.statistics.comparison import compare
 from vocboard.evaluator.statistics.evidence_file import Origin, load_evidence, store_evidence
-from vocboard.evaluator.tasks.registries.scorers import SCORERS
+from vocboard.evaluator.tasks.scorers import SCORERS
 
 METHODS = 50
 NOISE = 0.05  # of confidences, in which methods differ

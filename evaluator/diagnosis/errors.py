@@ -18,6 +18,7 @@ from vocboard.evaluator.metrics.boxes import is_enough
 from vocboard.evaluator.metrics.precision_recall import Judgement, by_confidence
 from vocboard.evaluator.results import Entry, Layouts
 from vocboard.evaluator.rules import Edition, LayoutProtocol, Overlap
+from vocboard.evaluator.tasks.definitions import overlap_of
 from vocboard.evaluator.tasks.detection.scoring import match
 from vocboard.evaluator.tasks.detection.truth import DetectionTruth
 from vocboard.evaluator.tasks.instance_segmentation.scoring import BestOverlaps
@@ -25,7 +26,6 @@ from vocboard.evaluator.tasks.instance_segmentation.truth import InstanceTruth
 from vocboard.evaluator.tasks.layout.parts import judge_parts
 from vocboard.evaluator.tasks.layout.people import people_by_index
 from vocboard.evaluator.tasks.layout.truth import LayoutTruth
-from vocboard.evaluator.tasks.registries.definitions import overlap_of
 from vocboard.evaluator.tasks.truth import Truth
 
 MIN_OVERLAP = 0.1  # below it, a false positive has nothing to do with an object

@@ -7,7 +7,7 @@ from string import Formatter
 from vocboard.evaluator.editions.tables import Table, meant
 from vocboard.evaluator.names import Metric, Task
 from vocboard.evaluator.rules import Competition, LayoutProtocol
-from vocboard.evaluator.tasks.registries.definitions import METRICS, TASKS
+from vocboard.evaluator.tasks.definitions import METRICS, TASKS
 
 # Names are used in file names, in comma-separated lists, and in headings.
 _CLASS = re.compile(r"""[^\W_][^\s/\\<>:"|?*{},]{0,59}""")

@@ -6,7 +6,7 @@ from dataclasses import dataclass, fields
 from vocboard.evaluator.declarations import BUILT_IN, Declaration
 from vocboard.evaluator.names import Metric, Task
 from vocboard.evaluator.rules import Competition, Edition, Limits, Overlap, TaskRules
-from vocboard.evaluator.tasks.registries.definitions import METRICS, TASKS, name_lists
+from vocboard.evaluator.tasks.definitions import METRICS, TASKS, name_lists
 
 NONE = "none"
 

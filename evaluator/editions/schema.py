@@ -23,7 +23,7 @@ from vocboard.evaluator.rules import (
     Training,
     WithoutPositives,
 )
-from vocboard.evaluator.tasks.registries.definitions import METRICS, TASKS, name_lists
+from vocboard.evaluator.tasks.definitions import METRICS, TASKS, name_lists
 
 MAX_CLASSES = 254  # 0 is background and 255 void
 MAX_COMPETITIONS = 16

@@ -15,12 +15,13 @@ from numpy.typing import NDArray
 from vocboard.evaluator.editions import Task
 from vocboard.evaluator.ground_truth import columns
 from vocboard.evaluator.image_sets import ImageSets, Key
-from vocboard.evaluator.tasks.registries.truths import TRUTHS
+from vocboard.evaluator.tasks.parts import task_classes
 from vocboard.evaluator.tasks.truth import Truth, as_bytes, as_text
 
 FORMAT = 2  # version of the file format; increased when older versions cannot read it
 READABLE = (1, FORMAT)  # in format 1 label maps were compressed pixels
 _ARRAY_SUFFIX = ".npy"  # of the names of arrays in an .npz
+_TRUTHS: Mapping[Task, type[Truth]] = task_classes("truth", Truth)
 
 
 class GroundTruthFileError(Exception):
@@ -109,7 +110,7 @@ class GroundTruth:
             image_sets=ImageSets(
                 header["edition"], {key: columns.to_image_set(below("public", key)) for key in public}
             ),
-            truths={key: TRUTHS[key[0]].from_arrays(below("secret", key)) for key in secret},
+            truths={key: _TRUTHS[key[0]].from_arrays(below("secret", key)) for key in secret},
             missing={(Task(task), image_set): reason for task, image_set, reason in header["missing"]},
             sha256=header["sha256"],
         )

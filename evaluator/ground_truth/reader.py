@@ -6,9 +6,10 @@ Source: VOC2010 document sections 2.5-2.8 and 9.1.
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from vocboard.evaluator.annotations import Annotation, AnnotationError, read_lines, read_pascal_text, read_xml
-from vocboard.evaluator.editions import AnnotationFormat, Edition, TaskRules
+from vocboard.evaluator.editions import AnnotationFormat, Edition, Task, TaskRules
 from vocboard.evaluator.garbage import collection_paused
 from vocboard.evaluator.ground_truth.ground_truth import GroundTruth
 from vocboard.evaluator.ground_truth.oddities import (
@@ -21,11 +22,16 @@ from vocboard.evaluator.ground_truth.tree import Tree
 from vocboard.evaluator.image_sets import ImageSet, ImageSets, Key
 from vocboard.evaluator.problems import Problem
 from vocboard.evaluator.problems.trees import TreeProblems
+from vocboard.evaluator.tasks.definitions import TASKS
 from vocboard.evaluator.tasks.image_set_files import ImageSetFiles, Listed, file_of
 from vocboard.evaluator.tasks.material import Material, annotation_file
-from vocboard.evaluator.tasks.registries.definitions import TASKS
-from vocboard.evaluator.tasks.registries.truth_readers import TRUTH_READERS
+from vocboard.evaluator.tasks.parts import task_classes
 from vocboard.evaluator.tasks.truth import Truth
+from vocboard.evaluator.tasks.truth_reader import TruthReader
+
+TRUTH_READERS: Mapping[Task, TruthReader[Any]] = {
+    task: of() for task, of in task_classes("ground_truth", TruthReader).items()
+}
 
 
 @dataclass(frozen=True, eq=False, slots=True)

@@ -10,7 +10,7 @@ from typing import Any
 
 from vocboard.evaluator.editions import Edition, Task
 from vocboard.evaluator.ground_truth.ground_truth import GroundTruth
-from vocboard.evaluator.tasks.registries.definitions import TASKS
+from vocboard.evaluator.tasks.definitions import TASKS
 from vocboard.evaluator.tasks.truth import ClassStatistics
 
 

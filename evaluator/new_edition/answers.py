@@ -5,8 +5,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from vocboard.evaluator.names import Task
+from vocboard.evaluator.tasks.definitions import TASKS as DEFINITIONS
 from vocboard.evaluator.tasks.detection.subsets import SUBSETS, Characteristic
-from vocboard.evaluator.tasks.registries.definitions import TASKS as DEFINITIONS
 
 _RULES = {task.value: each.new_edition_rules for task, each in DEFINITIONS.items()}
 TASKS = tuple(_RULES)

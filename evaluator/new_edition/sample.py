@@ -17,9 +17,9 @@ from vocboard.evaluator.conversion.colour_map import label_colour_map
 from vocboard.evaluator.conversion.painting import indexed_png
 from vocboard.evaluator.editions import Edition, Task, for_image_set, image_sets_of
 from vocboard.evaluator.image_sets import ImageSet, ImageSets
+from vocboard.evaluator.tasks.definitions import TASKS
 from vocboard.evaluator.tasks.image_set_files import file_of
 from vocboard.evaluator.tasks.material import PERSON
-from vocboard.evaluator.tasks.registries.definitions import TASKS
 
 IMAGES = 12  # in each set
 WIDTH, HEIGHT = 240, 180

@@ -8,7 +8,7 @@ from vocboard.evaluator.public_api.results import CompetitionResult, EvaluationR
 from vocboard.evaluator.statistics.compared import compare_class
 from vocboard.evaluator.statistics.comparison import Comparison
 from vocboard.evaluator.statistics.comparison import compare as compare_scores
-from vocboard.evaluator.tasks.registries.definitions import METRICS
+from vocboard.evaluator.tasks.definitions import METRICS
 
 
 def compare(

@@ -7,7 +7,7 @@ from html import escape
 from vocboard.evaluator.evaluation import Evaluation
 from vocboard.evaluator.problems import Problem
 from vocboard.evaluator.scores import CompetitionScores
-from vocboard.evaluator.tasks.registries.definitions import METRICS, TASKS
+from vocboard.evaluator.tasks.definitions import METRICS, TASKS
 
 _LISTED = 20  # problems
 

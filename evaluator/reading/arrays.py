@@ -4,17 +4,20 @@ from collections.abc import Mapping, Sequence
 
 from vocboard.evaluator.arrays import problems as kinds
 from vocboard.evaluator.arrays.boxes import BOX_FORMATS, BoxFormat
-from vocboard.evaluator.arrays.content import Arrays
+from vocboard.evaluator.arrays.content import ArrayReader, Arrays
 from vocboard.evaluator.arrays.values import described
 from vocboard.evaluator.image_sets import ImageSets
+from vocboard.evaluator.names import Task
 from vocboard.evaluator.problems import quoted
 from vocboard.evaluator.reading.results import ReadResults
 from vocboard.evaluator.result_files.items import Items
 from vocboard.evaluator.result_files.report import FileReport
 from vocboard.evaluator.results import Entry, SegmentationSink
 from vocboard.evaluator.rules import Competition, Edition
-from vocboard.evaluator.tasks.registries.arrays import ARRAY_READERS
-from vocboard.evaluator.tasks.registries.definitions import TASKS
+from vocboard.evaluator.tasks.definitions import TASKS
+from vocboard.evaluator.tasks.parts import task_classes
+
+_READERS: Mapping[Task, ArrayReader] = {task: of() for task, of in task_classes("arrays", ArrayReader).items()}
 
 
 def read_arrays(
@@ -77,7 +80,7 @@ def read_arrays(
             segmentation_sink=segmentation_sink,
             new_report=report_of,
         )
-        entry = ARRAY_READERS[competition.task].read(content, arrays)
+        entry = _READERS[competition.task].read(content, arrays)
         if entry is not None:
             entries[key] = entry
     ordered = {key: entries[key] for key in edition.competitions if key in entries}

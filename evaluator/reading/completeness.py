@@ -3,7 +3,7 @@
 from collections.abc import Collection, Mapping, Sequence
 
 from vocboard.evaluator.editions import Edition
-from vocboard.evaluator.tasks.registries.definitions import TASKS
+from vocboard.evaluator.tasks.definitions import TASKS
 
 _NAMED = 5  # classes in a message
 

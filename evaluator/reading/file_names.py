@@ -6,7 +6,7 @@ from vocboard.evaluator.names import Task
 from vocboard.evaluator.problems import quoted
 from vocboard.evaluator.result_files.names import FileName, expected_name
 from vocboard.evaluator.rules import Competition, Edition
-from vocboard.evaluator.tasks.registries.definitions import TASKS
+from vocboard.evaluator.tasks.definitions import TASKS
 
 _NEAR = 0.75  # minimum similarity (0 to 1) of suggested names
 

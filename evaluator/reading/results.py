@@ -20,11 +20,12 @@ from vocboard.evaluator.result_files.names import FileName
 from vocboard.evaluator.result_files.report import FileReport
 from vocboard.evaluator.results import Results, SegmentationSink
 from vocboard.evaluator.tasks.format import ResultFiles, Upload
-from vocboard.evaluator.tasks.registries.formats import FORMATS
+from vocboard.evaluator.tasks.parts import task_classes
 
 if TYPE_CHECKING:
     from vocboard.evaluator.problem_groups import ProblemGroup
 
+FORMATS: Mapping[Task, type[ResultFiles]] = task_classes("format", ResultFiles)
 _MAX_EXPLAINED = 1_000  # maximum number of unrecognised files with a specific explanation
 
 

@@ -22,7 +22,7 @@ from vocboard.evaluator.problems.files import (
 )
 from vocboard.evaluator.reading.file_names import FileNames
 from vocboard.evaluator.result_files.names import expected_name
-from vocboard.evaluator.tasks.registries.definitions import TASKS
+from vocboard.evaluator.tasks.definitions import TASKS
 
 _PACKED = (".zip", ".tar", ".gz", ".tgz", ".bz2", ".xz", ".7z", ".rar")
 _HEAD_BYTES = 512

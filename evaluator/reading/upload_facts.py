@@ -7,7 +7,7 @@ from vocboard.evaluator.problems.headlines import Facts
 from vocboard.evaluator.problems.identifiers import UnknownImages
 from vocboard.evaluator.result_files.items import Items
 from vocboard.evaluator.result_files.names import FileName, expected_name
-from vocboard.evaluator.tasks.registries.definitions import TASKS
+from vocboard.evaluator.tasks.definitions import TASKS
 
 _TRAINING = {Training.TRAINVAL: "trainval", Training.ANY: "any data"}
 

@@ -16,7 +16,7 @@ from vocboard.evaluator.reports.page import PAGE, interval_text, page, per_cent,
 from vocboard.evaluator.statistics.compared import ComparedMeasure, ComparedMethods
 from vocboard.evaluator.statistics.comparison import Comparison, Difference
 from vocboard.evaluator.statistics.intervals import LEVEL, MIN_COUNTING_IMAGES, ReplicatedMeasure
-from vocboard.evaluator.tasks.registries.definitions import METRICS, TASKS
+from vocboard.evaluator.tasks.definitions import METRICS, TASKS
 from vocboard.evaluator.whole_output import whole_directory
 
 FOLDER = "method"  # of a method's own report, with its number

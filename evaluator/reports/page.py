@@ -22,7 +22,7 @@ from vocboard.evaluator.reports.findings import Findings, MethodReport
 from vocboard.evaluator.scores import CompetitionScores, Curve
 from vocboard.evaluator.statistics.bootstrap import Bootstrap
 from vocboard.evaluator.statistics.intervals import Interval
-from vocboard.evaluator.tasks.registries.definitions import METRICS, TASKS
+from vocboard.evaluator.tasks.definitions import METRICS, TASKS
 from vocboard.evaluator.version import VERSION
 from vocboard.evaluator.viewing import write_view
 from vocboard.evaluator.whole_output import whole_directory

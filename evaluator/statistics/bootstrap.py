@@ -18,8 +18,8 @@ from vocboard.evaluator.scores import Measure
 from vocboard.evaluator.statistics.bias import bias_of, draw_parts
 from vocboard.evaluator.statistics.influence import influences
 from vocboard.evaluator.statistics.intervals import LEVEL, MIN_IMAGES, Interval, ReplicatedMeasure, mean_of_defined
-from vocboard.evaluator.tasks.registries.definitions import METRICS, TASKS
-from vocboard.evaluator.tasks.registries.scorers import SCORERS
+from vocboard.evaluator.tasks.definitions import METRICS, TASKS
+from vocboard.evaluator.tasks.scorers import SCORERS
 
 AT_ONCE = 1_000  # replicates, to limit memory
 

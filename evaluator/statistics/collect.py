@@ -7,7 +7,7 @@ from vocboard.evaluator.evidence.evidence import Evidence
 from vocboard.evaluator.ground_truth import GroundTruth
 from vocboard.evaluator.results import Results
 from vocboard.evaluator.scoring import Confusions, check_edition
-from vocboard.evaluator.tasks.registries.scorers import SCORERS
+from vocboard.evaluator.tasks.scorers import SCORERS
 
 
 def collect_evidence(

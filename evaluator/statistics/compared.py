@@ -12,7 +12,7 @@ from vocboard.evaluator.names import Metric
 from vocboard.evaluator.statistics.bootstrap import Bootstrap
 from vocboard.evaluator.statistics.comparison import Comparison, TooFewReplicatesError, compare, corrected_p_value
 from vocboard.evaluator.statistics.intervals import LEVEL, ReplicatedMeasure, ReplicatedScore
-from vocboard.evaluator.tasks.registries.definitions import METRICS
+from vocboard.evaluator.tasks.definitions import METRICS
 
 
 @dataclass(frozen=True, eq=False, slots=True)

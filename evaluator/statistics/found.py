@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from vocboard.evaluator.evidence.evidence import Evidence, EvidenceByClass, Judged
 from vocboard.evaluator.evidence.pixels import SegmentationEvidence
 from vocboard.evaluator.rules import BACKGROUND, Competition, Edition
-from vocboard.evaluator.tasks.registries.definitions import overlap_of
+from vocboard.evaluator.tasks.definitions import overlap_of
 
 
 def positive_images(evidence: Evidence, edition: Edition, competition: Competition) -> dict[str, int]:

@@ -6,7 +6,7 @@ has to be read again.
 """
 
 import hashlib
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, BinaryIO
 
@@ -15,11 +15,14 @@ from numpy.typing import NDArray
 
 from vocboard.evaluator.editions import Competition, Edition
 from vocboard.evaluator.image_sets import ImageSet, ImageSets
+from vocboard.evaluator.names import Task
 from vocboard.evaluator.results import Entry, Results, Segmented
 from vocboard.evaluator.stored_results.columns_file import ColumnsError, ColumnsFile, ColumnsWriter
 from vocboard.evaluator.stored_results.reader_version import READER_VERSION
-from vocboard.evaluator.tasks.content_columns import Known
-from vocboard.evaluator.tasks.registries.columns import COLUMNS
+from vocboard.evaluator.tasks.content_columns import ContentColumns, Known
+from vocboard.evaluator.tasks.parts import task_classes
+
+_COLUMNS: Mapping[Task, ContentColumns] = {task: of() for task, of in task_classes("columns", ContentColumns).items()}
 
 
 class ResultsWriter:
@@ -46,7 +49,7 @@ class ResultsWriter:
     def finish(self, results: Results) -> bool:
         """Store everything else; whether the file is complete, because it is within its limit."""
         for key, entry in results.items():
-            for name, array in COLUMNS[entry.competition.task].arrays(entry).items():
+            for name, array in _COLUMNS[entry.competition.task].arrays(entry).items():
                 self._columns.add(f"{key}/{name}", array)
         entries = [[key, list(entry.classes)] for key, entry in results.items()]
         read_against = digest(self._edition, self._image_sets, list(results))
@@ -118,7 +121,7 @@ class StoredResults:
         if list(entered) != classes:
             raise ValueError(f"{key}: its classes are not the edition's, in their order")
         known = Known(competition, edition, self._image_set(competition))
-        content = COLUMNS[competition.task].content(entered, _Competition(self._file, f"{key}/"), known)
+        content = _COLUMNS[competition.task].content(entered, _Competition(self._file, f"{key}/"), known)
         if isinstance(content, Segmented) and set(declared or competition.classes) != set(entered):
             raise ValueError(f"{key}: its classes are not those declared")
         return Entry(competition, entered, content)

@@ -29,7 +29,7 @@ class StatisticsTable:
 
 
 class TaskDefinition(ABC):
-    """A task. Each task has a subclass, with one instance in `evaluator.tasks.registries.definitions`.
+    """A task. Each task has a subclass, with one instance in `evaluator.tasks.definitions`.
 
     Attributes:
         title: title for headings.

@@ -14,7 +14,7 @@ from vocboard.evaluator.image_sets import Key
 from vocboard.evaluator.problems.trees import TreeProblems, some
 from vocboard.evaluator.rules import Edition
 from vocboard.evaluator.tasks.classification.truth import DIFFICULT, NEGATIVE, POSITIVE, Labels
-from vocboard.evaluator.tasks.registries.definitions import TASKS
+from vocboard.evaluator.tasks.definitions import TASKS
 
 Person = tuple[int, int]  # index into the images, 1-based object index
 

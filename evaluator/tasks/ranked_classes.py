@@ -21,7 +21,7 @@ from vocboard.evaluator.metrics.calibration import calibration
 from vocboard.evaluator.metrics.matches import OVERLAPS
 from vocboard.evaluator.names import Metric
 from vocboard.evaluator.rules import Competition, Edition, Interpolation, Overlap, TaskRules, WithoutPositives
-from vocboard.evaluator.tasks.registries.definitions import METRICS, overlap_of
+from vocboard.evaluator.tasks.definitions import METRICS, overlap_of
 
 SomeClass = TypeVar("SomeClass", bound=ClassEvidence)
 

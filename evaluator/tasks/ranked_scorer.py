@@ -13,8 +13,8 @@ from vocboard.evaluator.names import CurveKind, Metric
 from vocboard.evaluator.results import Entry
 from vocboard.evaluator.rules import Competition, Edition
 from vocboard.evaluator.scores import AnyCurve, CompetitionScores, Measure
+from vocboard.evaluator.tasks.definitions import METRICS
 from vocboard.evaluator.tasks.ranked_classes import ClassMetric, RankedClass, SomeClass
-from vocboard.evaluator.tasks.registries.definitions import METRICS
 from vocboard.evaluator.tasks.scorer import LabelMapCounts, Scorer, SomeTruth, score_of
 
 

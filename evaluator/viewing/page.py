@@ -19,7 +19,7 @@ from vocboard.evaluator.public_tree import read_image_sets
 from vocboard.evaluator.reading.file_names import FileNames
 from vocboard.evaluator.reading.results import read_results
 from vocboard.evaluator.results import Entry
-from vocboard.evaluator.tasks.registries.definitions import TASKS
+from vocboard.evaluator.tasks.definitions import TASKS
 from vocboard.evaluator.viewing.entries import Page, has_result_rows, result_rows
 from vocboard.evaluator.viewing.marks import Mark
 from vocboard.evaluator.viewing.pictures import Places, find_pictures

@@ -10,8 +10,8 @@ from vocboard.evaluator.editions import AnnotationFormat, Edition, Task
 from vocboard.evaluator.ground_truth.tree import Tree
 from vocboard.evaluator.image_sets import ImageSets
 from vocboard.evaluator.problems.trees import TreeProblems
+from vocboard.evaluator.tasks.definitions import TASKS
 from vocboard.evaluator.tasks.material import annotation_file
-from vocboard.evaluator.tasks.registries.definitions import TASKS
 
 _SIZE_UNKNOWN = (500, 500)  # pixels; used if neither annotation nor image has the size
 

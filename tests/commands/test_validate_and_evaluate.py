@@ -21,7 +21,7 @@ from vocboard.evaluator.editions import Task, load
 from vocboard.evaluator.problem_catalogue import CATALOGUE
 from vocboard.evaluator.reading.completeness import classes_not_entered
 from vocboard.evaluator.reading.results import read_results
-from vocboard.evaluator.tasks.registries.definitions import TASKS
+from vocboard.evaluator.tasks.definitions import TASKS
 from vocboard.evaluator.viewing.marks import Mark
 
 VALID = {"results/VOC2012/Main/comp3_det_test_car.txt": "000001 1 1 1 2 2\n"}

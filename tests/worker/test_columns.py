@@ -131,7 +131,6 @@ PARSERS = (
     "vocboard.evaluator.archives",
     "vocboard.evaluator.result_files",
     "vocboard.evaluator.annotations",
-    "vocboard.evaluator.tasks.registries.formats",
     "vocboard.evaluator.tasks.segmentation.png",
     "vocboard.evaluator.tasks.layout.reader",
     "vocboard.evaluator.tasks.instance_segmentation.rle",

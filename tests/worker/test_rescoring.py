@@ -39,7 +39,7 @@ from vocboard.app.rescores.report import truth_changes
 from vocboard.app.submissions.models import State, Submission
 from vocboard.evaluator.editions import Metric
 from vocboard.evaluator.problems import Problem, Severity
-from vocboard.evaluator.tasks.registries.definitions import METRICS
+from vocboard.evaluator.tasks.definitions import METRICS
 from vocboard.worker import rescoring
 
 

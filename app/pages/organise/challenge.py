@@ -43,7 +43,7 @@ from vocboard.app.submissions.models import State
 from vocboard.app.web.csrf import protect_form
 from vocboard.app.web.dependencies import IntakeDep
 from vocboard.app.web.organised import Organised, OrganisedChallenge
-from vocboard.evaluator.tasks.registries.definitions import TASKS
+from vocboard.evaluator.tasks.definitions import TASKS
 
 router = APIRouter(prefix="/organise/{slug}")
 

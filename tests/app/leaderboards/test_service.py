@@ -24,7 +24,7 @@ from vocboard.app.pages.board_state import Asked, BoardState
 from vocboard.app.submissions.models import State, Submission
 from vocboard.evaluator.editions import Metric, Task, load
 from vocboard.evaluator.scores import CompetitionScores, Measure
-from vocboard.evaluator.tasks.registries.definitions import METRICS
+from vocboard.evaluator.tasks.definitions import METRICS
 
 CLASSES = load("VOC2012").competitions["comp1"].classes
 NAN = float("nan")

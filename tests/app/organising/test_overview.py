@@ -24,7 +24,7 @@ from vocboard.app.submissions import queue as submission_queue
 from vocboard.app.submissions.models import State
 from vocboard.app.submissions.quota import Use
 from vocboard.evaluator.names import Metric
-from vocboard.evaluator.tasks.registries.definitions import METRICS
+from vocboard.evaluator.tasks.definitions import METRICS
 
 WARNING = {"code": "x", "severity": "warning", "message": "Odd.", "file": "a.txt", "line": 1}
 

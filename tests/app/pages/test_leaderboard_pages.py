@@ -19,7 +19,7 @@ from vocboard.app.pages.board_state import Asked, BoardState
 from vocboard.app.settings import Settings
 from vocboard.app.submissions.models import Declared
 from vocboard.evaluator.editions import Competition, Metric, load
-from vocboard.evaluator.tasks.registries.definitions import METRICS
+from vocboard.evaluator.tasks.definitions import METRICS
 
 COMP3 = load("VOC2012").competitions["comp3"]
 PATH = "/challenges/voc2012/leaderboards/comp3"

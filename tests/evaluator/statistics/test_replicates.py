@@ -23,8 +23,8 @@ from vocboard.evaluator.metrics.confusion_matrix import Confusion
 from vocboard.evaluator.metrics.label_runs import LabelRuns
 from vocboard.evaluator.results import Entry, Segmented
 from vocboard.evaluator.statistics.bootstrap import replicate
-from vocboard.evaluator.tasks.registries.scorers import SCORERS
 from vocboard.evaluator.tasks.scorer import LabelMapCounts
+from vocboard.evaluator.tasks.scorers import SCORERS
 
 TOLERANCE = 1e-12  # that of the development kits' scores
 REPLICATES = 12

@@ -33,8 +33,8 @@ from vocboard.evaluator.metrics.matches import OVERLAPS
 from vocboard.evaluator.results import Confidences, Entry, Segmented
 from vocboard.evaluator.statistics.bootstrap import bootstrap
 from vocboard.evaluator.statistics.evidence_file import Origin, load_evidence, store_evidence
+from vocboard.evaluator.tasks.definitions import METRICS
 from vocboard.evaluator.tasks.detection.subsets import AREAS, SUBSETS, Characteristic
-from vocboard.evaluator.tasks.registries.definitions import METRICS
 from vocboard.evaluator.tasks.scorer import LabelMapCounts
 
 NORMAL = 0.15 * len(of_detection.IMAGES)

@@ -13,7 +13,7 @@ from vocboard.evaluator.ground_truth import Labels, LabelTruth
 from vocboard.evaluator.image_sets import ImageSet
 from vocboard.evaluator.results import Confidences, Entry
 from vocboard.evaluator.scores import CompetitionScores
-from vocboard.evaluator.tasks.registries.scorers import SCORERS
+from vocboard.evaluator.tasks.scorers import SCORERS
 
 Case = tuple[dict[str, float], list[tuple[str, int]]]  # confidence by item; (item, label) in the order of the list
 

@@ -18,9 +18,9 @@ from vocboard.evaluator.ground_truth.reader import read_ground_truth
 from vocboard.evaluator.problems import has_errors
 from vocboard.evaluator.scores import CompetitionScores
 from vocboard.evaluator.statistics.collect import collect_evidence
+from vocboard.evaluator.tasks.definitions import METRICS, TASKS
 from vocboard.evaluator.tasks.detection.subsets import SUBSETS
-from vocboard.evaluator.tasks.registries.definitions import METRICS, TASKS
-from vocboard.evaluator.tasks.registries.scorers import SCORERS
+from vocboard.evaluator.tasks.scorers import SCORERS
 
 VOC2012 = load("VOC2012")
 EDITIONS = {Task.INSTANCE_SEGMENTATION: INSTANCES}  # of tasks that VOC2012 lacks

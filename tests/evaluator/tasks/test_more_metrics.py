@@ -25,8 +25,8 @@ from vocboard.evaluator.results import Confidences, Entry
 from vocboard.evaluator.scores import CompetitionScores
 from vocboard.evaluator.statistics.bootstrap import replicate
 from vocboard.evaluator.tasks.classification.scoring import ClassificationScorer
+from vocboard.evaluator.tasks.definitions import METRICS, TASKS
 from vocboard.evaluator.tasks.detection.scoring import DetectionScorer
-from vocboard.evaluator.tasks.registries.definitions import METRICS, TASKS
 
 RECALLS = {Metric.RECALL_1_PER_IMAGE: 1, Metric.RECALL_10_PER_IMAGE: 10, Metric.RECALL_100_PER_IMAGE: 100}
 OF_DETECTION = (Metric.NORMALISED_AVERAGE_PRECISION, Metric.BEST_F1, *RECALLS, Metric.CALIBRATION_ERROR)

@@ -7,6 +7,7 @@ from vocboard.evaluator.editions import Metric, load
 from vocboard.evaluator.evidence.evidence import ClassEvidence
 from vocboard.evaluator.evidence.ranked_evidence import JudgedResults, LabelledItems, MatchedResults
 from vocboard.evaluator.rules import Competition
+from vocboard.evaluator.tasks.definitions import METRICS
 from vocboard.evaluator.tasks.ranked_classes import (
     ClassMetric,
     RankedClass,
@@ -14,7 +15,6 @@ from vocboard.evaluator.tasks.ranked_classes import (
     average_precision_area,
     mean_over_overlaps,
 )
-from vocboard.evaluator.tasks.registries.definitions import METRICS
 from vocboard.evaluator.tasks.scorer import score_of
 from vocboard.evaluator.tasks.segmentation.metrics import BY_PIXELS
 

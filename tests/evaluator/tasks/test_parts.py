@@ -1,41 +1,68 @@
-"""Every task is in every registry, and each of its metrics has a definition and is computed."""
+"""Every task has every part, and each of its metrics has a definition and is computed."""
 
+import inspect
 import re
-from collections.abc import Collection
+from enum import Enum
 from pathlib import Path
 
 import pytest
 
 import vocboard
+from vocboard.evaluator.arrays.content import ArrayReader
 from vocboard.evaluator.editions import Task
 from vocboard.evaluator.examples.run import METHODS
+from vocboard.evaluator.ground_truth import LabelTruth
+from vocboard.evaluator.ground_truth.reader import TRUTH_READERS
 from vocboard.evaluator.new_edition.answers import TASKS as NEW_EDITION
-from vocboard.evaluator.tasks.registries.arrays import ARRAY_READERS
-from vocboard.evaluator.tasks.registries.columns import COLUMNS
-from vocboard.evaluator.tasks.registries.definitions import TASKS
-from vocboard.evaluator.tasks.registries.formats import FORMATS
-from vocboard.evaluator.tasks.registries.scorers import SCORERS
-from vocboard.evaluator.tasks.registries.truth_readers import TRUTH_READERS
-from vocboard.evaluator.tasks.registries.truths import TRUTHS
+from vocboard.evaluator.tasks.content_columns import ContentColumns
+from vocboard.evaluator.tasks.definition import TaskDefinition
+from vocboard.evaluator.tasks.definitions import TASKS
+from vocboard.evaluator.tasks.format import ResultFiles
+from vocboard.evaluator.tasks.parts import task_classes
+from vocboard.evaluator.tasks.scorer import Scorer
+from vocboard.evaluator.tasks.scorers import SCORERS
+from vocboard.evaluator.tasks.truth import Truth
+from vocboard.evaluator.tasks.truth_reader import TruthReader
 from vocboard.evaluator.viewing import entries
 from vocboard.evaluator.viewing.page import ASSETS
 
-REGISTRIES: dict[str, Collection[Task]] = {
-    "evaluator/tasks/registries/definitions.py": TASKS,
-    "evaluator/tasks/registries/formats.py": FORMATS,
-    "evaluator/tasks/registries/columns.py": COLUMNS,
-    "evaluator/tasks/registries/arrays.py": ARRAY_READERS,
-    "evaluator/tasks/registries/truths.py": TRUTHS,
-    "evaluator/tasks/registries/truth_readers.py": TRUTH_READERS,
-    "evaluator/tasks/registries/scorers.py": SCORERS,
-    "evaluator/examples/run.py": METHODS,
+BASES: dict[str, type] = {
+    "definition": TaskDefinition,
+    "format": ResultFiles,
+    "columns": ContentColumns,
+    "arrays": ArrayReader,
+    "truth": Truth,
+    "ground_truth": TruthReader,
+    "scoring": Scorer,
 }
 
 
-@pytest.mark.parametrize("file", REGISTRIES)
-def test_has_every_task(file: str) -> None:
-    missing = sorted(set(Task) - set(REGISTRIES[file]))
-    assert not missing, f"register {', '.join(missing)} in {file}"
+@pytest.mark.parametrize("part", BASES)
+def test_every_task_has_every_part(part: str) -> None:
+    classes = task_classes(part, BASES[part])
+    assert list(classes) == list(Task)
+    assert not [task for task, found in classes.items() if inspect.isabstract(found)]
+
+
+def test_a_task_without_a_part_is_told_which_module_to_write() -> None:
+    with pytest.raises(TypeError, match=r"evaluator/tasks/classification/part\.py needs one class that derives"):
+        task_classes("part", Truth)
+
+
+def test_a_part_is_the_class_from_which_no_other_of_the_module_derives() -> None:
+    assert task_classes("columns", ContentColumns)[Task.ACTION].__name__ == "ActionColumns"  # beside its base class
+    assert task_classes("truth", Truth)[Task.ACTION] is LabelTruth  # of classification
+    with pytest.raises(TypeError, match=r"classification/definition\.py needs one class that derives from Enum"):
+        task_classes("definition", Enum)
+
+
+@pytest.mark.parametrize("task", Task)
+def test_a_definition_names_its_folder(task: Task) -> None:
+    assert TASKS[task].task is task
+
+
+def test_every_task_has_an_example() -> None:
+    assert set(METHODS) == set(Task)
 
 
 def metrics_module(task: Task) -> str:

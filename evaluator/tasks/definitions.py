@@ -6,19 +6,13 @@ from dataclasses import replace
 from vocboard.evaluator.metrics.shared_metrics import SHARED_METRICS, MetricDefinition
 from vocboard.evaluator.names import Metric, Task
 from vocboard.evaluator.rules import Edition, Overlap
-from vocboard.evaluator.tasks.action.definition import Action
-from vocboard.evaluator.tasks.classification.definition import Classification
 from vocboard.evaluator.tasks.definition import TaskDefinition
-from vocboard.evaluator.tasks.detection.definition import Detection
-from vocboard.evaluator.tasks.instance_segmentation.definition import InstanceSegmentation
-from vocboard.evaluator.tasks.layout.definition import Layout
-from vocboard.evaluator.tasks.segmentation.definition import Segmentation
+from vocboard.evaluator.tasks.parts import task_classes
 
-_DEFINITIONS = (Classification(), Detection(), Segmentation(), Layout(), Action(), InstanceSegmentation())
-TASKS: Mapping[Task, TaskDefinition] = {definition.task: definition for definition in _DEFINITIONS}
+TASKS: Mapping[Task, TaskDefinition] = {task: of() for task, of in task_classes("definition", TaskDefinition).items()}
 METRICS: Mapping[Metric, MetricDefinition] = {**SHARED_METRICS} | {
     metric: known
-    for definition in _DEFINITIONS
+    for definition in TASKS.values()
     for metric, known in {**definition.metrics, **definition.only_secondary}.items()
 }
 PARTIAL_ENTRIES = (
