@@ -10,8 +10,8 @@ from vocboard.commands.trees import add_tree_arguments, edition_of
 from vocboard.evaluator.conversion import ConversionError
 from vocboard.evaluator.conversion.result_archive import ARCHIVE_SUFFIXES
 from vocboard.evaluator.editions import Task, for_image_set
-from vocboard.evaluator.examples import ExampleError, example
-from vocboard.evaluator.examples.run import METHODS
+from vocboard.evaluator.examples.material import ExampleError
+from vocboard.evaluator.examples.run import METHODS, example
 from vocboard.evaluator.ground_truth import GroundTruthError
 
 

@@ -17,7 +17,7 @@ from vocboard.commands.progress import Progress
 from vocboard.commands.trees import add_tree_arguments, edition_of
 from vocboard.evaluator.ground_truth import GroundTruthError
 from vocboard.evaluator.problems import counted, has_errors
-from vocboard.evaluator.viewing import view
+from vocboard.evaluator.viewing.page import view
 from vocboard.evaluator.whole_output import OutputExistsError
 
 

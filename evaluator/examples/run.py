@@ -5,24 +5,13 @@ from pathlib import Path
 
 from vocboard.evaluator.conversion.result_archive import Files, write_results
 from vocboard.evaluator.editions import Competition, Edition, Task
-from vocboard.evaluator.examples.detect import detect
-from vocboard.evaluator.examples.lay_out import lay_out
 from vocboard.evaluator.examples.material import ExampleError, Material, read_material
-from vocboard.evaluator.examples.ranking import classify, classify_actions
-from vocboard.evaluator.examples.segment import segment
-from vocboard.evaluator.examples.segment_instances import segment_instances
 from vocboard.evaluator.problems import Problem
+from vocboard.evaluator.tasks.parts import task_modules
 
 METHODS: Mapping[Task, Callable[[Material, Competition], Files]] = {
-    Task.CLASSIFICATION: classify,
-    Task.DETECTION: detect,
-    Task.SEGMENTATION: segment,
-    Task.LAYOUT: lay_out,
-    Task.ACTION: classify_actions,
-    Task.INSTANCE_SEGMENTATION: segment_instances,
+    task: module.example_results for task, module in task_modules("example").items()
 }
-
-__all__ = ["METHODS", "ExampleError", "example", "example_files"]
 
 
 def example(

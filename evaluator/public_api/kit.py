@@ -22,8 +22,8 @@ from vocboard.evaluator.conversion.reverse import (
     has_other_ids,
 )
 from vocboard.evaluator.editions import Edition
-from vocboard.evaluator.examples import METHODS
-from vocboard.evaluator.examples import example as run_example
+from vocboard.evaluator.examples.run import METHODS
+from vocboard.evaluator.examples.run import example as run_example
 from vocboard.evaluator.ground_truth import GroundTruth
 from vocboard.evaluator.ground_truth.edition_of_tree import UnclearEditionError, edition_name_of_tree
 from vocboard.evaluator.image_sets import ImageSets
@@ -37,8 +37,8 @@ from vocboard.evaluator.public_api.inputs import (
     of_image_set,
     read_image_sets,
 )
-from vocboard.evaluator.viewing import ViewSummary
-from vocboard.evaluator.viewing import view as write_view
+from vocboard.evaluator.viewing.page import ViewSummary
+from vocboard.evaluator.viewing.page import view as write_view
 
 FROM_DETECTIONS = "segmentations-from-detections"
 CONVERSIONS = (*REVERSIBLE, FROM_DETECTIONS, COCO_GROUND_TRUTH)

@@ -5,7 +5,7 @@ from html import escape
 from urllib.parse import quote
 
 from vocboard.evaluator.diagnosis.worst import Box, WorstError
-from vocboard.evaluator.viewing import WrittenView
+from vocboard.evaluator.viewing.page import WrittenView
 
 _MARGIN = 0.3  # around the boxes, as a share of the longer side
 _MIN_SIDE = 60  # pixels: least side of a crop

@@ -24,7 +24,7 @@ from vocboard.evaluator.statistics.bootstrap import Bootstrap
 from vocboard.evaluator.statistics.intervals import Interval
 from vocboard.evaluator.tasks.definitions import METRICS, TASKS
 from vocboard.evaluator.version import VERSION
-from vocboard.evaluator.viewing import write_view
+from vocboard.evaluator.viewing.page import write_view
 from vocboard.evaluator.whole_output import whole_directory
 
 PAGE = "index.html"

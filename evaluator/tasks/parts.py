@@ -3,6 +3,7 @@
 `tests/test_architecture.py` counts a call as an import of these modules, so the names have to be written out.
 """
 
+from collections.abc import Iterable
 from importlib import import_module
 from importlib.util import find_spec
 from types import ModuleType
@@ -17,19 +18,20 @@ def task_modules(name: str) -> dict[Task, ModuleType]:
     return {task: import_module(path) for task, path in paths.items() if find_spec(path) is not None}
 
 
-def task_classes(name: str, base: type) -> dict[Task, Any]:
-    """Return the class of every task that its module of this name has.
+def task_classes(name: str, base: type, tasks: Iterable[Task] = Task) -> dict[Task, Any]:
+    """Return the class that each task has in its module of this name.
 
     Args:
         name: of the module, for example `scoring`.
         base: the base class of this part. Of the classes in the module that derive from it, imported ones too, the
             result is the one from which no other derives.
+        tasks: those that have this part.
 
     Raises:
         TypeError: a task has no such module, or not exactly one such class in it.
     """
     modules = task_modules(name)
-    found = {task: _most_derived(modules[task], base) if task in modules else [] for task in Task}
+    found = {task: _most_derived(modules[task], base) if task in modules else [] for task in tasks}
     for task, classes in found.items():
         if len(classes) != 1:
             raise TypeError(f"evaluator/tasks/{task}/{name}.py needs one class that derives from {base.__name__}")

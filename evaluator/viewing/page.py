@@ -20,7 +20,8 @@ from vocboard.evaluator.reading.file_names import FileNames
 from vocboard.evaluator.reading.results import read_results
 from vocboard.evaluator.results import Entry
 from vocboard.evaluator.tasks.definitions import TASKS
-from vocboard.evaluator.viewing.entries import Page, has_result_rows, result_rows
+from vocboard.evaluator.tasks.parts import task_classes
+from vocboard.evaluator.viewing.entries import Page, ResultView
 from vocboard.evaluator.viewing.marks import Mark
 from vocboard.evaluator.viewing.pictures import Places, find_pictures
 from vocboard.evaluator.viewing.scenes import Scenes, read_scenes
@@ -29,6 +30,13 @@ from vocboard.evaluator.whole_output import whole_directory
 ASSETS = Path(__file__).parent / "assets"
 _CONFIDENCE_DIGITS = 6
 
+# Label maps are shown as images instead.
+VIEWS: Mapping[Task, ResultView] = {
+    task: of()
+    for task, of in task_classes(
+        "view", ResultView, [task for task, each in TASKS.items() if not each.has_file_per_image]
+    ).items()
+}
 Progress = Callable[[int], None]
 
 
@@ -117,7 +125,7 @@ def write_view(
     competitions, counts = [], {}
     for entry in read.results.values() if read is not None and read.is_valid else ():
         competition = entry.competition
-        if has_result_rows(competition.task):
+        if competition.task in VIEWS:
             image_set = image_sets.sets[competition.task, competition.image_set]
             data, counts[competition.key] = _competition(entry, image_set, page, places)
             competitions.append(data)
@@ -168,11 +176,11 @@ def _competition(
     entry: Entry, image_set: ImageSet, page: Page, places: Mapping[str, int]
 ) -> tuple[dict[str, Any], dict[Mark, int]]:
     """Return a competition's results as columns, class after class by decreasing confidence."""
-    competition = entry.competition
+    competition, view_of_task = entry.competition, VIEWS[entry.competition.task]
     place_of = np.array([places[image] for image in image_set.images], dtype=np.int64)
-    names = _names(entry, page.edition)
+    names = view_of_task.names(competition, page.edition)
     columns: dict[str, list[Any]] = {key: [] for key in ("image", "class", "confidence", "mark", "object")}
-    for rows in result_rows(entry, image_set, page):
+    for rows in view_of_task.rows(entry, image_set, page):
         columns["image"] += place_of[rows.image].tolist()
         columns["class"] += [rows.class_index] * len(rows.image)
         columns["confidence"] += [float(f"{c:.{_CONFIDENCE_DIGITS}g}") for c in rows.confidence.tolist()]
@@ -184,14 +192,15 @@ def _competition(
             columns.setdefault("region", []).extend(rows.region)
     values, numbers = np.unique(np.array(columns["mark"], dtype=np.uint8), return_counts=True)
     counts = {Mark(value): number for value, number in zip(values.tolist(), numbers.tolist(), strict=True)}
-    kind: dict[str, Any] = {"key": competition.key, "task": competition.task.value, "names": names}
-    kind["noun"] = TASKS[competition.task].results_noun
+    kind = {
+        "key": competition.key,
+        "task": competition.task.value,
+        "names": names,
+        "noun": TASKS[competition.task].results_noun,
+        "kinds": view_of_task.kinds,
+        "annotatedBy": view_of_task.annotated_by,
+    }
     return {**kind, "entered": [name in entry.classes for name in names], **columns}, counts
-
-
-def _names(entry: Entry, edition: Edition) -> list[str]:
-    """Return the names of the class indices of rows."""
-    return list(edition.parts if entry.competition.task is Task.LAYOUT else entry.competition.classes)
 
 
 def _maps(results: Path, edition: Edition, directory: Path) -> dict[str, list[str]]:

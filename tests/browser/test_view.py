@@ -14,7 +14,7 @@ from vocboard.commands.main import main
 from vocboard.evaluator.conversion.painting import indexed_png
 from vocboard.evaluator.editions import load, read
 from vocboard.evaluator.tasks.instance_segmentation import rle
-from vocboard.evaluator.viewing import view
+from vocboard.evaluator.viewing.page import view
 
 MAX_SECONDS_TO_OPEN = 2.0
 MAX_SECONDS_TO_WRITE = 10.0

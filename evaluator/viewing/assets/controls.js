@@ -25,7 +25,7 @@ function fillChoices() {
 
 // Fill the choices that depend on the competition, and its legend. Choices with the same text remain chosen.
 function fillChoicesOfCompetition() {
-  const {competition} = state, task = competition ? competition.task : "none", kinds = KINDS[task] || [];
+  const {competition} = state, task = competition ? competition.task : "none", kinds = competition ? competition.kinds : [];
   refill(byId("class"), select => {
     addOption(select, "", "all");
     (competition ? competition.names : data.classes).forEach((name, index) => addOption(select, index, name));

@@ -21,14 +21,6 @@ const SHORT_DESCRIPTIONS = {
   unjudged: "not judged", correct: "correct", ignored: "ignored", duplicate: "duplicate", location: "location",
   confused: "class", both: "both", background: "background", positive: "positive", negative: "negative", wrong: "wrong"
 };
-// The marks that results of each task can have, to filter by.
-const KINDS = {
-  detection: ["correct", "wrong", "duplicate", "location", "confused", "both", "background", "ignored", "missed"],
-  instance_segmentation: ["correct", "wrong", "duplicate", "location", "confused", "both", "background"],
-  layout: ["correct", "wrong", "ignored"],
-  classification: ["positive", "negative", "ignored"],
-  action: ["positive", "negative"]
-};
 
 function indicesByImage(images) {
   const lists = Array.from({length: imageCount}, () => []);
@@ -59,8 +51,8 @@ function describeMark(competition, mark) {
 function isOfClass(competition, object, index) {
   if (index < 0) return true;
   const name = competition && competition.names[index];
-  if (competition && competition.task === "action") return objects.actions[object].includes(name);
-  if (competition && competition.task === "layout") return objects.parts[object].some(part => part[0] === name);
+  if (competition && competition.annotatedBy === "actions") return objects.actions[object].includes(name);
+  if (competition && competition.annotatedBy === "parts") return objects.parts[object].some(part => part[0] === name);
   return objects.class[object] === index;
 }
 

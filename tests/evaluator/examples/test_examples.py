@@ -16,7 +16,8 @@ from tests.support.run_files import made_once
 from vocboard.evaluator.conversion.painting import indexed_png
 from vocboard.evaluator.editions import Edition, Task, for_image_set, load, read_text
 from vocboard.evaluator.evaluation import evaluate
-from vocboard.evaluator.examples import ExampleError, example
+from vocboard.evaluator.examples.material import ExampleError
+from vocboard.evaluator.examples.run import example
 from vocboard.evaluator.ground_truth import GroundTruth, LabelTruth
 from vocboard.evaluator.ground_truth.reader import read_ground_truth
 from vocboard.evaluator.metrics.confusion_matrix import VOID

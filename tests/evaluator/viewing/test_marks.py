@@ -22,9 +22,9 @@ from vocboard.evaluator.image_sets import ImageSet, ImageSets
 from vocboard.evaluator.results import Detections, Entry
 from vocboard.evaluator.scores import CompetitionScores
 from vocboard.evaluator.tasks.instance_segmentation import rle
-from vocboard.evaluator.viewing import ViewSummary, view
-from vocboard.evaluator.viewing.entries import Page, result_rows
+from vocboard.evaluator.viewing.entries import Page
 from vocboard.evaluator.viewing.marks import Mark
+from vocboard.evaluator.viewing.page import VIEWS, ViewSummary, view
 from vocboard.evaluator.whole_output import OutputExistsError
 
 
@@ -68,7 +68,7 @@ def test_every_kind_of_mark() -> None:
         boxes=truth.box,
     )
     entry = Entry(competition, ("car",), {"car": detections})
-    [marked] = result_rows(entry, image_set, page)
+    [marked] = VIEWS[Task.DETECTION].rows(entry, image_set, page)
     assert marked.mark.tolist() == [mark for *_, mark, _ in boxes]
     assert marked.object.tolist() == [met for *_, met in boxes]
     diagnosed = diagnose(entry, truth, edition)

@@ -42,7 +42,7 @@ class _Person(NamedTuple):
     crop: CellGrid
 
 
-def lay_out(material: Material, competition: Competition) -> Files:
+def example_results(material: Material, competition: Competition) -> Files:
     """Learn the number, appearance and positions of people's parts, and return the layout file of the test images."""
     truth = next(each for (task, _), each in material.train.truths.items() if task is material.task)
     assert isinstance(truth, LayoutTruth)  # noqa: S101  # of this task it is

@@ -26,7 +26,7 @@ MIN_FILLED = 0.2  # of a window, by cells of the class; otherwise the region is 
 Mask = NDArray[np.bool_]
 
 
-def segment_instances(material: Material, competition: Competition) -> Files:
+def example_results(material: Material, competition: Competition) -> Files:
     """Train the detector and the labels of cells, and return the result files of the test images."""
     truth = next(each for (task, _), each in material.train.truths.items() if task is material.task)
     assert isinstance(truth, InstanceTruth)  # noqa: S101  # of this task it is

@@ -12,7 +12,7 @@ from vocboard.evaluator.examples.material import ExampleError, Material
 from vocboard.evaluator.ground_truth import SegmentationTruth
 
 
-def segment(material: Material, competition: Competition) -> Files:
+def example_results(material: Material, competition: Competition) -> Files:
     """Learn the labels of cells, and return the label maps of the test images."""
     truth = next(each for (task, _), each in material.train.truths.items() if task is material.task)
     assert isinstance(truth, SegmentationTruth)  # noqa: S101  # of this task it is

@@ -15,7 +15,7 @@ from vocboard.evaluator.ground_truth import DetectionTruth
 MAX_KEPT = 5  # detections of a class in an image
 
 
-def detect(material: Material, competition: Competition) -> Files:
+def example_results(material: Material, competition: Competition) -> Files:
     """Train the detector on the training images, run it on the test images, and return result files."""
     truth = next(each for (task, _), each in material.train.truths.items() if task is material.task)
     assert isinstance(truth, DetectionTruth)  # noqa: S101  # of this task it is

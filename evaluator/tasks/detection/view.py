@@ -1,0 +1,50 @@
+"""Detections on pages of `vocboard view`."""
+
+from collections.abc import Iterator
+
+import numpy as np
+from numpy.typing import NDArray
+
+from vocboard.evaluator.diagnosis.errors import Diagnosed
+from vocboard.evaluator.editions import Edition
+from vocboard.evaluator.image_sets import ImageSet
+from vocboard.evaluator.metrics.boxes import is_enough
+from vocboard.evaluator.metrics.precision_recall import by_confidence
+from vocboard.evaluator.results import Detections, Entry
+from vocboard.evaluator.tasks.detection.scoring import match
+from vocboard.evaluator.tasks.detection.truth import DetectionTruth
+from vocboard.evaluator.viewing.entries import NO_OBJECT, Page, ResultRows, ResultView, unjudged
+from vocboard.evaluator.viewing.marks import marks_of
+
+
+class DetectionView(ResultView):
+    """Detections: boxes."""
+
+    kinds = ("correct", "wrong", "duplicate", "location", "confused", "both", "background", "ignored", "missed")
+
+    def rows(self, entry: Entry, image_set: ImageSet, page: Page) -> Iterator[ResultRows]:
+        """Yield the detections by confidence, with the objects that they are compared with."""
+        truth = page.truth_of(entry.competition)
+        diagnosed = page.diagnosed(entry)
+        place_of = np.append(page.detected, NO_OBJECT)  # the last for "none"
+        for index, name in enumerate(page.edition.classes):
+            found: Detections | None = entry.content.get(name)
+            if found is None:
+                continue
+            order = by_confidence(found.confidence)
+            mark, matched = unjudged(len(order))
+            if isinstance(truth, DetectionTruth):
+                mark = marks_of(diagnosed[name])
+                matched = place_of[_objects_of(found, truth, index, diagnosed[name], page.edition)]
+            yield ResultRows(index, found.image[order], found.confidence[order], mark, matched, box=found.box[order])
+
+
+def _objects_of(
+    found: Detections, truth: DetectionTruth, index: int, diagnosed: Diagnosed, edition: Edition
+) -> NDArray[np.int64]:
+    """Return (n,) the object that each detection of a class is compared with, by rank; `NO_OBJECT` for none."""
+    best = match(found, truth, index)
+    enough = is_enough(best.overlap, edition.overlap)
+    matched = diagnosed.target.copy()
+    matched[enough] = np.flatnonzero(truth.class_index == index)[best.object[enough]]
+    return matched
