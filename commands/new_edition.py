@@ -15,6 +15,7 @@ from vocboard.evaluator.examples.run import example_files
 from vocboard.evaluator.new_edition import QUESTIONS, Answers, edition_text, write_sample_tree
 from vocboard.evaluator.new_edition.answers import Question, listed
 from vocboard.evaluator.public_tree import read_image_sets
+from vocboard.evaluator.tasks.definitions import name_lists
 from vocboard.evaluator.whole_output import OutputExistsError, whole_directory
 
 RESULTS = "results.tar.gz"
@@ -86,7 +87,8 @@ def _ask(arguments: argparse.Namespace) -> Answers:
             for item in listed(answers[question.field]) if question.choices else ():
                 if item not in question.choices:
                     raise MisuseError(f"{question.text}: {item!r} is not one of {', '.join(question.choices)}")
-    return Answers(**answers)
+    lists = {key: answers.pop(key) for key in name_lists() if key in answers}
+    return Answers(**answers, lists=lists)
 
 
 def _check_fraction(question: Question, text: str) -> None:

@@ -1,8 +1,9 @@
 """The data model of editions."""
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, fields
 from enum import StrEnum
+from typing import Any
 
 from vocboard.evaluator.declarations import Declaration, DeclarationKind
 from vocboard.evaluator.names import Metric, Task
@@ -94,6 +95,31 @@ class Limits:
 
 
 @dataclass(frozen=True, slots=True)
+class OptionalRule:
+    """What edition files and their comparison need to know of an optional field of `TaskRules`, in its metadata.
+
+    Attributes:
+        kind: the method of `editions.tables.Table` that reads it: `flag`, `number`, `interval` ...
+        title: what comparisons call it.
+        in_words: describes a value.
+        task: the only task that can have it; None for any.
+    """
+
+    kind: str
+    title: str
+    in_words: Callable[[Any], str] = str
+    task: Task | None = None
+
+
+def _repeats(are_false: bool) -> str:
+    return "false positives" if are_false else "ignored"
+
+
+def _range(limits: tuple[float, float] | None) -> str:
+    return "any number" if limits is None else f"{limits[0]:g} to {limits[1]:g}"
+
+
+@dataclass(frozen=True, slots=True)
 class TaskRules:
     """The rules of one task in an edition, shared by its competitions.
 
@@ -121,13 +147,23 @@ class TaskRules:
     without_positives: WithoutPositives = WithoutPositives.UNDEFINED
     layout_protocol: LayoutProtocol | None = None
     board: tuple[Metric, ...] = ()
-    repeats_on_difficult_are_false: bool = False
-    confidence_range: tuple[float, float] | None = None
+    repeats_on_difficult_are_false: bool = field(
+        default=False,
+        metadata={"rule": OptionalRule("flag", "further detections of a difficult object", _repeats, Task.DETECTION)},
+    )
+    confidence_range: tuple[float, float] | None = field(
+        default=None, metadata={"rule": OptionalRule("interval", "confidences", _range)}
+    )
 
     @property
     def class_in_lines(self) -> bool:
         """Whether one file contains all classes, with the class in the last column."""
         return self.task is Task.DETECTION and "{class}" not in self.file
+
+
+OPTIONAL_RULES: Mapping[str, OptionalRule] = {
+    each.name: each.metadata["rule"] for each in fields(TaskRules) if "rule" in each.metadata
+}
 
 
 @dataclass(frozen=True, slots=True)

@@ -135,11 +135,14 @@ def _subsets() -> Iterator[str]:
 
 
 def _fields() -> Iterator[str]:
+    """The fields of names of files, with links to the pages of tasks."""
     yield "| task | fields that `file` needs | that it may have |\n|---|---|---|\n"
     for task, definition in TASKS.items():
         possible = sorted(definition.possible_fields | {"competition", "image_set"})
         cells = [", ".join(f"`{{{name}}}`" for name in each) for each in (sorted(definition.needed_fields), possible)]
-        yield f"| `{task}` | {cells[0]} | {cells[1]} |\n"
+        described = f"tasks/{task.replace('_', '-')}.md"
+        name = f"[`{task}`](../{described})" if (PAGES.parent / described).exists() else f"`{task}`"
+        yield f"| {name} | {cells[0]} | {cells[1]} |\n"
 
 
 def main() -> int:

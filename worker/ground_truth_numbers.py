@@ -6,15 +6,15 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from vocboard.evaluator.editions import Edition, Task, for_image_set
+from vocboard.evaluator.editions import Edition, for_image_set
 from vocboard.evaluator.ground_truth import GroundTruthError
 from vocboard.evaluator.ground_truth.available_sets import available_image_sets
 from vocboard.evaluator.ground_truth.reader import ReadTree, import_ground_truth
 from vocboard.evaluator.ground_truth.statistics import statistics
 from vocboard.evaluator.ground_truth.summary import summarise
+from vocboard.evaluator.tasks.definitions import TASKS
 
 _SETS_OF_TABLES = ("train", "val", "trainval", "test")  # VOC2010 document, section 2, tables 1 to 4
-_WITH_TRUNCATED = (Task.DETECTION, Task.INSTANCE_SEGMENTATION)
 
 _log = logging.getLogger(__name__)
 
@@ -30,7 +30,8 @@ def in_numbers(read: ReadTree, edition: Edition) -> Numbers:
         if one.people is not None:
             numbers["people"] = one.people
         if (of_set := counted.get((one.task, one.image_set))) is not None:
-            cut_off = read.truncated.get(one.image_set, {}) if one.task in _WITH_TRUNCATED else {}
+            table = TASKS[one.task].statistics
+            cut_off = read.truncated.get(one.image_set, {}) if table and table.counts_truncated else {}
             rows = {name: _defined(asdict(row) | _truncated(cut_off, name)) for name, row in of_set.classes.items()}
             total = _truncated({"Total": sum(cut_off.values())} if cut_off else {}, "Total")
             numbers["classes"] = rows | {"Total": _defined(asdict(of_set.total) | total)}

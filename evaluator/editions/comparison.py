@@ -5,7 +5,7 @@ from dataclasses import dataclass, fields
 
 from vocboard.evaluator.declarations import BUILT_IN, Declaration
 from vocboard.evaluator.names import Metric, Task
-from vocboard.evaluator.rules import Competition, Edition, Limits, Overlap, TaskRules
+from vocboard.evaluator.rules import OPTIONAL_RULES, Competition, Edition, Limits, Overlap, TaskRules
 from vocboard.evaluator.tasks.definitions import METRICS, TASKS, name_lists
 
 NONE = "none"
@@ -66,8 +66,8 @@ def _of_tasks(old: Edition, new: Edition) -> Iterator[tuple[str, str, str]]:
         yield f"{title}: points of the ROC curve", before.roc.value, after.roc.value
         yield f"{title}: class without positives", before.without_positives.value, after.without_positives.value
         yield f"{title}: protocol", str(before.layout_protocol or NONE), str(after.layout_protocol or NONE)
-        yield f"{title}: further detections of a difficult object", _repeats(before), _repeats(after)
-        yield f"{title}: confidences", _range(before), _range(after)
+        for name, rule in OPTIONAL_RULES.items():
+            yield f"{title}: {rule.title}", rule.in_words(getattr(before, name)), rule.in_words(getattr(after, name))
 
 
 def _of_competitions(old: Edition, new: Edition) -> Iterator[tuple[str, str, str]]:
@@ -125,17 +125,6 @@ def _interpolation(rules: TaskRules) -> str:
 
 def _overlap(overlap: Overlap) -> str:
     return f"{'more than' if overlap.strict else 'at least'} {overlap.threshold:g}"
-
-
-def _repeats(rules: TaskRules) -> str:
-    return "false positives" if rules.repeats_on_difficult_are_false else "ignored"
-
-
-def _range(rules: TaskRules) -> str:
-    if rules.confidence_range is None:
-        return "any number"
-    least, greatest = rules.confidence_range
-    return f"{least:g} to {greatest:g}"
 
 
 def _yes(flag: bool) -> str:

@@ -10,6 +10,7 @@ from vocboard.evaluator.editions.checks import check_files_differ, check_names, 
 from vocboard.evaluator.editions.tables import Table
 from vocboard.evaluator.names import CurveKind, Metric, Task
 from vocboard.evaluator.rules import (
+    OPTIONAL_RULES,
     AnnotationFormat,
     Annotations,
     Competition,
@@ -63,14 +64,13 @@ def edition_in(table: Table) -> Edition:
         name=_matching(table, "name", _NAME, "a letter, then up to 59 letters, digits, dots, hyphens and underscores"),
         title=_short(table, "title", MAX_TITLE_LENGTH),
         classes=classes,
-        parts=lists["parts"],
-        actions=lists["actions"],
         competitions=_competitions(table, of_task, named, declared),
         overlap=_overlap(table.table("overlap")) if table.has("overlap") else Overlap(),
         limits=_limits(table.table("limits")) if table.has("limits") else Limits(),
         annotations=_annotations(table.table("annotations"), classes) if table.has("annotations") else Annotations(),
         has_set_folders=table.flag("has_set_folders") if table.has("has_set_folders") else True,
         similar_classes=_similar_classes(table, classes) if table.has("similar") else (),
+        **lists,
     )
     table.finish()
     return edition
@@ -114,10 +114,11 @@ def _rules(table: Table, task: Task, classes: tuple[str, ...], lists: Mapping[st
         without_positives=_without_positives(table, interpolation, metric, secondary),
         layout_protocol=protocol,
         board=board,
-        repeats_on_difficult_are_false=task is Task.DETECTION
-        and table.has("repeats_on_difficult_are_false")
-        and table.flag("repeats_on_difficult_are_false"),
-        confidence_range=table.interval("confidence_range") if table.has("confidence_range") else None,
+        **{
+            name: getattr(table, rule.kind)(name)
+            for name, rule in OPTIONAL_RULES.items()
+            if rule.task in {None, task} and table.has(name)
+        },
     )
     table.finish()
     return rules

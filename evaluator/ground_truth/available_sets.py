@@ -7,6 +7,7 @@ from pathlib import Path
 from vocboard.evaluator.archives import TREE_LIMITS, ArchiveError, members
 from vocboard.evaluator.editions import Edition
 from vocboard.evaluator.problems import Problem
+from vocboard.evaluator.tasks.definitions import TASKS
 
 _LISTS = re.compile(r"(?:^|/)ImageSets/(?:(?P<folder>[A-Za-z]+)/)?(?P<name>[^/]+)\.txt$")
 
@@ -25,7 +26,8 @@ def available_image_sets(tree: Path, edition: Edition) -> Mapping[str, tuple[str
         match = _LISTS.search(path)
         if match:
             found.setdefault(match["folder"] or "", set()).add(match["name"])
-    per_class = tuple(f"{name}_" for name in (*edition.classes, *edition.actions))
+    with_lists = [definition.needed_names or "classes" for definition in TASKS.values() if definition.has_class_lists]
+    per_class = tuple(f"{name}_" for key in with_lists for name in getattr(edition, key))
     return {
         folder: tuple(sorted(name for name in names if not _is_of_one_class(name, names, per_class)))
         for folder, names in sorted(found.items())

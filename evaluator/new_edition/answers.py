@@ -1,11 +1,12 @@
 """The questions about a new edition, and the edition file of the answers."""
 
 import json
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 
 from vocboard.evaluator.names import Task
 from vocboard.evaluator.tasks.definitions import TASKS as DEFINITIONS
+from vocboard.evaluator.tasks.definitions import name_lists
 from vocboard.evaluator.tasks.detection.subsets import SUBSETS, Characteristic
 
 _RULES = {task.value: each.new_edition_rules for task, each in DEFINITIONS.items()}
@@ -38,8 +39,11 @@ QUESTIONS = (
     Question("title", "Title", "Road Users 2026"),
     Question("tasks", f"Tasks, of {', '.join(TASKS)}", "detection", choices=TASKS),
     Question("classes", "Classes, in the order of the segmentation labels", "car, bicycle, person"),
-    Question("parts", "Parts of people", "head, hand, foot", needs_task="layout"),
-    Question("actions", "Actions of people", "walking, riding", needs_task="action"),
+    *(
+        Question(each.needed_names, *each.names_question, each.task)
+        for each in DEFINITIONS.values()
+        if each.needed_names
+    ),
     Question("overlap", "Least overlap (intersection over union) of a right box", "0.5"),
     Question("by", f"Also score some objects apart, by {', '.join(_BY)}", "none", "detection", tuple(_BY)),
     Question("image_set", "Name of the test set", "test"),
@@ -48,7 +52,11 @@ QUESTIONS = (
 
 @dataclass(frozen=True, slots=True)
 class Answers:
-    """The answers as text; lists are separated by commas."""
+    """The answers as text; lists are separated by commas.
+
+    Attributes:
+        lists: the lists of names that some tasks need, by their key in edition files.
+    """
 
     name: str
     title: str
@@ -56,9 +64,8 @@ class Answers:
     classes: str
     overlap: str
     image_set: str
-    parts: str = ""
-    actions: str = ""
     by: str = "none"
+    lists: Mapping[str, str] = field(default_factory=dict)
 
 
 def listed(text: str) -> list[str]:
@@ -82,8 +89,7 @@ def edition_text(answers: Answers) -> str:
         "",
         "# In the order of the segmentation indices, from 1 on.",
         f"classes = {_toml_list(listed(answers.classes))}",
-        f"parts = {_toml_list(listed(answers.parts) if 'layout' in tasks else [])}",
-        f"actions = {_toml_list(listed(answers.actions) if 'action' in tasks else [])}",
+        *(f"{key} = {_toml_list(listed(answers.lists.get(key, '')))}" for key in name_lists()),
         "",
         "[overlap]",
         f"threshold = {float(answers.overlap)!r}",

@@ -3,7 +3,7 @@
 Each class, part and action has its own colour, so that the example methods can learn them.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -20,6 +20,7 @@ from vocboard.evaluator.image_sets import ImageSet, ImageSets
 from vocboard.evaluator.tasks.definitions import TASKS
 from vocboard.evaluator.tasks.image_set_files import file_of
 from vocboard.evaluator.tasks.material import PERSON
+from vocboard.evaluator.tasks.parts import task_modules
 
 IMAGES = 12  # in each set
 WIDTH, HEIGHT = 240, 180
@@ -27,6 +28,7 @@ LABEL_MAPS = ("SegmentationClass", "SegmentationObject")
 _OBJECTS = 3  # at most, in an image
 _DIFFICULT_EVERY = 7
 _VIEWS = ("Frontal", "Rear", "Left", "Right")
+_SAMPLES = task_modules("sample")  # of tasks that need other files than images, annotations, label maps and image sets
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,24 +144,11 @@ def _drawn(
     return picture, dict(zip(LABEL_MAPS, map(np.asarray, maps), strict=True))
 
 
-def _lists(edition: Edition, image_set: str, scenes: Sequence[_Scene]) -> Iterator[tuple[str, list[str]]]:
-    """Yield names and lines of the files below `ImageSets/`; the first object of an image is the person."""
-    for task in _tasks(edition):
+def _lists(edition: Edition, image_set: str, scenes: Sequence[_Scene]) -> Iterator[tuple[str, Iterable[str]]]:
+    """Yield names and lines of the other files of an image set; the first object of an image is the person."""
+    records = {scene.image: scene.record for scene in scenes}
+    for task, rules in {competition.task: competition.rules for competition in edition.competitions.values()}.items():
         key = (task, image_set)
-        people = task in {Task.LAYOUT, Task.ACTION}
-        yield file_of(edition, key), [f"{scene.image} 1" if people else scene.image for scene in scenes]
-        if task is Task.CLASSIFICATION:
-            for name in edition.classes:
-                yield file_of(edition, key, name), [f"{scene.image} {_label(scene, name):2d}" for scene in scenes]
-        if task is Task.ACTION:
-            for name in edition.actions:
-                flags = [1 if scene.record.objects[0].actions[name] else -1 for scene in scenes]
-                yield (
-                    file_of(edition, key, name),
-                    [f"{scene.image} 1 {flag:2d}" for scene, flag in zip(scenes, flags, strict=True)],
-                )
-
-
-def _label(scene: _Scene, name: str) -> int:
-    difficult = [each.flags["difficult"] for each in scene.record.objects if each.name == name]
-    return (0 if all(difficult) else 1) if difficult else -1
+        yield file_of(edition, key), [f"{image} 1" if TASKS[task].names_people(rules) else image for image in records]
+        if task in _SAMPLES:
+            yield from _SAMPLES[task].sample_files(edition, key, records)

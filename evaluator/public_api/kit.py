@@ -90,7 +90,7 @@ def example(
     """Train a task's small example method on one image set, run it on another, and write a results archive.
 
     Args:
-        task: `classification`, `detection`, `segmentation`, `layout`, `action` or `instance_segmentation`.
+        task: its name in edition files, for example `detection`.
         tree: development kit tree with images, directory or archive.
         output: archive to write (`.tar.gz`, `.tgz`, `.tar`, `.zip`); not written on errors.
         edition: edition of the tree. Default: the edition that its folder is named after.

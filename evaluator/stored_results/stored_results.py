@@ -20,6 +20,7 @@ from vocboard.evaluator.results import Entry, Results, Segmented
 from vocboard.evaluator.stored_results.columns_file import ColumnsError, ColumnsFile, ColumnsWriter
 from vocboard.evaluator.stored_results.reader_version import READER_VERSION
 from vocboard.evaluator.tasks.content_columns import ContentColumns, Known
+from vocboard.evaluator.tasks.definitions import name_lists
 from vocboard.evaluator.tasks.parts import task_classes
 
 _COLUMNS: Mapping[Task, ContentColumns] = {task: of() for task, of in task_classes("columns", ContentColumns).items()}
@@ -156,7 +157,10 @@ def digest(edition: Edition, image_sets: ImageSets, competitions: Collection[str
     Raises:
         KeyError: the edition does not have one of them.
     """
-    rules = [(edition.name, edition.classes, edition.parts, edition.actions)]
+    first = ("parts", "actions")
+    # Lists that came later, only where they are not empty: digests of editions without them have to stay.
+    later = [(key, names) for key in name_lists() if key not in first and (names := getattr(edition, key))]
+    rules = [(edition.name, edition.classes, edition.parts, edition.actions, *later)]
     return _digest([repr(rules), *(repr(_read_by(edition.competitions[key])) for key in competitions)], image_sets)
 
 

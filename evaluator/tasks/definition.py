@@ -22,10 +22,12 @@ class StatisticsTable:
     Attributes:
         title: over the table.
         objects: head of the column of objects; None where only images are counted.
+        counts_truncated: whether organisers are told how many objects the annotations have as truncated.
     """
 
     title: str
     objects: str | None = "obj"
+    counts_truncated: bool = False
 
 
 class TaskDefinition(ABC):
@@ -42,8 +44,10 @@ class TaskDefinition(ABC):
         possible_fields: optional fields of result file names, in addition to `competition` and `image_set`.
         needed_names: the key of the list of names that the task needs in an edition file in addition to `classes`, and
             the attribute of `Edition` with it.
+        names_question: the question of `vocboard new-edition` about that list, and its default.
         class_noun: noun for scored names in messages.
         results_noun: plural noun for its results, on the pages of `vocboard view`.
+        icon: elements of an SVG of 24 by 24 units, which pages draw in front of its title.
         content_is_lines: whether its result files are lines of text.
         has_class_lists: whether the tree can have a list of labels per class.
         size_file: file of a tree with the size of image `{}`, used before annotations and images.
@@ -65,8 +69,10 @@ class TaskDefinition(ABC):
     needed_fields: ClassVar[frozenset[str]] = frozenset()
     possible_fields: ClassVar[frozenset[str]] = frozenset()
     needed_names: ClassVar[str | None] = None
+    names_question: ClassVar[tuple[str, str]] = ("", "")
     class_noun: ClassVar[str] = "class"
     results_noun: ClassVar[str] = "confidences"
+    icon: ClassVar[str] = '<path d="M4 12h5l3-7 3 14 2-7h3"/>'
     content_is_lines: ClassVar[bool] = True
     has_class_lists: ClassVar[bool] = False
     size_file: ClassVar[str | None] = None

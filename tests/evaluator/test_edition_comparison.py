@@ -76,6 +76,7 @@ class EditionWithPoses(Edition):
 def test_a_further_list_of_names_cannot_change_silently(
     monkeypatch: pytest.MonkeyPatch, after: tuple[str, ...], obstacle: str
 ) -> None:
+    stored = digest(EDITION, IMAGE_SETS, ["comp3"])
     monkeypatch.setattr(Detection, "needed_names", "poses")
     rules = {field.name: getattr(EDITION, field.name) for field in fields(EDITION)}
     old, new = EditionWithPoses(**rules, poses=("standing", "sitting")), EditionWithPoses(**rules, poses=after)
@@ -83,6 +84,9 @@ def test_a_further_list_of_names_cannot_change_silently(
     assert (found.what, found.before, found.after) == ("Poses", "standing, sitting", ", ".join(after))
     [said] = changed_names(old, new)
     assert said.startswith(f"The list of poses changes ({obstacle}), but")
+    without = EditionWithPoses(**rules)
+    assert len({digest(each, IMAGE_SETS, ["comp3"]) for each in (old, new, without)}) == 3
+    assert digest(without, IMAGE_SETS, ["comp3"]) == stored  # of a program without this list
 
 
 def test_columns_outlive_rules_of_scoring_and_nothing_else() -> None:

@@ -17,7 +17,9 @@ class Action(TaskDefinition):
     only_secondary = ONLY_SECONDARY_OF_LABELS
     needed_fields = frozenset({"class"})
     needed_names = "actions"
+    names_question = "Actions of people", "walking, riding"
     class_noun = "action"
+    icon = '<circle cx="14" cy="4.500" r="2"/><path d="m6 11 5-3 3 5 5 1M11 8l-1 7-5 5m5-5 4 2v4"/>'
     has_class_lists = True
     statistics = StatisticsTable("action", objects="people")
     new_edition_rules = 'file = "Action/{competition}_action_{image_set}_{class}.txt"\n' + AVERAGE_PRECISION_RULES

@@ -29,6 +29,7 @@ class Classification(TaskDefinition):
     metrics = METRICS_OF_LABELS
     only_secondary = ONLY_SECONDARY_OF_LABELS
     needed_fields = frozenset({"class"})
+    icon = '<path d="M4 5h8l8 8-7 7-9-9z"/><circle cx="8.5" cy="9.5" r="1.3"/>'
     has_class_lists = True
     statistics = None  # detection's table counts the images, too
     new_edition_rules = 'file = "Main/{competition}_cls_{image_set}_{class}.txt"\n' + AVERAGE_PRECISION_RULES

@@ -62,8 +62,9 @@ class Detection(TaskDefinition):
             **{metric: subset.definition() for metric, subset in SUBSETS.items()},
         }
     )
+    icon = '<path d="M3 5h13v10H3z"/><path d="M11 10h10v9H11z"/>'
     possible_fields = frozenset({"class"})
-    statistics = StatisticsTable("classification and detection")
+    statistics = StatisticsTable("classification and detection", counts_truncated=True)
     new_edition_rules = (
         'file = "Main/{competition}_det_{image_set}_{class}.txt"\n'
         + AVERAGE_PRECISION_RULES

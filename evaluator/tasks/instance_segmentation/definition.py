@@ -27,9 +27,13 @@ class InstanceSegmentation(TaskDefinition):
             ),
         }
     )
+    icon = (
+        '<path d="M3 13c0-5 3-8 6-8s4 4 3 8-9 6-9 0z" fill="currentColor" fill-opacity=".3"/>'
+        '<path d="M13 17c0-4 2-7 5-7s3 3 3 6-8 6-8 1z"/>'
+    )
     needed_fields = frozenset({"class"})
     size_file = "SegmentationClass/{}.png"
-    statistics = StatisticsTable("instance_segmentation")
+    statistics = StatisticsTable("instance_segmentation", counts_truncated=True)
     new_edition_rules = (
         'file = "Instances/{competition}_inst_{image_set}_{class}.txt"\nmetric = "region_average_precision_50"\n'
         'secondary = ["region_average_precision_70"]\nboard = ["region_average_precision_70"]\ninterpolation = "area"'

@@ -36,7 +36,9 @@ class Layout(TaskDefinition):
             **shared(Metric.BEST_F1),
         }
     )
+    icon = '<path d="M5 2.5h14v19H5z"/><circle cx="12" cy="7.5" r="2"/><path d="M8 13h8M9.500 17.500h1.500m2 0h1.500"/>'
     needed_names = "parts"
+    names_question = "Parts of people", "head, hand, foot"
     content_is_lines = False
     statistics = StatisticsTable("layout", objects="parts")
     new_edition_rules = (

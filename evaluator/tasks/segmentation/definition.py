@@ -57,6 +57,7 @@ class Segmentation(TaskDefinition):
             ),
         }
     )
+    icon = '<path d="M4 14c0-6 5-10 9-9s2 4 5 5 3 9-4 9-10 0-10-5z" fill="currentColor" fill-opacity=".3"/>'
     needed_fields = frozenset({"image"})
     content_is_lines = False
     size_file = "SegmentationClass/{}.png"
