@@ -6,6 +6,7 @@ All of it is in the address, so that it survives a reload and can be bookmarked.
 import uuid
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from enum import StrEnum
 from typing import Any, Self
 from urllib.parse import urlencode
 
@@ -17,10 +18,29 @@ from vocboard.evaluator.editions import Metric
 from vocboard.evaluator.tasks.definitions import METRICS
 
 RANK, METHOD, MEAN, SUBMITTED = "rank", "method", "mean", "submitted"
+# Parts of the table that can be hidden, and what they are called.
+HIDEABLE = {
+    "forest": "Drawing of the means",
+    "ranks": "Rank range",
+    "other": "Other measures",
+    "figure": "Declared numbers",
+    "classes": "Classes",
+    "date": "Date",
+    "declared": "Declarations",
+}
 MAX_FILTER_LENGTH = 200  # characters
 PER_PAGE = 200  # methods
 MAX_COMPARED = 12  # methods: as many as there are combinations of colour and mark
 ASCENDING_AT_FIRST = frozenset({RANK, METHOD})
+
+
+class View(StrEnum):
+    """What a page shows of a leaderboard."""
+
+    TABLE = "table"
+    PROGRESS = "progress"  # the best means over time
+    CLASSES = "classes"  # the scores of all methods in each class
+    FIGURES = "figures"  # means against declared numbers
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,6 +56,8 @@ class Asked:
     metric: str | None = None
     shade: str | None = None
     code: str | None = None
+    view: str | None = None
+    hide: str = ""
     class_name: str | None = None
     method: Sequence[str] = ()
 
@@ -64,6 +86,8 @@ class Asked:
             metric=fields.get("metric"),
             shade=fields.get("shade"),
             code=fields.get("code"),
+            view=fields.get("view"),
+            hide=fields.get("hide", ""),
             class_name=fields.get("class"),
             method=fields.getlist("method"),
         )
@@ -80,6 +104,8 @@ class BoardState:
         metric: the measure whose scores by class are shown; None for the one that ranks.
         is_shaded: whether cells are coloured by their quintile of the column.
         with_code: whether only methods with a link to their code are listed.
+        view: what is shown of the leaderboard.
+        hidden: names of `HIDEABLE` that the table does not show.
         class_name: the one whose curves are compared; None for the first.
         methods: submissions that are chosen for the comparison, whether or not this board has them.
         ascending_at_first: columns that the first click sorts upwards.
@@ -94,6 +120,8 @@ class BoardState:
     metric: Metric | None
     is_shaded: bool
     with_code: bool
+    view: View
+    hidden: tuple[str, ...]
     class_name: str | None
     methods: tuple[uuid.UUID, ...]
     ascending_at_first: frozenset[str] = ASCENDING_AT_FIRST
@@ -121,6 +149,8 @@ class BoardState:
             metric=metric,
             is_shaded=asked.shade != "off",
             with_code=asked.code == "only",
+            view=next((one for one in View if one == asked.view), View.TABLE),
+            hidden=tuple(name for name in HIDEABLE if name in asked.hide.split(",")),
             class_name=asked.class_name if asked.class_name in board.classes else None,
             methods=_identifiers(asked.method),
             ascending_at_first=ascending,
@@ -143,6 +173,10 @@ class BoardState:
             fields.append(("code", "only"))
         if not self.is_shaded:
             fields.append(("shade", "off"))
+        if self.hidden:
+            fields.append(("hide", ",".join(self.hidden)))
+        if self.view is not View.TABLE:
+            fields.append(("view", self.view.value))
         if self.class_name is not None:
             fields.append(("class", self.class_name))
         return fields + [("method", str(each)) for each in self.methods]
@@ -150,7 +184,7 @@ class BoardState:
     @property
     def of_rows(self) -> "BoardState":
         """Return what the rows of a page depend on, as everybody sees them."""
-        return replace(self, is_shaded=True, class_name=None, methods=(), part=())
+        return replace(self, is_shaded=True, view=View.TABLE, hidden=(), class_name=None, methods=(), part=())
 
     def fields_without(self, *names: str) -> list[tuple[str, str]]:
         """Return the fields of the address but for some, for a form that has these itself."""
@@ -168,6 +202,11 @@ class BoardState:
         if column == self.column:
             descending = not self.descending
         return self.address(sort=column, order="desc" if descending else "asc", page=None)
+
+    def toggled(self, name: str) -> str:
+        """Return the query that hides a part of the table, or shows it again."""
+        hidden = [each for each in HIDEABLE if (each in self.hidden) != (each == name)]
+        return self.address(hide=",".join(hidden) or None)
 
     def places(self, board: Board) -> list[int]:
         """Return the rows to show of all pages, as indices: filtered, then sorted with the undefined last.

@@ -1,19 +1,21 @@
-"""Charts on pages: curves, strips of dots, divided bars, and progress over time. All are SVG that the server draws."""
+"""Charts on pages: curves, strips of dots, divided bars, step lines of the best. All are SVG that the server draws."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from itertools import pairwise
+from typing import NamedTuple
 
 import numpy as np
 from markupsafe import Markup
 
 from vocboard.app.evaluations.eleven_points import GRID as ELEVEN
 from vocboard.app.evaluations.visible import VisibleCurve
-from vocboard.app.leaderboards.board import Cell
-from vocboard.app.leaderboards.progress import Progress, RecordHolder
+from vocboard.app.leaderboards.board import Board, Cell
+from vocboard.app.leaderboards.frontiers import MAX_NAMED, Frontier, Point
 from vocboard.app.pages import formats
 from vocboard.app.pages.wording import AXES
+from vocboard.evaluator.editions import Metric
 from vocboard.evaluator.names import CurveKind
 from vocboard.evaluator.plots import LARGE, TINY, Line, plot
 
@@ -25,12 +27,11 @@ MAX_TICKS = 7
 APART = 0.012  # of the strip: dots that are closer are moved up and down
 SHIFT = 7  # pixels up or down
 
-# Progress.
-WIDTH, HEIGHT = 460, 96  # units of the drawing, about pixels
+# Frontiers.
 LEFT, RIGHT, TOP, BOTTOM = 34, 8, 15, 17  # margins, with the labels of the axes
 LETTER, LINE = 8, 13  # about the width of a letter of a label, and the height of its line
 MAX_LABEL_LENGTH = 18  # letters
-MAX_LABELS = 8
+STRIP_WIDTH, STRIP_HEIGHT, STRIP_EDGE = 480, 24, 8  # of the scores of a class
 GRID = 2  # points that are closer than this are drawn once
 
 
@@ -237,15 +238,19 @@ def divided_bar(
 
 
 @dataclass(frozen=True, slots=True)
-class RecordMark:
-    """A method that was the best when it was submitted.
+class PointMark:
+    """A method in a chart.
 
     Attributes:
+        is_leader: whether it is better than all before it.
+        at: its date or number, as text.
         label: its name, shortened; empty if there is no room for it.
         label_x: where the label ends.
     """
 
-    holder: RecordHolder
+    point: Point
+    is_leader: bool
+    at: str
     x: float
     y: float
     label: str
@@ -254,65 +259,104 @@ class RecordMark:
 
 
 @dataclass(frozen=True, slots=True)
-class ProgressChart:
-    """Progress over time: a point for each method, and the best so far as a step line.
+class FrontierChart:
+    """A point for each method, and the best so far as a step line.
 
     Attributes:
         dots: an SVG path with a dot for each method.
         steps: an SVG path of the best so far.
+        marks: the methods that are linked, and named where there is room; leaders are last, so that they are on top.
+        since, until: the smallest and the largest date or number, as text.
         low, high: means at the lower and upper end, fractions.
         low_y, high_y: where these are.
     """
 
+    size: "ChartSize"
     dots: str
     steps: str
-    records: tuple[RecordMark, ...]
-    since: datetime
-    until: datetime
+    marks: tuple[PointMark, ...]
+    since: str
+    until: str
     low: float
     high: float
     low_y: float
     high_y: float
-    width: int = WIDTH
-    height: int = HEIGHT
 
 
-def progress_chart(progress: Progress) -> ProgressChart | None:
-    """Return the drawing of at least two methods; None for fewer."""
-    seconds, means, records = progress.seconds, progress.means, progress.records
+class ChartSize(NamedTuple):
+    """Units of a drawing, about pixels, how many methods it names at most, and whether others than leaders."""
+
+    width: int
+    height: int
+    names: int
+    has_others: bool
+
+
+SMALL, WIDE = ChartSize(460, 96, 8, has_others=False), ChartSize(1180, 320, MAX_NAMED, has_others=True)
+
+
+def date_text(seconds: float) -> str:
+    """Return the date of an instant in seconds since 1970.
+
+    >>> date_text(0)
+    '1970-01-01'
+    """
+    return datetime.fromtimestamp(seconds, UTC).strftime("%Y-%m-%d")
+
+
+def frontier_chart(
+    frontier: Frontier, size: ChartSize, say: Callable[[float], str], *, is_logarithmic: bool = False
+) -> FrontierChart | None:
+    """Return the drawing of at least two methods; None for fewer.
+
+    Args:
+        say: returns a number of the frontier as text.
+        is_logarithmic: whether the numbers have a logarithmic axis if all are positive.
+    """
+    numbers, means = frontier.numbers, frontier.means
     if len(means) < 2:
         return None
     low, high = float(means.min()), float(means.max())
-    duration, extent = float(seconds[-1] - seconds[0]) or 1.0, (high - low) or 1.0
-    x = LEFT + (WIDTH - LEFT - RIGHT) * (seconds - seconds[0]) / duration
-    y = HEIGHT - BOTTOM - (HEIGHT - TOP - BOTTOM) * (means - low) / extent
+    scaled = np.log10(numbers) if is_logarithmic and numbers[0] > 0 else numbers - numbers[0]
+    duration, extent = float(scaled[-1] - scaled[0]) or 1.0, (high - low) or 1.0
+    x = LEFT + (size.width - LEFT - RIGHT) * (scaled - scaled[0]) / duration
+    y = size.height - BOTTOM - (size.height - TOP - BOTTOM) * (means - low) / extent
     across, down = (GRID * np.rint(each / GRID).astype(int) for each in (x, y))
-    dots = np.unique(across * HEIGHT + down)  # one number for each, which sorts ten times as fast as two
-    placed = [(record, round(float(x[record.number]), 1), round(float(y[record.number]), 1)) for record in records]
+    dots = np.unique(across * size.height + down)  # one number for each, which sorts ten times as fast as two
+    placed, others = (
+        [(one, round(float(x[one.number]), 1), round(float(y[one.number]), 1)) for one in points]
+        for points in (frontier.leaders, frontier.others if size.has_others else ())
+    )
     _, first_x, first_y = placed[0]
     steps = f"M{first_x} {first_y}" + "".join(f"H{right}V{down}" for _, right, down in placed[1:])
-    return ProgressChart(
-        dots="".join(f"M{dot // HEIGHT} {dot % HEIGHT}h0" for dot in dots.tolist()),
-        steps=f"{steps}H{WIDTH - RIGHT}",
-        records=_labelled(placed),
-        since=datetime.fromtimestamp(seconds[0], UTC),
-        until=datetime.fromtimestamp(seconds[-1], UTC),
+    return FrontierChart(
+        size=size,
+        dots="".join(f"M{dot // size.height} {dot % size.height}h0" for dot in dots.tolist()),
+        steps=f"{steps}H{size.width - RIGHT}",
+        marks=_labelled(placed, others, size, say),
+        since=say(float(numbers[0])),
+        until=say(float(numbers[-1])),
         low=low,
         high=high,
-        low_y=HEIGHT - BOTTOM,
+        low_y=size.height - BOTTOM,
         high_y=TOP,
     )
 
 
-def _labelled(records: Sequence[tuple[RecordHolder, float, float]]) -> tuple[RecordMark, ...]:
-    """Write names above and to the left of the points, the latest first, wherever they cover no other name or line."""
-    steps = [(x, end, y, above) for (_, x, y), (_, end, above) in pairwise(records)]
+def _labelled(
+    leaders: Sequence[tuple[Point, float, float]],
+    others: Sequence[tuple[Point, float, float]],
+    size: ChartSize,
+    say: Callable[[float], str],
+) -> tuple[PointMark, ...]:
+    """Write names above and to the left of the points, the last first, wherever they cover no other name or line."""
+    steps = [(x, end, y, above) for (_, x, y), (_, end, above) in pairwise(leaders)]
     taken: list[tuple[float, float, float]] = []  # left, right, baseline
     found = []
-    for holder, x, y in reversed(records):
-        name = holder.method if len(holder.method) <= MAX_LABEL_LENGTH else f"{holder.method[: MAX_LABEL_LENGTH - 1]}…"
+    for number, (point, x, y) in enumerate([*reversed(leaders), *reversed(others)]):
+        name = point.method if len(point.method) <= MAX_LABEL_LENGTH else f"{point.method[: MAX_LABEL_LENGTH - 1]}…"
         width = LETTER * len(name)
-        right = min(max(x + 3, LEFT + width), WIDTH - RIGHT)
+        right = min(max(x + 3, LEFT + width), size.width - RIGHT)
         baseline = max(y - 5, LINE - 2)
         covers = any(
             right - width < other_right + LETTER and other_left < right + LETTER and abs(baseline - other) < LINE
@@ -323,9 +367,67 @@ def _labelled(records: Sequence[tuple[RecordHolder, float, float]]) -> tuple[Rec
             or (right - width < end < right and above < baseline + 2 and baseline - LINE < level)
             for start, end, level, above in steps
         )
-        if covers or len(taken) == MAX_LABELS:
+        if covers or len(taken) == size.names:
             name = ""
         else:
             taken.append((right - width, right, baseline))
-        found.append(RecordMark(holder, x, y, name, round(right, 1), round(baseline, 1)))
+        is_leader = number < len(leaders)
+        found.append(PointMark(point, is_leader, say(point.at), x, y, name, round(right, 1), round(baseline, 1)))
     return tuple(reversed(found))
+
+
+@dataclass(frozen=True, slots=True)
+class ClassStrip:
+    """The scores of all methods in one class.
+
+    Attributes:
+        dots: an SVG path with a dot for each method.
+        median, best: fractions.
+        median_x, best_x: units of the drawing.
+        best_row: of the first method that has the best score, from 0.
+        methods: how many have a score.
+    """
+
+    name: str
+    dots: str
+    median: float
+    median_x: float
+    best: float
+    best_x: float
+    best_row: int
+    methods: int
+
+
+@dataclass(frozen=True, slots=True)
+class ClassStrips:
+    """The scores of each class on one scale, the hardest class (by the median) first; without those without scores.
+
+    Attributes:
+        ticks: units of the drawing, and per cent as text.
+    """
+
+    ticks: tuple[tuple[float, str], ...]
+    rows: tuple[ClassStrip, ...]
+
+
+def class_strips(board: Board, metric: Metric) -> ClassStrips:
+    """Return strips of what a leaderboard shows of a metric."""
+    table = board.rows.tables[metric]
+    known = [(name, table.scores[:, column]) for column, name in enumerate(board.classes, 1)]
+    scored = [(name, scores, np.unique(scores[~np.isnan(scores)])) for name, scores in known]
+    scale = Scale.over(float(end) for _, _, values in scored if len(values) for end in values[[0, -1]])
+
+    def at(value: float) -> float:
+        return round(STRIP_EDGE + (STRIP_WIDTH - 2 * STRIP_EDGE) * (value - scale.low) / (scale.high - scale.low), 1)
+
+    found = []
+    for name, scores, values in scored:
+        if len(values):
+            best_row = int(np.nanargmax(scores) if table.higher_is_better else np.nanargmin(scores))
+            median, best = float(np.nanmedian(scores)), float(scores[best_row])
+            places = dict.fromkeys(GRID * round(at(value) / GRID) for value in values.tolist())
+            drawn = "".join(f"M{place} {STRIP_HEIGHT // 2}h0" for place in places)
+            methods = int((~np.isnan(scores)).sum())
+            found.append(ClassStrip(name, drawn, median, at(median), best, at(best), best_row, methods))
+    found.sort(key=lambda one: one.median, reverse=not table.higher_is_better)
+    return ClassStrips(tuple((at(tick), f"{100 * tick:.0f}") for tick in scale.ticks), tuple(found))

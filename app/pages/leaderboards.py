@@ -2,6 +2,7 @@
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 from urllib.parse import urlencode
 from uuid import UUID
 
@@ -15,21 +16,22 @@ from vocboard.app.accounts.models import User
 from vocboard.app.challenges import service as challenges
 from vocboard.app.challenges.service import PhaseState
 from vocboard.app.database import now
-from vocboard.app.leaderboards import queries
+from vocboard.app.leaderboards import frontiers, queries
 from vocboard.app.leaderboards.board import Board
 from vocboard.app.leaderboards.current import CurrentBoard, HiddenLeaderboardError
 from vocboard.app.leaderboards.methods import address
-from vocboard.app.leaderboards.progress import progress
 from vocboard.app.leaderboards.statistics import MAX_METHODS
 from vocboard.app.pages import wording
 from vocboard.app.pages.board_rows import RepeatedTexts, RowsPage, marked, render_page
-from vocboard.app.pages.board_state import MAX_COMPARED, PER_PAGE, Asked, BoardState
+from vocboard.app.pages.board_state import HIDEABLE, MAX_COMPARED, PER_PAGE, Asked, BoardState, View
 from vocboard.app.pages.challenges import competitions_of
-from vocboard.app.pages.charts import progress_chart
+from vocboard.app.pages.charts import SMALL, WIDE, ChartSize, class_strips, date_text, frontier_chart
 from vocboard.app.pages.rendering import environment, render, theme_of
+from vocboard.app.submissions.forms import format_number
 from vocboard.app.web.cached_responses import KEPT_BUT_ASKED_FOR, Rendering, answer
 from vocboard.app.web.dependencies import ServicesDep
 from vocboard.app.web.identity import CurrentIdentity
+from vocboard.evaluator.declarations import Declaration
 from vocboard.evaluator.editions import Competition
 
 router = APIRouter()
@@ -62,12 +64,16 @@ async def leaderboard_page(
     else:
         rows = await boards.rendered(current, ("rows", state.of_rows), lambda: render_page(board, state))
     state = replace(state, page=min(state.page, rows.pages))
-    drawing = await boards.rendered(current, ("progress", state.part), lambda: _progress(board, state))
+    drawing = await boards.rendered(current, ("progress", state.part), lambda: _progress(board, state, SMALL))
+    view = Markup("")
+    if state.view is not View.TABLE:
+        key = ("view", state.view, state.metric, state.part)
+        view = await boards.rendered(current, key, lambda: _view(board, state))
     opened = current.phase.state(now())
 
     def page(own: Collection[UUID] = NONE, *, is_organiser: bool = False) -> Response:
-        site = services.settings.public_url
-        return _page(request, current, state, rows, drawing, opened, own=own, is_organiser=is_organiser, site=site)
+        site, drawings = services.settings.public_url, (drawing, view)
+        return _page(request, current, state, rows, drawings, opened, own=own, is_organiser=is_organiser, site=site)
 
     def page_of(user: User) -> Response:
         with services.database.reading() as session:
@@ -85,14 +91,51 @@ async def leaderboard_page(
     return answer(request, rendering, {"Cache-Control": KEPT_BUT_ASKED_FOR})
 
 
-def _progress(board: Board, state: BoardState) -> Markup:
-    drawn = progress_chart(progress(board))
-    if drawn is None:
-        return Markup("")
-    template = environment().get_template("progress.html")
-    return Markup(  # noqa: S704  # the template escapes
-        template.render(chart=drawn, board=board, per_page=PER_PAGE, part=urlencode(state.part))
-    )
+def _progress(board: Board, state: BoardState, size: ChartSize) -> Markup:
+    chart = frontier_chart(frontiers.progress(board), size, date_text)
+    return _drawing("frontier.html", board, state, chart=chart, figure=None, is_small=size is SMALL)
+
+
+def _view(board: Board, state: BoardState) -> Markup:
+    """Return what is shown instead of the table."""
+    if state.view is View.PROGRESS:
+        return _progress(board, state, WIDE)
+    if state.view is View.CLASSES:
+        return _drawing("class_strips.html", board, state, strips=class_strips(board, state.metric or board.metric))
+    return Markup("").join(_figure(board, state, figure) for figure in board.competition.figures)
+
+
+def _figure(board: Board, state: BoardState, figure: Declaration) -> Markup:
+    chart = frontier_chart(frontiers.against(board, figure), WIDE, format_number, is_logarithmic=True)
+    return _drawing("frontier.html", board, state, chart=chart, figure=figure, is_small=False)
+
+
+def _drawing(template: str, board: Board, state: BoardState, **contents: Any) -> Markup:
+    found = environment().get_template(template)
+    part = urlencode(state.part)
+    return Markup(found.render(board=board, per_page=PER_PAGE, part=part, **contents))  # noqa: S704  # the template escapes
+
+
+def _views(board: Board) -> dict[View, str]:
+    """Return the views of a leaderboard that have something to show, with the names of their tabs."""
+    found = {View.TABLE: "Table", View.PROGRESS: "Progress"}
+    if board.classes:
+        found[View.CLASSES] = "Classes"
+    if board.competition.figures:
+        found[View.FIGURES] = "Declared figures"
+    return found
+
+
+def _hideable(board: Board) -> dict[str, str]:
+    """Return the parts of the table that a leaderboard has and a reader can hide, with their names."""
+    has = {
+        "ranks": board.statistics is not None and bool(board.statistics.methods),
+        "other": bool(board.others),
+        "figure": bool(board.competition.figures),
+        "classes": bool(board.classes),
+        "declared": len(board.competition.declarations) > len(board.competition.figures),
+    }
+    return {name: title for name, title in HIDEABLE.items() if has.get(name, True)}
 
 
 def _page(
@@ -100,7 +143,7 @@ def _page(
     current: CurrentBoard,
     state: BoardState,
     rows: RowsPage,
-    drawing: Markup,
+    drawings: tuple[Markup, Markup],
     opened: PhaseState,
     *,
     own: Collection[UUID],
@@ -108,6 +151,7 @@ def _page(
     site: str,
 ) -> Response:
     challenge, board = current.challenge, current.board
+    drawing, view = drawings
     chosen = board.chosen(state.methods)
     return render(
         request,
@@ -129,6 +173,9 @@ def _page(
         per_page=PER_PAGE,
         state=state,
         drawing=drawing,
+        view=view,
+        views=_views(board),
+        hideable=_hideable(board),
         is_organiser=is_organiser,
         phase=current.phase,
         phase_query="".join(f"?phase={value}" for name, value in state.part if name == "phase"),

@@ -33,6 +33,7 @@ from vocboard.app.leaderboards.models import BoardDifferences, BoardStatistics
 from vocboard.app.leaderboards.shown_statistics import MEAN
 from vocboard.app.leaderboards.statistics import Interval, MethodStatistics, Statistics, digest_of
 from vocboard.app.organising import challenge_changes, moderation
+from vocboard.app.pages.board_state import View
 from vocboard.app.participating import publishing
 from vocboard.app.submissions.models import Submission
 from vocboard.evaluator.names import CurveKind
@@ -143,6 +144,7 @@ class Reader:
             self._paths |= addresses(known)
         chosen = "&".join(f"method={one}" for name, one in world.ids.items() if name != "Private")
         self._paths |= {f"{BOARD}/compare?{chosen}&class=car", f"{BOARD}?sort=car"}
+        self._paths |= {f"{BOARD}?view={view}" for view in View}
 
     def views(self) -> dict[str, str]:
         """Answers by address, without what varies."""

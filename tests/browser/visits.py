@@ -40,6 +40,8 @@ VISITS = [
     Visit("visitor", "/docs/participants"),
     Visit("participant", "/docs/problems"),
     Visit("visitor", "/challenges/voc2012/leaderboards/comp3"),
+    Visit("visitor", "/challenges/voc2012/leaderboards/comp3?view=progress"),
+    Visit("visitor", "/challenges/voc2012/leaderboards/comp3?view=classes"),
     Visit("visitor", "/challenges/voc2012/leaderboards/comp3/compare"),
     Visit("visitor", "/challenges/voc2012/leaderboards/comp3/compare?method={published}&class=dog"),
     Visit("visitor", "/challenges/voc2012/leaderboards/comp3?method={published}&sort=sofa"),

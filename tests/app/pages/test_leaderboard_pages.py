@@ -12,12 +12,15 @@ from starlette.datastructures import QueryParams
 
 from tests.support.filled_databases import furnish
 from tests.support.site import Site, serving
+from vocboard.app.leaderboards import frontiers
 from vocboard.app.leaderboards.board import Board, Part
 from vocboard.app.leaderboards.entries import Entry
 from vocboard.app.leaderboards.ranked_rows import RankedRows
 from vocboard.app.pages.board_state import Asked, BoardState
+from vocboard.app.pages.charts import class_strips
 from vocboard.app.settings import Settings
 from vocboard.app.submissions.models import Declared
+from vocboard.evaluator.declarations import Declaration, DeclarationKind
 from vocboard.evaluator.editions import Competition, Metric, load
 from vocboard.evaluator.tasks.definitions import METRICS
 
@@ -133,6 +136,52 @@ def test_what_makes_no_sense_in_an_address_is_ignored() -> None:
     assert Asked.of(QueryParams("results=later")).results is Part.LATER
 
 
+def test_hiding_a_part_of_the_table_keeps_the_rest_of_the_address_and_showing_it_again_drops_it() -> None:
+    state = BoardState.of(Asked(sort="cat", hide="nonsense,date,classes"), BOARD)
+    assert state.hidden == ("classes", "date")
+    assert state.toggled("date") == "?sort=cat&order=desc&hide=classes"
+    assert BoardState.of(Asked(hide="date"), BOARD).toggled("date") == ""
+
+
+SPEED = Declaration("ms", "Time", DeclarationKind.NUMBER)
+
+
+def declaring(name: str, day: int, mean: float | None, ms: float | None, *, is_complete: bool = True) -> Entry:
+    declared = Declared({} if ms is None else {"ms": ms})
+    return replace(entry(name, day, mean, cat=mean), declared=declared, is_complete=is_complete)
+
+
+def test_only_methods_that_are_better_than_all_quicker_ones_lead() -> None:
+    shown = board(
+        declaring("slow and best", 1, 0.9, 80),
+        declaring("as good, later, as slow", 2, 0.9, 80),
+        declaring("slow", 3, 0.7, 90),
+        declaring("quick, as good as the middle", 4, 0.7, 5),
+        declaring("middle", 0, 0.7, 20),  # submitted first, so it is listed before the quick one
+        declaring("silent", 5, 0.8, None),
+        declaring("undefined", 6, None, 1),
+        declaring("one class", 7, 0.95, 1, is_complete=False),
+    )
+    found = frontiers.against(shown, SPEED)
+    assert [each.method for each in found.leaders] == ["quick, as good as the middle", "slow and best"]
+    assert found.numbers.tolist() == [5, 20, 80, 80, 90]
+    assert {each.method for each in found.others} == {"middle", "slow", "as good, later, as slow"}
+    assert [each.method for each in frontiers.progress(shown).leaders] == ["middle", "slow and best"]
+
+
+def test_of_many_methods_only_leaders_are_named() -> None:
+    many = [declaring(f"m{number}", number, 0.5, number + 1) for number in range(frontiers.MAX_NAMED + 1)]
+    found = frontiers.against(board(*many), SPEED)
+    assert ([each.method for each in found.leaders], found.others) == (["m0"], [])
+
+
+def test_classes_are_listed_by_their_median_the_hardest_first() -> None:
+    strips = class_strips(BOARD, BOARD.metric)
+    found = [(one.name, one.methods, one.median, one.best, BOARD.rows[one.best_row].method) for one in strips.rows]
+    assert found == [("dog", 2, 0.2, 0.3, "gamma"), ("cat", 3, 0.5, 0.7, "Alpha")]
+    assert class_strips(board(entry("alone", 1, None, cat=None)), BOARD.metric).rows == ()
+
+
 @pytest.fixture(scope="module")
 def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
     """Give a site with 30 published methods; tests only look at it."""
@@ -185,3 +234,22 @@ def test_a_filter_longer_than_200_characters_is_refused(site: Site) -> None:
         refused = client.get(PATH, params={"q": "x" * 201})
     assert refused.status_code == 422
     assert "200 characters" in refused.text
+
+
+def test_views_show_progress_and_classes_and_lead_back_to_the_rows(site: Site) -> None:
+    with site.client() as client:
+        tabs = html.fromstring(client.get(PATH).text).xpath("//nav[@aria-label='Views of the leaderboard']/a")
+        assert [(tab.text, tab.get("href")) for tab in tabs] == [
+            ("Table", PATH),
+            ("Progress", f"{PATH}?view=progress"),
+            ("Classes", f"{PATH}?view=classes"),
+        ]
+        progress = html.fromstring(client.get(PATH, params={"view": "progress"}).text)
+        classes = html.fromstring(client.get(PATH, params={"view": "classes"}).text)
+        nonsense = client.get(PATH, params={"view": "nonsense", "hide": "x"}).text
+    marks = progress.xpath("//figure[@class='progress']//a[@class='record' or @class='other']/@href")
+    assert len(marks) > 20
+    assert all(re.fullmatch(r"\?page=1#m-[0-9a-f]{8}", mark) for mark in marks)
+    assert len(classes.xpath("//table[@class='class-strips']/tbody/tr")) == 20
+    assert not methods(html.tostring(classes, encoding="unicode"))
+    assert len(methods(nonsense)) == 30
