@@ -10,12 +10,14 @@ import httpx
 import uvicorn
 from fastapi import FastAPI
 from sqlalchemy.orm import Session
+from starlette.routing import BaseRoute
 
 from vocboard.app.database import Database
 from vocboard.app.main import create_app
 from vocboard.app.settings import Settings
 from vocboard.app.web.http_protocol import BoundedHttpProtocol
 
+_shared_routes: list[BaseRoute] = []
 SECONDS_TO_START = 30
 SECONDS_TO_ANSWER = 60
 # Without TLS there is nothing to verify, and reading all certificates takes time; so does making a context each time.
@@ -54,10 +56,21 @@ class Site:
             yield client
 
 
+def _share_routes(application: FastAPI) -> None:
+    """Let it answer by the routes of this process's first application, which depend on no settings.
+
+    FastAPI analyses all handlers of an application at its first request, which takes longer than the usual test.
+    """
+    if not _shared_routes:
+        _shared_routes.extend(application.router.routes)
+    application.router.routes = _shared_routes
+
+
 @contextlib.contextmanager
 def serving(settings: Settings) -> Iterator[Site]:
     """Run the web application until the block ends."""
     application = create_app(settings)
+    _share_routes(application)
     config = uvicorn.Config(
         application,
         host="127.0.0.1",
