@@ -47,7 +47,11 @@ TRUTH_OF_A_TASK = ("scoring", "metrics", "evidence", "ground_truth", "truth", *K
 # What has more of a result than its viewer may see; `app.evaluations.results` and `visibility` take that away.
 UNFILTERED_RESULTS = ("app.evaluations.curves", "app.evaluations.models", "app.evaluations.queries")
 # The commands of an installed server; a participant's installation has none of the packages that these need.
-LOADERS = ("task_classes", "task_modules")  # of `evaluator.tasks.parts`: import a module of every task by its name
+LOADERS = (
+    "task_classes",
+    "task_modules",
+    "task_parts",
+)  # of `evaluator.tasks.parts`: import a module of every task by its name
 SERVER_COMMANDS = ("admin", "beat", "demo", "health", "migrate", "serve", "worker")
 
 

@@ -25,13 +25,11 @@ from vocboard.evaluator.problems.trees import TreeProblems
 from vocboard.evaluator.tasks.definitions import TASKS
 from vocboard.evaluator.tasks.image_set_files import ImageSetFiles, Listed, file_of
 from vocboard.evaluator.tasks.material import Material, annotation_file
-from vocboard.evaluator.tasks.parts import task_classes
+from vocboard.evaluator.tasks.parts import task_parts
 from vocboard.evaluator.tasks.truth import Truth
 from vocboard.evaluator.tasks.truth_reader import TruthReader
 
-TRUTH_READERS: Mapping[Task, TruthReader[Any]] = {
-    task: of() for task, of in task_classes("ground_truth", TruthReader).items()
-}
+TRUTH_READERS: Mapping[Task, TruthReader[Any]] = task_parts("ground_truth", TruthReader)
 
 
 @dataclass(frozen=True, eq=False, slots=True)

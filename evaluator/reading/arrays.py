@@ -15,9 +15,9 @@ from vocboard.evaluator.result_files.report import FileReport
 from vocboard.evaluator.results import Entry, SegmentationSink
 from vocboard.evaluator.rules import Competition, Edition
 from vocboard.evaluator.tasks.definitions import TASKS
-from vocboard.evaluator.tasks.parts import task_classes
+from vocboard.evaluator.tasks.parts import task_parts
 
-_READERS: Mapping[Task, ArrayReader] = {task: of() for task, of in task_classes("arrays", ArrayReader).items()}
+_READERS: Mapping[Task, ArrayReader] = task_parts("arrays", ArrayReader)
 
 
 def read_arrays(

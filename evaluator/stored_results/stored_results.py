@@ -21,9 +21,9 @@ from vocboard.evaluator.stored_results.columns_file import ColumnsError, Columns
 from vocboard.evaluator.stored_results.reader_version import READER_VERSION
 from vocboard.evaluator.tasks.content_columns import ContentColumns, Known
 from vocboard.evaluator.tasks.definitions import name_lists
-from vocboard.evaluator.tasks.parts import task_classes
+from vocboard.evaluator.tasks.parts import task_parts
 
-_COLUMNS: Mapping[Task, ContentColumns] = {task: of() for task, of in task_classes("columns", ContentColumns).items()}
+_COLUMNS: Mapping[Task, ContentColumns] = task_parts("columns", ContentColumns)
 
 
 class ResultsWriter:

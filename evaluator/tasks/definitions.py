@@ -7,9 +7,9 @@ from vocboard.evaluator.metrics.shared_metrics import SHARED_METRICS, MetricDefi
 from vocboard.evaluator.names import Metric, Task
 from vocboard.evaluator.rules import Edition, Overlap
 from vocboard.evaluator.tasks.definition import TaskDefinition
-from vocboard.evaluator.tasks.parts import task_classes
+from vocboard.evaluator.tasks.parts import task_parts
 
-TASKS: Mapping[Task, TaskDefinition] = {task: of() for task, of in task_classes("definition", TaskDefinition).items()}
+TASKS: Mapping[Task, TaskDefinition] = task_parts("definition", TaskDefinition)
 METRICS: Mapping[Metric, MetricDefinition] = {**SHARED_METRICS} | {
     metric: known
     for definition in TASKS.values()

@@ -38,6 +38,11 @@ def task_classes(name: str, base: type, tasks: Iterable[Task] = Task) -> dict[Ta
     return {task: classes[0] for task, classes in found.items()}
 
 
+def task_parts(name: str, base: type, tasks: Iterable[Task] = Task) -> dict[Task, Any]:
+    """Return an instance of each class that `task_classes` returns."""
+    return {task: of() for task, of in task_classes(name, base, tasks).items()}
+
+
 def _most_derived(module: ModuleType, base: type) -> list[type]:
     known = {each for each in vars(module).values() if isinstance(each, type) and issubclass(each, base)} - {base}
     return [each for each in known if not any(issubclass(other, each) for other in known - {each})]

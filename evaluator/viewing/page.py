@@ -20,7 +20,7 @@ from vocboard.evaluator.reading.file_names import FileNames
 from vocboard.evaluator.reading.results import read_results
 from vocboard.evaluator.results import Entry
 from vocboard.evaluator.tasks.definitions import TASKS
-from vocboard.evaluator.tasks.parts import task_classes
+from vocboard.evaluator.tasks.parts import task_parts
 from vocboard.evaluator.viewing.entries import Page, ResultView
 from vocboard.evaluator.viewing.marks import Mark
 from vocboard.evaluator.viewing.pictures import Places, find_pictures
@@ -31,12 +31,9 @@ ASSETS = Path(__file__).parent / "assets"
 _CONFIDENCE_DIGITS = 6
 
 # Label maps are shown as images instead.
-VIEWS: Mapping[Task, ResultView] = {
-    task: of()
-    for task, of in task_classes(
-        "view", ResultView, [task for task, each in TASKS.items() if not each.has_file_per_image]
-    ).items()
-}
+VIEWS: Mapping[Task, ResultView] = task_parts(
+    "view", ResultView, [task for task, each in TASKS.items() if not each.has_file_per_image]
+)
 Progress = Callable[[int], None]
 
 

@@ -8,8 +8,9 @@ from tests.evaluator.test_stored_results import IMAGE_SETS
 from vocboard.app.rescores.edition_changes import changed_names
 from vocboard.evaluator.editions import Annotations, Edition, Limits, Overlap, load, names
 from vocboard.evaluator.editions.comparison import differences
-from vocboard.evaluator.rules import Competition, TaskRules
+from vocboard.evaluator.rules import OPTIONAL_RULES, Competition, TaskRules
 from vocboard.evaluator.stored_results.stored_results import digest
+from vocboard.evaluator.tasks.definitions import name_lists
 from vocboard.evaluator.tasks.detection.definition import Detection
 
 EDITION = load("VOC2012")
@@ -43,10 +44,10 @@ def test_a_difference_is_said_in_words() -> None:
 def test_no_rule_can_change_silently() -> None:
     """A field that is added to the rules and forgotten here would change scores without a word."""
     compared = {
-        Edition: {"name", "title", "classes", "parts", "actions", "competitions", "overlap", "limits", "annotations"}
+        Edition: {"name", "title", "classes", *name_lists(), "competitions", "overlap", "limits", "annotations"}
         | {"has_set_folders", "similar_classes"},  # the last one is for diagnoses alone, and not compared
         TaskRules: {"task", "file", "classes", "metric", "secondary", "interpolation", "roc", "without_positives"}
-        | {"layout_protocol", "board", "repeats_on_difficult_are_false", "confidence_range"},
+        | {"layout_protocol", "board", *OPTIONAL_RULES},
         Competition: {"key", "number", "rules", "training", "image_set", "variant", "declarations"},
         Overlap: {"threshold", "strict"},
         Annotations: {"format", "labels"},
