@@ -53,7 +53,7 @@ class StreamedForm:
     """A form whose file was passed to its sink.
 
     Attributes:
-        fields: all values of each field, in order.
+        fields: all values of each field, in order; one, except of `REPEATABLE_FIELDS`.
         file_name: name of the file from the client, without directories.
     """
 
@@ -96,8 +96,8 @@ async def receive_form(
     Raises:
         UnsupportedFormError: the request is not a multipart form.
         MalformedFormError: the form is damaged or incomplete.
-        InvalidInputError: the file is missing, or there is more than one; a field is unknown or too
-            long.
+        InvalidInputError: the file is missing, or there is more than one; a field is unknown, too long, or sent more
+            than once though it is none of `REPEATABLE_FIELDS`.
         TooLargeError: the body is too large.
         TooSlowError: the body arrives too slowly.
         ClientDisconnect: the client disconnected.
@@ -217,6 +217,8 @@ class _FormReader:
         elif b"filename" in options and self._name not in self._text_files:
             where = f"; send it in {self._file_field!r}" if self._file_field else ""
             raise InvalidInputError({self._name: f"This field does not accept a file{where}."})
+        elif self._name in self._form.fields and self._name not in REPEATABLE_FIELDS:
+            raise InvalidInputError({self._name: "Send this field once only."})
         else:
             self._field_count += 1
             if self._field_count > FIELD_COUNT_LIMIT:
@@ -269,6 +271,7 @@ INCOMPLETE_FIELD = "submit_incomplete"  # `true`: also without some classes
 WARNINGS_FIELD = "accept_warnings"  # `true`: also if warnings are about many of the results
 IDENTICAL_FIELD = "submit_identical"  # `true`: also an archive that was submitted before
 CONFIRMATIONS = (WARNINGS_FIELD, INCOMPLETE_FIELD, IDENTICAL_FIELD)
+REPEATABLE_FIELDS = frozenset({CLASSES_FIELD, *CONFIRMATIONS})  # a page can have a question and what was confirmed
 YES = frozenset({"true", "yes", "on", "1"})
 FIXED_FIELDS = (
     "method_name",

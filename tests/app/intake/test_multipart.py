@@ -11,6 +11,7 @@ from starlette.types import Message
 from vocboard.app.errors import ForbiddenError, InvalidInputError, TooLargeError
 from vocboard.app.intake.body import Pace
 from vocboard.app.intake.multipart import (
+    CLASSES_FIELD,
     FIELD_LIMIT_BYTES,
     MalformedFormError,
     StreamedForm,
@@ -21,7 +22,7 @@ from vocboard.app.intake.multipart import (
 BOUNDARY = "----here"
 FILE = b"\r\n------her\r\n--\r\n----here-not\x00\xff" * 3  # much like a boundary, but none
 
-KNOWN = ("method_name", "method_description", "contributors", "segmentation_classes", "other")
+KNOWN = ("method_name", "method_description", "contributors", "segmentation_classes", "audience", "other")
 
 
 def part(name: str, content: bytes, *, file_name: str | None = None) -> bytes:
@@ -123,7 +124,9 @@ def test_a_client_that_goes_away_is_not_a_malformed_form() -> None:
         (body(part("archive", b"1", file_name="a.tar"), part("archive", b"2", file_name="b.tar")), "archive"),
         (body(part("archive", b"1", file_name="a.tar"), part("other", b"2", file_name="b.tar")), "other"),
         (body(part("method_description", b"x" * (FIELD_LIMIT_BYTES + 1))), "method_description"),
-        (body(*[part("contributors", b"x" * (FIELD_LIMIT_BYTES // 2))] * 3), "contributors"),
+        (body(*[part(CLASSES_FIELD, b"x" * (FIELD_LIMIT_BYTES // 2))] * 3), CLASSES_FIELD),
+        (body(part("method_name", b"x"), part("contributors", b"x"), part("method_name", b"x")), "method_name"),
+        (body(part("archive", b"1", file_name="a.tar"), *[part("audience", b"public")] * 2), "audience"),
     ],
     ids=[
         "no file",
@@ -134,6 +137,8 @@ def test_a_client_that_goes_away_is_not_a_malformed_form() -> None:
         "file elsewhere",
         "long field",
         "many values of one field",
+        "field twice",
+        "field twice after the file",
     ],
 )
 def test_names_the_field_that_is_wrong(content: bytes, field: str) -> None:
@@ -148,7 +153,7 @@ def test_names_the_field_that_is_wrong(content: bytes, field: str) -> None:
         b"not a form at all",
         f"--{BOUNDARY}\r\nContent-Type: text/plain\r\n\r\nno name\r\n--{BOUNDARY}--\r\n".encode(),
         body(part("method_name", b"\xff\xfe")),
-        body(*(part("other", b"") for _ in range(201))),
+        body(*(part(CLASSES_FIELD, b"") for _ in range(201))),
         f"--{BOUNDARY}\r\nContent-Disposition: form-data; name={'n' * 100_000}".encode(),
     ],
     ids=["no form", "no name", "not UTF-8", "too many fields", "endless header"],
