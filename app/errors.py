@@ -139,6 +139,16 @@ class WarningsNotAcceptedError(ServiceError):
         self.groups = tuple(groups)
 
 
+class RangeNotSatisfiableError(ServiceError):
+    """The request asks for bytes beyond the end of a file. `byte_count` is its size."""
+
+    status, code, title = 416, "range_not_satisfiable", "No such part of the file"
+
+    def __init__(self, byte_count: int) -> None:
+        super().__init__(f"The file has {byte_count:,} bytes. Send a range within it, or none for the whole file.")
+        self.byte_count = byte_count
+
+
 class TooLargeError(ServiceError):
     """The upload is larger than allowed."""
 

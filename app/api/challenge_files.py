@@ -2,11 +2,11 @@
 
 import base64
 import uuid
+from typing import Any
 
 from anyio import to_thread
 from fastapi import APIRouter, Request, Response
 from pydantic import Field
-from starlette.responses import FileResponse
 
 from vocboard.app.api.documentation import file_responses, upload_form
 from vocboard.app.api.paging import ItemPage, Paging
@@ -14,8 +14,10 @@ from vocboard.app.api.problems import problem_responses
 from vocboard.app.api.schemas.values import FromObject, Instant
 from vocboard.app.challenges import files, models
 from vocboard.app.challenges import service as challenges
-from vocboard.app.intake.challenge_files import file_to_send, remove_file
+from vocboard.app.intake.challenge_files import file_to_send, is_admitted, remove_file
 from vocboard.app.intake.organisers import FILE_FIELD, take_file
+from vocboard.app.web.attachments import RangeFileResponse
+from vocboard.app.web.cached_responses import has_tag
 from vocboard.app.web.dependencies import DatabaseDep, IntakeDep, StoreDep
 from vocboard.app.web.identity import OrganisingUser, Viewer
 from vocboard.app.web.organised import OrganisedByToken
@@ -47,6 +49,11 @@ UPLOAD_FORM = upload_form(
     },
     required=[FILE_FIELD],
 )
+FILE_RESPONSES: dict[int | str, dict[str, Any]] = file_responses(*sorted(files.MEDIA_TYPES), format="binary")
+FILE_RESPONSES |= {
+    206: FILE_RESPONSES[200] | {"description": "The parts in `Range`: one, or several as `multipart/byteranges`."},
+    304: {"description": "The client has the file, as it says with `If-None-Match`."},
+}
 
 
 class ChallengeFile(FromObject):
@@ -59,7 +66,9 @@ class ChallengeFile(FromObject):
     name: str
     title: str = Field(description="May be empty.")
     bytes: int = Field(validation_alias="byte_count")
-    sha256: str = Field(description="Of the stored file; of pictures, after they were re-encoded.")
+    sha256: str | None = Field(
+        description="Of the stored file; of pictures, after they were re-encoded. Null if you may not download it."
+    )
     media_type: str
 
 
@@ -68,7 +77,15 @@ def list_files(database: DatabaseDep, viewer: Viewer, slug: str, paging: Paging)
     """List the files of a challenge, in the order of their upload, with those for admitted people."""
     with database.reading() as session:
         challenge = challenges.get_visible(session, slug, viewer)
-        return paging.of(files.files_of(session, challenge.id), ChallengeFile.model_validate)
+        admitted = is_admitted(session, challenge, viewer)
+
+        def shown(file: models.ChallengeFile) -> ChallengeFile:
+            described = ChallengeFile.model_validate(file)
+            if not admitted and file.audience is models.Audience.ADMITTED:
+                described.sha256 = None
+            return described
+
+        return paging.of(files.files_of(session, challenge.id), shown)
 
 
 @router.post(
@@ -95,18 +112,23 @@ async def upload_file(
 @router.get(
     "/challenges/{slug}/files/{file_id}",
     response_class=Response,
-    responses=problem_responses(401, 403, 404, 410) | file_responses(*sorted(files.MEDIA_TYPES), format="binary"),
+    responses=problem_responses(401, 403, 404, 410, 416) | FILE_RESPONSES,
 )
-def get_file(database: DatabaseDep, store: StoreDep, viewer: Viewer, slug: str, file_id: uuid.UUID) -> FileResponse:
+def get_file(
+    request: Request, database: DatabaseDep, store: StoreDep, viewer: Viewer, slug: str, file_id: uuid.UUID
+) -> Response:
     """Return a file, or with `Range` parts of it. `Repr-Digest` has the SHA-256 of the whole file."""
     file, is_public, path = file_to_send(database, store, slug=slug, file_id=file_id, viewer=viewer)
     digest = base64.b64encode(bytes.fromhex(file.sha256)).decode()
     headers = {"ETag": f'"{file.sha256}"', "Repr-Digest": f"sha-256=:{digest}:"}
-    return FileResponse(
+    headers |= {"Cache-Control": CACHED} if is_public else {}
+    if has_tag(request.headers.get("if-none-match", ""), headers["ETag"]):
+        return Response(status_code=304, headers=headers)
+    return RangeFileResponse(
         path,
         media_type=file.media_type,
         filename=file.name,
-        headers=headers | ({"Cache-Control": CACHED} if is_public else {}),
+        headers=headers,
         stat_result=path.stat(),
         content_disposition_type="inline" if file.kind in files.PICTURE_SIZES else "attachment",
     )

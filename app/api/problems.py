@@ -94,6 +94,7 @@ _KINDS: dict[int, tuple[type[ProblemDetails], str]] = {
     412: (ProblemDetails, "The version of the tus protocol is not supported; see `Tus-Version`."),
     413: (ProblemDetails, "The upload is larger than allowed."),
     415: (ProblemDetails, "The body has the wrong media type."),
+    416: (ProblemDetails, "The range is not in the file, whose size is in `Content-Range`."),
     422: (UnprocessableDetails, "Form fields or the uploaded archive are invalid."),
     423: (ProblemDetails, "Another request is sending this upload."),
     429: (LimitedDetails, "A quota or rate limit is exceeded; see `allowed_at` and `Retry-After`."),

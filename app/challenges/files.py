@@ -80,7 +80,9 @@ def described(*, name: str, title: str, kind: str, audience: str) -> FileDescrip
     """
     checks = FieldChecks()
     known_name = " ".join(tidied(cleaned(name)).split())
-    if known_name in {"", ".", ".."} or len(known_name) > MAX_NAME_LENGTH:
+    if known_name in {"", ".", ".."}:
+        checks.fail("file", "Rename the file: its name has no visible character, or is “.” or “..”.")
+    if len(known_name) > MAX_NAME_LENGTH:
         checks.fail("file", f"Give the file a name of at most {MAX_NAME_LENGTH} characters.")
     found = FileDescription(
         known_name,
@@ -89,7 +91,7 @@ def described(*, name: str, title: str, kind: str, audience: str) -> FileDescrip
         chosen(Audience, audience or Audience.PUBLIC, "audience", checks.messages),
     )
     if found.kind in PICTURE_SIZES and found.audience is not Audience.PUBLIC:
-        checks.fail("audience", "Covers and logos are public: everyone who sees the challenge sees them.")
+        checks.fail("audience", "Covers and logos are for everyone who can see the challenge.")
     checks.finish()
     if found.kind in PICTURE_SIZES:
         return replace(found, name=f"{PurePosixPath(known_name).stem[: MAX_NAME_LENGTH - 5]}.webp")

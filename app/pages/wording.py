@@ -120,6 +120,8 @@ CANNOT_SUBMIT = {
     PhaseState.ARCHIVED: "This challenge is archived. Its leaderboards remain available.",
 }
 FIELD_LABELS = {
+    "kind": "What it is",
+    "audience": "Who may download it",
     "slug": "URL name",
     "key": "URL name",
     "freezes_at": "Freeze on",

@@ -1,10 +1,11 @@
-"""Responses that browsers save as a file."""
+"""Responses that browsers save as a file, and files of which parts can be requested."""
 
 import base64
 from urllib.parse import quote
 
-from starlette.responses import StreamingResponse
+from starlette.responses import FileResponse, MalformedRangeHeader, RangeNotSatisfiable, StreamingResponse
 
+from vocboard.app.errors import RangeNotSatisfiableError
 from vocboard.app.submissions.downloading import Download
 from vocboard.app.transfer.exporting import Export
 
@@ -30,3 +31,24 @@ def exported_challenge(found: Export, slug: str) -> StreamingResponse:
     """Return the response that sends an exported challenge."""
     headers = {"Content-Disposition": f'attachment; filename="{slug}.vocboard.tar"', "Content-Length": str(found.size)}
     return StreamingResponse(found.stream(), media_type="application/x-tar", headers=headers)
+
+
+class RangeFileResponse(FileResponse):
+    """A file, or the parts of it in `Range`, which is ignored if it is malformed, has another unit, or nothing to take.
+
+    Source: RFC 9110, sections 14.1.2 and 14.2.
+    """
+
+    @classmethod
+    def _parse_range_header(cls, http_range: str, file_size: int) -> list[tuple[int, int]]:
+        """Return the parts as starts and ends; none for the whole file.
+
+        Raises:
+            RangeNotSatisfiableError: the file ends before one of them.
+        """
+        try:
+            return super()._parse_range_header(http_range, file_size) if file_size else []
+        except MalformedRangeHeader:
+            return []
+        except RangeNotSatisfiable:
+            raise RangeNotSatisfiableError(file_size) from None

@@ -49,7 +49,7 @@ def answer(request: Request, rendering: Rendering, headers: Mapping[str, str]) -
     """
     vary = ", ".join(filter(None, (headers.get("Vary"), "Accept-Encoding")))
     given = {**headers, "Vary": vary, "ETag": rendering.tag}
-    if _has(request.headers.get("if-none-match", ""), rendering.tag):
+    if has_tag(request.headers.get("if-none-match", ""), rendering.tag):
         return Response(status_code=304, headers=given)
     body = rendering.plain
     if _takes_gzip(request.headers.get("accept-encoding", "")):
@@ -57,7 +57,7 @@ def answer(request: Request, rendering: Rendering, headers: Mapping[str, str]) -
     return Response(body, headers=given, media_type=rendering.media_type)
 
 
-def _has(if_none_match: str, tag: str) -> bool:
+def has_tag(if_none_match: str, tag: str) -> bool:
     """Whether the client's If-None-Match contains a tag, by weak comparison.
 
     Source: RFC 9110, section 13.1.2.

@@ -1,6 +1,6 @@
 """HEAD requests: handled like GET, with the same headers and without a body.
 
-Source: RFC 9110, section 9.3.2.
+Source: RFC 9110, sections 9.3.2 and 14.2 (`Range` is only for GET).
 """
 
 import asyncio
@@ -32,4 +32,5 @@ class HeadAsGet:
                 await send({"type": "http.response.body", "body": b""})
                 answered.set()
 
-        await self._app({**scope, "method": "GET"}, receive_until_answered, send_headers_alone)
+        headers = [(name, value) for name, value in scope["headers"] if name != b"range"]
+        await self._app({**scope, "method": "GET", "headers": headers}, receive_until_answered, send_headers_alone)

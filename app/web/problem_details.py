@@ -29,6 +29,7 @@ from vocboard.app.errors import (
     InvalidInputError,
     LimitedError,
     NotSignedInError,
+    RangeNotSatisfiableError,
     ServiceError,
     WarningsNotAcceptedError,
 )
@@ -103,6 +104,12 @@ def _(error: ServiceError) -> ProblemDetails:
 @details_of.register
 def _(error: NotSignedInError) -> ProblemDetails:
     headers = {"WWW-Authenticate": 'Bearer realm="vocboard"'}
+    return ProblemDetails(error.status, error.code, error.title, str(error), headers=headers)
+
+
+@details_of.register
+def _(error: RangeNotSatisfiableError) -> ProblemDetails:
+    headers = {"Content-Range": f"bytes */{error.byte_count}"}
     return ProblemDetails(error.status, error.code, error.title, str(error), headers=headers)
 
 
