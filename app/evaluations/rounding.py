@@ -1,6 +1,8 @@
 """Rounding of scores for display. Full precision would make it easier to infer the ground truth."""
 
+import statistics
 from collections.abc import Sequence
+from decimal import ROUND_HALF_UP, Decimal
 
 
 def rounded(value: float | None, decimals: int) -> float | None:
@@ -10,6 +12,21 @@ def rounded(value: float | None, decimals: int) -> float | None:
     (0.1235, None)
     """
     return None if value is None else round(value, decimals)
+
+
+def rounded_median(values: Sequence[float], decimals: int) -> float | None:
+    """Return the median of fractions for display; None without any.
+
+    A median between two rounded fractions is often half way between two others. As a decimal, unlike as a binary
+    fraction, it is exactly there, and is always rounded away from zero.
+
+    >>> rounded_median([0.6, 0.69], 2), rounded_median([0.78, 0.69], 2), rounded_median([], 2)
+    (0.65, 0.74, None)
+    """
+    if not values:
+        return None
+    median = statistics.median(Decimal(str(value)) for value in values)
+    return float(median.quantize(Decimal(1).scaleb(-decimals), ROUND_HALF_UP))
 
 
 def format_fraction(value: float | None, decimals: int) -> str:

@@ -12,7 +12,7 @@ import numpy as np
 from sqlalchemy.orm import Session
 
 from vocboard.app.evaluations.results import visible_means
-from vocboard.app.evaluations.rounding import rounded
+from vocboard.app.evaluations.rounding import rounded_median
 from vocboard.app.leaderboards.board import Board
 from vocboard.app.leaderboards.ranking import Standing, order, ranks
 from vocboard.app.leaderboards.statistics import Interval
@@ -150,7 +150,7 @@ def _columns(board: Board, others: Collection[int]) -> list[Published]:
         found.append(
             Published(
                 best=float(best_of(able)) if len(able) else None,
-                median=rounded(float(np.median(defined)), board.decimals) if len(defined) else None,
+                median=rounded_median(defined.tolist(), board.decimals),
             )
         )
     return found

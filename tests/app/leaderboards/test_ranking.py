@@ -108,12 +108,12 @@ def test_the_best_and_the_median_are_of_the_other_methods_as_shown() -> None:
     old = entry(0.95, **{car: 0.95})
     others = [
         entry(0.91111, is_complete=False, **{car: 0.91111}),
-        entry(0.40004, **{car: 0.40004, dog: 0.2}),
-        entry(0.30004, **{car: 0.30003, dog: 0.1}),
+        entry(0.40004, **{car: 0.40004, dog: 0.1201}),
+        entry(0.30004, **{car: 0.30003, dog: 0.11}),
     ]
     found = placement(board([own, old, *others]), result_of(own, old.submission_id))
     assert found.mean == Published(best=0.4, median=0.4), "the mean of an incomplete entry is never the best"
-    assert found.classes == {car: Published(0.9111, 0.4), dog: Published(0.2, 0.15)}
+    assert found.classes == {car: Published(0.9111, 0.4), dog: Published(0.1201, 0.1151)}
 
 
 def test_a_frozen_leaderboard_foretells_nothing() -> None:
