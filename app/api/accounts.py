@@ -13,7 +13,7 @@ from vocboard.app.accounts.own_data import stored_about
 from vocboard.app.accounts.viewer import Identity
 from vocboard.app.api.paging import ItemPage, Paging
 from vocboard.app.api.problems import problem_responses
-from vocboard.app.api.schemas.values import FromObject, Instant
+from vocboard.app.api.schemas.values import FromObject, Instant, without_defaults
 from vocboard.app.web.dependencies import AccountServiceDep, DatabaseDep
 from vocboard.app.web.identity import ApiIdentity, ApiOrganiser, ReadingUser, SubmittingUser
 
@@ -36,12 +36,10 @@ class Me(BaseModel):
 class AccountChanges(BaseModel):
     """Changes of the user's own account; what is left out stays."""
 
-    model_config = ConfigDict(extra="forbid")
+    model_config = ConfigDict(extra="forbid", json_schema_extra=without_defaults)
 
-    name: str | None = Field(
-        default=None, description="Name of the person. Submissions keep the names given with them."
-    )
-    affiliation: str | None = Field(default=None, description="Affiliation, filled in for new submissions.")
+    name: str = Field("", description="Name of the person. Submissions keep the names given with them.")
+    affiliation: str = Field("", description="Affiliation, filled in for new submissions; empty for none.")
 
 
 class WaitingRegistration(FromObject):
@@ -62,8 +60,8 @@ def me(identity: ApiIdentity) -> Me:
 
 @router.patch("/account", responses=problem_responses(400, 401, 403, 422), tags=["account"])
 def change_account(database: DatabaseDep, user: SubmittingUser, identity: ApiIdentity, changes: AccountChanges) -> Me:
-    """Change the name or the affiliation of the user's own account."""
-    given = {"name": user.name, "affiliation": user.affiliation, **changes.model_dump(exclude_none=True)}
+    """Change the name or the affiliation of the user's own account. Tokens need the scope `submit`."""
+    given = {"name": user.name, "affiliation": user.affiliation, **changes.model_dump(exclude_unset=True)}
     with database.writing() as session:
         changed = accounts.change_profile(session, user=user, **given)
     return _described(changed, identity)

@@ -5,7 +5,7 @@ the numbers of the quota. A slug is the name of a challenge in URLs.
 """
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from typing import Annotated, Any
 
@@ -86,7 +86,8 @@ class PhaseRules(BaseModel):
     )
     freeze: Freeze = Freeze.CLOSING
     freezes_at: Instant | None = Field(
-        default=None, description="When leaderboards stop changing; only if `freeze` is `date`."
+        default=None,
+        description="When leaderboards stop changing; only if `freeze` is `date`. Another `freeze` removes it.",
     )
     anonymous_until: Instant | None = Field(
         default=None, description="When leaderboards begin to show names; null for immediately."
@@ -182,6 +183,16 @@ def rules_of(challenge: Challenge) -> ChallengeRules:
     main = challenge.main_phase
     own = {name: getattr(challenge, name) for name in _OF_CHALLENGE}
     return ChallengeRules(**own, phase_title=main.title, **dict(rules_of_phase(main)))
+
+
+def given_rules(changes: Mapping[str, Any]) -> dict[str, Any]:
+    """Return changes of rules by name: without a date for another `freeze` than `date`, unless they give one.
+
+    >>> given_rules({"freeze": "never"}), given_rules({"freeze": "date"})
+    ({'freezes_at': None, 'freeze': 'never'}, {'freeze': 'date'})
+    """
+    needs_date = changes.get("freeze", Freeze.DATE) == Freeze.DATE
+    return dict(changes) if needs_date else {"freezes_at": None, **changes}
 
 
 def check_rules(checks: FieldChecks, rules: ChallengeRules, edition: Edition | None) -> ChallengeRules:

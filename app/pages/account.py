@@ -32,7 +32,7 @@ LIFETIMES_DAYS = (7, 30, 90, 365)
 DEFAULT_LIFETIME_DAYS = 90
 SCOPES = {
     Scope.READ: "see challenges, results and leaderboards",
-    Scope.SUBMIT: "upload, publish and withdraw submissions",
+    Scope.SUBMIT: "upload, publish and withdraw submissions; change your name and affiliation",
     Scope.ORGANISE: "create and change challenges",
 }
 

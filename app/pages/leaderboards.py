@@ -208,8 +208,21 @@ def ranking(board: Board, site: str) -> Markup:
 
 
 def hidden_page(request: Request, error: HiddenLeaderboardError) -> Response:
-    """Return the page of a leaderboard that will be visible later."""
-    return render(request, "hidden_leaderboard.html", status=error.status, challenge=error.challenge, phase=error.phase)
+    """Return the page of a leaderboard that will be visible later, with links to those of other phases."""
+    at = now()
+    others = [
+        phase
+        for phase in challenges.phases_of(error.challenge)
+        if phase.key != error.phase.key and phase.has_opened(at) and phase.is_leaderboard_visible(at)
+    ]
+    return render(
+        request,
+        "hidden_leaderboard.html",
+        status=error.status,
+        challenge=error.challenge,
+        phase=error.phase,
+        others=others,
+    )
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,7 +9,7 @@ from uuid import UUID
 from vocboard.app.accounts.people import normalised_email
 from vocboard.app.challenges import phase_people, service
 from vocboard.app.challenges.models import MAIN_PHASE, Admission, Detail, Freeze
-from vocboard.app.challenges.rules import PhaseRules
+from vocboard.app.challenges.rules import PhaseRules, given_rules
 from vocboard.app.database import now
 from vocboard.app.errors import NotFoundError
 from vocboard.app.organising import challenge_changes, phase_changes
@@ -110,7 +110,7 @@ def change_phase(at: Transaction) -> str | None:
     user, challenge, key = at.user, at.challenge, at.arguments.key
     before = service.phase_named(challenge, key)
     # Not `model_copy`, which would take the texts for what they name.
-    rules = PhaseRules(**{**before.rules.model_dump(), **_given_rules(at)})
+    rules = PhaseRules(**{**before.rules.model_dump(), **given_rules(_given_rules(at))})
     note = note_on_change(challenge, before, rules)
     challenge_changes.change_phase(
         at.session, challenge=challenge, user=user, key=key, title=at.arguments.title, change=lambda _rules: rules

@@ -1,13 +1,13 @@
 """Schemas for challenges and their phases."""
 
 import uuid
-from typing import Annotated, Any
+from typing import Annotated
 
 from pydantic import AliasPath, BaseModel, BeforeValidator, ConfigDict, Field
 
-from vocboard.app.api.schemas.values import Fraction, FromObject, Imported, Instant
+from vocboard.app.api.schemas.values import Fraction, FromObject, Imported, Instant, without_defaults
 from vocboard.app.challenges.models import MAIN_PHASE, Admission, Detail, Freeze, Visibility
-from vocboard.app.challenges.rules import DataLink, PhaseRules
+from vocboard.app.challenges.rules import DataLink, PhaseRules, given_rules
 from vocboard.app.challenges.service import ChallengeRules, PhaseState
 from vocboard.evaluator.editions import DeclarationKind, Metric, Task, Training
 
@@ -180,21 +180,16 @@ class ChallengeCopy(BaseModel):
     title: str = Field("", description="Title of the new challenge; by default that of the earlier one.")
 
 
-def _without_defaults(schema: dict[str, Any]) -> None:
-    for field in schema["properties"].values():
-        field.pop("default", None)  # of a new challenge; here, omitted fields are unchanged
-
-
 class ChallengeChanges(ChallengeRules):
     """Changes to a challenge. Omitted fields are unchanged; a date set to null is removed."""
 
-    model_config = ConfigDict(json_schema_extra=_without_defaults)
+    model_config = ConfigDict(json_schema_extra=without_defaults)
 
     title: str = ""
 
     def applied_to(self, rules: ChallengeRules) -> ChallengeRules:
         """Return the rules with what was given here."""
-        return rules.model_copy(update={name: getattr(self, name) for name in self.model_fields_set})
+        return rules.model_copy(update=given_rules({name: getattr(self, name) for name in self.model_fields_set}))
 
 
 class NewPhase(PhaseRules):
@@ -220,14 +215,14 @@ class NewPhase(PhaseRules):
 class PhaseChanges(PhaseRules):
     """Changes to a phase. Omitted fields are unchanged; a date set to null is removed."""
 
-    model_config = ConfigDict(json_schema_extra=_without_defaults)
+    model_config = ConfigDict(json_schema_extra=without_defaults)
 
     title: str = ""
 
     def applied_to(self, rules: PhaseRules) -> PhaseRules:
         """Return the rules with what was given here."""
         given = self.model_fields_set - {"title"}
-        return rules.model_copy(update={name: getattr(self, name) for name in given})
+        return rules.model_copy(update=given_rules({name: getattr(self, name) for name in given}))
 
 
 class NewAdmission(BaseModel):

@@ -27,6 +27,12 @@ class FromObject(BaseModel):
         return cls(**{name: getattr(found, name) for name in cls.model_fields if name not in given}, **given)
 
 
+def without_defaults(schema: dict[str, Any]) -> None:
+    """Remove the defaults from the JSON schema of changes, of which omitted fields are unchanged."""
+    for field in schema["properties"].values():
+        field.pop("default", None)
+
+
 class ImportedScores(FromObject):
     """That scores came in an archive, which the server cannot verify."""
 

@@ -33,6 +33,8 @@ OF_OTHER_THINGS = {
         ({"affiliation": ""}, 200),
         ({}, 200),
         ({"name": ""}, 422),
+        ({"name": None}, 422),
+        ({"affiliation": None}, 422),
         ({"name": "A\u202eda"}, 422),
         ({"name": "A" * 201}, 422),
         ({"email": "other@lab.example"}, 422),
@@ -40,7 +42,7 @@ OF_OTHER_THINGS = {
     ],
 )
 def test_name_and_affiliation_can_be_changed_and_nothing_else(
-    embedded_site: Site, changes: dict[str, str], status: int
+    embedded_site: Site, changes: dict[str, str | None], status: int
 ) -> None:
     with embedded_site.writing() as session:
         user = make_user(session, name="Ada Byron", affiliation="Laboratory")

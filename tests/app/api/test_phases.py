@@ -267,6 +267,19 @@ def test_a_draft_is_rehearsed_in_a_phase_that_is_chosen(world: World) -> None:
         assert offered == {f"/challenges/harbour/submit?phase={key}&rehearsal=true" for key in pages if key != here}
 
 
+def test_the_page_of_a_hidden_leaderboard_leads_to_those_that_are_visible(world: World) -> None:
+    world.client.patch(PATH, json={"leaderboard_from": later(2)})
+    for key, days in (("trial", -1), ("hidden", -1), ("final", 2)):
+        world.add(key, opens_at=later(days), leaderboard_from=later(2) if key == "hidden" else None)
+    with world.site.client() as visitor:
+        for path in ("", "/comp1"):
+            page = visitor.get(f"/challenges/harbour/leaderboards{path}?phase=main")
+            assert page.status_code == 403
+            [link] = html.fromstring(page.text).xpath('//main//a[contains(@href, "phase=")]/@href')
+            assert link == "/challenges/harbour/leaderboards?phase=trial"
+        assert visitor.get(link).status_code == 200
+
+
 def test_a_hidden_leaderboard_and_its_results_appear_on_their_date(world: World, clock: Clock) -> None:
     world.client.patch(PATH, json={"leaderboard_from": later(2)})
     with world.site.writing() as session:
@@ -381,6 +394,8 @@ def test_a_new_detail_level_after_the_freeze_is_noted(world: World) -> None:
         level = "mean" if path == PATH else "curves"
         note = world.client.patch(path, json={"detail": level}).json()["note"]
         assert note.startswith("Frozen leaderboards keep the detail level")
+        assert world.client.patch(path, json={"freeze": "closing"}).status_code == 200  # without the date
+        assert world.client.patch(path, json=frozen).status_code == 200
     assert "note" not in world.client.get(PATH).json()
 
 
