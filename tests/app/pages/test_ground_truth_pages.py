@@ -124,6 +124,7 @@ def test_the_reason_can_be_changed_when_a_rescore_is_applied(
     page = add_rescore(embedded_site, world, RescoreState.READY, report=REPORT)
     with signed_in(embedded_site, world.email) as client:
         assert re.search(r'<input id="reason"[^>]* value="Ten boxes corrected">', client.get(page).text)
+        assert "also while they are anonymous: name nobody." in client.get(page).text
         refused = send(client, page, f"{page}/apply", reason="x" * 2001)
         assert refused.status_code == 422
         assert "Reason: Use at most 2000 characters" in refused.text
@@ -396,7 +397,7 @@ def test_an_upload_with_a_reason_leads_to_its_rescore(embedded_site: Site, world
         assert upload(client, reason="Nobody has submitted").headers["location"] == f"{page}?done=truth"
         with embedded_site.writing() as session:
             make_published(session, session.merge(world.challenge), make_organiser(session), "Method", 0.5)
-        assert "Reason for the correction" in client.get(page).text
+        assert "leaderboards show the reason, also while they are anonymous: name nobody." in client.get(page).text
         refused = upload(client, reason="x" * 2001)
         assert (refused.status_code, "Use at most 2000 characters; this has 2001" in refused.text) == (422, True)
         assert "The edition was not changed" not in refused.text

@@ -104,6 +104,14 @@ def test_only_its_organisers_and_administrators_see_behind_a_challenge(embedded_
             assert client.get(f"/organise/{slug}/edit").status_code == status
 
 
+def test_pages_are_called_like_their_tabs(embedded_site: Site) -> None:
+    with embedded_site.writing() as session:
+        base, email = f"/organise/{make_challenge(session).slug}", make_user(session, role=Role.ADMINISTRATOR).email
+    with signed_in(embedded_site, email) as client:
+        assert "<h1>Activity</h1>" in client.get(f"{base}/log").text
+        assert "is under People → Organisers." in client.get(f"{base}/edit").text
+
+
 def test_ground_truth_before_the_worker_has_started_is_refused_with_a_reason(
     embedded_site: Site, organiser: str
 ) -> None:
