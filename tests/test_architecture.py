@@ -46,12 +46,9 @@ KIT_OF_A_TASK = ("example", "view")  # above the packages of the development kit
 TRUTH_OF_A_TASK = ("scoring", "metrics", "evidence", "ground_truth", "truth", *KIT_OF_A_TASK)
 # What has more of a result than its viewer may see; `app.evaluations.results` and `visibility` take that away.
 UNFILTERED_RESULTS = ("app.evaluations.curves", "app.evaluations.models", "app.evaluations.queries")
+# Of `evaluator.tasks.parts`: they import a module of every task by its name.
+LOADERS = ("task_classes", "task_modules", "task_parts")
 # The commands of an installed server; a participant's installation has none of the packages that these need.
-LOADERS = (
-    "task_classes",
-    "task_modules",
-    "task_parts",
-)  # of `evaluator.tasks.parts`: import a module of every task by its name
 SERVER_COMMANDS = ("admin", "beat", "demo", "health", "migrate", "serve", "worker")
 
 
