@@ -240,6 +240,10 @@ def test_chosen_methods_keep_their_colour_and_are_compared(board: Page) -> None:
     mean_of_dots = board.locator("tr.means circle")
     assert [mean_of_dots.nth(number).evaluate("dot => getComputedStyle(dot).fill") for number in (0, 1)] == colours
     expect(board.locator(".curve-plot g[class^=s]")).to_have_count(2)
+    board.set_viewport_size({"width": 390, "height": 800})
+    compared.first.get_by_role("link").first.evaluate("link => { link.textContent = 'long name '.repeat(9); }")
+    assert compared.first.locator(".remove").evaluate("link => link.scrollWidth <= link.clientWidth")
+    board.set_viewport_size({"width": 1280, "height": 800})
     board.get_by_role("link", name="Choose other methods").click()
     expect(bar.locator(".chips li")).to_have_text(names)
     bar.get_by_role("link", name="Clear").click()
