@@ -59,6 +59,14 @@ class Freeze(StrEnum):
     NEVER = "never"
 
 
+class OverallRank(StrEnum):
+    """How methods are ranked over all leaderboards of a phase that allow the same training data."""
+
+    NONE = "none"
+    MEAN_RANK = "mean_rank"
+    MEAN_SCORE = "mean_score"  # of scores, each divided by the best of its leaderboard
+
+
 class TruthState(StrEnum):
     """The states of a ground truth version."""
 
@@ -110,6 +118,7 @@ class Challenge(Base):
     decimals: Mapped[int]  # scores are fractions, rounded to these decimals in every view
     anywhere_on_earth: Mapped[bool] = mapped_column(default=False)  # dates are typed and shown in UTC-12, too
     statistics: Mapped[bool] = mapped_column(default=False)  # whether leaderboards show intervals and rank ranges
+    overall_rank: Mapped[OverallRank] = mapped_column(text_enum(OverallRank), default=OverallRank.NONE)
     statistics_requested_at: Mapped[datetime | None]  # when an organiser last asked for what had failed
     archived_at: Mapped[datetime | None]  # read-only from then on
     # Never shown: of the labels of methods on anonymous leaderboards, see `app.leaderboards.service.anonymous_label`.

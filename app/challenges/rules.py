@@ -12,7 +12,7 @@ from typing import Annotated, Any
 from pydantic import BaseModel, ConfigDict, Field
 
 from vocboard.app.accounts.people import normalised_email
-from vocboard.app.challenges.models import Admission, Challenge, ChallengePhase, Detail, Freeze, Visibility
+from vocboard.app.challenges.models import Admission, Challenge, ChallengePhase, Detail, Freeze, OverallRank, Visibility
 from vocboard.app.forms import MAX_LINK_LENGTH, FieldChecks, Instant, checked_link, is_address
 from vocboard.evaluator.editions import Edition
 
@@ -145,6 +145,7 @@ class ChallengeRules(PhaseRules):
         phase_title: what the main phase is called where there are several.
         anywhere_on_earth: whether dates are also shown, and typed, in the time zone UTC-12.
         statistics: whether leaderboards show intervals, rank ranges and which differences are larger than chance.
+        overall_rank: how methods are ranked over all leaderboards (`app.leaderboards.participation`).
     """
 
     title: str
@@ -162,6 +163,9 @@ class ChallengeRules(PhaseRules):
     phase_title: str = ""
     anywhere_on_earth: bool = False
     statistics: Annotated[bool, Field(description="Whether leaderboards show intervals and rank ranges.")] = True
+    overall_rank: OverallRank = Field(
+        default=OverallRank.NONE, description="How methods are ranked over all leaderboards of a phase."
+    )
 
     def challenge_columns(self) -> dict[str, Any]:
         """Return what `Challenge` has columns for; the others are in the row of the main phase."""

@@ -1,10 +1,16 @@
-"""Which methods entered which competitions, and how they did on different test sets, as the leaderboards show it."""
+"""Which methods entered which competitions, their ranks over all, and how they did on different test sets.
+
+All of it is computed from what the leaderboards show, so it tells nothing else.
+"""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
+from vocboard.app.challenges.models import OverallRank
 from vocboard.app.leaderboards.board import Board, BoardRow
 from vocboard.evaluator.editions import Competition
+from vocboard.evaluator.rules import Training
+from vocboard.evaluator.tasks.definitions import METRICS
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,6 +25,23 @@ class Participant:
     contributors: str
     affiliation: str
     places: dict[str, int] = field(default_factory=dict)
+
+    def is_on(self, board: Board) -> bool:
+        """Whether it entered the competition of a leaderboard."""
+        return board.competition.key in self.places
+
+
+@dataclass(frozen=True, slots=True)
+class Overall:
+    """How good a method is over several leaderboards.
+
+    Attributes:
+        value: the mean of its ranks, or the mean of its scores, each divided by the best of its leaderboard.
+        rank: of the value as it is shown: equals share the best.
+    """
+
+    value: float
+    rank: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,3 +89,45 @@ def compare_test_sets(boards: Mapping[str, Board], methods: Sequence[Participant
             if rows:
                 found.append(SetComparison(first, second, tuple(rows)))
     return found
+
+
+RANK_DECIMALS, SHARE_DECIMALS = 2, 3  # of overall values, as they are shown
+
+
+def overall(
+    boards: Sequence[Board], methods: Sequence[Participant], by: OverallRank
+) -> dict[Training, dict[int, Overall]]:
+    """Return how methods are ranked over the leaderboards that allow the same training data, if these are several.
+
+    Only methods that have a rank on each of these leaderboards, with all classes entered, are ranked.
+
+    Returns:
+        For each kind of training data, by place in `methods`.
+    """
+    groups: dict[Training, list[Board]] = {}
+    for board in boards:
+        groups.setdefault(board.competition.training, []).append(board)
+    if by is OverallRank.NONE:
+        return {}
+    return {training: _overall(group, methods, by) for training, group in groups.items() if len(group) > 1}
+
+
+def _overall(boards: Sequence[Board], methods: Sequence[Participant], by: OverallRank) -> dict[int, Overall]:
+    values = {}
+    for number, method in enumerate(methods):
+        rows = [board.rows[method.places[board.competition.key]] for board in boards if method.is_on(board)]
+        if len(rows) == len(boards) and all(row.is_complete and row.rank is not None for row in rows):
+            if by is OverallRank.MEAN_RANK:
+                values[number] = round(sum(row.rank or 0 for row in rows) / len(rows), RANK_DECIMALS)
+            else:
+                shares = [_share(board, row) for board, row in zip(boards, rows, strict=True)]
+                values[number] = -round(sum(shares) / len(shares), SHARE_DECIMALS)
+    in_order = sorted(values.values())
+    return {number: Overall(abs(value), in_order.index(value) + 1) for number, value in values.items()}
+
+
+def _share(board: Board, row: BoardRow) -> float:
+    """Return a mean divided by the best of its leaderboard; the reverse where lower is better; 1 for the best."""
+    best, mean = board.rows[0].mean.value or 0.0, row.mean.value or 0.0
+    smaller, larger = (mean, best) if METRICS[board.metric].higher_is_better else (best, mean)
+    return 1.0 if mean == best else smaller / larger

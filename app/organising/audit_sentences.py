@@ -45,6 +45,7 @@ _RULES = {
     "code_url": "link to the code",
     "anywhere_on_earth": "display of dates anywhere on Earth",
     "statistics": "display of intervals and rank ranges",
+    "overall_rank": "rank over all leaderboards",
 }
 _LONG = frozenset(
     {"description", "method_description", "edition_file", "organised_by", "citation", "data_links"}

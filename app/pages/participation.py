@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from math import inf
 from typing import Any
 
 from fastapi import APIRouter, Request
@@ -9,10 +10,18 @@ from fastapi.concurrency import run_in_threadpool
 from markupsafe import Markup
 from starlette.responses import Response
 
+from vocboard.app.challenges.models import OverallRank
 from vocboard.app.database import now
 from vocboard.app.leaderboards.board import Board, BoardRow
 from vocboard.app.leaderboards.current import CurrentBoard, HiddenLeaderboardError
-from vocboard.app.leaderboards.participation import Participant, SetComparison, compare_test_sets, participants
+from vocboard.app.leaderboards.participation import (
+    Overall,
+    Participant,
+    SetComparison,
+    compare_test_sets,
+    overall,
+    participants,
+)
 from vocboard.app.pages.board_rows import title_of
 from vocboard.app.pages.board_state import PER_PAGE
 from vocboard.app.pages.challenges import competitions_of, read_challenge, shown_on_all_tabs
@@ -21,6 +30,7 @@ from vocboard.app.pages.leaderboards import hidden_page
 from vocboard.app.pages.rendering import environment, render
 from vocboard.app.web.dependencies import BoardsDep, DatabaseDep
 from vocboard.app.web.identity import CurrentIdentity
+from vocboard.evaluator.rules import Training
 
 router = APIRouter()
 MAX_COMPARED = 50  # methods of a comparison of test sets
@@ -50,9 +60,13 @@ async def participation_page(
         first, shown = await boards.with_entries(slug, identity.user, phase_key=phase)
     except HiddenLeaderboardError as error:
         return await run_in_threadpool(hidden_page, request, error)
-    in_order = [current.board for current in shown]
+    found = [current.board for current in shown]
+    trainings = [board.competition.training for board in found]
+    in_order = sorted(found, key=lambda board: trainings.index(board.competition.training))
     number = int(page) if page.isascii() and page.isdigit() and len(page) < 7 else 1
-    tables = await boards.rendered(first, ("participation", phase, number), lambda: _tables(in_order, phase, number))
+    tables = await boards.rendered(
+        first, ("participation", phase, number), lambda: _tables(in_order, first.challenge.overall_rank, phase, number)
+    )
     challenge, organises, _, imported, files = await run_in_threadpool(read_challenge, database, slug, identity.user)
     head = shown_on_all_tabs(challenge, organises, imported, files, now())
     return await run_in_threadpool(_page, request, first, in_order, tables, phase, head)
@@ -77,18 +91,25 @@ def _page(
     )
 
 
-def _tables(found: Sequence[Board], phase: str | None, number: int) -> Markup:
+def _tables(found: Sequence[Board], by: OverallRank, phase: str | None, number: int) -> Markup:
     methods = participants(found)
+    ranked = overall(found, methods, by)
+    order = sorted(range(len(methods)), key=lambda number: (_group(found, methods[number]), _best(ranked, number)))
     pages = max(-(-len(methods) // PER_PAGE), 1)
     number = min(max(number, 1), pages)
-    shown = methods[(number - 1) * PER_PAGE : number * PER_PAGE]
-    rows = [(method, [_row(board, method) for board in found]) for method in shown]
+    shown = order[(number - 1) * PER_PAGE : number * PER_PAGE]
+    rows = [
+        (methods[place], [_row(board, methods[place]) for board in found], [one.get(place) for one in ranked.values()])
+        for place in shown
+    ]
     sets = [_compared(each) for each in compare_test_sets({each.competition.key: each for each in found}, methods)]
     template = environment().get_template("participation_tables.html")
     return Markup(  # noqa: S704  # the template escapes
         template.render(
             boards=found,
             rows=rows,
+            overall=list(ranked),
+            by=by.value,
             title_of=title_of,
             sets=sets,
             count=len(methods),
@@ -99,6 +120,18 @@ def _tables(found: Sequence[Board], phase: str | None, number: int) -> Markup:
             decimals=found[0].decimals if found else 0,
         )
     )
+
+
+def _group(boards: Sequence[Board], method: Participant) -> int:
+    """Return where the columns begin that have the most of a method's results, by training data."""
+    entered = [board.competition.training for board in boards if method.is_on(board)]
+    most = max(entered, key=entered.count)
+    return next(place for place, board in enumerate(boards) if board.competition.training is most)
+
+
+def _best(ranked: Mapping[Training, Mapping[int, Overall]], number: int) -> float:
+    """Return the best overall rank of a method; methods without one are last."""
+    return min((one[number].rank for one in ranked.values() if number in one), default=inf)
 
 
 def _row(board: Board, method: Participant) -> BoardRow | None:

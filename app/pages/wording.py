@@ -128,6 +128,7 @@ FIELD_LABELS = {
     "leaderboard_from": "Leaderboard visible from",
     "min_account_days": "Minimum age of accounts, in days",
     "anonymous_until": "Anonymous until",
+    "overall_rank": "Rank over all leaderboards",
     "ladder_percent": "Ladder mechanism",
     "ladder_step": "Ladder mechanism",
     "phase_title": "Name of the main phase",

@@ -12,7 +12,7 @@ from uuid import UUID
 
 from vocboard.app.challenges import ground_truth, queries, service
 from vocboard.app.challenges.ground_truth import needs_confirmation
-from vocboard.app.challenges.models import MAIN_PHASE, Detail, GroundTruthVersion, TruthState, Visibility
+from vocboard.app.challenges.models import MAIN_PHASE, Detail, GroundTruthVersion, OverallRank, TruthState, Visibility
 from vocboard.app.challenges.rules import DataLink
 from vocboard.app.database import Database
 from vocboard.app.organising import challenge_changes
@@ -137,6 +137,11 @@ def data_link(text: str) -> DataLink:
         dest="statistics",
         action="store_false",
         help="leave intervals and rank ranges out of the leaderboards",
+    ),
+    rule(
+        "--overall-rank",
+        choices=list(map(str, OverallRank)),
+        help="how methods are ranked over all leaderboards (default: none)",
     ),
     rule(
         "--detail",

@@ -116,6 +116,7 @@ def _texts(title: str) -> Rules:
         title: of its edition.
     """
     return {
+        "overall_rank": "mean_score",
         "summary": "Random scenes of ellipses: try everything that this server does.",
         "description": DESCRIPTION.format(title=title),
         "organised_by": "Demo Organiser, vocboard demo",

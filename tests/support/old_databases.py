@@ -22,6 +22,7 @@ _VALUES: Mapping[str, Mapping[str, Any]] = {
     "challenges": {
         "edition": "voc2007",
         "visibility": "public",
+        "overall_rank": "mean_rank",
         "detail": "classes",
         "decimals": 4,
         "freeze": "never",

@@ -6,7 +6,7 @@ from typing import Annotated
 from pydantic import AliasPath, BaseModel, BeforeValidator, ConfigDict, Field
 
 from vocboard.app.api.schemas.values import Fraction, FromObject, Imported, Instant, without_defaults
-from vocboard.app.challenges.models import MAIN_PHASE, Admission, Detail, Freeze, Visibility
+from vocboard.app.challenges.models import MAIN_PHASE, Admission, Detail, Freeze, OverallRank, Visibility
 from vocboard.app.challenges.rules import DataLink, PhaseRules, given_rules
 from vocboard.app.challenges.service import ChallengeRules, PhaseState
 from vocboard.evaluator.editions import DeclarationKind, Metric, Task, Training
@@ -130,6 +130,7 @@ class ChallengeSummary(FromObject):
     detail: Detail = Field(description="Detail level of results for participants and visitors.")
     anywhere_on_earth: bool = Field(description="Whether pages also show dates in the time zone UTC-12.")
     statistics: bool = Field(description="Whether leaderboards show intervals and rank ranges.")
+    overall_rank: OverallRank = Field(description="How methods are ranked over all leaderboards of a phase.")
     imported: Imported
     current_phase: str = Field(description="Key of the phase for uploads that name no phase.")
     phases: list[Phase]

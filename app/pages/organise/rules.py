@@ -12,7 +12,7 @@ from starlette.responses import Response
 
 from vocboard.app.challenges import service as challenges
 from vocboard.app.challenges.editions import own_edition
-from vocboard.app.challenges.models import MAIN_PHASE, Admission, Challenge, Detail, Freeze, Visibility
+from vocboard.app.challenges.models import MAIN_PHASE, Admission, Challenge, Detail, Freeze, OverallRank, Visibility
 from vocboard.app.challenges.phases import Phase
 from vocboard.app.challenges.rules import (
     DATES,
@@ -59,6 +59,11 @@ FREEZES = (
     (Freeze.NEVER.value, "Never"),
 )
 SHARED, SEPARATE = "shared", "separate"
+OVERALL_RANKS = (
+    (OverallRank.NONE.value, "None"),
+    (OverallRank.MEAN_RANK.value, "By the mean of the ranks"),
+    (OverallRank.MEAN_SCORE.value, "By the mean of the scores, each in per cent of the best on its leaderboard"),
+)
 SHARED_QUOTA = (
     (SHARED, "Shared by competitions with the same ground truth, such as comp3 and comp4"),
     (SEPARATE, "Each competition has its own"),
@@ -200,6 +205,7 @@ def _challenge_as_typed(rules: ChallengeRules) -> dict[str, Any]:
         "visibility": rules.visibility.value,
         "phase_title": rules.phase_title,
         "statistics": SHOWN if rules.statistics else LEFT_OUT,
+        "overall_rank": rules.overall_rank.value,
         "zone": EARTH_ZONE if rules.anywhere_on_earth else UTC_ZONE,
     }
 
@@ -228,6 +234,7 @@ class ChallengeForm(PhaseFields):
     visibility: str = OF_A_NEW_CHALLENGE["visibility"]
     phase_title: str = ""
     statistics: str = OF_A_NEW_CHALLENGE["statistics"]
+    overall_rank: str = OF_A_NEW_CHALLENGE["overall_rank"]
     zone: str = UTC_ZONE
     preview: str = ""  # not empty if the description is to be shown, and nothing stored
 
@@ -265,6 +272,7 @@ class ChallengeForm(PhaseFields):
             phase_title=self.phase_title,
             anywhere_on_earth=is_on_earth,
             statistics=self.statistics == SHOWN,
+            overall_rank=chosen(OverallRank, self.overall_rank, "overall_rank", wrong),
             **self.read(wrong, formats.ANYWHERE_ON_EARTH if is_on_earth else UTC),
         )
         if wrong:
@@ -463,6 +471,7 @@ def _challenge_form(
         visibilities=VISIBILITIES,
         zones=ZONES,
         statistics=STATISTICS,
+        overall_ranks=OVERALL_RANKS,
         **choices(challenges.edition_of(challenge) if challenge else _edition_of(form)),
     )
 

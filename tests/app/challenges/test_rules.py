@@ -8,7 +8,16 @@ import pytest
 from fastapi.routing import iter_route_contexts
 
 from vocboard.app.api.schemas.challenges import ChallengeChanges, NewChallenge
-from vocboard.app.challenges.models import MAIN_PHASE, Admission, Challenge, ChallengePhase, Detail, Freeze, Visibility
+from vocboard.app.challenges.models import (
+    MAIN_PHASE,
+    Admission,
+    Challenge,
+    ChallengePhase,
+    Detail,
+    Freeze,
+    OverallRank,
+    Visibility,
+)
 from vocboard.app.challenges.rules import RESERVED_SLUGS, SLUG, ChallengeRules, DataLink, check_slug
 from vocboard.app.forms import FieldChecks
 from vocboard.app.main import create_app
@@ -47,6 +56,7 @@ RULES = ChallengeRules(
     phase_title="Validation",
     anywhere_on_earth=True,
     statistics=False,
+    overall_rank=OverallRank.MEAN_RANK,
 )
 
 

@@ -11,7 +11,7 @@ from lxml import html
 from tests.support.browsing import from_here, send_form, signed_in, token_of
 from tests.support.factories import make_challenge, make_organiser
 from tests.support.site import Site
-from vocboard.app.challenges.models import Admission, Detail, Freeze, Visibility
+from vocboard.app.challenges.models import Admission, Detail, Freeze, OverallRank, Visibility
 from vocboard.app.challenges.phases import phase_named
 from vocboard.app.challenges.rules import ChallengeRules, DataLink, PhaseRules, rules_of
 from vocboard.app.database import now
@@ -33,6 +33,7 @@ NOT_DEFAULT: dict[str, Any] = {
     "phase_title": "Test",
     "anywhere_on_earth": True,
     "statistics": False,
+    "overall_rank": OverallRank.MEAN_SCORE,
     "competitions": ("comp1",),
     "opens_at": START,
     "closes_at": START + timedelta(days=1),

@@ -19,7 +19,7 @@ from tests.support.filled_databases import furnish
 from tests.support.phases import main_phase
 from tests.support.scored import store_scores
 from tests.support.site import Site, serving
-from vocboard.app.challenges.models import Challenge, Detail, Visibility
+from vocboard.app.challenges.models import Challenge, Detail, OverallRank, Visibility
 from vocboard.app.database import now
 from vocboard.app.settings import Settings
 from vocboard.app.submissions.models import Submission
@@ -153,6 +153,7 @@ def test_two_test_sets_are_compared(embedded_site: Site) -> None:
         challenge = make_challenge(
             session, slug="voc2005", edition="VOC2005", competitions=["comp1", "comp2"], title="VOC2005"
         )
+        challenge.overall_rank = OverallRank.MEAN_RANK
         # The last two are not compared: each was scored on one of the test sets only.
         for number, achieved in enumerate(
             ({"comp1": 0.9, "comp2": 0.6}, {"comp1": 0.7, "comp2": 0.75}, {"comp1": 0.5}, {"comp2": 0.5})
@@ -167,6 +168,8 @@ def test_two_test_sets_are_compared(embedded_site: Site) -> None:
         page = html.fromstring(client.get("/challenges/voc2005/leaderboards").text)
         board = client.get("/challenges/voc2005/leaderboards/comp1?metric=equal_error_rate").text
     assert page.xpath("//h2/text()") == ["All leaderboards", "test1 against test2: Classification, trainval"]
+    ranked = page.xpath("//table[contains(@class,'matrix')]/tbody/tr/td[1]")
+    assert [cell.text_content() for cell in ranked] == ["1.50 #1", "1.50 #1", "– ", "– "]
     rows = page.xpath("//table[contains(@class,'compare')]/tbody/tr")
     values = [[cell.text_content() for cell in row.xpath("td[contains(@class,'value')]")] for row in rows]
     assert values == [["90.00", "60.00", "−30.00"], ["70.00", "75.00", "+5.00"]]
