@@ -3,8 +3,7 @@
 Each class, part and action has its own colour, so that the example methods can learn them.
 """
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 
 import numpy as np
@@ -31,12 +30,6 @@ _VIEWS = ("Frontal", "Rear", "Left", "Right")
 _SAMPLES = task_modules("sample")  # of tasks that need other files than images, annotations, label maps and image sets
 
 
-@dataclass(frozen=True, slots=True)
-class _Scene:
-    image: str
-    record: ImageRecord
-
-
 def write_sample_tree(edition: Edition, directory: Path) -> Path:
     """Write `directory/<edition>/`, and return that path."""
     tree = directory / edition.name
@@ -46,14 +39,14 @@ def write_sample_tree(edition: Edition, directory: Path) -> Path:
     random = np.random.default_rng(0)
     sets = tuple(dict.fromkeys(("train", "val", *image_sets_of(edition))))
     for number, image_set in enumerate(sets):
-        scenes = [_scene(edition, f"{number * IMAGES + place + 1:06}", place, random) for place in range(IMAGES)]
-        for scene in scenes:
-            (tree / "Annotations" / f"{scene.image}.xml").write_text(xml_of(scene.image, scene.record, edition.name))
-            picture, maps = _drawn(scene, edition, random)
-            picture.save(tree / "JPEGImages" / f"{scene.image}.jpg", quality=90)
+        records = {f"{number * IMAGES + place + 1:06}": _record(edition, place, random) for place in range(IMAGES)}
+        for image, record in records.items():
+            (tree / "Annotations" / f"{image}.xml").write_text(xml_of(image, record, edition.name))
+            picture, maps = _drawn(record, edition, random)
+            picture.save(tree / "JPEGImages" / f"{image}.jpg", quality=90)
             for folder in map_folders:
-                (tree / folder / f"{scene.image}.png").write_bytes(indexed_png(maps[folder]))
-        for name, lines in _lists(for_image_set(edition, image_set), image_set, scenes):
+                (tree / folder / f"{image}.png").write_bytes(indexed_png(maps[folder]))
+        for name, lines in _other_files(for_image_set(edition, image_set), image_set, records):
             (tree / name).parent.mkdir(parents=True, exist_ok=True)
             (tree / name).write_text("".join(f"{line}\n" for line in lines))
     return tree
@@ -76,7 +69,7 @@ def _tasks(edition: Edition) -> list[Task]:
     return list(dict.fromkeys(competition.task for competition in edition.competitions.values()))
 
 
-def _scene(edition: Edition, image: str, place: int, random: np.random.Generator) -> _Scene:
+def _record(edition: Edition, place: int, random: np.random.Generator) -> ImageRecord:
     """Return a scene. The class of its first object is the next one in turn, so that each set has each class."""
     kinds = [place % len(edition.classes), *random.integers(0, len(edition.classes), _OBJECTS - 1).tolist()]
     tasks = _tasks(edition)
@@ -100,7 +93,7 @@ def _scene(edition: Edition, image: str, place: int, random: np.random.Generator
                 else {},
             )
         )
-    return _Scene(image, ImageRecord((WIDTH, HEIGHT), tuple(objects)))
+    return ImageRecord((WIDTH, HEIGHT), tuple(objects))
 
 
 def _parts(edition: Edition, box: tuple[int, int, int, int]) -> Iterator[PartRecord]:
@@ -120,7 +113,7 @@ def _texts(box: tuple[int, int, int, int]) -> tuple[str, str, str, str]:
 
 
 def _drawn(
-    scene: _Scene, edition: Edition, random: np.random.Generator
+    record: ImageRecord, edition: Edition, random: np.random.Generator
 ) -> tuple[Image.Image, Mapping[str, NDArray[np.uint8]]]:
     """Return a picture of the scene, and its label maps by folder."""
     noise = random.integers(90, 130, (HEIGHT // 4, WIDTH // 4, 3), dtype=np.uint8).repeat(4, 0).repeat(4, 1)
@@ -130,7 +123,7 @@ def _drawn(
     number: Mapping[str, int] = {
         name: place for place, name in enumerate((*edition.classes, *edition.parts, *edition.actions, PERSON), start=1)
     }
-    for index, each in enumerate(scene.record.objects, start=1):
+    for index, each in enumerate(record.objects, start=1):
         box = [int(side) - 1 for side in each.box]
         on_picture.rectangle(box, fill=colours[number[each.name]])
         if each.name in edition.classes:
@@ -144,9 +137,10 @@ def _drawn(
     return picture, dict(zip(LABEL_MAPS, map(np.asarray, maps), strict=True))
 
 
-def _lists(edition: Edition, image_set: str, scenes: Sequence[_Scene]) -> Iterator[tuple[str, Iterable[str]]]:
+def _other_files(
+    edition: Edition, image_set: str, records: Mapping[str, ImageRecord]
+) -> Iterator[tuple[str, Iterable[str]]]:
     """Yield names and lines of the other files of an image set; the first object of an image is the person."""
-    records = {scene.image: scene.record for scene in scenes}
     for task, rules in {competition.task: competition.rules for competition in edition.competitions.values()}.items():
         key = (task, image_set)
         yield file_of(edition, key), [f"{image} 1" if TASKS[task].names_people(rules) else image for image in records]
