@@ -25,6 +25,8 @@ from vocboard.migrations import upgrade
 from vocboard.migrations.run import config
 
 REVISIONS = [each.revision for each in ScriptDirectory.from_config(config("sqlite://")).walk_revisions()][::-1]
+# From where everything is migrated in one transaction: each of the newest, and some of those that no longer change.
+STARTS = [*REVISIONS[:-6:6], *REVISIONS[-6:]]
 
 
 @pytest.fixture(params=["sqlite", pytest.param("postgres", marks=pytest.mark.services)])
@@ -84,11 +86,9 @@ def copies(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[tuple[str
         server.drop_database(each)
 
 
-def test_a_filled_database_of_each_revision_is_migrated_in_one_transaction(
-    copies: tuple[str, Callable[[], str]],
-) -> None:
+def test_a_filled_database_is_migrated_in_one_transaction(copies: tuple[str, Callable[[], str]]) -> None:
     empty, copy = copies
-    for revision in REVISIONS:
+    for revision in STARTS:
         command.upgrade(config(empty), revision)
         url = copy()
         expected = filled(url, revision)

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from tests.evaluator.uploads import add, any_edition, codes, directory, errors, image_sets, label_map, tar, zipped
-from tests.support.golden import CASES, golden, golden_truth
+from tests.support.golden import CASES_IN_TIERS, golden, golden_truth
 from vocboard.evaluator.editions import load
 from vocboard.evaluator.image_sets import ImageSets
 from vocboard.evaluator.problems import has_errors
@@ -200,7 +200,7 @@ class TestWrongArchive:
         assert codes(problems) == [("not_an_archive", None, None)]
 
 
-@pytest.mark.parametrize("name", CASES)
+@pytest.mark.parametrize("name", CASES_IN_TIERS)
 class TestGoldenCase:
     def test_results_are_valid_by_either_list_of_images_with_the_same_warnings(self, name: str) -> None:
         case = golden(name)

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from tests.support.golden import CASES, golden, golden_truth
+from tests.support.golden import CASES_IN_TIERS, golden, golden_truth
 from vocboard.evaluator.editions import load
 from vocboard.evaluator.evaluation import evaluate
 from vocboard.evaluator.image_sets import ImageSet, ImageSets
@@ -39,7 +39,7 @@ def stored(name: str) -> io.BytesIO:
     return file
 
 
-@pytest.mark.parametrize("name", CASES)
+@pytest.mark.parametrize("name", CASES_IN_TIERS)
 def test_columns_are_always_the_same_and_their_scores_are_those_of_the_archive(name: str) -> None:
     case, truth = golden(name), golden_truth(name)
     edition, columns = load(case.edition), stored(name)

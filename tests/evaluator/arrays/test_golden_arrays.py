@@ -7,14 +7,14 @@ import pytest
 
 import vocboard
 from tests.evaluator.arrays.from_files import arrays_of
-from tests.support.golden import CASES, golden, golden_truth
+from tests.support.golden import CASES_IN_TIERS, golden, golden_truth
 
 
 def without_problems(evaluation: dict[str, Any]) -> dict[str, Any]:
     return {key: value for key, value in evaluation.items() if key != "problems"}
 
 
-@pytest.mark.parametrize("name", CASES)
+@pytest.mark.parametrize("name", CASES_IN_TIERS)
 def test_arrays_have_the_scores_of_the_files(name: str) -> None:
     case = golden(name)
     edition = vocboard.load_edition(case.edition)

@@ -7,7 +7,7 @@ from functools import cache
 import numpy as np
 import pytest
 
-from tests.support.golden import CASES, golden, golden_truth
+from tests.support.golden import CASES_IN_TIERS, golden, golden_truth
 from vocboard.evaluator.editions import load
 from vocboard.evaluator.evaluation import read_for_scoring, score_results
 from vocboard.evaluator.evidence.evidence import Evidence
@@ -28,7 +28,7 @@ def scored(name: str) -> tuple[Mapping[str, CompetitionScores], Mapping[str, Evi
     return evaluation.scores, collect_evidence(read.results, edition, truth, confusions)
 
 
-@pytest.mark.parametrize("name", CASES)
+@pytest.mark.parametrize("name", CASES_IN_TIERS)
 def test_scores_from_evidence_are_the_evaluations_to_the_last_bit(name: str) -> None:
     scores, collected = scored(name)
     edition = load(golden(name).edition)
