@@ -79,6 +79,7 @@ WEB: Mapping[str, tuple[str, ...]] = {
     "board_differences": READ,
     "board_agreements": READ,
     "image_set_comparisons": READ,
+    "showcase_drawings": READ,
     "submission_sequences": READ,
     "public_curves": READ,
     "public_confusion_matrices": READ,
@@ -121,6 +122,8 @@ WORKER: Mapping[str, tuple[str, ...]] = {
     "board_differences": ADD_AND_DELETE,
     "board_agreements": ADD_AND_DELETE,
     "image_set_comparisons": ADD_AND_DELETE,
+    "challenge_files": ("SELECT (challenge_id, kind, name)",),  # which images its showcase has
+    "showcase_drawings": ALL,
     "submission_sequences": ALL,
     "public_curves": ADD_AND_DELETE,
     "public_confusion_matrices": ADD_AND_DELETE,

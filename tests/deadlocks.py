@@ -53,7 +53,7 @@ from vocboard.app.submissions.models import State, Submission
 from vocboard.evaluator.editions import load
 from vocboard.migrations import upgrade
 from vocboard.worker import evaluation
-from vocboard.worker.columns import Uploaded
+from vocboard.worker.stored_columns import Uploaded
 from vocboard.worker.work import work_next
 
 SITE = "https://voc.example.org"

@@ -32,12 +32,12 @@ from vocboard.app.leaderboards.statistics import Failure, Statistics
 from vocboard.app.storage.archives import DamagedArchiveError
 from vocboard.evaluator.evidence.evidence import Evidence
 from vocboard.worker import image_sets, replicates
-from vocboard.worker.columns import UnscorableError
 from vocboard.worker.combinations import with_combinations
 from vocboard.worker.comparisons import Computed, statistics_of
 from vocboard.worker.failure_reasons import technical_reason
 from vocboard.worker.process import MoreUrgentError, Process
 from vocboard.worker.replicates import NoReplicatesError, Source
+from vocboard.worker.stored_columns import UnscorableError
 
 TURN = timedelta(seconds=3)  # what is computed between turns has to be read again
 

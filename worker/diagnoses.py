@@ -20,10 +20,10 @@ from vocboard.app.jobs.service import Claim
 from vocboard.app.storage.archives import DamagedArchiveError
 from vocboard.app.submissions.models import Submission
 from vocboard.worker import columns, ground_truth_files, replicates
-from vocboard.worker.columns import UnscorableError
 from vocboard.worker.failure_reasons import technical_reason
 from vocboard.worker.ground_truth_directory import GroundTruthDirectory
 from vocboard.worker.process import Process
+from vocboard.worker.stored_columns import UnscorableError
 
 _log = logging.getLogger(__name__)
 

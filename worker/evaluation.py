@@ -25,9 +25,10 @@ from vocboard.app.submissions import queue
 from vocboard.app.submissions.models import Submission
 from vocboard.evaluator.editions import Edition
 from vocboard.worker import ground_truth_files
-from vocboard.worker.columns import OutdatedArchiveError, UnscorableError, Uploaded, evaluate
+from vocboard.worker.columns import evaluate
 from vocboard.worker.failure_reasons import technical_reason
 from vocboard.worker.process import Process
+from vocboard.worker.stored_columns import OutdatedArchiveError, UnscorableError, Uploaded
 
 RETURNED = "This submission does not count against your quota."
 GIVEN_BACK = "Your submission was not the cause and does not count against your quota. The error has been logged."

@@ -12,7 +12,7 @@ from celery.exceptions import SoftTimeLimitExceeded
 
 from vocboard.app.intake.reading import StoppedProcessError
 from vocboard.app.storage.archives import DamagedArchiveError
-from vocboard.worker.columns import UnscorableError
+from vocboard.worker.stored_columns import UnscorableError
 
 _PACKAGE = Path(__file__).resolve().parents[1]
 _ABOUT_THE_UPLOAD = (UnscorableError, DamagedArchiveError, StoppedProcessError)

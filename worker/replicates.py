@@ -42,7 +42,8 @@ from vocboard.evaluator.statistics.influence import influences
 from vocboard.evaluator.statistics.intervals import MIN_IMAGES, ReplicatedMeasure, mean_of_defined
 from vocboard.evaluator.stored_results.columns_file import ColumnsError, ColumnsFile, ColumnsWriter
 from vocboard.worker import ground_truth_files
-from vocboard.worker.columns import MAX_EVIDENCE_BYTES, Uploaded, collect
+from vocboard.worker.columns import MAX_EVIDENCE_BYTES, collect
+from vocboard.worker.stored_columns import Uploaded
 
 MAX_BYTES = 256 * 1024**2
 _SCORES, _BY_CLASS, _BIASES, _FOUND, _FOUND_IN = "scores", "per_class", "biases", "found", "found_in"

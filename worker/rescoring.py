@@ -24,9 +24,10 @@ from vocboard.app.rescores.batches import Batch, Item
 from vocboard.evaluator import VERSION
 from vocboard.evaluator.scoring import Evaluation
 from vocboard.worker import ground_truth_files
-from vocboard.worker.columns import OutdatedArchiveError, UnscorableError, Uploaded, evaluate
+from vocboard.worker.columns import evaluate
 from vocboard.worker.failure_reasons import technical_reason
 from vocboard.worker.process import Process
+from vocboard.worker.stored_columns import OutdatedArchiveError, UnscorableError, Uploaded
 
 TURN = timedelta(seconds=1)
 TOOK_TOO_LONG = "The evaluation took longer than the server allows."

@@ -24,10 +24,10 @@ from vocboard.evaluator.statistics import sequence as comparison
 from vocboard.evaluator.statistics.influence import influences
 from vocboard.evaluator.statistics.intervals import ReplicatedScore, mean_of_defined
 from vocboard.worker import replicates
-from vocboard.worker.columns import UnscorableError
 from vocboard.worker.comparisons import TOLERANCE, shown_change
 from vocboard.worker.process import MoreUrgentError, Process
 from vocboard.worker.replicates import NoReplicatesError
+from vocboard.worker.stored_columns import UnscorableError
 
 TURN = timedelta(seconds=3)  # what is computed between turns has to be read again
 

@@ -2,7 +2,7 @@
 
 from functools import partial
 
-from vocboard.app.evaluations import exact_copies, scorings
+from vocboard.app.evaluations import exact_copies, scorings, showcase
 from vocboard.app.jobs import heartbeats
 from vocboard.app.jobs import service as jobs
 from vocboard.app.jobs.service import Claim
@@ -41,6 +41,7 @@ def sweep(process: Process) -> None:
         removal.remove_unneeded,
         scorings.start_scorings,
         partial(rescores.add_missing, evaluator_version=VERSION),
+        showcase.add_outdated,
         statistics.add_outdated,
         sequence_queue.mark_changed,
         jobs.remove_old,

@@ -27,6 +27,7 @@ from vocboard.worker import (
     mail,
     rescoring,
     sequences,
+    showcase,
     sweep,
 )
 from vocboard.worker.process import MoreUrgentError, Process
@@ -61,6 +62,7 @@ WORK: Mapping[Kind, Work] = {
     Kind.EVALUATION: Work(evaluation.run, evaluation.give_up),
     Kind.RESCORE: Work(rescoring.step),
     Kind.BATCH: Work(rescoring.evaluate_batch, rescoring.give_up),
+    Kind.SHOWCASE: Work(showcase.run, showcase.give_up),
     Kind.STATISTICS: Work(board_statistics.run, board_statistics.give_up),
     Kind.DIAGNOSIS: Work(diagnoses.run, diagnoses.give_up),
     Kind.SEQUENCES: Work(sequences.run, sequences.give_up),

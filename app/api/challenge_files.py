@@ -31,7 +31,8 @@ UPLOAD_FORM = upload_form(
             "enum": [kind.value for kind in models.FileKind],
             "default": models.FileKind.DATA.value,
             "description": "`data`: to download. `cover`: the picture at the top of the challenge's pages, which takes "
-            "the place of the earlier one. `logo`: of an organiser or a sponsor.",
+            "the place of the earlier one. `logo`: of an organiser or a sponsor. `showcase`: a public test image "
+            "that results are drawn on, named by its identifier in the test set.",
         },
         "audience": {
             "enum": [audience.value for audience in models.Audience],
@@ -43,8 +44,8 @@ UPLOAD_FORM = upload_form(
         FILE_FIELD: {
             "type": "string",
             "format": "binary",
-            "description": "Send it after the other fields. Covers and logos are PNG, JPEG or WebP, and are re-encoded "
-            "as WebP, without metadata.",
+            "description": "Send it after the other fields. Pictures are PNG, JPEG or WebP, and are re-encoded as "
+            "WebP, without metadata.",
         },
     },
     required=[FILE_FIELD],
@@ -97,7 +98,7 @@ def list_files(database: DatabaseDep, viewer: Viewer, slug: str, paging: Paging)
 async def upload_file(
     request: Request, response: Response, intake: IntakeDep, organised: OrganisedByToken
 ) -> ChallengeFile:
-    """Upload a file of a challenge: data, a cover or a logo. For its organisers."""
+    """Upload a file of a challenge: data, a picture of its pages or of its showcase. For its organisers."""
     file_id = await take_file(intake, request, slug=organised.slug, user=organised.user)
     address = request.app.url_path_for("get_file", slug=organised.slug, file_id=str(file_id))
     response.headers["Location"] = address

@@ -13,6 +13,8 @@ from vocboard.app.api.phases import PhaseKey
 from vocboard.app.api.problems import problem_responses
 from vocboard.app.api.schemas import submissions as schemas
 from vocboard.app.api.submission_views import OwnSubmission, accepted, details, summary
+from vocboard.app.challenges import files
+from vocboard.app.evaluations import showcase
 from vocboard.app.intake.accepting import Destination
 from vocboard.app.intake.service import SubmissionRequest
 from vocboard.app.organising import moderation
@@ -226,6 +228,19 @@ def get_flickr_images(database: DatabaseDep, user: ReadingUser, submission_id: u
     with database.reading() as session:
         listed = describing.listed_images(session, submission_id=submission_id, user=user)
     return Response(listed, media_type="text/plain")
+
+
+@router.get("/submissions/{submission_id}/showcase", responses=problem_responses(401, 403, 404))
+def get_showcase(database: DatabaseDep, viewer: Viewer, submission_id: uuid.UUID) -> schemas.Showcase:
+    """Return what a submission found on the images of its challenge's showcase. It reveals no ground truth.
+
+    Results that you may not see are left out; so are those that are not drawn yet, some seconds after the scoring.
+    """
+    with database.reading() as session:
+        submission = queries.get_for(session, submission_id, viewer)
+        images = files.showcase_of(session, submission.challenge_id)
+        drawings = showcase.visible_drawings(session, [submission_id], viewer).get(submission_id, {})
+    return schemas.Showcase.of_drawings(submission.challenge.slug, images, drawings)
 
 
 @router.get(

@@ -1,4 +1,4 @@
-"""Files of a challenge that its organisers upload: data to download, a cover, and logos.
+"""Files of a challenge that its organisers upload: data to download, a cover, logos, and images of the showcase.
 
 Their contents are in the archive store. `app.intake.organisers` receives them, `app.intake.challenge_files` decides who
 may download them.
@@ -14,19 +14,22 @@ from sqlalchemy.orm import Session
 
 from vocboard.app.accounts.models import User
 from vocboard.app.audit import service as audit
+from vocboard.app.challenges.ground_truth import test_images
 from vocboard.app.challenges.models import Audience, Challenge, ChallengeFile, FileKind
 from vocboard.app.challenges.phases import lock_to_change, require_not_archived
-from vocboard.app.errors import ConflictError, NotFoundError, TooLargeError
+from vocboard.app.errors import ConflictError, InvalidInputError, NotFoundError, TooLargeError
 from vocboard.app.forms import FieldChecks, chosen, cleaned, tidied
 from vocboard.app.settings import MEBIBYTE
 from vocboard.evaluator.byte_sizes import size_text
 
 MAX_FILES = 100  # of a challenge
+MAX_SHOWCASE_IMAGES = 12
 MAX_NAME_LENGTH, MAX_TITLE_LENGTH = 255, 200
 PICTURE_LIMIT_BYTES = 16 * MEBIBYTE  # as uploaded
 PICTURE_SIZES: Mapping[FileKind, tuple[int, int]] = {  # at most: width, height in pixels
     FileKind.COVER: (1440, 810),
     FileKind.LOGO: (480, 240),
+    FileKind.SHOWCASE: (500, 500),
 }
 PICTURE_TYPE = "image/webp"  # of all pictures, which are re-encoded
 _OTHER_TYPE = "application/octet-stream"
@@ -91,7 +94,7 @@ def described(*, name: str, title: str, kind: str, audience: str) -> FileDescrip
         chosen(Audience, audience or Audience.PUBLIC, "audience", checks.messages),
     )
     if found.kind in PICTURE_SIZES and found.audience is not Audience.PUBLIC:
-        checks.fail("audience", "Covers and logos are for everyone who can see the challenge.")
+        checks.fail("audience", "Pictures are for everyone who can see the challenge.")
     checks.finish()
     if found.kind in PICTURE_SIZES:
         return replace(found, name=f"{PurePosixPath(known_name).stem[: MAX_NAME_LENGTH - 5]}.webp")
@@ -107,6 +110,16 @@ def files_of(session: Session, challenge_id: uuid.UUID, *kinds: FileKind) -> Seq
     query = select(ChallengeFile).where(ChallengeFile.challenge_id == challenge_id)
     query = query.where(ChallengeFile.kind.in_(kinds)) if kinds else query
     return session.scalars(query.order_by(ChallengeFile.created_at, ChallengeFile.id)).all()
+
+
+def image_of(name: str) -> str:
+    """Return the identifier of the test image that a file of the showcase of this name is."""
+    return PurePosixPath(name).stem
+
+
+def showcase_of(session: Session, challenge_id: uuid.UUID) -> Mapping[str, ChallengeFile]:
+    """Return the images of a challenge's showcase by identifier, in the order of their upload."""
+    return {image_of(file.name): file for file in files_of(session, challenge_id, FileKind.SHOWCASE)}
 
 
 def covers_of(session: Session, challenge_ids: Collection[uuid.UUID]) -> Mapping[uuid.UUID, ChallengeFile]:
@@ -159,7 +172,9 @@ def add(
     byte_count: int,
     limit: int,
 ) -> tuple[ChallengeFile, list[str]]:
-    """Add a file whose content is about to be stored. A cover takes the place of the earlier one.
+    """Add a file whose content is about to be stored.
+
+    A cover takes the place of the earlier one, and an image of the showcase that of the same image.
 
     Args:
         challenge: from `get_organised`.
@@ -169,11 +184,16 @@ def add(
         The file, and the SHA-256 of what it has replaced.
 
     Raises:
-        ConflictError: as `bytes_left`.
+        ConflictError: as `bytes_left`; or the showcase has as many images as it may have.
+        InvalidInputError: the test set has no image for the showcase of this name.
         TooLargeError: the file is larger than what is left.
     """
     lock_to_change(session, challenge)  # so that files uploaded at the same time are counted one after the other
-    replaced = files_of(session, challenge.id, FileKind.COVER) if description.kind is FileKind.COVER else ()
+    replaced: Sequence[ChallengeFile] = ()
+    if description.kind is FileKind.COVER:
+        replaced = files_of(session, challenge.id, FileKind.COVER)
+    elif description.kind is FileKind.SHOWCASE:
+        replaced = _replaced_in_showcase(session, challenge, image_of(description.name))
     gone = [_remove(session, challenge, user, each) for each in replaced]
     if byte_count > (left := bytes_left(session, challenge, limit=limit)):
         raise no_room(left, limit)
@@ -213,6 +233,20 @@ def no_room(left: int, limit: int) -> TooLargeError:
         f"The files of a challenge may have {size_text(limit)} together; {left:,} bytes are left. Delete files, or "
         "link to files elsewhere in “Links to the data”."
     )
+
+
+def _replaced_in_showcase(session: Session, challenge: Challenge, image: str) -> Sequence[ChallengeFile]:
+    known = test_images(session, challenge)
+    if known and image not in known:
+        raise InvalidInputError(
+            {"file": f"“{image}” is not in the test set. Name the file like its image, for example {min(known)}.jpg."}
+        )
+    present = showcase_of(session, challenge.id)
+    if image in present:
+        return [present[image]]
+    if len(present) >= MAX_SHOWCASE_IMAGES:
+        raise ConflictError(f"A showcase may have {MAX_SHOWCASE_IMAGES} images. Delete one first.")
+    return ()
 
 
 def _remove(session: Session, challenge: Challenge, user: User, file: ChallengeFile) -> str:

@@ -131,6 +131,15 @@ def current_image_sets(session: Session, phase: Phase) -> ImageSets:
     return _image_sets(session, truth.id)
 
 
+def test_images(session: Session, challenge: Challenge) -> set[str]:
+    """Return the identifiers of the test images of all phases; empty before there is ground truth."""
+    versions = [
+        version for version in current_versions(session, challenge).values() if version.state is TruthState.READY
+    ]
+    found = (_image_sets(session, version.id).sets.values() for version in versions)
+    return {image for sets in found for one in sets for image in one.images}
+
+
 def image_sets_json(session: Session, phase: Phase) -> bytes:
     """Return the same as `evaluator.image_sets.ImageSets.to_json` wrote it, for participants to validate offline.
 

@@ -83,6 +83,7 @@ class FileKind(StrEnum):
     DATA = "data"  # to download
     COVER = "cover"  # the picture at the top of its pages and on its card; at most one
     LOGO = "logo"  # of an organiser or a sponsor
+    SHOWCASE = "showcase"  # a public test image that results are drawn on; see `app.evaluations.showcase`
 
 
 class Audience(StrEnum):

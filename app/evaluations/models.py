@@ -1,4 +1,7 @@
-"""Models of evaluations and their scores. Rows are added, never changed; the web process can only read them."""
+"""Models of evaluations and their scores. Rows are added, never changed; the web process can only read them.
+
+Only drawings are replaced.
+"""
 
 import uuid
 from datetime import datetime
@@ -205,3 +208,20 @@ class PublicDiagnosis(_ExactDiagnosis, Base):
     """A copy of an exact diagnosis for the web process, only at the detail level `everything`."""
 
     __tablename__ = "public_diagnoses"
+
+
+class ShowcaseDrawing(Base):
+    """What a submission found on the test images of its challenge's showcase.
+
+    A worker draws it from the submission's results alone: nothing in it comes from the ground truth.
+
+    Attributes:
+        basis: hash of what it was drawn of, see `app.evaluations.showcase`.
+        content: see `evaluator.showcase.draw`; empty if the results cannot be read.
+    """
+
+    __tablename__ = "showcase_drawings"
+
+    submission_id: Mapped[uuid.UUID] = mapped_column(ForeignKey("submissions.id", ondelete="CASCADE"), primary_key=True)
+    basis: Mapped[str] = mapped_column(String(64))
+    content: Mapped[dict[str, Any]] = mapped_column(JSON)

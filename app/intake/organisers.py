@@ -200,7 +200,7 @@ async def take_file(
 ) -> uuid.UUID:
     """Receive a file of a challenge in the field `file` of a request's multipart form, and store it.
 
-    The fields before it say what it is: `kind`, `audience`, `title`. Covers and logos are re-encoded.
+    The fields before it say what it is: `kind`, `audience`, `title`. Pictures are re-encoded.
 
     Args:
         before_file: as for `take_ground_truth`.

@@ -21,6 +21,7 @@ class Kind(StrEnum):
     EVALUATION = "evaluation"  # a submission
     RESCORE = "rescore"  # a re-score: its next step
     BATCH = "batch"  # `RescoreItem.batch_id`
+    SHOWCASE = "showcase"  # a submission
     STATISTICS = "statistics"  # a challenge, like the last one
     DIAGNOSIS = "diagnosis"  # an evaluation
     SEQUENCES = "sequences"

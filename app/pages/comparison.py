@@ -8,7 +8,11 @@ from fastapi import APIRouter, Request
 from fastapi.concurrency import run_in_threadpool
 from starlette.responses import Response
 
+from vocboard.app.accounts.models import User
+from vocboard.app.challenges import files
+from vocboard.app.challenges.phases import edition_of_phase
 from vocboard.app.database import Database
+from vocboard.app.evaluations import showcase
 from vocboard.app.evaluations.results import published_curves
 from vocboard.app.evaluations.visible import VisibleCurve
 from vocboard.app.leaderboards.board import Board, BoardRow, Cell
@@ -22,6 +26,7 @@ from vocboard.app.pages.charts import Dot, Scale, curve_plot, dots
 from vocboard.app.pages.leaderboards import hidden_page
 from vocboard.app.pages.rendering import render
 from vocboard.app.pages.results import curve_kind
+from vocboard.app.pages.showcase import FIELD, Gallery, gallery
 from vocboard.app.web.dependencies import BoardsDep, DatabaseDep
 from vocboard.app.web.identity import CurrentIdentity
 from vocboard.evaluator.tasks.definitions import METRICS
@@ -59,10 +64,13 @@ async def comparison_page(
         current = await boards.get(slug, competition, identity.user, phase_key=asked.phase, part=asked.results)
     except HiddenLeaderboardError as error:
         return await run_in_threadpool(hidden_page, request, error)
-    return await run_in_threadpool(_page, request, database, current, BoardState.of(asked, current.board))
+    state = BoardState.of(asked, current.board)
+    return await run_in_threadpool(_page, request, database, current, state, identity.user)
 
 
-def _page(request: Request, database: Database, current: CurrentBoard, state: BoardState) -> Response:
+def _page(
+    request: Request, database: Database, current: CurrentBoard, state: BoardState, viewer: User | None
+) -> Response:
     board = current.board
     chosen = board.chosen(state.methods)
     name = state.class_name or (board.classes[0] if board.classes else None)
@@ -104,7 +112,27 @@ def _page(request: Request, database: Database, current: CurrentBoard, state: Bo
         is_left_out=any(curve.is_left_out for curve in curves.values()),
         curve_kind=kind,
         max_compared=MAX_COMPARED,
+        showcase=_showcase(database, current, chosen, viewer, per_image=request.query_params.get(FIELD)),
     )
+
+
+def _showcase(
+    database: Database,
+    current: CurrentBoard,
+    chosen: Sequence[BoardRow],
+    viewer: User | None,
+    *,
+    per_image: str | None,
+) -> Gallery | None:
+    """Return what the methods found on the images of the challenge's showcase; None if nothing is drawn."""
+    challenge, phase, competition = current.challenge, current.phase, current.board.competition
+    with database.reading() as session:
+        images = files.showcase_of(session, challenge.id)
+        ids = [row.submission_id for row in chosen if row.submission_id is not None]
+        found = showcase.visible_drawings(session, ids, viewer) if images else {}
+    drawings = [found.get(row.submission_id, {}) if row.submission_id else {} for row in chosen]
+    shown = gallery(challenge, edition_of_phase(challenge, phase), competition, images, drawings, per_image=per_image)
+    return shown if shown.images else None
 
 
 def _without(state: BoardState, row: BoardRow) -> str:

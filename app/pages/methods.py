@@ -8,27 +8,33 @@ from typing import Annotated
 
 from fastapi import APIRouter, Depends, Form, Request
 from pydantic import BaseModel
+from sqlalchemy.orm import Session
 from starlette.responses import PlainTextResponse, Response
 
 from vocboard.app.accounts.models import User
-from vocboard.app.challenges.phases import Phase
+from vocboard.app.challenges import files
+from vocboard.app.challenges.phases import Phase, edition_of_phase
 from vocboard.app.errors import ConflictError, InvalidInputError, NotFoundError
+from vocboard.app.evaluations import showcase as drawn
 from vocboard.app.evaluations.results import incomplete_results, visible_means
 from vocboard.app.leaderboards.board import Board, BoardRow
 from vocboard.app.leaderboards.current import Boards, HiddenLeaderboardError
-from vocboard.app.leaderboards.methods import PublishedResult, address, cited_method
+from vocboard.app.leaderboards.methods import CitedMethod, PublishedResult, address, cited_method
 from vocboard.app.pages.board_rows import Certainty, anchor
 from vocboard.app.pages.board_state import PER_PAGE
 from vocboard.app.pages.forms import NO_ERRORS, FormErrors, UploadedHashes, go_to
 from vocboard.app.pages.rendering import render
+from vocboard.app.pages.showcase import FIELD, Gallery, gallery
 from vocboard.app.pages.submissions import SubmissionPage, UsersPage, needed
 from vocboard.app.participating import describing
 from vocboard.app.submissions import queries
 from vocboard.app.submissions.forms import as_fields, declaration_labels, read_listed_images
+from vocboard.app.submissions.models import Submission
 from vocboard.app.web.csrf import FIELD as CSRF_FIELD
 from vocboard.app.web.csrf import protect_form
 from vocboard.app.web.dependencies import ServicesDep
 from vocboard.app.web.identity import CurrentIdentity, SignedIn
+from vocboard.evaluator.editions import Competition
 
 router = APIRouter()
 
@@ -105,6 +111,50 @@ def _matrix(
     return tuple(phases.values()), rows
 
 
+@dataclass(frozen=True, slots=True)
+class Showcase:
+    """A method's results on the images of its challenge's showcase, in one competition and phase.
+
+    Attributes:
+        choices: names of the competitions and phases that have drawings, by what the address says.
+        chosen: the one that is shown.
+        is_published: whether others see it, too.
+    """
+
+    choices: Mapping[str, tuple[Competition, Phase]]
+    chosen: str
+    gallery: Gallery
+    is_published: bool
+
+
+def _showcase(session: Session, cited: CitedMethod, viewer: User | None, fields: Mapping[str, str]) -> Showcase | None:
+    """Return the showcase that an address asks for; None if there are no drawings.
+
+    It has the published results; for the owner also the latest ones where nothing is published.
+    """
+    images = files.showcase_of(session, cited.method.challenge_id)
+    if not images:
+        return None
+    drawings = drawn.visible_drawings(session, {one.id for one in (*cited.published, *cited.versions)}, viewer)
+    choices: dict[str, tuple[Competition, Phase]] = {}
+    sources: dict[str, Submission] = {}
+    for version in (*cited.published, *cited.versions):
+        phase, is_published = queries.phase_of(version), version in cited.published
+        known = edition_of_phase(version.challenge, phase).competitions
+        for key in drawings.get(version.id, {}):
+            name = f"{phase.key}.{key}"
+            if key in known and name not in sources and (not is_published or key in version.published_competitions):
+                choices[name], sources[name] = (known[key], phase), version
+    if not choices:
+        return None
+    chosen = fields.get("showcase", "")
+    chosen = chosen if chosen in choices else next(iter(choices))
+    source, (competition, phase) = sources[chosen], choices[chosen]
+    edition = edition_of_phase(source.challenge, phase)
+    found = gallery(source.challenge, edition, competition, images, [drawings[source.id]], per_image=fields.get(FIELD))
+    return Showcase(choices, chosen, found, competition.key in source.published_competitions)
+
+
 @router.get("/methods/{method_id}")
 def method_page(request: Request, services: ServicesDep, identity: CurrentIdentity, method_id: uuid.UUID) -> Response:
     """Show where a method is on the leaderboards, its paper and code, and how to cite it."""
@@ -113,6 +163,7 @@ def method_page(request: Request, services: ServicesDep, identity: CurrentIdenti
         cited = cited_method(session, method_id, identity.user, site=site)
         means = visible_means(session, cited.versions, for_organisers=False)
         incomplete = incomplete_results(session, cited.versions)
+        showcase = _showcase(session, cited, identity.user, request.query_params)
     placed = [_placed(services.boards, one, identity.user) for one in cited.results]
     phases, matrix = _matrix(placed)
     numbers = {one.id: len(cited.versions) - place for place, one in enumerate(cited.versions)}
@@ -125,6 +176,7 @@ def method_page(request: Request, services: ServicesDep, identity: CurrentIdenti
         numbers=numbers,
         phases=phases,
         matrix=matrix,
+        showcase=showcase,
         address=address(site, method_id),
     )
 

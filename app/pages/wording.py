@@ -35,7 +35,12 @@ AXES = {
     CurveKind.PRECISION_RECALL: ("Recall", "Precision"),
     CurveKind.ROC: ("False positive rate", "True positive rate"),
 }
-FILE_KINDS = {FileKind.DATA: "Data to download", FileKind.COVER: "Cover", FileKind.LOGO: "Logo"}
+FILE_KINDS = {
+    FileKind.DATA: "Data to download",
+    FileKind.COVER: "Cover",
+    FileKind.LOGO: "Logo",
+    FileKind.SHOWCASE: "Test image to draw results on",
+}
 AUDIENCES = {Audience.PUBLIC: "Everyone", Audience.ADMITTED: "People who may submit"}
 STATES = {state: _words(state) for state in State}
 KINDS = {

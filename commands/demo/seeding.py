@@ -22,6 +22,7 @@ import httpx
 from sqlalchemy import func, or_, select
 
 from vocboard.app.accounts.models import Role
+from vocboard.app.challenges.files import MAX_SHOWCASE_IMAGES
 from vocboard.app.challenges.models import MAIN_PHASE
 from vocboard.app.database import Database, now
 from vocboard.app.jobs.models import Job
@@ -29,7 +30,7 @@ from vocboard.app.submissions.models import State, Submission
 from vocboard.commands.demo.backdating import days_ago, move_submission
 from vocboard.commands.demo.cast import BY_NAME, DECLARATIONS, links_of
 from vocboard.commands.demo.development_kit import development_kit
-from vocboard.commands.demo.drawings import picture
+from vocboard.commands.demo.drawings import photograph, picture
 from vocboard.commands.demo.methods import Method, add_file, enters, results_archive
 from vocboard.commands.demo.scenes import World
 from vocboard.commands.demo.server import DemoFile, ensure_account
@@ -40,6 +41,7 @@ POLL_SECONDS = 0.2
 DOMAIN = "demo.vocboard.example"  # of the accounts' addresses; a reserved domain, so that no mail is ever delivered
 PARTICIPANT_NAME = "Demo Participant"
 WEEK_SECONDS = 7 * 24 * 3600
+SHOWCASE_IMAGES = 4  # of each test set
 
 WAIT_SECONDS = 600  # for one import or one evaluation, on a slow machine
 UPLOAD_SECONDS = 600
@@ -191,6 +193,17 @@ class DemoChallenge:
         with self._days_ago(days):
             for kind, title, name, content in files:
                 given = {"data": {"kind": kind, "title": title}, "files": {"file": (name, content)}}
+                self._stage.organiser.post(f"{self._path}/files", **given)
+
+    def add_showcase(self, days: float) -> None:
+        """Upload pictures of some test images of each test set, on which results are drawn."""
+        phases = [phase["key"] for phase in self._stage.organiser.get(f"{self._path}/phases")]
+        worlds = [self.test_sets[key][0] for key in phases]
+        groups = {scenes[0].image: scenes for world in worlds for scenes in world.sets.values()}.values()
+        number = min(SHOWCASE_IMAGES, MAX_SHOWCASE_IMAGES // len(groups))
+        with self._days_ago(days):
+            for scene in (scene for scenes in groups for scene in scenes[:number]):
+                given = {"data": {"kind": "showcase"}, "files": {"file": (f"{scene.image}.png", photograph(scene))}}
                 self._stage.organiser.post(f"{self._path}/files", **given)
 
     def change(self, days: float, phase: str = MAIN_PHASE, **rules: Any) -> None:

@@ -29,6 +29,7 @@ from vocboard.app.settings import Settings
 START_SECONDS = 60
 STOP_SECONDS = 25  # longer than the server's own grace period for requests and the worker
 POLL_SECONDS = 0.1
+UPLOADS_OF_DEMO = 100  # in the first hour, by its organiser
 TOKEN_LIFETIME = timedelta(days=90)
 SECRET_FILE = "secret-key"  # noqa: S105  # the name of the file
 
@@ -140,9 +141,13 @@ def check_port(host: str, port: int) -> None:
 
 
 def environment(settings: Settings) -> dict[str, str]:
-    """Return the environment of the server process: ours, plus its data directory, its notice and a secret key."""
+    """Return the environment of the server process: ours, plus its data directory, its notice and a secret key.
+
+    It permits more uploads than by default, because the organiser of all challenges uploads their files at once.
+    """
     directory = settings.data_directory.resolve()
     own = {"VOCBOARD_DATA_DIRECTORY": str(directory), "VOCBOARD_NOTICE": settings.notice}
+    own["VOCBOARD_UPLOADS_PER_HOUR"] = str(settings.uploads_per_hour + UPLOADS_OF_DEMO)
     if not settings.secret_key.get_secret_value():
         own["VOCBOARD_SECRET_KEY"] = _secret(directory / SECRET_FILE)
     return os.environ | own

@@ -81,6 +81,7 @@ def fill_with_synthetic(stage: Stage, edition: Edition, world: World) -> None:
         challenge.post(OPENED, "/phases", key=SEGMENTATION, title="Segmentation", competitions=maps, **rules)
     challenge.upload_truth(OPENED)
     challenge.upload_truth(OPENED, PRACTICE)
+    challenge.add_showcase(OPENED)
     entries = [Entry(PRACTISED, method.name, PRACTICE) for method in FEW]
     entries += [Entry(SUBMITTED, method.name) for method in PUBLISHED]
     entries += [Entry(SUBMITTED, method.name, publish=False) for method in (PRIVATE, WITHDRAWN)]

@@ -110,11 +110,22 @@ class StoredResults:
                 if image_set is None or image_set.sizes is None:
                     continue  # nothing to compare with
                 for image in entry.content.images.tolist():
-                    width, height = image_set.sizes[image].tolist()
-                    label_map = self._file.label_map(_map_name(competition, image), (height, width))
-                    if label_map.max(initial=0) > len(competition.classes):
-                        raise ColumnsError("a label map has a label that is not a class")
-                    yield competition, image, label_map
+                    yield competition, image, self.label_map(competition, image, image_set.sizes[image].tolist())
+
+    def label_map(self, competition: Competition, image: int, size: tuple[int, int]) -> NDArray[np.uint8]:
+        """Return a label map, (height, width) uint8 class indices.
+
+        Args:
+            image: index of the image.
+            size: its width and height.
+
+        Raises:
+            ColumnsError: it is missing or damaged, or has another size or labels than it may.
+        """
+        label_map = self._file.label_map(_map_name(competition, image), (size[1], size[0]))
+        if label_map.max(initial=0) > len(competition.classes):
+            raise ColumnsError("a label map has a label that is not a class")
+        return label_map
 
     def _entry(self, key: str, classes: Any, edition: Edition, declared: Collection[str] | None) -> Entry:
         competition = edition.competitions[key]

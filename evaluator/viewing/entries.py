@@ -17,6 +17,7 @@ from vocboard.evaluator.editions import Competition, Edition
 from vocboard.evaluator.ground_truth import GroundTruth
 from vocboard.evaluator.image_sets import ImageSet
 from vocboard.evaluator.results import Entry
+from vocboard.evaluator.tasks.task_rows import ClassRows
 from vocboard.evaluator.viewing.marks import Mark
 
 NO_OBJECT = -1
@@ -42,6 +43,11 @@ class ResultRows:
     object: NDArray[np.integer]
     box: NDArray[np.float64] | None = None
     region: list[str] | None = None
+
+    @classmethod
+    def of(cls, found: ClassRows, mark: NDArray[np.uint8], objects: NDArray[np.integer]) -> "ResultRows":
+        """Return rows with their marks and objects; without RLE."""
+        return cls(found.class_index, found.image, found.confidence, mark, objects, found.box)
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -93,10 +99,6 @@ class ResultView(ABC):
     @abstractmethod
     def rows(self, entry: Entry, image_set: ImageSet, page: Page) -> Iterator[ResultRows]:
         """Yield the result rows of a competition's entry, class after class."""
-
-    def names(self, competition: Competition, edition: Edition) -> tuple[str, ...]:
-        """Return the names of the class indices of rows."""
-        return competition.classes
 
 
 def unjudged(count: int) -> tuple[NDArray[np.uint8], NDArray[np.int64]]:

@@ -21,6 +21,7 @@ from vocboard.evaluator.reading.results import read_results
 from vocboard.evaluator.results import Entry
 from vocboard.evaluator.tasks.definitions import TASKS
 from vocboard.evaluator.tasks.parts import task_parts
+from vocboard.evaluator.tasks.rows import ROWS
 from vocboard.evaluator.viewing.entries import Page, ResultView
 from vocboard.evaluator.viewing.marks import Mark
 from vocboard.evaluator.viewing.pictures import Places, find_pictures
@@ -31,9 +32,7 @@ ASSETS = Path(__file__).parent / "assets"
 _CONFIDENCE_DIGITS = 6
 
 # Label maps are shown as images instead.
-VIEWS: Mapping[Task, ResultView] = task_parts(
-    "view", ResultView, [task for task, each in TASKS.items() if not each.has_file_per_image]
-)
+VIEWS: Mapping[Task, ResultView] = task_parts("view", ResultView, ROWS)
 Progress = Callable[[int], None]
 
 
@@ -175,7 +174,7 @@ def _competition(
     """Return a competition's results as columns, class after class by decreasing confidence."""
     competition, view_of_task = entry.competition, VIEWS[entry.competition.task]
     place_of = np.array([places[image] for image in image_set.images], dtype=np.int64)
-    names = view_of_task.names(competition, page.edition)
+    names = ROWS[competition.task].names(competition, page.edition)
     columns: dict[str, list[Any]] = {key: [] for key in ("image", "class", "confidence", "mark", "object")}
     for rows in view_of_task.rows(entry, image_set, page):
         columns["image"] += place_of[rows.image].tolist()

@@ -236,6 +236,7 @@ TABLE: Mapping[str, tuple[Rule, ...]] = {
     ),
     "GET /api/v1/submissions/{submission_id}/archive": changing_submissions(MANAGERS, Scope.READ),
     "GET /api/v1/submissions/{submission_id}/flickr-images": changing_submissions(MANAGERS, Scope.READ),
+    "GET /api/v1/submissions/{submission_id}/showcase": reading_submissions(Scope.READ),
     "GET /api/v1/submissions/{submission_id}/events": reading_submissions(Scope.READ),
     "GET /api/v1/submissions/{submission_id}/curves/{competition}": reading_submissions(Scope.READ, **COMPETITION),
     "GET /api/v1/submissions/{submission_id}/diagnosis/{competition}": reading_submissions(Scope.READ, **COMPETITION),

@@ -42,7 +42,7 @@ from vocboard.evaluator.editions.loader import read_text
 from vocboard.evaluator.ground_truth import GroundTruth
 from vocboard.evaluator.results import Confidences, Entry
 from vocboard.evaluator.stored_results.stored_results import ResultsWriter
-from vocboard.worker import columns, ground_truth_files
+from vocboard.worker import ground_truth_files, stored_columns
 
 DAY = timedelta(days=1)
 FILE = source("VOC2012").replace('name = "VOC2012"', 'name = "Harbour"')
@@ -148,7 +148,7 @@ def test_all_phases_change_together_and_no_archive_is_read_again(
     def read_again(*_: object) -> None:
         raise AssertionError("the columns are as good as before")
 
-    monkeypatch.setattr(columns, "_read_again", read_again)
+    monkeypatch.setattr(stored_columns, "_read_again", read_again)
     add_phase_with_own_truth(backend, challenge)
     ids = submit(backend, challenge) + submit(backend, challenge, phase="val")
     before = {phase: board(backend, challenge, phase=phase) for phase in ("main", "val")}

@@ -16,8 +16,7 @@ from vocboard.app.intake.reading import ReadingProcess
 from vocboard.app.submissions.models import State, Submission
 from vocboard.evaluator.ground_truth import GroundTruth
 from vocboard.evaluator.image_sets import ImageSet, ImageSets
-from vocboard.worker import columns as worker_columns
-from vocboard.worker import ground_truth_files
+from vocboard.worker import ground_truth_files, stored_columns
 
 WRONG = (0.1, 0.9, 0.2)  # the image without a car comes first
 AVERAGE_PRECISION = {True: 1.0, False: 2 / 3}  # of the right order, and of the wrong one
@@ -46,7 +45,7 @@ def started(monkeypatch: pytest.MonkeyPatch) -> list[ReadingProcess]:
             found.append(self)
             return super().ask(*given, **named)
 
-    monkeypatch.setattr(worker_columns, "ReadingProcess", Counted)
+    monkeypatch.setattr(stored_columns, "ReadingProcess", Counted)
     return found
 
 

@@ -1,17 +1,20 @@
 """Schemas for submissions and their scores."""
 
 import uuid
-from typing import Annotated, Any, Literal
+from collections.abc import Mapping
+from typing import Annotated, Any, Literal, Self
 
 from pydantic import AliasPath, BaseModel, ConfigDict, Field, WithJsonSchema
 
 from vocboard.app.api.problems import UploadProblem
 from vocboard.app.api.schemas.values import Fraction, FromObject, Imported, Instant
+from vocboard.app.challenges.models import ChallengeFile
 from vocboard.app.evaluations.diagnosis_failures import DiagnosisFailure
 from vocboard.app.evaluations.visible import DiagnosisState
 from vocboard.app.submissions.models import FlickrImages, State, TrainingAnnotation
 from vocboard.evaluator.editions import Metric, Task
 from vocboard.evaluator.names import CurveKind
+from vocboard.evaluator.showcase import Drawing
 
 
 class Method(FromObject):
@@ -303,3 +306,52 @@ class Diagnosis(BaseModel):
         description="The diagnosis that `vocboard evaluate --diagnose --json` prints, without the metrics of single "
         "classes at other overlaps and of some objects. null below the detail level `everything`."
     )
+
+
+class FoundResult(BaseModel):
+    """A result on an image. What its task does not have is null."""
+
+    class_name: str = Field(alias="class", description="A part for person layout.")
+    confidence: float | None = None
+    box: tuple[float, float, float, float] | None = Field(
+        None, description="Left, top, right, bottom in pixels, as in detection results."
+    )
+    outline: str | None = Field(None, description="Path in SVG's syntax, in pixels, simplified.")
+    person: int | None = Field(None, description="Index of the person in the image, from 1.")
+    share: float | None = Field(None, description="Share of the label map's pixels.")
+
+
+class FoundOnImage(BaseModel):
+    """What a submission found on an image."""
+
+    image: str = Field(description="Identifier in the test set.")
+    path: str = Field(description="Path of the picture on this server.")
+    size: tuple[int, int] | None = Field(description="Width and height in pixels; null if unknown.")
+    results: list[FoundResult] = Field(description="The most confident ones, in this order.")
+    label_map: str | None = Field(description="PNG as `data:` address, made smaller; null for other tasks.")
+
+
+class Showcase(BaseModel):
+    """What a submission found on the images of its challenge's showcase."""
+
+    competitions: dict[str, list[FoundOnImage]] = Field(description="By key of the competition.")
+
+    @classmethod
+    def of_drawings(cls, slug: str, images: Mapping[str, ChallengeFile], drawings: Drawing) -> Self:
+        """Return drawings in the order of the images; those of images that are gone are left out."""
+        return cls(
+            competitions={
+                key: [
+                    FoundOnImage(
+                        image=name,
+                        path=f"/api/v1/challenges/{slug}/files/{file.id}",
+                        size=by_image[name].get("size"),
+                        results=[FoundResult(**row) for row in by_image[name]["rows"]],
+                        label_map=f"data:image/png;base64,{by_image[name]['map']}" if "map" in by_image[name] else None,
+                    )
+                    for name, file in images.items()
+                    if name in by_image
+                ]
+                for key, by_image in drawings.items()
+            }
+        )

@@ -63,5 +63,5 @@ def _page(organised: OrganisedChallenge, errors: FormErrors = NO_ERRORS) -> Resp
         limit=settings.challenge_file_limit_bytes,
         limit_in_all=settings.challenge_files_limit_bytes,
         picture_limit=files.PICTURE_LIMIT_BYTES,
-        sizes=files.PICTURE_SIZES,
+        max_showcase=files.MAX_SHOWCASE_IMAGES,
     )

@@ -9,8 +9,8 @@ from vocboard.evaluator.diagnosis.errors import Diagnosed
 from vocboard.evaluator.editions import Edition
 from vocboard.evaluator.image_sets import ImageSet
 from vocboard.evaluator.metrics.boxes import is_enough
-from vocboard.evaluator.metrics.precision_recall import by_confidence
 from vocboard.evaluator.results import Detections, Entry
+from vocboard.evaluator.tasks.detection.rows import DetectionRows
 from vocboard.evaluator.tasks.detection.scoring import match
 from vocboard.evaluator.tasks.detection.truth import DetectionTruth
 from vocboard.evaluator.viewing.entries import NO_OBJECT, Page, ResultRows, ResultView, unjudged
@@ -27,16 +27,13 @@ class DetectionView(ResultView):
         truth = page.truth_of(entry.competition)
         diagnosed = page.diagnosed(entry)
         place_of = np.append(page.detected, NO_OBJECT)  # the last for "none"
-        for index, name in enumerate(page.edition.classes):
-            found: Detections | None = entry.content.get(name)
-            if found is None:
-                continue
-            order = by_confidence(found.confidence)
-            mark, matched = unjudged(len(order))
+        for rows in DetectionRows().rows(entry, page.edition, image_set):
+            index, name = rows.class_index, page.edition.classes[rows.class_index]
+            mark, matched = unjudged(len(rows.source))
             if isinstance(truth, DetectionTruth):
                 mark = marks_of(diagnosed[name])
-                matched = place_of[_objects_of(found, truth, index, diagnosed[name], page.edition)]
-            yield ResultRows(index, found.image[order], found.confidence[order], mark, matched, box=found.box[order])
+                matched = place_of[_objects_of(entry.content[name], truth, index, diagnosed[name], page.edition)]
+            yield ResultRows.of(rows, mark, matched)
 
 
 def _objects_of(

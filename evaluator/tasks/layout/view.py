@@ -12,6 +12,7 @@ from vocboard.evaluator.metrics.precision_recall import by_confidence
 from vocboard.evaluator.results import Entry, Layouts
 from vocboard.evaluator.tasks.layout.parts import judge_parts
 from vocboard.evaluator.tasks.layout.people import people_by_index
+from vocboard.evaluator.tasks.layout.rows import LayoutRows
 from vocboard.evaluator.tasks.layout.scoring import judge_whole_people
 from vocboard.evaluator.tasks.layout.truth import LayoutTruth
 from vocboard.evaluator.viewing.entries import NO_OBJECT, Page, ResultRows, ResultView, unjudged
@@ -24,10 +25,6 @@ class LayoutView(ResultView):
     kinds = ("correct", "wrong", "ignored")
     annotated_by = "parts"
 
-    def names(self, competition: Competition, edition: Edition) -> tuple[str, ...]:
-        """Return the types of parts, also if whole people are scored."""
-        return edition.parts
-
     def rows(self, entry: Entry, image_set: ImageSet, page: Page) -> Iterator[ResultRows]:
         """Yield the parts by type and confidence."""
         layouts: Layouts = entry.content
@@ -37,12 +34,8 @@ class LayoutView(ResultView):
             mark, person = _judged_parts(layouts, truth, entry.competition, page.edition)
             of_truth = page.objects(image_set, np.stack([truth.image, truth.object], axis=1))
             matched = np.append(of_truth, NO_OBJECT)[person]
-        for index in range(len(page.edition.parts)):
-            own = np.flatnonzero(layouts.part_type == index)
-            own = own[by_confidence(layouts.confidence[layouts.part_layout[own]])]
-            layout = layouts.part_layout[own]
-            box = layouts.part_box[own]
-            yield ResultRows(index, layouts.image[layout], layouts.confidence[layout], mark[own], matched[own], box=box)
+        for rows in LayoutRows().rows(entry, page.edition, image_set):
+            yield ResultRows.of(rows, mark[rows.source], matched[rows.source])
 
 
 def _judged_parts(

@@ -26,7 +26,16 @@ from tests.support.site import Site, serving
 from vocboard.app.accounts.models import User
 from vocboard.app.audit.models import AuditEvent
 from vocboard.app.challenges import phase_people
-from vocboard.app.challenges.models import Admission, Ban, Challenge, ChallengeFile, ChallengeOrganiser, Visibility
+from vocboard.app.challenges.models import (
+    Admission,
+    Audience,
+    Ban,
+    Challenge,
+    ChallengeFile,
+    ChallengeOrganiser,
+    FileKind,
+    Visibility,
+)
 from vocboard.app.settings import Settings
 from vocboard.app.storage.directory_store import DirectoryStore
 from vocboard.app.submissions.pruning import Pruned, prune
@@ -203,6 +212,7 @@ def test_names_lead_nowhere_and_run_nothing(host: Host, name: str, kept: str, me
         ("a.zip", {"kind": "page"}, "kind"),
         ("a.zip", {"audience": "friends"}, "audience"),
         ("a.png", {"kind": "cover", "audience": "admitted"}, "audience"),
+        ("000001.png", {"kind": "showcase", "audience": "admitted"}, "audience"),
         ("a.zip", {"title": "x" * 201}, "title"),
         ("a.zip", {"title": "a\u202eb"}, "title"),
         ("a.zip", {"titel": "x"}, "titel"),
@@ -448,7 +458,7 @@ def animated_bomb(side: int = 16_384) -> bytes:
         pytest.param(animated_bomb(), "damaged", id="animated bomb"),
     ],
 )
-@pytest.mark.parametrize("kind", ["cover", "logo"])
+@pytest.mark.parametrize("kind", ["cover", "logo", "showcase"])
 def test_what_is_no_picture_is_refused_with_a_reason(host: Host, kind: str, content: bytes, said: str) -> None:
     answer = host.post(content, "cover.png", kind=kind)
     assert answer.status_code == 422
@@ -461,6 +471,43 @@ def test_what_is_no_picture_is_refused_with_a_reason(host: Host, kind: str, cont
 def test_a_picture_of_too_many_bytes_is_refused(host: Host) -> None:
     answer = host.post(picture() + bytes(17_000_000), "cover.png", kind="cover")
     assert (answer.status_code, answer.json()["detail"]) == (413, "This file may have at most 16 MiB.")
+
+
+def test_images_of_the_showcase_are_named_like_images_of_the_test_set(host: Host) -> None:
+    answer = host.post(picture(), "other.jpg", kind="showcase")
+    assert answer.status_code == 422
+    assert answer.json()["fields"]["file"] == (
+        "“other” is not in the test set. Name the file like its image, for example 000001.jpg."
+    )
+    first = host.add(picture("JPEG", (1000, 600)), "000001.jpg", kind="showcase")
+    assert (first["name"], first["media_type"], first["audience"]) == ("000001.webp", "image/webp", "public")
+    with Image.open(io.BytesIO(host.get(first).content)) as found:
+        assert found.size == (500, 300)
+    second = host.add(picture(), "000001.png", kind="showcase", title="Another crop")
+    assert host.get(first).status_code == 404, "it takes the place of the same image"
+    assert host.get(second).status_code == 200
+
+
+def test_a_showcase_has_at_most_twelve_images(host: Host) -> None:
+    with host.site.writing() as session:
+        for number in range(12):
+            session.add(
+                ChallengeFile(
+                    challenge_id=host.challenge.id,
+                    kind=FileKind.SHOWCASE,
+                    audience=Audience.PUBLIC,
+                    name=f"earlier{number}.webp",
+                    title="",
+                    byte_count=1,
+                    sha256="0" * 64,
+                    media_type="image/webp",
+                )
+            )
+    answer = host.post(picture(), "000001.png", kind="showcase")
+    assert (answer.status_code, answer.json()["detail"]) == (
+        409,
+        "A showcase may have 12 images. Delete one first.",
+    )
 
 
 def test_pages_show_covers_and_logos(host: Host) -> None:
@@ -493,7 +540,7 @@ def test_organisers_upload_and_delete_on_a_page(host: Host) -> None:
         assert refused.status_code == 422
         assert "not a PNG, JPEG or WebP" in refused.text
         refused = send(KIT, kind="logo", audience="admitted")
-        assert "Who may download it: Covers and logos are for everyone" in refused.text
+        assert "Who may download it: Pictures are for everyone" in refused.text
         assert send(KIT, csrf_token="wrong").status_code == 403
         assert send(KIT, title="Starting kit").headers["location"] == f"{page}?done=file-added"
         [link] = html.fromstring(client.get(page).text).xpath("//tbody//th/a")
