@@ -84,6 +84,16 @@ def is_by_image(content: object, shape_key: str, arrays: Arrays) -> bool:
     return isinstance(content, Sequence)
 
 
+def check_number(name: str, images: NDArray[np.int32], arrays: Arrays) -> None:
+    """Report images in which a class has more instances than the edition allows; `images` is that of each instance."""
+    limit = arrays.edition.limits.detections_per_image
+    counts = np.bincount(images, minlength=1)
+    for image in np.flatnonzero(counts > limit).tolist():
+        named = quoted(arrays.items.images.listed()[image])
+        kind, count = kinds.TOO_MANY_DETECTIONS, int(counts[image])
+        arrays.values(name).report.add(kind, image=named, count=count, limit=limit)
+
+
 def note_empty_classes(numbers: Mapping[str, int], arrays: Arrays) -> None:
     """Warn of classes that are entered without a result.
 

@@ -6,7 +6,7 @@ on is checked again: indices are in range, numbers finite, and columns of equal 
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import Any, Generic, Protocol, TypeVar
 
 import numpy as np
@@ -82,7 +82,7 @@ class ContentColumns(ABC):
 
 
 class ColumnsByClass(ContentColumns, Generic[Content]):
-    """Columns of each class entered."""
+    """Columns of each class entered: the fields of a dataclass of arrays."""
 
     def arrays(self, entry: Entry) -> Mapping[str, NDArray[Any]]:
         """Return the columns of all classes, named by the number of the class."""
@@ -98,9 +98,9 @@ class ColumnsByClass(ContentColumns, Generic[Content]):
         numbers = {name: number for number, name in enumerate(known.competition.classes)}
         return {name: self.to_class(_Below(columns, f"{numbers[name]}/"), known) for name in classes}
 
-    @abstractmethod
     def of_class(self, content: Content) -> Mapping[str, NDArray[Any]]:
         """Return the columns of one class."""
+        return {field.name: getattr(content, field.name) for field in fields(content)}  # type: ignore[arg-type]
 
     @abstractmethod
     def to_class(self, columns: Columns, known: Known) -> Content:

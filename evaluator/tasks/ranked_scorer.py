@@ -3,7 +3,10 @@
 from abc import abstractmethod
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import Any, ClassVar, Generic
+
+import numpy as np
 
 from vocboard.evaluator.evidence.evidence import Evidence, EvidenceByClass
 from vocboard.evaluator.evidence.ranked_evidence import LabelledItems
@@ -64,7 +67,7 @@ class RankedScorer(Scorer[SomeTruth], Generic[SomeTruth, SomeClass]):
     """
 
     by_class: ClassVar[Mapping[Metric, ClassMetric]]
-    by_entry: ClassVar[Mapping[Metric, EntryMetric]]
+    by_entry: ClassVar[Mapping[Metric, EntryMetric]] = MappingProxyType({})
 
     @property
     def metrics(self) -> frozenset[Metric]:
@@ -77,9 +80,10 @@ class RankedScorer(Scorer[SomeTruth], Generic[SomeTruth, SomeClass]):
     ) -> EvidenceByClass[SomeClass]:
         """Return the ranked results of each class entered."""
 
-    @abstractmethod
     def numbers(self, entry: Entry, name: str, ranked: RankedClass[SomeClass]) -> tuple[int, int]:
         """Return the numbers of results of a class: all, and those ignored because they match difficult objects."""
+        judgement = ranked.judged().judgement
+        return len(judgement.true), int(np.count_nonzero(~(judgement.true | judgement.false)))
 
     def score(
         self, entry: Entry, truth: SomeTruth, edition: Edition, public: ImageSet, label_maps: LabelMapCounts | None

@@ -1,10 +1,6 @@
 """Columns of classification: the confidence of each item."""
 
-from collections.abc import Mapping
-from typing import Any
-
 import numpy as np
-from numpy.typing import NDArray
 
 from vocboard.evaluator.results import Confidences
 from vocboard.evaluator.tasks.content_columns import (
@@ -19,10 +15,6 @@ from vocboard.evaluator.tasks.content_columns import (
 
 class ConfidenceColumns(ColumnsByClass[Confidences]):
     """Items and confidences of each class; items are images."""
-
-    def of_class(self, content: Confidences) -> Mapping[str, NDArray[Any]]:
-        """Return the columns of one class."""
-        return {"item": content.item, "confidence": content.confidence}
 
     def to_class(self, columns: Columns, known: Known) -> Confidences:
         """Return the confidences of one class."""

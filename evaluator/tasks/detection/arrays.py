@@ -9,9 +9,8 @@ from vocboard.evaluator.arrays import problems as kinds
 from vocboard.evaluator.arrays.boxes import to_voc
 from vocboard.evaluator.arrays.content import ArrayReader, Arrays
 from vocboard.evaluator.arrays.detection_checks import GivenDetections, warn_of_detections
-from vocboard.evaluator.arrays.instances import is_by_image, note_empty_classes, read_instances
+from vocboard.evaluator.arrays.instances import check_number, is_by_image, note_empty_classes, read_instances
 from vocboard.evaluator.arrays.values import Values
-from vocboard.evaluator.problems import quoted
 from vocboard.evaluator.results import Detections, Entry
 
 
@@ -43,7 +42,7 @@ class DetectionArrays(ArrayReader):
                 arrays.values().report.add(kinds.BOX_FORMAT_NOT_GIVEN)
             warn_of_detections(together, arrays.items, box_format, arrays.values(), images_are_complete=complete)
         for name, detections in found.items():
-            _check_number(name, detections, arrays)
+            check_number(name, detections.image, arrays)
         note_empty_classes({name: len(each.image) for name, each in found.items()}, arrays)
         return Entry(arrays.competition, tuple(found), found) if found else None
 
@@ -61,12 +60,3 @@ def _joined(parts: list[Detections]) -> Detections:
         confidence=np.concatenate([np.empty(0), *(part.confidence for part in parts)]),
         box=np.concatenate([np.empty((0, 4)), *(part.box for part in parts)]),
     )
-
-
-def _check_number(name: str, detections: Detections, arrays: Arrays) -> None:
-    limit = arrays.edition.limits.detections_per_image
-    counts = np.bincount(detections.image, minlength=1)
-    for image in np.flatnonzero(counts > limit).tolist():
-        named = quoted(arrays.items.images.listed()[image])
-        kind, count = kinds.TOO_MANY_DETECTIONS, int(counts[image])
-        arrays.values(name).report.add(kind, image=named, count=count, limit=limit)

@@ -1,10 +1,6 @@
 """Columns of detection: image, confidence and box of each line."""
 
-from collections.abc import Mapping
-from typing import Any
-
 import numpy as np
-from numpy.typing import NDArray
 
 from vocboard.evaluator.results import Detections
 from vocboard.evaluator.tasks.content_columns import (
@@ -19,10 +15,6 @@ from vocboard.evaluator.tasks.content_columns import (
 
 class DetectionColumns(ColumnsByClass[Detections]):
     """Images, confidences and boxes of each class."""
-
-    def of_class(self, content: Detections) -> Mapping[str, NDArray[Any]]:
-        """Return the columns of one class."""
-        return {"image": content.image, "confidence": content.confidence, "box": content.box}
 
     def to_class(self, columns: Columns, known: Known) -> Detections:
         """Return the detections of one class."""

@@ -14,7 +14,6 @@ from vocboard.evaluator.results import Detections, Entry
 from vocboard.evaluator.rules import Edition
 from vocboard.evaluator.tasks.detection.metrics import BY_CLASS, BY_ENTRY
 from vocboard.evaluator.tasks.detection.truth import DetectionTruth
-from vocboard.evaluator.tasks.ranked_classes import RankedClass
 from vocboard.evaluator.tasks.ranked_scorer import RankedScorer
 from vocboard.evaluator.tasks.scorer import LabelMapCounts
 
@@ -47,8 +46,3 @@ class DetectionScorer(RankedScorer[DetectionTruth, MatchedResults]):
         """Return the matched detections of each class."""
         classes = {name: match(entry.content[name], truth, edition.classes.index(name)) for name in entry.classes}
         return EvidenceByClass(len(public.images), classes, source=Source(entry, truth, public))
-
-    def numbers(self, entry: Entry, name: str, ranked: RankedClass[MatchedResults]) -> tuple[int, int]:
-        """Return the numbers of detections, and of those that match difficult objects."""
-        judgement = ranked.judged().judgement
-        return len(judgement.true), int(np.count_nonzero(~(judgement.true | judgement.false)))

@@ -8,9 +8,9 @@ from numpy.typing import NDArray
 
 from vocboard.evaluator.arrays import problems as kinds
 from vocboard.evaluator.arrays.content import ArrayReader, Arrays
-from vocboard.evaluator.arrays.instances import note_empty_classes, read_instances
+from vocboard.evaluator.arrays.instances import check_number, note_empty_classes, read_instances
 from vocboard.evaluator.arrays.values import Values
-from vocboard.evaluator.problems import counted, quoted
+from vocboard.evaluator.problems import counted
 from vocboard.evaluator.results import Entry
 from vocboard.evaluator.tasks.instance_segmentation.results import Regions
 
@@ -32,7 +32,7 @@ class InstanceSegmentationArrays(ArrayReader):
                 taken[name].append((int(instances.image[index]), float(instances.score[index]), region))
         found = {name: _columns(taken[name]) for name in classes if name in taken}
         for name, regions in found.items():
-            _check_number(name, regions, arrays)
+            check_number(name, regions.image, arrays)
         note_empty_classes({name: len(each.image) for name, each in found.items()}, arrays)
         return Entry(arrays.competition, tuple(found), found) if found else None
 
@@ -88,12 +88,3 @@ def _columns(regions: list[_Region]) -> Regions:
         run_stop=edges[:, 1].copy(),
         run_end=np.cumsum([len(runs) for _, _, runs in regions], dtype=np.int64),
     )
-
-
-def _check_number(name: str, regions: Regions, arrays: Arrays) -> None:
-    limit = arrays.edition.limits.detections_per_image
-    counts = np.bincount(regions.image, minlength=1)
-    for image in np.flatnonzero(counts > limit).tolist():
-        named = quoted(arrays.items.images.listed()[image])
-        kind, count = kinds.TOO_MANY_DETECTIONS, int(counts[image])
-        arrays.values(name).report.add(kind, image=named, count=count, limit=limit)

@@ -1,10 +1,6 @@
 """Columns of instance segmentation: image, confidence and runs of each region."""
 
-from collections.abc import Mapping
-from typing import Any
-
 import numpy as np
-from numpy.typing import NDArray
 
 from vocboard.evaluator.tasks.content_columns import (
     Columns,
@@ -20,16 +16,6 @@ from vocboard.evaluator.tasks.instance_segmentation.results import Regions
 
 class RegionColumns(ColumnsByClass[Regions]):
     """The regions of each class, followed by their runs."""
-
-    def of_class(self, content: Regions) -> Mapping[str, NDArray[Any]]:
-        """Return the columns of one class."""
-        return {
-            "image": content.image,
-            "confidence": content.confidence,
-            "run_start": content.run_start,
-            "run_stop": content.run_stop,
-            "run_end": content.run_end,
-        }
 
     def to_class(self, columns: Columns, known: Known) -> Regions:
         """Return the regions of one class."""

@@ -4,10 +4,8 @@ from collections.abc import Mapping
 
 from vocboard.evaluator.names import Metric
 from vocboard.evaluator.tasks.ranked_classes import ClassMetric, average_precision
-from vocboard.evaluator.tasks.ranked_scorer import EntryMetric
 
 BY_CLASS: Mapping[Metric, ClassMetric] = {
     Metric.REGION_AVERAGE_PRECISION_50: average_precision,
     Metric.REGION_AVERAGE_PRECISION_70: average_precision,
 }
-BY_ENTRY: Mapping[Metric, EntryMetric] = {}

@@ -20,10 +20,9 @@ from vocboard.evaluator.metrics.label_runs import LabelRuns
 from vocboard.evaluator.metrics.precision_recall import Judgement, by_confidence
 from vocboard.evaluator.results import Entry
 from vocboard.evaluator.rules import Edition, Overlap
-from vocboard.evaluator.tasks.instance_segmentation.metrics import BY_CLASS, BY_ENTRY
+from vocboard.evaluator.tasks.instance_segmentation.metrics import BY_CLASS
 from vocboard.evaluator.tasks.instance_segmentation.results import Regions
 from vocboard.evaluator.tasks.instance_segmentation.truth import InstanceTruth
-from vocboard.evaluator.tasks.ranked_classes import RankedClass
 from vocboard.evaluator.tasks.ranked_scorer import RankedScorer
 from vocboard.evaluator.tasks.scorer import LabelMapCounts
 
@@ -34,7 +33,6 @@ class InstanceSegmentationScorer(RankedScorer[InstanceTruth, MatchedResults]):
     """Scores instance segmentation."""
 
     by_class = BY_CLASS
-    by_entry = BY_ENTRY
 
     def evidence(
         self, entry: Entry, truth: InstanceTruth, edition: Edition, public: ImageSet, label_maps: LabelMapCounts | None
@@ -42,10 +40,6 @@ class InstanceSegmentationScorer(RankedScorer[InstanceTruth, MatchedResults]):
         """Return the matched regions of each class."""
         found = {name: BestOverlaps(entry.content[name], truth, edition.classes.index(name)) for name in entry.classes}
         return EvidenceByClass(len(public.images), {name: overlaps.matched for name, overlaps in found.items()})
-
-    def numbers(self, entry: Entry, name: str, ranked: RankedClass[MatchedResults]) -> tuple[int, int]:
-        """Return the number of regions; no instance is difficult."""
-        return len(ranked.results.image), 0
 
 
 class BestOverlaps:

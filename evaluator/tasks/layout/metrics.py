@@ -26,7 +26,6 @@ from vocboard.evaluator.tasks.ranked_classes import (
     average_precision_area,
     best_f1_by_rank,
 )
-from vocboard.evaluator.tasks.ranked_scorer import EntryMetric
 
 BY_CLASS: Mapping[Metric, ClassMetric] = {
     Metric.AVERAGE_PRECISION: average_precision,
@@ -35,7 +34,6 @@ BY_CLASS: Mapping[Metric, ClassMetric] = {
     Metric.WHOLE_PERSON_AVERAGE_PRECISION: average_precision,
     Metric.BEST_F1: best_f1_by_rank,
 }
-BY_ENTRY: Mapping[Metric, EntryMetric] = {}
 WHOLE_PEOPLE: Mapping[Metric, Callable[[Layouts, LayoutTruth, Overlap, int], Judgement]] = {
     Metric.AVERAGE_PRECISION_BY_CONFIDENCE: judge_by_index,
     Metric.WHOLE_PERSON_AVERAGE_PRECISION: partial(judge_by_index, single_part_may_be_right=True),

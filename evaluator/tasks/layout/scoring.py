@@ -14,7 +14,7 @@ from vocboard.evaluator.results import Entry, Layouts
 from vocboard.evaluator.rules import Competition, Edition, LayoutProtocol
 from vocboard.evaluator.tasks.layout.definition import PERSON
 from vocboard.evaluator.tasks.layout.evidence import judged_parts, judged_people
-from vocboard.evaluator.tasks.layout.metrics import BY_CLASS, BY_ENTRY, WHOLE_PEOPLE
+from vocboard.evaluator.tasks.layout.metrics import BY_CLASS, WHOLE_PEOPLE
 from vocboard.evaluator.tasks.layout.truth import LayoutTruth
 from vocboard.evaluator.tasks.layout.whole_person import judge_by_box, judge_by_index
 from vocboard.evaluator.tasks.ranked_classes import RankedClass
@@ -40,7 +40,6 @@ class LayoutScorer(RankedScorer[LayoutTruth, JudgedResults]):
     """Scores layout."""
 
     by_class = BY_CLASS
-    by_entry = BY_ENTRY
 
     def evidence(
         self, entry: Entry, truth: LayoutTruth, edition: Edition, public: ImageSet, label_maps: LabelMapCounts | None
