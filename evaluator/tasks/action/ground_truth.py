@@ -11,35 +11,6 @@ from vocboard.evaluator.tasks.material import Material, people_array
 from vocboard.evaluator.tasks.truth_reader import TruthReader
 
 
-def read_labels(key: Key, listed: Listed, material: Material) -> tuple[ImageSet, LabelTruth | str]:
-    """Return the public part and each action's labels, or why there are none.
-
-    If `Action/test.txt` only lists images, the people are those in any action's list, or in the annotations.
-    """
-    sizes = material.sizes(listed.images)
-    index = listed.index
-    lists = {name: file_of(material.edition, key, name) for name in material.edition.actions}
-    people = listed.people
-    labels = {
-        name: material.files.person_labels(file, index, people)
-        for name, file in lists.items()
-        if file in material.files
-    }
-    if not listed.images or len(labels) < len(lists):
-        if reason := material.lacks_annotations(listed):
-            return ImageSet(listed.images, sizes, None if people is None else people_array(people)), reason
-        labels = _flags(listed, material) | labels
-    if people is None:
-        people = dict.fromkeys(sorted({person for of_action in labels.values() for person in of_action}), 0)
-    material.check_people(listed, people, file_of(material.edition, key))
-    position = {person: item for item, person in enumerate(people)}
-    truth = {
-        name: as_labels({position[person]: label for person, label in labels[name].items()})
-        for name in material.edition.actions
-    }
-    return ImageSet(listed.images, sizes, people_array(people)), LabelTruth(truth)
-
-
 def _flags(listed: Listed, material: Material) -> dict[str, dict[Person, int]]:
     """Derive labels of people from the action flags in annotations; people without a flag have no label."""
     labels: dict[str, dict[Person, int]] = {name: {} for name in material.edition.actions}
@@ -56,5 +27,29 @@ class ActionTruthReader(TruthReader[LabelTruth]):
     """Reads the ground truth of action."""
 
     def read(self, key: Key, listed: Listed, rules: TaskRules, material: Material) -> tuple[ImageSet, LabelTruth | str]:
-        """Return the public part and the ground truth; see `TruthReader.read`."""
-        return read_labels(key, listed, material)
+        """Return the public part and each action's labels, or why there are none.
+
+        If `Action/test.txt` only lists images, the people are those in any action's list, or in the annotations.
+        """
+        sizes = material.sizes(listed.images)
+        index = listed.index
+        lists = {name: file_of(material.edition, key, name) for name in material.edition.actions}
+        people = listed.people
+        labels = {
+            name: material.files.person_labels(file, index, people)
+            for name, file in lists.items()
+            if file in material.files
+        }
+        if not listed.images or len(labels) < len(lists):
+            if reason := material.lacks_annotations(listed):
+                return ImageSet(listed.images, sizes, None if people is None else people_array(people)), reason
+            labels = _flags(listed, material) | labels
+        if people is None:
+            people = dict.fromkeys(sorted({person for of_action in labels.values() for person in of_action}), 0)
+        material.check_people(listed, people, file_of(material.edition, key))
+        position = {person: item for item, person in enumerate(people)}
+        truth = {
+            name: as_labels({position[person]: label for person, label in labels[name].items()})
+            for name in material.edition.actions
+        }
+        return ImageSet(listed.images, sizes, people_array(people)), LabelTruth(truth)

@@ -13,24 +13,6 @@ from vocboard.evaluator.tasks.material import Material
 from vocboard.evaluator.tasks.truth_reader import TruthReader
 
 
-def read_labels(key: Key, listed: Listed, material: Material) -> tuple[ImageSet, LabelTruth | str]:
-    """Return the public part and the labels by class, or why there are none."""
-    image_set = ImageSet(listed.images, material.sizes(listed.images))
-    lists = {name: file_of(material.edition, key, name) for name in material.edition.classes}
-    derived: dict[str, Labels] = {}
-    if not listed.images or not all(file in material.files for file in lists.values()):
-        if reason := material.lacks_annotations(listed):
-            return image_set, reason
-        derived = _presence(listed, material)
-    index = listed.index
-    return image_set, LabelTruth(
-        {
-            name: material.files.image_labels(file, index) if file in material.files else derived[name]
-            for name, file in lists.items()
-        }
-    )
-
-
 def _presence(listed: Listed, material: Material) -> dict[str, Labels]:
     """Derive labels: 1 if the image has a non-difficult object of the class, 0 if only difficult ones, −1 otherwise."""
     labels = {name: np.full(len(listed.images), NEGATIVE, dtype=np.int8) for name in material.edition.classes}
@@ -47,5 +29,18 @@ class ClassificationTruthReader(TruthReader[LabelTruth]):
     """Reads the ground truth of classification."""
 
     def read(self, key: Key, listed: Listed, rules: TaskRules, material: Material) -> tuple[ImageSet, LabelTruth | str]:
-        """Return the public part and the ground truth; see `TruthReader.read`."""
-        return read_labels(key, listed, material)
+        """Return the public part and the labels by class, or why there are none."""
+        image_set = ImageSet(listed.images, material.sizes(listed.images))
+        lists = {name: file_of(material.edition, key, name) for name in material.edition.classes}
+        derived: dict[str, Labels] = {}
+        if not listed.images or not all(file in material.files for file in lists.values()):
+            if reason := material.lacks_annotations(listed):
+                return image_set, reason
+            derived = _presence(listed, material)
+        index = listed.index
+        return image_set, LabelTruth(
+            {
+                name: material.files.image_labels(file, index) if file in material.files else derived[name]
+                for name, file in lists.items()
+            }
+        )

@@ -33,37 +33,6 @@ class _Instances:
     class_index: list[int] = field(default_factory=list)
 
 
-def read_instances(listed: Listed, material: Material) -> tuple[ImageSet, InstanceTruth | str]:
-    """Return the public part and the instances, or why there are none."""
-    if not listed.images:
-        return ImageSet(()), "its image set is empty"
-    for pattern in (OBJECT_MAP_FILE, LABEL_MAP_FILE):
-        if not any(pattern.format(image) in material.image_files for image in listed.images):
-            return ImageSet(listed.images), f"its images have no {pattern.partition('/')[0]}"
-    found = _Instances()
-    for image, name in enumerate(listed.images):
-        objects = _map(OBJECT_MAP_FILE.format(name), _MAX_INSTANCES, material)
-        classes = _map(LABEL_MAP_FILE.format(name), len(material.edition.classes), material)
-        if objects is None or classes is None:
-            continue
-        if objects.shape != classes.shape:
-            message = "has another size than the image's SegmentationClass"
-            material.problems.add("bad_label_map", message, OBJECT_MAP_FILE.format(name))
-            continue
-        for message in _take(image, objects, classes, found):
-            material.problems.add("bad_instance", message, OBJECT_MAP_FILE.format(name))
-    truth = InstanceTruth(
-        label=np.concatenate([np.empty(0, np.uint8), *(each.label for each in found.runs)]),
-        last=np.concatenate([np.empty(0, np.int32), *(each.last for each in found.runs)]),
-        end=np.cumsum([len(each.label) for each in found.runs], dtype=np.int64),
-        size=np.array([each.shape for each in found.runs], dtype=np.int32).reshape(-1, 2),
-        image=np.array(found.image, dtype=np.int32),
-        number=np.array(found.number, dtype=np.uint8),
-        class_index=np.array(found.class_index, dtype=np.int16),
-    )
-    return ImageSet(listed.images, truth.size), truth
-
-
 def _map(file: str, largest: int, material: Material) -> NDArray[np.uint8] | None:
     content = material.image_files.get(file)
     if content is None:
@@ -100,5 +69,31 @@ class InstanceSegmentationTruthReader(TruthReader[InstanceTruth]):
     def read(
         self, key: Key, listed: Listed, rules: TaskRules, material: Material
     ) -> tuple[ImageSet, InstanceTruth | str]:
-        """Return the public part and the ground truth; see `TruthReader.read`."""
-        return read_instances(listed, material)
+        """Return the public part and the instances, or why there are none."""
+        if not listed.images:
+            return ImageSet(()), "its image set is empty"
+        for pattern in (OBJECT_MAP_FILE, LABEL_MAP_FILE):
+            if not any(pattern.format(image) in material.image_files for image in listed.images):
+                return ImageSet(listed.images), f"its images have no {pattern.partition('/')[0]}"
+        found = _Instances()
+        for image, name in enumerate(listed.images):
+            objects = _map(OBJECT_MAP_FILE.format(name), _MAX_INSTANCES, material)
+            classes = _map(LABEL_MAP_FILE.format(name), len(material.edition.classes), material)
+            if objects is None or classes is None:
+                continue
+            if objects.shape != classes.shape:
+                message = "has another size than the image's SegmentationClass"
+                material.problems.add("bad_label_map", message, OBJECT_MAP_FILE.format(name))
+                continue
+            for message in _take(image, objects, classes, found):
+                material.problems.add("bad_instance", message, OBJECT_MAP_FILE.format(name))
+        truth = InstanceTruth(
+            label=np.concatenate([np.empty(0, np.uint8), *(each.label for each in found.runs)]),
+            last=np.concatenate([np.empty(0, np.int32), *(each.last for each in found.runs)]),
+            end=np.cumsum([len(each.label) for each in found.runs], dtype=np.int64),
+            size=np.array([each.shape for each in found.runs], dtype=np.int32).reshape(-1, 2),
+            image=np.array(found.image, dtype=np.int32),
+            number=np.array(found.number, dtype=np.uint8),
+            class_index=np.array(found.class_index, dtype=np.int16),
+        )
+        return ImageSet(listed.images, truth.size), truth

@@ -13,34 +13,6 @@ from vocboard.evaluator.tasks.material import PERSON, Material, box_array, peopl
 from vocboard.evaluator.tasks.truth_reader import TruthReader
 
 
-def read_people(key: Key, listed: Listed, rules: TaskRules, material: Material) -> tuple[ImageSet, LayoutTruth | str]:
-    """Return the public part and the people with their parts, or why there are none."""
-    sizes = material.sizes(listed.images)
-    if rules.layout_protocol is LayoutProtocol.WHOLE_PERSON_BY_BOX:
-        public = ImageSet(listed.images, sizes)
-        people = [
-            ((image, index), item)
-            for image, name in enumerate(listed.images)
-            for index, item in enumerate(material.objects(name), start=1)
-            if item.name == PERSON
-        ]
-    elif listed.people is None:
-        return ImageSet(
-            listed.images, sizes
-        ), f"{file_of(material.edition, key)} names no people: its lines have no object index"
-    else:
-        public = ImageSet(listed.images, sizes, people_array(listed.people))
-        material.check_people(listed, listed.people, file_of(material.edition, key))
-        people = [
-            ((image, index), item)
-            for image, index in listed.people
-            for item in material.objects(listed.images[image])[index - 1 : index]
-        ]
-    if reason := material.lacks_annotations(listed):
-        return public, reason
-    return public, _layout_truth(people, material.edition.parts)
-
-
 def _layout_truth(people: Sequence[tuple[Person, AnnotatedObject]], part_types: Sequence[str]) -> LayoutTruth:
     type_index = {name: index for index, name in enumerate(part_types)}
     parts = [
@@ -67,5 +39,27 @@ class LayoutTruthReader(TruthReader[LayoutTruth]):
     def read(
         self, key: Key, listed: Listed, rules: TaskRules, material: Material
     ) -> tuple[ImageSet, LayoutTruth | str]:
-        """Return the public part and the ground truth; see `TruthReader.read`."""
-        return read_people(key, listed, rules, material)
+        """Return the public part and the people with their parts, or why there are none."""
+        sizes = material.sizes(listed.images)
+        if rules.layout_protocol is LayoutProtocol.WHOLE_PERSON_BY_BOX:
+            public = ImageSet(listed.images, sizes)
+            people = [
+                ((image, index), item)
+                for image, name in enumerate(listed.images)
+                for index, item in enumerate(material.objects(name), start=1)
+                if item.name == PERSON
+            ]
+        elif listed.people is None:
+            file = file_of(material.edition, key)
+            return ImageSet(listed.images, sizes), f"{file} names no people: its lines have no object index"
+        else:
+            public = ImageSet(listed.images, sizes, people_array(listed.people))
+            material.check_people(listed, listed.people, file_of(material.edition, key))
+            people = [
+                ((image, index), item)
+                for image, index in listed.people
+                for item in material.objects(listed.images[image])[index - 1 : index]
+            ]
+        if reason := material.lacks_annotations(listed):
+            return public, reason
+        return public, _layout_truth(people, material.edition.parts)

@@ -18,32 +18,6 @@ LABEL_MAP_FILE = "SegmentationClass/{}.png"  # in a development kit tree
 MAXIMUM_PIXELS = 50_000_000  # of one label map; the images of VOC have some 190,000
 
 
-def read_label_maps(listed: Listed, material: Material) -> tuple[ImageSet, SegmentationTruth | str]:
-    """Return the public part and the label maps, or why there are none.
-
-    The sizes of the maps are used as image sizes, because their pixels are compared.
-    """
-    names = {image: LABEL_MAP_FILE.format(image) for image in listed.images}
-    if not any(name in material.image_files for name in names.values()):
-        return ImageSet(
-            listed.images
-        ), "its images have no SegmentationClass" if listed.images else "its image set is empty"
-    maps = []
-    for name in names.values():
-        content = material.image_files.get(name)
-        if content is None:
-            message = "is not there, although other test images have theirs"
-            material.problems.add("missing_label_map", message, name)
-            continue
-        decoded = decode_label_map(content, len(material.edition.classes))
-        if isinstance(decoded, str):
-            material.problems.add("bad_label_map", decoded, name)
-        else:
-            maps.append(decoded)
-    truth = SegmentationTruth.of(maps)
-    return ImageSet(listed.images, truth.size), truth
-
-
 def decode_label_map(content: bytes, classes: int) -> NDArray[np.uint8] | str:
     """Return the (height, width) labels of a PNG, or an error message."""
     try:
@@ -73,5 +47,25 @@ class SegmentationTruthReader(TruthReader[SegmentationTruth]):
     def read(
         self, key: Key, listed: Listed, rules: TaskRules, material: Material
     ) -> tuple[ImageSet, SegmentationTruth | str]:
-        """Return the public part and the ground truth; see `TruthReader.read`."""
-        return read_label_maps(listed, material)
+        """Return the public part and the label maps, or why there are none.
+
+        The sizes of the maps are used as image sizes, because their pixels are compared.
+        """
+        names = {image: LABEL_MAP_FILE.format(image) for image in listed.images}
+        if not any(name in material.image_files for name in names.values()):
+            reason = "its images have no SegmentationClass" if listed.images else "its image set is empty"
+            return ImageSet(listed.images), reason
+        maps = []
+        for name in names.values():
+            content = material.image_files.get(name)
+            if content is None:
+                message = "is not there, although other test images have theirs"
+                material.problems.add("missing_label_map", message, name)
+                continue
+            decoded = decode_label_map(content, len(material.edition.classes))
+            if isinstance(decoded, str):
+                material.problems.add("bad_label_map", decoded, name)
+            else:
+                maps.append(decoded)
+        truth = SegmentationTruth.of(maps)
+        return ImageSet(listed.images, truth.size), truth
