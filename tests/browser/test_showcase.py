@@ -1,0 +1,59 @@
+"""The showcase in a browser: its slider with and without scripts, its fixed sizes, its accessibility."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Browser, Page, expect
+
+from tests.app.pages.test_showcase import COMP1, COMP3, Scene
+from tests.browser import axe
+from tests.support.site import serving
+from vocboard.app.settings import Settings
+
+pytestmark = pytest.mark.browser
+PHONE = {"width": 320, "height": 640}
+SHOWN = "#showcase li[data-rank]:not([hidden])"
+BOXES = "#showcase g[data-rank]:not([hidden])"
+
+
+@pytest.fixture
+def scene(sqlite_url: str, tmp_path: Path) -> Iterator[Scene]:
+    with serving(Settings(data_directory=tmp_path / "data", database_url=sqlite_url)) as site:
+        yield Scene(site)
+
+
+def test_the_slider_shows_more_and_fewer_results_at_once(scene: Scene, page: Page) -> None:
+    page.goto(f"{scene.site.url}/methods/{scene.method}?showcase=main.{COMP3}")
+    expect(page.locator(SHOWN)).to_have_count(6)
+    for number, count, least in (("1", 2, "0.50"), ("10", 10, "0.42")):
+        page.get_by_label("Results per image").fill(number)
+        expect(page.locator(SHOWN)).to_have_count(count)
+        expect(page.locator(BOXES)).to_have_count(count)
+        expect(page.locator("[data-least]")).to_have_text(least)
+    expect(page).to_have_url(f"{scene.site.url}/methods/{scene.method}?showcase=main.{COMP3}")
+
+
+def test_without_scripts_the_form_does_the_same(scene: Scene, browser: Browser) -> None:
+    with browser.new_context(java_script_enabled=False) as context:
+        page = context.new_page()
+        page.goto(f"{scene.site.url}/methods/{scene.method}?showcase=main.{COMP3}")
+        slider = page.get_by_label("Results per image")
+        slider.press("ArrowLeft")
+        slider.press("ArrowLeft")
+        page.locator("#showcase").get_by_role("button", name="Show").click()
+        expect(page.locator(SHOWN)).to_have_count(2)
+
+
+@pytest.mark.parametrize("competition", [COMP1, COMP3])
+def test_pages_are_accessible_and_fit_a_phone(scene: Scene, page: Page, competition: str) -> None:
+    compared = f"/challenges/{scene.slug}/leaderboards/{competition}/compare?method={scene.old}&method={scene.theirs}"
+    for path in (f"/methods/{scene.method}?showcase=main.{competition}", compared):
+        page.set_viewport_size(PHONE)  # type: ignore[arg-type]
+        page.goto(scene.site.url + path)
+        assert page.evaluate("document.documentElement.scrollWidth") == PHONE["width"]
+        boxes = page.locator("#showcase .picture").evaluate_all(
+            "all => all.map((each) => each.getBoundingClientRect()).map(({ width, height }) => width / height)"
+        )
+        assert boxes == pytest.approx([500 / 375] * len(boxes), rel=0.02), "whether or not pictures have been loaded"
+        axe.check(page)
