@@ -19,6 +19,7 @@ from vocboard.evaluator.tasks.definition import TaskDefinition
 from vocboard.evaluator.tasks.definitions import TASKS
 from vocboard.evaluator.tasks.format import ResultFiles
 from vocboard.evaluator.tasks.parts import task_classes
+from vocboard.evaluator.tasks.rows import ROWS
 from vocboard.evaluator.tasks.scorer import Scorer
 from vocboard.evaluator.tasks.scorers import SCORERS
 from vocboard.evaluator.tasks.truth import Truth
@@ -97,7 +98,7 @@ def test_organisers_are_told_to_upload_what_the_ground_truth_is_read_from(task: 
 
 
 def test_pages_show_results_of_every_task() -> None:
-    assert {*VIEWS} == {task for task in Task if not TASKS[task].has_file_per_image}
+    assert {*VIEWS} == {*ROWS} == {task for task in Task if not TASKS[task].has_file_per_image}
 
 
 @pytest.mark.parametrize("task", VIEWS)
