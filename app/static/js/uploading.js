@@ -81,6 +81,9 @@ export function showReport(content, status) {
   const found = page.querySelector("[data-report]");
   if (found && found.childElementCount) {
     report.replaceChildren(...found.childNodes);
+    for (const asked of report.querySelectorAll("input[type=checkbox][form]")) {
+      document.querySelector(`form [data-question="${asked.name}"]`)?.remove(); // not asked twice
+    }
     for (const button of report.querySelectorAll("[data-copy]")) button.hidden = false;
     document.dispatchEvent(new CustomEvent("contentchange"));
     report.focus();
