@@ -11,7 +11,7 @@ from datetime import timedelta
 from anyio import to_thread
 
 from vocboard.app import rate_limits
-from vocboard.app.accounts import administration, links, password_changes, registration, service
+from vocboard.app.accounts import addresses, administration, links, password_changes, registration, service
 from vocboard.app.accounts.models import ApiToken, LinkPurpose, Scope, User, WebSession
 from vocboard.app.accounts.password_work import PasswordWork
 from vocboard.app.database import Database
@@ -167,6 +167,37 @@ class AccountService:
         password_changes.check_new(user, new_password, field="new_password")
         password_hash = await self.password_work.hashed(new_password, client=network(address))
         await to_thread.run_sync(store)
+
+    async def request_address(self, user: User, *, email: str, password: str, address: str, field: str) -> None:
+        """Send a link to a new email address of a user, without revealing whether the address has an account.
+
+        Raises:
+            WrongPasswordError: for `field`; the attempt is counted.
+            InvalidInputError: for `email`.
+            LimitedError, BusyError: as `register`.
+        """
+
+        def store() -> None:
+            with self.database.writing() as session:
+                addresses.request(session, user=user, email=new, address=address, site=self.settings.public_url)
+            self.notifier.mail_queued()
+
+        await self._verify(user, password, field=field, address=address)
+        new = addresses.checked(user, email, self.settings.registration_policy)
+        await to_thread.run_sync(store)
+
+    def change_address(self, user: User, *, secret: str, keep: WebSession | None) -> None:
+        """Change the email address of a user to the one that a link was sent to; see `addresses.confirm`.
+
+        Raises:
+            InvalidLinkError: the link is not valid, or belongs to another account.
+            ConflictError: another account has the address, or another spelling of it.
+            LimitedError: too many new accounts have addresses of this domain.
+        """
+        policy, site = self.settings.registration_policy, self.settings.public_url
+        with self.database.writing() as session:
+            addresses.confirm(session, user=user, secret=secret, keep=keep, policy=policy, site=site)
+        self.notifier.mail_queued()
 
     async def create_token(
         self, user: User, *, password: str, label: str, scopes: Collection[Scope], lifetime: timedelta, address: str

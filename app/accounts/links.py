@@ -10,7 +10,11 @@ from vocboard.app.accounts.secret_tokens import digest, new_secret
 from vocboard.app.database import now
 from vocboard.app.errors import NotFoundError
 
-LIFETIMES = {LinkPurpose.CONFIRM_ADDRESS: timedelta(days=3), LinkPurpose.RESET_PASSWORD: timedelta(hours=2)}
+LIFETIMES = {
+    LinkPurpose.CONFIRM_ADDRESS: timedelta(days=3),
+    LinkPurpose.RESET_PASSWORD: timedelta(hours=2),
+    LinkPurpose.CHANGE_ADDRESS: timedelta(hours=24),
+}
 
 
 class InvalidLinkError(NotFoundError):
@@ -22,16 +26,25 @@ class InvalidLinkError(NotFoundError):
         super().__init__("This link has expired or has already been used. Ask for a new email and use the newest link.")
 
 
-def create(session: Session, *, user: User, purpose: LinkPurpose) -> str:
+def create(session: Session, *, user: User, purpose: LinkPurpose, new_email: str | None = None) -> str:
     """Create a link for a user of this transaction, and return its secret. Earlier links stay valid.
 
     So a person who requests a second email can use either link.
+
+    Args:
+        new_email: the address that it is sent to, if it is not the user's.
     """
     instant = now()
     session.execute(delete(EmailLink).where(EmailLink.user_id == user.id, EmailLink.expires_at <= instant))
     secret = new_secret()
     session.add(
-        EmailLink(user_id=user.id, purpose=purpose, token_hash=digest(secret), expires_at=instant + LIFETIMES[purpose])
+        EmailLink(
+            user_id=user.id,
+            purpose=purpose,
+            new_email=new_email,
+            token_hash=digest(secret),
+            expires_at=instant + LIFETIMES[purpose],
+        )
     )
     session.flush()
     return secret
@@ -48,6 +61,22 @@ def owner(session: Session, secret: str, purpose: LinkPurpose) -> User:
     Raises:
         InvalidLinkError: the link is not valid, or the account is disabled.
     """
+    return _valid(session, secret, purpose).user
+
+
+def new_address(session: Session, secret: str, user: User) -> str:
+    """Return the address that a link of this user was sent to, to make it the user's; the link is not used.
+
+    Raises:
+        InvalidLinkError: the link is not valid, or belongs to another user.
+    """
+    found = _valid(session, secret, LinkPurpose.CHANGE_ADDRESS)
+    if found.user_id != user.id or found.new_email is None:
+        raise InvalidLinkError
+    return found.new_email
+
+
+def _valid(session: Session, secret: str, purpose: LinkPurpose) -> EmailLink:
     found = session.scalar(
         select(EmailLink)
         .join(EmailLink.user)
@@ -61,7 +90,7 @@ def owner(session: Session, secret: str, purpose: LinkPurpose) -> User:
     )
     if found is None:
         raise InvalidLinkError
-    return found.user
+    return found
 
 
 def use(session: Session, secret: str, purpose: LinkPurpose) -> User:

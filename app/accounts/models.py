@@ -127,6 +127,7 @@ class LinkPurpose(StrEnum):
 
     CONFIRM_ADDRESS = "confirm_address"
     RESET_PASSWORD = "reset_password"  # noqa: S105  # the name of a purpose
+    CHANGE_ADDRESS = "change_address"
 
 
 class EmailLink(Base):
@@ -138,6 +139,9 @@ class EmailLink(Base):
     created_at: Mapped[CreatedAt]
     user_id: Mapped[uuid.UUID] = mapped_column(ForeignKey("users.id", ondelete="CASCADE"), index=True)
     purpose: Mapped[LinkPurpose] = mapped_column(text_enum(LinkPurpose))
+    new_email: Mapped[str | None] = mapped_column(
+        String(254)
+    )  # the address that it was sent to, if it is to be changed
     token_hash: Mapped[bytes] = mapped_column(LargeBinary(32), unique=True)
     expires_at: Mapped[datetime]
 

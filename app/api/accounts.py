@@ -3,7 +3,7 @@
 import uuid
 from typing import Any
 
-from fastapi import APIRouter, Response
+from fastapi import APIRouter, Request, Response
 from pydantic import BaseModel, ConfigDict, Field
 
 from vocboard.app.accounts import registration
@@ -14,6 +14,7 @@ from vocboard.app.accounts.viewer import Identity
 from vocboard.app.api.paging import ItemPage, Paging
 from vocboard.app.api.problems import problem_responses
 from vocboard.app.api.schemas.values import FromObject, Instant, without_defaults
+from vocboard.app.intake.requests import client_address
 from vocboard.app.web.dependencies import AccountServiceDep, DatabaseDep
 from vocboard.app.web.identity import ApiIdentity, ApiOrganiser, ReadingUser, SubmittingUser
 
@@ -42,6 +43,15 @@ class AccountChanges(BaseModel):
     affiliation: str = Field("", description="Affiliation, filled in for new submissions; empty for none.")
 
 
+class NewAddress(BaseModel):
+    """A new email address of the user's own account."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    email: str = Field(description="The link that changes the address is sent there.")
+    password: str = Field(description="The present password.")
+
+
 class WaitingRegistration(FromObject):
     """A user with a confirmed email address who is waiting for an organiser's approval."""
 
@@ -65,6 +75,17 @@ def change_account(database: DatabaseDep, user: SubmittingUser, identity: ApiIde
     with database.writing() as session:
         changed = accounts.change_profile(session, user=user, **given)
     return _described(changed, identity)
+
+
+@router.post("/account/email", status_code=202, responses=problem_responses(400, 401, 403, 422, 429), tags=["account"])
+async def request_address(
+    account_service: AccountServiceDep, request: Request, user: SubmittingUser, new: NewAddress
+) -> None:
+    """Send a link to a new email address; the address changes once its owner opens the link and signs in.
+
+    The answer is the same whether or not the address has an account. Tokens need the scope `submit`.
+    """
+    await account_service.request_address(user, **new.model_dump(), address=client_address(request), field="password")
 
 
 @router.get("/account/export", responses=problem_responses(401, 403), tags=["account"])

@@ -304,6 +304,7 @@ PHRASES: Mapping[str, Callable[[str, Details], str]] = {
     "user.ban": _banned("the server"),
     "user.lift_ban": _plain("lifted the ban of {subject} from the server"),
     "user.change_profile": _plain("changed the name or affiliation of the account"),
+    "user.change_address": _plain("changed the email address of {subject}"),
     "user.change_password": _plain("changed the password"),
     "user.reset_password": _plain("set another password of {subject}"),
 }

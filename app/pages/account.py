@@ -1,4 +1,4 @@
-"""The account page: name, password, browser sessions, API tokens."""
+"""The account page: name, email address, password, browser sessions, API tokens."""
 
 import json
 import uuid
@@ -12,6 +12,7 @@ from fastapi import APIRouter, Depends, Form, Request
 from pydantic import BaseModel
 from starlette.responses import Response
 
+from vocboard.app.accounts import links
 from vocboard.app.accounts import service as accounts
 from vocboard.app.accounts.models import Role, Scope, User
 from vocboard.app.accounts.passwords import MIN_PASSWORD_LENGTH
@@ -32,7 +33,7 @@ LIFETIMES_DAYS = (7, 30, 90, 365)
 DEFAULT_LIFETIME_DAYS = 90
 SCOPES = {
     Scope.READ: "see challenges, results and leaderboards",
-    Scope.SUBMIT: "upload, publish and withdraw submissions; change your name and affiliation",
+    Scope.SUBMIT: "upload, publish and withdraw submissions; change your name, affiliation and, with your password, email address",
     Scope.ORGANISE: "create and change challenges",
 }
 
@@ -51,6 +52,13 @@ class ProfileForm(BaseModel):
 
     name: str = ""
     affiliation: str = ""
+
+
+class AddressForm(BaseModel):
+    """The form to change the email address."""
+
+    email: str = ""
+    address_password: str = ""
 
 
 class PasswordForm(BaseModel):
@@ -85,6 +93,47 @@ def change_profile(
     except ServiceError as error:
         return _page(request, database, settings, user, profile=form, profile_errors=FormErrors.of(error))
     return go_to("/account", done="profile")
+
+
+@router.post("/account/email", dependencies=[Depends(protect_form)])
+async def request_address(
+    request: Request,
+    settings: SettingsDep,
+    database: DatabaseDep,
+    account_service: AccountServiceDep,
+    user: SignedIn,
+    form: Annotated[AddressForm, Form()],
+) -> Response:
+    """Send a link to a new email address; the response is the same if the address has an account."""
+    try:
+        await account_service.request_address(
+            user,
+            email=form.email,
+            password=form.address_password,
+            address=client_address(request),
+            field="address_password",
+        )
+    except ServiceError as error:
+        failed = partial(_page, request, database, settings, user, address=form, address_errors=FormErrors.of(error))
+        return await to_thread.run_sync(failed)
+    return go_to("/account", done="address-requested")
+
+
+@router.get("/account/address")
+def address_page(request: Request, database: DatabaseDep, user: SignedIn, token: str = "") -> Response:
+    """The form that changes the email address, because opening a link must not change anything."""
+    with database.reading() as session:
+        email = links.new_address(session, token, user)
+    return render(request, "change_address.html", token=token, email=email)
+
+
+@router.post("/account/address", dependencies=[Depends(protect_form)])
+def change_address(
+    account_service: AccountServiceDep, user: SignedIn, identity: CurrentIdentity, token: Annotated[str, Form()] = ""
+) -> Response:
+    """Change the email address to the one that the link was sent to."""
+    account_service.change_address(user, secret=token, keep=identity.session)
+    return go_to("/account", done="address")
 
 
 @router.post("/account/password", dependencies=[Depends(protect_form)])
@@ -165,6 +214,8 @@ def _page(
     password_errors: FormErrors = NO_ERRORS,
     profile: ProfileForm | None = None,
     profile_errors: FormErrors = NO_ERRORS,
+    address: AddressForm | None = None,
+    address_errors: FormErrors = NO_ERRORS,
     new_token: Mapping[str, str] | None = None,
 ) -> Response:
     with database.reading() as session:
@@ -174,7 +225,9 @@ def _page(
     return render(
         request,
         "account.html",
-        status=max(token_errors.status, password_errors.status, profile_errors.status),
+        status=max(errors.status for errors in (token_errors, password_errors, profile_errors, address_errors)),
+        address=(address or AddressForm()).model_dump(exclude={"address_password"}),
+        address_errors=address_errors,
         profile=(profile or ProfileForm(name=user.name, affiliation=user.affiliation)).model_dump(),
         profile_errors=profile_errors,
         tokens=tokens,

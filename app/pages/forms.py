@@ -103,6 +103,8 @@ DONE = {
     "signed-out": "You are signed out.",
     "password": "Password changed. You are signed out everywhere else, and all API tokens are revoked.",
     "profile": "Name changed.",
+    "address-requested": "If the address can be used, we have sent a link to it. Open the link to change your address.",
+    "address": "Email address changed. You are signed out everywhere else.",
     "session": "Session signed out.",
     "token": "Token revoked.",
     "published": "Published: the result is on the leaderboard.",

@@ -8,10 +8,11 @@ from datetime import timedelta
 from functools import partial
 from typing import Any
 
-from vocboard.app.accounts import administration, service
+from vocboard.app.accounts import addresses, administration, service
 from vocboard.app.accounts.models import Role, Scope, User
 from vocboard.app.accounts.passwords import hashed
 from vocboard.app.accounts.people import new_user
+from vocboard.app.accounts.registration import normalised
 from vocboard.commands.admin.actions import Actions, Call, Outcome, Transaction, argument, in_transaction
 
 GENERATED_PASSWORD_BYTES = 15  # 120 bits, 20 characters
@@ -95,6 +96,12 @@ for name, change, help_text in (
     ("enable-user", administration.enable, "enable a disabled account"),
 ):
     ACTIONS.add(name, help_text, in_transaction(partial(_set_state, change)), "email")
+
+
+@ACTIONS.changes("email", "new_email", mail=True)
+def change_address(at: Transaction) -> None:
+    """Change a user's email address without a link; the old one gets an email."""
+    addresses.change(at.session, user=at.person, email=normalised(at.arguments.new_email), site=at.site)
 
 
 @ACTIONS.runs("email")

@@ -143,6 +143,9 @@ TABLE: Mapping[str, tuple[Rule, ...]] = {
     # The API.
     "GET /api/v1/me": (Rule(SIGNED_IN),),
     "PATCH /api/v1/account": (Rule(SIGNED_IN, scope=Scope.SUBMIT, json={"name": "Another Name"}),),
+    "POST /api/v1/account/email": (
+        Rule(SIGNED_IN, scope=Scope.SUBMIT, json={"email": "another@lab.example", "password": PASSWORD}),
+    ),
     "GET /api/v1/account/export": (Rule(SIGNED_IN, scope=Scope.READ),),
     "GET /api/v1/challenges": (Rule(EVERYONE, scope=Scope.READ),),
     "POST /api/v1/challenges": (
@@ -390,6 +393,9 @@ TABLE: Mapping[str, tuple[Rule, ...]] = {
     "POST /invitations/{invitation_id}/decline": (Rule(OWNER, {"invitation_id": "declined-invitation"}),),
     "GET /account": (Rule(SIGNED_IN),),
     "POST /account/profile": (Rule(SIGNED_IN, form={"name": "Another Name"}),),
+    "POST /account/email": (Rule(SIGNED_IN, form={"email": "another@lab.example", "address_password": PASSWORD}),),
+    "GET /account/address": (Rule(OWNER, query={"token": "address-link"}, hidden=True),),
+    "POST /account/address": (Rule(OWNER, form={"token": "address-link"}, hidden=True),),
     "POST /account/password": (Rule(SIGNED_IN),),
     "POST /account/tokens": (Rule(SIGNED_IN),),
     "POST /account/tokens/{token_id}/revoke": (Rule(OWNER, {"token_id": "token"}),),

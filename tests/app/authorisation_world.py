@@ -135,6 +135,9 @@ def build(session: Session) -> World:
             "upload": str(_upload(session, public, owner).id),
             "rescore": str(_rescore(session, public).id),
             "confirm-link": links.create(session, user=waiting, purpose=LinkPurpose.CONFIRM_ADDRESS),
+            "address-link": links.create(
+                session, user=owner, purpose=LinkPurpose.CHANGE_ADDRESS, new_email="owner@elsewhere.example"
+            ),
             "reset-link": links.create(session, user=waiting, purpose=LinkPurpose.RESET_PASSWORD),
         },
         tokens=tokens,

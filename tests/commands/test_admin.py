@@ -204,6 +204,7 @@ CHANGES = {
     "reject-user": ["waiting@lab.example"],
     "disable-user": ["ada@lab.example"],
     "enable-user": ["ada@lab.example"],
+    "change-address": ["ada@lab.example", "ada@elsewhere.example"],
     "reset-password": ["ada@lab.example"],
     "create-token": ["ada@lab.example"],
     "create-challenge": ["voc", "--organiser", "olga@lab.example", "--edition", "VOC2007", "--title", "VOC"],

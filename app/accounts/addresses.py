@@ -1,0 +1,146 @@
+"""Another email address for an account: requested with the password, confirmed by a link that is sent to it.
+
+A mailbox has one account that counts (see `registration`). That the new one has an account is only said to its owner:
+the response is the same, and each request sends one email. The link has no effect without a session of the account.
+
+What organisers have granted or forbidden to the old address follows the person: admissions, extra quota, invitations
+and imported bans. So another address neither loses nor escapes anything.
+"""
+
+from typing import Any
+
+from sqlalchemy import Table, delete, insert, select, update
+from sqlalchemy.exc import IntegrityError
+from sqlalchemy.orm import Session
+
+from vocboard.app import rate_limits
+from vocboard.app.accounts import links, queries, registration
+from vocboard.app.accounts.models import LinkPurpose, User, WebSession, mailbox
+from vocboard.app.accounts.own_data import BY_EMAIL
+from vocboard.app.accounts.people import normalised_email
+from vocboard.app.audit import service as audit
+from vocboard.app.database import Base, lock_for_transaction
+from vocboard.app.errors import ConflictError
+from vocboard.app.forms import FieldChecks
+from vocboard.app.messaging import outbox
+from vocboard.app.settings import RegistrationPolicy
+
+RELEASED_DOMAIN = "released.invalid"  # RFC 2606: no mail ever arrives there
+
+
+def checked(user: User, email: str, policy: RegistrationPolicy) -> str:
+    """Return the canonical form of a new address of a user.
+
+    Raises:
+        InvalidInputError: for `email`: not an address, not of a domain that may register, or the present one.
+    """
+    checks = FieldChecks()
+    found = normalised_email(email)
+    if found is None:
+        checks.fail("email", "This is not an email address.")
+    elif found == user.email:
+        checks.fail("email", "This is your present address.")
+    elif not policy.accepts(found):
+        checks.fail("email", f"Use an address of {' or '.join(policy.domains)}.")
+    checks.finish()
+    return found or ""
+
+
+def request(session: Session, *, user: User, email: str, address: str, site: str) -> None:
+    """Send a link to a new address (see `checked`), or tell the owner of its account about the request.
+
+    After the commit, the caller calls `WorkerNotifier.mail_queued`.
+
+    Args:
+        address: IP address of the client.
+        site: the public URL, for the link.
+
+    Raises:
+        LimitedError: too many requests from there, or for this mailbox.
+    """
+    registration.count_attempt(session, email=email, address=address, of_account=rate_limits.RESET_OF_ACCOUNT)
+    other = queries.confirmed_account_of_mailbox(session, mailbox(email))
+    if other is not None and other.id != user.id:
+        outbox.put(session, to=other.email, template="address-taken", site=site, typed=email)
+        return
+    lifetime = links.LIFETIMES[LinkPurpose.CHANGE_ADDRESS]
+    secret = links.create(session, user=user, purpose=LinkPurpose.CHANGE_ADDRESS, new_email=email)
+    outbox.put(
+        session,
+        to=email,
+        template="change-address",
+        lifetime=lifetime,
+        site=site,
+        link=f"{site}/account/address?token={secret}",
+        hours=int(lifetime.total_seconds() // 3600),
+    )
+
+
+def confirm(
+    session: Session, *, user: User, secret: str, keep: WebSession | None, policy: RegistrationPolicy, site: str
+) -> None:
+    """Change the address of a signed-in user to the one that a link was sent to, and tell the old address.
+
+    All links and all other sessions of the account end: they may have been obtained with the old mailbox. After the
+    commit, the caller calls `WorkerNotifier.mail_queued`.
+
+    Args:
+        keep: the session to keep.
+
+    Raises:
+        InvalidLinkError: the link is not valid, or belongs to another account.
+        ConflictError, LimitedError: as `change`.
+    """
+    email = links.new_address(session, secret, user)
+    stored = links.use(session, secret, LinkPurpose.CHANGE_ADDRESS)
+    registration.check_room(session, email, policy)
+    change(session, user=stored, email=email, site=site, actor=stored)
+    ended = delete(WebSession).where(WebSession.user_id == user.id)
+    session.execute(ended.where(WebSession.id != keep.id) if keep else ended)
+
+
+def change(session: Session, *, user: User, email: str, site: str, actor: User | None = None) -> None:
+    """Change the address of a user (of this transaction) to a normalised one that the person receives email at.
+
+    Raises:
+        ConflictError: another account has the address, or another spelling of it.
+    """
+    lock_for_transaction(session, f"domain {registration.registered_domain(email)}", f"mailbox {mailbox(email)}")
+    other = queries.confirmed_account_of_mailbox(session, mailbox(email))
+    if other is not None and other.id != user.id:
+        raise ConflictError("This mailbox has an account already, perhaps with another spelling of the address.")
+    waiting = queries.user_by_email(session, email)
+    if waiting is not None and waiting.id != user.id:  # registered, and never confirmed: nobody has used it
+        waiting.email = waiting.mailbox = f"{waiting.id}@{RELEASED_DOMAIN}"
+        links.revoke(session, waiting)
+        session.flush()
+    old = user.email
+    _follow(session, user, email)
+    user.email, user.mailbox = email, mailbox(email)
+    links.revoke(session, user)
+    session.flush()
+    outbox.put(session, to=old, template="address-changed", site=site)
+    audit.record(session, actor=actor, action="user.change_address", subject=user)
+
+
+def _follow(session: Session, user: User, email: str) -> None:
+    """Let what organisers have stored for the old address apply to the new one."""
+    tables: dict[str, Table] = dict(Base.metadata.tables)
+    for name, column in BY_EMAIL.items():
+        table = tables[name]
+        for row_id in session.scalars(select(table.c.id).where(table.c[column] == user.email)).all():
+            this = table.c.id == row_id
+            try:
+                with session.begin_nested():
+                    session.execute(update(table).where(this).values({column: email}))
+            except IntegrityError:  # the new address has the same already
+                session.execute(delete(table).where(this))
+    bans = tables["bans"]
+    banned: dict[Any, Any] = {
+        row.challenge_id: row.reason
+        for row in session.execute(select(bans).where(bans.c.email.is_not(None)))
+        if mailbox(row.email) == user.mailbox
+    }
+    own = set(session.scalars(select(bans.c.challenge_id).where(bans.c.user_id == user.id)))
+    for challenge_id in banned.keys() - own:
+        session.execute(insert(bans).values(user_id=user.id, challenge_id=challenge_id, reason=banned[challenge_id]))
