@@ -10,7 +10,7 @@ Installed after each migration: SQLite loses a table's triggers when Alembic rec
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
-from sqlalchemy import Connection, inspect, text
+from sqlalchemy import Connection, text
 
 from vocboard.app.jobs.models import Kind
 from vocboard.app.jobs.service import PRIORITY
@@ -105,8 +105,6 @@ def _create_on_sqlite(connection: Connection, table: str, change: Change) -> Non
 
 def _install_jobs(connection: Connection) -> None:
     """Add a job in the transaction that changes a revision."""
-    if not inspect(connection).has_table("jobs"):  # in databases of earlier revisions
-        return
     if connection.dialect.name == "sqlite":
         # As SQLAlchemy stores identifiers and times.
         job = _ADD_JOB.format(id="lower(hex(randomblob(16)))", now="strftime('%Y-%m-%d %H:%M:%f000', 'now')")

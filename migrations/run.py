@@ -1,6 +1,7 @@
 """Migrates a database to the current schema."""
 
 import logging
+import re
 from contextlib import closing
 from pathlib import Path
 
@@ -16,6 +17,7 @@ from sqlalchemy.exc import OperationalError
 from vocboard.app.database import Database
 
 HERE = Path(__file__).parent
+LAST_WITH_OLDER_REVISIONS = "3e73089f"  # the commit whose migrations lead to the baseline
 
 _log = logging.getLogger(__name__)
 
@@ -35,7 +37,7 @@ def upgrade(database_url: str) -> None:
     Safe to run in several processes at once, which wait for each other. Creates the directory of an SQLite file.
 
     Raises:
-        SystemExit: the database was created by another version of vocboard, and this one cannot migrate it.
+        SystemExit: this version cannot migrate the database, which is of a newer version, or older than the baseline.
     """
     url = make_url(database_url)
     if url.get_backend_name() == "sqlite" and url.database:
@@ -45,11 +47,8 @@ def upgrade(database_url: str) -> None:
     except CommandError as error:
         if not isinstance(error.__cause__, ResolutionError):
             raise
-        raise SystemExit(
-            f"vocboard: the database {url.render_as_string(hide_password=True)} was created by another version, "
-            f"either newer than this one or from before the first release ({error}). Install that version, or start "
-            f"with a new database."
-        ) from error
+        require_newest(database_url)  # it says what to do
+        raise
 
 
 def require_newest(database_url: str) -> None:
@@ -61,7 +60,7 @@ def require_newest(database_url: str) -> None:
         SystemExit: the database has not been migrated, or a newer version has migrated it.
     """
     script = ScriptDirectory.from_config(config(database_url))
-    newest = script.get_current_head()
+    newest, baseline = script.get_current_head(), script.get_base()
     try:
         with closing(Database(database_url)) as database, database.engine.connect() as connection:
             found = MigrationContext.configure(connection).get_current_revision()
@@ -77,7 +76,18 @@ def require_newest(database_url: str) -> None:
             f"needs {newest}. Run `vocboard migrate` as the owner of its tables (with docker compose: "
             f"`docker compose run --rm migrate`), and start this process again."
         )
+    if _is_dated(found) and found < str(baseline):
+        raise SystemExit(
+            f"vocboard: the database {shown} is at revision {found}, which this version cannot upgrade. Run `vocboard "
+            f"migrate` of commit {LAST_WITH_OLDER_REVISIONS} first, which upgrades it to revision {baseline}, then "
+            f"that of this version."
+        )
     raise SystemExit(
         f"vocboard: the database {shown} was migrated by another version, to revision {found}; this version needs "
         f"{newest}. Install that version, or restore the backup from before the migration."
     )
+
+
+def _is_dated(revision: str) -> bool:
+    """Whether a revision is named after its date, as in `migrations.drafts`; such names sort by time."""
+    return re.match(r"\d{4}_\d\d_\d\d_\d{4}_", revision) is not None

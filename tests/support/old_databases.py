@@ -1,58 +1,38 @@
-"""Rows for databases of earlier revisions: a row in each table, and a leaderboard of two methods.
+"""Rows for databases of any revision: rows in each table, and leaderboards of two phases.
 
 What to insert is read from the tables that the database has, so a new table or column needs nothing here, except an
 entry in `_VALUES` where the leaderboard needs a certain value.
 """
 
 import itertools
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
-from uuid import uuid4
+from uuid import UUID, uuid4
 
-from sqlalchemy import CHAR, JSON, Column, Connection, MetaData, Table, Uuid, insert, inspect, update
-
-from vocboard.migrations.leaderboard_revisions import CHANGES, Change, install
+from sqlalchemy import CHAR, JSON, Column, Connection, MetaData, Table, Uuid, bindparam, insert, update
 
 TIME = datetime(2026, 11, 21, 12, tzinfo=UTC)
-MEANS = (0.25, 0.75)  # of the two methods, and of each of their classes; in the order of submission
+PHASES = ("main", "second")
+WAITING_MESSAGES = 3
 COMPETITION, CLASSES = "comp3", ("aeroplane", "bicycle")
 _VALUES: Mapping[str, Mapping[str, Any]] = {
-    "challenges": {
-        "edition": "voc2007",
-        "visibility": "public",
-        "overall_rank": "mean_rank",
-        "detail": "classes",
-        "decimals": 4,
-        "freeze": "never",
-        "admission": "everyone",
-    },
-    "challenge_competitions": {"key": COMPETITION},
-    "challenge_phases": {"detail": "classes", "freeze": "never", "admission": "everyone", "competition_keys": []},
+    "challenges": {"edition": "voc2007", "visibility": "public", "overall_rank": "mean_rank", "decimals": 4},
     "competition_results": {"competition": COMPETITION, "task": "detection", "not_entered": []},
-    "frozen_leaderboards": {"phase_key": "main"},
-    "ground_truth_versions": {"state": "ready", "phase_key": "main"},
+    "ground_truth_versions": {"state": "ready"},
+    "jobs": {"kind": "mail", "attempts": 3, "detail": "busy"},
     "measures": {"metric": "average_precision", "position": 0},
-    "phases": {
-        "key": "main",
-        "detail": "classes",
-        "freeze": "never",
-        "admission": "everyone",
-        "competition_keys": [COMPETITION],
-    },
-    "rescores": {"state": "discarded"},
+    "phases": {"detail": "classes", "freeze": "never", "admission": "everyone", "competition_keys": [COMPETITION]},
+    "rescores": {"state": "running"},
     "submission_entries": {"competition": COMPETITION, "classes": list(CLASSES)},
-    "submissions": {"state": "scored", "published_at": TIME, "phase_key": "main"},
+    "submissions": {"state": "scored", "published_at": TIME},
     "users": {"role": "participant"},
 }
 _WITHOUT_ROWS = ("alembic_version", "leaderboard_revisions")  # triggers fill the second
 # What can only be set when the row that it refers to is there.
-_POINTERS = (
-    ("challenges", "current_scoring_id", "scorings"),
-    ("phases", "current_scoring_id", "scorings"),
-    ("submissions", "current_evaluation_id", "evaluations"),
-)
+_POINTERS = (("phases", "current_scoring_id", "scorings"), ("submissions", "current_evaluation_id", "evaluations"))
+_NOT_OF_SUBMISSIONS = {"phases", "outbox", "users", "methods"}
 _numbers = itertools.count(1)
 
 
@@ -62,50 +42,51 @@ class Filled:
 
     Attributes:
         challenge: its short name.
-        methods: the names of its published methods, by rank.
+        leaderboards: by key of the phase, methods with their means, best first; classes have the same scores.
+        mail: the messages that wait, each with a job that was tried three times.
+        rescored: the submissions of the re-score that runs.
     """
 
     challenge: str
-    methods: tuple[str, ...]
+    leaderboards: Mapping[str, Sequence[tuple[str, float]]]
+    mail: frozenset[UUID]
+    rescored: frozenset[UUID]
 
 
-def install_triggers(connection: Connection) -> None:
-    """Install triggers like those that earlier versions had: on the same tables, without columns that came later."""
-    found = inspect(connection)
-    changes = {}
-    for table in found.get_table_names():
-        columns = {column["name"] for column in found.get_columns(table)}
-        if table in CHANGES and columns & {"challenge_id", "slug"}:
-            changes[table] = Change("{row}.id" if "slug" in columns else "{row}.challenge_id", CHANGES[table].events)
-    install(connection, changes)
-
-
-def fill(connection: Connection) -> Filled:
-    """Add a challenge with two published methods, and a row to each other table."""
+def fill(connection: Connection, submissions: int) -> Filled:
+    """Add a challenge of two phases, published submissions of as many methods, and rows to each other table."""
     metadata = MetaData()
     metadata.reflect(connection)
-    tables = list(_by_dependency([table for name, table in metadata.tables.items() if name not in _WITHOUT_ROWS]))
-    of_methods = {"users", "methods", "submissions"}
-    for table in tables:
-        if table.name != "challenges" and _targets(table) & (of_methods - {"users", "methods"}):
-            of_methods.add(table.name)
-    rows: dict[str, dict[str, Any]] = {}
-    methods: list[str] = []
-    for mean in MEANS:
-        for table in tables:
-            if table.name in rows and table.name not in of_methods:
-                continue
-            for class_name in CLASSES if table.name == "class_scores" else ("",):
-                rows[table.name] = _row(table, rows, {"mean": mean, "value": mean, "class_name": class_name})
-                connection.execute(insert(table).values(rows[table.name]))
-        for name, column, target in _POINTERS:
-            if name in metadata.tables and column in metadata.tables[name].columns:
-                table = metadata.tables[name]
-                connection.execute(
-                    update(table).where(table.c.id == rows[name]["id"]).values({column: rows[target]["id"]})
-                )
-        methods.insert(0, rows["methods"]["name"])
-    return Filled(rows["challenges"]["slug"], tuple(methods))
+    tables = {name: table for name, table in metadata.tables.items() if name not in _WITHOUT_ROWS}
+    jobs = tables.pop("jobs")
+    ordered = list(_by_dependency(list(tables.values())))
+    counts = {"phases": len(PHASES), "outbox": WAITING_MESSAGES} | dict.fromkeys(("users", "methods"), submissions)
+    rows: dict[str, list[dict[str, Any]]] = {}
+    for table in ordered:
+        if table.name == "submissions" or _targets(table, mandatory=True) & (counts.keys() - _NOT_OF_SUBMISSIONS):
+            counts[table.name] = submissions * (len(CLASSES) if table.name == "class_scores" else 1)
+        rows[table.name] = [_row(table, rows, number, submissions) for number in range(counts.get(table.name, 1))]
+        connection.execute(insert(table), rows[table.name])
+    for name, column, target in _POINTERS:
+        changed = update(tables[name]).where(tables[name].c.id == bindparam("row")).values({column: bindparam("to")})
+        targets = itertools.cycle(rows[target])
+        connection.execute(changed, [{"row": row["id"], "to": next(targets)["id"]} for row in rows[name]])
+    waiting = [_row(jobs, rows, number, submissions) | {"key": row["id"]} for number, row in enumerate(rows["outbox"])]
+    connection.execute(insert(jobs), waiting)
+    ranked = sorted(
+        zip(rows["measures"], rows["methods"], rows["submissions"], strict=True), key=lambda each: -each[0]["mean"]
+    )
+    return Filled(
+        rows["challenges"][0]["slug"],
+        {
+            phase["key"]: [
+                (made["name"], scores["mean"]) for scores, made, entry in ranked if entry["phase_id"] == phase["id"]
+            ]
+            for phase in rows["phases"]
+        },
+        frozenset(UUID(str(row["id"])) for row in rows["outbox"]),
+        frozenset(UUID(str(row["submission_id"])) for row in rows["rescore_items"]),
+    )
 
 
 def _by_dependency(tables: list[Table]) -> Iterator[Table]:
@@ -123,13 +104,19 @@ def _targets(table: Table, *, mandatory: bool = False) -> set[str]:
     return {key.column.table.name for key in keys}
 
 
-def _row(table: Table, rows: Mapping[str, Mapping[str, Any]], scores: Mapping[str, Any]) -> dict[str, Any]:
-    given = {**scores, **_VALUES.get(table.name, {})}
+def _row(
+    table: Table, rows: Mapping[str, Sequence[Mapping[str, Any]]], number: int, submissions: int
+) -> dict[str, Any]:
+    """Return a row that refers to the rows with the same number, or starts again where there are fewer."""
+    mean = round((number * 7 % submissions + 1) / (submissions + 1), 4)  # as shown; different ones, in no order
+    given = {"mean": mean, "value": mean, "class_name": CLASSES[number // submissions % len(CLASSES)]}
+    given |= {"key": PHASES[number % len(PHASES)]} if table.name == "phases" else {}
+    given |= _VALUES.get(table.name, {})
     row: dict[str, Any] = {}
     for column in table.columns:
         if keys := list(column.foreign_keys):
-            target = row if keys[0].column.table is table else rows.get(keys[0].column.table.name)
-            row[column.name] = target and target[keys[0].column.name]
+            others = [row] if keys[0].column.table is table else rows.get(keys[0].column.table.name)
+            row[column.name] = others and others[number % len(others)][keys[0].column.name]
         elif column.name in given:
             row[column.name] = given[column.name]
         elif not column.nullable:
