@@ -10,6 +10,7 @@ from vocboard.app.intake import models as uploads
 from vocboard.app.jobs import models as jobs
 from vocboard.app.leaderboards import models as leaderboards
 from vocboard.app.messaging import models as mail
+from vocboard.app.notifications import models as notifications
 from vocboard.app.submissions import models as submissions
 
 __all__ = [
@@ -21,6 +22,7 @@ __all__ = [
     "jobs",
     "leaderboards",
     "mail",
+    "notifications",
     "rate_limits",
     "submissions",
     "uploads",

@@ -29,6 +29,8 @@ WEB: Mapping[str, tuple[str, ...]] = {
     "api_tokens": CHANGE,
     "email_links": ALL,
     "outbox": ("INSERT",),
+    "notifications": ("SELECT", "INSERT", "UPDATE (read_at)", "DELETE"),
+    "notification_settings": CHANGE,
     "attempts": ALL,
     "audit_events": ADD,
     "challenges": ALL,
@@ -90,6 +92,7 @@ WEB: Mapping[str, tuple[str, ...]] = {
 # The worker scores and has no access to users. Evaluations are added and never changed.
 WORKER: Mapping[str, tuple[str, ...]] = {
     "audit_events": ADD,
+    "notifications": ("SELECT (user_id, once_key)", "INSERT"),
     "bans": READ,  # of results that are published as soon as they are scored
     "challenges": ("SELECT", "UPDATE (edition_file, edition_version)"),
     "edition_versions": ("SELECT", "UPDATE (made_current_at)"),
@@ -131,9 +134,13 @@ WORKER: Mapping[str, tuple[str, ...]] = {
     "alembic_version": READ,
 }
 
-# The mail worker can reach the internet, so it can only access outgoing email, its jobs and heartbeats.
+# The mail worker can reach the internet, so it can only access outgoing email, what it makes of it, its jobs and
+# heartbeats.
 MAIL: Mapping[str, tuple[str, ...]] = {
-    "outbox": ("SELECT", "UPDATE (body)", "DELETE"),
+    "users": ("SELECT (id, email, email_confirmed_at, disabled_at)",),
+    "notifications": ("SELECT", "UPDATE (mailed_at)", "DELETE"),
+    "notification_settings": ADD,
+    "outbox": ("SELECT", "INSERT", "UPDATE (body)", "DELETE"),
     "jobs": ALL,  # within `JOBS_OF_ROLE`: of email
     "worker_heartbeats": ALL,  # within its guard: its own kind
     "alembic_version": READ,
@@ -145,6 +152,12 @@ JOBS_OF_ROLE = (
     f"CASE current_user WHEN '{MAIL_ROLE}' THEN {_OF_MAIL} WHEN '{WORKER_ROLE}' THEN NOT {_OF_MAIL} ELSE true END"
 )
 
+# The mail worker sees the addresses of those whom it has to write to now.
+PEOPLE_OF_ROLE = {
+    WEB_ROLE: "true",
+    MAIL_ROLE: "EXISTS (SELECT FROM notifications WHERE user_id = users.id AND mailed_at IS NULL)",
+}
+
 ROLES: Mapping[str, Mapping[str, tuple[str, ...]]] = {WEB_ROLE: WEB, WORKER_ROLE: WORKER, MAIL_ROLE: MAIL}
 
 
@@ -155,6 +168,7 @@ def grant(connection: Connection) -> None:
     connection.execute(text("ALTER TABLE jobs ENABLE ROW LEVEL SECURITY"))
     connection.execute(text("DROP POLICY IF EXISTS jobs_of_role ON jobs"))
     connection.execute(text(f"CREATE POLICY jobs_of_role ON jobs USING ({JOBS_OF_ROLE})"))
+    connection.execute(text("ALTER TABLE users ENABLE ROW LEVEL SECURITY"))
     existing = set(connection.scalars(text("SELECT rolname FROM pg_roles")))
     for role, tables in ROLES.items():
         if role not in existing:
@@ -164,3 +178,6 @@ def grant(connection: Connection) -> None:
             if not allowed:
                 continue
             connection.execute(text(f"GRANT {', '.join(allowed)} ON {table} TO {role}"))
+        if condition := PEOPLE_OF_ROLE.get(role):
+            connection.execute(text(f"DROP POLICY IF EXISTS people_of_{role} ON users"))
+            connection.execute(text(f"CREATE POLICY people_of_{role} ON users TO {role} USING ({condition})"))

@@ -24,6 +24,8 @@ BY_ID: Mapping[str, str] = {
     "idempotency_keys": "user_id",
     "uploads": "user_id",
     "resumable_uploads": "user_id",
+    "notifications": "user_id",
+    "notification_settings": "user_id",
     "audit_events": "actor_id",
 }
 BY_EMAIL: Mapping[str, str] = {
@@ -31,9 +33,9 @@ BY_EMAIL: Mapping[str, str] = {
     "extra_quotas": "email",
     "challenge_invitations": "email",
 }
-# A hash of a secret, and a text that is for organisers. Nor are columns of bytes included, such as the hashes of tokens
-# and of the images that a method was trained on.
-LEFT_OUT = frozenset({"password_hash", "failure_detail"})
+# A hash of a secret, a secret, and a text that is for organisers. Nor are columns of bytes included, such as the hashes
+# of tokens and of the images that a method was trained on.
+LEFT_OUT = frozenset({"password_hash", "unsubscribe_token", "failure_detail"})
 
 
 def stored_about(session: Session, user: User) -> dict[str, list[dict[str, Any]]]:

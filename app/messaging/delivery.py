@@ -108,6 +108,9 @@ def _email(message: OutgoingMail, settings: Settings) -> EmailMessage:
     email["Date"] = format_datetime(message.created_at)
     email["Message-ID"] = f"<{message.id}@{settings.sender.rpartition('@')[2]}>"
     email["Auto-Submitted"] = "auto-generated"  # RFC 3834: no automatic answers
+    if message.unsubscribe_url is not None:  # RFC 8058: the mail program sends one POST, without signing in
+        email["List-Unsubscribe"] = f"<{message.unsubscribe_url}>"
+        email["List-Unsubscribe-Post"] = "List-Unsubscribe=One-Click"
     email.set_content(message.body, cte=_encoding(message.body, to_file=settings.mail_directory is not None))
     return email
 

@@ -19,3 +19,4 @@ class OutgoingMail(Base):
     subject: Mapped[str] = mapped_column(String(200))
     body: Mapped[str] = mapped_column(Text)  # deleted when sent or failed, because it may contain a link's secret
     expires_at: Mapped[datetime]  # not sent after this time
+    unsubscribe_url: Mapped[str | None] = mapped_column(String(300))  # where one POST stops email like this

@@ -22,6 +22,7 @@ LIFETIME = timedelta(days=3)  # maximum age of a message that cannot be sent
 FIRST_RETRY_DELAY, MAX_RETRY_DELAY = timedelta(seconds=15), timedelta(minutes=10)
 RECORD_LIFETIME = timedelta(days=30)  # how long rows of sent and failed messages are kept
 MAX_ERROR_LENGTH = 500
+MAX_SUBJECT_LENGTH = 200
 
 
 class Failure(StrEnum):
@@ -33,7 +34,15 @@ class Failure(StrEnum):
     MAIL_SERVER = "mail_server"  # it cannot be reached, or takes no messages
 
 
-def put(session: Session, *, to: str, template: str, lifetime: timedelta = LIFETIME, **context: Any) -> None:
+def put(
+    session: Session,
+    *,
+    to: str,
+    template: str,
+    lifetime: timedelta = LIFETIME,
+    unsubscribe_url: str | None = None,
+    **context: Any,
+) -> None:
     """Add a message to the outbox, in the transaction of the event that it announces.
 
     After the commit, the caller calls `WorkerNotifier.mail_queued`.
@@ -42,15 +51,17 @@ def put(session: Session, *, to: str, template: str, lifetime: timedelta = LIFET
         to: a normalised email address.
         template: name of a file in `templates/mail`: the subject, an empty line, and the body.
         lifetime: time after which the message is no longer sent.
+        unsubscribe_url: where one POST stops email like this (RFC 8058); None for email that everybody gets.
         context: variables of the template.
     """
     subject, _, body = _templates().get_template(f"mail/{template}.txt").render(**context).partition("\n")
     message = OutgoingMail(
         id=uuid.uuid4(),
         recipient=to,
-        subject=subject.strip(),
+        subject=subject.strip()[:MAX_SUBJECT_LENGTH],
         body=body.strip() + "\n",
         expires_at=now() + lifetime,
+        unsubscribe_url=unsubscribe_url,
     )
     session.add(message)
     session.flush()

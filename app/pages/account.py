@@ -33,7 +33,8 @@ LIFETIMES_DAYS = (7, 30, 90, 365)
 DEFAULT_LIFETIME_DAYS = 90
 SCOPES = {
     Scope.READ: "see challenges, results and leaderboards",
-    Scope.SUBMIT: "upload, publish and withdraw submissions; change your name, affiliation and, with your password, email address",
+    Scope.SUBMIT: "upload, publish and withdraw submissions; change your name, affiliation and, with your password,"
+    " email address",
     Scope.ORGANISE: "create and change challenges",
 }
 

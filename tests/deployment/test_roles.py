@@ -7,15 +7,19 @@ from collections.abc import Iterator
 import psycopg
 import pytest
 from psycopg import sql
+from sqlalchemy import update
 from sqlalchemy.engine import URL
 
+from tests.support.factories import make_user
 from tests.support.installation import ROLES, roles, run_roles_script
 from tests.support.postgres import PostgresServer, conninfo, postgres_server
 from tests.support.services import in_full, needed
 from vocboard import migrations
 from vocboard.app.accounts.models import User
 from vocboard.app.accounts.own_data import stored_about
-from vocboard.app.database import Database
+from vocboard.app.database import Database, now
+from vocboard.app.notifications.models import Notification, NotificationKind
+from vocboard.app.notifications.service import notify
 
 pytestmark = pytest.mark.services
 PASSWORDS = {
@@ -68,12 +72,26 @@ def test_worker_knows_no_people(database: URL, table: str) -> None:
         connection.execute(sql.SQL("SELECT FROM {}").format(sql.Identifier(table)))
 
 
-@pytest.mark.parametrize("table", ["users", "sessions", "api_tokens", "submissions", "class_scores", "audit_events"])
+@pytest.mark.parametrize("table", ["sessions", "api_tokens", "submissions", "class_scores", "audit_events"])
 def test_mail_sees_nothing_but_messages(database: URL, table: str) -> None:
     with connect(database, "vocboard_mail") as connection:
         connection.execute("SELECT FROM outbox")
         with pytest.raises(psycopg.errors.InsufficientPrivilege):
             connection.execute(sql.SQL("SELECT FROM {}").format(sql.Identifier(table)))
+
+
+def test_mail_sees_the_addresses_of_those_alone_whom_it_has_to_write_to(database: URL) -> None:
+    with contextlib.closing(Database(in_full(database))) as opened, opened.writing() as session:
+        waiting, *others = (make_user(session) for _ in range(3))
+        for person in (waiting, others[0]):
+            notify(session, [person.id], NotificationKind.SCORED, title="Scored", link="/")
+        session.execute(update(Notification).where(Notification.user_id != waiting.id).values(mailed_at=now()))
+    with connect(database, "vocboard_mail") as connection:
+        assert connection.execute("SELECT email FROM users").fetchall() == [(waiting.email,)]
+        with pytest.raises(psycopg.errors.InsufficientPrivilege):
+            connection.execute("SELECT password_hash FROM users")
+    with connect(database, "vocboard_web") as connection:
+        assert len(connection.execute("SELECT email FROM users").fetchall()) == 3
 
 
 @pytest.mark.parametrize(

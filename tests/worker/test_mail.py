@@ -6,18 +6,22 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from sqlalchemy import select
+from sqlalchemy import select, update
 from sqlalchemy.engine import make_url
 
 from tests.support.backend import Backend, wait_until
+from tests.support.factories import make_user
 from tests.support.jobs import let_leases_end
 from tests.support.mail import MailServer, mail_server
 from tests.support.services import in_full
-from vocboard.app.database import Database
+from vocboard.app.database import Database, now
 from vocboard.app.jobs import heartbeats
 from vocboard.app.jobs.models import Job, Kind
 from vocboard.app.messaging import outbox
 from vocboard.app.messaging.notifier import WorkerNotifier
+from vocboard.app.notifications import emails
+from vocboard.app.notifications.models import Notification, NotificationKind
+from vocboard.app.notifications.service import notify
 from vocboard.app.settings import Settings
 from vocboard.app.storage.directory_store import DirectoryStore
 from vocboard.migrations import privileges, upgrade
@@ -133,9 +137,14 @@ def test_the_role_of_the_mail_worker_is_enough(
     settings.data_directory.mkdir()
     backend = Backend(settings, database, DirectoryStore(settings.archives))
     put(backend)
+    with database.writing() as session:
+        notify(
+            session, [make_user(session).id], NotificationKind.SCORED, title="“YOLO” was scored", link="/submissions"
+        )
+        session.execute(update(Notification).values(created_at=now() - emails.DELAY))
     as_mail = in_full(make_url(empty_postgres_url).update_query_dict({"options": f"-c role={privileges.MAIL_ROLE}"}))
     with backend.running("worker", "--only", "mail", mail_url=server.url, database_url=as_mail) as worker:
-        wait_until(lambda: len(server.messages()) == 1 and waiting(backend) == [])
+        wait_until(lambda: len(server.messages()) == 2 and waiting(backend) == [])
         wait_until(lambda: looking(database) == {"mail"})
         worker.terminate()
         wait_until(lambda: looking(database) == set())  # it has stopped in order

@@ -25,6 +25,7 @@ LEFT_OUT = {
     "challenge_invitations": "the links are another server's",
     "image_set_comparisons": "computed from the ground truth, which is not exported",
     "leaderboard_revisions": "triggers count them",
+    "notifications": "people are told by the server where it happens",
     "resumable_uploads": "not finished",
     "uploads": "attempts, which are only kept for a while",
     "statistics_updates": "work for this server's workers",

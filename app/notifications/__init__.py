@@ -1,0 +1,1 @@
+"""What people are told about: on the site, and by email."""

@@ -1,0 +1,122 @@
+"""Email of notifications: one for each person and kind, none lost, none twice."""
+
+import random
+from collections import Counter
+from datetime import timedelta
+from pathlib import Path
+
+import pytest
+from sqlalchemy import select
+
+from tests.support.clock import Clock
+from tests.support.factories import make_user
+from tests.support.jobs import process
+from vocboard.app.accounts.models import User
+from vocboard.app.database import Database
+from vocboard.app.jobs import service as jobs
+from vocboard.app.jobs.models import Kind
+from vocboard.app.messaging.delivery import MailServerError
+from vocboard.app.messaging.models import OutgoingMail
+from vocboard.app.notifications import emails
+from vocboard.app.notifications.models import Notification, NotificationKind, NotificationSetting
+from vocboard.app.notifications.service import notify
+from vocboard.app.settings import Settings
+from vocboard.worker.process import Process
+from vocboard.worker.work import work_next
+
+
+class Killed(BaseException):
+    """Ends a worker where it is, as the kernel would."""
+
+
+def mail_worker(database: Database, directory: Path) -> Process:
+    """Return a worker of email that writes files."""
+    settings = Settings(data_directory=directory, public_url="https://voc.example")
+    with database.writing() as session:
+        jobs.add(session, Kind.MAIL_SWEEP, jobs.SWEEP_KEY)
+    return process(database, None, settings, Kind.MAIL, Kind.MAIL_SWEEP)
+
+
+def told(database: Database, people: list[User], title: str, kind: NotificationKind = NotificationKind.SCORED) -> None:
+    with database.writing() as session:
+        notify(session, [person.id for person in people], kind, title=title, link=f"/submissions/{title}")
+
+
+def test_none_is_lost_or_sent_twice_while_the_server_is_down_for_an_hour_and_workers_are_killed(
+    database: Database, tmp_path: Path, clock: Clock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    generator = random.Random(1)
+    sent: list[tuple[str, str]] = []
+    kills = 0
+    with database.writing() as session:
+        people = [make_user(session) for _ in range(12)]
+    expected = [(person.email, f"event-{number}.") for person in people for number in range(6)]
+    worker = mail_worker(database, tmp_path)
+
+    def send(message: OutgoingMail) -> None:
+        if clock.offset < timedelta(hours=1):
+            raise MailServerError("down")
+        sent.extend(
+            (message.recipient, f"event-{number}.") for number in range(6) if f"event-{number}." in message.body
+        )
+
+    real_put = vars(emails.outbox)["put"]
+
+    def put_or_die(*given: object, **named: object) -> None:
+        nonlocal kills
+        if kills < 10 and generator.random() < 0.3:
+            kills += 1
+            raise Killed
+        real_put(*given, **named)
+
+    monkeypatch.setattr(emails.outbox, "put", put_or_die)
+    worker.send_mail = send
+    while clock.offset < timedelta(hours=3):
+        if (number := int(clock.offset / timedelta(minutes=10))) < 6 and clock.offset % timedelta(
+            minutes=10
+        ) == timedelta():
+            told(database, people, f"event-{number}.")
+        try:
+            while work_next(worker):
+                pass
+        except Killed:
+            pass  # its lease ends later
+        clock.advance(timedelta(minutes=1))
+    assert kills == 10
+    assert Counter(sent) == Counter(expected)
+
+
+def test_what_comes_together_is_one_email_of_each_kind(database: Database, tmp_path: Path, clock: Clock) -> None:
+    with database.writing() as session:
+        ada, unconfirmed, disabled = make_user(session), make_user(session, confirmed=False), make_user(session)
+        quiet = make_user(session)
+        disabled.disabled_at = disabled.created_at
+        session.add(NotificationSetting(user_id=quiet.id, kind=NotificationKind.SCORED, by_email=False))
+    for number in range(60):
+        told(database, [ada, unconfirmed, disabled, quiet], f"number-{number}.")
+    told(database, [ada], "an announcement", NotificationKind.ANNOUNCEMENT)
+    sent: list[OutgoingMail] = []
+    worker = mail_worker(database, tmp_path)
+    worker.send_mail = sent.append
+    assert work_next(worker)
+    assert not work_next(worker), "the digest waits for more"
+    clock.advance(emails.DELAY)
+    while work_next(worker):
+        pass
+    assert {message.recipient for message in sent} == {ada.email}
+    assert {message.subject for message in sent} == {"number-0. – and 59 more", "an announcement"}
+    with database.reading() as session:
+        assert session.scalars(select(Notification).where(Notification.mailed_at.is_(None))).all() == []
+        tokens = set(session.scalars(select(NotificationSetting.unsubscribe_token)).all())
+    assert {message.unsubscribe_url for message in sent} < {f"https://voc.example/unsubscribe/{one}" for one in tokens}
+
+
+def test_once_is_once(database: Database) -> None:
+    with database.writing() as session:
+        ada, eve = make_user(session), make_user(session)
+    for people in ([ada], [ada, eve], [eve]):
+        with database.writing() as session:
+            ids = [person.id for person in people]
+            notify(session, ids, NotificationKind.DEADLINE, title="Soon", link="/", once_key="closes")
+    with database.reading() as session:
+        assert Counter(session.scalars(select(Notification.user_id))) == Counter([ada.id, eve.id])
