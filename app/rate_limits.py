@@ -49,6 +49,9 @@ REGISTRATION_FROM_ADDRESS = Limit("registration_from_address", 30, timedelta(hou
 INVITATIONS_BY_PERSON = Limit("invitations_by_person", 30, timedelta(hours=24))
 PASSWORD_CHECK = Limit("password_check", 10, timedelta(minutes=15))  # wrong current passwords
 
+SECOND_FACTOR = Limit("second_factor", 5, timedelta(minutes=15))  # wrong codes
+SECOND_FACTOR_OF_DAY = Limit("second_factor_of_day", 30, timedelta(hours=24))  # 90 of a million codes are tried
+
 
 def enforce(session: Session, subjects: Mapping[Limit, str]) -> None:
     """Raise `LimitedError` if any of the limits is reached.

@@ -62,6 +62,13 @@ class RegistrationPolicy:
         return not self.domains or email.rpartition("@")[2] in self.domains
 
 
+class SecondFactorPolicy(StrEnum):
+    """Who needs a second factor: the setting `VOCBOARD_SECOND_FACTOR`."""
+
+    OPTIONAL = "optional"
+    ORGANISERS = "organisers"  # of any role but participant
+
+
 class UnsafeSettingsError(ValueError):
     """The settings of a production process are incomplete or unsafe; the message lists all errors."""
 
@@ -131,6 +138,7 @@ class Settings(BaseSettings):
     session_lifetime: timedelta = timedelta(days=14)
     # The time of last use is stored with a precision of 5 minutes.
     session_idle_timeout: timedelta = Field(default=timedelta(days=3), ge=timedelta(minutes=10))
+    second_factor: SecondFactorPolicy = SecondFactorPolicy.OPTIONAL
     token_lifetime: timedelta = timedelta(days=365)
 
     security_contact: str = ""  # for /.well-known/security.txt: mailto:..., https://... or tel:...

@@ -28,6 +28,7 @@ WEB: Mapping[str, tuple[str, ...]] = {
     "sessions": ALL,
     "api_tokens": CHANGE,
     "email_links": ALL,
+    "second_factors": ALL,
     "outbox": ("INSERT",),
     "notifications": ("SELECT", "INSERT", "UPDATE (read_at)", "DELETE"),
     "notification_settings": CHANGE,

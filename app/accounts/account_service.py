@@ -11,7 +11,15 @@ from datetime import timedelta
 from anyio import to_thread
 
 from vocboard.app import rate_limits
-from vocboard.app.accounts import addresses, administration, links, password_changes, registration, service
+from vocboard.app.accounts import (
+    addresses,
+    administration,
+    links,
+    password_changes,
+    registration,
+    second_factor,
+    service,
+)
 from vocboard.app.accounts.models import ApiToken, LinkPurpose, Scope, User, WebSession
 from vocboard.app.accounts.password_work import PasswordWork
 from vocboard.app.database import Database
@@ -221,6 +229,64 @@ class AccountService:
         await self._verify(user, password, field="password", address=address)
         return await to_thread.run_sync(create)
 
+    async def begin_second_factor(self, user: User, *, password: str, address: str) -> None:
+        """Create the key of an authenticator app, after verifying the password.
+
+        Raises:
+            WrongPasswordError: for `password`; the attempt is counted.
+            ConflictError: the user has a second factor.
+            LimitedError, BusyError: as `register`.
+        """
+
+        def begin() -> None:
+            with self.database.writing() as session:
+                second_factor.begin(session, user=user, server_key=self._server_key)
+
+        await self._verify(user, password, field="password", address=address)
+        await to_thread.run_sync(begin)
+
+    def confirm_second_factor(self, user: User, *, code: str, keep: WebSession | None) -> list[str]:
+        """Finish the set-up; return the recovery codes. It raises as `second_factor.confirm`."""
+        with self.database.writing() as session:
+            codes = second_factor.confirm(
+                session, user=user, code=code, server_key=self._server_key, keep=keep, site=self.settings.public_url
+            )
+        self.notifier.mail_queued()
+        return codes
+
+    async def replace_recovery_codes(self, user: User, *, password: str, address: str) -> list[str]:
+        """Return new recovery codes, after verifying the password; the earlier ones no longer work.
+
+        Raises:
+            WrongPasswordError: for `password`; the attempt is counted.
+            ConflictError: the user has no second factor.
+            LimitedError, BusyError: as `register`.
+        """
+
+        def replace() -> list[str]:
+            with self.database.writing() as session:
+                return second_factor.replace_recovery_codes(session, user=user)
+
+        await self._verify(user, password, field="password", address=address)
+        return await to_thread.run_sync(replace)
+
+    async def remove_second_factor(self, user: User, *, password: str, address: str, field: str) -> None:
+        """Remove the second factor, after verifying the password.
+
+        Raises:
+            WrongPasswordError: for `field`; the attempt is counted.
+            ConflictError: the user has no second factor.
+            LimitedError, BusyError: as `register`.
+        """
+
+        def remove() -> None:
+            with self.database.writing() as session:
+                second_factor.remove(session, user=user, site=self.settings.public_url, actor=user)
+            self.notifier.mail_queued()
+
+        await self._verify(user, password, field=field, address=address)
+        await to_thread.run_sync(remove)
+
     def approve_registration(self, user_id: uuid.UUID, *, actor: User) -> None:
         """Approve a registration, and notify the user by email.
 
@@ -242,6 +308,10 @@ class AccountService:
             user = registration.registered(session, user_id, actor)
             administration.reject(session, user=user, site=self.settings.public_url, actor=actor)
         self.notifier.mail_queued()
+
+    @property
+    def _server_key(self) -> str:
+        return self.settings.secret_key.get_secret_value()
 
     async def _verify(self, user: User, password: str, *, field: str, address: str) -> str:
         """Verify a user's current password, without holding a thread or a connection while waiting.

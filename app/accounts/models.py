@@ -6,7 +6,7 @@ from datetime import datetime
 from enum import StrEnum
 from typing import Any
 
-from sqlalchemy import ForeignKey, LargeBinary, String
+from sqlalchemy import JSON, BigInteger, ForeignKey, LargeBinary, String
 from sqlalchemy.orm import Mapped, mapped_column, relationship
 
 from vocboard.app.database import Base, CreatedAt, Identifier, text_enum
@@ -146,6 +146,26 @@ class EmailLink(Base):
     expires_at: Mapped[datetime]
 
     user: Mapped[User] = relationship(lazy="raise")
+
+
+class SecondFactor(Base):
+    """A user's second factor: an authenticator app, and recovery codes; see `app.accounts.second_factor`.
+
+    Attributes:
+        sealed_key: the app's key, encrypted.
+        confirmed_at: when its first code was accepted; None while it is being set up, and not yet asked for.
+        last_step: time step of the last code that was accepted.
+        recovery_hashes: SHA-256, in hexadecimal, of the recovery codes that have not been used.
+    """
+
+    __tablename__ = "second_factors"
+
+    user_id: Mapped[uuid.UUID] = mapped_column(ForeignKey("users.id", ondelete="CASCADE"), primary_key=True)
+    created_at: Mapped[CreatedAt]
+    sealed_key: Mapped[bytes] = mapped_column(LargeBinary)
+    confirmed_at: Mapped[datetime | None]
+    last_step: Mapped[int | None] = mapped_column(BigInteger)
+    recovery_hashes: Mapped[list[str]] = mapped_column(JSON)
 
 
 class WebSession(Base):

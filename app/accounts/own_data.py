@@ -17,6 +17,7 @@ BY_ID: Mapping[str, str] = {
     "sessions": "user_id",
     "api_tokens": "user_id",
     "email_links": "user_id",
+    "second_factors": "user_id",
     "challenge_organisers": "user_id",
     "bans": "user_id",
     "methods": "user_id",
@@ -33,9 +34,9 @@ BY_EMAIL: Mapping[str, str] = {
     "extra_quotas": "email",
     "challenge_invitations": "email",
 }
-# A hash of a secret, a secret, and a text that is for organisers. Nor are columns of bytes included, such as the hashes
-# of tokens and of the images that a method was trained on.
-LEFT_OUT = frozenset({"password_hash", "unsubscribe_token", "failure_detail"})
+# Secrets, hashes of secrets, and a text that is for organisers. Nor are columns of bytes included, such as the hashes of
+# tokens and of the images that a method was trained on.
+LEFT_OUT = frozenset({"password_hash", "recovery_hashes", "unsubscribe_token", "failure_detail"})
 
 
 def stored_about(session: Session, user: User) -> dict[str, list[dict[str, Any]]]:

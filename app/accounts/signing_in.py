@@ -4,6 +4,9 @@ Attempts from one network at one account are serialised, so that failures of one
 Failed attempts are counted per network and account together, so that others cannot be locked out from elsewhere; and,
 with much higher limits, per account and per network. They only delay the next attempt, and never forbid it.
 
+An account with a second factor is only signed in to with a code as well. Between the two, the browser has a cookie that
+says whose password it has sent; it is encrypted, and valid for a few minutes and for this password.
+
 Browsers that signed in to the account before are counted separately and are not delayed by others. They have a
 long-lived cookie with a signed mark for each such account; a new password invalidates all marks of the account.
 """
@@ -11,6 +14,7 @@ long-lived cookie with a signed mark for each such account; a new password inval
 import asyncio
 import hashlib
 import hmac
+import json
 import secrets
 import uuid
 from asyncio import sleep
@@ -18,18 +22,23 @@ from collections import Counter
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
+from datetime import timedelta
+from typing import Any
 
 from anyio import to_thread
+from nacl.encoding import URLSafeBase64Encoder
+from nacl.exceptions import CryptoError
+from nacl.secret import SecretBox
 from sqlalchemy.orm import Session
 
 from vocboard.app import rate_limits
-from vocboard.app.accounts import passwords, queries
+from vocboard.app.accounts import passwords, queries, second_factor
 from vocboard.app.accounts.models import User, WebSession
 from vocboard.app.accounts.password_work import PasswordWork
 from vocboard.app.accounts.people import normalised_email
 from vocboard.app.accounts.service import sign_out, start_session
 from vocboard.app.audit import service as audit
-from vocboard.app.database import Database
+from vocboard.app.database import Database, now
 from vocboard.app.errors import BusyError, SignInError
 from vocboard.app.rate_limits import Limit
 from vocboard.app.settings import Settings
@@ -41,6 +50,7 @@ MAX_WAITING_PER_CLIENT = 192  # of these, of one network
 REFUSAL_PAUSE_SECONDS = 5.0  # delay of rejections, so that immediate retries gain nothing
 MAX_PAUSING = 512  # rejections
 RETRY_AFTER_SECONDS = 10
+CODE_WITHIN = timedelta(minutes=10)  # after the password
 MAX_MARKS = 5  # accounts that one browser is known for; the oldest are dropped
 _BETWEEN_MARKS = "~"
 
@@ -79,6 +89,17 @@ class SignedIn:
 
 
 @dataclass(frozen=True, slots=True)
+class CodeWanted:
+    """The password was right, and the account has a second factor.
+
+    Attributes:
+        ticket: value of the cookie for `SignInService.finish`.
+    """
+
+    ticket: str
+
+
+@dataclass(frozen=True, slots=True)
 class _Found:
     """Data about an attempt from the database.
 
@@ -102,11 +123,15 @@ class SignInService:
     def __init__(self, work: PasswordWork, settings: Settings) -> None:
         self._work = work
         self._key = settings.secret_key.get_secret_value()
+        self._box = SecretBox(_derived_key(self._key))
         self._lifetime = settings.session_lifetime
         self._queue = SignInQueue()
 
-    async def sign_in(self, database: Database, attempt: Attempt) -> SignedIn:
+    async def sign_in(self, database: Database, attempt: Attempt) -> SignedIn | CodeWanted:
         """Start a browser session. The attempt holds no resources while it waits for its turn, delay or hash.
+
+        Returns:
+            The session; or, for an account with a second factor, what `finish` needs.
 
         Raises:
             SignInError: there is no such account, it is disabled or not confirmed, or the password is wrong; response
@@ -154,9 +179,47 @@ class SignInService:
             has_failed = any(rate_limits.recent(session, limit, subject) for limit, subject in own.items())
             return _Found(user, account, subjects, has_failed, delay_seconds(session, subjects))
 
+    def finish(self, database: Database, attempt: Attempt, *, ticket: str, code: str) -> SignedIn:
+        """Start a browser session with a code of the second factor, after `sign_in`.
+
+        Args:
+            attempt: without address and password.
+
+        Raises:
+            SignInError: the ticket is not valid any more.
+            WrongCodeError: for `code`; the attempt is counted.
+            LimitedError: too many wrong codes.
+        """
+        content = self._opened(ticket)
+        client = rate_limits.network(attempt.address)
+        with database.writing() as session:
+            user = queries.locked_user(session, uuid.UUID(content["user"])) if content else None
+            if user is None or user.disabled_at is not None or content["password"] != _fingerprint(user):
+                raise SignInError("Too much time has passed. Sign in again.")
+            if second_factor.is_set_up(session, user.id):
+                second_factor.check(session, user=user, code=code, server_key=self._key)
+            return self._begin(session, attempt, user, client)
+
+    def is_ticket(self, ticket: str) -> bool:
+        """Whether `finish` may accept a ticket."""
+        return bool(self._opened(ticket))
+
+    def _ticket(self, user: User) -> CodeWanted:
+        until = (now() + CODE_WITHIN).timestamp()
+        content = {"user": user.id.hex, "password": _fingerprint(user), "until": until}
+        return CodeWanted(self._box.encrypt(json.dumps(content).encode(), encoder=URLSafeBase64Encoder).decode())
+
+    def _opened(self, ticket: str) -> dict[str, Any]:
+        """Return the content of a ticket; empty if it is not ours, or old."""
+        try:
+            content: dict[str, Any] = json.loads(self._box.decrypt(ticket.encode(), encoder=URLSafeBase64Encoder))
+        except (CryptoError, ValueError):
+            return {}
+        return content if now().timestamp() < content["until"] else {}
+
     def _start(
         self, database: Database, attempt: Attempt, verified: User, renewed: str | None, client: str
-    ) -> SignedIn:
+    ) -> SignedIn | CodeWanted:
         with database.writing() as session:
             user = queries.locked_user(session, verified.id)
             if user is None or user.disabled_at is not None or user.password_hash != verified.password_hash:
@@ -165,11 +228,25 @@ class SignInService:
             rate_limits.count(session, {rate_limits.SIGN_INS_OF_PERSON: str(user.id)})
             if renewed is not None:
                 user.password_hash = renewed
-            if attempt.replaces is not None:
-                sign_out(session, web_session=attempt.replaces)
-            audit.record(session, actor=user, action="user.sign_in", subject=user, details={"address": client})
-            secret = start_session(session, user=user, browser=attempt.browser, lifetime=self._lifetime)
-            return SignedIn(user, secret, with_mark(attempt.known_browser, user, self._key))
+            if second_factor.is_set_up(session, user.id):
+                return self._ticket(user)
+            return self._begin(session, attempt, user, client)
+
+    def _begin(self, session: Session, attempt: Attempt, user: User, client: str) -> SignedIn:
+        if attempt.replaces is not None:
+            sign_out(session, web_session=attempt.replaces)
+        audit.record(session, actor=user, action="user.sign_in", subject=user, details={"address": client})
+        secret = start_session(session, user=user, browser=attempt.browser, lifetime=self._lifetime)
+        return SignedIn(user, secret, with_mark(attempt.known_browser, user, self._key))
+
+
+def _derived_key(key: str) -> bytes:
+    return hashlib.blake2b(b"sign-in", key=hashlib.sha256(key.encode()).digest(), digest_size=32).digest()
+
+
+def _fingerprint(user: User) -> str:
+    """Return what changes with the password."""
+    return hashlib.sha256(user.password_hash.encode()).hexdigest()
 
 
 def _count(database: Database, found: _Found, client: str) -> None:

@@ -18,12 +18,14 @@ class Identity:
         scopes: scopes of the request; all of them for a signed-in browser.
         session: the browser session; None for a visitor and for a bearer token.
         token: the bearer token; None for a visitor and for a signed-in browser.
+        lacks_second_factor: whether the user may not organise before setting one up, and so acts as a participant.
     """
 
     user: User | None = None
     scopes: frozenset[Scope] = frozenset()
     session: WebSession | None = None
     token: ApiToken | None = None
+    lacks_second_factor: bool = False
 
     @property
     def reader(self) -> User | None:

@@ -13,6 +13,7 @@ from vocboard.app.pages import (
     methods,
     organise,
     participation,
+    second_factor,
     signing_in,
     submissions,
     submit,
@@ -31,6 +32,7 @@ _PARTS = (
     submissions,
     methods,
     account,
+    second_factor,
     organise,
     guides,
 )

@@ -12,7 +12,7 @@ from fastapi import APIRouter, Depends, Form, Request
 from pydantic import BaseModel
 from starlette.responses import Response
 
-from vocboard.app.accounts import links
+from vocboard.app.accounts import links, second_factor
 from vocboard.app.accounts import service as accounts
 from vocboard.app.accounts.models import Role, Scope, User
 from vocboard.app.accounts.passwords import MIN_PASSWORD_LENGTH
@@ -222,6 +222,7 @@ def _page(
     with database.reading() as session:
         tokens = accounts.tokens_of(session, user)
         sessions = accounts.sessions_of(session, user)
+        has_second_factor = second_factor.is_set_up(session, user.id)
     longest = settings.token_lifetime
     return render(
         request,
@@ -233,6 +234,7 @@ def _page(
         profile_errors=profile_errors,
         tokens=tokens,
         sessions=sessions,
+        has_second_factor=has_second_factor,
         now=now(),
         new_token=new_token,
         site=settings.public_url,

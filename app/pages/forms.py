@@ -105,6 +105,7 @@ DONE = {
     "profile": "Name changed.",
     "address-requested": "If the address can be used, we have sent a link to it. Open the link to change your address.",
     "address": "Email address changed. You are signed out everywhere else.",
+    "second-factor-removed": "Second factor removed. Signing in only asks for the password.",
     "session": "Session signed out.",
     "token": "Token revoked.",
     "published": "Published: the result is on the leaderboard.",

@@ -2,7 +2,8 @@
 
 import asyncio
 from collections.abc import Coroutine, Mapping
-from typing import Annotated, Any
+from datetime import timedelta
+from typing import Annotated, Any, TypeVar
 from urllib.parse import urlencode
 
 from anyio import to_thread
@@ -16,10 +17,10 @@ from vocboard.app.accounts import links
 from vocboard.app.accounts import service as accounts
 from vocboard.app.accounts.models import LinkPurpose
 from vocboard.app.accounts.passwords import MIN_PASSWORD_LENGTH
-from vocboard.app.accounts.signing_in import Attempt, SignedIn
+from vocboard.app.accounts.signing_in import CODE_WITHIN, Attempt, CodeWanted, SignedIn
 from vocboard.app.accounts.viewer import Identity
 from vocboard.app.database import Database
-from vocboard.app.errors import ServiceError
+from vocboard.app.errors import ServiceError, SignInError
 from vocboard.app.intake.requests import client_address
 from vocboard.app.pages.forms import NO_ERRORS, FormErrors, go_to, safe_path
 from vocboard.app.pages.rendering import render
@@ -32,12 +33,21 @@ from vocboard.app.web.problem_details import details_of
 
 router = APIRouter()
 
+Result = TypeVar("Result")
+
 
 class SignInForm(BaseModel):
     """The sign-in form."""
 
     email: str = ""
     password: str = ""
+    next: str = "/"
+
+
+class CodeForm(BaseModel):
+    """The form for a code of the second factor."""
+
+    code: str = ""
     next: str = "/"
 
 
@@ -64,7 +74,42 @@ async def sign_in(
         signed_in = await _while_connected(request, sign_in_service.sign_in(database, attempt))
     except ServiceError as error:
         return _sign_in_page(request, form, FormErrors.of(error), details_of(error).headers)
+    if isinstance(signed_in, CodeWanted):
+        return _ask_for_code(settings, signed_in, safe_path(form.next))
     return with_session(go_to(safe_path(form.next)), settings, signed_in)
+
+
+@router.get("/sign-in/code")
+def code_page(
+    request: Request, settings: SettingsDep, sign_in_service: SignInServiceDep, _: CurrentIdentity, next: str = "/"
+) -> Response:
+    """Show the form for a code of the second factor, after the password."""
+    if not sign_in_service.is_ticket(cookies.code_wanted(request, settings)):
+        return go_to(f"/sign-in?{urlencode({'next': safe_path(next)})}")
+    return render(request, "sign_in_code.html", errors=NO_ERRORS, next=safe_path(next))
+
+
+@router.post("/sign-in/code", dependencies=[Depends(protect_form)])
+def finish_sign_in(
+    request: Request,
+    settings: SettingsDep,
+    sign_in_service: SignInServiceDep,
+    database: DatabaseDep,
+    identity: CurrentIdentity,
+    form: Annotated[CodeForm, Form()],
+) -> Response:
+    """Sign a browser in that has sent the password."""
+    attempt = attempt_of(request, settings, identity, "", "")
+    ticket = cookies.code_wanted(request, settings)
+    try:
+        signed_in = sign_in_service.finish(database, attempt, ticket=ticket, code=form.code)
+    except SignInError as error:
+        return _sign_in_page(request, SignInForm(next=form.next), FormErrors.of(error))
+    except ServiceError as error:
+        return render(request, "sign_in_code.html", errors=FormErrors.of(error), next=safe_path(form.next))
+    response = with_session(go_to(safe_path(form.next)), settings, signed_in)
+    cookies.set_code_wanted(response, settings, "", timedelta(0))
+    return response
 
 
 @router.post("/sign-out", dependencies=[Depends(protect_form)])
@@ -90,6 +135,12 @@ def attempt_of(request: Request, settings: Settings, identity: Identity, email: 
     )
 
 
+def _ask_for_code(settings: Settings, wanted: CodeWanted, path: str) -> Response:
+    response = go_to(f"/sign-in/code?{urlencode({'next': path})}")
+    cookies.set_code_wanted(response, settings, wanted.ticket, CODE_WITHIN)
+    return response
+
+
 def with_session(response: Response, settings: Settings, signed_in: SignedIn) -> Response:
     """Set the cookies of a new session on a response, and return it."""
     cookies.set_session(response, settings, signed_in.secret)
@@ -97,7 +148,7 @@ def with_session(response: Response, settings: Settings, signed_in: SignedIn) ->
     return response
 
 
-async def _while_connected(request: Request, work: Coroutine[Any, Any, SignedIn]) -> SignedIn:
+async def _while_connected(request: Request, work: Coroutine[Any, Any, Result]) -> Result:
     """Await something, and cancel it if the client disconnects, so that it leaves the queue.
 
     Raises:
@@ -216,6 +267,8 @@ async def confirm(
         )
     except ServiceError:  # too many at the moment
         return go_to(f"/sign-in{query}", done="confirmed")
+    if isinstance(signed_in, CodeWanted):
+        return _ask_for_code(settings, signed_in, wanted)
     return with_session(go_to(wanted, done="welcome"), settings, signed_in)
 
 

@@ -18,6 +18,7 @@ KNOWN_BROWSER = "vocboard_known_browser"
 KNOWN_BROWSER_LIFETIME = timedelta(days=180)
 MAX_KNOWN_BROWSER_LENGTH = 2000
 SHOWN_ONCE = "vocboard_shown_once"
+CODE_WANTED = "vocboard_code_wanted"
 RETURN_TO = "vocboard_return_to"
 RETURN_TO_LIFETIME = timedelta(days=2)  # until the email of a registration is opened
 
@@ -60,6 +61,16 @@ def shown_once(connection: HTTPConnection, settings: Settings) -> str | None:
 def set_shown_once(response: Response, settings: Settings, sealed: str, lifetime: timedelta) -> None:
     """Set it."""
     _set(response, settings, SHOWN_ONCE, sealed, lifetime)
+
+
+def code_wanted(connection: HTTPConnection, settings: Settings) -> str:
+    """Return what a browser got for its password, until it sends a code; empty if there is nothing."""
+    return connection.cookies.get(_name(CODE_WANTED, settings), "")
+
+
+def set_code_wanted(response: Response, settings: Settings, ticket: str, lifetime: timedelta) -> None:
+    """Set it."""
+    _set(response, settings, CODE_WANTED, ticket, lifetime)
 
 
 def return_to(connection: HTTPConnection, settings: Settings) -> str:

@@ -8,11 +8,14 @@ from fastapi import Depends, Request
 from fastapi.concurrency import run_in_threadpool
 from fastapi.security import HTTPAuthorizationCredentials, HTTPBearer
 
+from vocboard.app.accounts import second_factor
 from vocboard.app.accounts import service as accounts
 from vocboard.app.accounts.models import ApiToken, Scope, User, WebSession
+from vocboard.app.accounts.second_factor import SecondFactorRequiredError
 from vocboard.app.accounts.viewer import Identity
 from vocboard.app.database import Database
 from vocboard.app.errors import ForbiddenError, NotSignedInError
+from vocboard.app.settings import SecondFactorPolicy
 from vocboard.app.web import cookies
 from vocboard.app.web.csrf import HEADER, SAFE_METHODS, verify_csrf
 from vocboard.app.web.dependencies import services_of
@@ -34,7 +37,10 @@ async def current_identity(request: Request) -> Identity:
     services = services_of(request)
     secret = cookies.session_token(request, services.settings)
     idle_timeout = services.settings.session_idle_timeout
-    identity = await run_in_threadpool(_signed_in, services.database, secret, idle_timeout) if secret else Identity()
+    policy = services.settings.second_factor
+    identity = (
+        await run_in_threadpool(_signed_in, services.database, secret, idle_timeout, policy) if secret else Identity()
+    )
     request.state.identity = identity
     return identity
 
@@ -55,29 +61,34 @@ async def current_api_identity(
             verify_csrf(request, request.headers.get(HEADER))
         return identity
     token = credentials.credentials if credentials else ""
-    identity = await run_in_threadpool(_of_token, services_of(request).database, token)
+    services = services_of(request)
+    identity = await run_in_threadpool(_of_token, services.database, token, services.settings.second_factor)
     request.state.identity = identity
     return identity
 
 
-def _signed_in(database: Database, secret: str, idle_timeout: timedelta) -> Identity:
+def _signed_in(database: Database, secret: str, idle_timeout: timedelta, policy: SecondFactorPolicy) -> Identity:
     with database.reading() as session:
         found = accounts.user_of_session(session, secret, idle_timeout=idle_timeout)
+        lacks = found is not None and second_factor.is_missing(session, found[0], policy)
     if found is None:
         return Identity()
     user, used = found
     _record_use(database, used)
-    return Identity(user, ALL_SCOPES, used)
+    scopes = ALL_SCOPES - {Scope.ORGANISE} if lacks else ALL_SCOPES
+    return Identity(accounts.acting_with(user, scopes), scopes, used, lacks_second_factor=lacks)
 
 
-def _of_token(database: Database, secret: str) -> Identity:
+def _of_token(database: Database, secret: str, policy: SecondFactorPolicy) -> Identity:
     with database.reading() as session:
         found = accounts.user_of_token(session, secret) if secret else None
+        lacks = found is not None and second_factor.is_missing(session, found[0], policy)
     if found is None:
         raise InvalidTokenError("The token is unknown, expired or revoked. Create a new one on the Account page.")
     user, used = found
     _record_use(database, used)
-    return Identity(accounts.acting_with(user, used.granted), used.granted, token=used)
+    scopes = used.granted - {Scope.ORGANISE} if lacks else used.granted
+    return Identity(accounts.acting_with(user, scopes), scopes, token=used, lacks_second_factor=lacks)
 
 
 def _record_use(database: Database, used: WebSession | ApiToken) -> None:
@@ -99,14 +110,27 @@ async def require_user(identity: CurrentIdentity) -> User:
     return identity.require_user()
 
 
+def _permitted_user(identity: Identity) -> User:
+    """Return the user, who may organise if the role says so.
+
+    Raises:
+        NotSignedInError: there is no signed-in user.
+        SecondFactorRequiredError: the user has to set up a second factor first.
+    """
+    user = identity.require_user()
+    if identity.lacks_second_factor:
+        raise SecondFactorRequiredError
+    return user
+
+
 async def require_organiser(identity: CurrentIdentity) -> User:
     """Dependency of organisers' pages. Services check which challenges a user organises.
 
     Raises:
-        NotSignedInError: there is no signed-in user.
+        NotSignedInError, SecondFactorRequiredError: as `_permitted_user`.
         ForbiddenError: the user is a participant.
     """
-    user = identity.require_user()
+    user = _permitted_user(identity)
     if not identity.may_organise:
         raise ForbiddenError("Only organisers can do this.")
     return user
@@ -116,10 +140,10 @@ async def require_creator(identity: CurrentIdentity) -> User:
     """Dependency of pages for users who may create challenges.
 
     Raises:
-        NotSignedInError: there is no signed-in user.
+        NotSignedInError, SecondFactorRequiredError: as `_permitted_user`.
         ForbiddenError: the user is a participant or a co-organiser.
     """
-    user = identity.require_user()
+    user = _permitted_user(identity)
     if not identity.may_create_challenges:
         raise ForbiddenError("Only users with the organiser role can do this. Ask the operator of this server for it.")
     return user
@@ -129,10 +153,10 @@ async def require_administrator(identity: CurrentIdentity) -> User:
     """Dependency of administrators' pages.
 
     Raises:
-        NotSignedInError: there is no signed-in user.
+        NotSignedInError, SecondFactorRequiredError: as `_permitted_user`.
         ForbiddenError: the user is not an administrator.
     """
-    user = identity.require_user()
+    user = _permitted_user(identity)
     if not identity.is_administrator:
         raise ForbiddenError("Only administrators can see this.")
     return user
@@ -141,11 +165,12 @@ async def require_administrator(identity: CurrentIdentity) -> User:
 def requires(scope: Scope) -> Callable[[Identity], Awaitable[User]]:
     """Return a dependency of API routes that need a user and a scope.
 
-    It raises `NotSignedInError` for a visitor and `ForbiddenError` for a token without the scope.
+    It raises `NotSignedInError` for a visitor, `ForbiddenError` for a token without the scope, and
+    `SecondFactorRequiredError` as `require_organiser`.
     """
 
     async def user_with_scope(identity: ApiIdentity) -> User:
-        user = identity.require_user()
+        user = _permitted_user(identity) if scope is Scope.ORGANISE else identity.require_user()
         if scope not in identity.scopes:
             raise ForbiddenError(
                 f"The token lacks the scope {scope.value!r}. Create a token with this scope on the Account page."

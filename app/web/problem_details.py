@@ -21,6 +21,7 @@ from starlette.requests import ClientDisconnect, Request
 from starlette.responses import JSONResponse, RedirectResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from vocboard.app.accounts.second_factor import SecondFactorRequiredError
 from vocboard.app.database import is_conflict, now
 from vocboard.app.errors import (
     BusyError,
@@ -41,6 +42,7 @@ from vocboard.app.web.guides import explained
 
 MEDIA_TYPE = "application/problem+json"
 SIGN_IN_PATH = "/sign-in"
+SECOND_FACTOR_PATH = "/account/second-factor"
 RETRY_AFTER_UNAVAILABLE_SECONDS = 5
 RETRY_AFTER_STORE_SECONDS = 60
 
@@ -219,6 +221,8 @@ async def render(request: Request, error: Exception, error_page: ErrorPage) -> R
         if request.method == "GET" and request.url.query:
             wanted += f"?{request.url.query}"
         return RedirectResponse(f"{SIGN_IN_PATH}?{urlencode({'next': wanted})}", 303)
+    if isinstance(error, SecondFactorRequiredError):
+        return RedirectResponse(SECOND_FACTOR_PATH, 303)
     return await error_page(request, details)
 
 

@@ -8,7 +8,7 @@ from datetime import timedelta
 from functools import partial
 from typing import Any
 
-from vocboard.app.accounts import addresses, administration, service
+from vocboard.app.accounts import addresses, administration, second_factor, service
 from vocboard.app.accounts.models import Role, Scope, User
 from vocboard.app.accounts.passwords import hashed
 from vocboard.app.accounts.people import new_user
@@ -96,6 +96,12 @@ for name, change, help_text in (
     ("enable-user", administration.enable, "enable a disabled account"),
 ):
     ACTIONS.add(name, help_text, in_transaction(partial(_set_state, change)), "email")
+
+
+@ACTIONS.changes("email", mail=True)
+def remove_second_factor(at: Transaction) -> None:
+    """Remove the second factor of a user who has lost it; the user gets an email."""
+    second_factor.remove(at.session, user=at.person, site=at.site)
 
 
 @ACTIONS.changes("email", "new_email", mail=True)

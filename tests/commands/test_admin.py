@@ -23,7 +23,7 @@ from tests.support.scored import make_scored
 from tests.support.signing_in import sign_in
 from tests.support.trees import write_tree
 from vocboard.app.accounts import administration, service
-from vocboard.app.accounts.models import Scope, User
+from vocboard.app.accounts.models import Scope, SecondFactor, User
 from vocboard.app.audit.models import AuditEvent
 from vocboard.app.challenges.models import Challenge, Detail, ExtraQuota
 from vocboard.app.challenges.service import PhaseState, get_organised, get_visible, phase_state, phases_of
@@ -204,6 +204,7 @@ CHANGES = {
     "reject-user": ["waiting@lab.example"],
     "disable-user": ["ada@lab.example"],
     "enable-user": ["ada@lab.example"],
+    "remove-second-factor": ["ada@lab.example"],
     "change-address": ["ada@lab.example", "ada@elsewhere.example"],
     "reset-password": ["ada@lab.example"],
     "create-token": ["ada@lab.example"],
@@ -330,6 +331,9 @@ def test_what_operators_change_is_logged_as_theirs(
         make(email, "participant", capsys)
         with embedded.writing() as session:
             session.execute(update(User).where(User.email == email).values({column: None}))
+    with embedded.writing() as session:
+        ada = administration.get_user(session, "ada@lab.example")
+        session.add(SecondFactor(user_id=ada.id, sealed_key=b"", confirmed_at=now(), recovery_hashes=[]))
     title = ["--edition", "VOC2007", "--title", "VOC"]
     assert admin("create-challenge", "ready", "--organiser", "olga@lab.example", *title) == 0
     by_olga = ["--organiser", "olga@lab.example"]

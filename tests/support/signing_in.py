@@ -5,7 +5,7 @@ import asyncio
 from tests.support.factories import PASSWORD
 from vocboard.app.accounts.models import User
 from vocboard.app.accounts.password_work import PasswordWork
-from vocboard.app.accounts.signing_in import Attempt, SignInService
+from vocboard.app.accounts.signing_in import Attempt, SignedIn, SignInService
 from vocboard.app.database import Database
 from vocboard.app.settings import Settings
 
@@ -18,4 +18,5 @@ def sign_in(
     signed_in = asyncio.run(
         sign_in_service.sign_in(database, Attempt(email, password, address, "Firefox", known_browser))
     )
+    assert isinstance(signed_in, SignedIn)
     return signed_in.user, signed_in.secret
