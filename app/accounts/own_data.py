@@ -34,7 +34,7 @@ BY_EMAIL: Mapping[str, str] = {
     "extra_quotas": "email",
     "challenge_invitations": "email",
 }
-# Secrets, hashes of secrets, and a text that is for organisers. Nor are columns of bytes included, such as the hashes of
+# Secrets, hashes of secrets, and a text that is for organisers. Nor are columns of bytes included, such as hashes of
 # tokens and of the images that a method was trained on.
 LEFT_OUT = frozenset({"password_hash", "recovery_hashes", "unsubscribe_token", "failure_detail"})
 
