@@ -46,6 +46,7 @@ CHANGES: Mapping[str, Change] = {
     "frozen_leaderboards": Change("{row}.challenge_id"),
     "methods": Change("{row}.challenge_id", (UPDATE,)),  # a new one has no submissions yet
     "phases": Change("{row}.challenge_id"),
+    "reported_results": Change("{row}.challenge_id"),
     "rescores": Change("CASE WHEN {row}.state = 'applied' THEN {row}.challenge_id END", (UPDATE,)),  # announced
     "submission_entries": Change(
         "(SELECT challenge_id FROM submissions WHERE id = {row}.submission_id AND published_at IS NOT NULL)", (UPDATE,)

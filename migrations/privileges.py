@@ -52,6 +52,7 @@ WEB: Mapping[str, tuple[str, ...]] = {
     "idempotency_keys": ALL,
     "uploads": ALL,
     "resumable_uploads": ALL,
+    "reported_results": ALL,
     "rescores": ("SELECT", "INSERT", "UPDATE (state, finished_at, reason, apply_requested_at, apply_requested_by_id)"),
     "rescore_items": READ,
     "evaluations": ADD,

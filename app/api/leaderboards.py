@@ -15,6 +15,7 @@ from vocboard.app.errors import ServiceError
 from vocboard.app.leaderboards import export
 from vocboard.app.leaderboards.board import Board, BoardRow, Part
 from vocboard.app.leaderboards.corrections import Cause
+from vocboard.app.leaderboards.models import ReportedKind
 from vocboard.app.leaderboards.statistics import UNKNOWN
 from vocboard.app.web.cached_responses import KEPT_BUT_ASKED_FOR, Rendering, answer
 from vocboard.app.web.dependencies import BoardsDep
@@ -147,6 +148,21 @@ class Removal(FromObject):
     cause: Cause
 
 
+class ReportedResult(FromObject):
+    """A baseline, or a result from elsewhere, as it was reported. It was not scored on this server."""
+
+    id: uuid.UUID
+    kind: ReportedKind = Field(
+        description="`baseline`: of the organisers. `paper`: as a paper reports it. `imported`: from another "
+        "evaluation."
+    )
+    method: str
+    reference: str = Field(description="Address of the source, or empty. A DOI becomes its address.")
+    note: str = Field(description="Where in the source, such as “Table 2”, or empty.")
+    mean: float | None = Field(description="The mean as reported, a fraction; null if it was not reported.")
+    per_class: dict[str, float] = Field(description="Scores by class as reported: fractions.")
+
+
 class Leaderboard(FromObject):
     """The leaderboard of one competition, ranked by means as shown."""
 
@@ -173,6 +189,10 @@ class Leaderboard(FromObject):
         description="How certain the scores are; null if the leaderboard shows no statistics."
     )
     rows: list[LeaderboardRow]
+    reported: list[ReportedResult] = Field(
+        description="Baselines and results from papers, which organisers added. They were not scored here, have no "
+        "rank, and nothing else of the leaderboard depends on them."
+    )
 
 
 class NotAcceptableError(ServiceError):
@@ -272,6 +292,7 @@ def _leaderboard(board: Board) -> Leaderboard:
         competition=board.competition.key,
         task=board.competition.task,
         rows=[_row(row, board) for row in board.rows],
+        reported=[ReportedResult.model_validate(one) for one in board.reported],
     )
 
 

@@ -8,6 +8,7 @@ from enum import StrEnum
 
 from vocboard.app.evaluations.origin import ImportedScores
 from vocboard.app.leaderboards.corrections import Correction, Removal
+from vocboard.app.leaderboards.models import ReportedResult
 from vocboard.app.leaderboards.ranked_rows import BoardRow, RankedRows
 from vocboard.app.leaderboards.score_tables import Cell
 from vocboard.app.leaderboards.shown_statistics import ShownStatistics
@@ -41,6 +42,8 @@ class Board:
         frozen_at: when what counts stopped changing; None if it still may.
         is_anonymous: whether it shows no names.
         statistics: how certain its scores are; None if it shows nothing of it.
+        reported: results that were not scored here, in the order in which they were added. They have no rank, and
+            nothing else of the leaderboard depends on them.
         imported: where its scores came from; None if all of them were computed on this server.
         ladder_step: the step of the Ladder mechanism, if it shows what that releases; None if it shows scores.
     """
@@ -63,6 +66,7 @@ class Board:
     statistics: ShownStatistics | None = None
     ladder_step: float | None = None
     imported: ImportedScores | None = None
+    reported: tuple[ReportedResult, ...] = ()
 
     @property
     def class_metrics(self) -> tuple[Metric, ...]:

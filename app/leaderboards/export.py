@@ -14,6 +14,8 @@ import uuid
 from vocboard.app.evaluations.rounding import format_fraction
 from vocboard.app.forms import escape_formula
 from vocboard.app.leaderboards.board import Board, BoardRow, Cell
+from vocboard.app.leaderboards.models import ReportedResult
+from vocboard.app.leaderboards.reported import exact, exact_percent
 from vocboard.app.leaderboards.shown_statistics import ShownStatistics
 from vocboard.app.leaderboards.statistics import UNKNOWN
 from vocboard.app.submissions.forms import Statement, format_number
@@ -43,6 +45,9 @@ _LATEX = str.maketrans(
 )
 
 _INTERVAL_COMMENT = "% 95 % interval: bootstrap over test images, each method on its own; not for comparing methods."
+_REPORTED_COMMENT = (
+    "% Dagger: not scored here and not ranked; baselines and scores as reported elsewhere. --: not reported."
+)
 # BibTeX counts braces also after a backslash, so escaped ones must not be in a value.
 _UNBALANCED = {r"\{": r"\textbraceleft{}", r"\}": r"\textbraceright{}", r"\textquotedbl{}": "{''}"}
 _BETWEEN_NAMES = re.compile(r"\s*[,;]\s*(?:and\s+)?|\s+and\s+")
@@ -56,6 +61,8 @@ def as_csv(board: Board) -> str:
     rank ranges follow in columns of their own once they are known; while they are computed again, they are empty. The
     last column of imported scores says so.
     If organisers have removed results since it was frozen, each row ends with the time of the latest removal.
+    If there are baselines or results from papers, they follow in rows without a rank, and each row ends with its kind
+    (`scored`, `baseline`, `paper` or `imported`), the source, and the place in it. Their scores are as reported.
     """
     known = _known(board)
     output = io.StringIO()
@@ -67,11 +74,13 @@ def as_csv(board: Board) -> str:
     certainty = ["mean_low", "mean_high", "rank_best", "rank_worst", "first_group"] if known else []
     corrected = [board.removals[0].removed_at.isoformat(timespec="seconds")] if board.removals else []
     stated = [declaration.column for declaration in board.competition.declarations]
+    kinds = ["kind", "reference", "note"] if board.reported else []
     writer.writerow(
         [
             *("rank", "method", "contributors", "affiliation", "submitted", *means),
             *("mean_over", "complete", "unit", *classes, *stated, *certainty, *origin),
             *("corrected_at" for _ in corrected),
+            *kinds,
         ]
     )
     for row in board.rows:
@@ -93,8 +102,16 @@ def as_csv(board: Board) -> str:
                 *(_certainty(row, known) if known else ()),
                 *([board.imported.text] if board.imported else []),
                 *corrected,
+                *(["scored", "", ""] if kinds else []),
             ]
         )
+    for one in board.reported:
+        scores = [exact(one.per_class[name]) if name in one.per_class else "" for name in board.classes]
+        mean = "" if one.mean is None else exact(one.mean)
+        before = ["n/a", escape_formula(one.method), "", "", "", mean, *("" for _ in board.others)]
+        between = [""] * (len(classes) - len(scores) + len(stated) + len(certainty) + len(origin) + len(corrected))
+        source = [one.kind.value, *map(escape_formula, (one.reference, one.note))]
+        writer.writerow([*before, "", "", "fraction", *scores, *between, *source])
     return output.getvalue()
 
 
@@ -130,6 +147,8 @@ def as_latex(board: Board) -> str:
             f"% Corrected after it was frozen: 1 result {one.cause} on {one.removed_at:%Y-%m-%d}."
             for one in board.removals
         ),
+        *([_REPORTED_COMMENT] if board.reported else []),
+        *(f"% {_source(one)}" for one in board.reported),
         rf"\begin{{tabular}}{{l{'r' * (1 + len(interval) + len(board.others) + len(board.classes))}}}",
         r"\toprule",
         " & ".join(
@@ -147,6 +166,11 @@ def as_latex(board: Board) -> str:
         + r" \\"
         for row in board.rows
     ]
+    lines += [r"\midrule"] if board.reported and board.rows else []
+    for one in board.reported:
+        scores = [_latex_reported(one.mean), *("--" for _ in (*interval, *board.others))]
+        scores += [_latex_reported(one.per_class.get(name)) for name in board.classes]
+        lines.append(" & ".join([rf"{escaped(one.method)}$^\dagger$", *scores]) + r" \\")
     return "\n".join([*lines, r"\bottomrule", r"\end{tabular}", ""])
 
 
@@ -186,6 +210,15 @@ def _latex_cell(cell: Cell, board: Board) -> str:
         return "n/a"
     score = f"{100 * cell.value:.{max(board.decimals - 2, 0)}f}"
     return rf"\textbf{{{score}}}" if cell.is_best else score
+
+
+def _latex_reported(score: float | None) -> str:
+    return "--" if score is None else exact_percent(score)
+
+
+def _source(one: ReportedResult) -> str:
+    """Return where a reported result is from, for a comment: on one line."""
+    return " ".join(f"{one.method}: {one.kind}. {one.reference} {one.note}".split())
 
 
 def bibtex(

@@ -189,6 +189,40 @@ class SubmissionSequence(Base):
     content: Mapped[dict[str, Any] | None] = mapped_column(JSON)
 
 
+class ReportedKind(StrEnum):
+    """Where a result that was not scored on this server comes from."""
+
+    BASELINE = "baseline"  # of the organisers
+    PAPER = "paper"  # as a paper reports it
+    IMPORTED = "imported"  # from another evaluation, such as an earlier challenge
+
+
+class ReportedResult(Base):
+    """A result that organisers add to a leaderboard as it was reported elsewhere. It has no rank.
+
+    Attributes:
+        reference: http(s) address of the source; may be empty.
+        note: where in the source, such as "Table 2"; may be empty.
+        mean: a fraction, by the metric that the leaderboard ranks by; None if it was not reported.
+        per_class: fractions by class, for those that were reported.
+    """
+
+    __tablename__ = "reported_results"
+    __table_args__ = (Index("ix_reported_results_board", "phase_id", "competition"),)
+
+    id: Mapped[Identifier]
+    created_at: Mapped[CreatedAt]
+    challenge_id: Mapped[uuid.UUID] = mapped_column(ForeignKey("challenges.id", ondelete="CASCADE"))
+    phase_id: Mapped[PhaseId]
+    competition: Mapped[str] = mapped_column(String(30))
+    kind: Mapped[ReportedKind] = mapped_column(text_enum(ReportedKind))
+    method: Mapped[str] = mapped_column(String(100))
+    reference: Mapped[str] = mapped_column(String(500))
+    note: Mapped[str] = mapped_column(String(200))
+    mean: Mapped[float | None]
+    per_class: Mapped[dict[str, float]] = mapped_column(JSON)
+
+
 class RescoreState(StrEnum):
     """The states of a re-score: running → ready → applied or discarded; or failed."""
 

@@ -19,7 +19,7 @@ from vocboard.app.evaluations.models import (
     Measure,
 )
 from vocboard.app.leaderboards.corrections import removed_submissions
-from vocboard.app.leaderboards.models import FrozenLeaderboard, LeaderboardRevision
+from vocboard.app.leaderboards.models import FrozenLeaderboard, LeaderboardRevision, ReportedResult
 from vocboard.app.submissions.models import Method, State, Submission, SubmissionEntry
 from vocboard.evaluator.editions import Metric
 
@@ -30,6 +30,16 @@ _IS_ENTRY = and_(
     SubmissionEntry.is_private.is_(False),
 )
 _IS_PUBLISHED = (Submission.state == State.SCORED, Submission.published_at.is_not(None))
+
+
+_REPORTED = (
+    select(ReportedResult)
+    .where(
+        ReportedResult.phase_id == bindparam("phase_id"),
+        ReportedResult.competition == bindparam("competition"),
+    )
+    .order_by(ReportedResult.created_at, ReportedResult.id)
+)
 
 
 class Revision(NamedTuple):
@@ -227,6 +237,11 @@ def published_by(session: Session, challenge: Challenge, user: User) -> frozense
 def all_published_by(session: Session, user: User) -> frozenset[uuid.UUID]:
     """Return a person's published submissions to all challenges."""
     return frozenset(session.scalars(select(Submission.id).where(Submission.user_id == user.id, *_IS_PUBLISHED)))
+
+
+def reported(session: Session, phase_id: uuid.UUID, competition: str) -> tuple[ReportedResult, ...]:
+    """Return a leaderboard's results that were not scored here, in the order in which they were added."""
+    return tuple(session.scalars(_REPORTED, _of(phase_id, competition)))
 
 
 def _of(phase_id: uuid.UUID, competition: str) -> dict[str, Any]:

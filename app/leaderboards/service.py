@@ -48,7 +48,7 @@ def board(
     at: datetime | None = None,
     cache: EntryCache | None = None,
 ) -> Board:
-    """Return a leaderboard, in at most seven statements however long it is, and two more if it was imported.
+    """Return a leaderboard, in at most eight statements however long it is, and two more if it was imported.
 
     It is the same for everyone, its organisers included: what the phase's detail level shows to participants.
 
@@ -126,6 +126,7 @@ def board(
         is_anonymous=is_anonymous,
         ladder_step=ladder_step,
         imported=_imported(session, challenge, competition, content.entries),
+        reported=queries.reported(session, phase.id, competition) if part is Part.COUNTING else (),
     )
 
 

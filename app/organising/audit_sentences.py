@@ -247,6 +247,13 @@ PHRASES: Mapping[str, Callable[[str, Details], str]] = {
     "challenge.hand_over": _plain("handed the challenge over to {person}"),
     "challenge.add_file": _plain("uploaded the file “{file}” ({kind}, {audience})"),
     "challenge.remove_file": _plain("deleted the file “{file}” ({kind})"),
+    "challenge.add_reported": _plain("added “{method}” ({kind}) to the reported results of {competition}, {the_phase}"),
+    "challenge.change_reported": _plain(
+        "changed the reported result “{method}” ({kind}) of {competition}, {the_phase}"
+    ),
+    "challenge.remove_reported": _plain(
+        "removed the reported result “{method}” ({kind}) of {competition}, {the_phase}"
+    ),
     "challenge.archive": _plain("archived the challenge"),
     "challenge.reopen": _plain("reopened the archived challenge"),
     "challenge.delete": _plain("deleted the draft “{title}”"),

@@ -1,14 +1,17 @@
 """The rows of a leaderboard's page, with intervals and rank ranges."""
 
 import uuid
-from collections.abc import Collection, Sequence
+from collections import defaultdict
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import chain
 
 import numpy as np
 from markupsafe import Markup
 
 from vocboard.app.leaderboards.board import Board, BoardRow, Cell
 from vocboard.app.leaderboards.entries import Entry
+from vocboard.app.leaderboards.models import ReportedResult
 from vocboard.app.leaderboards.statistics import Interval
 from vocboard.app.pages.board_state import PER_PAGE, BoardState
 from vocboard.app.pages.charts import Scale
@@ -28,6 +31,8 @@ class RowsPage:
     Attributes:
         places: of these rows on the leaderboard.
         markup: of each.
+        below: markup of the results that were not scored here, below the others.
+        among: the same for those among the others, by the index of the row that they stand before.
         found: how many rows all pages have.
         forest: their column of drawings.
         legend: the signs of the whole leaderboard.
@@ -35,13 +40,16 @@ class RowsPage:
 
     places: tuple[int, ...]
     markup: tuple[str, ...]
+    below: tuple[str, ...]
+    among: Mapping[int, Sequence[str]]
     found: int
     forest: "Forest"
     legend: "Legend"
 
     def __len__(self) -> int:
         """Size in bytes, about."""
-        return sum(map(len, self.markup)) + 64 * len(self.places)
+        reported = (*self.below, *chain(*self.among.values()))
+        return sum(map(len, (*self.markup, *reported))) + 64 * len(self.places)
 
     @property
     def pages(self) -> int:
@@ -118,6 +126,7 @@ class Forest:
     def of(cls, board: Board) -> "Forest":
         """Return that of a leaderboard, with a scale over what it shows."""
         values = [mean for mean in board.rows.tables[board.metric].shown(0) if mean is not None]
+        values = values or [one.mean for one in board.reported if one.mean is not None]
         known = board.statistics.methods.values() if board.statistics else ()
         values += [end for one in known if one.mean is not None for end in one.mean]
         return cls(Scale.over(values, steps=FOREST_STEPS, max_ticks=FOREST_TICKS))
@@ -129,6 +138,10 @@ class Forest:
         '25.0%'
         """
         return f"{100 * (value - self.scale.low) / (self.scale.high - self.scale.low):.1f}%"
+
+    def has(self, value: float | None) -> bool:
+        """Whether a value is on the scale, which follows what was scored here."""
+        return value is not None and self.scale.low <= value <= self.scale.high
 
     @property
     def ticks(self) -> list[tuple[str, str]]:
@@ -195,7 +208,28 @@ def render_page(board: Board, state: BoardState) -> RowsPage:
     forest, legend = Forest.of(board), Legend.of(board, state.metric or board.metric)
     table = _Table.of(board, state, forest)
     markup = tuple(_render(board.rows[place], table) for place in shown)
-    return RowsPage(tuple(shown), markup, len(places), forest, legend)
+    below, among = [], defaultdict(list)
+    for one in board.reported:
+        before = state.place_among(board, places, one.mean)
+        if before is None:
+            below.append(_render_reported(one, board, table))
+        elif first <= before < first + PER_PAGE or before == len(places) == first + len(shown):
+            among[before - first].append((one.mean, _render_reported(one, board, table)))
+    return RowsPage(
+        tuple(shown),
+        markup,
+        tuple(below),
+        {before: _best_first(found, board) for before, found in among.items()},
+        len(places),
+        forest,
+        legend,
+    )
+
+
+def _best_first(found: Sequence[tuple[float | None, str]], board: Board) -> list[str]:
+    """Return the markup of results that stand before the same row."""
+    is_higher_better = board.rows.tables[board.metric].higher_is_better
+    return [markup for _, markup in sorted(found, key=lambda one: one[0] or 0.0, reverse=is_higher_better)]
 
 
 def marked(
@@ -207,18 +241,18 @@ def marked(
         own: the reader's submissions.
         chosen: the submissions of the board that are chosen, in the order of their colours.
     """
-    if not own and not chosen:
-        return Markup("\n").join(map(Markup, page.markup))
     series = {submission_id: number for number, submission_id in enumerate(chosen)}
     table = _Table.of(board, state, page.forest)
     entries = board.rows.entries
-    lines = []
-    for place, markup in zip(page.places, page.markup, strict=True):
+    lines: list[Markup] = []
+    for number, (place, markup) in enumerate(zip(page.places, page.markup, strict=True)):
+        lines += map(Markup, page.among.get(number, ()))
         submission_id = entries[place].submission_id
-        number = None if board.is_anonymous else series.get(submission_id)
-        if submission_id in own or number is not None:
-            markup = _render(board.rows[place], table, is_own=submission_id in own, series=number)  # noqa: PLW2901
+        colour = None if board.is_anonymous else series.get(submission_id)
+        if submission_id in own or colour is not None:
+            markup = _render(board.rows[place], table, is_own=submission_id in own, series=colour)  # noqa: PLW2901
         lines.append(Markup(markup))  # noqa: S704  # the template escapes
+    lines += map(Markup, page.among.get(len(page.places), ()))
     return Markup("\n").join(lines)
 
 
@@ -274,6 +308,11 @@ def _render(row: BoardRow, table: _Table, *, is_own: bool = False, series: int |
     macro = environment().get_template("leaderboard_row.html").module.row  # type: ignore[attr-defined]
     cells = _cells(row.cells if table.metric is None else row.other_cells[table.metric], table)
     return str(macro(row, table, cells, is_own=is_own, series=series, title=title_of(row)))
+
+
+def _render_reported(one: ReportedResult, board: Board, table: _Table) -> str:
+    macro = environment().get_template("leaderboard_row.html").module.reported  # type: ignore[attr-defined]
+    return str(macro(one, board.classes, len(board.competition.figures), table))
 
 
 def _cells(cells: Sequence[Cell], table: _Table) -> Markup:

@@ -27,7 +27,9 @@ HIDEABLE = {
     "classes": "Classes",
     "date": "Date",
     "declared": "Declarations",
+    "reported": "Baselines and results from papers",
 }
+AMONG = "among"
 MAX_FILTER_LENGTH = 200  # characters
 PER_PAGE = 200  # methods
 MAX_COMPARED = 12  # methods: as many as there are combinations of colour and mark
@@ -58,6 +60,7 @@ class Asked:
     code: str | None = None
     view: str | None = None
     hide: str = ""
+    reported: str | None = None
     class_name: str | None = None
     method: Sequence[str] = ()
 
@@ -88,6 +91,7 @@ class Asked:
             code=fields.get("code"),
             view=fields.get("view"),
             hide=fields.get("hide", ""),
+            reported=fields.get("reported"),
             class_name=fields.get("class"),
             method=fields.getlist("method"),
         )
@@ -106,6 +110,7 @@ class BoardState:
         with_code: whether only methods with a link to their code are listed.
         view: what is shown of the leaderboard.
         hidden: names of `HIDEABLE` that the table does not show.
+        is_mixed: whether results that were not scored here stand among the others, by their mean, not below them.
         class_name: the one whose curves are compared; None for the first.
         methods: submissions that are chosen for the comparison, whether or not this board has them.
         ascending_at_first: columns that the first click sorts upwards.
@@ -122,6 +127,7 @@ class BoardState:
     with_code: bool
     view: View
     hidden: tuple[str, ...]
+    is_mixed: bool
     class_name: str | None
     methods: tuple[uuid.UUID, ...]
     ascending_at_first: frozenset[str] = ASCENDING_AT_FIRST
@@ -151,6 +157,7 @@ class BoardState:
             with_code=asked.code == "only",
             view=next((one for one in View if one == asked.view), View.TABLE),
             hidden=tuple(name for name in HIDEABLE if name in asked.hide.split(",")),
+            is_mixed=asked.reported == AMONG,
             class_name=asked.class_name if asked.class_name in board.classes else None,
             methods=_identifiers(asked.method),
             ascending_at_first=ascending,
@@ -175,6 +182,8 @@ class BoardState:
             fields.append(("shade", "off"))
         if self.hidden:
             fields.append(("hide", ",".join(self.hidden)))
+        if self.is_mixed:
+            fields.append(("reported", AMONG))
         if self.view is not View.TABLE:
             fields.append(("view", self.view.value))
         if self.class_name is not None:
@@ -227,6 +236,29 @@ class BoardState:
         defined = [place for place in found if values[place] is not None]
         undefined = [place for place in found if values[place] is None]
         return sorted(defined, key=values.__getitem__, reverse=self.descending) + undefined
+
+    def place_among(self, board: Board, places: Sequence[int], mean: float | None) -> int | None:
+        """Return before which of the shown rows a mean that was not scored here stands.
+
+        Args:
+            places: of all rows to show, as `places` returns them.
+
+        Returns:
+            An index into `places`, or their number; None if it stands below the table, because it is to, there is no
+            mean, or the rows are not in the order of means, best first.
+        """
+        table = board.rows.tables[board.metric]
+        is_by_mean = self.column == RANK and not self.descending
+        is_by_mean |= self.column == MEAN and self.descending == table.higher_is_better
+        if not self.is_mixed or not is_by_mean or mean is None:
+            return None
+        means, sign = table.shown(0), 1 if table.higher_is_better else -1
+        for number, place in enumerate(places):
+            other = means[place]
+            is_ranked_later = self.column == RANK and not board.rows.entries[place].is_complete
+            if is_ranked_later or other is None or sign * other < sign * mean:
+                return number
+        return len(places)
 
     def _values(self, board: Board) -> Sequence[Any]:
         rows = board.rows

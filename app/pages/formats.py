@@ -6,6 +6,7 @@ from datetime import UTC, datetime, timedelta, timezone, tzinfo
 
 from markupsafe import Markup, escape
 
+from vocboard.app.leaderboards.reported import exact_percent
 from vocboard.app.transfer.importing_people import NOBODYS_DOMAIN
 
 # The time zone in which a day ends last. Source: IEEE 802.16, "Anywhere on Earth".
@@ -68,6 +69,15 @@ def percent(value: float | None, decimals: int) -> str:
     if value is None or math.isnan(value):
         return NOT_AVAILABLE
     return f"{100 * round(value, decimals):.{max(decimals - 2, 0)}f}"
+
+
+def reported_percent(value: float | None) -> str:
+    """Format a fraction that was reported elsewhere, with as many decimals as it was reported with.
+
+    >>> reported_percent(0.537), reported_percent(None)
+    ('53.7', '–')
+    """
+    return "–" if value is None else exact_percent(value)
 
 
 def signed_percent(value: float, decimals: int) -> str:
@@ -286,6 +296,7 @@ FILTERS = (
     *(
         real_address,
         percent,
+        reported_percent,
         step_points,
         signed_percent,
         signed_interval,

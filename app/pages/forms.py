@@ -138,6 +138,8 @@ DONE = {
     "created": "Challenge created as a draft. Upload the ground truth, then change the visibility.",
     "file-added": "File uploaded.",
     "file-removed": "File deleted.",
+    "reported": "Added. The leaderboard shows it without a rank.",
+    "reported-removed": "Removed from the leaderboard.",
     "saved": "Changes saved.",
     "deadline": f"Changes saved. {MOVED_DATES}",
     "frozen-detail": f"Changes saved. {FROZEN_DETAIL}",

@@ -133,6 +133,7 @@ def _hideable(board: Board) -> dict[str, str]:
         "other": bool(board.others),
         "figure": bool(board.competition.figures),
         "classes": bool(board.classes),
+        "reported": bool(board.reported),
         "declared": len(board.competition.declarations) > len(board.competition.figures),
     }
     return {name: title for name, title in HIDEABLE.items() if has.get(name, True)}

@@ -7,7 +7,7 @@ from vocboard.app.challenges.models import Admission, Audience, Detail, FileKind
 from vocboard.app.challenges.service import PhaseState
 from vocboard.app.errors import InvalidInputError, ServiceError
 from vocboard.app.leaderboards.corrections import Cause, Removal
-from vocboard.app.leaderboards.models import RescoreState
+from vocboard.app.leaderboards.models import ReportedKind, RescoreState
 from vocboard.app.leaderboards.sequences import Verdict
 from vocboard.app.leaderboards.statistics_states import StatisticsState
 from vocboard.app.organising.bans import Results
@@ -42,6 +42,11 @@ FILE_KINDS = {
     FileKind.SHOWCASE: "Test image to draw results on",
 }
 AUDIENCES = {Audience.PUBLIC: "Everyone", Audience.ADMITTED: "People who may submit"}
+REPORTED_KINDS = {
+    ReportedKind.BASELINE: "Baseline",
+    ReportedKind.PAPER: "Reported in a paper",
+    ReportedKind.IMPORTED: "From another evaluation",
+}
 STATES = {state: _words(state) for state in State}
 KINDS = {
     Kind.QUEUED: "Queued",
@@ -126,6 +131,8 @@ CANNOT_SUBMIT = {
 }
 FIELD_LABELS = {
     "kind": "What it is",
+    "board": "Leaderboard",
+    "reference": "Source",
     "audience": "Who may download it",
     "slug": "URL name",
     "key": "URL name",

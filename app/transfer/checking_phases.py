@@ -1,6 +1,7 @@
 """Checks that the phases of an exported challenge, and what belongs to them, fit together."""
 
 import uuid
+from collections import Counter
 from collections.abc import Iterator, Mapping
 from datetime import datetime
 from itertools import chain
@@ -8,9 +9,16 @@ from itertools import chain
 from vocboard.app.accounts.people import normalised_email
 from vocboard.app.challenges.models import MAIN_PHASE
 from vocboard.app.challenges.rules import PhaseRules
+from vocboard.app.leaderboards.reported import MAX_REPORTED
 from vocboard.app.leaderboards.service import columns
 from vocboard.app.submissions.models import State
-from vocboard.app.transfer.phase_records import AdmissionRecord, CorrectionRecord, ExtraQuotaRecord, FrozenRecord
+from vocboard.app.transfer.phase_records import (
+    AdmissionRecord,
+    CorrectionRecord,
+    ExtraQuotaRecord,
+    FrozenRecord,
+    ReportedRecord,
+)
 from vocboard.app.transfer.records import EvaluationRecord, Header, SubmissionRecord
 from vocboard.evaluator.editions import Competition, Edition
 
@@ -30,6 +38,7 @@ class PhaseChecks:
         self._versions: set[int] = set()  # numbers of ground truth versions
         self._admitted: set[tuple[str, str]] = set()
         self._frozen: set[tuple[str, str, datetime]] = set()
+        self._reported: Counter[tuple[str, str]] = Counter()  # by phase and competition
 
     def header(self, header: Header) -> Iterator[str]:
         """Check the phases and ground truth versions of a challenge."""
@@ -93,6 +102,18 @@ class PhaseChecks:
                 yield f"entries: {one.competition} has no such classes."
             if not {*entry.others, *entry.other_classes} <= metrics:
                 yield f"entries: the leaderboard of {one.competition} has no such metrics."
+
+    def reported_result(self, one: ReportedRecord) -> Iterator[str]:
+        """Check that a reported result is of a competition of its phase, which has few, and of its classes."""
+        competition = self._phases.get(one.phase, {}).get(one.competition)
+        if competition is None:
+            yield f"competition: the phase {one.phase} has no {one.competition}."
+            return
+        self._reported[one.phase, one.competition] += 1
+        if self._reported[one.phase, one.competition] == MAX_REPORTED + 1:
+            yield f"competition: {one.competition} has more than {MAX_REPORTED} reported results."
+        if not set(one.per_class) <= set(columns(competition)):
+            yield f"per_class: {one.competition} has no such classes."
 
     def correction(self, one: CorrectionRecord) -> Iterator[str]:
         """Check that a re-score is of a known version, and of a submission of the archive."""

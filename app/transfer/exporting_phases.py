@@ -18,6 +18,7 @@ from vocboard.app.evaluations.models import Evaluation
 from vocboard.app.leaderboards import export as leaderboard_export
 from vocboard.app.leaderboards.board import Board, Part
 from vocboard.app.leaderboards.models import FrozenLeaderboard, Rescore, RescoreState
+from vocboard.app.leaderboards.reported import reported_in
 from vocboard.app.leaderboards.service import board
 from vocboard.app.transfer import records
 from vocboard.app.transfer.files import write_lines
@@ -28,6 +29,7 @@ from vocboard.app.transfer.phase_records import (
     FrozenContent,
     FrozenRecord,
     PhaseRecord,
+    ReportedRecord,
     RuleChangeRecord,
     TruthRecord,
 )
@@ -77,6 +79,17 @@ def write_phases(session: Session, challenge: Challenge, directory: Path, *, at:
     )
     write_lines(directory / records.FROZEN, _frozen(session, challenge))
     write_lines(directory / records.CORRECTIONS, _corrections(session, challenge))
+    keys = {row.id: row.key for row in challenge.phases}
+    write_lines(
+        directory / records.REPORTED,
+        (
+            ReportedRecord(
+                phase=keys[one.phase_id],
+                **{name: getattr(one, name) for name in ReportedRecord.model_fields if name != "phase"},
+            )
+            for one in reported_in(session, challenge)
+        ),
+    )
     (directory / "leaderboards").mkdir()
     for phase in phases_of(challenge):
         prefix = "" if phase.is_main else f"{phase.key}-"

@@ -27,6 +27,7 @@ submissions.jsonl   submissions with their current scores
 scores.csv, .parquet  all scores, one a row
 leaderboards/       leaderboards as they were shown; "-later" is what was published after they were frozen
 frozen-leaderboards.jsonl  what frozen leaderboards show, unrounded
+reported-results.jsonl  baselines and results from papers, which leaderboards show without a rank
 corrections.jsonl   re-scores that were applied
 admissions.jsonl    who was admitted to phases
 extra-quotas.jsonl  extra quota of people

@@ -34,6 +34,7 @@ from vocboard.app.transfer.importing_phases import (
     add_ground_truth_versions,
     add_people_of_phases,
     add_phases,
+    add_reported_results,
 )
 from vocboard.app.transfer.importing_submissions import SubmissionImporter
 from vocboard.app.transfer.reading import Contents
@@ -209,6 +210,7 @@ def _complete(
     bans = add_bans(session, challenge, path, people=results.people, user=user)
     add_people_of_phases(session, challenge, path)
     add_frozen_leaderboards(session, challenge, path, results.submissions)
+    add_reported_results(session, challenge, path)
     add_corrections(session, challenge, path, versions=results.truths, submissions=results.submissions)
     details = {
         "slug": header.slug,

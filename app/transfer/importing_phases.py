@@ -21,7 +21,7 @@ from vocboard.app.challenges.models import (
 from vocboard.app.evaluations.models import CompetitionResult, Evaluation
 from vocboard.app.leaderboards import queries
 from vocboard.app.leaderboards.entries import NO_LINKS, Entry, MethodLinks
-from vocboard.app.leaderboards.models import FrozenLeaderboard, Rescore, RescoreState
+from vocboard.app.leaderboards.models import FrozenLeaderboard, ReportedResult, Rescore, RescoreState
 from vocboard.app.organising.phase_changes import add_phase
 from vocboard.app.submissions.models import Submission
 from vocboard.app.transfer import records
@@ -31,6 +31,7 @@ from vocboard.app.transfer.phase_records import (
     ExtraQuotaRecord,
     FrozenRecord,
     PhaseRecord,
+    ReportedRecord,
     TruthRecord,
 )
 from vocboard.app.transfer.reading import lines_of, rules_at
@@ -215,3 +216,11 @@ def add_corrections(
                 else [change.model_dump() for change in one.edition_changes],
             )
         )
+
+
+def add_reported_results(session: Session, challenge: Challenge, path: Path) -> None:
+    """Add the baselines and the results that were not scored on the other server either."""
+    for one in lines_of(path, records.REPORTED, ReportedRecord):
+        phase_id = challenge.phase_row(one.phase).id
+        session.add(ReportedResult(challenge_id=challenge.id, phase_id=phase_id, **one.model_dump(exclude={"phase"})))
+        session.flush()  # one after the other, so that they are listed in the same order

@@ -9,12 +9,14 @@ from vocboard.app.challenges.models import Detail
 from vocboard.app.challenges.phase_people import MAX_EXTRA
 from vocboard.app.challenges.phase_people import MAX_REASON_LENGTH as MAX_QUOTA_REASON_LENGTH
 from vocboard.app.challenges.rules import MAX_DECIMALS, MAX_PHASE_TITLE_LENGTH, MAX_TITLE_LENGTH, PhaseRules
+from vocboard.app.leaderboards.models import ReportedKind
 from vocboard.app.rescores.service import MAX_REASON_LENGTH as MAX_RESCORE_REASON_LENGTH
 from vocboard.app.transfer.record_types import (
     ClassName,
     Count,
     DeclaringRecord,
     Key,
+    Link,
     MethodName,
     Moment,
     Name,
@@ -22,6 +24,7 @@ from vocboard.app.transfer.record_types import (
     PhaseKey,
     Record,
     Score,
+    Share,
     Visible,
 )
 from vocboard.evaluator.editions import Metric
@@ -158,3 +161,16 @@ class FrozenRecord(Record):
     frozen_at: Moment
     is_final: bool
     content: FrozenContent
+
+
+class ReportedRecord(Record):
+    """A baseline, or a result that was not scored on the other server."""
+
+    phase: PhaseKey
+    competition: Key
+    kind: ReportedKind
+    method: MethodName
+    reference: Link
+    note: Name
+    mean: Share | None
+    per_class: dict[ClassName, Share] = Field(max_length=10_000)

@@ -16,7 +16,13 @@ from vocboard.app.errors import InvalidArchiveError, InvalidInputError
 from vocboard.app.submissions.models import State
 from vocboard.app.transfer import records, tar
 from vocboard.app.transfer.checking_phases import PhaseChecks
-from vocboard.app.transfer.phase_records import AdmissionRecord, CorrectionRecord, ExtraQuotaRecord, FrozenRecord
+from vocboard.app.transfer.phase_records import (
+    AdmissionRecord,
+    CorrectionRecord,
+    ExtraQuotaRecord,
+    FrozenRecord,
+    ReportedRecord,
+)
 from vocboard.app.transfer.records import BanRecord, EventRecord, Format, Header, Person, SubmissionRecord
 from vocboard.evaluator.editions import EditionFileError, UnknownEditionError
 from vocboard.evaluator.problems import Problem, Severity
@@ -135,6 +141,7 @@ class _Checking:
             records.ADMISSIONS: (AdmissionRecord, phases.admission),
             records.EXTRA_QUOTAS: (ExtraQuotaRecord, phases.extra_quota),
             records.FROZEN: (FrozenRecord, phases.frozen_leaderboard),
+            records.REPORTED: (ReportedRecord, phases.reported_result),
             records.CORRECTIONS: (CorrectionRecord, phases.correction),
             records.LOG: (EventRecord, lambda _: ()),
         }

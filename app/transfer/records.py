@@ -45,6 +45,7 @@ PEOPLE, SUBMISSIONS, LOG = "people.jsonl", "submissions.jsonl", "log.jsonl"
 BANS = "bans.jsonl"
 ADMISSIONS, EXTRA_QUOTAS = "admissions.jsonl", "extra-quotas.jsonl"
 FROZEN, CORRECTIONS = "frozen-leaderboards.jsonl", "corrections.jsonl"
+REPORTED = "reported-results.jsonl"  # earlier versions import an archive without it
 ARCHIVES = "archives/"
 MAX_ROWS = 1000  # of a confusion matrix
 

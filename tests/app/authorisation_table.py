@@ -124,6 +124,17 @@ def of_files(scope: Scope | None = None) -> tuple[Rule, ...]:
     )
 
 
+def of_reported(scope: Scope | None = None, **given: Any) -> tuple[Rule, ...]:
+    """Rules of a route that changes a result which was reported elsewhere."""
+    return (
+        Rule(ORGANISERS, PUBLIC | COMPETITION | {"reported_id": "reported"}, scope, **given),
+        Rule(ORGANISERS, DRAFT | COMPETITION | {"reported_id": "draft-reported"}, scope, hidden=True, **given),
+    )
+
+
+BASELINE = {"kind": "baseline", "method": "Chance", "mean": 0.01}
+BASELINE_FORM = {"board": "main/comp1", "kind": "baseline", "table": "method,mean\nChance,1"}
+
 OWN_EDITION = """
 name = "Own"
 title = "A custom edition"
@@ -168,6 +179,16 @@ TABLE: Mapping[str, tuple[Rule, ...]] = {
     "DELETE /api/v1/challenges/{slug}/files/{file_id}": of_files(Scope.ORGANISE),
     "GET /api/v1/challenges/{slug}/image-sets": of_challenges(EVERYONE, Scope.READ),
     "GET /api/v1/challenges/{slug}/leaderboards/{competition}": of_challenges(EVERYONE, Scope.READ, path=COMPETITION),
+    "GET /api/v1/challenges/{slug}/leaderboards/{competition}/reported": of_challenges(
+        EVERYONE, Scope.READ, path=COMPETITION
+    ),
+    "POST /api/v1/challenges/{slug}/leaderboards/{competition}/reported": of_challenges(
+        ORGANISERS, Scope.ORGANISE, path=COMPETITION, json=BASELINE
+    ),
+    "PUT /api/v1/challenges/{slug}/leaderboards/{competition}/reported/{reported_id}": of_reported(
+        Scope.ORGANISE, json=BASELINE
+    ),
+    "DELETE /api/v1/challenges/{slug}/leaderboards/{competition}/reported/{reported_id}": of_reported(Scope.ORGANISE),
     "GET /api/v1/challenges/{slug}/phases": of_challenges(EVERYONE, Scope.READ),
     "POST /api/v1/challenges/{slug}/phases": of_challenges(
         ORGANISERS, Scope.ORGANISE, json={"key": "new", "title": "New"}
@@ -421,6 +442,11 @@ TABLE: Mapping[str, tuple[Rule, ...]] = {
     "GET /organise/{slug}/files": of_challenges(ORGANISERS),
     "POST /organise/{slug}/files": of_challenges(ORGANISERS),
     "POST /organise/{slug}/files/{file_id}/delete": of_files(),
+    "GET /organise/{slug}/reported": of_challenges(ORGANISERS),
+    "POST /organise/{slug}/reported": of_challenges(ORGANISERS, form=BASELINE_FORM),
+    "GET /organise/{slug}/reported/{competition}/{reported_id}": of_reported(),
+    "POST /organise/{slug}/reported/{competition}/{reported_id}": of_reported(form=BASELINE_FORM),
+    "POST /organise/{slug}/reported/{competition}/{reported_id}/remove": of_reported(),
     "GET /organise/{slug}/phases": of_challenges(ORGANISERS),
     "GET /organise/{slug}/phases/new": of_challenges(ORGANISERS),
     "POST /organise/{slug}/phases/new": of_challenges(ORGANISERS),

@@ -28,7 +28,7 @@ from vocboard.app.challenges.models import (
 from vocboard.app.challenges.rules import PhaseRules
 from vocboard.app.database import now
 from vocboard.app.intake.models import ResumableUpload, Upload, UploadKind
-from vocboard.app.leaderboards.models import Rescore, RescoreState
+from vocboard.app.leaderboards.models import ReportedKind, ReportedResult, Rescore, RescoreState
 from vocboard.app.organising import phase_changes
 from vocboard.app.submissions.queries import hash_of
 
@@ -132,6 +132,8 @@ def build(session: Session) -> World:
             "public-file": str(_file(session, public, Audience.PUBLIC).id),
             "admitted-file": str(_file(session, public, Audience.ADMITTED).id),
             "draft-file": str(_file(session, draft, Audience.PUBLIC, name=f"{SECRET}.zip").id),
+            "reported": str(_reported(session, public).id),
+            "draft-reported": str(_reported(session, draft, SECRET).id),
             "upload": str(_upload(session, public, owner).id),
             "rescore": str(_rescore(session, public).id),
             "confirm-link": links.create(session, user=waiting, purpose=LinkPurpose.CONFIRM_ADDRESS),
@@ -171,6 +173,23 @@ def _file(session: Session, challenge: Challenge, audience: Audience, name: str 
     session.add(file)
     session.flush()
     return file
+
+
+def _reported(session: Session, challenge: Challenge, method: str = "From a paper") -> ReportedResult:
+    row = ReportedResult(
+        challenge_id=challenge.id,
+        phase_id=challenge.main_phase.id,
+        competition="comp1",
+        kind=ReportedKind.BASELINE,
+        method=method,
+        reference="",
+        note="",
+        mean=0.5,
+        per_class={},
+    )
+    session.add(row)
+    session.flush()
+    return row
 
 
 def _rescore(session: Session, challenge: Challenge) -> Rescore:

@@ -24,6 +24,7 @@ _VALUES: Mapping[str, Mapping[str, Any]] = {
     "jobs": {"kind": "mail", "attempts": 3, "detail": "busy"},
     "measures": {"metric": "average_precision", "position": 0},
     "phases": {"detail": "classes", "freeze": "never", "admission": "everyone", "competition_keys": [COMPETITION]},
+    "reported_results": {"kind": "baseline", "competition": COMPETITION, "mean": 0.5, "per_class": {}},
     "rescores": {"state": "running"},
     "submission_entries": {"competition": COMPETITION, "classes": list(CLASSES)},
     "submissions": {"state": "scored", "published_at": TIME},

@@ -10,6 +10,7 @@ from vocboard.app.pages.organise import (
     overview,
     people,
     phases,
+    reported,
     rescores,
     rules,
     statistics,
@@ -19,5 +20,18 @@ from vocboard.app.pages.organise import (
 router = APIRouter()
 # `/organise/log`, `/organise/import`, `/organise/registrations` and `/organise/new` would be a challenge's, too:
 # their modules come before `challenge`.
-for part in (challenges, log, transfer, overview, people, files, rescores, rules, phases, statistics, challenge):
+for part in (
+    challenges,
+    log,
+    transfer,
+    overview,
+    people,
+    files,
+    reported,
+    rescores,
+    rules,
+    phases,
+    statistics,
+    challenge,
+):
     router.include_router(part.router)

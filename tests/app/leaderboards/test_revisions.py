@@ -18,7 +18,14 @@ from vocboard.app.challenges.models import Challenge, ChallengePhase, Scoring
 from vocboard.app.database import Database, now
 from vocboard.app.evaluations.models import Evaluation
 from vocboard.app.leaderboards import queries
-from vocboard.app.leaderboards.models import BoardStatistics, FrozenLeaderboard, Rescore, RescoreState
+from vocboard.app.leaderboards.models import (
+    BoardStatistics,
+    FrozenLeaderboard,
+    ReportedKind,
+    ReportedResult,
+    Rescore,
+    RescoreState,
+)
 from vocboard.app.submissions.models import Method, State, Submission
 from vocboard.migrations.leaderboard_revisions import CHANGES
 from vocboard.migrations.privileges import WEB_ROLE, WORKER_ROLE
@@ -165,7 +172,14 @@ def fail_unpublished(session: Session) -> None:
     submission(session, is_published=False).state = State.FAILED
 
 
+def add_reported(session: Session) -> None:
+    values = {"challenge_id": challenge(session).id, "phase_id": phase(session).id, "competition": COMPETITION}
+    texts = {"kind": ReportedKind.BASELINE, "method": "Chance", "reference": "", "note": ""}
+    session.add(ReportedResult(**values, **texts, mean=0.01, per_class={}))
+
+
 ALTERING = (
+    add_reported,
     disqualify_unpublished,
     hold_back_unpublished,
     fail_unpublished,

@@ -14,6 +14,7 @@ from tests.support.markup_attacks import HTML, MARKDOWN
 from tests.support.site import Site
 from vocboard.app.challenges.models import Audience, Challenge, ChallengeFile, FileKind
 from vocboard.app.forms import character_error
+from vocboard.app.leaderboards.models import ReportedKind, ReportedResult
 
 SHOWN = [text for text in HTML if character_error(text) is None]  # the others cannot be stored
 NEVER = ("iframe", "object", "embed", "base", "frame", "style", "math", "template", "marquee", "audio", "video", "img")
@@ -69,6 +70,21 @@ def file_named(challenge: Challenge, text: str) -> ChallengeFile:
     )
 
 
+def reported_as(challenge: Challenge, text: str) -> ReportedResult:
+    """Return a result of a paper whose method and place are this text."""
+    return ReportedResult(
+        challenge_id=challenge.id,
+        phase_id=challenge.main_phase.id,
+        competition="comp1",
+        kind=ReportedKind.PAPER,
+        method=text[:100],
+        reference="https://papers.example/?a=b&c='",
+        note=text,
+        mean=0.5,
+        per_class={},
+    )
+
+
 @pytest.fixture
 def challenges(embedded_site: Site) -> Iterator[tuple[httpx.Client, list[Challenge]]]:
     """Yield a browser of their organiser, and challenges with all of these texts."""
@@ -80,6 +96,7 @@ def challenges(embedded_site: Site) -> Iterator[tuple[httpx.Client, list[Challen
         ]
         for each in found:
             session.add_all(file_named(each, line) for line in each.organised_by.splitlines())
+            session.add_all(reported_as(each, line) for line in each.organised_by.splitlines())
         email = organiser.email
     with signed_in(embedded_site, email) as client:
         yield client, found
@@ -100,6 +117,7 @@ def test_pages_show_them_as_text(challenges: tuple[httpx.Client, list[Challenge]
         for path in (
             f"/organise/{each.slug}",
             f"/organise/{each.slug}/files",
+            f"/organise/{each.slug}/reported",
             f"/organise/{each.slug}/edit",
             f"/organise/{each.slug}/log",
         ):

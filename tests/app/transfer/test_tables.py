@@ -15,6 +15,7 @@ EXPORTED = {
     "methods",
     "phase_admissions",
     "phases",
+    "reported_results",
     "rescores",
     "scorings",
     "submissions",

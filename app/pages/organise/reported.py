@@ -1,0 +1,241 @@
+"""The organisers' page of baselines and results from papers, which they enter as lines of CSV in per cent."""
+
+import csv
+import io
+import re
+import uuid
+from collections.abc import Collection, Sequence
+from decimal import Decimal
+from typing import Annotated
+
+from fastapi import APIRouter, Depends, Form
+from sqlalchemy.orm import Session
+from starlette.responses import Response
+
+from vocboard.app.challenges.models import Challenge
+from vocboard.app.challenges.phases import Phase, leaderboard_phase, phase_named, phase_with_id, phases_of
+from vocboard.app.database import now
+from vocboard.app.errors import ConflictError, InvalidInputError, NotFoundError
+from vocboard.app.forms import FieldChecks, chosen
+from vocboard.app.leaderboards import reported
+from vocboard.app.leaderboards.models import ReportedKind, ReportedResult
+from vocboard.app.leaderboards.reported import MAX_REPORTED, Report, exact_percent
+from vocboard.app.leaderboards.service import columns, rules_of
+from vocboard.app.pages.forms import NO_ERRORS, FormErrors, go_to
+from vocboard.app.pages.rendering import render
+from vocboard.app.web.csrf import protect_form
+from vocboard.app.web.organised import Organised, OrganisedChallenge
+from vocboard.evaluator.editions import Competition
+
+router = APIRouter(prefix="/organise/{slug}/reported")
+METHOD, MEAN = "method", "mean"
+MAX_TABLE_LENGTH = 200_000  # characters
+NOT_REPORTED = frozenset({"", "-", "–", "—", "n/a"})
+_PERCENT = re.compile(r"[0-9]{1,3}(\.[0-9]{1,6})?")
+_SEPARATOR = "/"  # between phase and competition in the form
+
+Text = Annotated[str, Form()]
+
+
+def reports_in(table: str, classes: Collection[str], *, kind: ReportedKind, reference: str, note: str) -> list[Report]:
+    """Read results from lines of CSV or TSV in per cent, below a line with the names of the columns.
+
+    Columns are the method, the mean and classes, in any order; what was not reported is empty or a dash.
+
+    Raises:
+        InvalidInputError: of the field `table`, with the first error and its line.
+
+    >>> [report] = reports_in("method,mean,cat\\nDPM,33.7,-", {"cat"}, kind=ReportedKind.PAPER, reference="", note="")
+    >>> report.method, report.mean, report.per_class
+    ('DPM', 0.337, {})
+    """
+    if len(table) > MAX_TABLE_LENGTH:
+        raise InvalidInputError({"table": f"Use at most {MAX_TABLE_LENGTH:,} characters."})
+    try:
+        lines = list(csv.reader(table.splitlines(), delimiter="\t" if "\t" in table else ","))
+    except csv.Error as error:
+        raise InvalidInputError({"table": f"This is not CSV: {error}."}) from error
+    head = [name.strip() for name in lines[0]] if lines else []
+    checks = FieldChecks()
+    known = {METHOD, MEAN, *classes}
+    if METHOD not in head or len(set(head)) != len(head):
+        checks.fail("table", "Begin with a line that names each column once, such as: method,mean")
+    for name in head:
+        if name not in known:
+            checks.fail("table", f"Line 1: the leaderboard has no class “{name[:60]}”.")
+    found = []
+    for number, line in enumerate(lines[1:], 2):
+        cells = [cell.strip() for cell in line]
+        if not any(cells):
+            continue
+        if len(cells) != len(head):
+            checks.fail("table", f"Line {number}: there are {len(cells)} columns, and {len(head)} names above.")
+            break
+        values = dict(zip(head, cells, strict=True))
+        scores = {}
+        for name, cell in values.items():
+            if name == METHOD or cell in NOT_REPORTED:
+                continue
+            if not _PERCENT.fullmatch(cell) or Decimal(cell) > 100:
+                checks.fail("table", f"Line {number}: “{cell[:60]}” is not a number from 0 to 100, in per cent.")
+                break
+            scores[name] = float(Decimal(cell) / 100)
+        mean = scores.pop(MEAN, None)
+        found.append(Report(kind, values.get(METHOD, ""), reference, note, mean, scores))
+    if not found:
+        checks.fail("table", "Give at least one result, below the line with the names of the columns.")
+    checks.finish()
+    return found
+
+
+def table_of(one: ReportedResult, classes: Sequence[str]) -> str:
+    """Return a result as `reports_in` reads it."""
+    scores = {MEAN: one.mean, **{name: one.per_class[name] for name in classes if name in one.per_class}}
+    output = io.StringIO()
+    writer = csv.writer(output, lineterminator="\n")
+    writer.writerow([METHOD, *scores])
+    writer.writerow([one.method, *("" if score is None else exact_percent(score) for score in scores.values())])
+    return output.getvalue()
+
+
+@router.get("")
+def reported_page(organised: Organised) -> Response:
+    """The baselines and results from papers of a challenge."""
+    return _page(organised)
+
+
+@router.post("", dependencies=[Depends(protect_form)])
+def add_reported(
+    organised: Organised, board: Text = "", kind: Text = "", reference: Text = "", note: Text = "", table: Text = ""
+) -> Response:
+    """Add results to a leaderboard."""
+    form = {"board": board, "kind": kind, "reference": reference, "note": note, "table": table}
+    try:
+        with organised.writing() as (session, challenge):
+            phase, competition = _board(challenge, board)
+            reports = _reports(form, competition)
+            reported.add(
+                session,
+                challenge=challenge,
+                user=organised.user,
+                phase=phase,
+                competition=competition,
+                reports=reports,
+            )
+    except (ConflictError, InvalidInputError) as error:
+        return _page(organised, errors=_errors(error), form=form)
+    return go_to(f"/organise/{organised.slug}/reported", done="reported")
+
+
+@router.get("/{competition}/{reported_id}")
+def reported_result_page(organised: Organised, competition: str, reported_id: uuid.UUID) -> Response:
+    """The form that changes a result."""
+    with organised.reading() as (session, challenge):
+        row, rules = _row(session, challenge, competition, reported_id)
+    form = {
+        "kind": row.kind.value,
+        "reference": row.reference,
+        "note": row.note,
+        "table": table_of(row, columns(rules)),
+    }
+    return _page(organised, form=form, changed=row)
+
+
+@router.post("/{competition}/{reported_id}", dependencies=[Depends(protect_form)])
+def change_reported(
+    organised: Organised,
+    competition: str,
+    reported_id: uuid.UUID,
+    kind: Text = "",
+    reference: Text = "",
+    note: Text = "",
+    table: Text = "",
+) -> Response:
+    """Change a result."""
+    form = {"kind": kind, "reference": reference, "note": note, "table": table}
+    with organised.reading() as (session, challenge):
+        row, rules = _row(session, challenge, competition, reported_id)
+    try:
+        reports = _reports(form, rules)
+        if len(reports) != 1:
+            raise InvalidInputError({"table": "Give one result here. Add others on the page before."})
+        organised.change(reported.change, competition=competition, reported_id=reported_id, report=reports[0])
+    except (ConflictError, InvalidInputError) as error:
+        return _page(organised, errors=_errors(error), form=form, changed=row)
+    return go_to(f"/organise/{organised.slug}/reported", done="saved")
+
+
+@router.post("/{competition}/{reported_id}/remove", dependencies=[Depends(protect_form)])
+def remove_reported(organised: Organised, competition: str, reported_id: uuid.UUID) -> Response:
+    """Remove a result."""
+    try:
+        organised.change(reported.remove, competition=competition, reported_id=reported_id)
+    except ConflictError as error:
+        return _page(organised, errors=FormErrors.of(error))
+    return go_to(f"/organise/{organised.slug}/reported", done="reported-removed")
+
+
+def _board(challenge: Challenge, wanted: str) -> tuple[Phase, Competition]:
+    phase_key, _, competition = wanted.partition(_SEPARATOR)
+    try:
+        phase = phase_named(challenge, phase_key)
+        return phase, rules_of(challenge, phase, competition)
+    except NotFoundError:
+        raise InvalidInputError({"board": "Choose one of these."}) from None
+
+
+def _row(
+    session: Session, challenge: Challenge, competition: str, reported_id: uuid.UUID
+) -> tuple[ReportedResult, Competition]:
+    row = reported.get(session, challenge, competition, reported_id)
+    return row, rules_of(challenge, phase_with_id(challenge, row.phase_id), competition)
+
+
+def _reports(form: dict[str, str], competition: Competition) -> list[Report]:
+    wrong: dict[str, str] = {}
+    kind = chosen(ReportedKind, form["kind"], "kind", wrong)
+    if wrong:
+        raise InvalidInputError(wrong)
+    return reports_in(form["table"], columns(competition), kind=kind, reference=form["reference"], note=form["note"])
+
+
+def _errors(error: ConflictError | InvalidInputError) -> FormErrors:
+    """Return the errors of the form, in which a method and its scores are lines of one field."""
+    if isinstance(error, InvalidInputError):
+        fields = {
+            name if name in {"board", "kind", "reference", "note"} else "table": text
+            for name, text in error.fields.items()
+        }
+        error = InvalidInputError(fields)
+    return FormErrors.of(error)
+
+
+def _page(
+    organised: OrganisedChallenge,
+    *,
+    errors: FormErrors = NO_ERRORS,
+    form: dict[str, str] | None = None,
+    changed: ReportedResult | None = None,
+) -> Response:
+    with organised.reading() as (session, challenge):
+        found = reported.reported_in(session, challenge)
+    phases = phases_of(challenge)
+    default = leaderboard_phase(challenge, now())
+    boards = [
+        (phase, rules_of(challenge, phase, key))
+        for phase in (default, *(each for each in phases if each.key != default.key))
+        for key in phase.competitions
+    ]
+    return render(
+        organised.request,
+        "organise/reported.html",
+        errors=errors,
+        form=form or {"table": f"{METHOD},{MEAN}\n"},
+        changed=changed,
+        challenge=challenge,
+        boards=boards,
+        has_phases=len(phases) > 1,
+        found=[(one, phase_with_id(challenge, one.phase_id)) for one in found],
+        titles={rules.key: rules for _, rules in boards},
+        limit=MAX_REPORTED,
+    )
