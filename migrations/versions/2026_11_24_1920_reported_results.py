@@ -1,7 +1,7 @@
 """Leaderboards have results that were reported elsewhere.
 
-Revision: 2026_11_24_1905_reported_results
-Follows: 2026_11_24_1855_notifications
+Revision: 2026_11_24_1920_reported_results
+Follows: 2026_11_24_1910_second_factor
 """
 
 import sqlalchemy as sa
@@ -9,8 +9,8 @@ from alembic import op
 
 from vocboard.app.database import UTCDateTime
 
-revision = "2026_11_24_1905_reported_results"
-down_revision = "2026_11_24_1855_notifications"
+revision = "2026_11_24_1920_reported_results"
+down_revision = "2026_11_24_1910_second_factor"
 branch_labels = None
 depends_on = None
 
