@@ -19,6 +19,7 @@ class Identity:
         session: the browser session; None for a visitor and for a bearer token.
         token: the bearer token; None for a visitor and for a signed-in browser.
         lacks_second_factor: whether the user may not organise before setting one up, and so acts as a participant.
+        unread: number of unread notifications of the person signed in with a browser.
     """
 
     user: User | None = None
@@ -26,6 +27,7 @@ class Identity:
     session: WebSession | None = None
     token: ApiToken | None = None
     lacks_second_factor: bool = False
+    unread: int = 0
 
     @property
     def reader(self) -> User | None:

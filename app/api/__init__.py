@@ -13,6 +13,7 @@ from vocboard.app.api import (
     ground_truth,
     leaderboards,
     moderation,
+    notifications,
     organisers,
     overview,
     phases,
@@ -56,6 +57,7 @@ _PARTS = (
     transfer,
     ground_truth,
     rescores,
+    notifications,
     accounts,
 )
 for _part in _PARTS:

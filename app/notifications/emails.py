@@ -80,7 +80,7 @@ def _addresses(session: Session, people: Collection[uuid.UUID]) -> Mapping[uuid.
 
 
 def _put(session: Session, address: str, told: Sequence[Notification], setting: NotificationSetting, site: str) -> None:
-    stop = f"{site}/unsubscribe/{setting.unsubscribe_token}"
+    stop = f"{site}/unsubscribe?token={setting.unsubscribe_token}"
     outbox.put(
         session,
         to=address,

@@ -1,14 +1,18 @@
 """Telling people: a row for the site, in the transaction of the event. `emails` makes email of it later."""
 
 import uuid
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable, Mapping
 from typing import Any
 
+from sqlalchemy import update
 from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.orm import Session
 
-from vocboard.app.database import now
-from vocboard.app.notifications.models import ALWAYS_EMAILED, Notification, NotificationKind
+from vocboard.app.accounts.secret_tokens import new_secret
+from vocboard.app.database import Base, now
+from vocboard.app.errors import InvalidInputError
+from vocboard.app.notifications import queries
+from vocboard.app.notifications.models import ALWAYS_EMAILED, Notification, NotificationKind, NotificationSetting
 
 MAX_LENGTH = 500  # characters of titles and links
 
@@ -51,8 +55,44 @@ def notify(
         "mailed_at": instant if kind in ALWAYS_EMAILED else None,
     }
     if rows := [{"id": uuid.uuid4(), "user_id": user_id, **same} for user_id in dict.fromkeys(user_ids)]:
-        session.execute(_insert(session).on_conflict_do_nothing(), rows)
+        session.execute(_insert(session, Notification).on_conflict_do_nothing(), rows)
 
 
-def _insert(session: Session) -> Any:
-    return (sqlite.insert if session.get_bind().dialect.name == "sqlite" else postgresql.insert)(Notification)
+def mark_read(session: Session, user_id: uuid.UUID, ids: Collection[uuid.UUID] | None = None) -> None:
+    """Mark notifications of a person as read; by default all. Those of others are left alone."""
+    unread = [Notification.user_id == user_id, Notification.read_at.is_(None)]
+    if ids is not None:
+        unread.append(Notification.id.in_(ids))
+    session.execute(
+        update(Notification).where(*unread).values(read_at=now()).execution_options(synchronize_session=False)
+    )
+
+
+def choose_emails(session: Session, user_id: uuid.UUID, chosen: Mapping[NotificationKind, bool]) -> None:
+    """Set whether a person gets email of kinds; those left out stay.
+
+    Raises:
+        InvalidInputError: people cannot choose a kind.
+    """
+    if fixed := [kind.value for kind in chosen if kind in ALWAYS_EMAILED]:
+        raise InvalidInputError(dict.fromkeys(fixed, "This is always sent by email."))
+    for kind, by_email in chosen.items():
+        row = {"user_id": user_id, "kind": kind, "by_email": by_email, "unsubscribe_token": new_secret()}
+        adding = _insert(session, NotificationSetting).values(row)
+        changing = {"index_elements": ["user_id", "kind"], "set_": {"by_email": by_email}}
+        session.execute(adding.on_conflict_do_update(**changing))
+
+
+def unsubscribe(session: Session, unsubscribe_token: str) -> NotificationKind:
+    """Stop email of the kind and to the person that a link of an email is about, and return the kind. Idempotent.
+
+    Raises:
+        NotFoundError: there is no such link.
+    """
+    setting = queries.setting_of(session, unsubscribe_token)
+    setting.by_email = False
+    return setting.kind
+
+
+def _insert(session: Session, model: type[Base]) -> Any:
+    return (sqlite.insert if session.get_bind().dialect.name == "sqlite" else postgresql.insert)(model)

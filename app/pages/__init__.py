@@ -11,6 +11,7 @@ from vocboard.app.pages import (
     home,
     leaderboards,
     methods,
+    notifications,
     organise,
     participation,
     second_factor,
@@ -33,6 +34,7 @@ _PARTS = (
     methods,
     account,
     second_factor,
+    notifications,
     organise,
     guides,
 )

@@ -108,6 +108,8 @@ DONE = {
     "second-factor-removed": "Second factor removed. Signing in only asks for the password.",
     "session": "Session signed out.",
     "token": "Token revoked.",
+    "read": "Marked as read.",
+    "emails": "Changes saved: what you get by email.",
     "published": "Published: the result is on the leaderboard.",
     "replaced": "Published. It has taken the place of the earlier result.",
     "unpublished": "Unpublished: the result is no longer on the leaderboard.",

@@ -10,6 +10,7 @@ from vocboard.app.leaderboards.corrections import Cause, Removal
 from vocboard.app.leaderboards.models import ReportedKind, RescoreState
 from vocboard.app.leaderboards.sequences import Verdict
 from vocboard.app.leaderboards.statistics_states import StatisticsState
+from vocboard.app.notifications.models import NotificationKind
 from vocboard.app.organising.bans import Results
 from vocboard.app.organising.entrants import Sort as EntrantSort
 from vocboard.app.organising.moderation import Action
@@ -34,6 +35,19 @@ CURVES = {CurveKind.PRECISION_RECALL: "Precision/recall curves", CurveKind.ROC: 
 AXES = {
     CurveKind.PRECISION_RECALL: ("Recall", "Precision"),
     CurveKind.ROC: ("False positive rate", "True positive rate"),
+}
+NOTIFICATIONS = {
+    NotificationKind.SCORED: "Your submission was scored",
+    NotificationKind.FAILED: "Your submission failed",
+    NotificationKind.CORRECTED: "Your scores or ranks were corrected",
+    NotificationKind.PUBLISHED: "A member of your team published a result",
+    NotificationKind.DEADLINE: "A phase that you have submitted to closes in three days, and in one day",
+    NotificationKind.ANNOUNCEMENT: "Organisers announce something",
+    NotificationKind.ANSWER: "A question was answered",
+    NotificationKind.TEAM: "Your team changed",
+    NotificationKind.DISQUALIFIED: "Your submission was disqualified",
+    NotificationKind.REINSTATED: "A disqualification was lifted",
+    NotificationKind.INVITATION: "You are invited to organise a challenge",
 }
 FILE_KINDS = {
     FileKind.DATA: "Data to download",

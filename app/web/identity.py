@@ -15,6 +15,7 @@ from vocboard.app.accounts.second_factor import SecondFactorRequiredError
 from vocboard.app.accounts.viewer import Identity
 from vocboard.app.database import Database
 from vocboard.app.errors import ForbiddenError, NotSignedInError
+from vocboard.app.notifications import queries as notifications
 from vocboard.app.settings import SecondFactorPolicy
 from vocboard.app.web import cookies
 from vocboard.app.web.csrf import HEADER, SAFE_METHODS, verify_csrf
@@ -70,13 +71,14 @@ async def current_api_identity(
 def _signed_in(database: Database, secret: str, idle_timeout: timedelta, policy: SecondFactorPolicy) -> Identity:
     with database.reading() as session:
         found = accounts.user_of_session(session, secret, idle_timeout=idle_timeout)
-        lacks = found is not None and second_factor.is_missing(session, found[0], policy)
-    if found is None:
-        return Identity()
-    user, used = found
+        if found is None:
+            return Identity()
+        user, used = found
+        lacks = second_factor.is_missing(session, user, policy)
+        unread = notifications.count_unread(session, user.id)
     _record_use(database, used)
     scopes = ALL_SCOPES - {Scope.ORGANISE} if lacks else ALL_SCOPES
-    return Identity(accounts.acting_with(user, scopes), scopes, used, lacks_second_factor=lacks)
+    return Identity(accounts.acting_with(user, scopes), scopes, used, lacks_second_factor=lacks, unread=unread)
 
 
 def _of_token(database: Database, secret: str, policy: SecondFactorPolicy) -> Identity:

@@ -29,6 +29,7 @@ from vocboard.app.challenges.rules import PhaseRules
 from vocboard.app.database import now
 from vocboard.app.intake.models import ResumableUpload, Upload, UploadKind
 from vocboard.app.leaderboards.models import ReportedKind, ReportedResult, Rescore, RescoreState
+from vocboard.app.notifications.models import NotificationKind, NotificationSetting
 from vocboard.app.organising import phase_changes
 from vocboard.app.submissions.queries import hash_of
 
@@ -97,7 +98,8 @@ def build(session: Session) -> World:
             (draft, "invited@lab.example"),
         )
     )
-    session.add_all((accepted, declined, of_draft))
+    stopping = NotificationSetting(user_id=owner.id, kind=NotificationKind.SCORED, unsubscribe_token="u" * 43)
+    session.add_all((accepted, declined, of_draft, stopping))
     published = make_scored(session, public, owner, "Published method", **_named("it"))
     published.published_at = now()
     private = make_scored(session, public, owner, f"Method {SECRET}", **_named(SECRET))
@@ -116,6 +118,7 @@ def build(session: Session) -> World:
             "published-method": str(published.method_id),
             "private-method": str(private.method_id),
             "anonymous": ANONYMOUS_TOKEN,
+            "unsubscribe-token": stopping.unsubscribe_token,
             "guessed": "b" * 43,
             "owner": str(owner.id),
             "organiser": str(organiser.id),

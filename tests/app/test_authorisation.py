@@ -28,8 +28,9 @@ from vocboard.app.settings import Settings
 from vocboard.app.web import cookies
 
 MOUNTED = {"/static"}  # files of ours, the same for everyone
-# Forms of pages that do not lead to another page: a file to save, and a part of the form for its script.
-NO_REDIRECT = {"POST /organise/{slug}/export", "POST /challenges/{slug}/submit/check"}
+# Forms of pages that do not lead to another page: a file to save, a part of the form for its script, and what mail
+# programs send (RFC 8058, section 3.1).
+NO_REDIRECT = {"POST /organise/{slug}/export", "POST /challenges/{slug}/submit/check", "POST /unsubscribe"}
 ABOUT_ONESELF = {"GET /api/v1/me", "GET /api/v1/account/export"}
 REFUSED = frozenset({401, 403, 404})
 CHANGING_BY_THEMSELVES = {"last_used_at"}  # columns

@@ -89,6 +89,8 @@ VISITS = [
     Visit("participant", "/methods/{scored_method}"),
     Visit("visitor", "/methods/{published_method}"),
     Visit("participant", "/account"),
+    Visit("participant", "/account/notifications"),
+    Visit("participant", "/notifications"),
     Visit("participant", "/organise"),
     Visit("participant", "/submissions/{disqualified}"),
     Visit("participant", "/challenges/phased/submit?phase=test"),

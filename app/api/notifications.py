@@ -1,0 +1,73 @@
+"""What the user was told, and what the user gets by email."""
+
+import uuid
+from typing import Annotated
+
+from fastapi import APIRouter, Query
+from pydantic import BaseModel, ConfigDict, Field
+
+from vocboard.app.api.paging import ItemPage, Paging, item_page
+from vocboard.app.api.problems import problem_responses
+from vocboard.app.api.schemas.values import FromObject, Instant
+from vocboard.app.notifications import queries, service
+from vocboard.app.notifications.models import NotificationKind
+from vocboard.app.paging import MAX_PER_PAGE
+from vocboard.app.web.dependencies import DatabaseDep
+from vocboard.app.web.identity import ReadingUser, SubmittingUser
+
+router = APIRouter()
+
+
+class ShownNotification(FromObject):
+    """Something that the user was told."""
+
+    id: uuid.UUID
+    created_at: Instant
+    kind: NotificationKind
+    title: str = Field(description="One sentence.")
+    text: str = Field(description="Further lines; may be empty.")
+    link: str = Field(description="Path of the page about it.")
+    read_at: Instant | None = Field(description="null if it is unread.")
+
+
+class ReadNotifications(BaseModel):
+    """Notifications to mark as read."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    ids: list[uuid.UUID] | None = Field(None, max_length=MAX_PER_PAGE, description="By default, all.")
+
+
+@router.get("/notifications", responses=problem_responses(401, 403), tags=["account"])
+def list_notifications(
+    database: DatabaseDep,
+    user: ReadingUser,
+    paging: Paging,
+    unread: Annotated[bool, Query(description="Only unread ones.")] = False,
+) -> ItemPage[ShownNotification]:
+    """List what the user was told, newest first."""
+    with database.reading() as session:
+        found = queries.page_of(session, user.id, unread=unread, page=paging.page, per_page=paging.per_page)
+        return item_page(found, ShownNotification.model_validate)
+
+
+@router.post("/notifications/read", status_code=204, responses=problem_responses(401, 403, 422), tags=["account"])
+def mark_notifications_read(database: DatabaseDep, user: SubmittingUser, read: ReadNotifications) -> None:
+    """Mark notifications as read. Ids of other people's are ignored. Tokens need the scope `submit`."""
+    with database.writing() as session:
+        service.mark_read(session, user.id, read.ids)
+
+
+@router.get("/account/emails", responses=problem_responses(401, 403), tags=["account"])
+def chosen_emails(database: DatabaseDep, user: ReadingUser) -> dict[str, bool]:
+    """Return which kinds of notifications the user also gets by email."""
+    with database.reading() as session:
+        return {kind.value: chosen for kind, chosen in queries.by_email(session, user.id).items()}
+
+
+@router.patch("/account/emails", responses=problem_responses(401, 403, 422), tags=["account"])
+def choose_emails(database: DatabaseDep, user: SubmittingUser, chosen: dict[NotificationKind, bool]) -> dict[str, bool]:
+    """Change which kinds of notifications the user also gets by email. Tokens need the scope `submit`."""
+    with database.writing() as session:
+        service.choose_emails(session, user.id, chosen)
+        return {kind.value: is_chosen for kind, is_chosen in queries.by_email(session, user.id).items()}
