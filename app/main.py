@@ -36,13 +36,9 @@ from vocboard.app.web import health, problem_details, security_txt
 from vocboard.app.web.access_log import AccessLog
 from vocboard.app.web.csrf import ForgeryProtection
 from vocboard.app.web.dependencies import Services
-from vocboard.app.web.forwarded import Forwarded
-from vocboard.app.web.head import HeadAsGet
 from vocboard.app.web.headers import SecurityHeaders
+from vocboard.app.web.middleware import Forwarded, HeadAsGet, PublicHost, ReadingTurns, RetryConflicts
 from vocboard.app.web.open_streams import OpenStreams
-from vocboard.app.web.public_host import PublicHost
-from vocboard.app.web.reading_turns import ReadingTurns
-from vocboard.app.web.retrying import RetryConflicts
 from vocboard.app.web.tus import TusProtocol
 from vocboard.evaluator.version import VERSION
 

@@ -58,7 +58,7 @@ def run(arguments: argparse.Namespace) -> int:
         host=arguments.host,
         port=arguments.port,
         workers=arguments.processes,
-        proxy_headers=False,  # app.web.forwarded decides
+        proxy_headers=False,  # app.web.middleware decides
         server_header=False,
         log_config=CONFIGURATION,
         access_log=False,  # `AccessLog` writes a line that knows more

@@ -5,12 +5,16 @@ Only drawings are replaced.
 
 import uuid
 from datetime import datetime
-from typing import Any
+from typing import Annotated, Any
 
 from sqlalchemy import JSON, ForeignKey, LargeBinary, String, UniqueConstraint
 from sqlalchemy.orm import Mapped, mapped_column, relationship
 
 from vocboard.app.database import Base, CreatedAt, Identifier
+
+ResultId = Annotated[
+    uuid.UUID, mapped_column(ForeignKey("competition_results.id", ondelete="CASCADE"), primary_key=True)
+]
 
 
 class Evaluation(Base):
@@ -87,9 +91,7 @@ class Curve(Base):
 
     __tablename__ = "curves"
 
-    result_id: Mapped[uuid.UUID] = mapped_column(
-        ForeignKey("competition_results.id", ondelete="CASCADE"), primary_key=True
-    )
+    result_id: Mapped[ResultId]
     class_name: Mapped[str] = mapped_column(String(60), primary_key=True)
     position: Mapped[int]
     kind: Mapped[str] = mapped_column(String(30))  # precision_recall or roc
@@ -101,9 +103,7 @@ class ConfusionShares(Base):
 
     __tablename__ = "confusion_shares"
 
-    result_id: Mapped[uuid.UUID] = mapped_column(
-        ForeignKey("competition_results.id", ondelete="CASCADE"), primary_key=True
-    )
+    result_id: Mapped[ResultId]
     shares: Mapped[list[list[float | None]]] = mapped_column(JSON)
     steps: Mapped[list[float | None] | None] = mapped_column(JSON(none_as_null=True))  # by row; None if not stored yet
 
@@ -116,18 +116,14 @@ class DiagnosisShares(Base):
 
     __tablename__ = "diagnosis_shares"
 
-    result_id: Mapped[uuid.UUID] = mapped_column(
-        ForeignKey("competition_results.id", ondelete="CASCADE"), primary_key=True
-    )
+    result_id: Mapped[ResultId]
     shares: Mapped[dict[str, Any]] = mapped_column(JSON)  # see app.evaluations.diagnosis_shares
 
 
 class _ExactCurve:
     """The corners of a class's exact curve. They reveal the ranks of true positives."""
 
-    result_id: Mapped[uuid.UUID] = mapped_column(
-        ForeignKey("competition_results.id", ondelete="CASCADE"), primary_key=True
-    )
+    result_id: Mapped[ResultId]
     class_name: Mapped[str] = mapped_column(String(60), primary_key=True)
     position: Mapped[int]
     kind: Mapped[str] = mapped_column(String(30))  # precision_recall or roc
@@ -137,9 +133,7 @@ class _ExactCurve:
 class _ExactConfusionMatrix:
     """Pixels by true class and result. They reveal the exact scores of every class."""
 
-    result_id: Mapped[uuid.UUID] = mapped_column(
-        ForeignKey("competition_results.id", ondelete="CASCADE"), primary_key=True
-    )
+    result_id: Mapped[ResultId]
     counts: Mapped[list[list[int]]] = mapped_column(JSON)
 
 
@@ -151,9 +145,7 @@ class _ExactDiagnosis:
         content: see `evaluator.diagnosis.summary`.
     """
 
-    result_id: Mapped[uuid.UUID] = mapped_column(
-        ForeignKey("competition_results.id", ondelete="CASCADE"), primary_key=True
-    )
+    result_id: Mapped[ResultId]
     version: Mapped[int]
     content: Mapped[dict[str, Any]] = mapped_column(JSON)
 
@@ -185,9 +177,7 @@ class SecretEvidence(Base):
 
     __tablename__ = "secret_evidence"
 
-    result_id: Mapped[uuid.UUID] = mapped_column(
-        ForeignKey("competition_results.id", ondelete="CASCADE"), primary_key=True
-    )
+    result_id: Mapped[ResultId]
     sha256: Mapped[str] = mapped_column(String(64))  # of the content
     content: Mapped[bytes] = mapped_column(LargeBinary)
 

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from vocboard.app.errors import BusyError
-from vocboard.app.web.reading_turns import AT_ONCE, MAX_WAITING, ReadingTurns
+from vocboard.app.web.middleware import AT_ONCE, MAX_WAITING, ReadingTurns
 
 pytestmark = pytest.mark.anyio
 
