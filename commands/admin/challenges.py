@@ -12,7 +12,16 @@ from uuid import UUID
 
 from vocboard.app.challenges import ground_truth, queries, service
 from vocboard.app.challenges.ground_truth import needs_confirmation
-from vocboard.app.challenges.models import MAIN_PHASE, Detail, GroundTruthVersion, OverallRank, TruthState, Visibility
+from vocboard.app.challenges.models import (
+    MAIN_PHASE,
+    Admission,
+    Detail,
+    Freeze,
+    GroundTruthVersion,
+    OverallRank,
+    TruthState,
+    Visibility,
+)
 from vocboard.app.challenges.rules import DataLink
 from vocboard.app.database import Database
 from vocboard.app.organising import challenge_changes
@@ -67,6 +76,24 @@ def instant(text: str) -> datetime:
     return parsed.replace(tzinfo=UTC) if parsed.tzinfo is None else parsed
 
 
+def instant_or_none(text: str) -> datetime | None:
+    """Parse a time, or `none`.
+
+    >>> instant_or_none("none") is None
+    True
+    """
+    return None if text == "none" else instant(text)
+
+
+def step_or_none(text: str) -> float | None:
+    """Parse a number, or `none`.
+
+    >>> step_or_none("none") is None, step_or_none("0.01")
+    (True, 0.01)
+    """
+    return None if text == "none" else float(text)
+
+
 def data_link(text: str) -> DataLink:
     """Parse a link to data, in JSON.
 
@@ -74,6 +101,51 @@ def data_link(text: str) -> DataLink:
     'Images'
     """
     return DataLink.model_validate_json(text)
+
+
+PHASE_RULES = (  # each under its name in `PhaseRules`, which has the defaults
+    rule(
+        "--competition",
+        dest="competitions",
+        action="append",
+        metavar="KEY",
+        help="such as comp3; can be repeated (default: all)",
+    ),
+    rule("--opens-at", type=instant_or_none, metavar="TIME", help="ISO 8601; UTC unless it has an offset"),
+    rule("--closes-at", type=instant_or_none, metavar="TIME"),
+    rule(
+        "--quota",
+        dest="quota_count",
+        type=int,
+        metavar="N",
+        help="submissions per user and competition in each period (default: 2)",
+    ),
+    rule(
+        "--quota-days",
+        dest="quota_period_seconds",
+        type=seconds_of_days,
+        metavar="DAYS",
+        help="length of the period in days (default: 7)",
+    ),
+    rule(
+        "--shared-quota",
+        action=argparse.BooleanOptionalAction,
+        help="one for competitions with the same ground truth (default: it is)",
+    ),
+    rule("--detail", choices=DETAIL_LEVELS, help="detail level of results for participants (default: curves)"),
+    rule("--admission", choices=list(map(str, Admission)), help="who may submit (default: everyone)"),
+    rule("--min-account-days", type=int, metavar="DAYS", help="minimum age of accounts that submit (default: 0)"),
+    rule("--leaderboard-from", type=instant_or_none, metavar="TIME", help="when leaderboards become visible"),
+    rule("--anonymous-until", type=instant_or_none, metavar="TIME", help="when leaderboards begin to show names"),
+    rule("--freeze", choices=list(map(str, Freeze)), help="when leaderboards stop changing (default: closing)"),
+    rule(
+        "--ladder-step",
+        type=step_or_none,
+        metavar="FRACTION",
+        help="hide scores until the phase closes, except new bests of each person, rounded to this step, such as 0.01",
+    ),
+    rule("--freezes-at", type=instant_or_none, metavar="TIME", help="with --freeze date"),
+)
 
 
 @ACTIONS.changes(
@@ -84,7 +156,7 @@ def data_link(text: str) -> DataLink:
         argument("--edition-file", type=Path, metavar="FILE", help="custom edition file; check it with check-edition"),
         required=True,
     ),
-    # The rules, each under its name in `ChallengeRules`, which has the defaults.
+    # Likewise, in `ChallengeRules`.
     rule("--title", required=True),
     rule("--summary", help="what it is about, in one sentence"),
     rule("--description", metavar="MARKDOWN"),
@@ -101,35 +173,6 @@ def data_link(text: str) -> DataLink:
         help='where data can be downloaded: {"title": ..., "url": ..., "bytes": ..., "sha256": ...}, the last two '
         "optional; can be repeated",
     ),
-    rule(
-        "--competition",
-        dest="competitions",
-        action="append",
-        metavar="KEY",
-        help="for example comp3; can be repeated (default: all)",
-    ),
-    rule("--opens-at", type=instant, metavar="TIME", help="ISO 8601; UTC unless it has an offset"),
-    rule("--closes-at", type=instant, metavar="TIME"),
-    rule(
-        "--quota",
-        dest="quota_count",
-        type=int,
-        metavar="N",
-        help="submissions per user and competition in each period (default: 2)",
-    ),
-    rule(
-        "--quota-days",
-        dest="quota_period_seconds",
-        type=seconds_of_days,
-        metavar="DAYS",
-        help="length of the period in days (default: 7)",
-    ),
-    rule("--min-account-days", type=int, metavar="DAYS", help="minimum age of accounts that submit (default: 0)"),
-    rule(
-        "--shared-quota",
-        action=argparse.BooleanOptionalAction,
-        help="whether competitions with the same ground truth share one quota (default: they do)",
-    ),
     rule("--visibility", choices=list(map(str, Visibility)), help="who can find it (default: draft)"),
     rule("--decimals", type=int, metavar="N", help="decimal places of displayed scores (default: 2)"),
     rule(
@@ -143,11 +186,7 @@ def data_link(text: str) -> DataLink:
         choices=list(map(str, OverallRank)),
         help="how methods are ranked over all leaderboards (default: none)",
     ),
-    rule(
-        "--detail",
-        choices=DETAIL_LEVELS,
-        help="detail level of results for participants (default: curves)",
-    ),
+    *PHASE_RULES,
 )
 def create_challenge(at: Transaction) -> None:
     """Create a challenge."""

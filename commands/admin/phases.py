@@ -1,41 +1,20 @@
 """Actions on the phases of challenges: add, change and remove them, admit people, give extra quota."""
 
-import argparse
 from collections.abc import Callable
-from datetime import datetime
 from typing import Any
 from uuid import UUID
 
 from vocboard.app.accounts.people import normalised_email
 from vocboard.app.challenges import phase_people, service
-from vocboard.app.challenges.models import MAIN_PHASE, Admission, Detail, Freeze
+from vocboard.app.challenges.models import MAIN_PHASE
 from vocboard.app.challenges.rules import PhaseRules, given_rules
 from vocboard.app.database import now
 from vocboard.app.errors import NotFoundError
 from vocboard.app.organising import challenge_changes, phase_changes
 from vocboard.app.organising.phase_changes import note_on_change
-from vocboard.commands.admin.actions import ORGANISER, Actions, Transaction, argument, rule
-from vocboard.commands.admin.challenges import instant, seconds_of_days
+from vocboard.commands.admin.actions import ORGANISER, Actions, Transaction, argument
+from vocboard.commands.admin.challenges import PHASE_RULES, instant
 from vocboard.commands.tables import Column, render
-
-
-def instant_or_none(text: str) -> datetime | None:
-    """Parse a time, or `none`.
-
-    >>> instant_or_none("none") is None
-    True
-    """
-    return None if text == "none" else instant(text)
-
-
-def step_or_none(text: str) -> float | None:
-    """Parse a number, or `none`.
-
-    >>> step_or_none("none") is None, step_or_none("0.01")
-    (True, 0.01)
-    """
-    return None if text == "none" else float(text)
-
 
 ACTIONS = Actions()
 AN_ORGANISER = argument("--organiser", required=True, metavar="EMAIL", help="an organiser of the challenge")
@@ -43,27 +22,6 @@ KEY = argument("key", help="short name of the phase, used in URLs")
 PHASE = argument("--phase", default=MAIN_PHASE, metavar="KEY", help=f"(default: {MAIN_PHASE})")
 EXTRA = "extra submissions in each competition"
 QUOTA = argument("quota", type=UUID, metavar="ID", help="as list-phase-people prints it")
-RULES = (
-    rule("--competition", dest="competitions", action="append", metavar="KEY", help="can be repeated (default: all)"),
-    rule("--opens-at", type=instant_or_none, metavar="TIME", help="ISO 8601; UTC unless it has an offset"),
-    rule("--closes-at", type=instant_or_none, metavar="TIME"),
-    rule("--quota", dest="quota_count", type=int, metavar="N"),
-    rule("--quota-days", dest="quota_period_seconds", type=seconds_of_days, metavar="DAYS"),
-    rule("--shared-quota", action=argparse.BooleanOptionalAction, help="one for all with the same ground truth"),
-    rule("--detail", choices=list(map(str, Detail))),
-    rule("--admission", choices=list(map(str, Admission)), help="who may submit (default: everyone)"),
-    rule("--min-account-days", type=int, metavar="DAYS", help="minimum age of accounts that submit (default: 0)"),
-    rule("--leaderboard-from", type=instant_or_none, metavar="TIME", help="when leaderboards become visible"),
-    rule("--anonymous-until", type=instant_or_none, metavar="TIME", help="when leaderboards begin to show names"),
-    rule("--freeze", choices=list(map(str, Freeze)), help="when leaderboards stop changing (default: closing)"),
-    rule(
-        "--ladder-step",
-        type=step_or_none,
-        metavar="FRACTION",
-        help="hide scores until the phase closes, except new bests of each person, rounded to this step, such as 0.01",
-    ),
-    rule("--freezes-at", type=instant_or_none, metavar="TIME", help="with --freeze date"),
-)
 
 
 @ACTIONS.reads("slug", AN_ORGANISER)
@@ -89,7 +47,7 @@ def list_phases(at: Transaction) -> str:
     argument("--title", required=True),
     argument("--image-set", metavar="NAME", help="image set that its competitions are scored on, such as val"),
     argument("--own-ground-truth", action="store_true", help="ground truth is uploaded for this phase"),
-    *RULES,
+    *PHASE_RULES,
 )
 def add_phase(at: Transaction) -> None:
     """Add a phase to a challenge."""
@@ -104,7 +62,7 @@ def add_phase(at: Transaction) -> None:
     )
 
 
-@ACTIONS.changes("slug", KEY, ORGANISER, argument("--title"), *RULES)
+@ACTIONS.changes("slug", KEY, ORGANISER, argument("--title"), *PHASE_RULES)
 def change_phase(at: Transaction) -> str | None:
     """Change a phase; what is not given stays, and a time given as 'none' is removed."""
     user, challenge, key = at.user, at.challenge, at.arguments.key

@@ -83,6 +83,16 @@ STATISTICS = (
 )
 UTC_ZONE, EARTH_ZONE = "utc", "aoe"
 ZONES = ((UTC_ZONE, "UTC"), (EARTH_ZONE, f"A{formats.ANYWHERE_ON_EARTH_NAME[1:]}"))
+TEXTS = (  # rules that are stored as they are typed
+    "title",
+    "summary",
+    "description",
+    "website",
+    "contact",
+    "organised_by",
+    "citation",
+    "phase_title",
+)
 SECONDS_PER_DAY = 86_400
 EMPTY_DATA_LINKS = 2  # rows of the form for further links
 MAX_SIZE_DIGITS = 15  # of a number of bytes
@@ -190,20 +200,13 @@ def _challenge_as_typed(rules: ChallengeRules) -> dict[str, Any]:
     zone = formats.ANYWHERE_ON_EARTH if rules.anywhere_on_earth else UTC
     return {
         **as_typed(rules, zone),
-        "title": rules.title,
-        "summary": rules.summary,
-        "description": rules.description,
-        "website": rules.website,
-        "contact": rules.contact,
-        "organised_by": rules.organised_by,
-        "citation": rules.citation,
+        **{name: getattr(rules, name) for name in TEXTS},
         "data_title": [link.title for link in rules.data_links],
         "data_url": [link.url for link in rules.data_links],
         "data_bytes": ["" if link.bytes is None else str(link.bytes) for link in rules.data_links],
         "data_sha256": [link.sha256 for link in rules.data_links],
         "decimals": str(rules.decimals),
         "visibility": rules.visibility.value,
-        "phase_title": rules.phase_title,
         "statistics": SHOWN if rules.statistics else LEFT_OUT,
         "overall_rank": rules.overall_rank.value,
         "zone": EARTH_ZONE if rules.anywhere_on_earth else UTC_ZONE,
@@ -259,17 +262,10 @@ class ChallengeForm(PhaseFields):
         wrong: dict[str, str] = {}
         is_on_earth = self.zone == EARTH_ZONE
         rules = ChallengeRules(
-            title=self.title,
-            summary=self.summary,
-            description=self.description,
-            website=self.website,
-            contact=self.contact,
-            organised_by=self.organised_by,
-            citation=self.citation,
+            **{name: getattr(self, name) for name in TEXTS},
             data_links=self._data_links(wrong),
             visibility=chosen(Visibility, self.visibility, "visibility", wrong),
             decimals=whole(self.decimals, "decimals", wrong),
-            phase_title=self.phase_title,
             anywhere_on_earth=is_on_earth,
             statistics=self.statistics == SHOWN,
             overall_rank=chosen(OverallRank, self.overall_rank, "overall_rank", wrong),
