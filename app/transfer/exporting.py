@@ -34,14 +34,14 @@ from vocboard.app.leaderboards import freezing
 from vocboard.app.storage.archives import ArchiveStore, DamagedArchiveError
 from vocboard.app.submissions.models import State, Submission
 from vocboard.app.transfer import records, tar
-from vocboard.app.transfer.exported_submission import submission_record
 from vocboard.app.transfer.exporting_phases import further_phases, ground_truth_versions, write_phases
 from vocboard.app.transfer.files import README, write_lines, write_log, write_people
+from vocboard.app.transfer.record_types import same_fields
 from vocboard.app.transfer.records import (
     BanRecord,
-    CountsRecord,
     CurveRecord,
     EditionRecord,
+    Entry,
     EvaluationRecord,
     Header,
     MeasureRecord,
@@ -49,8 +49,6 @@ from vocboard.app.transfer.records import (
     ResultRecord,
     SubmissionRecord,
 )
-from vocboard.evaluator.editions import Metric, Task
-from vocboard.evaluator.names import CurveKind
 from vocboard.evaluator.version import VERSION
 
 AT_ONCE = 50  # submissions in memory
@@ -217,11 +215,7 @@ def _header(session: Session, challenge: Challenge, truth: GroundTruthVersion | 
         format=records.FORMAT,
         vocboard=VERSION,
         exported_at=now(),
-        slug=challenge.slug,
-        label_key=challenge.label_key.hex(),
-        edition=challenge.edition,
-        edition_file=challenge.edition_file,
-        edition_version=challenge.edition_version,
+        **same_fields(Header, challenge) | {"label_key": challenge.label_key.hex()},
         edition_versions=_edition_versions(session, challenge),
         rules=rules_of(challenge),
         phases=further_phases(session, challenge),
@@ -232,10 +226,7 @@ def _header(session: Session, challenge: Challenge, truth: GroundTruthVersion | 
 
 def _edition_versions(session: Session, challenge: Challenge) -> list[EditionRecord]:
     query = select(EditionVersion).where(EditionVersion.challenge_id == challenge.id).order_by(EditionVersion.number)
-    return [
-        EditionRecord(number=one.number, file=one.file, made_current_at=one.made_current_at)
-        for one in session.scalars(query)
-    ]
+    return [EditionRecord(**same_fields(EditionRecord, one)) for one in session.scalars(query)]
 
 
 def _submissions(session: Session, challenge: Challenge, archives: Container[str]) -> Iterator[list[SubmissionRecord]]:
@@ -255,10 +246,30 @@ def _submissions(session: Session, challenge: Challenge, archives: Container[str
         found = session.scalars(query).all()
         evaluations = _evaluations(session, [one.current_evaluation_id for one in found if one.current_evaluation_id])
         yield [
-            submission_record(one, keys[one.phase_id], evaluations.get(one.current_evaluation_id), archives)
-            for one in found
+            _submission(one, keys[one.phase_id], evaluations.get(one.current_evaluation_id), archives) for one in found
         ]
         session.expunge_all()
+
+
+def _submission(
+    one: Submission, phase: str, evaluation: EvaluationRecord | None, archives: Container[str]
+) -> SubmissionRecord:
+    """Return a submission with its method and entries as a record, without its owner's private note.
+
+    Args:
+        phase: its key.
+        archives: SHA-256 of the exported archives.
+    """
+    return SubmissionRecord(
+        **same_fields(SubmissionRecord, one) | {"has_archive": one.has_archive and one.archive_sha256 in archives},
+        phase=phase,
+        person=one.user_id,
+        method=one.method.name,
+        paper_url=one.method.paper_url,
+        code_url=one.method.code_url,
+        entries=[Entry(**same_fields(Entry, entry)) for entry in one.entries],
+        evaluation=evaluation,
+    )
 
 
 def _evaluations(session: Session, ids: Sequence[uuid.UUID]) -> Mapping[uuid.UUID | None, EvaluationRecord]:
@@ -277,18 +288,14 @@ def _evaluations(session: Session, ids: Sequence[uuid.UUID]) -> Mapping[uuid.UUI
     of_results = [result.id for evaluation in found for result in evaluation.results]
     curves: defaultdict[uuid.UUID, dict[str, CurveRecord]] = defaultdict(dict)
     for curve in session.scalars(select(Curve).where(Curve.result_id.in_(of_results)).order_by(Curve.position)):
-        curves[curve.result_id][curve.class_name] = CurveRecord(kind=CurveKind(curve.kind), values=curve.values)
+        curves[curve.result_id][curve.class_name] = CurveRecord(**same_fields(CurveRecord, curve))
     rows = session.scalars(select(ConfusionShares).where(ConfusionShares.result_id.in_(of_results)))
     shares = {row.result_id: row for row in rows}
     return {
         evaluation.id: EvaluationRecord(
-            created_at=evaluation.created_at,
-            started_at=evaluation.started_at,
-            seconds=evaluation.seconds,
-            evaluator_version=evaluation.evaluator_version,
+            **same_fields(EvaluationRecord, evaluation),
             ground_truth_version=versions[evaluation.id].number,
             edition_version=versions[evaluation.id].edition_version,
-            ground_truth_sha256=evaluation.ground_truth_sha256,
             results=[_result(result, curves[result.id], shares.get(result.id)) for result in evaluation.results],
         )
         for evaluation in found
@@ -299,15 +306,10 @@ def _result(
     result: CompetitionResult, curves: Mapping[str, CurveRecord], confusion: ConfusionShares | None
 ) -> ResultRecord:
     return ResultRecord(
-        competition=result.competition,
-        task=Task(result.task),
-        not_entered=result.not_entered,
-        details={name: CountsRecord(**counts) for name, counts in result.details.items()},
+        **same_fields(ResultRecord, result),
         measures=[
             MeasureRecord(
-                metric=Metric(measure.metric),
-                mean=measure.mean,
-                mean_over=measure.mean_over,
+                **same_fields(MeasureRecord, measure),
                 per_class={score.class_name: score.value for score in measure.class_scores},
             )
             for measure in result.measures
@@ -327,8 +329,7 @@ def _people(session: Session, challenge_id: uuid.UUID) -> list[Person]:
     is_banned = exists().where(Ban.challenge_id == challenge_id, Ban.user_id == User.id)
     query = select(User, is_organiser).where(is_organiser | has_submitted | is_banned).order_by(User.name, User.id)
     return [
-        Person(id=user.id, name=user.name, affiliation=user.affiliation, email=user.email, is_organiser=bool(organises))
-        for user, organises in session.execute(query)
+        Person(**same_fields(Person, user), is_organiser=bool(organises)) for user, organises in session.execute(query)
     ]
 
 
@@ -336,4 +337,4 @@ def _bans(session: Session, challenge_id: uuid.UUID) -> Iterator[BanRecord]:
     """Yield the bans from a challenge, with the address that each holds for elsewhere."""
     for ban in bans_of(session, challenge_id):
         email = ban.email or ban.user.email
-        yield BanRecord(person=ban.user_id, email=email, reason=ban.reason, created_at=ban.created_at)
+        yield BanRecord(**same_fields(BanRecord, ban) | {"email": email}, person=ban.user_id)

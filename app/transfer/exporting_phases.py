@@ -26,13 +26,12 @@ from vocboard.app.transfer.phase_records import (
     AdmissionRecord,
     CorrectionRecord,
     ExtraQuotaRecord,
-    FrozenContent,
     FrozenRecord,
     PhaseRecord,
     ReportedRecord,
-    RuleChangeRecord,
     TruthRecord,
 )
+from vocboard.app.transfer.record_types import same_fields
 
 _IS_APPLIED = Rescore.state == RescoreState.APPLIED
 
@@ -68,12 +67,15 @@ def write_phases(session: Session, challenge: Challenge, directory: Path, *, at:
     """
     write_lines(
         directory / records.ADMISSIONS,
-        (AdmissionRecord(phase=one.phase.key, email=one.email) for one in phase_people.admissions(session, challenge)),
+        (
+            AdmissionRecord(phase=one.phase.key, **same_fields(AdmissionRecord, one))
+            for one in phase_people.admissions(session, challenge)
+        ),
     )
     write_lines(
         directory / records.EXTRA_QUOTAS,
         (
-            ExtraQuotaRecord(phase=one.phase.key, email=one.email, count=one.count, until=one.until, reason=one.reason)
+            ExtraQuotaRecord(phase=one.phase.key, **same_fields(ExtraQuotaRecord, one))
             for one in reversed(phase_people.extra_quotas(session, challenge))
         ),
     )
@@ -83,10 +85,7 @@ def write_phases(session: Session, challenge: Challenge, directory: Path, *, at:
     write_lines(
         directory / records.REPORTED,
         (
-            ReportedRecord(
-                phase=keys[one.phase_id],
-                **{name: getattr(one, name) for name in ReportedRecord.model_fields if name != "phase"},
-            )
+            ReportedRecord(phase=keys[one.phase_id], **same_fields(ReportedRecord, one))
             for one in reported_in(session, challenge)
         ),
     )
@@ -125,10 +124,7 @@ def _frozen(session: Session, challenge: Challenge) -> Iterator[FrozenRecord]:
             continue  # of a competition that was removed
         yield FrozenRecord(
             phase=keys[row.phase_id],
-            competition=row.competition,
-            frozen_at=row.frozen_at,
-            is_final=row.is_final,
-            content=FrozenContent.model_validate(_exported(row.content)),
+            **same_fields(FrozenRecord, row) | {"content": _exported(row.content)},
         )
 
 
@@ -154,15 +150,9 @@ def _corrections(session: Session, challenge: Challenge) -> Iterator[CorrectionR
     for row, number in session.execute(query):
         if row.finished_at is not None and row.evaluator_version is not None:
             yield CorrectionRecord(
-                id=row.id,
+                **same_fields(CorrectionRecord, row),
                 applied_at=row.finished_at,
-                reason=row.reason,
                 ground_truth_version=number,
-                evaluator_version=row.evaluator_version,
-                edition_version=row.edition_version,
-                edition_changes=None
-                if row.edition_changes is None
-                else [RuleChangeRecord(**change) for change in row.edition_changes],
                 submission=row.submission_id,
             )
 

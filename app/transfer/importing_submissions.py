@@ -12,7 +12,6 @@ from sqlalchemy.orm import Session
 from vocboard.app.database import Base, now
 from vocboard.app.evaluations.models import ClassScore, CompetitionResult, ConfusionShares, Curve, Evaluation, Measure
 from vocboard.app.submissions.models import Method, State, Submission, SubmissionEntry
-from vocboard.app.transfer.exported_submission import SAME
 from vocboard.app.transfer.importing_phases import ScoredWith
 from vocboard.app.transfer.records import EvaluationRecord, SubmissionRecord
 
@@ -71,24 +70,25 @@ class SubmissionImporter:
 
     def _add_submission(self, submission_id: uuid.UUID, user_id: uuid.UUID, one: SubmissionRecord) -> None:
         was_waiting = one.state in WAITING
-        same = {name: getattr(one, name) for name in SAME}
+        columns = Submission.__table__.columns  # `has_archive` was checked: the import has the archive, with this hash
+        same = {name: getattr(one, name) for name in SubmissionRecord.model_fields if name in columns}
         if one.state is State.DISQUALIFIED and one.disqualified_at is None:  # as in format 3 and before
             same["disqualified_at"] = now()
-        method_id = self._method(user_id, one)
         self.session.execute(
             insert(Submission).values(
-                **same,
-                id=submission_id,
-                queued_at=one.created_at,
-                challenge_id=self.challenge_id,
-                phase_id=self.phases[one.phase],
-                user_id=user_id,
-                method_id=method_id,
-                has_archive=one.has_archive,  # checked: the archive was in the import, and has this hash
-                warnings=[warning.model_dump(mode="json") for warning in one.warnings],
-                state=State.FAILED if was_waiting else one.state,
-                failure=NOT_EVALUATED if was_waiting else one.failure,
-                finished_at=one.finished_at or now(),
+                same
+                | {
+                    "id": submission_id,
+                    "queued_at": one.created_at,
+                    "challenge_id": self.challenge_id,
+                    "phase_id": self.phases[one.phase],
+                    "user_id": user_id,
+                    "method_id": self._method(user_id, one),
+                    "warnings": [warning.model_dump(mode="json") for warning in one.warnings],
+                    "state": State.FAILED if was_waiting else one.state,
+                    "failure": NOT_EVALUATED if was_waiting else one.failure,
+                    "finished_at": one.finished_at or now(),
+                }
             )
         )
         entries = [

@@ -6,6 +6,7 @@ from typing import Annotated, Any, TypeAlias
 from pydantic import AfterValidator, AwareDatetime, BaseModel, ConfigDict, Field, model_validator
 
 from vocboard.app.challenges.rules import EARLIEST, LATEST
+from vocboard.app.database import Base
 from vocboard.app.forms import MAX_LINK_LENGTH, character_error, is_address
 from vocboard.evaluator.declarations import BUILT_IN
 
@@ -54,6 +55,11 @@ class Record(BaseModel):
     """Base class of all records."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+def same_fields(record: type[Record], row: Base) -> dict[str, Any]:
+    """Return the fields of a record that are columns of a row, under the same names."""
+    return {name: getattr(row, name) for name in record.model_fields if name in row.__table__.columns}
 
 
 class DeclaringRecord(Record):
