@@ -9,6 +9,7 @@ from vocboard.app.jobs.service import Claim
 from vocboard.app.leaderboards import freezing, sequence_queue
 from vocboard.app.leaderboards import statistics_queue as statistics
 from vocboard.app.leaderboards import statistics_removal as removal
+from vocboard.app.participating import deadlines
 from vocboard.app.rescores import queue as rescores
 from vocboard.app.submissions import queue as submissions
 from vocboard.evaluator import VERSION
@@ -41,6 +42,7 @@ def sweep(process: Process) -> None:
         removal.remove_unneeded,
         scorings.start_scorings,
         partial(rescores.add_missing, evaluator_version=VERSION),
+        deadlines.remind,
         showcase.add_outdated,
         statistics.add_outdated,
         sequence_queue.mark_changed,

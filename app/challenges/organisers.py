@@ -19,6 +19,8 @@ from vocboard.app.challenges import queries
 from vocboard.app.challenges.models import Challenge, ChallengeInvitation, ChallengeOrganiser
 from vocboard.app.errors import ConflictError, ForbiddenError, InvalidInputError, NotFoundError
 from vocboard.app.messaging import outbox
+from vocboard.app.notifications.models import NotificationKind
+from vocboard.app.notifications.service import notify
 
 MAX_INVITATIONS = 50  # that wait in one challenge
 
@@ -103,6 +105,15 @@ def invite(session: Session, *, challenge: Challenge, user: User, email: str, si
         challenge=challenge.title,
         link=link,
         site=site,
+    )
+    known_people = select(User.id).where(User.email == normalised, User.email_confirmed_at.is_not(None))
+    notify(
+        session,
+        session.scalars(known_people).all(),
+        NotificationKind.INVITATION,
+        title=f"You are invited to organise “{challenge.title}”",
+        link="/invitations",
+        challenge_id=challenge.id,
     )
     details = {"email": normalised}
     audit.record(session, actor=user, action="challenge.invite", subject=challenge, details=details)

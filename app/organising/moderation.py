@@ -20,6 +20,7 @@ from vocboard.app.organising import notices
 from vocboard.app.participating import publishing
 from vocboard.app.participating.locking import lock_several, locked_as_organiser
 from vocboard.app.participating.publishing import publish_as_before
+from vocboard.app.submissions import notices as submission_notices
 from vocboard.app.submissions import queries, queue
 from vocboard.app.submissions.models import State, Submission
 
@@ -175,6 +176,8 @@ def allow_publishing(session: Session, *, submission_id: uuid.UUID, user: User) 
 def fail(session: Session, *, submission_id: uuid.UUID, user: User, reason: str) -> Submission:
     """Say that something went wrong on the server's side: the submission fails, and its quota is given back.
 
+    Its owner is told.
+
     Raises:
         NotFoundError, ForbiddenError: the person does not organise the challenge.
         InvalidInputError: on `reason`.
@@ -191,6 +194,8 @@ def fail(session: Session, *, submission_id: uuid.UUID, user: User, reason: str)
     submission.published_at = submission.published_before = None
     submission.held_back_at = submission.moderation_reason = None
     queue.remove(session, submission)
+    session.flush()
+    submission_notices.failed(session, [submission.id])
     _record(session, user, "submission.fail", submission, reason=reason, state=before)
     return submission
 

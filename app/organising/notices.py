@@ -1,4 +1,4 @@
-"""Email to people whose submissions are disqualified, or who are banned, and when that is lifted."""
+"""Notifications and email to people whose submissions are disqualified, or who are banned, and when that is lifted."""
 
 from collections.abc import Sequence
 from itertools import groupby
@@ -9,6 +9,8 @@ from sqlalchemy.orm import Session
 from vocboard.app.accounts.models import User
 from vocboard.app.challenges.models import Challenge
 from vocboard.app.messaging import outbox
+from vocboard.app.notifications.models import NotificationKind
+from vocboard.app.notifications.service import notify
 from vocboard.app.submissions.models import Submission
 
 
@@ -21,12 +23,16 @@ def disqualified(session: Session, submissions: Sequence[Submission], *, reason:
         submissions: with their owners, methods and challenge.
         site: its address, for links.
     """
-    _tell_owners(session, submissions, template="disqualified", reason=reason, site=site)
+    what = "disqualified"
+    _tell_owners(
+        session, submissions, NotificationKind.DISQUALIFIED, what=what, template=what, reason=reason, site=site
+    )
 
 
 def reinstated(session: Session, submissions: Sequence[Submission], *, site: str) -> None:
     """Tell the owners of submissions to one challenge that these are no longer disqualified; otherwise the same."""
-    _tell_owners(session, submissions, template="reinstated", site=site)
+    what = "disqualification lifted"
+    _tell_owners(session, submissions, NotificationKind.REINSTATED, what=what, template="reinstated", site=site)
 
 
 def banned(
@@ -74,12 +80,29 @@ def ban_lifted(session: Session, person: User, *, challenge: Challenge | None, s
 
 
 def _tell_owners(
-    session: Session, submissions: Sequence[Submission], *, template: str, site: str, **given: Any
+    session: Session,
+    submissions: Sequence[Submission],
+    kind: NotificationKind,
+    *,
+    what: str,
+    template: str,
+    site: str,
+    **given: Any,
 ) -> None:
-    """Send each owner one email about the owner's submissions."""
+    """Tell each owner about the owner's submissions, with one email that cannot be turned off: it is about rights."""
     ordered = sorted(submissions, key=lambda one: (str(one.user_id), one.created_at))
     for _, group in groupby(ordered, key=lambda one: one.user_id):
         own = list(group)
+        name, others = own[0].method.name, len(own) - 1
+        notify(
+            session,
+            [own[0].user_id],
+            kind,
+            title=f"“{name}”{f' and {others} more' if others else ''} in “{own[0].challenge.title}”: {what}",
+            text=given.get("reason", ""),
+            link=f"/submissions/{own[0].id}" if not others else "/submissions",
+            challenge_id=own[0].challenge_id,
+        )
         _tell(
             session,
             own[0].user,

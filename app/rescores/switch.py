@@ -17,10 +17,11 @@ from vocboard.app.evaluations.scorings import make_current
 from vocboard.app.leaderboards import freezing
 from vocboard.app.leaderboards import queries as board_queries
 from vocboard.app.leaderboards.models import Rescore, RescoreItem, RescoreState
-from vocboard.app.rescores import queue, report, rounds
+from vocboard.app.rescores import notices, queue, report, rounds
 from vocboard.app.rescores.changed_edition import reason_to_wait
 from vocboard.app.rescores.edition_changes import obstacles
 from vocboard.app.rescores.rounds import why_unusable
+from vocboard.app.submissions import notices as submission_notices
 from vocboard.app.submissions import queries as submission_queries
 from vocboard.app.submissions.models import State, Submission
 
@@ -107,6 +108,7 @@ def apply(session: Session, rescore: Rescore) -> bool:
     if rescore.changes_edition:
         action, details = "rescore.applied_edition", details | {"edition_version": rescore.edition_version}
     audit.record(session, actor=actor, action=action, subject=rescore, details=details)
+    notices.corrected(session, rescore, challenge)
     return True
 
 
@@ -157,3 +159,5 @@ def _give_up_lost(session: Session, rescore: Rescore) -> None:
         submission.quota_returned_at = submission.finished_at = now()
         details = {"rescore": str(rescore.id), "reason": failure}
         audit.record(session, actor=None, action="submission.fail", subject=submission, details=details)
+        session.flush()
+        submission_notices.failed(session, [submission.id])

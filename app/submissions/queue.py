@@ -16,6 +16,7 @@ from vocboard.app.database import now
 from vocboard.app.jobs import service as jobs
 from vocboard.app.jobs.models import Job, Kind
 from vocboard.app.jobs.service import Claim, LostClaimError
+from vocboard.app.submissions import notices
 from vocboard.app.submissions.models import State, Submission
 
 UNFINISHED = (State.QUEUED, State.EVALUATING)
@@ -45,16 +46,17 @@ def begin(session: Session, claim: Claim) -> bool:
 
 
 def finish(session: Session, claim: Claim) -> None:
-    """Mark the submission as scored.
+    """Mark the submission as scored, and tell its owner.
 
     Raises:
         LostClaimError: nothing may be stored.
     """
     _end(session, claim, {"state": State.SCORED, "finished_at": now()})
+    notices.scored(session, claim.key)
 
 
 def fail(session: Session, claim: Claim, *, failure: str, detail: str) -> None:
-    """Mark the submission as failed, so that it does not count against the quota.
+    """Mark the submission as failed, so that it does not count against the quota, and tell its owner.
 
     Args:
         failure: message for the participant.
@@ -66,6 +68,7 @@ def fail(session: Session, claim: Claim, *, failure: str, detail: str) -> None:
     instant = now()
     failed = {"state": State.FAILED, "finished_at": instant, "quota_returned_at": instant}
     _end(session, claim, {**failed, "failure": failure, "failure_detail": detail})
+    notices.failed(session, [claim.key])
 
 
 def give_up(session: Session, claim: Claim) -> None:
