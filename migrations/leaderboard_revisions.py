@@ -47,6 +47,7 @@ CHANGES: Mapping[str, Change] = {
     "methods": Change("{row}.challenge_id", (UPDATE,)),  # a new one has no submissions yet
     "phases": Change("{row}.challenge_id"),
     "reported_results": Change("{row}.challenge_id"),
+    "teams": Change("{row}.challenge_id", (UPDATE,)),  # its name; a new one has no submissions yet
     "rescores": Change("CASE WHEN {row}.state = 'applied' THEN {row}.challenge_id END", (UPDATE,)),  # announced
     "submission_entries": Change(
         "(SELECT challenge_id FROM submissions WHERE id = {row}.submission_id AND published_at IS NOT NULL)", (UPDATE,)

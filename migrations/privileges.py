@@ -46,7 +46,11 @@ WEB: Mapping[str, tuple[str, ...]] = {
     "challenge_invitations": ALL,
     "bans": ALL,
     "scorings": ADD,  # this and the scores below: of imported challenges alone, see `guards`
+    "teams": ALL,
+    "team_members": ALL,
+    "team_invitations": ALL,
     "methods": CHANGE,
+    "submission_people": ADD_AND_DELETE,
     "submissions": ALL,  # it deletes rehearsals with their draft, see `guards`
     "submission_entries": ALL,
     "idempotency_keys": ALL,
@@ -105,6 +109,9 @@ WORKER: Mapping[str, tuple[str, ...]] = {
     "rescore_items": CHANGE,
     "leaderboard_revisions": READ,
     "scorings": ADD,
+    "teams": READ,
+    "team_members": READ,
+    "submission_people": READ,
     "methods": READ,
     "submissions": ("SELECT", "UPDATE"),
     "submission_entries": READ,

@@ -16,7 +16,7 @@ from vocboard.app.jobs import service as jobs
 from vocboard.app.jobs.service import Claim
 from vocboard.app.leaderboards import sequence_queue as queue
 from vocboard.app.leaderboards import sequences
-from vocboard.app.leaderboards.sequence_queue import Person
+from vocboard.app.leaderboards.sequence_queue import Entrant
 from vocboard.app.leaderboards.sequences import Member, SequenceStatistics
 from vocboard.app.leaderboards.statistics import Failure, decimals_of
 from vocboard.app.storage.archives import DamagedArchiveError
@@ -46,13 +46,13 @@ def run(process: Process, claim: Claim) -> None:
     until = time.monotonic() + TURN.total_seconds()
     while True:
         with process.database.reading() as session:
-            person = queue.next_person(session, claim.key)
-        if person is None:
+            entrant = queue.next_entrant(session, claim.key)
+        if entrant is None:
             break
-        found = _compare_all(process, claim, person, until=until)
+        found = _compare_all(process, claim, entrant, until=until)
         with process.database.writing() as session:
             jobs.require_held(session, claim)
-            queue.store(session, person, {"competitions": {key: one.as_json() for key, one in found.items()}})
+            queue.store(session, entrant, {"competitions": {key: one.as_json() for key, one in found.items()}})
         if time.monotonic() > until:
             raise MoreUrgentError
     with process.database.writing() as session:
@@ -60,18 +60,18 @@ def run(process: Process, claim: Claim) -> None:
 
 
 def give_up(process: Process, claim: Claim) -> None:
-    """Record that the next person's submissions cannot be compared; the sweep adds a job for the others."""
+    """Record that the next entrant's submissions cannot be compared; the sweep adds a job for the others."""
     with process.database.writing() as session:
         queue.give_up(session, claim.key)
         jobs.finish(session, claim)
 
 
-def _compare_all(process: Process, claim: Claim, person: Person, *, until: float) -> Mapping[str, SequenceStatistics]:
+def _compare_all(process: Process, claim: Claim, entrant: Entrant, *, until: float) -> Mapping[str, SequenceStatistics]:
     """Return the changes of each method with at least two submissions to a competition, as `SequenceKey.stored`."""
     with process.database.snapshot() as session:
-        challenge = challenge_queries.challenge_with_phases(session, person.challenge_id)
+        challenge = challenge_queries.challenge_with_phases(session, entrant.challenge_id)
         decimals, edition = decimals_of(challenge.decimals), edition_of(challenge)
-        found = sequences.members(session, person.phase_id, user_id=person.user_id)
+        found = sequences.members(session, entrant.phase_id, team_id=entrant.team_id)
     compared = {}
     for key, sequence in found.items():
         listed = sequences.compared(sequence)
@@ -86,12 +86,12 @@ def _compare_all(process: Process, claim: Claim, person: Person, *, until: float
         except NoReplicatesError as error:
             compared[key.stored] = SequenceStatistics(results, [], None, error.reason)
         except (DamagedArchiveError, FileNotFoundError, UnscorableError, StoppedProcessError):
-            _log.exception("submissions of %s to %s cannot be compared", person, key.stored)
+            _log.exception("submissions of %s to %s cannot be compared", entrant, key.stored)
             compared[key.stored] = SequenceStatistics(results, [], None, Failure.UNREADABLE)
         except (OSError, SQLAlchemyError, MoreUrgentError):
             raise
         except Exception as error:
-            _log.exception("submissions of %s to %s cannot be compared", person, key.stored)
+            _log.exception("submissions of %s to %s cannot be compared", entrant, key.stored)
             is_too_large = isinstance(error, MemoryError | SoftTimeLimitExceeded)
             failure = Failure.TOO_LARGE if is_too_large else Failure.ERROR
             compared[key.stored] = SequenceStatistics(results, [], None, failure)

@@ -20,8 +20,9 @@ BY_ID: Mapping[str, str] = {
     "second_factors": "user_id",
     "challenge_organisers": "user_id",
     "bans": "user_id",
-    "methods": "user_id",
+    "team_members": "user_id",
     "submissions": "user_id",
+    "submission_people": "user_id",
     "idempotency_keys": "user_id",
     "uploads": "user_id",
     "resumable_uploads": "user_id",
@@ -33,7 +34,9 @@ BY_EMAIL: Mapping[str, str] = {
     "phase_admissions": "email",
     "extra_quotas": "email",
     "challenge_invitations": "email",
+    "team_invitations": "email",
 }
+OF_TEAM: Mapping[str, str] = {"teams": "id", "methods": "team_id"}  # by the ids of the person's teams
 # Secrets, hashes of secrets, and a text that is for organisers. Nor are columns of bytes included, such as hashes of
 # tokens and of the images that a method was trained on.
 LEFT_OUT = frozenset({"password_hash", "recovery_hashes", "unsubscribe_token", "failure_detail"})
@@ -46,10 +49,14 @@ def stored_about(session: Session, user: User) -> dict[str, list[dict[str, Any]]
     object_id = tables["audit_events"].c.object_id
     of_own = or_(object_id == user.id, *(object_id.in_(select(of.id).where(of.user_id == user.id)) for of in own))
     found = {}
-    for name, owner in {**BY_ID, **BY_EMAIL}.items():
+    members = tables["team_members"].c
+    teams = select(members.team_id).where(members.user_id == user.id)
+    for name, owner in {**BY_ID, **BY_EMAIL, **OF_TEAM}.items():
         table = tables[name]
         shown = [each for each in table.c if each.name not in LEFT_OUT and not isinstance(each.type, LargeBinary)]
-        rows = select(*shown).where(table.c[owner] == (user.id if name in BY_ID else user.email))
+        whose = table.c[owner]
+        is_own = whose.in_(teams) if name in OF_TEAM else whose == (user.id if name in BY_ID else user.email)
+        rows = select(*shown).where(is_own)
         if name == "audit_events":
             rows = rows.where(of_own)
         found[name] = [dict(row) for row in session.execute(rows.order_by(*table.primary_key)).mappings()]

@@ -21,6 +21,7 @@ from vocboard.app.api import (
     rescores,
     statistics,
     submissions,
+    teams,
     transfer,
     uploads,
 )
@@ -54,6 +55,7 @@ _PARTS = (
     overview,
     statistics,
     organisers,
+    teams,
     transfer,
     ground_truth,
     rescores,

@@ -98,6 +98,7 @@ class LeaderboardRow(FromObject):
     )
     paper_url: str = Field(description="Link to the paper, or empty.")
     code_url: str = Field(description="Link to the code, or empty.")
+    team: str = Field(description="Name of the team; empty for a person alone, and on an anonymous leaderboard.")
     contributors: str
     affiliation: str
     declared: dict[str, str | float | None] = Field(

@@ -51,7 +51,7 @@ def list_notifications(
         return item_page(found, ShownNotification.model_validate)
 
 
-@router.post("/notifications/read", status_code=204, responses=problem_responses(401, 403, 422), tags=["account"])
+@router.post("/notifications/read", status_code=204, responses=problem_responses(400, 401, 403, 422), tags=["account"])
 def mark_notifications_read(database: DatabaseDep, user: SubmittingUser, read: ReadNotifications) -> None:
     """Mark notifications as read. Ids of other people's are ignored. Tokens need the scope `submit`."""
     with database.writing() as session:
@@ -65,7 +65,7 @@ def chosen_emails(database: DatabaseDep, user: ReadingUser) -> dict[str, bool]:
         return {kind.value: chosen for kind, chosen in queries.by_email(session, user.id).items()}
 
 
-@router.patch("/account/emails", responses=problem_responses(401, 403, 422), tags=["account"])
+@router.patch("/account/emails", responses=problem_responses(400, 401, 403, 422), tags=["account"])
 def choose_emails(database: DatabaseDep, user: SubmittingUser, chosen: dict[NotificationKind, bool]) -> dict[str, bool]:
     """Change which kinds of notifications the user also gets by email. Tokens need the scope `submit`."""
     with database.writing() as session:

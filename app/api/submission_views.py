@@ -34,7 +34,7 @@ def organisers_summary(submission: Submission) -> schemas.SubmissionSummary:
 def details(session: Session, submission: Submission, viewer: User | None) -> schemas.SubmissionDetails:
     """A submission as this viewer may see it."""
     organised = queries.is_organised_by(session, submission, viewer)
-    own = viewer is not None and submission.user_id == viewer.id
+    own = queries.is_own(session, submission, viewer)
     managed = organised or own
     evaluation = visible_evaluation(session, submission, viewer)
     keys = queries.visible_competitions(session, submission, viewer)

@@ -119,6 +119,8 @@ class Challenge(Base):
     decimals: Mapped[int]  # scores are fractions, rounded to these decimals in every view
     anywhere_on_earth: Mapped[bool] = mapped_column(default=False)  # dates are typed and shown in UTC-12, too
     statistics: Mapped[bool] = mapped_column(default=False)  # whether leaderboards show intervals and rank ranges
+    team_size: Mapped[int]  # largest number of members; 1 if everybody takes part alone
+    teams_until: Mapped[datetime | None]  # when teams can change for the last time
     overall_rank: Mapped[OverallRank] = mapped_column(text_enum(OverallRank), default=OverallRank.NONE)
     statistics_requested_at: Mapped[datetime | None]  # when an organiser last asked for what had failed
     archived_at: Mapped[datetime | None]  # read-only from then on

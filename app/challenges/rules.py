@@ -33,6 +33,7 @@ DATES = ("opens_at", "closes_at", "leaderboard_from", "freezes_at", "anonymous_u
 MAX_PHASE_TITLE_LENGTH = 100
 MIN_STEP, MAX_STEP = 0.001, 0.2  # of the Ladder mechanism, fractions
 _SHA256 = re.compile("[0-9a-f]{64}")
+MAX_TEAM_SIZE = 50
 MAX_DECIMALS = 6  # more would only help to reconstruct the ground truth from scores
 
 
@@ -144,6 +145,8 @@ class ChallengeRules(PhaseRules):
         decimals: places to which scores (fractions) are rounded wherever they are shown.
         phase_title: what the main phase is called where there are several.
         anywhere_on_earth: whether dates are also shown, and typed, in the time zone UTC-12.
+        team_size: the largest number of members of a team; 1 if everybody takes part alone.
+        teams_until: when teams can change for the last time; None for as long as the challenge is not archived.
         statistics: whether leaderboards show intervals, rank ranges and which differences are larger than chance.
         overall_rank: how methods are ranked over all leaderboards (`app.leaderboards.participation`).
     """
@@ -162,6 +165,10 @@ class ChallengeRules(PhaseRules):
     decimals: int = 2
     phase_title: str = ""
     anywhere_on_earth: bool = False
+    team_size: int = Field(
+        default=10, description="Largest number of members of a team; 1 if everybody takes part alone."
+    )
+    teams_until: Instant | None = Field(default=None, description="When teams can change for the last time.")
     statistics: Annotated[bool, Field(description="Whether leaderboards show intervals and rank ranges.")] = True
     overall_rank: OverallRank = Field(
         default=OverallRank.NONE, description="How methods are ranked over all leaderboards of a phase."
@@ -211,6 +218,8 @@ def check_rules(checks: FieldChecks, rules: ChallengeRules, edition: Edition | N
     keys = check_phase_rules(checks, rules, edition)
     if not 1 <= rules.decimals <= MAX_DECIMALS:
         checks.fail("decimals", f"Choose between 1 and {MAX_DECIMALS}.")
+    if not 1 <= rules.team_size <= MAX_TEAM_SIZE:
+        checks.fail("team_size", f"Choose between 1 and {MAX_TEAM_SIZE}.")
     tidied = {
         "title": checks.line("title", rules.title, max_length=MAX_TITLE_LENGTH, required=True),
         "summary": checks.line("summary", rules.summary, max_length=MAX_SUMMARY_LENGTH),

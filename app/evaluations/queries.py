@@ -6,7 +6,7 @@ from collections.abc import Collection, Mapping, Sequence
 from typing import Any, NamedTuple, TypeVarTuple
 
 from sqlalchemy import Select, and_, func, select
-from sqlalchemy.orm import Session, selectinload
+from sqlalchemy.orm import Session, aliased, selectinload
 
 from vocboard.app.challenges.models import Challenge, GroundTruthVersion, Scoring, TruthState
 from vocboard.app.evaluations import curves, diagnosis_tasks
@@ -23,7 +23,7 @@ from vocboard.app.evaluations.models import (
 )
 from vocboard.app.evaluations.origin import import_of
 from vocboard.app.evaluations.visibility import StoredCurves, StoredDetail
-from vocboard.app.submissions.models import State, Submission, SubmissionEntry
+from vocboard.app.submissions.models import State, Submission, SubmissionEntry, SubmissionPerson
 from vocboard.evaluator.names import CurveKind
 from vocboard.evaluator.scores import AnyCurve
 
@@ -112,10 +112,47 @@ def published_curves(
     return {row.id: row.submission_id for row in rows}, curves
 
 
+def connected_people(session: Session, phase_id: uuid.UUID, user_ids: Collection[uuid.UUID]) -> Collection[uuid.UUID]:
+    """Return these people, those whom any submission to the phase counts for together with one of them, and so on."""
+    of_one, of_other = aliased(SubmissionPerson), aliased(SubmissionPerson)
+    query = (
+        select(of_other.user_id)
+        .join(of_one, of_one.submission_id == of_other.submission_id)
+        .join(Submission, Submission.id == of_one.submission_id)
+        .where(Submission.phase_id == phase_id)
+        .distinct()
+    )
+    known, latest = set(user_ids), set(user_ids)
+    while latest:
+        latest = set(session.scalars(query.where(of_one.user_id.in_(latest)))) - known
+        known |= latest
+    return known
+
+
+def people_of_submissions(
+    session: Session, phase_id: uuid.UUID, *, user_ids: Collection[uuid.UUID] | None = None
+) -> Mapping[uuid.UUID, Sequence[uuid.UUID]]:
+    """Return whom each submission to a phase counts for, by the submission's id.
+
+    Args:
+        user_ids: only submissions of these people.
+    """
+    query = (
+        select(SubmissionPerson.submission_id, SubmissionPerson.user_id)
+        .join(Submission, Submission.id == SubmissionPerson.submission_id)
+        .where(Submission.phase_id == phase_id)
+    )
+    if user_ids is not None:
+        query = query.where(SubmissionPerson.user_id.in_(user_ids))
+    found: defaultdict[uuid.UUID, list[uuid.UUID]] = defaultdict(list)
+    for submission_id, user_id in session.execute(query):
+        found[submission_id].append(user_id)
+    return found
+
+
 class Scored(NamedTuple):
     """The mean of the primary metric of a submission in a competition; None if undefined."""
 
-    user_id: uuid.UUID
     submission_id: uuid.UUID
     competition: str
     metric: str
@@ -142,7 +179,6 @@ def in_order_of_evaluation(
     query = (
         _current(
             select(
-                Submission.user_id,
                 Submission.id,
                 CompetitionResult.competition,
                 Measure.metric,

@@ -19,7 +19,7 @@ from vocboard.app.evaluations.rounding import rounded
 from vocboard.app.evaluations.visibility import visible, visible_curves
 from vocboard.app.evaluations.visible import VisibleCurve, VisibleEvaluation
 from vocboard.app.submissions.models import State, Submission
-from vocboard.app.submissions.queries import visible_competitions
+from vocboard.app.submissions.queries import is_own, visible_competitions
 
 _NOTHING = Release(None, None)
 
@@ -67,7 +67,7 @@ def _ladder(session: Session, submission: Submission, phase: Phase, viewer: User
     if step is None:
         return None
     found = releases_of_phase(session, phase.id, step, submission.challenge.decimals, user_ids=[submission.user_id])
-    is_owner = viewer is not None and viewer.id == submission.user_id
+    is_owner = is_own(session, submission, viewer)
     return Ladder(step, found.get(submission.id, {}), is_owner)
 
 

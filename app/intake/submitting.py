@@ -6,7 +6,6 @@ from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from vocboard.app.accounts.models import User
-from vocboard.app.challenges.bans import require_not_banned
 from vocboard.app.challenges.models import Admission, Challenge
 from vocboard.app.challenges.phase_people import is_admitted
 from vocboard.app.challenges.phases import (
@@ -24,9 +23,11 @@ from vocboard.app.storage.archives import IncomingArchive
 from vocboard.app.submissions import queries as submission_queries
 from vocboard.app.submissions import queue
 from vocboard.app.submissions.forms import SubmissionForm, previous_names
-from vocboard.app.submissions.models import Method, Submission, SubmissionEntry
+from vocboard.app.submissions.models import Method, Submission, SubmissionEntry, SubmissionPerson
 from vocboard.app.submissions.pruning import lock_archive
 from vocboard.app.submissions.quota import check_quota
+from vocboard.app.teams.models import Team
+from vocboard.app.teams.queries import locked_team_of, members_of, require_none_banned
 from vocboard.evaluator.stored_results.reader_version import READER_VERSION
 
 
@@ -69,6 +70,7 @@ def submit(
     if report.refuses:
         raise InvalidArchiveError(report.problems, report.groups)
     lock_submitter(session, user)
+    team = locked_team_of(session, challenge, user)
     instant = now()
     began_at = max(began_at or instant, instant - MAX_UPLOAD_DURATION)
     phase = check_may_submit(
@@ -76,7 +78,7 @@ def submit(
     )
     columns = columns if report.has_columns else None
     keys = [entry.competition for entry in report.entries]
-    require_not_banned(session, user_id=user.id, challenge_id=challenge.id)
+    require_none_banned(session, challenge_id=challenge.id, user=user)
     if not is_rehearsal:
         check_quota(session, user=user, challenge=challenge, phase=phase, competitions=keys, now=instant)
     names = previous_names(session, user=user, challenge=challenge)
@@ -89,7 +91,9 @@ def submit(
         is_rehearsal=is_rehearsal,
         publish_when_scored=form.publish and not is_rehearsal,
         user_id=user.id,
-        method_id=_method(session, user, challenge, form.method_name).id,
+        team_id=team.id,
+        people=[SubmissionPerson(user_id=member.user_id) for member in members_of(session, team.id)],
+        method_id=_method(session, team, form.method_name).id,
         description=form.description,
         contributors=names.contributors if form.contributors is None else form.contributors,
         affiliation=names.affiliation if form.affiliation is None else form.affiliation,
@@ -120,7 +124,7 @@ def submit(
 
 
 def lock_submitter(session: Session, user: User) -> None:
-    """Lock the person, so that only one transaction at a time decides on the quota (SQLite has a single writer).
+    """Lock the person, so that only one transaction at a time decides on the person's team (SQLite has one writer).
 
     Raises:
         ForbiddenError: the account was disabled during the upload.
@@ -159,14 +163,12 @@ def check_may_submit(
     return phase
 
 
-def _method(session: Session, user: User, challenge: Challenge, name: str) -> Method:
-    """Get or create the person's method of this name; the caller holds the person's lock."""
-    known = session.scalars(
-        select(Method).where(Method.challenge_id == challenge.id, Method.user_id == user.id, Method.name == name)
-    ).one_or_none()
+def _method(session: Session, team: Team, name: str) -> Method:
+    """Get or create the team's method of this name; the caller holds the team's lock."""
+    known = session.scalars(select(Method).where(Method.team_id == team.id, Method.name == name)).one_or_none()
     if known is not None:
         return known
-    method = Method(challenge_id=challenge.id, user_id=user.id, name=name)
+    method = Method(challenge_id=team.challenge_id, team_id=team.id, name=name)
     session.add(method)
     session.flush()
     return method

@@ -23,6 +23,8 @@ from vocboard.app.leaderboards.sequences import Agreement, Change, Member, Seque
 from vocboard.app.leaderboards.service import rules_of, statistics_basis
 from vocboard.app.leaderboards.shown_statistics import shown_statistics
 from vocboard.app.leaderboards.statistics import Failure
+from vocboard.app.teams.models import Team
+from vocboard.app.teams.queries import people_by_team
 from vocboard.evaluator.editions import Competition
 from vocboard.evaluator.tasks.definitions import METRICS
 
@@ -81,14 +83,16 @@ class EntrantSequence:
     """The submissions of one method.
 
     Attributes:
-        user: whose it is.
+        team: whose it is.
+        people: who is in the team now.
         submissions: number of all that can be compared, of which `steps` has the latest.
         overall: of the last to the first of `steps`.
         verdict: None while it is being computed, or if it cannot be.
         failure: why it cannot be.
     """
 
-    user: User
+    team: Team
+    people: Sequence[User]
     method_id: uuid.UUID
     method: str
     submissions: int
@@ -97,6 +101,11 @@ class EntrantSequence:
     overall: Change | None
     verdict: Verdict | None
     failure: Failure | None
+
+    @property
+    def name(self) -> str:
+        """What organisers read: the team's name, or the person's."""
+        return self.team.name or ", ".join(person.name for person in self.people)
 
 
 @dataclass(frozen=True, slots=True)
@@ -225,18 +234,19 @@ def _entrants(
     higher_is_better: bool,
 ) -> list[EntrantSequence]:
     listed = {key: sequence for key, sequence in found.items() if len(sequence) > 1}
-    people = {key.user_id for key in listed}
-    users = {user.id: user for user in session.scalars(select(User).where(User.id.in_(people)))}
+    team_ids = {key.team_id for key in listed}
+    teams = {team.id: team for team in session.scalars(select(Team).where(Team.id.in_(team_ids)))}
+    people = people_by_team(session, team_ids)
     stored = session.scalars(
         select(SubmissionSequence).where(
-            SubmissionSequence.phase_id == phase.id, SubmissionSequence.user_id.in_(people)
+            SubmissionSequence.phase_id == phase.id, SubmissionSequence.team_id.in_(team_ids)
         )
     )
-    contents = {row.user_id: row.content for row in stored if row.content is not None}
+    contents = {row.team_id: row.content for row in stored if row.content is not None}
     entrants = []
     for key, sequence in listed.items():
         compared = sequences.compared(sequence)
-        content = contents.get(key.user_id, {})
+        content = contents.get(key.team_id, {})
         failure = Failure(content["failure"]) if content.get("failure") else None
         computed = content.get("competitions", {}).get(key.stored)
         statistics = None if computed is None else SequenceStatistics.from_json(computed)
@@ -251,7 +261,8 @@ def _entrants(
         ]
         entrants.append(
             EntrantSequence(
-                user=users[key.user_id],
+                team=teams[key.team_id],
+                people=people.get(key.team_id, ()),
                 method_id=key.method_id,
                 method=sequence[-1].method,
                 submissions=len(sequence),
@@ -264,4 +275,4 @@ def _entrants(
                 failure=failure,
             )
         )
-    return sorted(entrants, key=lambda one: (-one.submissions, one.user.name.casefold(), one.user.email, one.method))
+    return sorted(entrants, key=lambda one: (-one.submissions, one.name.casefold(), str(one.team.id), one.method))

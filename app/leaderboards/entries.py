@@ -1,8 +1,8 @@
 """Entries of leaderboards: published results with their scores, read live or kept as JSON.
 
 `EntryCache` keeps entries, so that a leaderboard of thousands is not read whole after each change. PostgreSQL gives
-each version of a row a number, `xmin`. One statement returns the numbers of all published submissions, their methods
-and their entries in the competition; rows with other numbers than before are read again. Evaluations and scores are
+each version of a row a number, `xmin`. One statement returns the numbers of all published submissions, their methods,
+teams and entries in the competition; rows with other numbers than before are read again. Evaluations and scores are
 never changed: a submission with new ones is itself a new version. SQLite has no such numbers; there everything is read.
 
 Source: PostgreSQL documentation, "System Columns" and "Transaction ID Wraparound": a number comes again after four
@@ -41,9 +41,10 @@ SEPARATOR = " "
 _VERSIONS = text(
     """
     SELECT string_agg(version, E'\\n') FROM (
-        SELECT submissions.id || ' ' || submissions.xmin || ' ' || methods.xmin || ' ' || submission_entries.xmin
-            AS version
+        SELECT submissions.id || ' ' || submissions.xmin || ' ' || methods.xmin || ' ' || teams.xmin
+            || ' ' || submission_entries.xmin AS version
         FROM submissions JOIN methods ON methods.id = submissions.method_id
+        JOIN teams ON teams.id = submissions.team_id
         JOIN submission_entries ON submission_entries.submission_id = submissions.id
             AND submission_entries.competition = :competition AND NOT submission_entries.is_private
         WHERE submissions.phase_id = :phase_id
@@ -85,6 +86,7 @@ class Entry:
         result_id: of the `CompetitionResult`; None in leaderboards that earlier versions froze, or that were imported.
         released: what the Ladder mechanism releases of the mean, if the phase has it; None if it is not a new best.
         links: of its method.
+        team: name of the team; empty for a person alone.
     """
 
     submission_id: uuid.UUID
@@ -102,6 +104,7 @@ class Entry:
     result_id: uuid.UUID | None = None
     released: float | None = None
     links: MethodLinks = NO_LINKS
+    team: str = ""
     _shown: dict[int, "Entry"] = field(default_factory=dict, init=False, repr=False, compare=False)  # by decimals
 
     def as_json(self) -> dict[str, Any]:
@@ -125,6 +128,7 @@ class Entry:
             "method_id": self.links.method_id and str(self.links.method_id),
             "paper_url": self.links.paper_url,
             "code_url": self.links.code_url,
+            "team": self.team,
         }
 
     @classmethod
@@ -151,6 +155,7 @@ class Entry:
                 kept.get("paper_url", ""),
                 kept.get("code_url", ""),
             ),
+            team=kept.get("team", ""),
         )
 
     @property
@@ -230,6 +235,7 @@ def published(
                 other_classes={metric: scores for metric, (_, scores) in other_measures[row.result_id].items()},
                 result_id=row.result_id,
                 links=MethodLinks(row.method_id, row.paper_url, row.code_url),
+                team=row.team,
             ),
             published_at=row.published_at,
             began_at=row.began_at,

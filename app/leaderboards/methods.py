@@ -15,6 +15,7 @@ from vocboard.app.evaluations.results import visible_evaluation
 from vocboard.app.leaderboards.export import bibtex
 from vocboard.app.submissions import queries as of_methods
 from vocboard.app.submissions.models import Method, Submission
+from vocboard.app.teams.queries import is_member
 from vocboard.evaluator.editions import Competition
 
 
@@ -45,6 +46,7 @@ class CitedMethod:
         published: versions that are published in any competition, the latest first.
         results: by competition, in the edition's order; of a competition in several phases the latest first.
         versions: all of its submissions, the latest first, for its owner; empty for others.
+        team: its name; empty for a person alone.
         contributors, affiliation, description: of the latest published version, or of the latest one for its owner.
         bibtex: None if nothing is published.
     """
@@ -54,6 +56,7 @@ class CitedMethod:
     results: tuple[PublishedResult, ...]
     versions: tuple[Submission, ...]
     is_own: bool
+    team: str
     contributors: str
     affiliation: str
     description: str
@@ -73,7 +76,7 @@ def cited_method(session: Session, method_id: uuid.UUID, viewer: User | None, *,
         NotFoundError: there is no such method, or nothing of it that the viewer may see.
     """
     method = of_methods.method_by_id(session, method_id)
-    is_own = viewer is not None and method.user_id == viewer.id
+    is_own = is_member(session, method.team_id, viewer)
     published = of_methods.versions_of(session, method, only_published=True)
     versions = of_methods.versions_of(session, method, only_published=False) if is_own else ()
     if not published and not versions:
@@ -85,6 +88,7 @@ def cited_method(session: Session, method_id: uuid.UUID, viewer: User | None, *,
         results=tuple(_results(session, published)),
         versions=tuple(versions),
         is_own=is_own,
+        team=shown.team.name,
         contributors=shown.contributors,
         affiliation=shown.affiliation,
         description=shown.description,

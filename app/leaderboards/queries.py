@@ -21,6 +21,8 @@ from vocboard.app.evaluations.models import (
 from vocboard.app.leaderboards.corrections import removed_submissions
 from vocboard.app.leaderboards.models import FrozenLeaderboard, LeaderboardRevision, ReportedResult
 from vocboard.app.submissions.models import Method, State, Submission, SubmissionEntry
+from vocboard.app.teams.models import Team
+from vocboard.app.teams.queries import teams_of
 from vocboard.evaluator.editions import Metric
 
 _OTHER = aliased(Measure)
@@ -68,6 +70,7 @@ _PUBLISHED = (
         Method.name,
         Method.paper_url,
         Method.code_url,
+        Team.name.label("team"),
         CompetitionResult.id.label("result_id"),
         CompetitionResult.not_entered,
         Measure.id.label("measure_id"),
@@ -76,6 +79,7 @@ _PUBLISHED = (
     )
     .select_from(Submission)
     .join(Method, Method.id == Submission.method_id)
+    .join(Team, Team.id == Submission.team_id)
     .join(Evaluation, Evaluation.id == Submission.current_evaluation_id)
     .join(CompetitionResult, CompetitionResult.evaluation_id == Evaluation.id)
     .join(Measure, and_(Measure.result_id == CompetitionResult.id, Measure.position == 0))
@@ -227,16 +231,17 @@ def has_frozen_before(session: Session, challenge: Challenge, at: datetime) -> b
 
 
 def published_by(session: Session, challenge: Challenge, user: User) -> frozenset[uuid.UUID]:
-    """Return a person's published submissions to a challenge."""
+    """Return the published submissions of a person's team to a challenge."""
     query = select(Submission.id).where(
-        Submission.challenge_id == challenge.id, Submission.user_id == user.id, *_IS_PUBLISHED
+        Submission.challenge_id == challenge.id, Submission.team_id.in_(teams_of(user)), *_IS_PUBLISHED
     )
     return frozenset(session.scalars(query))
 
 
 def all_published_by(session: Session, user: User) -> frozenset[uuid.UUID]:
-    """Return a person's published submissions to all challenges."""
-    return frozenset(session.scalars(select(Submission.id).where(Submission.user_id == user.id, *_IS_PUBLISHED)))
+    """Return the published submissions of a person's teams to all challenges."""
+    query = select(Submission.id).where(Submission.team_id.in_(teams_of(user)), *_IS_PUBLISHED)
+    return frozenset(session.scalars(query))
 
 
 def reported(session: Session, phase_id: uuid.UUID, competition: str) -> tuple[ReportedResult, ...]:

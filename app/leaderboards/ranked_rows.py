@@ -36,6 +36,7 @@ class BoardRow:
         other_cells: of each of these metrics, one for each class.
         statistics: how certain its scores are; None if that is not known, or not shown.
         links: of the method; none on an anonymous leaderboard.
+        team: name of the team; empty for a person alone, and on an anonymous leaderboard.
     """
 
     rank: int | None
@@ -53,6 +54,7 @@ class BoardRow:
     other_cells: tuple[tuple[Cell, ...], ...] = ()
     statistics: MethodStatistics | None = None
     links: MethodLinks = NO_LINKS
+    team: str = ""
 
 
 class RankedRows(Sequence[BoardRow]):
@@ -163,4 +165,5 @@ class RankedRows(Sequence[BoardRow]):
             other_cells=tuple(each[1:] for each in others),
             statistics=None if entry.result_id is None else self._statistics.get(entry.result_id),
             links=entry.links if self._has_method_pages else replace(entry.links, method_id=None),
+            team=entry.team,
         )

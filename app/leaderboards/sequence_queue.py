@@ -27,12 +27,12 @@ VERSION = 3  # of the computation: increase it when the same submissions would g
 MIN_SUBMISSIONS = 2
 
 
-class Person(NamedTuple):
+class Entrant(NamedTuple):
     """Somebody's submissions to a phase."""
 
     challenge_id: uuid.UUID
     phase_id: uuid.UUID
-    user_id: uuid.UUID
+    team_id: uuid.UUID
 
 
 class _State(NamedTuple):
@@ -44,10 +44,10 @@ class _State(NamedTuple):
     version: int
 
 
-def _is(person: Person) -> ColumnElement[bool]:
+def _is(entrant: Entrant) -> ColumnElement[bool]:
     return and_(
-        SubmissionSequence.phase_id == person.phase_id,
-        SubmissionSequence.user_id == person.user_id,
+        SubmissionSequence.phase_id == entrant.phase_id,
+        SubmissionSequence.team_id == entrant.team_id,
     )
 
 
@@ -58,19 +58,19 @@ def mark_changed(session: Session) -> None:
     """
     insert = sqlite.insert if session.get_bind().dialect.name == "sqlite" else postgresql.insert
     present = _present(session)
-    stored = {Person(*row[:3]): row for row in session.execute(select(*_STORED))}
-    for person in stored:
-        if person not in present:
-            session.execute(delete(SubmissionSequence).where(_is(person)))
-    for person, (state, requested_at) in present.items():
-        known = stored.get(person)
+    stored = {Entrant(*row[:3]): row for row in session.execute(select(*_STORED))}
+    for entrant in stored:
+        if entrant not in present:
+            session.execute(delete(SubmissionSequence).where(_is(entrant)))
+    for entrant, (state, requested_at) in present.items():
+        known = stored.get(entrant)
         if known is None:
-            values = {**person._asdict(), **state._asdict(), "is_due": True}
+            values = {**entrant._asdict(), **state._asdict(), "is_due": True}
             session.execute(insert(SubmissionSequence).values(values).on_conflict_do_nothing())  # another worker's
         elif _State(known.submissions, known.latest_at, known.decimals, known.version) != state or (
             requested_at is not None and known.computed_at is not None and known.computed_at < requested_at
         ):
-            session.execute(update(SubmissionSequence).where(_is(person)).values(**state._asdict(), is_due=True))
+            session.execute(update(SubmissionSequence).where(_is(entrant)).values(**state._asdict(), is_due=True))
     due = select(SubmissionSequence.challenge_id).where(SubmissionSequence.is_due.is_(True)).distinct()
     jobs.add_all(session, Kind.SEQUENCES, [(key, None) for key in session.scalars(due)])
 
@@ -78,7 +78,7 @@ def mark_changed(session: Session) -> None:
 _STORED = (
     SubmissionSequence.challenge_id,
     SubmissionSequence.phase_id,
-    SubmissionSequence.user_id,
+    SubmissionSequence.team_id,
     SubmissionSequence.submissions,
     SubmissionSequence.latest_at,
     SubmissionSequence.decimals,
@@ -87,13 +87,13 @@ _STORED = (
 )
 
 
-def _present(session: Session) -> Mapping[Person, tuple[_State, datetime | None]]:
+def _present(session: Session) -> Mapping[Entrant, tuple[_State, datetime | None]]:
     """Return everybody with at least two submissions to a phase, and when organisers have last asked for statistics."""
     query = (
         select(
             Submission.challenge_id,
             Submission.phase_id,
-            Submission.user_id,
+            Submission.team_id,
             func.count(),
             func.max(Evaluation.created_at, type_=Evaluation.created_at.type),
             Challenge.decimals,
@@ -105,36 +105,36 @@ def _present(session: Session) -> Mapping[Person, tuple[_State, datetime | None]
         .group_by(
             Submission.challenge_id,
             Submission.phase_id,
-            Submission.user_id,
+            Submission.team_id,
             Challenge.decimals,
             Challenge.statistics_requested_at,
         )
         .having(func.count() >= MIN_SUBMISSIONS)
     )
     return {
-        Person(challenge_id, phase_id, user_id): (_State(number, latest_at, decimals, VERSION), requested_at)
-        for challenge_id, phase_id, user_id, number, latest_at, decimals, requested_at in session.execute(query)
+        Entrant(challenge_id, phase_id, team_id): (_State(number, latest_at, decimals, VERSION), requested_at)
+        for challenge_id, phase_id, team_id, number, latest_at, decimals, requested_at in session.execute(query)
     }
 
 
-def next_person(session: Session, challenge_id: uuid.UUID) -> Person | None:
-    """Return the person of a challenge whose submissions were compared longest ago; None if nobody is due."""
+def next_entrant(session: Session, challenge_id: uuid.UUID) -> Entrant | None:
+    """Return the entrant of a challenge whose submissions were compared longest ago; None if nobody is due."""
     row = session.execute(
-        select(SubmissionSequence.challenge_id, SubmissionSequence.phase_id, SubmissionSequence.user_id)
+        select(SubmissionSequence.challenge_id, SubmissionSequence.phase_id, SubmissionSequence.team_id)
         .where(SubmissionSequence.challenge_id == challenge_id, SubmissionSequence.is_due.is_(True))
-        .order_by(SubmissionSequence.computed_at.asc().nulls_first(), SubmissionSequence.user_id)
+        .order_by(SubmissionSequence.computed_at.asc().nulls_first(), SubmissionSequence.team_id)
         .limit(1)
     ).one_or_none()
-    return None if row is None else Person(*row)
+    return None if row is None else Entrant(*row)
 
 
-def store(session: Session, person: Person, content: Mapping[str, Any]) -> None:
+def store(session: Session, entrant: Entrant, content: Mapping[str, Any]) -> None:
     """Store what was computed; it is not computed again until something changes."""
     values = {"is_due": False, "computed_at": now(), "content": content}
-    session.execute(update(SubmissionSequence).where(_is(person)).values(**values))
+    session.execute(update(SubmissionSequence).where(_is(entrant)).values(**values))
 
 
 def give_up(session: Session, challenge_id: uuid.UUID) -> None:
-    """Record that the next person's submissions cannot be compared, because that has repeatedly stopped workers."""
-    if (person := next_person(session, challenge_id)) is not None:
-        store(session, person, {"failure": Failure.INTERRUPTED})
+    """Record that the next entrant's submissions cannot be compared, because that has repeatedly stopped workers."""
+    if (entrant := next_entrant(session, challenge_id)) is not None:
+        store(session, entrant, {"failure": Failure.INTERRUPTED})

@@ -23,7 +23,7 @@ MAX_SUBMISSIONS = 300  # of one person to one competition that are compared: the
 class SequenceKey(NamedTuple):
     """What a sequence is of, in one phase."""
 
-    user_id: uuid.UUID
+    team_id: uuid.UUID
     competition: str
     method_id: uuid.UUID
 
@@ -36,7 +36,7 @@ class SequenceKey(NamedTuple):
 class Member(NamedTuple):
     """One submission of a sequence: one that entered every class, and whose mean is defined."""
 
-    user_id: uuid.UUID
+    team_id: uuid.UUID
     competition: str
     method_id: uuid.UUID
     submission_id: uuid.UUID
@@ -146,7 +146,7 @@ def members(
     session: Session,
     phase_id: uuid.UUID,
     *,
-    user_id: uuid.UUID | None = None,
+    team_id: uuid.UUID | None = None,
     competition: str | None = None,
 ) -> Mapping[SequenceKey, Sequence[Member]]:
     """Return the sequences of a phase, by person, competition and method, in the order of submission.
@@ -155,12 +155,12 @@ def members(
     fewer classes, or undefined.
 
     Args:
-        user_id: only this person's.
+        team_id: only this person's.
         competition: only in this one.
     """
     query = (
         select(
-            Submission.user_id,
+            Submission.team_id,
             CompetitionResult.competition,
             Submission.method_id,
             Submission.id,
@@ -182,8 +182,8 @@ def members(
         )
         .order_by(Submission.created_at, Submission.id)
     )
-    if user_id is not None:
-        query = query.where(Submission.user_id == user_id)
+    if team_id is not None:
+        query = query.where(Submission.team_id == team_id)
     if competition is not None:
         query = query.where(CompetitionResult.competition == competition)
     found: defaultdict[SequenceKey, list[Member]] = defaultdict(list)
@@ -191,7 +191,7 @@ def members(
         *_, not_entered = row
         member = Member._make(row[:-1])
         if not not_entered:
-            found[SequenceKey(member.user_id, member.competition, member.method_id)].append(member)
+            found[SequenceKey(member.team_id, member.competition, member.method_id)].append(member)
     return found
 
 

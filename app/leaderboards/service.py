@@ -231,6 +231,7 @@ def _without_names(content: Content, challenge: Challenge, phase: Phase, rules: 
             declared=replace(entry.declared, values=_without_texts(entry.declared, rules)),
             submitted_at=entry.submitted_at.replace(hour=0, minute=0, second=0, microsecond=0),
             links=NO_LINKS,
+            team="",
         )
         for entry in content.entries
     ]

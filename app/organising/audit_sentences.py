@@ -44,6 +44,8 @@ _RULES = {
     "paper_url": "link to the paper",
     "code_url": "link to the code",
     "anywhere_on_earth": "display of dates anywhere on Earth",
+    "team_size": "largest size of teams",
+    "teams_until": "date until which teams can change",
     "statistics": "display of intervals and rank ranges",
     "overall_rank": "rank over all leaderboards",
 }
@@ -223,6 +225,16 @@ def _started_with_edition(_subject: str, details: Details) -> str:
     return f"{said}{what}: “{details.get('reason', '')}”"
 
 
+def _invited_to_team(_subject: str, details: Details) -> str:
+    return f"invited {details['email']} to a team" if details.get("email") else "created a link to join a team"
+
+
+def _joined_team(_subject: str, details: Details) -> str:
+    brought = details.get("members", 1)
+    with_others = f", with {brought - 1} more of another team" if isinstance(brought, int) and brought > 1 else ""
+    return _plain("joined the team “{team}”")("", details) + with_others
+
+
 def _refused_sign_in(subject: str, details: Details) -> str:
     whose = "an unknown account" if subject == "?" else subject
     rest = "; further ones are not logged for up to 15 minutes" if details.get("is_last") else ""
@@ -293,6 +305,13 @@ PHRASES: Mapping[str, Callable[[str, Details], str]] = {
     "submission.hold_back": _plain("unpublished {subject} until an organiser allows it again"),
     "submission.allow_publishing": _restored("allowed {subject} to be published again"),
     "submission.fail": _plain("marked {subject} as failed and gave the quota back"),
+    "team.create": _plain("founded the team “{team}”"),
+    "team.rename": _plain("renamed the team “{from}” to “{to}”"),
+    "team.invite": _invited_to_team,
+    "team.join": _joined_team,
+    "team.leave": _plain("left the team “{team}”"),
+    "team.remove": _plain("removed {person} from the team “{team}”"),
+    "team.set_role": _plain("made {person} {role} of the team “{team}”"),
     "token.create": _plain("created the API token “{label}” with the scopes {scopes}"),
     "token.revoke": _plain("revoked the API token “{label}”"),
     "user.register": _plain("registered"),

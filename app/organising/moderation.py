@@ -148,7 +148,7 @@ def unpublish(
         NotFoundError, ForbiddenError: it is neither the person's own nor of a challenge that the person organises.
         InvalidInputError, ConflictError: as `hold_back`.
     """
-    if queries.get_for(session, submission_id, user).user_id == user.id:
+    if queries.is_own(session, queries.get_for(session, submission_id, user), user):
         return publishing.unpublish(session, submission_id=submission_id, user=user, competitions=competitions)
     if competitions is not None:
         raise InvalidInputError({"competitions": "Organisers can only unpublish a submission as a whole."})

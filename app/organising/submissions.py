@@ -116,6 +116,7 @@ def page_of_submissions(
         .options(
             joinedload(Submission.challenge).selectinload(Challenge.phases),
             joinedload(Submission.method),
+            joinedload(Submission.team),
             joinedload(Submission.user),
             selectinload(Submission.entries),
         )
@@ -217,7 +218,7 @@ def _has_copies() -> ColumnElement[bool]:
     other = aliased(Submission)
     return exists().where(
         other.challenge_id == Submission.challenge_id,
-        other.user_id != Submission.user_id,
+        other.team_id != Submission.team_id,
         ~other.is_rehearsal,
         ~Submission.is_rehearsal,
         or_(other.archive_sha256 == Submission.archive_sha256, other.columns_sha256 == Submission.columns_sha256),

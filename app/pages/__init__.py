@@ -18,6 +18,7 @@ from vocboard.app.pages import (
     signing_in,
     submissions,
     submit,
+    teams,
 )
 
 # Routes are tried in this order: what is requested most comes first.
@@ -32,6 +33,7 @@ _PARTS = (
     submit,
     submissions,
     methods,
+    teams,
     account,
     second_factor,
     notifications,

@@ -337,7 +337,7 @@ def _same(entry: Entry, other: Entry, declaration: Declaration) -> bool:
 
 def title_of(row: BoardRow) -> str:
     """Return whom a row is of, on one line."""
-    text = " · ".join(filter(None, (row.contributors, row.affiliation)))
+    text = " · ".join(filter(None, (row.team, row.contributors, row.affiliation)))
     return text if len(text) <= MAX_TITLE_LENGTH else f"{text[:MAX_TITLE_LENGTH]}…"
 
 

@@ -315,5 +315,5 @@ def _identifiers(texts: Sequence[str]) -> tuple[uuid.UUID, ...]:
 
 def _matches(board: Board, place: int, text: str) -> bool:
     entry = board.rows.entries[place]
-    searched = f"{entry.method} {entry.contributors} {entry.affiliation}".casefold()
+    searched = f"{entry.method} {entry.team} {entry.contributors} {entry.affiliation}".casefold()
     return all(word in searched for word in text.casefold().split())

@@ -78,7 +78,7 @@ class SubmissionPage:
         user = self.user
         with self.database.reading() as session:
             submission = queries.get_for(session, self.submission_id, user)
-            own = user is not None and submission.user_id == user.id
+            own = queries.is_own(session, submission, user)
             organised = queries.is_organised_by(session, submission, user)
             shown = queries.visible_competitions(session, submission, user)
             competitions = challenges.edition_of(submission.challenge).competitions
@@ -189,7 +189,7 @@ def publish(page: UsersPage, chosen: ChosenCompetitions, replace: Annotated[bool
 def unpublish(page: UsersPage, user: SignedIn, chosen: ChosenCompetitions, reason: Reason = "") -> Response:
     """Remove the result from the leaderboards: temporarily if it is the user's own, otherwise permanently."""
     with page.database.reading() as session:
-        is_own = queries.get_for(session, page.submission_id, user).user_id == user.id
+        is_own = queries.is_own(session, queries.get_for(session, page.submission_id, user), user)
     change = partial(moderation.unpublish, competitions=chosen)
     return page.act(change, done="unpublished" if is_own else "held-back", reason=reason)
 

@@ -154,6 +154,8 @@ FIELD_LABELS = {
     "leaderboard_from": "Leaderboard visible from",
     "min_account_days": "Minimum age of accounts, in days",
     "anonymous_until": "Anonymous until",
+    "team_size": "Largest team",
+    "teams_until": "Teams can change until",
     "overall_rank": "Rank over all leaderboards",
     "ladder_percent": "Ladder mechanism",
     "ladder_step": "Ladder mechanism",

@@ -12,7 +12,7 @@ from vocboard.app.audit import service as audit
 from vocboard.app.challenges.phases import require_not_archived
 from vocboard.app.errors import ConflictError, ForbiddenError, InvalidInputError
 from vocboard.app.forms import FieldChecks, checked_link, no_such_field
-from vocboard.app.participating.locking import locked_own
+from vocboard.app.participating.locking import locked_own, require_own
 from vocboard.app.submissions import queries
 from vocboard.app.submissions.forms import (
     MAX_AFFILIATION_LENGTH,
@@ -41,8 +41,7 @@ def get_to_change(session: Session, submission_id: uuid.UUID, user: User) -> Sub
         NotFoundError, ForbiddenError: it is not the user's own submission.
     """
     submission = queries.get_for(session, submission_id, user)
-    if submission.user_id != user.id:
-        raise ForbiddenError("Only the owner of a submission can change it.")
+    require_own(session, submission, user, what="change a submission")
     return submission
 
 
@@ -100,8 +99,8 @@ def describe(session: Session, *, submission_id: uuid.UUID, user: User, changes:
 
 
 def _require_free(session: Session, submission: Submission, name: str) -> None:
-    of_person = select(Method.id).where(Method.challenge_id == submission.challenge_id, Method.name == name)
-    if session.scalar(of_person.where(Method.user_id == submission.user_id)) is not None:
+    of_team = select(Method.id).where(Method.team_id == submission.team_id, Method.name == name)
+    if session.scalar(of_team) is not None:
         raise InvalidInputError({"method_name": "You have another method of this name in the challenge."})
 
 

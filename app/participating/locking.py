@@ -1,7 +1,8 @@
 """Submissions locked against other changes to the end of a transaction: the first thing that every change does.
 
-Everything is locked in one order, to avoid deadlocks: people by id, the challenge, its frozen leaderboards, submissions
-by id, their methods. The revision of the leaderboards is last (`migrations.leaderboard_revisions`).
+Everything is locked in one order, to avoid deadlocks: people by id, teams by id, the challenge, its frozen
+leaderboards, submissions by id, their methods. The revision of the leaderboards is last
+(`migrations.leaderboard_revisions`).
 """
 
 import uuid
@@ -86,18 +87,23 @@ def refresh_entries(session: Session, submission: Submission) -> None:
 def locked_own(
     session: Session, submission_id: uuid.UUID, user: User, *, what: str, with_person: bool = False
 ) -> Submission:
-    """Return the person's own submission.
+    """Return a submission of the person's team.
 
     Args:
-        what: what only the owner can do, such as `publish a submission`.
+        what: what only its team can do, such as `publish a submission`.
 
     Raises:
-        NotFoundError, ForbiddenError: it is not the person's own.
+        NotFoundError, ForbiddenError: it is not of the person's team.
     """
     submission = locked(session, submission_id, user, with_person=with_person)
-    if submission.user_id != user.id:
-        raise ForbiddenError(f"Only the owner can {what}.")
+    require_own(session, submission, user, what=what)
     return submission
+
+
+def require_own(session: Session, submission: Submission, user: User, *, what: str) -> None:
+    """Raise `ForbiddenError` if a submission is not of the person's team."""
+    if not queries.is_own(session, submission, user):
+        raise ForbiddenError(f"Only the owner can {what}.")
 
 
 def locked_as_organiser(session: Session, submission_id: uuid.UUID, user: User) -> Submission:

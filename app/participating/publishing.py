@@ -11,7 +11,7 @@ from sqlalchemy.orm import Session, joinedload, selectinload
 from vocboard.app.accounts.models import User
 from vocboard.app.audit import service as audit
 from vocboard.app.challenges import queries as challenge_queries
-from vocboard.app.challenges.bans import ban_from, require_not_banned
+from vocboard.app.challenges.bans import ban_from
 from vocboard.app.challenges.phases import (
     require_not_archived,
 )
@@ -25,6 +25,7 @@ from vocboard.app.leaderboards import freezing
 from vocboard.app.participating.locking import lock_person, locked_own, refresh_entries
 from vocboard.app.submissions import queries
 from vocboard.app.submissions.models import State, Submission
+from vocboard.app.teams.queries import require_none_banned
 
 
 def publish(
@@ -55,7 +56,7 @@ def publish(
     if set(keys) <= set(submission.published_competitions):
         return submission
     _require_publishable(submission)
-    require_not_banned(session, user_id=user.id, challenge_id=submission.challenge_id)
+    require_none_banned(session, challenge_id=submission.challenge_id, user=user)
     _lock_method(session, submission)
     _require_not_disqualified_elsewhere(session, submission)
     others = queries.published_competitors(session, submission, keys)
@@ -136,13 +137,13 @@ def _require_publishable(submission: Submission) -> None:
 
 
 def _lock_other_results(session: Session, submission_id: uuid.UUID, user: User) -> None:
-    """Lock what has to be locked before several submissions of a person change: the person, then the challenge.
+    """Lock what has to be locked before several submissions of a team change: the person, then the challenge.
 
     A re-score that is applied changes many submissions in any order, and locks the challenge first.
     """
     submission = queries.get_for(session, submission_id, user)
-    if submission.user_id == user.id:
-        lock_person(session, user.id)
+    if queries.is_own(session, submission, user):
+        lock_person(session, submission.user_id)
         challenge_queries.challenge_as_it_is(session, submission.challenge_id)
 
 

@@ -13,9 +13,9 @@ from vocboard.app.challenges.phases import (
     require_not_archived,
 )
 from vocboard.app.database import now
-from vocboard.app.errors import ConflictError, ForbiddenError
+from vocboard.app.errors import ConflictError
 from vocboard.app.leaderboards import freezing
-from vocboard.app.participating.locking import locked_own
+from vocboard.app.participating.locking import locked_own, require_own
 from vocboard.app.submissions import queries, queue
 from vocboard.app.submissions.models import State, Submission
 
@@ -84,8 +84,7 @@ def consequences(
         ConflictError: it cannot be withdrawn.
     """
     submission = queries.get_for(session, submission_id, user)
-    if submission.user_id != user.id:
-        raise ForbiddenError("Only the owner can withdraw a submission.")
+    require_own(session, submission, user, what="withdraw a submission")
     require_not_archived(submission.challenge)
     if submission.state in FINAL:
         raise ConflictError(f"The submission is already {submission.state}.")

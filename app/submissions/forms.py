@@ -19,6 +19,7 @@ from vocboard.app.challenges.models import Challenge
 from vocboard.app.errors import InvalidInputError
 from vocboard.app.forms import FieldChecks, cleaned
 from vocboard.app.submissions.models import Declared, FlickrImages, Method, State, Submission
+from vocboard.app.teams.queries import teams_of
 from vocboard.evaluator.declarations import BUILT_IN, FLICKR_IMAGES, TRAINING_ANNOTATION, TRAINING_DATA
 from vocboard.evaluator.editions import Competition, Declaration, DeclarationKind, Edition
 from vocboard.evaluator.image_hashes import HashListError, parse_list
@@ -307,7 +308,7 @@ class PreviousAnswers:
     Attributes:
         fields: by name; those of the person's account if nothing was submitted yet.
         method: the name of the method whose answers these are; None if they are not of this challenge.
-        methods: the names of the person's methods in the challenge, the latest first.
+        methods: the names of the team's methods in the challenge, the latest first.
     """
 
     fields: dict[str, Any]
@@ -326,7 +327,8 @@ class Names:
 def previous_names(session: Session, *, user: User, challenge: Challenge) -> Names:
     """Return the names that a submission has if it gives none.
 
-    They are those of the person's last submission to the challenge, or else to any challenge, or else of the account.
+    They are those of the last submission of the team to the challenge, or else of the person's teams to any challenge,
+    or else of the account.
     """
     latest = _latest(session, user, challenge) or _latest(session, user)
     if latest is None:
@@ -335,10 +337,10 @@ def previous_names(session: Session, *, user: User, challenge: Challenge) -> Nam
 
 
 def _latest(session: Session, user: User, challenge: Challenge | None = None) -> Submission | None:
-    """Return the person's last submission that was not withdrawn, to one or any challenge."""
+    """Return the last submission of the person's teams that was not withdrawn, to one or any challenge."""
     latest = (
         select(Submission)
-        .where(Submission.user_id == user.id, Submission.state != State.WITHDRAWN)
+        .where(Submission.team_id.in_(teams_of(user)), Submission.state != State.WITHDRAWN)
         .order_by(Submission.created_at.desc(), Submission.id.desc())
         .options(joinedload(Submission.method))
         .limit(1)
@@ -360,7 +362,7 @@ def previous_answers(session: Session, *, user: User, challenge: Challenge) -> P
         return PreviousAnswers(fields)
     methods = session.scalars(
         select(Method.name)
-        .where(Method.user_id == user.id, Method.challenge_id == challenge.id)
+        .where(Method.team_id.in_(teams_of(user)), Method.challenge_id == challenge.id)
         .order_by(Method.created_at.desc(), Method.id)
         .limit(_MAX_METHODS)
     ).all()

@@ -13,6 +13,7 @@ from sqlalchemy.orm import Mapped, deferred, mapped_column, relationship
 from vocboard.app.accounts.models import User
 from vocboard.app.challenges.models import Challenge
 from vocboard.app.database import Base, CreatedAt, Identifier, now, text_enum
+from vocboard.app.teams.models import Team
 from vocboard.evaluator.declarations import (
     FLICKR_IMAGES,
     TRAINING_ANNOTATION,
@@ -75,15 +76,15 @@ class Declared:
 
 
 class Method(Base):
-    """A participant's method: one row of a leaderboard. The same method with other parameters is not a new method."""
+    """A team's method: one row of a leaderboard. The same method with other parameters is not a new method."""
 
     __tablename__ = "methods"
-    __table_args__ = (UniqueConstraint("challenge_id", "user_id", "name"),)
+    __table_args__ = (UniqueConstraint("team_id", "name"),)
 
     id: Mapped[Identifier]
     created_at: Mapped[CreatedAt]
-    challenge_id: Mapped[uuid.UUID] = mapped_column(ForeignKey("challenges.id", ondelete="CASCADE"))
-    user_id: Mapped[uuid.UUID] = mapped_column(ForeignKey("users.id", ondelete="CASCADE"), index=True)
+    challenge_id: Mapped[uuid.UUID] = mapped_column(ForeignKey("challenges.id", ondelete="CASCADE"), index=True)
+    team_id: Mapped[uuid.UUID] = mapped_column(ForeignKey("teams.id"))
     name: Mapped[str] = mapped_column(String(100))
     paper_url: Mapped[str] = mapped_column(String(500), default="")
     code_url: Mapped[str] = mapped_column(String(500), default="")
@@ -98,6 +99,7 @@ class Submission(Base):
     __table_args__ = (
         Index("ix_submissions_queue", "state", "queued_at"),
         Index("ix_submissions_user_challenge", "user_id", "challenge_id", "created_at"),
+        Index("ix_submissions_team", "team_id", "created_at"),
         # Few submissions are published; index only those.
         Index(
             "ix_submissions_published",
@@ -112,7 +114,8 @@ class Submission(Base):
     began_at: Mapped[datetime] = mapped_column(default=now)  # when its upload began, which is what deadlines ask
     challenge_id: Mapped[uuid.UUID] = mapped_column(ForeignKey("challenges.id", ondelete="CASCADE"), index=True)
     phase_id: Mapped[uuid.UUID] = mapped_column(ForeignKey("phases.id"), index=True)
-    user_id: Mapped[uuid.UUID] = mapped_column(ForeignKey("users.id"))
+    user_id: Mapped[uuid.UUID] = mapped_column(ForeignKey("users.id"))  # who has made it
+    team_id: Mapped[uuid.UUID] = mapped_column(ForeignKey("teams.id"))  # whose it is: also its method's
     method_id: Mapped[uuid.UUID] = mapped_column(ForeignKey("methods.id"), index=True)
 
     description: Mapped[str] = mapped_column(Text, default="")
@@ -157,8 +160,10 @@ class Submission(Base):
     anonymous_token_hash: Mapped[bytes | None] = mapped_column(unique=True)
 
     user: Mapped[User] = relationship(lazy="raise")
+    team: Mapped[Team] = relationship(lazy="raise")
     method: Mapped[Method] = relationship(lazy="raise")
     challenge: Mapped[Challenge] = relationship(lazy="raise")
+    people: Mapped[list["SubmissionPerson"]] = relationship(lazy="raise", cascade="all, delete-orphan")
     entries: Mapped[list["SubmissionEntry"]] = relationship(
         lazy="raise", order_by="SubmissionEntry.position", cascade="all, delete-orphan"
     )
@@ -191,6 +196,18 @@ class Submission(Base):
         """Whether the method was trained on images from flickr; None if that is not declared."""
         value = self.declared.value(FLICKR_IMAGES)
         return None if value is None else FlickrImages(str(value))
+
+
+class SubmissionPerson(Base):
+    """A person whom a submission counts for: everybody who was in the team when it was made.
+
+    So nobody gets further submissions, or another answer of the Ladder mechanism, by joining or leaving a team.
+    """
+
+    __tablename__ = "submission_people"
+
+    submission_id: Mapped[uuid.UUID] = mapped_column(ForeignKey("submissions.id", ondelete="CASCADE"), primary_key=True)
+    user_id: Mapped[uuid.UUID] = mapped_column(ForeignKey("users.id", ondelete="CASCADE"), primary_key=True, index=True)
 
 
 class SubmissionEntry(Base):

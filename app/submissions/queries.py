@@ -15,14 +15,15 @@ from vocboard.app.challenges.queries import organised_by, organises
 from vocboard.app.database import now
 from vocboard.app.errors import ConflictError, NotFoundError
 from vocboard.app.paging import PER_PAGE, Page, paginate
-from vocboard.app.submissions.models import Method, State, Submission, SubmissionEntry
+from vocboard.app.submissions.models import Method, State, Submission, SubmissionEntry, SubmissionPerson
+from vocboard.app.teams.queries import is_member, teams_of
 from vocboard.evaluator.editions import Edition
 
 MAX_COPIES = 20  # that are listed
 
 
 class IdenticalArchiveError(ConflictError):
-    """The person has submitted the same archive before; nothing forbids to do it again.
+    """The person or the team has submitted the same archive before; nothing forbids to do it again.
 
     Args:
         earlier: that submission.
@@ -41,7 +42,7 @@ class IdenticalArchiveError(ConflictError):
 def get_for(session: Session, submission_id: uuid.UUID, viewer: User | None) -> Submission:
     """Return a submission with its method, user, challenge (with phases) and entries.
 
-    Its owner, the challenge's organisers and administrators see every submission. Everyone who sees the challenge sees
+    Its team, the challenge's organisers and administrators see every submission. Everyone who sees the challenge sees
     published ones, unless the phase's leaderboards are still hidden or anonymous.
 
     Raises:
@@ -55,9 +56,13 @@ def get_for(session: Session, submission_id: uuid.UUID, viewer: User | None) -> 
 
 
 def is_managed_by(session: Session, submission: Submission, viewer: User | None) -> bool:
-    """Whether the viewer manages the submission: its owner, an organiser of its challenge, or an administrator."""
-    is_own = viewer is not None and submission.user_id == viewer.id
-    return is_own or organises(session, viewer, submission.challenge_id)
+    """Whether the viewer manages the submission: in its team, an organiser of its challenge, or an administrator."""
+    return is_own(session, submission, viewer) or organises(session, viewer, submission.challenge_id)
+
+
+def is_own(session: Session, submission: Submission, viewer: User | None) -> bool:
+    """Whether a submission is of the viewer's team; of a person alone, whether it is the viewer's."""
+    return is_member(session, submission.team_id, viewer)
 
 
 def is_organised_by(session: Session, submission: Submission, viewer: User | None) -> bool:
@@ -103,13 +108,13 @@ def mine(
     page: int = 1,
     per_page: int = PER_PAGE,
 ) -> Page[Submission]:
-    """Return the user's own submissions, newest first.
+    """Return the submissions of the user's teams, newest first.
 
     Args:
         challenge: slug of the only challenge whose submissions are wanted.
         archive_sha256: of the only archive that is wanted.
     """
-    query = complete().where(Submission.user_id == user.id)
+    query = complete().where(Submission.team_id.in_(teams_of(user)))
     if challenge is not None:
         query = query.where(Challenge.slug == challenge)
     if archive_sha256 is not None:
@@ -118,9 +123,9 @@ def mine(
 
 
 def identical_to(session: Session, *, user: User, phase_id: uuid.UUID, sha256: str) -> Submission | None:
-    """Return the user's latest submission of the same archive to a phase; withdrawn and failed ones do not count."""
+    """Return the team's latest submission of the same archive to a phase; withdrawn and failed ones do not count."""
     query = complete().where(
-        Submission.user_id == user.id,
+        Submission.team_id.in_(teams_of(user)),
         Submission.phase_id == phase_id,
         Submission.archive_sha256 == sha256,
         Submission.state.not_in((State.WITHDRAWN, State.FAILED)),
@@ -144,10 +149,10 @@ def edition_of_submission(submission: Submission) -> Edition:
 
 
 def disqualified_twin(session: Session, submission: Submission) -> Submission | None:
-    """Return a disqualified submission to the challenge of the same method, or of the same person and content."""
+    """Return a disqualified submission to the challenge of the same method, or of the same team and content."""
     is_same = or_(
         Submission.method_id == submission.method_id,
-        and_(Submission.user_id == submission.user_id, has_same_content(submission)),
+        and_(Submission.team_id == submission.team_id, has_same_content(submission)),
     )
     query = (
         select(Submission)
@@ -172,7 +177,7 @@ def has_same_content(submission: Submission) -> ColumnElement[bool]:
 
 
 def copies_of(session: Session, submission: Submission) -> Sequence[Submission]:
-    """Return submissions of other people to the challenge with the same content, with person and method.
+    """Return submissions of other teams to the challenge with the same content, with person and method.
 
     Rehearsals have none, and are none: organisers often rehearse with somebody else's archive.
     """
@@ -182,7 +187,7 @@ def copies_of(session: Session, submission: Submission) -> Sequence[Submission]:
         select(Submission)
         .where(
             Submission.challenge_id == submission.challenge_id,
-            Submission.user_id != submission.user_id,
+            Submission.team_id != submission.team_id,
             ~Submission.is_rehearsal,
             has_same_content(submission),
         )
@@ -210,7 +215,7 @@ def hash_of(token: str) -> bytes:
 
 
 def complete() -> Select[Submission]:
-    """Return the query of submissions with their method, user, challenge (with phases) and entries."""
+    """Return the query of submissions with their method, team, user, challenge (with phases) and entries."""
     return (
         select(Submission)
         .join(Submission.challenge)
@@ -219,6 +224,7 @@ def complete() -> Select[Submission]:
             contains_eager(Submission.challenge).selectinload(Challenge.phases),
             joinedload(Submission.method),
             joinedload(Submission.user),
+            joinedload(Submission.team),
             selectinload(Submission.entries),
         )
     )
@@ -240,7 +246,7 @@ def visible_to(viewer: User | None) -> ColumnElement[bool]:
     )
     if viewer is None:
         return is_published
-    return or_(is_published, Submission.user_id == viewer.id, organised_by(viewer))
+    return or_(is_published, Submission.team_id.in_(teams_of(viewer)), organised_by(viewer))
 
 
 def _has_come(date: InstrumentedAttribute[datetime | None]) -> ColumnElement[bool]:
@@ -342,9 +348,10 @@ def has_submissions(session: Session, phase_id: uuid.UUID) -> bool:
 
 
 def has_scored(session: Session, phase_ids: Sequence[uuid.UUID], user_id: uuid.UUID) -> bool:
-    """Whether a person has a scored submission in one of these phases."""
+    """Whether a person has, alone or in a team, a scored submission in one of these phases."""
+    of_person = select(SubmissionPerson.submission_id).where(SubmissionPerson.user_id == user_id)
     query = select(Submission.id).where(
-        Submission.user_id == user_id,
+        Submission.id.in_(of_person),
         Submission.phase_id.in_(phase_ids),
         Submission.state == State.SCORED,
         Submission.is_rehearsal.is_(False),

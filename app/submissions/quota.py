@@ -19,7 +19,8 @@ from vocboard.app.challenges.phase_people import extra_quota
 from vocboard.app.challenges.phases import Phase, edition_of_phase, phases_of
 from vocboard.app.challenges.rules import PhaseRules
 from vocboard.app.errors import ConflictError, LimitedError
-from vocboard.app.submissions.models import Submission, SubmissionEntry
+from vocboard.app.submissions.models import Submission, SubmissionEntry, SubmissionPerson
+from vocboard.app.teams.queries import people_with
 from vocboard.evaluator.editions import Competition
 
 _UNITS = (("days", timedelta(days=1)), ("hours", timedelta(hours=1)), ("minutes", timedelta(minutes=1)))
@@ -92,7 +93,7 @@ _COUNTS = and_(Submission.quota_returned_at.is_(None), Submission.is_rehearsal.i
 
 @dataclass(frozen=True, slots=True)
 class Quota:
-    """A person's quota in one competition.
+    """The quota of a person, with the person's team, in one competition.
 
     Attributes:
         used: number of submissions that currently count, also in competitions that share the quota.
@@ -127,9 +128,9 @@ def quotas(
     competitions: Iterable[str] | None = None,
     now: datetime,
 ) -> Mapping[str, Quota]:
-    """Return the person's quota in each of the competitions (by default, all of the phase), by key."""
-    counted = _counted(session, user.id, challenge, phase, now)
-    allowed = phase.rules.quota_count + extra_quota(session, phase, user, at=now)
+    """Return the quota of the person's team in each of the competitions (by default, all of the phase), by key."""
+    people = people_with(session, challenge.id, user)
+    counted, allowed = _counted(session, people, challenge, phase, now), _allowed(session, people, phase, now)
     keys = phase.competitions if competitions is None else competitions
     return {key: _quota(counted[key], allowed, phase) for key in keys}
 
@@ -139,14 +140,14 @@ def check_quota(
 ) -> None:
     """Check that one submission may enter all of the competitions.
 
-    The result is only reliable while the caller holds the person's lock (see `app.intake.submitting.submit`).
+    The result is only reliable while the caller holds the team's lock (see `app.intake.submitting.submit`).
 
     Raises:
         LimitedError: the quota of any of them is used up, or would be exceeded by those that count together.
         ConflictError: the submission enters more of these than the whole quota.
     """
-    counted = _counted(session, user.id, challenge, phase, now)
-    allowed = phase.rules.quota_count + extra_quota(session, phase, user, at=now)
+    people = people_with(session, challenge.id, user)
+    counted, allowed = _counted(session, people, challenge, phase, now), _allowed(session, people, phase, now)
     together, entered = _counted_together(challenge, phase), defaultdict[str, list[str]](list)
     for key in competitions:
         entered[together(key)].append(key)
@@ -177,6 +178,8 @@ def check_any_quota_left(session: Session, *, user: User, challenge: Challenge, 
 def use_of_everyone(session: Session, challenge: Challenge, *, now: datetime) -> Mapping[uuid.UUID, Use]:
     """Return what each person has used of the quota, by the person's id; without people who have used none.
 
+    A submission of a team counts for everybody who was in it.
+
     Args:
         challenge: with its phases.
     """
@@ -185,9 +188,10 @@ def use_of_everyone(session: Session, challenge: Challenge, *, now: datetime) ->
         for phase in phases_of(challenge)
     ]
     rows = session.execute(
-        select(Submission.user_id, func.count(), func.count().filter(or_(*in_period)))
+        select(SubmissionPerson.user_id, func.count(), func.count().filter(or_(*in_period)))
+        .join(Submission, Submission.id == SubmissionPerson.submission_id)
         .where(Submission.challenge_id == challenge.id, _COUNTS)
-        .group_by(Submission.user_id)
+        .group_by(SubmissionPerson.user_id)
     )
     return {user_id: Use(counted, counted_now) for user_id, counted, counted_now in rows}
 
@@ -202,18 +206,26 @@ def _counted_together(challenge: Challenge, phase: Phase) -> Callable[[str], str
     return lambda key: counted_together(phase.rules, known[key]) if key in known else key
 
 
+def _allowed(session: Session, people: Sequence[User], phase: Phase, now: datetime) -> int:
+    """Return how many submissions may count for a team: the phase's quota, and the largest extra quota of a member."""
+    return phase.rules.quota_count + max(extra_quota(session, phase, person, at=now) for person in people)
+
+
 def _counted(
-    session: Session, user_id: uuid.UUID, challenge: Challenge, phase: Phase, now: datetime
+    session: Session, people: Sequence[User], challenge: Challenge, phase: Phase, now: datetime
 ) -> defaultdict[str, list[datetime]]:
-    """Return the times of the submissions that count, newest first, by competition.
+    """Return the times of the submissions that count for any of these people, newest first, by competition.
 
     A submission counts once for each competition that it enters, there and in those that count together with it.
     """
+    of_people = select(SubmissionPerson.submission_id).where(
+        SubmissionPerson.user_id.in_([person.id for person in people])
+    )
     rows = session.execute(
         select(SubmissionEntry.competition, Submission.created_at)
         .join(Submission, Submission.id == SubmissionEntry.submission_id)
         .where(
-            Submission.user_id == user_id,
+            Submission.id.in_(of_people),
             Submission.phase_id == phase.id,
             Submission.created_at > counts_after(phase.rules, now),
             _COUNTS,

@@ -32,7 +32,9 @@ from vocboard.app.database import Database, now
 from vocboard.app.evaluations.models import CompetitionResult, ConfusionShares, Curve, Evaluation, Measure
 from vocboard.app.leaderboards import freezing
 from vocboard.app.storage.archives import ArchiveStore, DamagedArchiveError
-from vocboard.app.submissions.models import State, Submission
+from vocboard.app.submissions.models import State, Submission, SubmissionPerson
+from vocboard.app.teams.models import Team, TeamMember
+from vocboard.app.teams.queries import people_by_team
 from vocboard.app.transfer import records, tar
 from vocboard.app.transfer.exporting_phases import further_phases, ground_truth_versions, write_phases
 from vocboard.app.transfer.files import README, write_lines, write_log, write_people
@@ -48,6 +50,7 @@ from vocboard.app.transfer.records import (
     Person,
     ResultRecord,
     SubmissionRecord,
+    TeamRecord,
 )
 from vocboard.evaluator.version import VERSION
 
@@ -216,12 +219,20 @@ def _header(session: Session, challenge: Challenge, truth: GroundTruthVersion | 
         vocboard=VERSION,
         exported_at=now(),
         **same_fields(Header, challenge) | {"label_key": challenge.label_key.hex()},
+        teams=_teams(session, challenge.id),
         edition_versions=_edition_versions(session, challenge),
         rules=rules_of(challenge),
         phases=further_phases(session, challenge),
         ground_truth_version=truth.number if truth else None,
         ground_truth_versions=ground_truth_versions(session, challenge),
     )
+
+
+def _teams(session: Session, challenge_id: uuid.UUID) -> list[TeamRecord]:
+    named = session.scalars(select(Team).where(Team.challenge_id == challenge_id, Team.name != "").order_by(Team.name))
+    teams = named.all()
+    people = people_by_team(session, [team.id for team in teams])
+    return [TeamRecord(id=one.id, name=one.name, members=[each.id for each in people[one.id]]) for one in teams]
 
 
 def _edition_versions(session: Session, challenge: Challenge) -> list[EditionRecord]:
@@ -240,7 +251,12 @@ def _submissions(session: Session, challenge: Challenge, archives: Container[str
         query = (
             select(Submission)
             .where(Submission.id.in_(ids[first : first + AT_ONCE]))
-            .options(joinedload(Submission.method), selectinload(Submission.entries))
+            .options(
+                joinedload(Submission.method),
+                joinedload(Submission.team),
+                selectinload(Submission.people),
+                selectinload(Submission.entries),
+            )
             .order_by(Submission.created_at, Submission.id)
         )
         found = session.scalars(query).all()
@@ -264,6 +280,8 @@ def _submission(
         **same_fields(SubmissionRecord, one) | {"has_archive": one.has_archive and one.archive_sha256 in archives},
         phase=phase,
         person=one.user_id,
+        team=one.team_id if one.team.name else None,
+        people=[person.user_id for person in one.people],
         method=one.method.name,
         paper_url=one.method.paper_url,
         code_url=one.method.code_url,
@@ -325,9 +343,18 @@ def _people(session: Session, challenge_id: uuid.UUID) -> list[Person]:
     is_organiser = exists().where(
         ChallengeOrganiser.challenge_id == challenge_id, ChallengeOrganiser.user_id == User.id
     )
-    has_submitted = exists().where(Submission.challenge_id == challenge_id, Submission.user_id == User.id)
+    has_submitted = exists().where(
+        Submission.challenge_id == challenge_id,
+        SubmissionPerson.submission_id == Submission.id,
+        SubmissionPerson.user_id == User.id,
+    )
+    is_member = exists().where(TeamMember.challenge_id == challenge_id, TeamMember.user_id == User.id)
     is_banned = exists().where(Ban.challenge_id == challenge_id, Ban.user_id == User.id)
-    query = select(User, is_organiser).where(is_organiser | has_submitted | is_banned).order_by(User.name, User.id)
+    query = (
+        select(User, is_organiser)
+        .where(is_organiser | has_submitted | is_member | is_banned)
+        .order_by(User.name, User.id)
+    )
     return [
         Person(**same_fields(Person, user), is_organiser=bool(organises)) for user, organises in session.execute(query)
     ]

@@ -173,6 +173,7 @@ def _add_results(session: Session, here: Session, path: Path, contents: Contents
     people = add_people(session, path)
     versions = add_ground_truth_versions(session, new.id, new.phases, contents.header.ground_truth_versions)
     importer = SubmissionImporter(session, new.id, new.phases, people, versions, is_taken)
+    importer.add_teams(contents.header.teams)
     ids = {one.id: importer.add(one) for one in reading.lines_of(path, records.SUBMISSIONS, SubmissionRecord)}
     for event in reading.lines_of(path, records.LOG, EventRecord):
         elsewhere = {"at": event.created_at, "who": event.who, "text": event.text, "action": event.action}

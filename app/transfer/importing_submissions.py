@@ -2,7 +2,7 @@
 
 import uuid
 from collections import defaultdict
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -11,9 +11,10 @@ from sqlalchemy.orm import Session
 
 from vocboard.app.database import Base, now
 from vocboard.app.evaluations.models import ClassScore, CompetitionResult, ConfusionShares, Curve, Evaluation, Measure
-from vocboard.app.submissions.models import Method, State, Submission, SubmissionEntry
+from vocboard.app.submissions.models import Method, State, Submission, SubmissionEntry, SubmissionPerson
+from vocboard.app.teams.models import Team, TeamMember, TeamRole
 from vocboard.app.transfer.importing_phases import ScoredWith
-from vocboard.app.transfer.records import EvaluationRecord, SubmissionRecord
+from vocboard.app.transfer.records import EvaluationRecord, SubmissionRecord, TeamRecord
 
 WAITING = frozenset({State.QUEUED, State.EVALUATING})
 NOT_EVALUATED = "This submission had not been evaluated when its challenge was exported."
@@ -30,7 +31,9 @@ class SubmissionImporter:
         people: ids of accounts, by the ids of people in the archive.
         versions: what evaluations refer to.
         is_taken: whether there is a submission with this id here.
-        methods: ids of methods, by account and name.
+        members: people in the archive who are in a team here.
+        teams: ids of teams, by their ids in the archive, and of people who take part alone by theirs.
+        methods: ids of methods, by team and name.
     """
 
     session: Session
@@ -39,7 +42,32 @@ class SubmissionImporter:
     people: Mapping[uuid.UUID, uuid.UUID]
     versions: ScoredWith
     is_taken: Callable[[uuid.UUID], bool]
+    members: set[uuid.UUID] = field(default_factory=set)
+    teams: dict[uuid.UUID, uuid.UUID] = field(default_factory=dict)
     methods: dict[tuple[uuid.UUID, str], uuid.UUID] = field(default_factory=dict)
+
+    def add_teams(self, teams: Sequence[TeamRecord]) -> None:
+        """Add the named teams; the others come with their submissions."""
+        for one in teams:
+            self._add_team(one.id, one.name, [person for person in one.members if person in self.people])
+
+    def _add_team(self, key: uuid.UUID, name: str, members: Sequence[uuid.UUID]) -> uuid.UUID:
+        team_id = self.teams[key] = uuid.uuid4()
+        self.session.execute(
+            insert(Team).values(id=team_id, created_at=now(), challenge_id=self.challenge_id, name=name)
+        )
+        for position, person in enumerate(members):
+            role = TeamRole.MEMBER if position else TeamRole.OWNER
+            member = {"challenge_id": self.challenge_id, "user_id": self.people[person], "team_id": team_id}
+            self.session.execute(insert(TeamMember).values(**member, role=role, joined_at=now()))
+        self.members.update(members)
+        return team_id
+
+    def _team(self, one: SubmissionRecord) -> uuid.UUID:
+        key = one.team or one.person
+        if key in self.teams:
+            return self.teams[key]
+        return self._add_team(key, "", [] if one.person in self.members else [one.person])
 
     def add(self, one: SubmissionRecord) -> uuid.UUID:
         """Add a submission with its scores, and return its id here."""
@@ -52,11 +80,11 @@ class SubmissionImporter:
             _add_evaluation(self.session, submission_id, scoring_id, one.archive_sha256, one.evaluation)
         return submission_id
 
-    def _method(self, user_id: uuid.UUID, one: SubmissionRecord) -> uuid.UUID:
-        key = user_id, one.method
+    def _method(self, team_id: uuid.UUID, one: SubmissionRecord) -> uuid.UUID:
+        key = team_id, one.method
         if key not in self.methods:
             self.methods[key] = uuid.uuid4()
-            values = {"id": self.methods[key], "challenge_id": self.challenge_id, "user_id": user_id}
+            values = {"id": self.methods[key], "challenge_id": self.challenge_id, "team_id": team_id}
             self.session.execute(insert(Method).values(**values, **self._described(one)))
         return self.methods[key]
 
@@ -74,6 +102,7 @@ class SubmissionImporter:
         same = {name: getattr(one, name) for name in SubmissionRecord.model_fields if name in columns}
         if one.state is State.DISQUALIFIED and one.disqualified_at is None:  # as in format 3 and before
             same["disqualified_at"] = now()
+        team_id = self._team(one)
         self.session.execute(
             insert(Submission).values(
                 same
@@ -83,7 +112,8 @@ class SubmissionImporter:
                     "challenge_id": self.challenge_id,
                     "phase_id": self.phases[one.phase],
                     "user_id": user_id,
-                    "method_id": self._method(user_id, one),
+                    "team_id": team_id,
+                    "method_id": self._method(team_id, one),
                     "warnings": [warning.model_dump(mode="json") for warning in one.warnings],
                     "state": State.FAILED if was_waiting else one.state,
                     "failure": NOT_EVALUATED if was_waiting else one.failure,
@@ -91,6 +121,8 @@ class SubmissionImporter:
                 }
             )
         )
+        people = [{"submission_id": submission_id, "user_id": self.people[each]} for each in one.people or [one.person]]
+        self.session.execute(insert(SubmissionPerson), people)
         entries = [
             {"submission_id": submission_id, "position": position, **entry.model_dump()}
             for position, entry in enumerate(one.entries)

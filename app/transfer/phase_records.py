@@ -11,6 +11,7 @@ from vocboard.app.challenges.phase_people import MAX_REASON_LENGTH as MAX_QUOTA_
 from vocboard.app.challenges.rules import MAX_DECIMALS, MAX_PHASE_TITLE_LENGTH, MAX_TITLE_LENGTH, PhaseRules
 from vocboard.app.leaderboards.models import ReportedKind
 from vocboard.app.rescores.service import MAX_REASON_LENGTH as MAX_RESCORE_REASON_LENGTH
+from vocboard.app.teams.models import MAX_NAME_LENGTH
 from vocboard.app.transfer.record_types import (
     ClassName,
     Count,
@@ -117,6 +118,7 @@ class FrozenEntry(DeclaringRecord):
 
     submission: uuid.UUID
     method: MethodName
+    team: Annotated[Visible, Field(max_length=MAX_NAME_LENGTH)] = ""  # since format 7
     contributors: Visible = Field(max_length=1000)
     affiliation: Name
     submitted_at: Moment

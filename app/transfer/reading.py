@@ -32,7 +32,7 @@ MAX_LINES = 200_000  # of people, of submissions and of events
 MAX_PROBLEMS = 50
 MAX_ORGANISERS = 200
 CODE = "not_an_export"
-SHARED_QUOTA_SINCE = 4  # format
+SHARED_QUOTA_SINCE, TEAMS_SINCE = 4, 7  # formats
 
 AnyRecord = TypeVar("AnyRecord", bound=BaseModel)
 
@@ -48,6 +48,7 @@ class Contents:
     header: Header
     phases: PhaseChecks
     people: set[uuid.UUID] = field(default_factory=set)  # ids of the described people
+    teams: set[uuid.UUID] = field(default_factory=set)  # ids of the named ones
     organisers: list[Person] = field(default_factory=list)
     banned: set[uuid.UUID] = field(default_factory=set)  # ids of people
     archives: dict[str, int] = field(default_factory=dict)
@@ -170,7 +171,8 @@ class _Checking:
             return None
         phases = PhaseChecks(edition, {**versions, header.edition_version: edition})
         self._note_each(member.name, None, phases.header(header))
-        return Contents(header, phases)
+        self._note_each(member.name, None, self._teams(header))
+        return Contents(header, phases, teams={one.id for one in header.teams})
 
     def _lines(self, member: tar.Member, kind: type[AnyRecord]) -> Iterator[tuple[int, AnyRecord]]:
         for number, line in enumerate(member.lines(max_bytes=MAX_LINE_BYTES), 1):
@@ -193,6 +195,14 @@ class _Checking:
         if len(contents.organisers) == MAX_ORGANISERS + 1:
             yield f"There are more than {MAX_ORGANISERS} organisers."
 
+    def _teams(self, header: Header) -> Iterator[str]:
+        names = {one.name.lower() for one in header.teams}
+        members = [person for one in header.teams for person in one.members]
+        if len(names) < len(header.teams) or len({one.id for one in header.teams}) < len(header.teams):
+            yield "teams: two have the same name or ID."
+        if len(set(members)) < len(members):
+            yield "teams: a person is in two."
+
     def _ban(self, contents: Contents, one: BanRecord) -> Iterator[str]:
         if one.person not in contents.people:
             yield "person: no person has this ID."
@@ -206,6 +216,10 @@ class _Checking:
         yield from contents.phases.submission(one)
         if one.person not in contents.people:
             yield "person: no person has this ID."
+        if not contents.people.issuperset(one.people):
+            yield "people: no person has one of these IDs."
+        if one.team is not None and one.team not in contents.teams:
+            yield "team: no team has this ID."
         if one.published_at is not None and one.state is not State.SCORED:
             yield f"published_at: a submission that is {one.state} is not published."
         if one.has_archive:
@@ -231,6 +245,8 @@ def _problem(message: str, file: str | None = None, line: int | None = None) -> 
 
 def _as_before(header: Header) -> Header:
     """Return the header of an archive with the rules that hold there, not with the defaults of new ones."""
+    if header.format < TEAMS_SINCE:
+        header = header.model_copy(update={"rules": header.rules.model_copy(update={"team_size": 1})})
     if header.format >= SHARED_QUOTA_SINCE:
         return header
     own = {"shared_quota": False}

@@ -12,6 +12,7 @@ from pydantic import BaseModel, Field
 from vocboard.app.challenges.rules import ChallengeRules
 from vocboard.app.organising.phase_changes import MAX_PHASES
 from vocboard.app.submissions.models import State
+from vocboard.app.teams.models import MAX_NAME_LENGTH
 from vocboard.app.transfer.phase_records import PhaseRecord, TruthRecord
 from vocboard.app.transfer.record_types import (
     ClassName,
@@ -35,10 +36,11 @@ from vocboard.evaluator.editions import Metric, Task
 from vocboard.evaluator.names import CurveKind
 from vocboard.evaluator.problems import Severity
 
-FORMAT = 6  # raised when an archive of this version could not be imported by earlier ones
+FORMAT = 7  # raised when an archive of this version could not be imported by earlier ones
 # In format 2, challenges had one version of their edition; before 4, phases had neither a minimum age of accounts nor a
-# shared quota; before 5, each declaration was a field; before 6, challenges had a title and a description alone.
-READABLE = (2, 3, 4, 5, FORMAT)
+# shared quota; before 5, each declaration was a field; before 6, challenges had a title and a description alone;
+# before 7, everybody took part alone.
+READABLE = (2, 3, 4, 5, 6, FORMAT)
 MAX_EDITIONS = 1000
 HEADER = "challenge.json"
 PEOPLE, SUBMISSIONS, LOG = "people.jsonl", "submissions.jsonl", "log.jsonl"
@@ -69,6 +71,18 @@ class EditionRecord(Record):
     made_current_at: Moment | None
 
 
+class TeamRecord(Record):
+    """A named team. Who takes part alone has none.
+
+    Attributes:
+        members: ids of people; the first owns the team where it is imported.
+    """
+
+    id: uuid.UUID
+    name: Annotated[Visible, Field(min_length=1, max_length=MAX_NAME_LENGTH)]
+    members: list[uuid.UUID] = Field(max_length=1000)
+
+
 class Header(Record):
     """The challenge itself.
 
@@ -94,6 +108,7 @@ class Header(Record):
     rules: ChallengeRules
     phases: list[PhaseRecord] = Field(max_length=MAX_PHASES)
     label_key: Hash | None = None
+    teams: list[TeamRecord] = Field([], max_length=100_000)
     ground_truth_version: Number | None
     ground_truth_versions: list[TruthRecord] = Field(max_length=10_000)
 
@@ -211,6 +226,9 @@ class SubmissionRecord(DeclaringRecord):
     Attributes:
         began_at: when its upload began.
         phase: key of the phase that it was made in.
+        person: who has made it.
+        team: whose it is; None for a person alone.
+        people: whom it counts for; none for the person alone.
         has_archive: whether its archive is in the export: not if it is withdrawn, or its archive was lost. Without it
             the hash is only information, and gives no right to a file of the importing server that has the same.
         published_before: when it was published before organisers removed it from the leaderboards.
@@ -222,6 +240,8 @@ class SubmissionRecord(DeclaringRecord):
     began_at: Moment
     phase: PhaseKey
     person: uuid.UUID
+    team: uuid.UUID | None = None
+    people: list[uuid.UUID] = Field([], max_length=1000)
     method: MethodName
     paper_url: Link = ""
     code_url: Link = ""

@@ -17,15 +17,19 @@ from vocboard.app.audit.models import AuditEvent
 from vocboard.app.challenges.models import GroundTruthVersion, Scoring
 from vocboard.app.database import OPERATOR, Base
 from vocboard.app.evaluations.models import ClassScore, CompetitionResult, ConfusionShares, Curve, Evaluation, Measure
-from vocboard.app.submissions.models import Method, Submission, SubmissionEntry
+from vocboard.app.submissions.models import Method, Submission, SubmissionEntry, SubmissionPerson
+from vocboard.app.teams.models import Team, TeamMember
 
 # In the order of their foreign keys, except `Submission.current_evaluation_id`.
 TABLES = (
     User,
     GroundTruthVersion,
     Scoring,
+    Team,
+    TeamMember,
     Method,
     Submission,
+    SubmissionPerson,
     SubmissionEntry,
     Evaluation,
     CompetitionResult,

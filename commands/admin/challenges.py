@@ -175,6 +175,7 @@ PHASE_RULES = (  # each under its name in `PhaseRules`, which has the defaults
     ),
     rule("--visibility", choices=list(map(str, Visibility)), help="who can find it (default: draft)"),
     rule("--decimals", type=int, metavar="N", help="decimal places of displayed scores (default: 2)"),
+    rule("--team-size", type=int, metavar="N", help="largest number of members of a team (default: 10; 1: no teams)"),
     rule(
         "--no-statistics",
         dest="statistics",

@@ -69,6 +69,7 @@ PUBLISHED = {"submission_id": "published"}
 PRIVATE = {"submission_id": "private"}
 UPLOAD = {"upload_id": "upload"}
 COMPETITION = {"competition": "comp1"}
+TEAM = {"team_id": "team"}  # the owner's in the public challenge
 RESCORE = {"rescore_id": "rescore"}
 NEW_RESCORE = {"ground_truth_version": 1, "reason": "Labels corrected"}
 
@@ -97,6 +98,11 @@ def reading_submissions(scope: Scope | None = None, **path: str) -> tuple[Rule, 
 def changing_submissions(allowed: frozenset[Person], scope: Scope | None = None) -> tuple[Rule, ...]:
     """Rules of a route that changes a submission."""
     return (Rule(allowed, PUBLISHED, scope), Rule(allowed, PRIVATE, scope))
+
+
+def of_own_team(**path: str) -> tuple[Rule, ...]:
+    """Rules of a route of pages about the person's team in a challenge."""
+    return (Rule(OWNER, PUBLIC | path, hidden=True), Rule(NOBODY, DRAFT | path, hidden=True))
 
 
 def moderating(scope: Scope | None = None, **given: Any) -> tuple[Rule, ...]:
@@ -329,6 +335,26 @@ TABLE: Mapping[str, tuple[Rule, ...]] = {
     "POST /api/v1/invitations/{invitation_id}/decline": (
         Rule(OWNER, {"invitation_id": "declined-invitation"}, Scope.SUBMIT),
     ),
+    "GET /api/v1/challenges/{slug}/teams/mine": (
+        Rule(OWNER, PUBLIC, Scope.READ, hidden=True),
+        Rule(NOBODY, DRAFT, Scope.READ, hidden=True),
+    ),
+    "POST /api/v1/challenges/{slug}/teams": of_challenges(SIGNED_IN, Scope.SUBMIT, json={"name": "New team"}),
+    "POST /api/v1/team-invitations/{token}/accept": (
+        Rule(SIGNED_IN, {"token": "join-link"}, Scope.SUBMIT),  # the team is full
+        Rule(NOBODY, {"token": "guessed"}, Scope.SUBMIT, hidden=True),
+    ),
+    "PATCH /api/v1/teams/{team_id}": (Rule(OWNER, TEAM, Scope.SUBMIT, json={"name": "New name"}, hidden=True),),
+    "POST /api/v1/teams/{team_id}/invitations": (Rule(OWNER, TEAM, Scope.SUBMIT, json={}, hidden=True),),
+    "DELETE /api/v1/teams/{team_id}/invitations/{invitation_id}": (
+        Rule(OWNER, TEAM | {"invitation_id": "team-invitation"}, Scope.SUBMIT, hidden=True),
+    ),
+    "PUT /api/v1/teams/{team_id}/members/{user_id}/role": (
+        Rule(OWNER, TEAM | {"user_id": "team-member"}, Scope.SUBMIT, json={"role": "member"}, hidden=True),
+    ),
+    "DELETE /api/v1/teams/{team_id}/members/{user_id}": (
+        Rule(OWNER, TEAM | {"user_id": "team-member"}, Scope.SUBMIT, hidden=True),
+    ),
     "GET /api/v1/registrations": (Rule(ADMINISTRATOR, scope=Scope.ORGANISE),),
     "POST /api/v1/registrations/{registration_id}/approve": (
         Rule(ADMINISTRATOR, {"registration_id": "waiting"}, Scope.ORGANISE),
@@ -416,6 +442,20 @@ TABLE: Mapping[str, tuple[Rule, ...]] = {
     "POST /submissions/{submission_id}/reinstate": moderating(form=REASON),
     "POST /submissions/{submission_id}/fail": moderating(form=REASON),
     "POST /submissions/{submission_id}/allow-publishing": moderating(),
+    "GET /challenges/{slug}/team": of_challenges(SIGNED_IN),
+    "POST /challenges/{slug}/team": of_challenges(SIGNED_IN, form={"name": "New team"}),
+    "POST /challenges/{slug}/team/invitations": of_own_team(),
+    "POST /challenges/{slug}/team/invitations/{invitation_id}/withdraw": of_own_team(invitation_id="team-invitation"),
+    "POST /challenges/{slug}/team/members/{user_id}/remove": of_own_team(user_id="team-member"),
+    "POST /challenges/{slug}/team/members/{user_id}/role": of_own_team(user_id="team-member"),
+    "GET /team-invitations/{token}": (
+        Rule(SIGNED_IN, {"token": "join-link"}),
+        Rule(NOBODY, {"token": "guessed"}, hidden=True),
+    ),
+    "POST /team-invitations/{token}": (
+        Rule(SIGNED_IN, {"token": "join-link"}),
+        Rule(NOBODY, {"token": "guessed"}, hidden=True),
+    ),
     "GET /invitations": (Rule(SIGNED_IN),),
     "POST /invitations/{invitation_id}/accept": (Rule(OWNER, {"invitation_id": "accepted-invitation"}),),
     "POST /invitations/{invitation_id}/decline": (Rule(OWNER, {"invitation_id": "declined-invitation"}),),

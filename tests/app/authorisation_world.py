@@ -32,6 +32,8 @@ from vocboard.app.leaderboards.models import ReportedKind, ReportedResult, Resco
 from vocboard.app.notifications.models import NotificationKind, NotificationSetting
 from vocboard.app.organising import phase_changes
 from vocboard.app.submissions.queries import hash_of
+from vocboard.app.teams.models import Team, TeamInvitation, TeamMember, TeamRole
+from vocboard.app.teams.queries import locked_team_of
 
 ROLES = {
     Person.OTHER_ORGANISER: Role.ORGANISER,
@@ -42,6 +44,7 @@ ROLES = {
 SECRET = "zebra-crossing"  # stands in everything that only some may see
 SHOWN_SCORE = "0.1235"  # of every submission, as the API rounds it
 ANONYMOUS_TOKEN = "a" * 43
+JOIN_TOKEN = "c" * 43
 
 
 @dataclass(frozen=True)
@@ -106,6 +109,7 @@ def build(session: Session) -> World:
     anonymous = make_scored(session, public, owner, f"Anonymous method {SECRET}", **_named(SECRET))
     anonymous.anonymous_token_hash = hash_of(ANONYMOUS_TOKEN)
     session.flush()
+    team, member, invitation = _team(session, public, owner)
     tokens = {person: make_token(session, user) for person, user in people.items()}
     sessions = {person: _signed_in(session, user) for person, user in people.items()}
     waiting = make_user(session, email="waiting@lab.example", approved=False)
@@ -121,6 +125,10 @@ def build(session: Session) -> World:
             "unsubscribe-token": stopping.unsubscribe_token,
             "guessed": "b" * 43,
             "owner": str(owner.id),
+            "team": str(team.id),
+            "team-member": str(member.id),
+            "team-invitation": str(invitation.id),
+            "join-link": JOIN_TOKEN,
             "organiser": str(organiser.id),
             "accepted-invitation": str(accepted.id),
             "declined-invitation": str(declined.id),
@@ -159,6 +167,18 @@ def _version(session: Session, challenge: Challenge) -> GroundTruthVersion:
     version = main_truth(session, challenge)
     assert version is not None
     return version
+
+
+def _team(session: Session, challenge: Challenge, owner: User) -> tuple[Team, User, TeamInvitation]:
+    """Name the owner's team, fill it with another member, and add a link that has nobody to let in."""
+    challenge.team_size = 2
+    team, member = locked_team_of(session, challenge, owner), make_user(session, email="member@lab.example")
+    team.name = "The team"
+    session.add(TeamMember(challenge_id=challenge.id, user_id=member.id, team_id=team.id, role=TeamRole.MEMBER))
+    invitation = TeamInvitation(team_id=team.id, token_hash=hash_of(JOIN_TOKEN), expires_at=now() + timedelta(days=1))
+    session.add(invitation)
+    session.flush()
+    return team, member, invitation
 
 
 def _file(session: Session, challenge: Challenge, audience: Audience, name: str = "kit.zip") -> ChallengeFile:

@@ -78,7 +78,7 @@ def add_across_methods(session: Session, challenge: Challenge, competition: str)
     found = [round(float(value), 2) for value in hits.mean(axis=1)]
     agreement = Agreement(results, found, correlations)
     session.add(BoardAgreement(statistics_id=statistics.id, content=agreement.as_json()))
-    by_person: defaultdict[uuid.UUID, dict[str, Any]] = defaultdict(dict)
+    by_team: defaultdict[uuid.UUID, dict[str, Any]] = defaultdict(dict)
     for number, (key, sequence) in enumerate(
         members(session, challenge.main_phase.id, competition=competition).items()
     ):
@@ -92,13 +92,13 @@ def add_across_methods(session: Session, challenge: Challenge, competition: str)
         overall = None if number % 3 == 1 else Change(low, high, abs(gain) > half)
         found_steps = [None if overall is None else step for step in steps]
         compared = SequenceStatistics([one.result_id for one in sequence], found_steps, overall)
-        by_person[key.user_id][key.stored] = compared.as_json()
-    for user_id, content in by_person.items():
+        by_team[key.team_id][key.stored] = compared.as_json()
+    for team_id, content in by_team.items():
         session.add(
             SubmissionSequence(
                 challenge_id=challenge.id,
                 phase_id=challenge.main_phase.id,
-                user_id=user_id,
+                team_id=team_id,
                 submissions=len(content),
                 latest_at=now(),
                 decimals=challenge.decimals,

@@ -74,6 +74,7 @@ from vocboard.app.storage.ground_truth_inbox import GroundTruthInbox
 from vocboard.app.submissions import queries, queue
 from vocboard.app.submissions.forms import SubmissionForm
 from vocboard.app.submissions.models import State, Submission
+from vocboard.app.teams.models import Team
 from vocboard.app.transfer import importing
 from vocboard.app.transfer.exporting import begin_export
 from vocboard.migrations import privileges, upgrade
@@ -256,7 +257,8 @@ def keep_statistics(web: Database, worker: Database, settings: Settings, challen
         with pytest.raises(ProgrammingError, match="permission denied"), web.reading() as session:
             session.execute(select(table.__table__.primary_key.columns[0]))
     with worker.writing() as session:
-        sequence = {"user_id": ada.id, "submissions": 2, "latest_at": now(), "decimals": 4, "version": 0}
+        team = session.scalars(select(Team.id)).one()
+        sequence = {"team_id": team, "submissions": 2, "latest_at": now(), "decimals": 4, "version": 0}
         session.add(SubmissionSequence(challenge_id=challenge.id, phase_id=challenge.main_phase.id, **sequence))
     with worker.writing() as session:
         sequence_queue.mark_changed(session)  # which forgets somebody with one submission

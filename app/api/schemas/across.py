@@ -43,8 +43,8 @@ class SequenceStep(FromObject):
 class EntrantSequence(FromObject):
     """The submissions of one method to one phase that entered every class, oldest first."""
 
-    user: uuid.UUID = Field(validation_alias=AliasPath("user", "id"))
-    name: str = Field(validation_alias=AliasPath("user", "name"), description="Name of the person.")
+    team: uuid.UUID = Field(validation_alias=AliasPath("team", "id"))
+    name: str = Field(description="Name of the team, or of the person who takes part alone.")
     method: str
     submissions: int = Field(description="Number of these submissions; may be larger than the length of `steps`.")
     steps: list[SequenceStep] = Field(description="The latest submissions, at most 300, oldest first.")

@@ -129,6 +129,8 @@ class ChallengeSummary(FromObject):
     decimals: int = Field(description="Decimal places to which scores are rounded. Scores are fractions.")
     detail: Detail = Field(description="Detail level of results for participants and visitors.")
     anywhere_on_earth: bool = Field(description="Whether pages also show dates in the time zone UTC-12.")
+    team_size: int = Field(description="Largest number of members of a team; 1 if everybody takes part alone.")
+    teams_until: Instant | None = Field(description="When teams can change for the last time; null for no such date.")
     statistics: bool = Field(description="Whether leaderboards show intervals and rank ranges.")
     overall_rank: OverallRank = Field(description="How methods are ranked over all leaderboards of a phase.")
     imported: Imported

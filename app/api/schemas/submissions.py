@@ -130,6 +130,13 @@ class Evaluation(FromObject):
     archive_sha256: str
 
 
+class Team(FromObject):
+    """Whose a submission is."""
+
+    id: uuid.UUID
+    name: str = Field(description="Empty for a person who takes part alone.")
+
+
 class SubmissionSummary(FromObject):
     """A submission, as shown in lists."""
 
@@ -141,6 +148,7 @@ class SubmissionSummary(FromObject):
     )
     state: State
     method_name: str
+    team: Team
     entered: dict[str, list[str]] = Field(description="Classes entered, by competition.")
     created_at: Instant
     published_at: Instant | None

@@ -207,6 +207,8 @@ def _challenge_as_typed(rules: ChallengeRules) -> dict[str, Any]:
         "data_sha256": [link.sha256 for link in rules.data_links],
         "decimals": str(rules.decimals),
         "visibility": rules.visibility.value,
+        "team_size": str(rules.team_size),
+        "teams_until": formats.date_field(rules.teams_until, zone),
         "statistics": SHOWN if rules.statistics else LEFT_OUT,
         "overall_rank": rules.overall_rank.value,
         "zone": EARTH_ZONE if rules.anywhere_on_earth else UTC_ZONE,
@@ -236,6 +238,8 @@ class ChallengeForm(PhaseFields):
     decimals: str = OF_A_NEW_CHALLENGE["decimals"]
     visibility: str = OF_A_NEW_CHALLENGE["visibility"]
     phase_title: str = ""
+    team_size: str = OF_A_NEW_CHALLENGE["team_size"]
+    teams_until: str = ""
     statistics: str = OF_A_NEW_CHALLENGE["statistics"]
     overall_rank: str = OF_A_NEW_CHALLENGE["overall_rank"]
     zone: str = UTC_ZONE
@@ -261,15 +265,18 @@ class ChallengeForm(PhaseFields):
         """
         wrong: dict[str, str] = {}
         is_on_earth = self.zone == EARTH_ZONE
+        zone = formats.ANYWHERE_ON_EARTH if is_on_earth else UTC
         rules = ChallengeRules(
             **{name: getattr(self, name) for name in TEXTS},
             data_links=self._data_links(wrong),
             visibility=chosen(Visibility, self.visibility, "visibility", wrong),
             decimals=whole(self.decimals, "decimals", wrong),
             anywhere_on_earth=is_on_earth,
+            team_size=whole(self.team_size, "team_size", wrong),
+            teams_until=instant(self.teams_until, "teams_until", wrong, zone),
             statistics=self.statistics == SHOWN,
             overall_rank=chosen(OverallRank, self.overall_rank, "overall_rank", wrong),
-            **self.read(wrong, formats.ANYWHERE_ON_EARTH if is_on_earth else UTC),
+            **self.read(wrong, zone),
         )
         if wrong:
             raise InvalidInputError(wrong)

@@ -75,6 +75,8 @@ def world(sqlite_template: Path, tmp_path_factory: pytest.TempPathFactory) -> It
                 "/api/v1/uploads", params={"challenge": challenge.slug}, headers={"Upload-Length": "100"}
             )
             upload_id = created.headers["Location"].rpartition("/")[2]
+            team = client.post(f"/api/v1/challenges/{challenge.slug}/teams", json={"name": "The team"})
+            invited = client.post(f"/api/v1/teams/{team.json()['id']}/invitations", json={})
         with site.client(tokens["organiser"]) as client:
             path, kit = f"/api/v1/challenges/{challenge.slug}/files", {"file": ("kit.zip", b"kit")}
             file_id = client.post(path, data={"audience": "admitted"}, files=kit).json()["id"]
@@ -92,7 +94,10 @@ def world(sqlite_template: Path, tmp_path_factory: pytest.TempPathFactory) -> It
             "user_id": str(waiting.id),
             "upload_id": upload_id,
             "file_id": file_id,
+            "reported_id": str(waiting.id),
             "invitation_id": str(waiting.id),
+            "team_id": team.json()["id"],
+            "token": invited.json()["token"],
         }
         yield World(site.url, site.application.openapi(), {**tokens, "nobody": None}, known)
 

@@ -6,13 +6,13 @@ import pytest
 from sqlalchemy import LargeBinary
 
 from tests.support.factories import PASSWORD, make_challenge, make_token, make_user
+from tests.support.scored import make_submission
 from tests.support.site import Site
 from vocboard.app.accounts import links
 from vocboard.app.accounts.models import LinkPurpose
-from vocboard.app.accounts.own_data import BY_EMAIL, BY_ID, LEFT_OUT
+from vocboard.app.accounts.own_data import BY_EMAIL, BY_ID, LEFT_OUT, OF_TEAM
 from vocboard.app.challenges.models import Ban, PhaseAdmission
 from vocboard.app.database import Base
-from vocboard.app.submissions.models import Method
 
 # Columns that lead to a person, in tables that are about something else.
 OF_OTHER_THINGS = {
@@ -22,7 +22,7 @@ OF_OTHER_THINGS = {
     "ground_truth_versions.uploaded_by_id",
     "rescores.apply_requested_by_id",
     "rescores.started_by_id",
-    "submission_sequences.user_id",  # only organisers see it
+    "team_invitations.invited_by_id",
 }
 
 
@@ -60,7 +60,7 @@ def test_what_is_stored_about_a_person_is_exported_and_nothing_about_others(site
         ada, eve = make_user(session), make_user(session)
         challenge = make_challenge(session)
         for user in (ada, eve):
-            session.add(Method(challenge_id=challenge.id, user_id=user.id, name=f"Method of {user.name}"))
+            make_submission(session, challenge, user, f"Method of {user.name}", {"comp1": ["car"]})
             session.add(PhaseAdmission(phase_id=challenge.phases[0].id, email=user.email))
             session.add(Ban(user_id=user.id, challenge_id=challenge.id, reason=f"{user.name} has two accounts"))
         link = links.create(session, user=ada, purpose=LinkPurpose.RESET_PASSWORD)
@@ -96,7 +96,7 @@ def test_no_table_about_people_is_forgotten() -> None:
 def test_no_hash_of_a_secret_is_exported() -> None:
     exported = {
         column.name
-        for table in (*BY_ID, *BY_EMAIL)
+        for table in (*BY_ID, *BY_EMAIL, *OF_TEAM)
         for column in Base.metadata.tables[table].columns
         if column.name not in LEFT_OUT and not isinstance(column.type, LargeBinary)
     }

@@ -57,6 +57,8 @@ RULES = ChallengeRules(
     anywhere_on_earth=True,
     statistics=False,
     overall_rank=OverallRank.MEAN_RANK,
+    team_size=3,
+    teams_until=datetime(2026, 6, 1, tzinfo=UTC),
 )
 
 

@@ -214,7 +214,7 @@ def change_unpublished(session: Session) -> None:
 
 
 def add_method(session: Session) -> None:
-    session.add(Method(challenge_id=challenge(session).id, user_id=submission(session).user_id, name="New"))
+    session.add(Method(challenge_id=challenge(session).id, team_id=submission(session).team_id, name="New"))
 
 
 def add_other_challenge(session: Session) -> None:

@@ -135,7 +135,7 @@ def test_a_method_can_be_renamed_but_not_to_another_of_the_same_person(scene: Sc
     assert scene.patch(scene.new)["method"]["name"] == "Renamed", "all versions have the name"
     with scene.site.writing() as session:
         method = session.get_one(Submission, scene.old, options=[joinedload(Submission.method)]).method
-        session.add(Method(challenge_id=method.challenge_id, user_id=method.user_id, name="Taken"))
+        session.add(Method(challenge_id=method.challenge_id, team_id=method.team_id, name="Taken"))
     with scene.site.client(scene.token) as client:
         refused = client.patch(f"/api/v1{path}", json={"method_name": "Taken"})
         empty = client.patch(f"/api/v1{path}", json={"method_name": " "})

@@ -34,6 +34,8 @@ NOT_DEFAULT: dict[str, Any] = {
     "anywhere_on_earth": True,
     "statistics": False,
     "overall_rank": OverallRank.MEAN_SCORE,
+    "team_size": 4,
+    "teams_until": datetime(2026, 6, 1, tzinfo=UTC),
     "competitions": ("comp1",),
     "opens_at": START,
     "closes_at": START + timedelta(days=1),

@@ -85,7 +85,7 @@ def test_the_comparison_of_an_entrants_submissions_is_never_of_other_submissions
         key = {
             "challenge_id": challenge.id,
             "phase_id": challenge.main_phase.id,
-            "user_id": entrant.id,
+            "team_id": sequence_key.team_id,
             "submissions": 3,
             "latest_at": now(),
         }

@@ -19,6 +19,8 @@ EXPORTED = {
     "rescores",
     "scorings",
     "submissions",
+    "team_members",
+    "teams",
 }
 LEFT_OUT = {
     "board_statistics": "computed from the ground truth, which is not exported",

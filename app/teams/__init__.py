@@ -1,0 +1,1 @@
+"""Teams, which own methods and submissions; `app.participating.teams` changes them."""

@@ -1,0 +1,95 @@
+"""Which team a person is in, and who is in a team."""
+
+import uuid
+from collections.abc import Collection, Mapping, Sequence
+
+from sqlalchemy import Select, select
+from sqlalchemy.orm import Session, joinedload
+
+from vocboard.app.accounts.models import User
+from vocboard.app.challenges.bans import ban_of_person, require_not_banned
+from vocboard.app.challenges.models import Challenge
+from vocboard.app.errors import ForbiddenError
+from vocboard.app.teams.models import Team, TeamMember, TeamRole
+
+
+def teams_of(user: User) -> Select[uuid.UUID]:
+    """Return the query of the ids of a person's teams, in all challenges."""
+    return select(TeamMember.team_id).where(TeamMember.user_id == user.id)
+
+
+def team_of(session: Session, challenge_id: uuid.UUID, user: User) -> Team | None:
+    """Return a person's team in a challenge; None for somebody who has neither submitted nor joined one."""
+    query = select(Team).join(TeamMember, TeamMember.team_id == Team.id)
+    return session.scalar(query.where(TeamMember.challenge_id == challenge_id, TeamMember.user_id == user.id))
+
+
+def membership(session: Session, team_id: uuid.UUID, user: User | None) -> TeamMember | None:
+    """Return a person's membership of a team."""
+    if user is None:
+        return None
+    return session.scalar(select(TeamMember).where(TeamMember.team_id == team_id, TeamMember.user_id == user.id))
+
+
+def is_member(session: Session, team_id: uuid.UUID, user: User | None) -> bool:
+    """Whether a person is in a team now."""
+    return membership(session, team_id, user) is not None
+
+
+def members_of(session: Session, team_id: uuid.UUID) -> Sequence[TeamMember]:
+    """Return the members of a team with their accounts, in the order of joining."""
+    query = select(TeamMember).where(TeamMember.team_id == team_id).options(joinedload(TeamMember.user))
+    return session.scalars(query.order_by(TeamMember.joined_at, TeamMember.user_id)).all()
+
+
+def people_with(session: Session, challenge_id: uuid.UUID, user: User) -> Sequence[User]:
+    """Return the people in a person's team in a challenge, and the person; alone without a team."""
+    team = team_of(session, challenge_id, user)
+    return [user] if team is None else [member.user for member in members_of(session, team.id)]
+
+
+def require_none_banned(session: Session, *, challenge_id: uuid.UUID, user: User) -> None:
+    """Check that neither a person nor anybody in the person's team is banned from a challenge.
+
+    Raises:
+        ForbiddenError: who is banned, and why.
+    """
+    require_not_banned(session, user_id=user.id, challenge_id=challenge_id)
+    for person in people_with(session, challenge_id, user):
+        ban = ban_of_person(session, user_id=person.id, challenge_id=challenge_id)
+        if ban is not None:
+            raise ForbiddenError(
+                f"The organisers have banned {person.name}, who is in your team, from this challenge: “{ban.reason}” "
+                "An owner of the team can remove the person."
+            )
+
+
+def people_by_team(session: Session, team_ids: Collection[uuid.UUID]) -> Mapping[uuid.UUID, Sequence[User]]:
+    """Return the members of teams, in the order of joining, by the team's id."""
+    found: dict[uuid.UUID, list[User]] = {}
+    query = select(TeamMember).where(TeamMember.team_id.in_(team_ids)).options(joinedload(TeamMember.user))
+    for member in session.scalars(query.order_by(TeamMember.joined_at, TeamMember.user_id)):
+        found.setdefault(member.team_id, []).append(member.user)
+    return found
+
+
+def locked_team_of(session: Session, challenge: Challenge, user: User) -> Team:
+    """Return a person's team in a challenge, locked; a new team of one for somebody who has none.
+
+    The caller has locked the person. Who holds a team's lock decides alone on its quota and its members.
+    """
+    while (team := team_of(session, challenge.id, user)) is not None:
+        lock_team(session, team.id)
+        if is_member(session, team.id, user):  # not removed, or merged into another team, meanwhile
+            return team
+    team = Team(challenge_id=challenge.id)
+    session.add(team)
+    session.flush()
+    session.add(TeamMember(challenge_id=challenge.id, user_id=user.id, team_id=team.id, role=TeamRole.OWNER))
+    session.flush()
+    return team
+
+
+def lock_team(session: Session, team_id: uuid.UUID) -> None:
+    """Lock a team to the end of the transaction. Several are locked in the order of their ids."""
+    session.execute(select(Team.id).where(Team.id == team_id).with_for_update(key_share=True))
