@@ -6,22 +6,14 @@ from datetime import datetime
 
 from vocboard.client.answers import Challenge, challenge, understood
 from vocboard.client.terminal import instant, printable
-from vocboard.commands.connecting import (
-    DONE,
-    add_json_argument,
-    add_server_argument,
-    connect,
-    print_json,
-    reporting_errors,
-)
+from vocboard.commands.connecting import DONE, add_online_arguments, connect, print_json, reporting_errors
 from vocboard.commands.names import all_challenges
 from vocboard.commands.tables import Column, render, shortened, terminal_width
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """Add the command's arguments."""
-    add_json_argument(parser)
-    add_server_argument(parser)
+    add_online_arguments(parser)
 
 
 @reporting_errors

@@ -9,7 +9,7 @@ from vocboard.client.answers import submission, understood
 from vocboard.client.errors import MisuseError
 from vocboard.client.paths import path
 from vocboard.client.terminal import printable
-from vocboard.commands.connecting import DONE, add_json_argument, add_server_argument, connect, print_json, say
+from vocboard.commands.connecting import DONE, add_online_arguments, connect, print_json, say
 from vocboard.commands.names import submission_id
 
 
@@ -18,8 +18,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "submission", metavar="SUBMISSION", help="submission identifier, or its beginning; see `vocboard status`"
     )
-    add_json_argument(parser)
-    add_server_argument(parser)
+    add_online_arguments(parser)
 
 
 def add_competition_argument(parser: argparse.ArgumentParser, help_text: str) -> None:

@@ -32,9 +32,10 @@ def add_server_argument(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def add_json_argument(parser: argparse.ArgumentParser) -> None:
-    """Add the option --json."""
+def add_online_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the options --json and --server."""
     parser.add_argument("--json", action="store_true", help="print JSON")
+    add_server_argument(parser)
 
 
 def connect(server: str | None, *, as_visitor: bool = False) -> Connection:

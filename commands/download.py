@@ -9,14 +9,7 @@ from vocboard.client.client import Client
 from vocboard.client.errors import ClientError, MisdirectedError, MisuseError, NetworkError
 from vocboard.client.paths import path
 from vocboard.client.terminal import printable
-from vocboard.commands.connecting import (
-    DONE,
-    add_json_argument,
-    add_server_argument,
-    connect,
-    print_json,
-    reporting_errors,
-)
+from vocboard.commands.connecting import DONE, add_online_arguments, connect, print_json, reporting_errors
 from vocboard.commands.names import submission_id, wrong_name
 from vocboard.evaluator.whole_output import whole_file
 
@@ -39,8 +32,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
         type=Path,
         help="file, or directory (default: the current directory, the name as uploaded)",
     )
-    add_json_argument(parser)
-    add_server_argument(parser)
+    add_online_arguments(parser)
 
 
 @reporting_errors

@@ -7,8 +7,7 @@ from vocboard.client.paths import path
 from vocboard.commands.connecting import (
     DONE,
     PROBLEMS,
-    add_json_argument,
-    add_server_argument,
+    add_online_arguments,
     connect,
     print_json,
     reporting_errors,
@@ -23,8 +22,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "submission", metavar="SUBMISSION", help="submission identifier, or its beginning; see `vocboard status`"
     )
-    add_json_argument(parser)
-    add_server_argument(parser)
+    add_online_arguments(parser)
 
 
 @reporting_errors

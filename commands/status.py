@@ -6,14 +6,7 @@ from vocboard.client.answers import submission, submission_details, understood
 from vocboard.client.connection import Connection
 from vocboard.client.errors import MisuseError
 from vocboard.client.paths import path
-from vocboard.commands.connecting import (
-    DONE,
-    add_json_argument,
-    add_server_argument,
-    connect,
-    print_json,
-    reporting_errors,
-)
+from vocboard.commands.connecting import DONE, add_online_arguments, connect, print_json, reporting_errors
 from vocboard.commands.names import submission_id
 from vocboard.commands.submissions import described, exit_status, followed, listed
 
@@ -31,8 +24,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--all", action="store_true", help=f"list all your submissions, not only the latest {LISTED}")
     parser.add_argument("--wait", action="store_true", help="wait until the submission is scored or has failed")
-    add_json_argument(parser)
-    add_server_argument(parser)
+    add_online_arguments(parser)
 
 
 @reporting_errors

@@ -26,15 +26,7 @@ from vocboard.client.paths import path, phase_parameter
 from vocboard.client.resumable import UploadListener
 from vocboard.client.submitting import submit
 from vocboard.client.terminal import ProgressBar, instant, printable, size
-from vocboard.commands.connecting import (
-    DONE,
-    PROBLEMS,
-    add_json_argument,
-    add_server_argument,
-    connect,
-    print_json,
-    reporting_errors,
-)
+from vocboard.commands.connecting import DONE, PROBLEMS, add_online_arguments, connect, print_json, reporting_errors
 from vocboard.commands.declarations import add_declaration_arguments
 from vocboard.commands.explanations import PAGE
 from vocboard.commands.names import wrong_name
@@ -90,8 +82,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
         "--accept-warnings", action="store_true", help="do not ask if warnings are about many of the results"
     )
     parser.add_argument("--wait", action="store_true", help="wait until the submission is scored, and print the scores")
-    add_json_argument(parser)
-    add_server_argument(parser)
+    add_online_arguments(parser)
 
 
 @reporting_errors

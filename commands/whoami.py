@@ -4,20 +4,12 @@ import argparse
 
 from vocboard.client.answers import person, understood
 from vocboard.client.terminal import printable
-from vocboard.commands.connecting import (
-    DONE,
-    add_json_argument,
-    add_server_argument,
-    connect,
-    print_json,
-    reporting_errors,
-)
+from vocboard.commands.connecting import DONE, add_online_arguments, connect, print_json, reporting_errors
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """Add the command's arguments."""
-    add_json_argument(parser)
-    add_server_argument(parser)
+    add_online_arguments(parser)
 
 
 @reporting_errors
