@@ -21,7 +21,7 @@ from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
-from sqlalchemy import Select, select, update
+from sqlalchemy import Select, delete, select, update
 from sqlalchemy.orm import Session
 
 from tests.support.factories import make_challenge, make_organiser, make_user
@@ -30,6 +30,7 @@ from tests.support.phases import main_phase
 from tests.support.postgres import postgres_server
 from tests.support.scored import make_scored
 from tests.support.services import in_full
+from vocboard.app import rate_limits
 from vocboard.app.accounts.models import Role, User
 from vocboard.app.audit import service as audit
 from vocboard.app.challenges.models import Challenge, Freeze
@@ -44,12 +45,14 @@ from vocboard.app.jobs.service import LostClaimError
 from vocboard.app.leaderboards import freezing
 from vocboard.app.organising import bans
 from vocboard.app.organising import moderation as bulk
-from vocboard.app.participating import publishing
+from vocboard.app.participating import publishing, teams
 from vocboard.app.participating.withdrawing import withdraw
 from vocboard.app.rescores.service import evaluate_again
 from vocboard.app.settings import Settings
 from vocboard.app.submissions import queue
 from vocboard.app.submissions.models import State, Submission
+from vocboard.app.teams.models import TeamRole
+from vocboard.app.teams.queries import lock_team, locked_team_of, members_of, team_of
 from vocboard.evaluator.editions import load
 from vocboard.migrations import upgrade
 from vocboard.worker import evaluation
@@ -154,9 +157,39 @@ class World:
             withdraw(session, submission_id=submission_id, user=user)
         with self.database.writing() as session:  # a new one in its place, with the locks of an upload
             lock_submitter(session, user)
+            locked_team_of(session, session.get_one(Challenge, self.challenge_id), user)
             challenge = challenge_as_it_is(session, self.challenge_id)
             check_accepting(session, challenge, at=now())
             self._add(session, user, challenge, chance.randrange(METHODS))
+
+    def join_team(self, chance: random.Random) -> None:
+        """Join somebody else's team, alone or with all of one's own; it is founded if need be."""
+        user, other = chance.sample(self.people, 2)
+        with self.database.writing() as session:
+            team = team_of(session, self.challenge_id, other)
+            if team is None or not team.name:
+                challenge = challenge_with_phases(session, self.challenge_id)
+                team = teams.create(session, challenge=challenge, user=other, name=uuid.uuid4().hex)
+        with self.database.writing() as session:
+            owner = next(one.user for one in members_of(session, team.id) if one.role is TeamRole.OWNER)
+            session.execute(delete(rate_limits.Attempt))
+            _, token = teams.invite(session, team_id=team.id, user=owner, site=SITE)
+        with self.database.writing() as session:
+            teams.accept(session, token=token, user=user, bring_team=chance.random() < 0.5)
+
+    def leave_team(self, chance: random.Random) -> None:
+        user = chance.choice(self.people)
+        with self.database.writing() as session:
+            team = team_of(session, self.challenge_id, user)
+            if team is None:
+                raise ConflictError("No team.")
+            lock_team(session, team.id)
+            members = members_of(session, team.id)
+            if user.id not in {member.user_id for member in members}:
+                raise ConflictError("No longer.")
+            for member in members:
+                member.role = TeamRole.OWNER
+            teams.remove(session, team_id=team.id, user=user, user_id=chance.choice(members).user_id)
 
     def evaluate_again(self, chance: random.Random) -> None:
         [submission_id] = self.submission_ids(chance, 1)
@@ -223,6 +256,8 @@ WEIGHTS: Mapping[Callable[[World, random.Random], None], int] = {
     World.unpublish: 2,
     World.withdraw: 2,
     World.ban: 2,
+    World.join_team: 3,
+    World.leave_team: 3,
     World.apply_rescore: 1,
     World.edit: 1,
     World.look: 1,

@@ -72,8 +72,8 @@ def challenge_by_slug(session: Session, slug: str, viewer: User | None) -> tuple
 
 
 def lock_challenge(session: Session, challenge_id: uuid.UUID) -> None:
-    """Lock the challenge on PostgreSQL until the transaction ends."""
-    session.execute(select(Challenge.id).where(Challenge.id == challenge_id).with_for_update())
+    """Lock the challenge on PostgreSQL until the transaction ends; rows that refer to it can still be added."""
+    session.execute(select(Challenge.id).where(Challenge.id == challenge_id).with_for_update(key_share=True))
 
 
 def challenge_as_it_is(session: Session, challenge_id: uuid.UUID) -> Challenge:

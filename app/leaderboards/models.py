@@ -179,7 +179,7 @@ class SubmissionSequence(Base):
 
     challenge_id: Mapped[uuid.UUID] = mapped_column(ForeignKey("challenges.id", ondelete="CASCADE"))
     phase_id: Mapped[PhaseId] = mapped_column(primary_key=True)
-    team_id: Mapped[uuid.UUID] = mapped_column(ForeignKey("teams.id", ondelete="CASCADE"), primary_key=True)
+    team_id: Mapped[uuid.UUID] = mapped_column(primary_key=True)  # no foreign key: the team may have joined another
     submissions: Mapped[int]
     latest_at: Mapped[datetime]
     decimals: Mapped[int]

@@ -329,7 +329,7 @@ def _merge(session: Session, source: Team, target: Team, challenge: Challenge) -
         raise ConflictError(
             f"Both teams have a method of the name {', '.join(f'“{name}”' for name in same)}. Rename yours first."
         )
-    freezing.freeze_due(session, challenge)
+    freezing.freeze_due(session, challenge_queries.challenge_as_it_is(session, challenge.id))
     of_source = select(Submission.id).where(Submission.team_id == source.id)
     session.execute(of_source.order_by(Submission.id).with_for_update())
     session.execute(update(Method).where(Method.team_id == source.id).values(team_id=target.id))

@@ -28,7 +28,8 @@ def membership(session: Session, team_id: uuid.UUID, user: User | None) -> TeamM
     """Return a person's membership of a team."""
     if user is None:
         return None
-    return session.scalar(select(TeamMember).where(TeamMember.team_id == team_id, TeamMember.user_id == user.id))
+    query = select(TeamMember).where(TeamMember.team_id == team_id, TeamMember.user_id == user.id)
+    return session.scalar(query.execution_options(populate_existing=True))
 
 
 def is_member(session: Session, team_id: uuid.UUID, user: User | None) -> bool:
@@ -39,7 +40,8 @@ def is_member(session: Session, team_id: uuid.UUID, user: User | None) -> bool:
 def members_of(session: Session, team_id: uuid.UUID) -> Sequence[TeamMember]:
     """Return the members of a team with their accounts, in the order of joining."""
     query = select(TeamMember).where(TeamMember.team_id == team_id).options(joinedload(TeamMember.user))
-    return session.scalars(query.order_by(TeamMember.joined_at, TeamMember.user_id)).all()
+    query = query.order_by(TeamMember.joined_at, TeamMember.user_id)
+    return session.scalars(query.execution_options(populate_existing=True)).all()
 
 
 def people_with(session: Session, challenge_id: uuid.UUID, user: User) -> Sequence[User]:

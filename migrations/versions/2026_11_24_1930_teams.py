@@ -188,9 +188,6 @@ def _begin_sequences_again() -> None:
         sa.ForeignKeyConstraint(
             ["phase_id"], ["phases.id"], name=op.f("fk_submission_sequences_phase_id_phases"), ondelete="CASCADE"
         ),
-        sa.ForeignKeyConstraint(
-            ["team_id"], ["teams.id"], name=op.f("fk_submission_sequences_team_id_teams"), ondelete="CASCADE"
-        ),
         sa.PrimaryKeyConstraint("phase_id", "team_id", name=op.f("pk_submission_sequences")),
     )
     op.create_index(op.f("ix_submission_sequences_is_due"), "submission_sequences", ["is_due"])
