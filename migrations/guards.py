@@ -67,6 +67,30 @@ _OF_A_RESULT = _of_import(_RESULTS, "competition_results.id = NEW.result_id")
 _HAS_PHASE = "EXISTS (SELECT FROM phases WHERE id = NEW.phase_id AND challenge_id = NEW.challenge_id)"
 _REVEALS_NOTHING = "(NEW.detail <> 'everything' OR NEW.current_scoring_id IS NULL)"
 
+# Deleting an account removes names from what does not change otherwise; see `app.participating.leaving`.
+_NAMES = " - ".join(["one", *(f"'{name}'" for name in ("contributors", "affiliation", "paper_url", "code_url"))])
+
+
+def _without_names(row: str) -> str:
+    """SQL: the entries of a frozen leaderboard without names."""
+    entries = f"jsonb_array_elements({row}.content::jsonb -> 'entries') WITH ORDINALITY AS entries (one, number)"
+    return f"(SELECT jsonb_agg({_NAMES} ORDER BY number) FROM {entries})"  # noqa: S608
+
+
+_ONLY_NAMES = (
+    "NEW.is_final AND NEW.content::jsonb - 'entries' = OLD.content::jsonb - 'entries'"
+    f" AND {_without_names('NEW')} IS NOT DISTINCT FROM {_without_names('OLD')}"
+)
+_ONLY_REMOVED = (
+    "NOT EXISTS (SELECT FROM jsonb_each(OLD.details::jsonb) AS before (name, value)"
+    " WHERE NEW.details::jsonb -> name IS DISTINCT FROM value"
+    " AND NEW.details::jsonb ->> name IS DISTINCT FROM 'Deleted account')"  # `app.accounts.removal.DELETED_NAME`
+)
+_SAME_DETAILS = (
+    "(SELECT count(*) FROM jsonb_object_keys(NEW.details::jsonb))"
+    " = (SELECT count(*) FROM jsonb_object_keys(OLD.details::jsonb))"
+)
+
 # Only the worker sets the outcome of ground truth and submissions, and the current scoring.
 WEB_GUARDS: Mapping[str, Guard] = {
     "challenges": Guard(
@@ -104,8 +128,10 @@ WEB_GUARDS: Mapping[str, Guard] = {
         ),
     ),
     "frozen_leaderboards": Guard(
-        unchanged=("id", "challenge_id", "phase_id", "competition", "frozen_at"), changing=("NOT OLD.is_final",)
+        unchanged=("id", "challenge_id", "phase_id", "competition", "frozen_at"),
+        changing=(f"(NOT OLD.is_final OR {_ONLY_NAMES})",),
     ),
+    "audit_events": Guard(changing=(_ONLY_REMOVED, _SAME_DETAILS)),
     "ground_truth_versions": Guard(
         adding=(
             f"(NEW.state = 'uploaded' OR (NEW.state = 'elsewhere' AND {_imported('NEW.challenge_id')}))",

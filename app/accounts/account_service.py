@@ -89,11 +89,13 @@ class AccountService:
             with self.database.writing() as session:
                 user = links.use(session, token, LinkPurpose.CONFIRM_ADDRESS)
                 policy = self.settings.registration_policy
-                registration.confirm(session, user=user, policy=policy, site=self.settings.public_url)
+                user = registration.confirm(
+                    session, user=user, policy=policy, site=self.settings.public_url, server_key=self._server_key
+                )
             self.notifier.mail_queued()
             return user
 
-        await self._verify(await to_thread.run_sync(owner), password, field="password", address=address)
+        await self.verify(await to_thread.run_sync(owner), password, field="password", address=address)
         return await to_thread.run_sync(confirm)
 
     def count_reset_request(self, *, email: str, address: str) -> str:
@@ -140,6 +142,7 @@ class AccountService:
                     password_hash=password_hash,
                     policy=self.settings.registration_policy,
                     site=self.settings.public_url,
+                    server_key=self._server_key,
                 )
             self.notifier.mail_queued()
 
@@ -171,7 +174,7 @@ class AccountService:
                 )
             self.notifier.mail_queued()
 
-        verified_hash = await self._verify(user, current_password, field="current_password", address=address)
+        verified_hash = await self.verify(user, current_password, field="current_password", address=address)
         password_changes.check_new(user, new_password, field="new_password")
         password_hash = await self.password_work.hashed(new_password, client=network(address))
         await to_thread.run_sync(store)
@@ -190,7 +193,7 @@ class AccountService:
                 addresses.request(session, user=user, email=new, address=address, site=self.settings.public_url)
             self.notifier.mail_queued()
 
-        await self._verify(user, password, field=field, address=address)
+        await self.verify(user, password, field=field, address=address)
         new = addresses.checked(user, email, self.settings.registration_policy)
         await to_thread.run_sync(store)
 
@@ -226,7 +229,7 @@ class AccountService:
                 allowed = min(lifetime, self.settings.token_lifetime)
                 return service.create_token(session, user=user, label=label, scopes=scopes, lifetime=allowed)
 
-        await self._verify(user, password, field="password", address=address)
+        await self.verify(user, password, field="password", address=address)
         return await to_thread.run_sync(create)
 
     async def begin_second_factor(self, user: User, *, password: str, address: str) -> None:
@@ -242,7 +245,7 @@ class AccountService:
             with self.database.writing() as session:
                 second_factor.begin(session, user=user, server_key=self._server_key)
 
-        await self._verify(user, password, field="password", address=address)
+        await self.verify(user, password, field="password", address=address)
         await to_thread.run_sync(begin)
 
     def confirm_second_factor(self, user: User, *, code: str, keep: WebSession | None) -> list[str]:
@@ -267,7 +270,7 @@ class AccountService:
             with self.database.writing() as session:
                 return second_factor.replace_recovery_codes(session, user=user)
 
-        await self._verify(user, password, field="password", address=address)
+        await self.verify(user, password, field="password", address=address)
         return await to_thread.run_sync(replace)
 
     async def remove_second_factor(self, user: User, *, password: str, address: str, field: str) -> None:
@@ -284,7 +287,7 @@ class AccountService:
                 second_factor.remove(session, user=user, site=self.settings.public_url, actor=user)
             self.notifier.mail_queued()
 
-        await self._verify(user, password, field=field, address=address)
+        await self.verify(user, password, field=field, address=address)
         await to_thread.run_sync(remove)
 
     def approve_registration(self, user_id: uuid.UUID, *, actor: User) -> None:
@@ -313,11 +316,15 @@ class AccountService:
     def _server_key(self) -> str:
         return self.settings.secret_key.get_secret_value()
 
-    async def _verify(self, user: User, password: str, *, field: str, address: str) -> str:
+    async def verify(self, user: User, password: str, *, field: str, address: str) -> str:
         """Verify a user's current password, without holding a thread or a connection while waiting.
 
         Returns:
             The hash that the password was verified against, to detect later changes.
+
+        Raises:
+            WrongPasswordError: for `field`; the attempt is counted.
+            LimitedError, BusyError: as `register`.
         """
 
         def look_up() -> str:

@@ -14,7 +14,7 @@ from sqlalchemy.exc import IntegrityError
 from sqlalchemy.orm import Session
 
 from vocboard.app import rate_limits
-from vocboard.app.accounts import links, queries, registration
+from vocboard.app.accounts import links, queries, registration, removal
 from vocboard.app.accounts.models import LinkPurpose, User, WebSession, mailbox
 from vocboard.app.accounts.own_data import BY_EMAIL
 from vocboard.app.accounts.people import normalised_email
@@ -24,8 +24,6 @@ from vocboard.app.errors import ConflictError
 from vocboard.app.forms import FieldChecks
 from vocboard.app.messaging import outbox
 from vocboard.app.settings import RegistrationPolicy
-
-RELEASED_DOMAIN = "released.invalid"  # RFC 2606: no mail ever arrives there
 
 
 def checked(user: User, email: str, policy: RegistrationPolicy) -> str:
@@ -111,9 +109,8 @@ def change(session: Session, *, user: User, email: str, site: str, actor: User |
         raise ConflictError("This mailbox has an account already, perhaps with another spelling of the address.")
     waiting = queries.user_by_email(session, email)
     if waiting is not None and waiting.id != user.id:  # registered, and never confirmed: nobody has used it
-        waiting.email = waiting.mailbox = f"{waiting.id}@{RELEASED_DOMAIN}"
         links.revoke(session, waiting)
-        session.flush()
+        removal.scrub(session, waiting)
     old = user.email
     _follow(session, user, email)
     user.email, user.mailbox = email, mailbox(email)
@@ -135,7 +132,12 @@ def _follow(session: Session, user: User, email: str) -> None:
                     session.execute(update(table).where(this).values({column: email}))
             except IntegrityError:  # the new address has the same already
                 session.execute(delete(table).where(this))
-    bans = tables["bans"]
+    keep_imported_bans(session, user)
+
+
+def keep_imported_bans(session: Session, user: User) -> None:
+    """Let bans that were imported for the address of a user (of this transaction) hold for the account."""
+    bans = Base.metadata.tables["bans"]
     banned: dict[Any, Any] = {
         row.challenge_id: row.reason
         for row in session.execute(select(bans).where(bans.c.email.is_not(None)))

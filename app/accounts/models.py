@@ -109,6 +109,7 @@ class User(Base):
     role: Mapped[Role] = mapped_column(text_enum(Role), default=Role.PARTICIPANT)
     disabled_at: Mapped[datetime | None]
     email_confirmed_at: Mapped[datetime | None]  # None: the email address is not confirmed
+    mailbox_hash: Mapped[bytes | None] = mapped_column(LargeBinary(32), index=True)  # of a deleted account
     approved_at: Mapped[datetime | None]  # None: waiting for an organiser's approval
 
     @property

@@ -47,12 +47,14 @@ def change(
     audit.record(session, actor=stored, action="user.change_password", subject=stored)
 
 
-def reset(session: Session, *, user: User, password_hash: str, policy: RegistrationPolicy, site: str) -> None:
+def reset(
+    session: Session, *, user: User, password_hash: str, policy: RegistrationPolicy, site: str, server_key: str
+) -> None:
     """Set the password of a user of this transaction who has used an email link, and end all sessions and tokens.
 
-    The link also confirms the email address.
+    The link also confirms the email address; see `registration.confirm`.
     """
-    registration.confirm(session, user=user, policy=policy, site=site)
+    user = registration.confirm(session, user=user, policy=policy, site=site, server_key=server_key)
     set_hash(session, user=user, password_hash=password_hash, keep=None)
     outbox.put(session, to=user.email, template="password-changed", site=site)
     audit.record(session, actor=user, action="user.reset_password", subject=user)

@@ -23,7 +23,7 @@ from sqlalchemy.exc import IntegrityError
 from sqlalchemy.orm import Session
 
 from vocboard.app import rate_limits
-from vocboard.app.accounts import links, queries
+from vocboard.app.accounts import links, queries, removal
 from vocboard.app.accounts.models import LinkPurpose, Role, User, mailbox
 from vocboard.app.accounts.people import checked_person, normalised_email
 from vocboard.app.audit import service as audit
@@ -190,17 +190,23 @@ def _send_link(session: Session, user: User, purpose: LinkPurpose, *, template: 
     )
 
 
-def confirm(session: Session, *, user: User, policy: RegistrationPolicy, site: str) -> None:
+def confirm(session: Session, *, user: User, policy: RegistrationPolicy, site: str, server_key: str) -> User:
     """Confirm the address of a user of this transaction; if registrations need approval, request it.
 
     The caller has verified that the user receives the address's email.
 
+    Args:
+        server_key: `Settings.secret_key`, by which deleted accounts are recognised.
+
+    Returns:
+        The user whose account it is: that of a deleted account of the same mailbox, which it goes on from.
+
     Raises:
-        ConflictError: another address of the same mailbox has an account.
+        ConflictError: another address of the same mailbox has an account, or one that was banned and then deleted.
         LimitedError: too many new accounts have addresses of this domain.
     """
     if user.is_confirmed:
-        return
+        return user
     # Other addresses of the domain, or of the mailbox, may be confirmed at the same time.
     lock_for_transaction(session, f"domain {registered_domain(user.email)}", f"mailbox {user.mailbox}")
     if queries.confirmed_account_of_mailbox(session, user.mailbox) is not None:
@@ -208,6 +214,7 @@ def confirm(session: Session, *, user: User, policy: RegistrationPolicy, site: s
             "Your mailbox has an account already, with another spelling of this address. Sign in with that one."
         )
     check_room(session, user.email, policy)
+    user = removal.taken_over(session, user, server_key=server_key)
     user.email_confirmed_at = now()
     audit.record(session, actor=user, action="user.confirm_address", subject=user)
     if not user.is_approved:
@@ -221,6 +228,7 @@ def confirm(session: Session, *, user: User, policy: RegistrationPolicy, site: s
                 email=user.email,
                 link=f"{site}/organise/registrations",
             )
+    return user
 
 
 def approvers(session: Session) -> Sequence[User]:

@@ -15,6 +15,7 @@ from vocboard.app.api.paging import ItemPage, Paging
 from vocboard.app.api.problems import problem_responses
 from vocboard.app.api.schemas.values import FromObject, Instant, without_defaults
 from vocboard.app.intake.requests import client_address
+from vocboard.app.participating.leaving import Naming, delete_own_account
 from vocboard.app.web.dependencies import AccountServiceDep, DatabaseDep
 from vocboard.app.web.identity import ApiIdentity, ApiOrganiser, ReadingUser, SubmittingUser
 
@@ -52,6 +53,18 @@ class NewAddress(BaseModel):
     password: str = Field(description="The present password.")
 
 
+class Deletion(BaseModel):
+    """How to delete the user's own account."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    naming: Naming = Field(
+        description="`keep_name`: published results keep the names that they were published with. `without_name`: "
+        "contributors, affiliation, description and links are removed, on frozen leaderboards, too."
+    )
+    password: str = Field(description="The present password.")
+
+
 class WaitingRegistration(FromObject):
     """A user with a confirmed email address who is waiting for an organiser's approval."""
 
@@ -86,6 +99,23 @@ async def request_address(
     The answer is the same whether or not the address has an account. Tokens need the scope `submit`.
     """
     await account_service.request_address(user, **new.model_dump(), address=client_address(request), field="password")
+
+
+@router.delete("/account", status_code=204, responses=problem_responses(400, 401, 403, 409, 422, 429), tags=["account"])
+async def delete_account(
+    account_service: AccountServiceDep, request: Request, user: SubmittingUser, deletion: Deletion
+) -> None:
+    """Delete the user's own account. Unpublished submissions are withdrawn; published results stay.
+
+    Owners of challenges hand them over first. Tokens need the scope `submit`.
+    """
+    await delete_own_account(
+        account_service,
+        user,
+        password=deletion.password,
+        naming=deletion.naming,
+        address=client_address(request),
+    )
 
 
 @router.get("/account/export", responses=problem_responses(401, 403), tags=["account"])

@@ -11,7 +11,7 @@ What organisers disqualify, unpublish or fail later stays in the copy, but is no
 """
 
 import uuid
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from datetime import datetime
 from typing import Any
 
@@ -99,6 +99,27 @@ def freeze_due(session: Session, challenge: Challenge, *, at: datetime | None = 
                 changed |= _freeze(session, challenge, phase, edition.competitions[key], row=row, at=at)
     session.flush()
     return changed
+
+
+def remove_names(
+    session: Session, challenge_id: uuid.UUID, submission_ids: Collection[uuid.UUID], *, contributors: str
+) -> None:
+    """Replace who is named with some submissions in all copies of a challenge; scores and ranks stay as they are.
+
+    The caller has called `freeze_due` and locked the submissions.
+
+    Args:
+        contributors: to show in place of the names.
+    """
+    lock_frozen(session, challenge_id)
+    ids = {str(id_) for id_ in submission_ids}
+    unnamed = {"contributors": contributors, "affiliation": "", "paper_url": "", "code_url": ""}
+    for row in session.scalars(select(FrozenLeaderboard).where(FrozenLeaderboard.challenge_id == challenge_id)):
+        kept = row.content["entries"]
+        if any(one["submission"] in ids for one in kept):
+            entries_without = [{**one, **unnamed} if one["submission"] in ids else one for one in kept]
+            row.content = {**row.content, "entries": entries_without}
+    session.flush()
 
 
 def lock_frozen(session: Session, challenge_id: uuid.UUID) -> None:

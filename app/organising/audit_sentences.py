@@ -335,6 +335,8 @@ PHRASES: Mapping[str, Callable[[str, Details], str]] = {
     "user.replace_recovery_codes": _plain("created new recovery codes"),
     "user.use_recovery_code": _plain("signed in with a recovery code; {left} are left"),
     "user.second_factor_failed": _plain("refused a code of the second factor of {subject}"),
+    "user.delete": _plain("deleted the account"),
+    "user.register_again": _plain("registered again after deleting the account"),
     "user.change_address": _plain("changed the email address of {subject}"),
     "user.change_password": _plain("changed the password"),
     "user.reset_password": _plain("set another password of {subject}"),

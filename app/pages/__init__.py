@@ -10,6 +10,7 @@ from vocboard.app.pages import (
     guides,
     home,
     leaderboards,
+    leaving,
     methods,
     notifications,
     organise,
@@ -37,6 +38,7 @@ _PARTS = (
     account,
     second_factor,
     notifications,
+    leaving,
     organise,
     guides,
 )

@@ -6,6 +6,7 @@ from datetime import UTC, datetime, timedelta, timezone, tzinfo
 
 from markupsafe import Markup, escape
 
+from vocboard.app.accounts.removal import DELETED_DOMAIN
 from vocboard.app.leaderboards.reported import exact_percent
 from vocboard.app.transfer.importing_people import NOBODYS_DOMAIN
 
@@ -31,8 +32,8 @@ _DURATIONS = (("day", 86_400), ("hour", 3_600), ("minute", 60), ("second", 1))
 
 
 def real_address(email: str) -> str:
-    """Return an email address; nothing for people who were imported with a challenge, who have none here."""
-    return "" if email.endswith(f"@{NOBODYS_DOMAIN}") else email
+    """Return an email address; nothing for people who have none here: imported ones, and those of deleted accounts."""
+    return "" if email.endswith((f"@{NOBODYS_DOMAIN}", f"@{DELETED_DOMAIN}")) else email
 
 
 def step_percent(step: float) -> str:

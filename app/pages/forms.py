@@ -100,6 +100,7 @@ DONE = {
     "reset": "Password changed. You are signed out everywhere, and all API tokens are revoked. Sign in again.",
     "approved": "Registration approved.",
     "rejected": "Registration rejected. The account is disabled.",
+    "account-deleted": "Your account is deleted, and you are signed out.",
     "signed-out": "You are signed out.",
     "password": "Password changed. You are signed out everywhere else, and all API tokens are revoked.",
     "profile": "Name changed.",

@@ -19,6 +19,8 @@ from vocboard.app.participating.locking import locked_own, require_own
 from vocboard.app.submissions import queries, queue
 from vocboard.app.submissions.models import State, Submission
 
+FINAL = (State.FAILED, State.WITHDRAWN, State.DISQUALIFIED)
+
 
 def withdraw(session: Session, *, submission_id: uuid.UUID, user: User) -> Submission:
     """Withdraw a submission, and remove it from the leaderboards.
@@ -31,8 +33,14 @@ def withdraw(session: Session, *, submission_id: uuid.UUID, user: User) -> Submi
     """
     submission = locked_own(session, submission_id, user, what="withdraw a submission")
     require_not_archived(submission.challenge)
-    if submission.state in (State.FAILED, State.WITHDRAWN, State.DISQUALIFIED):
+    if submission.state in FINAL:
         raise ConflictError(f"The submission is already {submission.state}.")
+    withdraw_locked(session, submission, user)
+    return submission
+
+
+def withdraw_locked(session: Session, submission: Submission, user: User) -> None:
+    """Withdraw a locked submission of the user that is not over."""
     if submission.state == State.QUEUED:
         submission.quota_returned_at = now()
     before = submission.state
@@ -42,10 +50,6 @@ def withdraw(session: Session, *, submission_id: uuid.UUID, user: User) -> Submi
     submission.anonymous_token_hash = None
     queue.remove(session, submission)
     audit.record(session, actor=user, action="submission.withdraw", subject=submission, details={"state": before})
-    return submission
-
-
-FINAL = (State.FAILED, State.WITHDRAWN, State.DISQUALIFIED)
 
 
 @dataclass(frozen=True, slots=True)

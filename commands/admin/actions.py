@@ -26,7 +26,8 @@ from vocboard.app.settings import Settings
 
 WHERE_TO_RUN = (
     "With docker compose, commands that read or write files of the server (import-truth, prune, export-challenge, "
-    "import-challenge) run in the service web, all others in migrate: docker compose run --rm web vocboard admin ..."
+    "import-challenge) and delete-user run in the service web, all others in migrate: docker compose run --rm web "
+    "vocboard admin ..."
 )
 
 Outcome: TypeAlias = str | int | None  # a text to print, the exit status, or neither: all went well
@@ -49,7 +50,8 @@ class Transaction:
     """
 
     def __init__(self, session: Session, call: "Call") -> None:
-        self.session, self.arguments, self.site = session, call.arguments, call.settings.public_url
+        self.session, self.arguments, self.settings = session, call.arguments, call.settings
+        self.site = call.settings.public_url
 
     @cached_property
     def user(self) -> User:

@@ -13,6 +13,7 @@ from vocboard.app.accounts.models import Role, Scope, User
 from vocboard.app.accounts.passwords import hashed
 from vocboard.app.accounts.people import new_user
 from vocboard.app.accounts.registration import normalised
+from vocboard.app.participating.leaving import Naming, delete_account
 from vocboard.commands.admin.actions import Actions, Call, Outcome, Transaction, argument, in_transaction
 
 GENERATED_PASSWORD_BYTES = 15  # 120 bits, 20 characters
@@ -96,6 +97,19 @@ for name, change, help_text in (
     ("enable-user", administration.enable, "enable a disabled account"),
 ):
     ACTIONS.add(name, help_text, in_transaction(partial(_set_state, change)), "email")
+
+
+@ACTIONS.changes(
+    "email",
+    argument("--results", required=True, choices=["keep-name", "without-name"], help="names of published results"),
+    mail=True,
+)
+def delete_user(at: Transaction) -> None:
+    """Delete an account; published results stay. It needs VOCBOARD_SECRET_KEY."""
+    naming = Naming(at.arguments.results.replace("-", "_"))
+    at.settings.require("secret_key")
+    key = at.settings.secret_key.get_secret_value()
+    delete_account(at.session, user=at.person, naming=naming, server_key=key, site=at.site)
 
 
 @ACTIONS.changes("email", mail=True)

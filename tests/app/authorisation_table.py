@@ -163,6 +163,9 @@ TABLE: Mapping[str, tuple[Rule, ...]] = {
     "POST /api/v1/account/email": (
         Rule(SIGNED_IN, scope=Scope.SUBMIT, json={"email": "another@lab.example", "password": PASSWORD}),
     ),
+    "DELETE /api/v1/account": (
+        Rule(SIGNED_IN, scope=Scope.SUBMIT, json={"naming": "keep_name", "password": "wrong password"}),
+    ),
     "GET /api/v1/account/export": (Rule(SIGNED_IN, scope=Scope.READ),),
     "GET /api/v1/account/emails": (Rule(SIGNED_IN, scope=Scope.READ),),
     "PATCH /api/v1/account/emails": (Rule(SIGNED_IN, scope=Scope.SUBMIT, json={"scored": False}),),
@@ -462,6 +465,9 @@ TABLE: Mapping[str, tuple[Rule, ...]] = {
     "GET /account": (Rule(SIGNED_IN),),
     "POST /account/profile": (Rule(SIGNED_IN, form={"name": "Another Name"}),),
     "POST /account/email": (Rule(SIGNED_IN, form={"email": "another@lab.example", "address_password": PASSWORD}),),
+    "GET /privacy": (Rule(EVERYONE),),
+    "GET /account/delete": (Rule(SIGNED_IN),),
+    "POST /account/delete": (Rule(SIGNED_IN, form={"naming": "keep_name", "password": "wrong password"}),),
     "GET /account/address": (Rule(OWNER, query={"token": "address-link"}, hidden=True),),
     "POST /account/address": (Rule(OWNER, form={"token": "address-link"}, hidden=True),),
     "GET /account/second-factor": (Rule(SIGNED_IN),),

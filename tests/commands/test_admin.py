@@ -204,6 +204,7 @@ CHANGES = {
     "reject-user": ["waiting@lab.example"],
     "disable-user": ["ada@lab.example"],
     "enable-user": ["ada@lab.example"],
+    "delete-user": ["ada@lab.example", "--results", "without-name"],
     "remove-second-factor": ["ada@lab.example"],
     "change-address": ["ada@lab.example", "ada@elsewhere.example"],
     "reset-password": ["ada@lab.example"],

@@ -25,6 +25,7 @@ from vocboard.app.rate_limits import REGISTRATION_FROM_ADDRESS, REGISTRATION_OF_
 from vocboard.app.settings import RegistrationPolicy
 
 SITE = "https://voc.example"
+KEY = "the secret of the server"
 EMAIL = "ada@lab.example"
 OPEN = RegistrationPolicy.parse("open")
 
@@ -54,7 +55,7 @@ def the_user(database: Database) -> User:
 def confirm(database: Database) -> None:
     with database.writing() as session:
         user = links.use(session, secret_in(outbox(database)[-1]), LinkPurpose.CONFIRM_ADDRESS)
-        registration.confirm(session, user=user, policy=OPEN, site=SITE)
+        registration.confirm(session, user=user, policy=OPEN, site=SITE, server_key=KEY)
 
 
 def sign_in(database: Database, password: str = PASSWORD) -> str:
@@ -97,7 +98,9 @@ def test_nobody_gets_an_account_confirmed_that_another_registered(database: Data
         registration.send_reset_link(session, email=EMAIL, site=SITE)
     with database.writing() as session:
         user = links.use(session, secret_in(outbox(database)[-1]), LinkPurpose.RESET_PASSWORD)
-        password_changes.reset(session, user=user, password_hash=hashed(PASSWORD), policy=OPEN, site=SITE)
+        password_changes.reset(
+            session, user=user, password_hash=hashed(PASSWORD), policy=OPEN, site=SITE, server_key=KEY
+        )
     assert the_user(database).is_confirmed
     sign_in(database)
     with pytest.raises(SignInError):
@@ -141,7 +144,9 @@ def test_a_reset_ends_sessions_and_tokens_and_says_so_by_email(database: Databas
     link = secret_in(outbox(database)[-1])
     with database.writing() as session:
         user = links.use(session, link, LinkPurpose.RESET_PASSWORD)
-        password_changes.reset(session, user=user, password_hash=hashed("a new password"), policy=OPEN, site=SITE)
+        password_changes.reset(
+            session, user=user, password_hash=hashed("a new password"), policy=OPEN, site=SITE, server_key=KEY
+        )
     with database.reading() as session:
         assert service.user_of_session(session, secret) is None
         assert service.user_of_token(session, token) is None
@@ -355,7 +360,7 @@ def test_of_addresses_of_one_mailbox_that_wait_one_is_confirmed(database: Databa
         expected = contextlib.nullcontext() if is_confirmed else pytest.raises(ConflictError, match="another spelling")
         with expected, database.writing() as session:
             user = links.use(session, secrets[number], LinkPurpose.CONFIRM_ADDRESS)
-            registration.confirm(session, user=user, policy=OPEN, site=SITE)
+            registration.confirm(session, user=user, policy=OPEN, site=SITE, server_key=KEY)
 
 
 def test_a_mailbox_is_counted_once_however_its_address_is_written(database: Database) -> None:
@@ -383,7 +388,7 @@ def test_a_domain_has_a_number_of_new_accounts_in_a_week_unless_anybody_can_have
     def enters(email: str, of: RegistrationPolicy = policy) -> bool:
         with contextlib.suppress(LimitedError), database.writing() as session:
             user = make_user(session, email=email, confirmed=False)
-            registration.confirm(session, user=user, policy=of, site=SITE)
+            registration.confirm(session, user=user, policy=of, site=SITE, server_key=KEY)
             return True
         return False
 

@@ -1,0 +1,93 @@
+"""What is stored about people, for what, for how long, and what happens to it when an account is deleted.
+
+The privacy page shows it. A test compares it with the tables of the database, so that no table is forgotten.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+
+
+class Fate(StrEnum):
+    """What happens to rows about a person when the account is deleted."""
+
+    DELETED = "deleted"
+    SCRUBBED = "stays without name, address and texts"
+    CHOSEN = "published results stay, under the published name or without a name, as you choose; the rest is withdrawn"
+    KEPT = "stays, without a name"
+    EXPIRES = "stays until its time is over"
+
+
+@dataclass(frozen=True, slots=True)
+class Stored:
+    """Rows about a person in one table.
+
+    Attributes:
+        what: for people to read.
+        kept: for how long; `{name}` is a duration of the settings.
+    """
+
+    what: str
+    kept: str
+    fate: Fate
+
+
+_ACCOUNT = "as long as the account"
+STORED: Mapping[str, Stored] = {
+    "users": Stored(
+        "Email address, name, affiliation, a hash of the password, role, when the account was made and confirmed",
+        _ACCOUNT,
+        Fate.SCRUBBED,
+    ),
+    "sessions": Stored(
+        "Browsers that you are signed in with: the browser's name, when it was last used",
+        "until you sign out, at most {session_lifetime}",
+        Fate.DELETED,
+    ),
+    "api_tokens": Stored("API tokens: label, scopes, last use, a hash of the token", _ACCOUNT, Fate.DELETED),
+    "email_links": Stored("Links in emails: purpose, a hash, a new email address", "at most 3 days", Fate.DELETED),
+    "second_factors": Stored(
+        "The second factor: the app's key, encrypted, and hashes of recovery codes", "until you remove it", Fate.DELETED
+    ),
+    "challenge_organisers": Stored("Which challenges you organise", "as long as you organise them", Fate.DELETED),
+    "challenge_invitations": Stored(
+        "Invitations to organise a challenge: your address", "until answered", Fate.DELETED
+    ),
+    "phase_admissions": Stored(
+        "Phases of challenges that your address is admitted to", "until organisers end it", Fate.DELETED
+    ),
+    "extra_quotas": Stored("Extra quota for your address, and why", "until organisers delete it", Fate.DELETED),
+    "bans": Stored("Bans from challenges or the server, and why", "until they are lifted", Fate.KEPT),
+    "methods": Stored("Your methods: name, links to paper and code", "as long as the challenge", Fate.CHOSEN),
+    "submissions": Stored(
+        "Your submissions: archive, contributors, affiliation, description, declarations, a private note, scores",
+        "as long as the challenge; archives of withdrawn submissions {withdrawn_archives_kept_for}",
+        Fate.CHOSEN,
+    ),
+    "submission_sequences": Stored(
+        "Which of your scored submissions differ by more than chance, for organisers",
+        "as long as the challenge",
+        Fate.KEPT,
+    ),
+    "uploads": Stored(
+        "Attempts to upload: when, how much, from which network, which errors",
+        "a day; of rejected uploads without the network {rejected_uploads_kept_for}",
+        Fate.EXPIRES,
+    ),
+    "resumable_uploads": Stored("Uploads that are not finished", "{unfinished_uploads_kept_for}", Fate.EXPIRES),
+    "idempotency_keys": Stored("Keys that programs have sent with uploads", "a day", Fate.DELETED),
+    "notifications": Stored("What you were told, on the site and by email", "180 days", Fate.DELETED),
+    "notification_settings": Stored("Which of it you get by email", _ACCOUNT, Fate.DELETED),
+    "audit_events": Stored(
+        "The log of changes: who did what and when, and from which network people signed in",
+        "as long as the server",
+        Fate.SCRUBBED,
+    ),
+    "attempts": Stored(
+        "Attempts to sign in, to register and to reset a password: email address, network", "a day", Fate.EXPIRES
+    ),
+    "outbox": Stored(
+        "Emails to you: address and subject; the text until it is sent", "30 days after sending", Fate.EXPIRES
+    ),
+}
+DELETED_WITH_ACCOUNT = tuple(name for name, stored in STORED.items() if stored.fate is Fate.DELETED)

@@ -1,0 +1,90 @@
+"""What remains of a deleted account: a row without anything personal, to which its results, quota and bans refer.
+
+The row keeps a keyed hash of the mailbox. When a registration of the same mailbox is confirmed, the new account takes
+over the row. So deleting an account and registering again neither gives quota back nor ends a ban.
+`app.participating.leaving` deletes accounts.
+"""
+
+import hashlib
+import hmac
+import json
+from typing import Any
+
+from sqlalchemy import Text, cast, or_, select, update
+from sqlalchemy.orm import Session
+
+from vocboard.app.accounts.models import Role, User
+from vocboard.app.audit import service as audit
+from vocboard.app.audit.models import AuditEvent
+from vocboard.app.database import Base, now
+from vocboard.app.errors import ConflictError
+
+DELETED_NAME = "Deleted account"
+DELETED_DOMAIN = "deleted.invalid"  # RFC 2606: no mail ever arrives there
+NO_PASSWORD = "!"  # no hash that any password has  # noqa: S105
+
+
+def mailbox_hash(mailbox: str, *, server_key: str) -> bytes:
+    """Return the keyed hash of a mailbox: without the server's secret, addresses cannot be tried."""
+    return hmac.new(server_key.encode(), f"deleted mailbox {mailbox}".encode(), hashlib.sha256).digest()
+
+
+def scrub(session: Session, user: User) -> None:
+    """Remove everything personal from a user's row (of this transaction), which nobody can sign in to afterwards."""
+    user.email = user.mailbox = f"{user.id}@{DELETED_DOMAIN}"
+    user.name, user.affiliation = DELETED_NAME, ""
+    user.password_hash = NO_PASSWORD
+    user.role = Role.PARTICIPANT
+    user.email_confirmed_at = user.approved_at = None
+    user.disabled_at = now()
+    session.flush()
+
+
+def taken_over(session: Session, user: User, *, server_key: str) -> User:
+    """Return the user whom a confirmed registration makes: a deleted one with the same mailbox, or `user`.
+
+    Args:
+        user: of this transaction, whose address has just been confirmed.
+
+    Raises:
+        ConflictError: the deleted user is banned from the server.
+    """
+    hashed = mailbox_hash(user.mailbox, server_key=server_key)
+    deleted = select(User).where(User.mailbox_hash == hashed).order_by(User.created_at, User.id).limit(1)
+    found = session.scalar(deleted.with_for_update(key_share=True))
+    if found is None:
+        return user
+    bans = Base.metadata.tables["bans"].c
+    if session.scalar(select(bans.id).where(bans.user_id == found.id, bans.challenge_id.is_(None))) is not None:
+        raise ConflictError("This mailbox cannot have an account on this server. Write to its operators.")
+    taken = {name: getattr(user, name) for name in ("email", "mailbox", "name", "affiliation", "password_hash")}
+    taken["approved_at"] = user.approved_at
+    scrub(session, user)  # first: addresses are unique
+    for name, value in taken.items():
+        setattr(found, name, value)
+    found.disabled_at = found.mailbox_hash = None
+    audit.record(session, actor=found, action="user.register_again", subject=found)
+    return found
+
+
+def scrub_log(session: Session, user: User) -> None:
+    """Replace a user's name and addresses in the details of the audit log, the only change that is made to it.
+
+    Values of several words that others have written, such as reasons, stay unless they contain the email address.
+    """
+    own = AuditEvent.actor_id == user.id, AuditEvent.object_id == user.id
+    written = cast(AuditEvent.details, Text)
+    # As JSON writes them: non-ASCII letters are escaped.
+    texts = [written.contains(json.dumps(text)[1:-1], autoescape=True) for text in (user.name, user.email)]
+    for event in session.scalars(select(AuditEvent).where(or_(*own, *texts))).all():
+        is_own = user.id in {event.actor_id, event.object_id}
+        details = {
+            key: DELETED_NAME if _is_personal(value, user) or (is_own and key == "address") else value
+            for key, value in event.details.items()
+        }
+        if details != event.details:
+            session.execute(update(AuditEvent).where(AuditEvent.id == event.id).values(details=details))
+
+
+def _is_personal(value: Any, user: User) -> bool:
+    return value == user.name or (isinstance(value, str) and user.email in value)

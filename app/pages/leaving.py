@@ -1,0 +1,87 @@
+"""Deleting one's account, and the privacy page."""
+
+from typing import Annotated
+
+from anyio import to_thread
+from fastapi import APIRouter, Depends, Form, Request
+from pydantic import BaseModel
+from starlette.responses import Response
+
+from vocboard.app.accounts.models import User
+from vocboard.app.accounts.privacy import STORED
+from vocboard.app.database import Database
+from vocboard.app.errors import InvalidInputError, ServiceError
+from vocboard.app.intake.requests import client_address
+from vocboard.app.pages.formats import duration
+from vocboard.app.pages.forms import NO_ERRORS, FormErrors, go_to
+from vocboard.app.pages.rendering import render
+from vocboard.app.participating import leaving
+from vocboard.app.web import cookies
+from vocboard.app.web.csrf import protect_form
+from vocboard.app.web.dependencies import AccountServiceDep, DatabaseDep, SettingsDep
+from vocboard.app.web.identity import CurrentIdentity, SignedIn
+
+router = APIRouter()
+
+DURATIONS = (
+    "session_lifetime",
+    "withdrawn_archives_kept_for",
+    "rejected_uploads_kept_for",
+    "unfinished_uploads_kept_for",
+)
+
+
+class DeletionForm(BaseModel):
+    """The form to delete an account."""
+
+    naming: str = ""
+    password: str = ""
+
+
+@router.get("/privacy")
+def privacy_page(request: Request, settings: SettingsDep, _: CurrentIdentity) -> Response:
+    """What is stored about people, for how long, and what happens to it when an account is deleted."""
+    durations = {name: duration(getattr(settings, name)) for name in DURATIONS}
+    stored = [(one.what, one.kept.format(**durations), one.fate.value) for one in STORED.values()]
+    return render(request, "privacy.html", stored=stored)
+
+
+@router.get("/account/delete")
+def deletion_page(request: Request, database: DatabaseDep, user: SignedIn) -> Response:
+    """Say what deleting the account means, and ask."""
+    return _page(request, database, user, DeletionForm())
+
+
+@router.post("/account/delete", dependencies=[Depends(protect_form)])
+async def delete_account(
+    request: Request,
+    settings: SettingsDep,
+    database: DatabaseDep,
+    account_service: AccountServiceDep,
+    user: SignedIn,
+    form: Annotated[DeletionForm, Form()],
+) -> Response:
+    """Delete the account, after verifying the password."""
+    try:
+        if form.naming not in set(leaving.Naming):
+            raise InvalidInputError({"naming": "Choose what happens to your name."})
+        await leaving.delete_own_account(
+            account_service,
+            user,
+            password=form.password,
+            naming=leaving.Naming(form.naming),
+            address=client_address(request),
+        )
+    except ServiceError as error:
+        return await to_thread.run_sync(_page, request, database, user, form, FormErrors.of(error))
+    response = go_to("/sign-in", done="account-deleted")
+    cookies.clear_session(response, settings)
+    return response
+
+
+def _page(
+    request: Request, database: Database, user: User, form: DeletionForm, errors: FormErrors = NO_ERRORS
+) -> Response:
+    with database.reading() as session:
+        consequences = leaving.consequences(session, user)
+    return render(request, "delete_account.html", errors=errors, consequences=consequences, naming=form.naming)
