@@ -1,4 +1,4 @@
-"""Model of the audit log, which is append-only."""
+"""Model of the audit log, which is append-only: only names of deleted accounts are replaced in it."""
 
 import uuid
 from typing import Any

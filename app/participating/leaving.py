@@ -25,7 +25,6 @@ from vocboard.app.challenges.bans import ban_from
 from vocboard.app.challenges.models import Ban, Challenge, ChallengeOrganiser
 from vocboard.app.database import Base, now
 from vocboard.app.errors import ConflictError, NotSignedInError
-from vocboard.app.intake.models import ResumableUpload
 from vocboard.app.leaderboards import freezing
 from vocboard.app.messaging import outbox
 from vocboard.app.participating.locking import lock_person, lock_several
@@ -148,11 +147,11 @@ def _keep_bans(session: Session, user: User) -> None:
 
 
 def _remove_rows(session: Session, user: User) -> None:
-    # Their files are removed with them; see `app.intake.resumable.remove_expired`.
-    session.execute(
-        update(ResumableUpload).where(ResumableUpload.user_id == user.id).values(expires_at=now(), client_metadata="")
-    )
     tables: dict[str, Table] = dict(Base.metadata.tables)
+    # With their files: see `app.intake.resumable.remove_expired`.
+    unfinished = tables["resumable_uploads"]
+    expired = {"expires_at": now(), "client_metadata": ""}
+    session.execute(update(unfinished).where(unfinished.c.user_id == user.id).values(expired))
     for name in DELETED_WITH_ACCOUNT:
         column, value = (BY_ID[name], user.id) if name in BY_ID else (BY_EMAIL[name], user.email)
         session.execute(delete(tables[name]).where(tables[name].c[column] == value))

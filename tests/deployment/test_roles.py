@@ -3,23 +3,31 @@
 import contextlib
 import uuid
 from collections.abc import Iterator
+from datetime import timedelta
 
 import psycopg
 import pytest
 from psycopg import sql
-from sqlalchemy import update
+from sqlalchemy import select, update
 from sqlalchemy.engine import URL
 
-from tests.support.factories import make_user
+from tests.support.factories import make_challenge, make_token, make_user
 from tests.support.installation import ROLES, roles, run_roles_script
+from tests.support.phases import complete
 from tests.support.postgres import PostgresServer, conninfo, postgres_server
+from tests.support.scored import make_published
 from tests.support.services import in_full, needed
 from vocboard import migrations
 from vocboard.app.accounts.models import User
 from vocboard.app.accounts.own_data import stored_about
+from vocboard.app.audit import service as audit
+from vocboard.app.audit.models import AuditEvent
 from vocboard.app.database import Database, now
+from vocboard.app.leaderboards import freezing
+from vocboard.app.leaderboards.models import FrozenLeaderboard
 from vocboard.app.notifications.models import Notification, NotificationKind
 from vocboard.app.notifications.service import notify
+from vocboard.app.participating.leaving import Naming, delete_account
 
 pytestmark = pytest.mark.services
 PASSWORDS = {
@@ -445,3 +453,36 @@ def test_the_script_runs_again_and_gives_new_passwords(server: PostgresServer, d
     run_roles_script(server, changed)
     psycopg.connect(conninfo(database.set(username="vocboard_mail", password="another"))).close()
     run_roles_script(server, PASSWORDS)
+
+
+def test_web_deletes_an_account_and_changes_nothing_else_of_frozen_leaderboards_and_the_log(database: URL) -> None:
+    with contextlib.closing(Database(in_full(database))) as opened, opened.writing() as session:
+        person = make_user(session, name="Zephyrine Quillfeather")
+        challenge = make_challenge(session, competitions=["comp1"], closes_at=now() - timedelta(hours=5))
+        given = {"published_at": now() - timedelta(hours=6), "began_at": now() - timedelta(hours=7)}
+        make_published(session, challenge, person, "Winner", 0.7, **{**given, "contributors": person.name})
+        freezing.freeze_due(session, complete(session, challenge.id), at=now() + timedelta(days=2))
+        frozen = session.scalars(select(FrozenLeaderboard).where(FrozenLeaderboard.challenge_id == challenge.id)).one()
+        assert frozen.is_final
+        details = {"person": person.name, "email": person.email, "count": 1}
+        audit.record(session, actor=None, action="quota.grant", subject=challenge, details=details)
+        make_token(session, person)
+    web = database.set(username="vocboard_web", password=PASSWORDS["VOCBOARD_WEB_PASSWORD"])
+    with contextlib.closing(Database(in_full(web))) as opened:
+        with opened.writing() as session:
+            delete_account(session, user=person, naming=Naming.WITHOUT_NAME, server_key="key", site="https://a.example")
+        with opened.reading() as session:
+            [entry] = session.get_one(FrozenLeaderboard, frozen.id).content["entries"]
+            assert (entry["contributors"], entry["mean"]) == ("Deleted account", 0.7)
+            logged = session.scalars(select(AuditEvent.details).where(AuditEvent.action == "quota.grant")).one()
+            assert logged == {"person": "Deleted account", "email": "Deleted account", "count": 1}
+    for statement in (
+        "UPDATE frozen_leaderboards SET content = replace(content::text, '0.7', '0.8')::json",
+        "UPDATE frozen_leaderboards SET content = replace(content::text, 'Winner', 'Loser')::json",
+        "UPDATE frozen_leaderboards SET is_final = false",
+        """UPDATE audit_events SET details = '{"person": "Eve", "email": "Deleted account", "count": 1}'""",
+        "UPDATE audit_events SET details = '{}'",
+        "UPDATE audit_events SET action = 'quota.end_grant'",
+    ):
+        with connect(database, "vocboard_web") as connection, pytest.raises(psycopg.errors.InsufficientPrivilege):
+            connection.execute(statement)  # type: ignore[call-overload]
