@@ -68,7 +68,9 @@ _HAS_PHASE = "EXISTS (SELECT FROM phases WHERE id = NEW.phase_id AND challenge_i
 _REVEALS_NOTHING = "(NEW.detail <> 'everything' OR NEW.current_scoring_id IS NULL)"
 
 # Deleting an account removes names from what does not change otherwise; see `app.participating.leaving`.
-_NAMES = " - ".join(["one", *(f"'{name}'" for name in ("contributors", "affiliation", "paper_url", "code_url"))])
+_NAMES = " - ".join(
+    ["one", *(f"'{name}'" for name in ("contributors", "team", "affiliation", "paper_url", "code_url"))]
+)
 
 
 def _without_names(row: str) -> str:

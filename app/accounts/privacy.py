@@ -13,6 +13,7 @@ class Fate(StrEnum):
 
     DELETED = "deleted"
     SCRUBBED = "stays without name, address and texts"
+    LEFT = "you leave; what a team with others has submitted stays with it"
     CHOSEN = "published results stay, under the published name or without a name, as you choose; the rest is withdrawn"
     KEPT = "stays, without a name"
     EXPIRES = "stays until its time is over"
@@ -58,6 +59,12 @@ STORED: Mapping[str, Stored] = {
     ),
     "extra_quotas": Stored("Extra quota for your address, and why", "until organisers delete it", Fate.DELETED),
     "bans": Stored("Bans from challenges or the server, and why", "until they are lifted", Fate.KEPT),
+    "team_members": Stored("Which teams you are in", "until you leave", Fate.LEFT),
+    "teams": Stored("Your teams: name", "as long as the challenge", Fate.LEFT),
+    "team_invitations": Stored("Invitations to a team: your address, if it was sent to you", "14 days", Fate.DELETED),
+    "submission_people": Stored(
+        "For whom a submission counts, because they were in its team", "as long as the challenge", Fate.KEPT
+    ),
     "methods": Stored("Your methods: name, links to paper and code", "as long as the challenge", Fate.CHOSEN),
     "submissions": Stored(
         "Your submissions: archive, contributors, affiliation, description, declarations, a private note, scores",

@@ -113,12 +113,14 @@ def remove_names(
     """
     lock_frozen(session, challenge_id)
     ids = {str(id_) for id_ in submission_ids}
-    unnamed = {"contributors": contributors, "affiliation": "", "paper_url": "", "code_url": ""}
+    unnamed = {"contributors": contributors, "team": "", "affiliation": "", "paper_url": "", "code_url": ""}
     for row in session.scalars(select(FrozenLeaderboard).where(FrozenLeaderboard.challenge_id == challenge_id)):
-        kept = row.content["entries"]
-        if any(one["submission"] in ids for one in kept):
-            entries_without = [{**one, **unnamed} if one["submission"] in ids else one for one in kept]
-            row.content = {**row.content, "entries": entries_without}
+        replaced = [
+            one | {name: text for name, text in unnamed.items() if name in one} if one["submission"] in ids else one
+            for one in row.content["entries"]
+        ]
+        if replaced != row.content["entries"]:
+            row.content = {**row.content, "entries": replaced}
     session.flush()
 
 

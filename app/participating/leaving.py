@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from anyio import to_thread
-from sqlalchemy import Table, delete, func, select, update
-from sqlalchemy.orm import Session
+from sqlalchemy import Select, Table, delete, exists, func, select, update
+from sqlalchemy.orm import Session, aliased
 
 from vocboard.app.accounts import removal
 from vocboard.app.accounts.account_service import AccountService
@@ -30,6 +30,8 @@ from vocboard.app.messaging import outbox
 from vocboard.app.participating.locking import lock_person, lock_several
 from vocboard.app.participating.withdrawing import FINAL, withdraw_locked
 from vocboard.app.submissions.models import Method, Submission
+from vocboard.app.teams.models import Team, TeamInvitation, TeamMember, TeamRole
+from vocboard.app.teams.queries import lock_team, members_of, membership
 
 REMOVED_FILE_NAME = "archive"
 
@@ -58,9 +60,9 @@ class Consequences:
 
 def consequences(session: Session, user: User) -> Consequences:
     """Return what deleting the account of a user means now."""
-    of_user = select(func.count()).select_from(Submission).where(Submission.user_id == user.id)
-    published = session.scalar(of_user.where(Submission.published_at.is_not(None))) or 0
-    withdrawn = session.scalar(of_user.where(Submission.published_at.is_(None), Submission.state.not_in(FINAL))) or 0
+    own = select(func.count()).select_from(Submission).where(Submission.team_id.in_(_teams_of_one(user.id)))
+    published = session.scalar(own.where(Submission.published_at.is_not(None))) or 0
+    withdrawn = session.scalar(own.where(Submission.published_at.is_(None), Submission.state.not_in(FINAL))) or 0
     return Consequences(published, withdrawn, _owned(session, user.id))
 
 
@@ -69,8 +71,9 @@ def delete_account(
 ) -> None:
     """Delete the account of a user, and confirm it by a last email.
 
-    Unpublished submissions are withdrawn; their archives are removed like those of all withdrawn submissions. After the
-    commit, the caller calls `WorkerNotifier.mail_queued`.
+    Unpublished submissions are withdrawn; their archives are removed like those of all withdrawn submissions. What was
+    submitted by a team with others stays with the team. After the commit, the caller calls
+    `WorkerNotifier.mail_queued`.
 
     Args:
         server_key: `Settings.secret_key`, for the hash of the mailbox.
@@ -86,8 +89,8 @@ def delete_account(
         raise NotSignedInError("Sign in first.")
     if owned := _owned(session, person.id):
         raise ConflictError(f"You own {', '.join(owned)}. Hand over these challenges first, or delete their drafts.")
-    for challenge_id in _challenges(session, person.id):
-        _leave_challenge(session, person, challenge_id, naming)
+    for team in _leave_teams(session, person):
+        _leave_results(session, person, team, naming)
     _keep_bans(session, person)
     outbox.put(session, to=person.email, template="account-deleted", site=site)
     _remove_rows(session, person)
@@ -104,33 +107,51 @@ def _owned(session: Session, user_id: uuid.UUID) -> Sequence[str]:
     return session.scalars(query.where(*owned).order_by(Challenge.title)).all()
 
 
-def _challenges(session: Session, user_id: uuid.UUID) -> Sequence[uuid.UUID]:
-    return session.scalars(
-        select(Submission.challenge_id)
-        .where(Submission.user_id == user_id)
-        .distinct()
-        .order_by(Submission.challenge_id)
-    ).all()
+def _teams_of_one(user_id: uuid.UUID) -> Select[uuid.UUID]:
+    """Return the query of the ids of teams whose only member is the user."""
+    another = aliased(TeamMember)
+    has_others = exists().where(another.team_id == TeamMember.team_id, another.user_id != user_id)
+    return select(TeamMember.team_id).where(TeamMember.user_id == user_id, ~has_others)
 
 
-def _leave_challenge(session: Session, user: User, challenge_id: uuid.UUID, naming: Naming) -> None:
-    own = Submission.user_id == user.id, Submission.challenge_id == challenge_id
-    ids = lock_several(session, challenge_id, session.scalars(select(Submission.id).where(*own)).all())
+def _leave_teams(session: Session, user: User) -> Sequence[Team]:
+    """End the memberships of teams with others, to whom all that the team has submitted is left; return the rest."""
+    mine = select(TeamMember.team_id).where(TeamMember.user_id == user.id).order_by(TeamMember.team_id)
+    for team_id in session.scalars(mine).all():
+        lock_team(session, team_id)
+        members = [one for one in members_of(session, team_id) if one.user_id != user.id]
+        own = membership(session, team_id, user)
+        if own is None or not members:
+            continue
+        if not any(one.role is TeamRole.OWNER for one in members):
+            members[0].role = TeamRole.OWNER  # who has been in the team for longest
+        session.delete(own)
+        team = session.get_one(Team, team_id)
+        details = {"team": team.name, "person": removal.DELETED_NAME, "user": str(user.id)}
+        audit.record(session, actor=user, action="team.leave", subject=team, details=details)
+    session.execute(delete(TeamInvitation).where(TeamInvitation.team_id.in_(_teams_of_one(user.id))))
+    return session.scalars(select(Team).where(Team.id.in_(_teams_of_one(user.id))).order_by(Team.challenge_id)).all()
+
+
+def _leave_results(session: Session, user: User, team: Team, naming: Naming) -> None:
+    """Withdraw what a team of one has not published, and remove its texts, and names if the person wishes."""
+    own = select(Submission.id).where(Submission.team_id == team.id)
+    ids = lock_several(session, team.challenge_id, session.scalars(own).all())
     current = select(Submission).where(Submission.id.in_(ids)).execution_options(populate_existing=True)
     for submission in session.scalars(current.order_by(Submission.id)).all():
         if submission.published_at is None and submission.state not in FINAL:
             withdraw_locked(session, submission, user)
         submission.note = ""
-        if naming is Naming.WITHOUT_NAME or submission.published_at is None:
-            submission.contributors = submission.affiliation = submission.description = ""
+        is_published = submission.published_at is not None
+        if naming is Naming.WITHOUT_NAME or not is_published:
+            submission.contributors = removal.DELETED_NAME if is_published else ""
+            submission.affiliation = submission.description = ""
             submission.archive_name = REMOVED_FILE_NAME
-        if naming is Naming.WITHOUT_NAME and submission.published_at is not None:
-            submission.contributors = removal.DELETED_NAME
     session.flush()
     if naming is Naming.WITHOUT_NAME:
-        methods = update(Method).where(Method.user_id == user.id, Method.challenge_id == challenge_id)
-        session.execute(methods.values(paper_url="", code_url=""))
-        freezing.remove_names(session, challenge_id, ids, contributors=removal.DELETED_NAME)
+        team.name = ""
+        session.execute(update(Method).where(Method.team_id == team.id).values(paper_url="", code_url=""))
+        freezing.remove_names(session, team.challenge_id, ids, contributors=removal.DELETED_NAME)
 
 
 def _keep_bans(session: Session, user: User) -> None:

@@ -1,14 +1,14 @@
 """Accounts can be deleted: their rows stay, with a keyed hash of the mailbox.
 
 Revision: 2026_11_24_1940_deleted_accounts
-Follows: 2026_11_24_1920_reported_results
+Follows: 2026_11_24_1930_teams
 """
 
 import sqlalchemy as sa
 from alembic import op
 
 revision = "2026_11_24_1940_deleted_accounts"
-down_revision = "2026_11_24_1920_reported_results"
+down_revision = "2026_11_24_1930_teams"
 branch_labels = None
 depends_on = None
 

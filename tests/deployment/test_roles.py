@@ -190,13 +190,14 @@ def test_roles_have_no_rights_over_the_server(database: URL) -> None:
 @pytest.fixture(scope="module")
 def rows(database: URL) -> dict[str, str]:
     """Add a person, a challenge, a method and a submission, as an administrator; return their ids by table."""
-    tables = ("users", "challenges", "phases", "methods", "submissions", "ground_truth_versions", "rescores")
+    tables = ("users", "challenges", "phases", "teams", "methods", "submissions", "ground_truth_versions", "rescores")
     ids = {table: str(uuid.uuid4()) for table in tables}
     statements = {
         "users": {"email": "ada@lab.example", "name": "Ada", "password_hash": "", "role": "organiser"},
         "challenges": {"slug": "voc", "title": "VOC", "edition": "VOC2007"},
         "phases": {"challenge_id": ids["challenges"], "key": "main", "truth_phase_id": ids["phases"]},
-        "methods": {"name": "Method", "challenge_id": ids["challenges"], "user_id": ids["users"]},
+        "teams": {"challenge_id": ids["challenges"]},
+        "methods": {"name": "Method", "challenge_id": ids["challenges"], "team_id": ids["teams"]},
         "submissions": submission(ids, state="scored", finished_at="2026-01-01T00:00:00Z"),
         "ground_truth_versions": {**of_phase(ids), "number": 7, "state": "uploaded"},
         "rescores": {
@@ -216,7 +217,8 @@ def of_phase(ids: dict[str, str]) -> dict[str, object]:
 
 
 def submission(ids: dict[str, str], **changed: object) -> dict[str, object]:
-    references = {**of_phase(ids), "user_id": ids["users"], "method_id": ids["methods"]}
+    of_team = {"user_id": ids["users"], "team_id": ids["teams"], "method_id": ids["methods"]}
+    references = {**of_phase(ids), **of_team}
     archive = {"archive_sha256": "0" * 64, "archive_bytes": 1, "archive_name": "results.tar"}
     return {**references, **archive, "queued_at": "2026-01-01T00:00:00Z", "state": "queued", **changed}
 

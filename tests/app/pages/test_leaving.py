@@ -23,7 +23,7 @@ from tests.support.scored import make_published
 from tests.support.site import Site
 from vocboard.app.accounts import service as accounts
 from vocboard.app.accounts.models import Role, User
-from vocboard.app.accounts.own_data import BY_EMAIL, BY_ID
+from vocboard.app.accounts.own_data import BY_EMAIL, BY_ID, OF_TEAM
 from vocboard.app.accounts.privacy import STORED, Fate
 from vocboard.app.challenges import organisers
 from vocboard.app.challenges.bans import ban_of_person
@@ -37,6 +37,8 @@ from vocboard.app.organising.bans import Results
 from vocboard.app.participating import publishing
 from vocboard.app.submissions import quota
 from vocboard.app.submissions.models import Method, State, Submission
+from vocboard.app.teams.models import TeamMember, TeamRole
+from vocboard.app.teams.queries import members_of, teams_of
 
 DAY = timedelta(days=1)
 NAME, EMAIL = "Zéphyrine Quillfeather", "zephyrine@quillfeather.example"
@@ -69,7 +71,7 @@ class World:
                     (self.person, "Draft", 0.9, False, self._named()),
                 )
             ]
-            for method in session.scalars(select(Method).where(Method.user_id == self.person.id)):
+            for method in session.scalars(select(Method).where(Method.team_id.in_(teams_of(self.person)))):
                 method.paper_url = "https://quillfeather.example/paper"
             self.email, self.id = self.person.email, self.person.id
 
@@ -202,7 +204,7 @@ def test_scores_and_ranks_stay_byte_for_byte_on_frozen_leaderboards(site: Site, 
         assert (after, later) == (before, at_first)
         assert kept[1].contributors == f"By {NAME}"
         return
-    unnamed = {"contributors": "Deleted account", "affiliation": "", "paper_url": "", "code_url": ""}
+    unnamed = {"contributors": "Deleted account", "team": "", "affiliation": "", "paper_url": "", "code_url": ""}
     expected = [one | unnamed if one["method"] == "Winner" else one for one in before["entries"]]
     assert json.dumps(after) == json.dumps(before | {"entries": expected})
     for old, new in zip(at_first, later, strict=True):
@@ -240,6 +242,23 @@ def test_deleting_the_account_gives_no_extra_quota(embedded_site: Site) -> None:
         assert ban_of_person(session, user_id=world.id, challenge_id=world.challenge.id) is not None
         assert session.scalar(select(func.count()).where(User.mailbox_hash.is_not(None))) == 0
         publishing.unpublish(session, submission_id=world.ids[1], user=session.get_one(User, world.id))
+
+
+def test_a_team_keeps_its_results_and_gets_another_owner(embedded_site: Site) -> None:
+    world = World(embedded_site)
+    with embedded_site.writing() as session:
+        friend = make_user(session)
+        [team_id] = session.scalars(teams_of(world.person))
+        member = {"challenge_id": world.challenge.id, "user_id": friend.id, "team_id": team_id}
+        session.add(TeamMember(role=TeamRole.MEMBER, **member))
+    with signed_in(embedded_site, EMAIL) as client:
+        assert "0 published results" in client.get("/account/delete").text
+        delete(client, "without_name")
+    with embedded_site.writing() as session:
+        [left] = members_of(session, team_id)
+        assert (left.user_id, left.role) == (friend.id, TeamRole.OWNER)
+        winner, draft = (session.get_one(Submission, id_) for id_ in world.ids[1:])
+        assert (winner.contributors, draft.state) == (f"By {NAME}", State.SCORED)
 
 
 def test_a_ban_from_the_server_outlives_the_account(embedded_site: Site) -> None:
@@ -288,7 +307,9 @@ def test_deleting_needs_the_password_a_choice_and_no_challenge_that_is_owned(emb
 
 def test_the_privacy_page_forgets_no_table(embedded_site: Site) -> None:
     """A new table about people says there what it is for, how long it is kept, and what deletion does."""
-    assert STORED.keys() == BY_ID.keys() | BY_EMAIL.keys() | {"submission_sequences", "attempts", "outbox"}
+    assert STORED.keys() == BY_ID.keys() | BY_EMAIL.keys() | OF_TEAM.keys() | {
+        *("submission_sequences", "attempts", "outbox")
+    }
     deleted = {name for name, stored in STORED.items() if stored.fate is Fate.DELETED}
     assert deleted <= BY_ID.keys() | BY_EMAIL.keys()
     with embedded_site.client() as client:
