@@ -115,11 +115,6 @@ def test_the_page_of_an_archived_challenge_can_be_kept_true(embedded_site: Site,
     assert organiser.patch(path, json={"decimals": 3}).status_code == 409
 
 
-def test_a_slug_is_taken_once(organiser: httpx.Client) -> None:
-    assert organiser.post("/api/v1/challenges", json=NEW).status_code == 201
-    assert organiser.post("/api/v1/challenges", json=NEW).status_code == 409
-
-
 def test_lists_are_paged(embedded_site: Site) -> None:
     with embedded_site.writing() as session:
         organiser = make_user(session, role=Role.ORGANISER)

@@ -86,27 +86,6 @@ def test_visibility(
                 service.get_visible(session, challenge.slug, person)
 
 
-def test_only_its_organisers_and_administrators_organise_a_challenge(database: Database) -> None:
-    with database.writing() as session:
-        organiser, other = make_organiser(session), make_organiser(session)
-        administrator = make_user(session, role=Role.ADMINISTRATOR)
-        public = make_challenge(session, organiser=organiser, ready=False)
-        draft = make_challenge(session, organiser=organiser, ready=False, visibility=Visibility.DRAFT)
-        assert service.get_organised(session, public.slug, organiser) is public
-        assert service.get_organised(session, public.slug, administrator) is public
-        with pytest.raises(ForbiddenError):
-            service.get_organised(session, public.slug, other)
-        with pytest.raises(NotFoundError):
-            service.get_organised(session, draft.slug, other)
-        assert [service.is_organiser(session, public, one) for one in (organiser, administrator, other, None)] == [
-            True,
-            True,
-            False,
-            False,
-        ]
-        assert service.organised_challenges(session, other) == []
-
-
 @pytest.mark.parametrize("slug", ["nothing", "", "UPPER", "a\x00b", "a" * 100, "../a"])
 def test_an_unknown_or_impossible_slug_is_not_found(database: Database, slug: str) -> None:
     with database.reading() as session, pytest.raises(NotFoundError):
@@ -150,12 +129,6 @@ def test_everything_wrong_with_a_new_challenge_is_reported_at_once(database: Dat
         "quota_period_seconds",
         "decimals",
     }
-
-
-def test_no_challenge_hides_behind_the_page_that_makes_them(database: Database) -> None:
-    with database.writing() as session, pytest.raises(InvalidInputError) as caught:
-        make_challenge(session, slug="new")
-    assert set(caught.value.fields) == {"slug"}
 
 
 @pytest.mark.parametrize(

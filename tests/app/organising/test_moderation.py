@@ -12,7 +12,6 @@ from sqlalchemy import select
 from tests.app.organising.case import Case
 from tests.support.backend import Backend
 from tests.support.jobs import claim_next, evaluate_next, stores
-from vocboard.app.accounts.models import Role
 from vocboard.app.audit.models import AuditEvent
 from vocboard.app.errors import ConflictError, ForbiddenError, InvalidInputError
 from vocboard.app.jobs.models import Kind
@@ -124,17 +123,6 @@ def test_a_disqualification_needs_a_reason(case: Case) -> None:
     with pytest.raises(InvalidInputError) as caught:
         case.do(disqualify, reason="  ")
     assert caught.value.fields == {"reason": "Required."}
-
-
-def test_nobody_but_organisers_moderates(case: Case) -> None:
-    others = (case.owner, case.backend.user(), case.backend.user(role=Role.ORGANISER))
-    for user in others:
-        for action in (disqualify, submissions.fail, submissions.hold_back):
-            with pytest.raises(ForbiddenError):
-                case.do(action, user, reason=REASON)
-        for lift in (reinstate, submissions.allow_publishing):
-            with pytest.raises(ForbiddenError):
-                case.do(lift, user)
 
 
 # Holding back

@@ -90,20 +90,6 @@ def test_a_taken_name_is_a_conflict_reported_on_the_form(embedded_site: Site, or
     assert 'value="spring"' in again.text
 
 
-def test_only_its_organisers_and_administrators_see_behind_a_challenge(embedded_site: Site, organiser: str) -> None:
-    with embedded_site.writing() as session:
-        slug = make_challenge(session).slug
-        statuses = {
-            make_user(session).email: 403,
-            organiser: 403,
-            make_user(session, role=Role.ADMINISTRATOR).email: 200,
-        }
-    for email, status in statuses.items():
-        with signed_in(embedded_site, email) as client:
-            assert client.get(f"/organise/{slug}").status_code == status
-            assert client.get(f"/organise/{slug}/edit").status_code == status
-
-
 def test_pages_are_called_like_their_tabs(embedded_site: Site) -> None:
     with embedded_site.writing() as session:
         base, email = f"/organise/{make_challenge(session).slug}", make_user(session, role=Role.ADMINISTRATOR).email

@@ -235,23 +235,6 @@ def visible_to(session: Session, submission_id: uuid.UUID, viewer: User | None) 
     return True
 
 
-@pytest.mark.parametrize("published", [False, True])
-def test_unpublished_results_are_seen_by_owner_organisers_and_administrators_alone(
-    backend: Backend, published: bool
-) -> None:
-    organiser = backend.user(role=Role.ORGANISER)
-    owner, other = backend.user(), backend.user()
-    other_organiser, administrator = backend.user(role=Role.ORGANISER), backend.user(role=Role.ADMINISTRATOR)
-    submission_id = score(backend, backend.submit(owner, backend.challenge(organiser=organiser)))
-    if published:
-        do(backend, publishing.publish, submission_id, owner)
-    with backend.database.reading() as session:
-        for insider in (owner, organiser, administrator):
-            assert visible_to(session, submission_id, insider)
-        for outsider in (None, other, other_organiser):
-            assert visible_to(session, submission_id, outsider) is published
-
-
 def test_published_results_of_a_draft_are_hidden(backend: Backend) -> None:
     owner, challenge = backend.user(), backend.challenge()
     submission_id = score(backend, backend.submit(owner, challenge))
