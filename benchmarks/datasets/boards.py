@@ -21,7 +21,8 @@ from vocboard.app.challenges.models import (
 from vocboard.app.challenges.rules import ChallengeRules
 from vocboard.app.database import Base
 from vocboard.app.evaluations.models import ClassScore, CompetitionResult, Evaluation, Measure
-from vocboard.app.submissions.models import Method, State, Submission, SubmissionEntry
+from vocboard.app.submissions.models import Method, State, Submission, SubmissionEntry, SubmissionPerson
+from vocboard.app.teams.models import Team, TeamMember
 from vocboard.evaluator.editions import load
 
 SLUG, COMPETITION = "synthetic", "comp3"
@@ -90,16 +91,22 @@ def fill(session: Session, *, submissions: int, published: int) -> None:
     session.get_one(ChallengePhase, phase_id).current_scoring_id = scoring_id
     number_of_methods = max(published, min(submissions, PEOPLE * METHODS_A_PERSON))
     methods = [_identifier(random) for _ in range(number_of_methods)]
+    teams = [_identifier(random) for _ in people]
+    of_challenge = {"challenge_id": challenge_id}
+    _add(session, Team, [{"id": each, "name": "", **of_challenge} for each in teams])
+    owners = zip(teams, people, strict=True)
+    _add(session, TeamMember, [{"team_id": team, "user_id": user, **of_challenge} for team, user in owners])
     _add(
         session,
         Method,
         [
-            {"id": each, "challenge_id": challenge_id, "user_id": people[number % PEOPLE], "name": _name(number)}
+            {"id": each, "challenge_id": challenge_id, "team_id": teams[number % PEOPLE], "name": _name(number)}
             for number, each in enumerate(methods)
         ],
     )
     rows: dict[type[Base], list[dict[str, Any]]] = {
-        model: [] for model in (Submission, SubmissionEntry, Evaluation, CompetitionResult, Measure, ClassScore)
+        model: []
+        for model in (Submission, SubmissionPerson, SubmissionEntry, Evaluation, CompetitionResult, Measure, ClassScore)
     }
     for number in range(submissions):
         submission_id, evaluation_id, result_id, measure_id = (_identifier(random) for _ in range(4))
@@ -115,6 +122,7 @@ def fill(session: Session, *, submissions: int, published: int) -> None:
                 "challenge_id": challenge_id,
                 "phase_id": phase_id,
                 "user_id": people[method % PEOPLE],
+                "team_id": teams[method % PEOPLE],
                 "method_id": methods[method],
                 "description": "Looks at the image twice, and then again at what it has not understood. " * 5,
                 "contributors": f"Person {method % PEOPLE}, A. Colleague, B. Colleague",
@@ -127,6 +135,7 @@ def fill(session: Session, *, submissions: int, published: int) -> None:
                 "published_at": instant + timedelta(days=1) if number < published else None,
             }
         )
+        rows[SubmissionPerson].append({"submission_id": submission_id, "user_id": people[method % PEOPLE]})
         rows[SubmissionEntry].append(
             {
                 "submission_id": submission_id,
