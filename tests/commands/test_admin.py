@@ -25,7 +25,7 @@ from tests.support.trees import write_tree
 from vocboard.app.accounts import administration, service
 from vocboard.app.accounts.models import Scope, SecondFactor, User
 from vocboard.app.audit.models import AuditEvent
-from vocboard.app.challenges.models import Challenge, Detail, ExtraQuota
+from vocboard.app.challenges.models import Admission, Challenge, Detail, ExtraQuota, Freeze
 from vocboard.app.challenges.service import PhaseState, get_organised, get_visible, phase_state, phases_of
 from vocboard.app.database import Database, now
 from vocboard.app.leaderboards.models import Rescore, RescoreState
@@ -167,6 +167,16 @@ def test_a_challenge_and_its_ground_truth_from_a_directory(
     assert import_next(embedded, settings)
     with embedded.reading() as session:
         assert phase_state(get_visible(session, "cars", None), now()) is PhaseState.OPEN
+
+
+def test_a_challenge_takes_the_rules_of_phases(embedded: Database, capsys: pytest.CaptureFixture[str]) -> None:
+    make("ada@lab.example", "organiser", capsys)
+    new = ["create-challenge", "cars", "--organiser", "ada@lab.example", "--title", "Cars", "--edition", "VOC2012"]
+    rules = ["--admission", "approved", "--freeze", "never", "--ladder-step", "0.01", "--opens-at", "none"]
+    assert admin(*new, *rules) == 0
+    with embedded.reading() as session:
+        phase = session.scalars(select(Challenge)).one().main_phase
+        assert (phase.admission, phase.freeze, phase.ladder_step) == (Admission.APPROVED, Freeze.NEVER, 0.01)
 
 
 def test_a_challenge_gets_what_its_page_says(embedded: Database, capsys: pytest.CaptureFixture[str]) -> None:
