@@ -2,6 +2,7 @@
 
 from vocboard.app import rate_limits
 from vocboard.app.accounts import models as accounts
+from vocboard.app.announcements import models as announcements
 from vocboard.app.audit import models as audit
 from vocboard.app.challenges import models as challenges
 from vocboard.app.database import Base
@@ -16,6 +17,7 @@ from vocboard.app.submissions import models as submissions
 __all__ = [
     "Base",
     "accounts",
+    "announcements",
     "audit",
     "challenges",
     "evaluations",

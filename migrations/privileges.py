@@ -38,6 +38,8 @@ WEB: Mapping[str, tuple[str, ...]] = {
     "challenge_organisers": ALL,
     "phases": ALL,
     "challenge_files": ADD_AND_DELETE,
+    "announcements": ALL,
+    "questions": ALL,
     "edition_versions": ADD,
     "phase_admissions": ALL,
     "extra_quotas": ALL,

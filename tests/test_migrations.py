@@ -181,6 +181,8 @@ def privileged_url(postgres: PostgresServer, postgres_template: str) -> Iterator
         (privileges.MAIL_ROLE, "SELECT id FROM submissions"),
         (privileges.MAIL_ROLE, "UPDATE outbox SET recipient = 'eve@evil.example'"),
         (privileges.MAIL_ROLE, "INSERT INTO notifications (id) VALUES (gen_random_uuid())"),
+        (privileges.WORKER_ROLE, "SELECT answer FROM questions"),
+        (privileges.MAIL_ROLE, "SELECT answer FROM questions"),
         (privileges.WEB_ROLE, "UPDATE challenge_files SET audience = 'public'"),
         (privileges.WORKER_ROLE, "SELECT sha256 FROM challenge_files"),
         (privileges.WORKER_ROLE, "SELECT token_hash FROM sessions"),

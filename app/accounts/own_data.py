@@ -28,6 +28,7 @@ BY_ID: Mapping[str, str] = {
     "resumable_uploads": "user_id",
     "notifications": "user_id",
     "notification_settings": "user_id",
+    "questions": "user_id",
     "audit_events": "actor_id",
 }
 BY_EMAIL: Mapping[str, str] = {

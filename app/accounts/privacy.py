@@ -15,6 +15,7 @@ class Fate(StrEnum):
     SCRUBBED = "stays without name, address and texts"
     LEFT = "you leave; what a team with others has submitted stays with it"
     CHOSEN = "published results stay, under the published name or without a name, as you choose; the rest is withdrawn"
+    PUBLIC_STAY = "those with public answers stay, without a name; the others are deleted"
     KEPT = "stays, without a name"
     EXPIRES = "stays until its time is over"
 
@@ -83,6 +84,9 @@ STORED: Mapping[str, Stored] = {
     ),
     "resumable_uploads": Stored("Uploads that are not finished", "{unfinished_uploads_kept_for}", Fate.EXPIRES),
     "idempotency_keys": Stored("Keys that programs have sent with uploads", "a day", Fate.DELETED),
+    "questions": Stored(
+        "Your questions to organisers, with their answers", "as long as the challenge", Fate.PUBLIC_STAY
+    ),
     "notifications": Stored("What you were told, on the site and by email", "180 days", Fate.DELETED),
     "notification_settings": Stored("Which of it you get by email", _ACCOUNT, Fate.DELETED),
     "audit_events": Stored(

@@ -6,6 +6,7 @@ from starlette.types import Scope
 
 from vocboard.app.api import (
     accounts,
+    announcements,
     challenge_files,
     challenges,
     events,
@@ -54,6 +55,7 @@ _PARTS = (
     moderation,
     overview,
     statistics,
+    announcements,
     organisers,
     teams,
     transfer,

@@ -28,7 +28,8 @@ REASONS = {
     NotificationKind.PUBLISHED: "you are a member of the team",
     NotificationKind.DEADLINE: "you take part in the challenge",
     NotificationKind.ANNOUNCEMENT: "you take part in the challenge or were admitted to it",
-    NotificationKind.ANSWER: "a question was asked that you take part in",
+    NotificationKind.QUESTION: "you organise the challenge",
+    NotificationKind.ANSWER: "you have asked the organisers",
     NotificationKind.TEAM: "you are a member of the team, or invited to it",
 }
 

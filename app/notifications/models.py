@@ -20,6 +20,7 @@ class NotificationKind(StrEnum):
     PUBLISHED = "published"  # by somebody else of the team
     DEADLINE = "deadline"
     ANNOUNCEMENT = "announcement"
+    QUESTION = "question"  # to organisers
     ANSWER = "answer"  # to a question
     TEAM = "team"  # who joins, leaves or is invited
     DISQUALIFIED = "disqualified"

@@ -235,6 +235,15 @@ def _joined_team(_subject: str, details: Details) -> str:
     return _plain("joined the team “{team}”")("", details) + with_others
 
 
+def _announced(subject: str, details: Details) -> str:
+    told = f", and told {_number(details, 'told', 'entrant', 'entrants')}" if details.get("told") else ""
+    return _plain("announced “{title}”")(subject, details) + told
+
+
+def _answered(_subject: str, details: Details) -> str:
+    return f"answered a question {'publicly' if details.get('public') else 'privately'}"
+
+
 def _refused_sign_in(subject: str, details: Details) -> str:
     whose = "an unknown account" if subject == "?" else subject
     rest = "; further ones are not logged for up to 15 minutes" if details.get("is_last") else ""
@@ -273,6 +282,12 @@ PHRASES: Mapping[str, Callable[[str, Details], str]] = {
     "challenge.request_statistics": _plain("asked for the statistics that are missing to be computed again"),
     "challenge.import": _imported_challenge,
     "challenge.imported_event": _imported,
+    "announcement.create": _announced,
+    "announcement.correct": _plain("corrected the announcement “{title}”"),
+    "announcement.remove": _plain("removed the announcement “{title}”"),
+    "question.ask": _plain("asked a question"),
+    "question.answer": _answered,
+    "question.remove": _plain("removed a question"),
     "phase.create": _plain("added the phase “{title}” ({phase})"),
     "phase.update": _changed_phase,
     "phase.remove": _plain("removed the {the_phase}"),

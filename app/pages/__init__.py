@@ -4,6 +4,7 @@ from fastapi import FastAPI
 
 from vocboard.app.pages import (
     account,
+    announcements,
     challenges,
     comparison,
     embedding,
@@ -29,6 +30,7 @@ _PARTS = (
     participation,
     embedding,
     challenges,
+    announcements,
     home,
     signing_in,
     submit,

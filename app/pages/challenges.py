@@ -16,6 +16,8 @@ from sqlalchemy.orm import Session
 from starlette.responses import Response
 
 from vocboard.app.accounts.models import User
+from vocboard.app.announcements.models import Announcement
+from vocboard.app.announcements.queries import latest_announcements
 from vocboard.app.challenges import files as challenge_files
 from vocboard.app.challenges import service as challenges
 from vocboard.app.challenges.models import Audience, Challenge, ChallengeFile, FileKind
@@ -37,6 +39,7 @@ from vocboard.evaluator.tasks.definition import TaskDefinition
 from vocboard.evaluator.tasks.definitions import TASKS
 
 router = APIRouter()
+ON_OVERVIEW = 3  # announcements
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,7 +116,8 @@ async def challenge_page(
     slug: str,
 ) -> Response:
     """What one challenge is about, with the leaders of its competitions."""
-    challenge, organises, own, imported, files = await run_in_threadpool(read_challenge, database, slug, identity.user)
+    read, announcements = await run_in_threadpool(_read_overview, database, slug, identity.user)
+    challenge, organises, own, imported, files = read
     at = now()
     phase = challenges.current_phase(challenge, at)
     default = board_phase = challenges.leaderboard_phase(challenge, at)
@@ -132,6 +136,7 @@ async def challenge_page(
         request,
         "challenge.html",
         **shown_on_all_tabs(challenge, organises, imported, files, at),
+        announcements=announcements,
         metadata=metadata(challenge, files, settings.public_url),
         site=settings.public_url,
         matrix=matrix([*competitions, *others], found),
@@ -281,6 +286,15 @@ def read_challenge(
         own = queries.published_by(session, challenge, user) if user is not None else ()
         organises = challenges.is_organiser(session, challenge, user)
         return challenge, organises, own, imported_scores(session, challenge), _files(session, challenge, user)
+
+
+def _read_overview(
+    database: Database, slug: str, user: User | None
+) -> tuple[tuple[Challenge, bool, Collection[uuid.UUID], ImportedScores | None, ShownFiles], Sequence[Announcement]]:
+    """Return what `read_challenge` does, and the latest announcements."""
+    read = read_challenge(database, slug, user)
+    with database.reading() as session:
+        return read, latest_announcements(session, read[0], limit=ON_OVERVIEW)
 
 
 def _files(session: Session, challenge: Challenge, viewer: User | None) -> ShownFiles:

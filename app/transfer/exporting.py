@@ -15,6 +15,7 @@ from sqlalchemy import exists, select
 from sqlalchemy.orm import Session, joinedload, selectinload
 
 from vocboard.app.accounts.models import User
+from vocboard.app.announcements.queries import announcements_of, visible_questions
 from vocboard.app.audit import service as audit
 from vocboard.app.challenges import service as challenges
 from vocboard.app.challenges.bans import bans_of
@@ -40,6 +41,7 @@ from vocboard.app.transfer.exporting_phases import further_phases, ground_truth_
 from vocboard.app.transfer.files import README, write_lines, write_log, write_people
 from vocboard.app.transfer.record_types import same_fields
 from vocboard.app.transfer.records import (
+    AnnouncementRecord,
     BanRecord,
     CurveRecord,
     EditionRecord,
@@ -48,6 +50,7 @@ from vocboard.app.transfer.records import (
     Header,
     MeasureRecord,
     Person,
+    QuestionRecord,
     ResultRecord,
     SubmissionRecord,
     TeamRecord,
@@ -182,6 +185,8 @@ def _write_tables(
             for one in submissions:
                 file.write(one.model_dump_json() + "\n")
     write_lines(directory / records.BANS, _bans(session, challenge.id))
+    write_lines(directory / records.ANNOUNCEMENTS, _announcements(session, challenge))
+    write_lines(directory / records.QUESTIONS, _public_questions(session, challenge))
     write_phases(session, challenge, directory, at=at)
     return archives
 
@@ -365,3 +370,14 @@ def _bans(session: Session, challenge_id: uuid.UUID) -> Iterator[BanRecord]:
     for ban in bans_of(session, challenge_id):
         email = ban.email or ban.user.email
         yield BanRecord(**same_fields(BanRecord, ban) | {"email": email}, person=ban.user_id)
+
+
+def _announcements(session: Session, challenge: Challenge) -> Iterator[AnnouncementRecord]:
+    for one in session.scalars(announcements_of(challenge)):
+        yield AnnouncementRecord(**same_fields(AnnouncementRecord, one))
+
+
+def _public_questions(session: Session, challenge: Challenge) -> Iterator[QuestionRecord]:
+    """Yield what visitors see: neither private answers nor who has asked."""
+    for one in session.scalars(visible_questions(challenge, None, organises=False)):
+        yield QuestionRecord(**same_fields(QuestionRecord, one))

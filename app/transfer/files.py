@@ -23,6 +23,8 @@ Scores are fractions at full precision, and people have their email addresses: k
 challenge.json      rules, phases and edition, in all its versions
 people.jsonl, .csv  who has submitted or organised
 bans.jsonl          who may not take part
+announcements.jsonl  what the organisers have announced
+questions.jsonl     questions with public answers, without who has asked
 submissions.jsonl   submissions with their current scores
 scores.csv, .parquet  all scores, one a row
 leaderboards/       leaderboards as they were shown; "-later" is what was published after they were frozen

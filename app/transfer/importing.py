@@ -16,6 +16,7 @@ from sqlalchemy.exc import IntegrityError
 from sqlalchemy.orm import Session
 
 from vocboard.app.accounts.models import Role, User
+from vocboard.app.announcements.models import Announcement, Question
 from vocboard.app.audit import service as audit
 from vocboard.app.challenges.models import MAIN_PHASE, Challenge, Visibility
 from vocboard.app.database import Database, now
@@ -38,7 +39,7 @@ from vocboard.app.transfer.importing_phases import (
 )
 from vocboard.app.transfer.importing_submissions import SubmissionImporter
 from vocboard.app.transfer.reading import Contents
-from vocboard.app.transfer.records import EventRecord, SubmissionRecord
+from vocboard.app.transfer.records import AnnouncementRecord, EventRecord, QuestionRecord, SubmissionRecord
 from vocboard.app.transfer.staging import Staging
 from vocboard.evaluator.problems import Problem, Severity
 
@@ -213,6 +214,10 @@ def _complete(
     add_frozen_leaderboards(session, challenge, path, results.submissions)
     add_reported_results(session, challenge, path)
     add_corrections(session, challenge, path, versions=results.truths, submissions=results.submissions)
+    for said in reading.lines_of(path, records.ANNOUNCEMENTS, AnnouncementRecord):
+        session.add(Announcement(challenge_id=challenge.id, **said.model_dump()))
+    for asked in reading.lines_of(path, records.QUESTIONS, QuestionRecord):
+        session.add(Question(challenge_id=challenge.id, is_public=True, **asked.model_dump()))
     details = {
         "slug": header.slug,
         "submissions": contents.submissions,

@@ -23,7 +23,16 @@ from vocboard.app.transfer.phase_records import (
     FrozenRecord,
     ReportedRecord,
 )
-from vocboard.app.transfer.records import BanRecord, EventRecord, Format, Header, Person, SubmissionRecord
+from vocboard.app.transfer.records import (
+    AnnouncementRecord,
+    BanRecord,
+    EventRecord,
+    Format,
+    Header,
+    Person,
+    QuestionRecord,
+    SubmissionRecord,
+)
 from vocboard.evaluator.editions import EditionFileError, UnknownEditionError
 from vocboard.evaluator.problems import Problem, Severity
 
@@ -138,6 +147,8 @@ class _Checking:
         return {
             records.PEOPLE: (Person, partial(self._person, contents)),
             records.BANS: (BanRecord, partial(self._ban, contents)),
+            records.ANNOUNCEMENTS: (AnnouncementRecord, lambda _: ()),
+            records.QUESTIONS: (QuestionRecord, lambda _: ()),
             records.SUBMISSIONS: (SubmissionRecord, partial(self._submission, contents)),
             records.ADMISSIONS: (AdmissionRecord, phases.admission),
             records.EXTRA_QUOTAS: (ExtraQuotaRecord, phases.extra_quota),

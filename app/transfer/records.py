@@ -9,6 +9,8 @@ from typing import Annotated
 
 from pydantic import BaseModel, Field
 
+from vocboard.app.announcements.announcing import MAX_TEXT_LENGTH, MAX_TITLE_LENGTH
+from vocboard.app.announcements.asking import MAX_ANSWER_LENGTH, MAX_QUESTION_LENGTH
 from vocboard.app.challenges.rules import ChallengeRules
 from vocboard.app.organising.phase_changes import MAX_PHASES
 from vocboard.app.submissions.models import State
@@ -46,6 +48,7 @@ HEADER = "challenge.json"
 PEOPLE, SUBMISSIONS, LOG = "people.jsonl", "submissions.jsonl", "log.jsonl"
 BANS = "bans.jsonl"
 ADMISSIONS, EXTRA_QUOTAS = "admissions.jsonl", "extra-quotas.jsonl"
+ANNOUNCEMENTS, QUESTIONS = "announcements.jsonl", "questions.jsonl"
 FROZEN, CORRECTIONS = "frozen-leaderboards.jsonl", "corrections.jsonl"
 REPORTED = "reported-results.jsonl"  # earlier versions import an archive without it
 ARCHIVES = "archives/"
@@ -137,6 +140,24 @@ class BanRecord(Record):
     email: Visible = Field(max_length=254)
     reason: Visible = Field(max_length=2000)
     created_at: Moment
+
+
+class AnnouncementRecord(Record):
+    """An announcement of the organisers."""
+
+    created_at: Moment
+    changed_at: Moment
+    title: Annotated[Visible, Field(min_length=1, max_length=MAX_TITLE_LENGTH)]
+    text: Annotated[Visible, Field(min_length=1, max_length=MAX_TEXT_LENGTH)]
+
+
+class QuestionRecord(Record):
+    """A question whose answer everyone can read, without the person who has asked. Others are not exported."""
+
+    created_at: Moment
+    answered_at: Moment
+    text: Annotated[Visible, Field(min_length=1, max_length=MAX_QUESTION_LENGTH)]
+    answer: Annotated[Visible, Field(min_length=1, max_length=MAX_ANSWER_LENGTH)]
 
 
 class Entry(Record):

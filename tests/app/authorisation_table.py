@@ -141,6 +141,24 @@ def of_reported(scope: Scope | None = None, **given: Any) -> tuple[Rule, ...]:
 BASELINE = {"kind": "baseline", "method": "Chance", "mean": 0.01}
 BASELINE_FORM = {"board": "main/comp1", "kind": "baseline", "table": "method,mean\nChance,1"}
 
+
+def of_announcements(scope: Scope | None = None, **given: Any) -> tuple[Rule, ...]:
+    """Rules of a route that changes an announcement."""
+    return (
+        Rule(ORGANISERS, PUBLIC | {"announcement_id": "public-announcement"}, scope, **given),
+        Rule(NOBODY, PUBLIC | {"announcement_id": "draft-announcement"}, scope, **given),
+        Rule(ORGANISERS, DRAFT | {"announcement_id": "draft-announcement"}, scope, hidden=True, **given),
+    )
+
+
+def of_questions(scope: Scope | None = None, **given: Any) -> tuple[Rule, ...]:
+    """Rules of a route that changes a question or its answer, which its asker cannot."""
+    return (
+        Rule(ORGANISERS, PUBLIC | {"question_id": "private-question"}, scope, **given),
+        Rule(NOBODY, DRAFT | {"question_id": "private-question"}, scope, hidden=True, **given),
+    )
+
+
 OWN_EDITION = """
 name = "Own"
 title = "A custom edition"
@@ -316,6 +334,21 @@ TABLE: Mapping[str, tuple[Rule, ...]] = {
     "POST /api/v1/challenges/{slug}/export": of_challenges(ORGANISERS, Scope.ORGANISE),
     "POST /api/v1/challenges/imports": (Rule(MAY_CREATE, scope=Scope.ORGANISE),),
     "DELETE /api/v1/challenges/{slug}": (Rule(OWNING, PUBLIC, Scope.ORGANISE),),
+    "GET /api/v1/challenges/{slug}/announcements": of_challenges(EVERYONE, Scope.READ),
+    "POST /api/v1/challenges/{slug}/announcements": of_challenges(
+        ORGANISERS, Scope.ORGANISE, json={"title": "New data", "text": "Downloads are faster."}
+    ),
+    "PATCH /api/v1/challenges/{slug}/announcements/{announcement_id}": of_announcements(
+        Scope.ORGANISE, json={"title": "New data", "text": "Changed"}
+    ),
+    "DELETE /api/v1/challenges/{slug}/announcements/{announcement_id}": of_announcements(Scope.ORGANISE),
+    "GET /api/v1/challenges/{slug}/feed.atom": (Rule(EVERYONE, PUBLIC), Rule(EVERYONE, DRAFT)),  # leads to the feed
+    "GET /api/v1/challenges/{slug}/questions": of_challenges(EVERYONE, Scope.READ),
+    "POST /api/v1/challenges/{slug}/questions": of_challenges(SIGNED_IN, Scope.SUBMIT, json={"text": "Why?"}),
+    "PUT /api/v1/challenges/{slug}/questions/{question_id}/answer": of_questions(
+        Scope.ORGANISE, json={"text": "Because"}
+    ),
+    "DELETE /api/v1/challenges/{slug}/questions/{question_id}": of_questions(Scope.ORGANISE),
     "GET /api/v1/challenges/{slug}/organisers": of_challenges(ORGANISERS, Scope.ORGANISE),
     "GET /api/v1/challenges/{slug}/invitations": of_challenges(ORGANISERS, Scope.ORGANISE),
     "POST /api/v1/challenges/{slug}/invitations": of_challenges(
@@ -379,6 +412,10 @@ TABLE: Mapping[str, tuple[Rule, ...]] = {
     "GET /challenges/{slug}/cite": of_challenges(EVERYONE),
     "GET /challenges/{slug}/data": of_challenges(EVERYONE),
     "GET /challenges/{slug}/rules": of_challenges(EVERYONE),
+    "GET /challenges/{slug}/announcements": of_challenges(EVERYONE),
+    "GET /challenges/{slug}/feed.atom": (Rule(EVERYONE, PUBLIC), Rule(NOBODY, DRAFT, hidden=True)),
+    "GET /challenges/{slug}/questions": of_challenges(EVERYONE),
+    "POST /challenges/{slug}/questions": of_challenges(SIGNED_IN, form={"text": "Why?"}),
     "GET /challenges/{slug}/leaderboards/{competition}/embed": SEEN_BY_VISITORS,
     "GET /challenges/{slug}/leaderboards/{competition}/preview.png": SEEN_BY_VISITORS,
     "GET /challenges/{slug}/leaderboards": of_challenges(EVERYONE),
@@ -552,6 +589,15 @@ TABLE: Mapping[str, tuple[Rule, ...]] = {
     ),
     "POST /organise/{slug}/people/{user_id}/remove": (Rule(OWNING, PUBLIC | {"user_id": "organiser"}),),
     "POST /organise/{slug}/people/{user_id}/hand-over": (Rule(OWNING, PUBLIC | {"user_id": "organiser"}),),
+    "GET /organise/{slug}/announcements": of_challenges(ORGANISERS),
+    "POST /organise/{slug}/announcements": of_challenges(ORGANISERS, form={"title": "New data", "text": "Faster."}),
+    "POST /organise/{slug}/announcements/{announcement_id}/correct": of_announcements(
+        form={"title": "New data", "text": "Changed"}
+    ),
+    "POST /organise/{slug}/announcements/{announcement_id}/remove": of_announcements(),
+    "GET /organise/{slug}/questions": of_challenges(ORGANISERS),
+    "POST /organise/{slug}/questions/{question_id}/answer": of_questions(form={"text": "Because"}),
+    "POST /organise/{slug}/questions/{question_id}/remove": of_questions(),
     "GET /organise/{slug}/statistics": of_challenges(ORGANISERS),
     "GET /organise/{slug}/statistics/{competition}": of_challenges(ORGANISERS, path=COMPETITION),
     "POST /organise/{slug}/statistics": of_challenges(ORGANISERS),

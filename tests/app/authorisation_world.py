@@ -14,6 +14,7 @@ from tests.support.scored import make_scored
 from vocboard.app.accounts import links
 from vocboard.app.accounts import service as accounts
 from vocboard.app.accounts.models import LinkPurpose, Role, User
+from vocboard.app.announcements.models import Announcement, Question
 from vocboard.app.challenges import phase_people
 from vocboard.app.challenges.models import (
     Audience,
@@ -140,6 +141,9 @@ def build(session: Session) -> World:
             "waiting": str(waiting.id),
             "public-version": str(_version(session, public).number),
             "draft-version": str(_version(session, draft).number),
+            "public-announcement": str(_announcement(session, public, "New data").id),
+            "draft-announcement": str(_announcement(session, draft, f"New {SECRET}").id),
+            "private-question": str(_private_question(session, public, owner).id),
             "public-file": str(_file(session, public, Audience.PUBLIC).id),
             "admitted-file": str(_file(session, public, Audience.ADMITTED).id),
             "draft-file": str(_file(session, draft, Audience.PUBLIC, name=f"{SECRET}.zip").id),
@@ -179,6 +183,22 @@ def _team(session: Session, challenge: Challenge, owner: User) -> tuple[Team, Us
     session.add(invitation)
     session.flush()
     return team, member, invitation
+
+
+def _announcement(session: Session, challenge: Challenge, title: str) -> Announcement:
+    announcement = Announcement(challenge_id=challenge.id, title=title, text=title, changed_at=now())
+    session.add(announcement)
+    session.flush()
+    return announcement
+
+
+def _private_question(session: Session, challenge: Challenge, user: User) -> Question:
+    question = Question(
+        challenge_id=challenge.id, user_id=user.id, text=f"Why {SECRET}?", answer=SECRET, answered_at=now()
+    )
+    session.add(question)
+    session.flush()
+    return question
 
 
 def _file(session: Session, challenge: Challenge, audience: Audience, name: str = "kit.zip") -> ChallengeFile:

@@ -18,6 +18,7 @@ from tests.support.factories import make_challenge, make_organiser, make_user
 from tests.support.phases import main_phase, main_truth
 from vocboard.app.accounts import service as accounts
 from vocboard.app.accounts.models import Role, Scope, User
+from vocboard.app.announcements import announcing, asking
 from vocboard.app.challenges.models import Challenge, GroundTruthVersion, TruthState, Visibility
 from vocboard.app.challenges.organisers import invite
 from vocboard.app.challenges.rules import DataLink
@@ -132,6 +133,7 @@ def fill(session: Session, *, methods: int = 200) -> Gallery:
     gallery.states = add_states(session, organiser, participant)
     add_two_measures(session, organiser, participant)
     _truth_versions(session, challenge, organiser)
+    _announcements_and_questions(session, challenge, organiser, participant)
     others = [make_user(session, name=f"Rival {number}") for number in range(4)]
     gallery.rival = others[1].email
     for number in range(methods):
@@ -186,6 +188,30 @@ def _other_challenges(session: Session, organiser: User) -> uuid.UUID:
     assert truth is not None
     reason = "The label of one image was wrong."
     return rescores.start(session, challenge=past, user=organiser, ground_truth_version=truth.number, reason=reason).id
+
+
+def _announcements_and_questions(session: Session, challenge: Challenge, organiser: User, participant: User) -> None:
+    by: dict[str, Any] = {"challenge": challenge, "user": organiser}
+    for title in ("The workshop is on 24 September", "Servers are slow this week", "The deadline has moved"):
+        text = (
+            "The **new** deadline is:\n\n| Phase | Closes |\n|---|---|\n| Main | 1 March |\n\nSee https://lab.example/."
+        )
+        announcing.announce(session, **by, title=title, text=text, email=True)
+    announcing.correct(
+        session,
+        **by,
+        announcement_id=announcing.announce(
+            session, **by, title="Data without duplicates", text="See `Data`.", email=False
+        ).id,
+        title="New data without duplicates",
+        text="See the tab *Data*.",
+    )
+    for number, public in enumerate((None, False, True)):
+        text = f"May methods of comp{number + 1} be trained with COCO? We would use `train2017` alone."
+        question = asking.ask(session, challenge=challenge, user=participant, text=text)
+        if public is not None:
+            answer = "Yes, if you enter a competition that allows other data."
+            asking.answer(session, **by, question_id=question.id, text=answer, public=public)
 
 
 def _truth_versions(session: Session, challenge: Challenge, organiser: User) -> None:

@@ -29,6 +29,7 @@ NO_PAGES = {
     "/readyz",
     "/.well-known/security.txt",
     "/challenges/{slug}/leaderboards/{competition}/preview.png",
+    "/challenges/{slug}/feed.atom",
     "/organise/log.csv",
     "/organise/{slug}/log.csv",
     "/organise/{slug}/samples",

@@ -65,6 +65,9 @@ VISITS = [
     Visit("visitor", "/challenges/voc2012/data"),
     Visit("visitor", "/challenges/voc2012/rules"),
     Visit("visitor", "/challenges/voc2012/cite"),
+    Visit("visitor", "/challenges/voc2012/announcements"),
+    Visit("participant", "/challenges/voc2012/questions"),
+    Visit("visitor", "/challenges/archived/questions"),
     Visit("participant", "/"),
     Visit("participant", "/challenges/voc2012"),
     Visit("participant", "/challenges/next"),
@@ -114,6 +117,8 @@ VISITS = [
     Visit("organiser", "/organise/voc2012/statistics"),
     Visit("organiser", "/organise/voc2012/statistics/comp3"),
     Visit("organiser", "/organise/voc2012/people"),
+    Visit("organiser", "/organise/voc2012/announcements"),
+    Visit("organiser", "/organise/voc2012/questions"),
     Visit("organiser", "/organise/past/rescores/{rescore}"),
     Visit("organiser", "/organise/voc2012/log"),
     Visit("organiser", "/organise/voc2012/archive"),
@@ -156,6 +161,8 @@ REFUSED_FORMS = [
     Visit("organiser", "/organise/voc2012/phases/new", "Add phase"),
     Visit("organiser", "/organise/voc2012/people", "Invite"),
     Visit("organiser", "/organise/voc2012/phases", "Give extra quota"),
+    Visit("organiser", "/organise/voc2012/announcements", "Announce"),
+    Visit("participant", "/challenges/voc2012/questions", "Send question"),
     Visit("organiser", "/organise/import", "Import"),
 ]
 

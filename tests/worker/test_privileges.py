@@ -9,6 +9,7 @@ from dataclasses import replace
 from datetime import timedelta
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 import pytest
 from sqlalchemy import delete, insert, select, update
@@ -30,6 +31,7 @@ from vocboard.app.accounts.password_work import PasswordWork
 from vocboard.app.accounts.passwords import hashed
 from vocboard.app.accounts.people import new_user
 from vocboard.app.accounts.signing_in import Attempt, SignInService
+from vocboard.app.announcements import announcing, asking
 from vocboard.app.challenges import files, organisers
 from vocboard.app.challenges import ground_truth as versions
 from vocboard.app.challenges import service as challenges
@@ -181,6 +183,7 @@ def test_each_process_may_do_its_part(web: Database, worker: Database, settings:
     store = DirectoryStore(settings.archives)
     store.set_up()
     files_come_and_go(web, store, challenge, organiser)
+    people_talk(web, challenge, ada, organiser)
     with store.receive(limit=100_000) as incoming:
         incoming.write(results())
         incoming.finish()
@@ -231,6 +234,24 @@ def files_come_and_go(web: Database, store: DirectoryStore, challenge: Challenge
         incoming.keep()
     challenge_files.remove_file(web, store, slug=challenge.slug, file_id=added.id, user=organiser)
     assert list(store.stored()) == []
+
+
+def people_talk(web: Database, challenge: Challenge, ada: User, organiser: User) -> None:
+    """Organisers announce and answer, and remove both."""
+    with web.writing() as session:
+        given: dict[str, Any] = {"challenge": challenges.get_organised(session, challenge.slug, organiser)}
+        question = asking.ask(session, **given, user=ada, text="Why?")
+        given["user"] = organiser
+        announcement = announcing.announce(session, **given, title="New", text="Data", email=True)
+        announcing.correct(session, **given, announcement_id=announcement.id, title="New", text="New data")
+        asking.answer(session, **given, question_id=question.id, text="Because", public=True)
+    with web.writing() as session:
+        announcing.remove(session, **given, announcement_id=announcement.id)
+        asking.remove(session, **given, question_id=question.id)
+    with web.writing() as session:  # what is exported and imported below
+        announcing.announce(session, **given, title="Newer", text="Data", email=False)
+        question = asking.ask(session, challenge=given["challenge"], user=ada, text="Why now?")
+        asking.answer(session, **given, question_id=question.id, text="Because", public=True)
 
 
 def keep_statistics(web: Database, worker: Database, settings: Settings, challenge: Challenge, ada: User) -> None:

@@ -3,6 +3,7 @@
 from fastapi import APIRouter
 
 from vocboard.app.pages.organise import (
+    announcements,
     challenge,
     challenges,
     files,
@@ -26,6 +27,7 @@ for part in (
     transfer,
     overview,
     people,
+    announcements,
     files,
     reported,
     rescores,

@@ -10,6 +10,7 @@ from fastapi import APIRouter, Depends, Form, Path
 from sqlalchemy.orm import Session
 from starlette.responses import Response
 
+from vocboard.app.announcements.queries import open_questions
 from vocboard.app.challenges import ground_truth as versions
 from vocboard.app.challenges import queries, samples
 from vocboard.app.challenges import service as challenges
@@ -165,6 +166,7 @@ def challenge_page(
         has_read_truth = queries.has_read_truth(session, challenge.id)
         to_do = _steps(session, challenge, listed_versions)
         numbers = overview.counts(session, challenge)
+        waiting = open_questions(session, [challenge.id])
         submitted_to = {
             each.id for each in challenges.phases_of(challenge) if submissions.is_submitted_to(session, each.id)
         }
@@ -214,6 +216,7 @@ def challenge_page(
         scored_with=list(current_versions(challenge, current, submitted_to)),
         state_of=partial(state_of, challenge=challenge),
         numbers=numbers,
+        open_questions=waiting.get(challenge.id, 0),
         tree_folders=_tree_folders(challenge),
         upload_limit=organised.settings.ground_truth_limit_bytes,
         truth_errors=truth_errors,

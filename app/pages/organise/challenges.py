@@ -6,6 +6,7 @@ from fastapi import APIRouter, Depends, Request
 from starlette.responses import Response
 
 from vocboard.app.accounts import registration
+from vocboard.app.announcements.queries import open_questions
 from vocboard.app.challenges import service as challenges
 from vocboard.app.challenges.organisers import invitations_of
 from vocboard.app.pages.challenges import listed
@@ -22,10 +23,12 @@ router = APIRouter(prefix="/organise")
 def organised_challenges(request: Request, database: DatabaseDep, user: Organiser) -> Response:
     """List the challenges that the user organises."""
     with database.reading() as session:
+        organised = challenges.organised_challenges(session, user)
         return render(
             request,
             "organise/challenges.html",
-            challenges=listed(challenges.organised_challenges(session, user)),
+            challenges=listed(organised),
+            open_questions=open_questions(session, [one.id for one in organised if one.archived_at is None]),
             invitations=invitations_of(session, user),
             approves_registrations=registration.may_approve(session, user),
         )

@@ -77,8 +77,12 @@ def world(sqlite_template: Path, tmp_path_factory: pytest.TempPathFactory) -> It
             upload_id = created.headers["Location"].rpartition("/")[2]
             team = client.post(f"/api/v1/challenges/{challenge.slug}/teams", json={"name": "The team"})
             invited = client.post(f"/api/v1/teams/{team.json()['id']}/invitations", json={})
+            asked = client.post(f"/api/v1/challenges/{challenge.slug}/questions", json={"text": "Why?"})
         with site.client(tokens["organiser"]) as client:
             path, kit = f"/api/v1/challenges/{challenge.slug}/files", {"file": ("kit.zip", b"kit")}
+            said = client.post(
+                f"/api/v1/challenges/{challenge.slug}/announcements", json={"title": "New", "text": "Data"}
+            )
             file_id = client.post(path, data={"audience": "admitted"}, files=kit).json()["id"]
         assert answer.status_code == 201, answer.text
         known = {
@@ -90,11 +94,13 @@ def world(sqlite_template: Path, tmp_path_factory: pytest.TempPathFactory) -> It
             "admission_id": str(uuid.uuid4()),
             "grant_id": str(uuid.uuid4()),
             "registration_id": str(waiting.id),
+            "reported_id": str(waiting.id),
             "rescore_id": str(waiting.id),
             "user_id": str(waiting.id),
             "upload_id": upload_id,
             "file_id": file_id,
-            "reported_id": str(waiting.id),
+            "announcement_id": said.json()["id"],
+            "question_id": asked.json()["id"],
             "invitation_id": str(waiting.id),
             "team_id": team.json()["id"],
             "token": invited.json()["token"],

@@ -6,18 +6,22 @@ from urllib.parse import urlsplit
 
 import httpx
 import pytest
-from lxml import html
+from lxml import etree, html
 
 from tests.support.browsing import send_form, signed_in
 from tests.support.factories import make_challenge, make_organiser
 from tests.support.markup_attacks import HTML, MARKDOWN
 from tests.support.site import Site
+from vocboard.app.announcements.models import Announcement, Question
 from vocboard.app.challenges.models import Audience, Challenge, ChallengeFile, FileKind
+from vocboard.app.database import now
 from vocboard.app.forms import character_error
 from vocboard.app.leaderboards.models import ReportedKind, ReportedResult
 
 SHOWN = [text for text in HTML if character_error(text) is None]  # the others cannot be stored
 NEVER = ("iframe", "object", "embed", "base", "frame", "style", "math", "template", "marquee", "audio", "video", "img")
+TABS = ("", "/data", "/leaderboards", "/rules", "/questions", "/cite")
+FEED = {"feed", "id", "title", "updated", "author", "name", "link", "entry", "published", "content"}
 ADDRESSES = ("href", "src", "action", "formaction", "xlink:href", "data", "srcset", "poster")
 
 
@@ -34,7 +38,7 @@ def check(page: str) -> html.HtmlElement:
         if each.tag == "script":
             assert (each.get("src") or "").startswith("/static/") or each.get("type") == "application/ld+json"
         if each.tag == "link":
-            assert each.get("href", "").startswith("/static/")
+            assert each.get("href", "").startswith("/static/") or each.get("type") == "application/atom+xml"
         if each.tag == "form":
             assert (each.get("action") or "/").startswith(("/", "#"))
         if each.tag == "meta":
@@ -85,6 +89,14 @@ def reported_as(challenge: Challenge, text: str) -> ReportedResult:
     )
 
 
+def said(challenge: Challenge, text: str) -> Iterator[Announcement | Question]:
+    """Yield an announcement, and a question with a public answer, of this text and the challenge's Markdown."""
+    of = {"challenge_id": challenge.id}
+    body = f"{text}\n\n{challenge.description}"
+    yield Announcement(**of, title=text, text=body, changed_at=now())
+    yield Question(**of, text=body, answer=body, answered_at=now(), is_public=True)
+
+
 @pytest.fixture
 def challenges(embedded_site: Site) -> Iterator[tuple[httpx.Client, list[Challenge]]]:
     """Yield a browser of their organiser, and challenges with all of these texts."""
@@ -95,8 +107,10 @@ def challenges(embedded_site: Site) -> Iterator[tuple[httpx.Client, list[Challen
             for number, titles in enumerate(SHOWN[at : at + 6] for at in range(0, len(SHOWN), 6))
         ]
         for each in found:
-            session.add_all(file_named(each, line) for line in each.organised_by.splitlines())
-            session.add_all(reported_as(each, line) for line in each.organised_by.splitlines())
+            lines = each.organised_by.splitlines()
+            session.add_all(file_named(each, line) for line in lines)
+            session.add_all(reported_as(each, line) for line in lines)
+            session.add_all(one for line in lines for one in said(each, line))
         email = organiser.email
     with signed_in(embedded_site, email) as client:
         yield client, found
@@ -111,7 +125,7 @@ def test_pages_show_them_as_text(challenges: tuple[httpx.Client, list[Challenge]
     check(client.get("/").text)
     check(client.get("/organise").text)
     for each in found:
-        for tab in ("", "/data", "/leaderboards", "/rules", "/cite", "/submit", "/leaderboards/comp1"):
+        for tab in (*TABS, "/announcements", "/submit", "/leaderboards/comp1"):
             document = check(client.get(f"/challenges/{each.slug}{tab}").text)
             assert " ".join(each.title.split()) in " ".join(document.text_content().split())
         for path in (
@@ -120,6 +134,8 @@ def test_pages_show_them_as_text(challenges: tuple[httpx.Client, list[Challenge]
             f"/organise/{each.slug}/reported",
             f"/organise/{each.slug}/edit",
             f"/organise/{each.slug}/log",
+            f"/organise/{each.slug}/announcements",
+            f"/organise/{each.slug}/questions",
         ):
             check(client.get(path).text)
     previewed = send_form(
@@ -139,3 +155,18 @@ def test_what_search_engines_read_ends_no_script(challenges: tuple[httpx.Client,
         files = [line for line in each.organised_by.splitlines() if line]
         links = [link["title"] for link in each.data_links]
         assert [link["name"] for link in read["distribution"]] == [*files, *links]
+
+
+def test_feeds_are_well_formed_and_their_readers_get_harmless_html(
+    challenges: tuple[httpx.Client, list[Challenge]],
+) -> None:
+    client, found = challenges
+    atom = "{http://www.w3.org/2005/Atom}"
+    for each in found:
+        feed = etree.fromstring(client.get(f"/challenges/{each.slug}/feed.atom").content)
+        assert {one.tag.removeprefix(atom) for one in feed.iter()} == FEED
+        titles = [entry.findtext(f"{atom}title") for entry in feed.iterfind(f"{atom}entry")]
+        assert sorted(titles) == sorted(each.organised_by.splitlines())
+        for content in feed.iter(f"{atom}content"):
+            assert content.get("type") == "html"
+            check(content.text)

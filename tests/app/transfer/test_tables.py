@@ -6,6 +6,7 @@ import sys
 from vocboard.app.models import Base
 
 EXPORTED = {
+    "announcements",
     "bans",
     "challenge_organisers",
     "edition_versions",
@@ -15,6 +16,7 @@ EXPORTED = {
     "methods",
     "phase_admissions",
     "phases",
+    "questions",
     "reported_results",
     "rescores",
     "scorings",
