@@ -25,7 +25,7 @@ from tests.support.trees import write_tree
 from vocboard.app.accounts import administration, service
 from vocboard.app.accounts.models import Scope, SecondFactor, User
 from vocboard.app.audit.models import AuditEvent
-from vocboard.app.challenges.models import Admission, Challenge, Detail, ExtraQuota, Freeze
+from vocboard.app.challenges.models import Admission, Challenge, ChallengePhase, Detail, ExtraQuota, Freeze
 from vocboard.app.challenges.service import PhaseState, get_organised, get_visible, phase_state, phases_of
 from vocboard.app.database import Database, now
 from vocboard.app.leaderboards.models import Rescore, RescoreState
@@ -175,7 +175,7 @@ def test_a_challenge_takes_the_rules_of_phases(embedded: Database, capsys: pytes
     rules = ["--admission", "approved", "--freeze", "never", "--ladder-step", "0.01", "--opens-at", "none"]
     assert admin(*new, *rules) == 0
     with embedded.reading() as session:
-        phase = session.scalars(select(Challenge)).one().main_phase
+        phase = session.scalars(select(ChallengePhase)).one()
         assert (phase.admission, phase.freeze, phase.ladder_step) == (Admission.APPROVED, Freeze.NEVER, 0.01)
 
 
