@@ -163,7 +163,7 @@ class World:
             self._add(session, user, challenge, chance.randrange(METHODS))
 
     def join_team(self, chance: random.Random) -> None:
-        """Join somebody else's team, alone or with all of one's own; it is founded if need be."""
+        """Join the team of another person, with or without all own results; it is founded if there is none."""
         user, other = chance.sample(self.people, 2)
         with self.database.writing() as session:
             team = team_of(session, self.challenge_id, other)
