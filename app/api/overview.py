@@ -199,8 +199,10 @@ def list_entrants(
 ) -> ItemPage[Entrant]:
     """List the people who have submitted, with their use of the quota and their progress."""
     with organised.reading() as (session, challenge):
-        found = entrants_of.entrants(session, challenge=challenge, sort=sort)
-        return paging.of(found, Entrant.model_validate)
+        found = entrants_of.page_of_entrants(
+            session, challenge=challenge, sort=sort, page=paging.page, per_page=paging.per_page
+        )
+        return item_page(found, Entrant.model_validate)
 
 
 @router.get("/queue", responses=READING)

@@ -1,12 +1,12 @@
 """The people who have submitted to a challenge: what they have used, and how far they have come."""
 
 import uuid
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
 
-from sqlalchemy import and_, func, select
+from sqlalchemy import ColumnElement, and_, func, select
 from sqlalchemy.orm import Session
 
 from vocboard.app.accounts.models import User
@@ -17,6 +17,7 @@ from vocboard.app.challenges.phases import phases_of
 from vocboard.app.database import now
 from vocboard.app.evaluations.models import CompetitionResult, Evaluation, Measure
 from vocboard.app.evaluations.rounding import rounded
+from vocboard.app.paging import LAST_PAGE, PER_PAGE, Page
 from vocboard.app.submissions.models import Method, State, Submission
 from vocboard.app.submissions.quota import Use, use_of_everyone
 from vocboard.evaluator.names import Metric
@@ -99,8 +100,23 @@ class Entrant:
         return max((one.improvement for one in self.progress), default=-1.0)
 
 
-def entrants(session: Session, *, challenge: Challenge, sort: Sort = Sort.LATEST) -> list[Entrant]:
-    """Return everybody who has submitted to a challenge that the viewer organises (the caller checks)."""
+def page_of_entrants(
+    session: Session, *, challenge: Challenge, sort: Sort = Sort.LATEST, page: int = 1, per_page: int = PER_PAGE
+) -> Page[Entrant]:
+    """Return some of those who have submitted to a challenge that the viewer organises (the caller checks)."""
+    people = _without_progress(session, challenge)
+    if by_progress := sort in {Sort.BEST, Sort.IMPROVEMENT}:
+        _add_progress(session, challenge, people)
+    listed = _sorted(people.values(), sort)
+    page = min(max(page, 1), LAST_PAGE)
+    shown = listed[(page - 1) * per_page : page * per_page]
+    if not by_progress:
+        of_these = {one.user.id: one for one in shown}
+        _add_progress(session, challenge, of_these, Submission.user_id.in_(of_these))
+    return Page(tuple(shown), page, per_page, len(listed))
+
+
+def _without_progress(session: Session, challenge: Challenge) -> dict[uuid.UUID, Entrant]:
     query = (
         select(
             User,
@@ -116,11 +132,11 @@ def entrants(session: Session, *, challenge: Challenge, sort: Sort = Sort.LATEST
     )
     bans = {ban.user_id: ban for ban in bans_of(session, challenge.id)}
     uses = use_of_everyone(session, challenge, now=now())
-    found = {
-        row[0].id: Entrant(*row, uses.get(row[0].id, Use()), bans.get(row[0].id)) for row in session.execute(query)
-    }
-    _add_progress(session, challenge, found)
-    people = sorted(found.values(), key=lambda entrant: (entrant.user.name.casefold(), entrant.user.email))
+    return {row[0].id: Entrant(*row, uses.get(row[0].id, Use()), bans.get(row[0].id)) for row in session.execute(query)}
+
+
+def _sorted(found: Iterable[Entrant], sort: Sort) -> list[Entrant]:
+    people = sorted(found, key=lambda entrant: (entrant.user.name.casefold(), entrant.user.email))
     match sort:
         case Sort.LATEST:
             people.sort(key=lambda entrant: entrant.latest_at, reverse=True)
@@ -133,8 +149,10 @@ def entrants(session: Session, *, challenge: Challenge, sort: Sort = Sort.LATEST
     return people
 
 
-def _add_progress(session: Session, challenge: Challenge, found: Mapping[uuid.UUID, Entrant]) -> None:
-    """Walk through all defined means in the order of submission."""
+def _add_progress(
+    session: Session, challenge: Challenge, found: Mapping[uuid.UUID, Entrant], *only: ColumnElement[bool]
+) -> None:
+    """Walk through all defined means of these people in the order of submission."""
     query = (
         select(
             Submission.user_id,
@@ -154,6 +172,7 @@ def _add_progress(session: Session, challenge: Challenge, found: Mapping[uuid.UU
             Submission.challenge_id == challenge.id,
             Submission.state == State.SCORED,
             Measure.mean.is_not(None),
+            *only,
         )
         .order_by(Submission.created_at, Submission.id)
         .execution_options(yield_per=ROWS_AT_ONCE)

@@ -172,8 +172,11 @@ def _filters(request: Request) -> Filters:
 
 def _entrants_page(organised: OrganisedChallenge, *, sort: str = "", errors: FormErrors = NO_ERRORS) -> Response:
     order = chosen(entrants_of.Sort, sort) or entrants_of.Sort.LATEST
+    number = organised.request.query_params.get("page", "")
     with organised.reading() as (session, challenge):
-        found = entrants_of.entrants(session, challenge=challenge, sort=order)
+        found = entrants_of.page_of_entrants(
+            session, challenge=challenge, sort=order, page=int(number) if number.isdecimal() else 1
+        )
         phases = challenges.phases_of(challenge)
         extras = phase_people.running_extra_quotas(session, challenge, at=now())
     return render(
@@ -181,7 +184,8 @@ def _entrants_page(organised: OrganisedChallenge, *, sort: str = "", errors: For
         "organise/entrants.html",
         errors=errors,
         challenge=challenge,
-        entrants=found,
+        page=found,
+        address_with=partial(address_with, f"/organise/{organised.slug}/entrants", organised.request.query_params),
         phases=phases,
         titles={phase.key: phase.title for phase in phases},
         extras=extras,

@@ -115,7 +115,9 @@ def test_an_id_is_found(database: Database, challenge: Challenge) -> None:
 
 def test_entrants_have_their_use_of_the_quota_and_their_progress(database: Database, challenge: Challenge) -> None:
     with database.reading() as session:
-        ada, bob = entrants.entrants(session, challenge=complete(session, challenge.id), sort=entrants.Sort.BEST)
+        ada, bob = entrants.page_of_entrants(
+            session, challenge=complete(session, challenge.id), sort=entrants.Sort.BEST
+        ).items
     assert (ada.user.name, ada.submissions, ada.quota, ada.published) == ("Ada", 3, Use(3, 2), 1)
     assert [(one.phase, one.method, one.competition, one.scored) for one in ada.progress] == [
         ("main", name, "comp1", 1) for name in ("First", "Second", "Third")
@@ -130,7 +132,10 @@ def test_entrants_rehearsals_and_returned_quota_do_not_count(database: Database,
         scored(session, challenge, cleo, "Returned", 0.5, quota_returned_at=now())
         scored(session, challenge, cleo, "Counted", 0.5)
     with database.reading() as session:
-        found = {one.user.name: one for one in entrants.entrants(session, challenge=complete(session, challenge.id))}
+        found = {
+            one.user.name: one
+            for one in entrants.page_of_entrants(session, challenge=complete(session, challenge.id)).items
+        }
     assert (found["Cleo"].submissions, found["Cleo"].quota) == (3, Use(1, 1))
 
 
@@ -155,7 +160,9 @@ def test_the_best_of_an_error_is_the_lowest(
         )
         scored(session, challenge, cleo, "One", 0.0625, phase_id=practice.id)
     with database.reading() as session:
-        found = entrants.entrants(session, challenge=complete(session, challenge.id), sort=entrants.Sort.BEST)
+        found = entrants.page_of_entrants(
+            session, challenge=complete(session, challenge.id), sort=entrants.Sort.BEST
+        ).items
     practice, progress = found[0].progress
     assert (progress.scored, progress.first, progress.best, progress.improvement) == (3, 0.5, 0.125, 0.375)
     assert (practice.phase, practice.scored, practice.improvement) == ("practice", 1, 0.0)
