@@ -13,7 +13,6 @@ from sqlalchemy import Table, delete, insert, select, update
 from sqlalchemy.exc import IntegrityError
 from sqlalchemy.orm import Session
 
-from vocboard.app import rate_limits
 from vocboard.app.accounts import links, queries, registration, removal
 from vocboard.app.accounts.models import LinkPurpose, User, WebSession, mailbox
 from vocboard.app.accounts.own_data import BY_EMAIL
@@ -56,7 +55,7 @@ def request(session: Session, *, user: User, email: str, address: str, site: str
     Raises:
         LimitedError: too many requests from there, or for this mailbox.
     """
-    registration.count_attempt(session, email=email, address=address, of_account=rate_limits.RESET_OF_ACCOUNT)
+    registration.count_attempt(session, email=email, address=address)
     other = queries.confirmed_account_of_mailbox(session, mailbox(email))
     if other is not None and other.id != user.id:
         outbox.put(session, to=other.email, template="address-taken", site=site, typed=email)

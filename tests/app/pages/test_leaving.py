@@ -14,7 +14,7 @@ from lxml import html
 from sqlalchemy import func, select
 
 from tests.app.pages.test_signing_in_pages import path_of, the_mail
-from tests.support.browsing import from_here, send_form, signed_in, token_of
+from tests.support.browsing import from_here, send_form, sign_in, signed_in, token_of
 from tests.support.clock import Clock
 from tests.support.factories import PASSWORD, make_challenge, make_organiser, make_token, make_user
 from tests.support.mail import link_in
@@ -211,7 +211,8 @@ def test_scores_and_ranks_stay_byte_for_byte_on_frozen_leaderboards(site: Site, 
         assert {name for name in old if old[name] != new[name]} <= {"contributors", "affiliation", "paper_url"}
 
 
-def test_deleting_the_account_gives_no_extra_quota(embedded_site: Site) -> None:
+@pytest.mark.parametrize("by_reset", [False, True])
+def test_deleting_the_account_gives_no_extra_quota(embedded_site: Site, by_reset: bool) -> None:
     world = World(embedded_site)
 
     def used() -> int:
@@ -231,10 +232,17 @@ def test_deleting_the_account_gives_no_extra_quota(embedded_site: Site) -> None:
     new = {"email": "zephyrine+2@quillfeather.example", "name": "Z", "password": "a dozen words in a row"}
     with embedded_site.client() as client:
         assert send_form(client, "/register", **new).headers["location"] == "/register/sent"
-        link = path_of(link_in(the_mail(embedded_site, new["email"])))
+        if by_reset:  # which also confirms the address
+            send_form(client, "/forgotten-password", email=new["email"])
+        link = path_of(link_in(the_mail(embedded_site, new["email"], "reset-password" if by_reset else "confirm")))
         token = link.partition("token=")[2]
-        done = send_form(client, link, "/confirm", token=token, password=new["password"])
-        assert done.headers["location"] == "/?done=welcome"
+        if by_reset:
+            new["password"] = "another dozen of words"
+            send_form(client, link, "/reset-password", token=token, new_password=new["password"])
+            sign_in(client, new["email"], new["password"])
+        else:
+            done = send_form(client, link, "/confirm", token=token, password=new["password"])
+            assert done.headers["location"] == "/?done=welcome"
         assert client.get("/api/v1/me").json()["name"] == "Z"
         assert "Winner" in client.get("/submissions").text
     assert used() == 2

@@ -24,18 +24,22 @@ SECONDS_TO_WRITE = 20.0
 NEWCOMER = {"email": "ada@lab.example", "name": "Ada", "password": "a dozen words in a row"}
 
 
-def the_mail(site: Site, address: str) -> str:
+def the_mail(site: Site, address: str, about: str = "") -> str:
     """Send what is in the outbox as the worker does, and return the newest message to an address.
 
     It may be put in just after the answer that announces it.
+
+    Args:
+        about: what its text contains.
     """
     assert site.settings.mail_directory is not None
     deadline = time.monotonic() + SECONDS_TO_WRITE
     while True:
         send_due(site.database, site.settings.data_directory, sender(site.settings))
         found = [mail for mail in read(site.settings.mail_directory) if mail["To"] == address]
-        if found:
-            return str(found[-1].get_content())
+        texts = [text for mail in found if about in (text := str(mail.get_content()))]
+        if texts:
+            return texts[-1]
         assert time.monotonic() < deadline
         time.sleep(0.05)
 
