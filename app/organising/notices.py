@@ -12,15 +12,16 @@ from vocboard.app.messaging import outbox
 from vocboard.app.notifications.models import NotificationKind
 from vocboard.app.notifications.service import notify
 from vocboard.app.submissions.models import Submission
+from vocboard.app.teams.queries import people_by_team
 
 
 def disqualified(session: Session, submissions: Sequence[Submission], *, reason: str, site: str) -> None:
-    """Tell the owners of submissions to one challenge that these were disqualified; each person gets one email.
+    """Tell the teams of submissions to one challenge that these were disqualified; each member gets one email.
 
     After the commit, the caller calls `WorkerNotifier.mail_queued`.
 
     Args:
-        submissions: with their owners, methods and challenge.
+        submissions: with their methods and challenge.
         site: its address, for links.
     """
     what = "disqualified"
@@ -30,7 +31,7 @@ def disqualified(session: Session, submissions: Sequence[Submission], *, reason:
 
 
 def reinstated(session: Session, submissions: Sequence[Submission], *, site: str) -> None:
-    """Tell the owners of submissions to one challenge that these are no longer disqualified; otherwise the same."""
+    """Tell the teams of submissions to one challenge that these are no longer disqualified; otherwise the same."""
     what = "disqualification lifted"
     _tell_owners(session, submissions, NotificationKind.REINSTATED, what=what, template="reinstated", site=site)
 
@@ -89,29 +90,27 @@ def _tell_owners(
     site: str,
     **given: Any,
 ) -> None:
-    """Tell each owner about the owner's submissions, with one email that cannot be turned off: it is about rights."""
-    ordered = sorted(submissions, key=lambda one: (str(one.user_id), one.created_at))
-    for _, group in groupby(ordered, key=lambda one: one.user_id):
-        own = list(group)
+    """Tell each member of the teams about the team's submissions, with one email that cannot be turned off.
+
+    It is about people's rights.
+    """
+    ordered = sorted(submissions, key=lambda one: (str(one.team_id), one.created_at))
+    members = people_by_team(session, {one.team_id for one in submissions})
+    for team_id, group in groupby(ordered, key=lambda one: one.team_id):
+        own, people = list(group), members.get(team_id, ())
         name, others = own[0].method.name, len(own) - 1
         notify(
             session,
-            [own[0].user_id],
+            [person.id for person in people],
             kind,
             title=f"“{name}”{f' and {others} more' if others else ''} in “{own[0].challenge.title}”: {what}",
             text=given.get("reason", ""),
             link=f"/submissions/{own[0].id}" if not others else "/submissions",
             challenge_id=own[0].challenge_id,
         )
-        _tell(
-            session,
-            own[0].user,
-            template=template,
-            challenge=own[0].challenge,
-            submissions=_named(own),
-            site=site,
-            **given,
-        )
+        given_to_all = {"challenge": own[0].challenge, "submissions": _named(own), "site": site, **given}
+        for person in people:
+            _tell(session, person, template=template, **given_to_all)
 
 
 def _tell(

@@ -10,14 +10,15 @@ from vocboard.app.database import now
 from vocboard.app.notifications.models import Notification, NotificationKind
 from vocboard.app.notifications.service import notify
 from vocboard.app.submissions.models import Submission
+from vocboard.app.teams.models import TeamMember
 
 BEFORE = (timedelta(hours=24), timedelta(hours=72))
 
 
 def remind(session: Session) -> None:
-    """Tell those who had submitted to a phase when one of the times above came; if it was missed, until the next.
+    """Tell teams that had submitted to a phase when one of the times above came; if it was missed, until the next.
 
-    Each is told once for each time, phase and closing date; if organisers move the date, again.
+    Each person is told once for each time, phase and closing date; if organisers move the date, again.
     """
     at = now()
     closing = (
@@ -35,10 +36,11 @@ def remind(session: Session) -> None:
             continue
         before = next(each for each in BEFORE if phase.closes_at - at <= each)
         once_key = f"closes:{phase.id}:{before.total_seconds():.0f}:{phase.closes_at:%Y-%m-%dT%H:%M}"
-        told = exists().where(Notification.user_id == Submission.user_id, Notification.once_key == once_key)
+        told = exists().where(Notification.user_id == TeamMember.user_id, Notification.once_key == once_key)
         of_this = or_(Ban.challenge_id == challenge.id, Ban.challenge_id.is_(None))
-        banned = exists().where(Ban.user_id == Submission.user_id, of_this)
-        entrants = select(Submission.user_id).where(
+        banned = exists().where(Ban.user_id == TeamMember.user_id, of_this)
+        entrants = select(TeamMember.user_id).join(Submission, Submission.team_id == TeamMember.team_id)
+        entrants = entrants.where(
             Submission.phase_id == phase.id,
             Submission.is_rehearsal.is_(False),
             Submission.created_at <= phase.closes_at - before,

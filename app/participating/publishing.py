@@ -23,7 +23,7 @@ from vocboard.app.errors import (
 )
 from vocboard.app.leaderboards import freezing
 from vocboard.app.participating.locking import lock_person, locked_own, refresh_entries
-from vocboard.app.submissions import queries
+from vocboard.app.submissions import notices, queries
 from vocboard.app.submissions.models import State, Submission
 from vocboard.app.teams.queries import require_none_banned
 
@@ -69,6 +69,7 @@ def publish(
     if others:
         details["replaced"] = [str(other.id) for other in others]
     audit.record(session, actor=user, action="submission.publish", subject=submission, details=details)
+    notices.published(session, submission.id, by=user.id)
     return submission
 
 

@@ -1,4 +1,4 @@
-"""What owners of submissions are told when a re-score was applied."""
+"""What members of teams are told when a re-score was applied."""
 
 import uuid
 from collections import defaultdict
@@ -16,22 +16,24 @@ from vocboard.app.notifications.models import NotificationKind
 from vocboard.app.notifications.service import notify
 from vocboard.app.rescores.queries import is_compared
 from vocboard.app.submissions.models import Method, State, Submission
+from vocboard.app.teams.models import TeamMember
 
 MAX_LINES = 50  # of a notification
 
 
 def corrected(session: Session, rescore: Rescore, challenge: Challenge) -> None:
-    """Tell each owner in one notification which scores and ranks have changed, as they are shown.
+    """Tell each member of a team in one notification which scores and ranks have changed, as they are shown.
 
     What does not change in the shown decimals is left out, and ranks that leaderboards do not show. Where the Ladder
-    mechanism hides scores, all owners are told that they were evaluated again, whether or not anything has changed.
+    mechanism hides scores, all teams are told that they were evaluated again, whether or not anything has changed.
 
     Args:
-        rescore: an applied one, with its report. If it is of one submission, only its owner is told.
+        rescore: an applied one, with its report. If it is of one submission, only its team is told.
         challenge: with its phases.
     """
     phases = {phase.id: phase for phase in phases_of(challenge)}
-    evaluated = select(Submission.id, Submission.user_id, Submission.phase_id, Method.name).join(Submission.method)
+    evaluated = select(Submission.id, TeamMember.user_id, Submission.phase_id, Method.name).join(Submission.method)
+    evaluated = evaluated.join(TeamMember, TeamMember.team_id == Submission.team_id)
     evaluated = evaluated.where(is_compared(rescore), Submission.state == State.SCORED)
     if rescore.submission_id is not None:
         evaluated = evaluated.where(Submission.id == rescore.submission_id)

@@ -20,8 +20,9 @@ from vocboard.app.database import Database, now
 from vocboard.app.messaging.models import OutgoingMail
 from vocboard.app.notifications.models import Notification, NotificationKind, NotificationSetting
 from vocboard.app.organising import moderation
-from vocboard.app.participating import deadlines
+from vocboard.app.participating import deadlines, publishing
 from vocboard.app.submissions.models import Submission
+from vocboard.app.teams.models import TeamMember, TeamRole
 
 
 def told(database: Database, kind: NotificationKind) -> Sequence[Notification]:
@@ -171,3 +172,19 @@ def test_a_disqualification_is_mailed_whatever_a_person_has_chosen(database: Dat
     assert one.mailed_at is not None, "it has its own message"
     with database.reading() as session:
         assert session.scalars(select(OutgoingMail.recipient)).all() == [owner.email]
+
+
+def test_members_of_a_team_are_told_what_another_one_publishes(database: Database) -> None:
+    with database.writing() as session:
+        owner, member, former = (make_user(session) for _ in range(3))
+        challenge = make_challenge(session)
+        submission = make_scored(session, challenge, owner, "Ours")
+        joined = {"challenge_id": challenge.id, "team_id": submission.team_id, "role": TeamRole.MEMBER}
+        session.add(TeamMember(user_id=member.id, **joined))
+        make_scored(session, challenge, former, "Others")
+    for _ in range(2):
+        with database.writing() as session:
+            publishing.publish(session, submission_id=submission.id, user=owner)
+    [one] = told(database, NotificationKind.PUBLISHED)
+    assert one.user_id == member.id
+    assert owner.name not in one.title + one.text
