@@ -5,8 +5,9 @@ import ssl
 from collections.abc import Callable
 from dataclasses import dataclass
 from email.errors import MessageError
+from email.headerregistry import BaseHeader, HeaderRegistry, UnstructuredHeader
 from email.message import EmailMessage
-from email.policy import SMTP
+from email.policy import SMTP, Policy
 from email.utils import format_datetime
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
@@ -23,6 +24,19 @@ PERMANENT = 500  # SMTP status codes from here on are permanent errors
 CLOSING = 421  # the server ends the connection, for any recipient
 
 Send = Callable[[OutgoingMail], None]
+
+
+class _Unfolded(UnstructuredHeader, BaseHeader):
+    """A header in one line: folding would encode a long address, which mail programs do not decode here."""
+
+    def fold(self, *, policy: Policy) -> str:
+        """Return the line."""
+        return f"{self.name}: {self}{policy.linesep}"
+
+
+_HEADERS = HeaderRegistry()
+_HEADERS.map_to_type("list-unsubscribe", _Unfolded)
+_POLICY = SMTP.clone(header_factory=_HEADERS)
 
 
 class UndeliverableError(Exception):
@@ -96,7 +110,7 @@ def _email(message: OutgoingMail, settings: Settings) -> EmailMessage:
     Raises:
         UndeliverableError: the recipient is not a single address, or a header is not valid.
     """
-    email = EmailMessage(policy=SMTP)
+    email = EmailMessage(policy=_POLICY)
     try:
         email["From"] = settings.sender
         email["To"] = recipient = _address(message.recipient)

@@ -173,6 +173,19 @@ def test_an_encoded_word_in_a_subject_is_text(tmp_path: Path, title: str) -> Non
     assert written["Subject"] == subject.replace("=?", "= ?")
 
 
+def test_mail_that_can_be_stopped_says_how_to_mail_programs(tmp_path: Path) -> None:
+    """RFC 8058, section 8.1: the address is in one line, and not encoded."""
+    url = f"https://a-long-name-of-a-challenge-server.voc.example/unsubscribe?token={'_-' * 21}x"
+    message = OutgoingMail(
+        id=only_id(), created_at=now(), recipient="a@b.example", subject="s", body="b", unsubscribe_url=url
+    )
+    sender(Settings(data_directory=tmp_path))(message)
+    [file] = (tmp_path / "mail").iterdir()
+    lines = file.read_text().splitlines()
+    assert f"List-Unsubscribe: <{url}>" in lines
+    assert "List-Unsubscribe-Post: List-Unsubscribe=One-Click" in lines
+
+
 def test_a_domain_that_is_not_ascii_is_written_as_mail_servers_know_it(tmp_path: Path) -> None:
     recipient = normalised_email("ada@xn--bcher-kva.example")
     assert recipient == "ada@bücher.example"
