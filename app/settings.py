@@ -132,6 +132,7 @@ class Settings(BaseSettings):
     validation_memory_limit_bytes: int = Field(default=2048 * MEBIBYTE, gt=0)
 
     accounts_per_domain: int = Field(default=20, ge=0)  # new ones in a week; 0 for any number
+    terms_file: Path | None = None  # Markdown, which people accept when they register
     registration: str = "open"  # or `domains:a.example,b.example`, `approval`, `closed`; see RegistrationPolicy
     mail_url: SecretStr = SecretStr("")  # smtp://user:password@host:port or smtps://...; also see mail_directory
     mail_from: str = ""  # default: vocboard@ and the public URL's host

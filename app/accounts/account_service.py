@@ -22,6 +22,7 @@ from vocboard.app.accounts import (
 )
 from vocboard.app.accounts.models import ApiToken, LinkPurpose, Scope, User, WebSession
 from vocboard.app.accounts.password_work import PasswordWork
+from vocboard.app.accounts.terms import Terms
 from vocboard.app.database import Database
 from vocboard.app.messaging.notifier import WorkerNotifier
 from vocboard.app.rate_limits import network
@@ -37,8 +38,13 @@ class AccountService:
     password_work: PasswordWork
     notifier: WorkerNotifier
 
-    async def register(self, *, email: str, name: str, affiliation: str, password: str, address: str) -> None:
+    async def register(
+        self, *, email: str, name: str, affiliation: str, password: str, address: str, terms: str = ""
+    ) -> None:
         """Register a user, without revealing whether the email address already has an account.
+
+        Args:
+            terms: version of the terms that the person has accepted.
 
         Raises:
             ForbiddenError, InvalidInputError: as `registration.check`.
@@ -49,7 +55,13 @@ class AccountService:
 
         def check() -> registration.Registration:
             checked = registration.check(
-                email=email, name=name, affiliation=affiliation, password=password, policy=policy
+                email=email,
+                name=name,
+                affiliation=affiliation,
+                password=password,
+                policy=policy,
+                terms=Terms.read(self.settings.terms_file),
+                accepted=terms,
             )
             with self.database.writing() as session:
                 registration.count_attempt(session, email=checked.email, address=address)

@@ -109,6 +109,8 @@ class User(Base):
     role: Mapped[Role] = mapped_column(text_enum(Role), default=Role.PARTICIPANT)
     disabled_at: Mapped[datetime | None]
     email_confirmed_at: Mapped[datetime | None]  # None: the email address is not confirmed
+    terms_version: Mapped[str | None] = mapped_column(String(12))  # that were accepted; see `app.accounts.terms`
+    terms_accepted_at: Mapped[datetime | None]
     mailbox_hash: Mapped[bytes | None] = mapped_column(LargeBinary(32), index=True)  # of a deleted account
     approved_at: Mapped[datetime | None]  # None: waiting for an organiser's approval
 

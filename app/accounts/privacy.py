@@ -37,7 +37,8 @@ class Stored:
 _ACCOUNT = "as long as the account"
 STORED: Mapping[str, Stored] = {
     "users": Stored(
-        "Email address, name, affiliation, a hash of the password, role, when the account was made and confirmed",
+        "Email address, name, affiliation, a hash of the password, role, when the account was made and confirmed, "
+        "which terms you accepted",
         _ACCOUNT,
         Fate.SCRUBBED,
     ),

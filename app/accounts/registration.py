@@ -26,6 +26,7 @@ from vocboard.app import rate_limits
 from vocboard.app.accounts import links, queries, removal
 from vocboard.app.accounts.models import LinkPurpose, Role, User, mailbox
 from vocboard.app.accounts.people import checked_person, normalised_email
+from vocboard.app.accounts.terms import Terms
 from vocboard.app.audit import service as audit
 from vocboard.app.database import lock_for_transaction, now
 from vocboard.app.errors import ConflictError, ForbiddenError, LimitedError, NotFoundError
@@ -55,11 +56,16 @@ LARGE_PROVIDERS = frozenset(_LARGE.split())
 
 @dataclass(frozen=True, slots=True)
 class Registration:
-    """The validated form of a new user."""
+    """The validated form of a new user.
+
+    Attributes:
+        terms_version: of the terms that were accepted; None if there are none.
+    """
 
     email: str
     name: str
     affiliation: str
+    terms_version: str | None = None
 
 
 class NotConfirmedError(ForbiddenError):
@@ -90,12 +96,25 @@ def require_confirmed(user: User) -> None:
         raise NotApprovedError("An organiser has to approve your account before you submit. You will get an email.")
 
 
-def check(*, email: str, name: str, affiliation: str, password: str, policy: RegistrationPolicy) -> Registration:
+def check(
+    *,
+    email: str,
+    name: str,
+    affiliation: str,
+    password: str,
+    policy: RegistrationPolicy,
+    terms: Terms | None = None,
+    accepted: str = "",
+) -> Registration:
     """Validate the form.
+
+    Args:
+        terms: those of the server.
+        accepted: version of the terms that the person has accepted.
 
     Raises:
         ForbiddenError: registration is closed.
-        InvalidInputError: for `email`, `name`, `affiliation`, `password`.
+        InvalidInputError: for `email`, `name`, `affiliation`, `password`, `terms`.
     """
     if not policy.is_open:
         raise ForbiddenError("You cannot register on this server. Ask its operators for an account.")
@@ -103,8 +122,10 @@ def check(*, email: str, name: str, affiliation: str, password: str, policy: Reg
     person = checked_person(checks, email=email, name=name, affiliation=affiliation, password=password)
     if person["email"] and not policy.accepts(person["email"]):
         checks.fail("email", f"Use an address of {' or '.join(policy.domains)}.")
+    if terms is not None and accepted != terms.version:
+        checks.fail("terms", "Accept the terms." if not accepted else "The terms have changed. Read and accept them.")
     checks.finish()
-    return Registration(**person)
+    return Registration(**person, terms_version=terms.version if terms else None)
 
 
 def count_attempt(
@@ -148,6 +169,8 @@ def register(
             password_hash=password_hash,
             role=Role.PARTICIPANT,
             approved_at=None if policy.needs_approval else now(),
+            terms_version=registration.terms_version,
+            terms_accepted_at=now() if registration.terms_version else None,
         )
         try:
             with session.begin_nested():

@@ -57,8 +57,10 @@ def taken_over(session: Session, user: User, *, server_key: str) -> User:
     bans = Base.metadata.tables["bans"].c
     if session.scalar(select(bans.id).where(bans.user_id == found.id, bans.challenge_id.is_(None))) is not None:
         raise ConflictError("This mailbox cannot have an account on this server. Write to its operators.")
-    taken = {name: getattr(user, name) for name in ("email", "mailbox", "name", "affiliation", "password_hash")}
-    taken["approved_at"] = user.approved_at
+    taken: dict[str, Any] = {
+        name: getattr(user, name) for name in ("email", "mailbox", "name", "affiliation", "password_hash")
+    }
+    taken |= {name: getattr(user, name) for name in ("approved_at", "terms_version", "terms_accepted_at")}
     scrub(session, user)  # first: addresses are unique
     for name, value in taken.items():
         setattr(found, name, value)

@@ -18,9 +18,10 @@ from vocboard.app.accounts import service as accounts
 from vocboard.app.accounts.models import LinkPurpose
 from vocboard.app.accounts.passwords import MIN_PASSWORD_LENGTH
 from vocboard.app.accounts.signing_in import CODE_WITHIN, Attempt, CodeWanted, SignedIn
+from vocboard.app.accounts.terms import Terms
 from vocboard.app.accounts.viewer import Identity
 from vocboard.app.database import Database
-from vocboard.app.errors import ServiceError, SignInError
+from vocboard.app.errors import NotFoundError, ServiceError, SignInError
 from vocboard.app.intake.requests import client_address
 from vocboard.app.pages.forms import NO_ERRORS, FormErrors, go_to, safe_path
 from vocboard.app.pages.rendering import render
@@ -187,6 +188,7 @@ class RegistrationForm(BaseModel):
     name: str = ""
     affiliation: str = ""
     password: str = ""
+    terms: str = ""
     next: str = "/"
 
 
@@ -221,6 +223,15 @@ async def register(
     response = go_to("/register/sent")
     cookies.set_return_to(response, settings, safe_path(form.next))
     return response
+
+
+@router.get("/terms")
+def terms_page(request: Request, settings: SettingsDep, _: CurrentIdentity) -> Response:
+    """Show the terms of the server, if it has some."""
+    terms = Terms.read(settings.terms_file)
+    if terms is None:
+        raise NotFoundError("This server has no terms.")
+    return render(request, "terms.html", terms=terms)
 
 
 @router.get("/register/sent")
@@ -281,6 +292,7 @@ def _registration_page(request: Request, settings: Settings, form: RegistrationF
         next=safe_path(form.next),
         here=safe_path(form.next),
         policy=settings.registration_policy,
+        terms=Terms.read(settings.terms_file),
         min_password_length=MIN_PASSWORD_LENGTH,
     )
 

@@ -433,6 +433,7 @@ TABLE: Mapping[str, tuple[Rule, ...]] = {
     "POST /sign-out": (Rule(EVERYONE),),
     "GET /register": (Rule(EVERYONE),),
     "POST /register": (Rule(EVERYONE, form={"email": "new@lab.example", "name": "New", "password": PASSWORD}),),
+    "GET /terms": (Rule(NOBODY, hidden=True),),  # this server has none
     "GET /register/sent": (Rule(EVERYONE),),
     "GET /confirm": (
         Rule(EVERYONE, query={"token": "confirm-link"}),

@@ -15,7 +15,7 @@ from tests.support.factories import PASSWORD, make_user
 from tests.support.jobs import send_due
 from tests.support.mail import link_in, read
 from tests.support.site import SECONDS_TO_ANSWER, Site, serving
-from vocboard.app.accounts import passwords, registration
+from vocboard.app.accounts import administration, passwords, registration
 from vocboard.app.accounts.models import Role
 from vocboard.app.messaging.delivery import sender
 from vocboard.app.settings import Settings
@@ -288,3 +288,21 @@ def test_signing_in_again_ends_the_session_that_the_browser_had(embedded_site: S
         with embedded_site.client() as thief:
             thief.cookies.set("vocboard_session", earlier)
             assert thief.get("/account").status_code == 303, "the session of before has ended"
+
+
+def test_people_accept_the_terms_of_the_server_as_they_are_now(sqlite_url: str, tmp_path: Path) -> None:
+    file = tmp_path / "terms.md"
+    file.write_text("Be **fair**.")
+    settings = Settings(data_directory=tmp_path / "data", database_url=sqlite_url, terms_file=file)
+    with serving(settings) as site, site.client() as client:
+        assert "<strong>fair</strong>" in client.get("/terms").text
+        [shown] = html.fromstring(client.get("/register").text).xpath("//input[@name='terms']/@value")
+        assert "Accept the terms." in send_form(client, "/register", **NEWCOMER).text
+        file.write_text("Be very fair.")
+        assert "The terms have changed." in send_form(client, "/register", **NEWCOMER, terms=shown).text
+        [shown] = html.fromstring(client.get("/register").text).xpath("//input[@name='terms']/@value")
+        assert send_form(client, "/register", **NEWCOMER, terms=shown).status_code == 303
+        with site.writing() as session:
+            user = administration.get_user(session, NEWCOMER["email"])
+            assert user.terms_version == shown
+            assert user.terms_accepted_at is not None
