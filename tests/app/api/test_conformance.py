@@ -35,6 +35,7 @@ CHECKS: list[Any] = [
     response_headers_conformance,
     response_schema_conformance,
 ]
+NEVER_INVALID = "/api/v1/challenges/{slug}/feed.atom"  # its only argument is any text, and it takes no token
 ENDLESS = "/api/v1/submissions/{submission_id}/events"  # a stream: of a submission that exists it does not end
 
 schemathesis.serializer.alias("application/offset+octet-stream", "application/octet-stream")  # parts of uploads
@@ -117,6 +118,8 @@ def test_every_operation_answers_as_documented(world: World, person: str, mode: 
     headers = {"Authorization": f"Bearer {token}"} if token else {}
     operations = [result.ok() for result in schema.get_all_operations()]
     assert len(operations) > 20
+    if mode is GenerationMode.NEGATIVE:
+        operations = [operation for operation in operations if operation.path != NEVER_INVALID]
     for operation in operations:
         check(operation, mode, world, headers)
 
