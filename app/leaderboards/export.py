@@ -1,4 +1,4 @@
-"""Export of leaderboards as CSV and LaTeX, and of methods as BibTeX entries.
+"""Export of leaderboards as CSV and LaTeX.
 
 Programs read CSV, so its scores are fractions; people read LaTeX, so there they are in per cent, as on the page. Both
 say so. `n/a` is undefined, and `*` marks the mean of a method that did not enter all classes. A class that was not
@@ -7,9 +7,6 @@ entered is a dash, as on the page, or an empty field of CSV.
 
 import csv
 import io
-import re
-import unicodedata
-import uuid
 
 from vocboard.app.evaluations.rounding import format_fraction
 from vocboard.app.forms import escape_formula
@@ -48,10 +45,6 @@ _INTERVAL_COMMENT = "% 95 % interval: bootstrap over test images, each method on
 _REPORTED_COMMENT = (
     "% Dagger: not scored here and not ranked; baselines and scores as reported elsewhere. --: not reported."
 )
-# BibTeX counts braces also after a backslash, so escaped ones must not be in a value.
-_UNBALANCED = {r"\{": r"\textbraceleft{}", r"\}": r"\textbraceright{}", r"\textquotedbl{}": "{''}"}
-_BETWEEN_NAMES = re.compile(r"\s*[,;]\s*(?:and\s+)?|\s+and\s+")
-_KEY_LENGTH = 30  # of the part of a BibTeX key that comes from the name
 
 
 def as_csv(board: Board) -> str:
@@ -219,50 +212,3 @@ def _latex_reported(score: float | None) -> str:
 def _source(one: ReportedResult) -> str:
     """Return where a reported result is from, for a comment: on one line."""
     return " ".join(f"{one.method}: {one.kind}. {one.reference} {one.note}".split())
-
-
-def bibtex(
-    *, method_id: uuid.UUID, method: str, contributors: str, challenge: str, year: int, address: str, note: str = ""
-) -> str:
-    r"""Return the BibTeX entry of a method.
-
-    Args:
-        contributors: names, separated by commas or "and".
-        address: of the method's page.
-        note: what was published.
-
-    >>> print(bibtex(method_id=uuid.UUID(int=0), method="R-CNN {50%}", contributors="A. Turing, G. Hopper and K. J.",
-    ...              challenge="Objects & more", year=2026, address="https://voc.example/methods/0"))
-    @misc{rcnn50-2026-00000000,
-      title = {{R-CNN \textbraceleft{}50\%\textbraceright{}}},
-      author = {A. Turing and G. Hopper and K. J.},
-      year = {2026},
-      howpublished = {Results of the challenge ``Objects \& more''},
-      url = {https://voc.example/methods/0}
-    }
-    """
-    authors = [name for name in _BETWEEN_NAMES.split(contributors) if name]
-    fields = {
-        "title": f"{{{_value(method)}}}",
-        # "others" is BibTeX's word for "et al."; a method's people may be called so.
-        "author": " and ".join(f"{{{_value(name)}}}" if name == "others" else _value(name) for name in authors),
-        "year": str(year),
-        "howpublished": f"Results of the challenge ``{_value(challenge)}''",
-        "note": _value(note),
-        "url": address,
-    }
-    lines = ",\n".join(f"  {name} = {{{value}}}" for name, value in fields.items() if value)
-    return f"@misc{{{_citation_key(method, year, method_id)},\n{lines}\n}}"
-
-
-def _value(text: str) -> str:
-    found = escaped(text)
-    for what, instead in _UNBALANCED.items():
-        found = found.replace(what, instead)
-    return found
-
-
-def _citation_key(method: str, year: int, method_id: uuid.UUID) -> str:
-    plain = unicodedata.normalize("NFKD", method).encode("ascii", "ignore").decode().lower()
-    name = re.sub("[^a-z0-9]", "", plain)[:_KEY_LENGTH] or "method"
-    return f"{name}-{year}-{method_id.hex[:8]}"

@@ -12,7 +12,7 @@ from vocboard.app.database import now
 from vocboard.app.errors import NotFoundError
 from vocboard.app.evaluations.origin import ImportedScores
 from vocboard.app.evaluations.results import visible_evaluation
-from vocboard.app.leaderboards.export import bibtex
+from vocboard.app.leaderboards.citations import bibtex
 from vocboard.app.submissions import queries as of_methods
 from vocboard.app.submissions.models import Method, Submission
 from vocboard.app.teams.queries import is_member

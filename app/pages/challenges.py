@@ -5,13 +5,10 @@ import uuid
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from functools import partial
 from typing import Any
 
 from fastapi import APIRouter, Request
 from fastapi.concurrency import run_in_threadpool
-from jinja2.utils import htmlsafe_json_dumps
-from markupsafe import Markup
 from sqlalchemy.orm import Session
 from starlette.responses import Response
 
@@ -31,6 +28,7 @@ from vocboard.app.leaderboards.current import HiddenLeaderboardError
 from vocboard.app.leaderboards.service import imported_scores
 from vocboard.app.leaderboards.standings import Standings, standings
 from vocboard.app.pages import wording
+from vocboard.app.pages.machine_readable import metadata
 from vocboard.app.pages.rendering import render
 from vocboard.app.web.dependencies import BoardsDep, DatabaseDep, SettingsDep
 from vocboard.app.web.identity import CurrentIdentity
@@ -137,7 +135,7 @@ async def challenge_page(
         "challenge.html",
         **shown_on_all_tabs(challenge, organises, imported, files, at),
         announcements=announcements,
-        metadata=metadata(challenge, files, settings.public_url),
+        metadata=metadata(challenge, files.cover, files.data, settings.public_url),
         site=settings.public_url,
         matrix=matrix([*competitions, *others], found),
         results=[one for one in found.values() if one.leaders] if challenge.archived_at is not None else [],
@@ -232,47 +230,6 @@ def _sentence(parts: Sequence[str]) -> str:
     return text[:1].upper() + text[1:]
 
 
-def metadata(challenge: Challenge, files: ShownFiles, site: str) -> Markup:
-    """Return what search engines read of a challenge, as JSON that can stand in a script element.
-
-    Source: schema.org, Dataset; Google Search, structured data of datasets.
-    """
-    address = f"{site}/challenges/{challenge.slug}"
-    public = [file for file in files.data if file.audience is Audience.PUBLIC]
-    found: dict[str, Any] = {
-        "@context": "https://schema.org",
-        "@type": "Dataset",
-        "name": challenge.title,
-        "description": challenge.summary,
-        "url": address,
-        "sameAs": challenge.website,
-        "citation": challenge.citation,
-        "image": f"{site}{address_of_file(challenge, files.cover)}" if files.cover is not None else "",
-        "creator": [_creator(line) for line in challenge.organised_by.splitlines() if line.strip()],
-        "distribution": [
-            {
-                "@type": "DataDownload",
-                "name": link["title"],
-                "contentUrl": link["url"],
-                **({"contentSize": f"{link['bytes']} B"} if link["bytes"] is not None else {}),
-                **({"sha256": link["sha256"]} if link["sha256"] else {}),
-            }
-            for link in [*map(partial(_as_link, challenge, site), public), *challenge.data_links]
-        ],
-    }
-    return htmlsafe_json_dumps({name: value for name, value in found.items() if value})
-
-
-def address_of_file(challenge: Challenge, file: ChallengeFile) -> str:
-    """Return where a file of a challenge can be downloaded."""
-    return f"/api/v1/challenges/{challenge.slug}/files/{file.id}"
-
-
-def _as_link(challenge: Challenge, site: str, file: ChallengeFile) -> dict[str, Any]:
-    address = site + address_of_file(challenge, file)
-    return {"title": file.label, "url": address, "bytes": file.byte_count, "sha256": file.sha256}
-
-
 def read_challenge(
     database: Database, slug: str, user: User | None
 ) -> tuple[Challenge, bool, Collection[uuid.UUID], ImportedScores | None, ShownFiles]:
@@ -307,14 +264,6 @@ def _files(session: Session, challenge: Challenge, viewer: User | None) -> Shown
         data=of_kind[FileKind.DATA],
         may_download=asks and is_admitted(session, challenge, viewer),
     )
-
-
-def _creator(line: str) -> dict[str, Any]:
-    """Return who organises a challenge: a person if there is an affiliation after a comma."""
-    name, _, affiliation = (part.strip() for part in line.partition(","))
-    if not affiliation:
-        return {"@type": "Organization", "name": name}
-    return {"@type": "Person", "name": name, "affiliation": {"@type": "Organization", "name": affiliation}}
 
 
 def listed(found: Sequence[Challenge]) -> list[ListedChallenge]:

@@ -416,6 +416,9 @@ TABLE: Mapping[str, tuple[Rule, ...]] = {
     "GET /challenges/{slug}/feed.atom": (Rule(EVERYONE, PUBLIC), Rule(NOBODY, DRAFT, hidden=True)),
     "GET /challenges/{slug}/questions": of_challenges(EVERYONE),
     "POST /challenges/{slug}/questions": of_challenges(SIGNED_IN, form={"text": "Why?"}),
+    "GET /challenges/{slug}/CITATION.cff": of_challenges(EVERYONE),
+    "GET /challenges/{slug}/citation.bib": of_challenges(EVERYONE),
+    "GET /challenges/{slug}/croissant.json": of_challenges(EVERYONE),
     "GET /challenges/{slug}/leaderboards/{competition}/embed": SEEN_BY_VISITORS,
     "GET /challenges/{slug}/leaderboards/{competition}/preview.png": SEEN_BY_VISITORS,
     "GET /challenges/{slug}/leaderboards": of_challenges(EVERYONE),
@@ -468,6 +471,10 @@ TABLE: Mapping[str, tuple[Rule, ...]] = {
     "GET /methods/{method_id}": (
         Rule(EVERYONE, {"method_id": "published-method"}),
         Rule(OWNER, {"method_id": "private-method"}, hidden=True),
+    ),
+    "GET /methods/{method_id}/eval-results.yaml": (
+        Rule(EVERYONE, {"method_id": "published-method"}),
+        Rule(NOBODY, {"method_id": "private-method"}, hidden=True),
     ),
     "GET /submissions/{submission_id}/edit": changing_submissions(OWNER),
     "POST /submissions/{submission_id}/edit": changing_submissions(OWNER),

@@ -38,7 +38,7 @@ def check(page: str) -> html.HtmlElement:
         if each.tag == "script":
             assert (each.get("src") or "").startswith("/static/") or each.get("type") == "application/ld+json"
         if each.tag == "link":
-            assert each.get("href", "").startswith("/static/") or each.get("type") == "application/atom+xml"
+            assert each.get("href", "").startswith("/challenges/" if each.get("rel") == "alternate" else "/static/")
         if each.tag == "form":
             assert (each.get("action") or "/").startswith(("/", "#"))
         if each.tag == "meta":
