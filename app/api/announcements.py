@@ -114,9 +114,16 @@ def remove_announcement(organised: OrganisedByToken, announcement_id: uuid.UUID)
     organised.change(announcing.remove, announcement_id=announcement_id)
 
 
-@router.get("/challenges/{slug}/feed.atom", status_code=307, response_class=RedirectResponse)
-def get_feed(slug: str) -> RedirectResponse:
-    """Redirect to the Atom feed of a challenge's announcements, which is public unless the challenge is a draft."""
+@router.get(
+    "/challenges/{slug}/feed.atom",
+    status_code=307,
+    response_class=RedirectResponse,
+    responses=problem_responses(401, 403, 404),
+)
+def get_feed(database: DatabaseDep, _: Viewer, slug: str) -> RedirectResponse:
+    """Redirect to the Atom feed of a challenge's announcements, which is public; drafts have none."""
+    with database.reading() as session:
+        challenges.get_visible(session, slug, None)
     return RedirectResponse(f"/challenges/{slug}/feed.atom")
 
 

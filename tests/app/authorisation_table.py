@@ -342,7 +342,10 @@ TABLE: Mapping[str, tuple[Rule, ...]] = {
         Scope.ORGANISE, json={"title": "New data", "text": "Changed"}
     ),
     "DELETE /api/v1/challenges/{slug}/announcements/{announcement_id}": of_announcements(Scope.ORGANISE),
-    "GET /api/v1/challenges/{slug}/feed.atom": (Rule(EVERYONE, PUBLIC), Rule(EVERYONE, DRAFT)),  # leads to the feed
+    "GET /api/v1/challenges/{slug}/feed.atom": (
+        Rule(EVERYONE, PUBLIC, Scope.READ),
+        Rule(NOBODY, DRAFT, Scope.READ, hidden=True),
+    ),
     "GET /api/v1/challenges/{slug}/questions": of_challenges(EVERYONE, Scope.READ),
     "POST /api/v1/challenges/{slug}/questions": of_challenges(SIGNED_IN, Scope.SUBMIT, json={"text": "Why?"}),
     "PUT /api/v1/challenges/{slug}/questions/{question_id}/answer": of_questions(
