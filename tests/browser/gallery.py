@@ -25,6 +25,7 @@ from vocboard.app.challenges.rules import DataLink
 from vocboard.app.database import now
 from vocboard.app.evaluations.models import Evaluation
 from vocboard.app.evaluations.service import Diagnosis, store_diagnoses
+from vocboard.app.leaderboards.models import ReportedKind, ReportedResult
 from vocboard.app.leaderboards.service import columns
 from vocboard.app.organising.bans import Results, ban
 from vocboard.app.participating.publishing import create_anonymous_link
@@ -133,6 +134,7 @@ def fill(session: Session, *, methods: int = 200) -> Gallery:
     gallery.states = add_states(session, organiser, participant)
     add_two_measures(session, organiser, participant)
     _truth_versions(session, challenge, organiser)
+    gallery.states["reported"] = _reported(session, challenge)
     _announcements_and_questions(session, challenge, organiser, participant)
     others = [make_user(session, name=f"Rival {number}") for number in range(4)]
     gallery.rival = others[1].email
@@ -153,6 +155,24 @@ def fill(session: Session, *, methods: int = 200) -> Gallery:
             session, user=participant, label=label, scopes=[Scope.READ, Scope.SUBMIT], lifetime=timedelta(days=90)
         )
     return gallery
+
+
+def _reported(session: Session, challenge: Challenge) -> str:
+    """Add a result from a paper; return its id."""
+    row = ReportedResult(
+        challenge_id=challenge.id,
+        phase_id=challenge.main_phase.id,
+        competition="comp5",
+        kind=ReportedKind.PAPER,
+        method="Reported network",
+        reference="10.1000/182",
+        note="table 2",
+        mean=0.4321,
+        per_class={},
+    )
+    session.add(row)
+    session.flush()
+    return str(row.id)
 
 
 def _moderation(session: Session, challenge: Challenge, organiser: User, banned: User) -> None:

@@ -4,6 +4,7 @@ import uuid
 from datetime import timedelta
 from typing import Any
 
+from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from tests.support import own_rules
@@ -19,9 +20,13 @@ from vocboard.app.challenges.rules import PhaseRules
 from vocboard.app.database import now
 from vocboard.app.leaderboards import freezing
 from vocboard.app.leaderboards.models import Rescore, RescoreState
+from vocboard.app.notifications import service as notifications
+from vocboard.app.notifications.models import NotificationKind, NotificationSetting
 from vocboard.app.organising import archiving, phase_changes
+from vocboard.app.participating import teams
 from vocboard.app.rescores import service as rescores
 from vocboard.app.submissions.models import Submission
+from vocboard.app.teams.models import TeamMember, TeamRole
 from vocboard.evaluator.problems import Problem, Severity
 
 DAY = timedelta(days=1)
@@ -46,10 +51,31 @@ def add_states(session: Session, organiser: User, participant: User) -> dict[str
     waiting = make_user(session, name="Wanda Waiting", affiliation="Night School", approved=False)
     return {
         "confirm_link": links.create(session, user=waiting, purpose=LinkPurpose.CONFIRM_ADDRESS),
+        "address_link": links.create(
+            session, user=participant, purpose=LinkPurpose.CHANGE_ADDRESS, new_email="paula@elsewhere.example"
+        ),
+        "join_link": _team(session, participant),
+        "unsubscribe_token": _emailed(session, participant),
         "reset_link": links.create(session, user=waiting, purpose=LinkPurpose.RESET_PASSWORD),
         **_corrected(session, organiser, participant),
         "rescore_rules": _changed_rules(session, organiser, participant),
     }
+
+
+def _team(session: Session, participant: User) -> str:
+    """Make a team with two members; return the secret of a link to join it."""
+    challenge = make_challenge(session, slug="teams", title="A challenge for teams")
+    team = teams.create(session, challenge=complete(session, challenge.id), user=participant, name="Night shift")
+    other = make_user(session, name="Norbert Night")
+    session.add(TeamMember(challenge_id=challenge.id, user_id=other.id, team_id=team.id, role=TeamRole.MEMBER))
+    teams.invite(session, team_id=team.id, user=participant, email="invited@lab.example", site="https://voc.example")
+    return teams.invite(session, team_id=team.id, user=participant, site="https://voc.example")[1]
+
+
+def _emailed(session: Session, participant: User) -> str:
+    """Choose what the participant gets by email; return the token of a link that stops it."""
+    notifications.choose_emails(session, participant.id, {NotificationKind.SCORED: True})
+    return session.scalars(select(NotificationSetting.unsubscribe_token)).one()
 
 
 def _phased(session: Session, organiser: User, participant: User) -> None:
