@@ -26,6 +26,8 @@ from vocboard.app.errors import ConflictError, ForbiddenError, InvalidInputError
 from vocboard.app.forms import FieldChecks
 from vocboard.app.leaderboards import freezing
 from vocboard.app.messaging import outbox
+from vocboard.app.notifications.models import NotificationKind
+from vocboard.app.notifications.service import notify
 from vocboard.app.participating.locking import lock_person
 from vocboard.app.submissions.models import Method, Submission
 from vocboard.app.teams.models import MAX_NAME_LENGTH, Team, TeamInvitation, TeamMember, TeamRole
@@ -223,6 +225,7 @@ def accept(session: Session, *, token: str, user: User, bring_team: bool = False
             _require_brought(own, coming, user, bring_team=bring_team)
         _merge(session, own, team, challenge)
     session.delete(invitation)
+    _tell(session, team, user, f"{user.name} has joined the team “{team.name}”")
     details = {"team": team.name, "members": max(len(coming), 1)}
     audit.record(session, actor=user, action="team.join", subject=team, details=details)
     return team
@@ -248,6 +251,11 @@ def remove(session: Session, *, team_id: uuid.UUID, user: User, user_id: uuid.UU
     if not any(one.role is TeamRole.OWNER for one in members.values() if one.user_id != user_id):
         raise ConflictError("A team needs an owner. Make another member its owner first.")
     session.delete(leaving)
+    session.flush()
+    if user_id == user.id:
+        _tell(session, team, user, f"{user.name} has left the team “{team.name}”")
+    else:
+        _tell(session, team, user, f"{leaving.user.name} was removed from the team “{team.name}”", also=user_id)
     action = "team.leave" if user_id == user.id else "team.remove"
     details = {"team": team.name, "person": leaving.user.name, "user": str(user_id)}
     audit.record(session, actor=user, action=action, subject=team, details=details)
@@ -269,6 +277,19 @@ def set_role(session: Session, *, team_id: uuid.UUID, user: User, user_id: uuid.
         raise ConflictError("A team needs an owner. Make another member its owner first.")
     details = {"team": team.name, "person": members[user_id].user.name, "role": role.value}
     audit.record(session, actor=user, action="team.set_role", subject=team, details=details)
+
+
+def _tell(session: Session, team: Team, actor: User, title: str, *, also: uuid.UUID | None = None) -> None:
+    """Tell the other members of a team about a change, and who is in it no longer."""
+    others = [one.user_id for one in members_of(session, team.id) if one.user_id != actor.id]
+    notify(
+        session,
+        others if also is None else [*others, also],
+        NotificationKind.TEAM,
+        title=title,
+        link=f"/challenges/{session.get_one(Challenge, team.challenge_id).slug}/team",
+        challenge_id=team.challenge_id,
+    )
 
 
 def _owned(session: Session, team_id: uuid.UUID, user: User, *, even_closed: bool = False) -> Team:

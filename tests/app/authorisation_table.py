@@ -154,8 +154,8 @@ def of_announcements(scope: Scope | None = None, **given: Any) -> tuple[Rule, ..
 def of_questions(scope: Scope | None = None, **given: Any) -> tuple[Rule, ...]:
     """Rules of a route that changes a question or its answer, which its asker cannot."""
     return (
+        Rule(NOBODY, DRAFT | {"question_id": "private-question"}, scope, hidden=True, **given),  # while there is one
         Rule(ORGANISERS, PUBLIC | {"question_id": "private-question"}, scope, **given),
-        Rule(NOBODY, DRAFT | {"question_id": "private-question"}, scope, hidden=True, **given),
     )
 
 

@@ -6,6 +6,7 @@ from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
 
 import pytest
+from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from tests.support.backend import Backend
@@ -20,6 +21,7 @@ from vocboard.app.challenges.phases import phases_of
 from vocboard.app.database import Database, now
 from vocboard.app.errors import ConflictError, ForbiddenError, InvalidInputError, LimitedError, NotFoundError
 from vocboard.app.evaluations.releases import releases_of_phase
+from vocboard.app.notifications.models import Notification
 from vocboard.app.participating import publishing, teams
 from vocboard.app.submissions import queries
 from vocboard.app.submissions.models import Submission
@@ -219,6 +221,8 @@ def test_owners_alone_invite_and_a_team_always_has_one(database: Database, peopl
             teams.remove(session, team_id=team.id, user=ada, user_id=ada.id)
         teams.set_role(session, team_id=team.id, user=ada, user_id=bob.id, role=TeamRole.OWNER)
         teams.remove(session, team_id=team.id, user=ada, user_id=ada.id)
+        told = session.execute(select(Notification.user_id, Notification.title)).all()
+        assert told == [(ada.id, "Bob has joined the team “The team”"), (bob.id, "Ada has left the team “The team”")]
         assert [one.user_id for one in members_of(session, team.id)] == [bob.id]
 
 

@@ -165,7 +165,7 @@ def _reported(session: Session, challenge: Challenge) -> str:
         competition="comp5",
         kind=ReportedKind.PAPER,
         method="Reported network",
-        reference="10.1000/182",
+        reference="https://doi.org/10.1000/182",
         note="table 2",
         mean=0.4321,
         per_class={},

@@ -112,8 +112,9 @@ def _check(page: Page, visit: Visit) -> None:
     assert page.evaluate(SIZE) < MAX_BYTES
     for size in (DESK, ENLARGED, TELEPHONE):
         page.set_viewport_size(size)
-        assert page.evaluate(TOO_WIDE) == [], f"wider than {size['width']} pixels"
-        assert page.evaluate(SMALL_TARGETS) == [], f"too small at {size['width']} pixels"
+        for wrong, found in (("wider than", TOO_WIDE), ("too small at", SMALL_TARGETS)):
+            elements = page.evaluate(found)
+            assert elements == [], f"{wrong} {size['width']} pixels: {elements}"
     assert page.evaluate(NAMELESS) == []
     if visit.path.startswith("/api/"):
         return
