@@ -149,10 +149,12 @@ def edition_of_submission(submission: Submission) -> Edition:
 
 
 def disqualified_twin(session: Session, submission: Submission) -> Submission | None:
-    """Return a disqualified submission to the challenge of the same method, or of the same team and content."""
+    """Return a disqualified submission to the challenge of the same method, or of the same people and content."""
+    people = select(SubmissionPerson.user_id).where(SubmissionPerson.submission_id == submission.id)
+    of_people = select(SubmissionPerson.submission_id).where(SubmissionPerson.user_id.in_(people))
     is_same = or_(
         Submission.method_id == submission.method_id,
-        and_(Submission.team_id == submission.team_id, has_same_content(submission)),
+        and_(Submission.id.in_(of_people), has_same_content(submission)),  # also by a member who has left the team
     )
     query = (
         select(Submission)

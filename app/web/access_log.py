@@ -23,7 +23,11 @@ CONFIGURATION: dict[str, Any] = {
     "handlers": {"stderr": {"class": "logging.StreamHandler", "formatter": "line", "filters": ["request"]}},
     "root": {"level": "INFO", "handlers": ["stderr"]},
 }
-_SECRETS = re.compile(r"(/anonymous/|[?&]token=)[^/?&]+")
+# Also within the address to go on to after signing in, which is encoded.
+_SECRETS = re.compile(
+    r"((?:/|%2F)(?:anonymous|team-invitations)(?:/|%2F)|(?:[?&]|%3F|%26)token(?:=|%3D))[^/?&]+?(?=$|[/?&]|%2F|%3F|%26)",
+    re.IGNORECASE,
+)
 _request_id: ContextVar[str] = ContextVar("request_id", default="")
 _log = logging.getLogger(__name__)
 
@@ -92,6 +96,8 @@ def without_secrets(address: str) -> str:
 
     >>> without_secrets("/anonymous/8kZ3?competition=comp4")
     '/anonymous/…?competition=comp4'
+    >>> without_secrets("/sign-in?next=%2Fteam-invitations%2F8kZ3")
+    '/sign-in?next=%2Fteam-invitations%2F…'
     """
     return _SECRETS.sub(r"\1…", address)
 

@@ -24,7 +24,7 @@ from vocboard.app.evaluations.releases import releases_of_phase
 from vocboard.app.notifications.models import Notification
 from vocboard.app.participating import publishing, teams
 from vocboard.app.submissions import queries
-from vocboard.app.submissions.models import Submission
+from vocboard.app.submissions.models import State, Submission
 from vocboard.app.submissions.quota import quotas
 from vocboard.app.teams.models import Team, TeamRole
 from vocboard.app.teams.queries import members_of, team_of
@@ -188,6 +188,22 @@ def test_who_leaves_sees_and_changes_nothing_more(database: Database, people: tu
         assert team_of(session, challenge.id, bob) is None
         with pytest.raises(ConflictError, match="only member"):
             teams.remove(session, team_id=team.id, user=ada, user_id=ada.id)
+
+
+def test_leaving_a_team_does_not_get_around_a_disqualification(
+    database: Database, people: tuple[User, User, User]
+) -> None:
+    ada, bob, _ = people
+    with database.writing() as session:
+        challenge = make_challenge(session)
+        team = found_team(session, challenge, ada, bob)
+        same = {"archive_sha256": "7" * 64}
+        disqualified = {"state": State.DISQUALIFIED, "disqualified_at": now(), "moderation_reason": "Copied labels."}
+        make_scored(session, challenge, ada, "Method", **same, **disqualified)
+        teams.remove(session, team_id=team.id, user=bob, user_id=bob.id)
+        again = make_scored(session, challenge, bob, "Another name", **same)
+        with pytest.raises(ConflictError, match="disqualified"):
+            publishing.publish(session, submission_id=again.id, user=bob)
 
 
 def test_methods_of_one_name_are_not_mixed_up(database: Database, people: tuple[User, User, User]) -> None:
