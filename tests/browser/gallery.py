@@ -162,7 +162,7 @@ def _reported(session: Session, challenge: Challenge) -> str:
     row = ReportedResult(
         challenge_id=challenge.id,
         phase_id=challenge.main_phase.id,
-        competition="comp5",
+        competition="comp9",
         kind=ReportedKind.PAPER,
         method="Reported network",
         reference="https://doi.org/10.1000/182",

@@ -117,7 +117,7 @@ VISITS = [
     Visit("organiser", "/organise/voc2012/files"),
     Visit("organiser", "/organise/voc2012/phases"),
     Visit("organiser", "/organise/voc2012/reported"),
-    Visit("organiser", "/organise/voc2012/reported/comp5/{reported}"),
+    Visit("organiser", "/organise/voc2012/reported/comp9/{reported}"),
     Visit("organiser", "/organise/voc2012/phases/new"),
     Visit("organiser", "/challenges/voc2012/submit?rehearsal=true"),
     Visit("organiser", "/organise/import"),

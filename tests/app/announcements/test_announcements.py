@@ -297,7 +297,7 @@ def test_people_announce_ask_and_answer_in_forms(embedded_site: Site, organiser:
         done = send_form(ada, "/challenges/spring/questions", text="May I use COCO?")
         assert done.headers["location"] == "/challenges/spring/questions?done=asked"
         assert "1 open question" in olga.get("/organise").text
-        assert "1 question waits for an answer" in olga.get(base).text
+        assert "1 question</a> waits for an answer" in olga.get(base).text
         [action] = html.fromstring(olga.get(f"{base}/questions").text).xpath(
             '//form[contains(@action, "/answer")]/@action'
         )

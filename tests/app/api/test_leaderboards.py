@@ -61,7 +61,8 @@ def test_scores_are_rounded_in_every_format(visitor: httpx.Client) -> None:
     assert row["mean"] == 0.1235
     assert row["best"] == ["car"]  # the mean of an incomplete entry is never the best
     assert not row["is_complete"]
-    [line] = csv.DictReader(io.StringIO(visitor.get(f"{BOARD}.csv").text))
+    line, reported = csv.DictReader(io.StringIO(visitor.get(f"{BOARD}.csv").text))
+    assert (line["rank"], reported["rank"]) == ("1", "n/a")
     assert (line["car"], line["mean"], line["bird"]) == ("0.1235", "0.1235", "")
     assert r"\textbf{12.35}" in visitor.get(f"{BOARD}.tex").text
     for ending in ("", ".csv", ".tex"):
