@@ -30,7 +30,7 @@ REASONS = {
     NotificationKind.ANNOUNCEMENT: "you take part in the challenge or were admitted to it",
     NotificationKind.QUESTION: "you organise the challenge",
     NotificationKind.ANSWER: "you have asked the organisers",
-    NotificationKind.TEAM: "you are a member of the team, or invited to it",
+    NotificationKind.TEAM: "you are, or were, a member of the team",
 }
 
 

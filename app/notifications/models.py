@@ -22,7 +22,7 @@ class NotificationKind(StrEnum):
     ANNOUNCEMENT = "announcement"
     QUESTION = "question"  # to organisers
     ANSWER = "answer"  # to a question
-    TEAM = "team"  # who joins, leaves or is invited
+    TEAM = "team"  # who joins, leaves or is removed
     DISQUALIFIED = "disqualified"
     REINSTATED = "reinstated"
     INVITATION = "invitation"  # to organise a challenge
