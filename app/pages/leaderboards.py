@@ -26,6 +26,7 @@ from vocboard.app.pages.board_rows import RepeatedTexts, RowsPage, marked, rende
 from vocboard.app.pages.board_state import HIDEABLE, MAX_COMPARED, PER_PAGE, Asked, BoardState, View
 from vocboard.app.pages.challenges import competitions_of
 from vocboard.app.pages.charts import SMALL, WIDE, ChartSize, class_strips, date_text, frontier_chart
+from vocboard.app.pages.rank_chart import rank_chart
 from vocboard.app.pages.rendering import environment, render, theme_of
 from vocboard.app.submissions.forms import format_number
 from vocboard.app.web.cached_responses import KEPT_BUT_ASKED_FOR, Rendering, answer
@@ -101,7 +102,10 @@ def _view(board: Board, state: BoardState) -> Markup:
     if state.view is View.PROGRESS:
         return _progress(board, state, WIDE)
     if state.view is View.CLASSES:
-        return _drawing("class_strips.html", board, state, strips=class_strips(board, state.metric or board.metric))
+        metric = state.metric or board.metric
+        strips = _drawing("class_strips.html", board, state, strips=class_strips(board, metric))
+        ranks = rank_chart(board, metric)
+        return strips if ranks is None else strips + _drawing("rank_chart.html", board, state, chart=ranks)
     return Markup("").join(_figure(board, state, figure) for figure in board.competition.figures)
 
 
