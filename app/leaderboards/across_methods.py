@@ -28,6 +28,8 @@ from vocboard.app.teams.queries import people_by_team
 from vocboard.evaluator.editions import Competition
 from vocboard.evaluator.tasks.definitions import METRICS
 
+MAX_SEQUENCES = 100  # those with most submissions
+
 
 @dataclass(frozen=True, slots=True)
 class MethodAgreement:
@@ -120,8 +122,9 @@ class AcrossMethods:
         failure: why the leaderboard has no statistics, and so no agreement.
         not_compared: number of methods on the leaderboard without one.
         image_sets: for each competition that differs from this one in nothing but the image set.
-        entrants: methods with at least two submissions, those with most first.
-        alone: number of methods with one submission that could be compared.
+        entrants: methods with at least two submissions, those with most first, at most `MAX_SEQUENCES`.
+        several: number of methods with at least two submissions, also if they cannot be compared.
+        alone: number of methods with one.
     """
 
     phase: Phase
@@ -135,16 +138,24 @@ class AcrossMethods:
     not_compared: int
     image_sets: Sequence[OnBothImageSets]
     entrants: Sequence[EntrantSequence]
+    several: int
     alone: int
 
 
 def across_methods(
-    session: Session, challenge: Challenge, phase: Phase, competition: str, *, at: datetime
+    session: Session,
+    challenge: Challenge,
+    phase: Phase,
+    competition: str,
+    *,
+    method_id: uuid.UUID | None = None,
+    at: datetime,
 ) -> AcrossMethods:
     """Return what is known across the methods of a competition that the viewer organises (the caller checks).
 
     Args:
         challenge: with its competitions and phases.
+        method_id: one whose submissions are wanted, however many others have more.
         at: the current time.
 
     Raises:
@@ -171,7 +182,12 @@ def across_methods(
                     common, basis.entries, decimals=basis.decimals, higher_is_better=higher_is_better
                 )
                 reached = _combinations(common, basis.entries, higher_is_better=higher_is_better)
-    found = sequences.members(session, phase.id, competition=competition) if challenge.statistics else {}
+    lengths = sequences.Lengths()
+    found: Mapping[SequenceKey, Sequence[Member]] = {}
+    if challenge.statistics:
+        lengths = sequences.lengths(session, phase.id, competition, limit=MAX_SEQUENCES)
+        wanted = {*lengths.longest, *([] if method_id is None else [method_id])}
+        found = sequences.members(session, phase.id, competition=competition, methods=wanted)
     return AcrossMethods(
         phase=phase,
         competition=rules,
@@ -184,7 +200,8 @@ def across_methods(
         not_compared=methods - len(agreement),
         image_sets=on_both_image_sets(session, challenge, phase, competition, at=at) if challenge.statistics else [],
         entrants=_entrants(session, phase, found, higher_is_better=higher_is_better),
-        alone=sum(len(sequence) == 1 for sequence in found.values()),
+        several=lengths.several,
+        alone=lengths.one,
     )
 
 

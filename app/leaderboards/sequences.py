@@ -2,18 +2,18 @@
 
 import uuid
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
 from typing import Any, NamedTuple
 
-from sqlalchemy import and_, select
+from sqlalchemy import ColumnElement, and_, func, select
 from sqlalchemy.orm import Session
 
 from vocboard.app.evaluations.models import CompetitionResult, Evaluation, Measure
 from vocboard.app.leaderboards.statistics import Failure
-from vocboard.app.submissions.models import Method, State, Submission
+from vocboard.app.submissions.models import Method, State, Submission, SubmissionEntry
 
 # The scores of disqualified submissions have been seen; withdrawn ones leave no evidence behind.
 COUNTED = (State.SCORED, State.DISQUALIFIED)
@@ -148,6 +148,7 @@ def members(
     *,
     team_id: uuid.UUID | None = None,
     competition: str | None = None,
+    methods: Collection[uuid.UUID] | None = None,
 ) -> Mapping[SequenceKey, Sequence[Member]]:
     """Return the sequences of a phase, by person, competition and method, in the order of submission.
 
@@ -157,6 +158,7 @@ def members(
     Args:
         team_id: only this person's.
         competition: only in this one.
+        methods: only these.
     """
     query = (
         select(
@@ -174,18 +176,15 @@ def members(
         .join(CompetitionResult, CompetitionResult.evaluation_id == Evaluation.id)
         .join(Measure, and_(Measure.result_id == CompetitionResult.id, Measure.position == 0))
         .join(Method, Method.id == Submission.method_id)
-        .where(
-            Submission.phase_id == phase_id,
-            Submission.state.in_(COUNTED),
-            Submission.is_rehearsal.is_(False),
-            Measure.mean.is_not(None),
-        )
+        .where(*_in_sequences(phase_id), Measure.mean.is_not(None))
         .order_by(Submission.created_at, Submission.id)
     )
     if team_id is not None:
         query = query.where(Submission.team_id == team_id)
     if competition is not None:
         query = query.where(CompetitionResult.competition == competition)
+    if methods is not None:
+        query = query.where(Submission.method_id.in_(methods))
     found: defaultdict[SequenceKey, list[Member]] = defaultdict(list)
     for row in session.execute(query):
         *_, not_entered = row
@@ -193,6 +192,43 @@ def members(
         if not not_entered:
             found[SequenceKey(member.team_id, member.competition, member.method_id)].append(member)
     return found
+
+
+@dataclass(frozen=True, slots=True)
+class Lengths:
+    """How many submissions methods have made to a competition, also those whose means cannot be compared.
+
+    Attributes:
+        longest: the methods with most submissions, at least two.
+        several: number of methods with at least two.
+        one: number of methods with one.
+    """
+
+    longest: Sequence[uuid.UUID] = ()
+    several: int = 0
+    one: int = 0
+
+
+def lengths(session: Session, phase_id: uuid.UUID, competition: str, *, limit: int) -> Lengths:
+    """Return how many submissions methods have made to a competition of a phase; at most `limit` of the longest."""
+    each = (
+        select(Submission.method_id, func.count().label("number"))
+        .join(SubmissionEntry, SubmissionEntry.submission_id == Submission.id)
+        .where(*_in_sequences(phase_id), SubmissionEntry.competition == competition)
+        .group_by(Submission.method_id)
+        .subquery()
+    )
+    several, one = (func.count().filter(condition).over() for condition in (each.c.number > 1, each.c.number == 1))
+    query = select(each.c.method_id, each.c.number, several, one).order_by(each.c.number.desc(), each.c.method_id)
+    rows = session.execute(query.limit(limit)).all()
+    if not rows:
+        return Lengths()
+    return Lengths([row.method_id for row in rows if row.number > 1], *rows[0][2:])
+
+
+def _in_sequences(phase_id: uuid.UUID) -> tuple[ColumnElement[bool], ...]:
+    """Which submissions of a phase sequences are made of."""
+    return Submission.phase_id == phase_id, Submission.state.in_(COUNTED), Submission.is_rehearsal.is_(False)
 
 
 def compared(sequence: Sequence[Member]) -> Sequence[Member]:

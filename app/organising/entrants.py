@@ -1,12 +1,12 @@
 """The people who have submitted to a challenge: what they have used, and how far they have come."""
 
 import uuid
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
 
-from sqlalchemy import ColumnElement, and_, func, select
+from sqlalchemy import ColumnElement, Subquery, and_, case, func, select
 from sqlalchemy.orm import Session
 
 from vocboard.app.accounts.models import User
@@ -19,11 +19,9 @@ from vocboard.app.evaluations.models import CompetitionResult, Evaluation, Measu
 from vocboard.app.evaluations.rounding import rounded
 from vocboard.app.paging import LAST_PAGE, PER_PAGE, Page
 from vocboard.app.submissions.models import Method, State, Submission
-from vocboard.app.submissions.quota import Use, use_of_everyone
+from vocboard.app.submissions.quota import Use, quota_uses
 from vocboard.evaluator.names import Metric
 from vocboard.evaluator.tasks.definitions import METRICS
-
-ROWS_AT_ONCE = 1000
 
 
 class Sort(StrEnum):
@@ -62,11 +60,6 @@ class Progress:
         """How much better the best is than the first."""
         return self.best - self.first if self.higher_is_better else self.first - self.best
 
-    @property
-    def quality(self) -> float:
-        """The best as a fraction of which higher is better, to compare competitions: metrics are within 0 and 1."""
-        return self.best if self.higher_is_better else 1 - self.best
-
 
 @dataclass(slots=True)
 class Entrant:
@@ -89,102 +82,119 @@ class Entrant:
     ban: Ban | None
     progress: list[Progress] = field(default_factory=list)
 
-    @property
-    def best(self) -> float:
-        """The best mean with any method (see `Progress.quality`); below all others if there is none."""
-        return max((one.quality for one in self.progress), default=-1.0)
-
-    @property
-    def improvement(self) -> float:
-        """The largest improvement of any method; below all others if there is none."""
-        return max((one.improvement for one in self.progress), default=-1.0)
-
 
 def page_of_entrants(
     session: Session, *, challenge: Challenge, sort: Sort = Sort.LATEST, page: int = 1, per_page: int = PER_PAGE
 ) -> Page[Entrant]:
     """Return some of those who have submitted to a challenge that the viewer organises (the caller checks)."""
-    people = _without_progress(session, challenge)
-    if by_progress := sort in {Sort.BEST, Sort.IMPROVEMENT}:
-        _add_progress(session, challenge, people)
-    listed = _sorted(people.values(), sort)
     page = min(max(page, 1), LAST_PAGE)
-    shown = listed[(page - 1) * per_page : page * per_page]
-    if not by_progress:
-        of_these = {one.user.id: one for one in shown}
-        _add_progress(session, challenge, of_these, Submission.user_id.in_(of_these))
-    return Page(tuple(shown), page, per_page, len(listed))
-
-
-def _without_progress(session: Session, challenge: Challenge) -> dict[uuid.UUID, Entrant]:
-    query = (
-        select(
-            User,
-            func.count(),
-            func.count().filter(Submission.published_at.is_not(None)),
-            func.count().filter(Submission.state == State.FAILED),
-            func.count().filter(Submission.state == State.DISQUALIFIED),
-            func.max(Submission.created_at, type_=Submission.created_at.type),
-        )
-        .join(Submission, Submission.user_id == User.id)
-        .where(Submission.challenge_id == challenge.id)
-        .group_by(User.id)
-    )
-    bans = {ban.user_id: ban for ban in bans_of(session, challenge.id)}
-    uses = use_of_everyone(session, challenge, now=now())
-    return {row[0].id: Entrant(*row, uses.get(row[0].id, Use()), bans.get(row[0].id)) for row in session.execute(query)}
-
-
-def _sorted(found: Iterable[Entrant], sort: Sort) -> list[Entrant]:
-    people = sorted(found, key=lambda entrant: (entrant.user.name.casefold(), entrant.user.email))
-    match sort:
-        case Sort.LATEST:
-            people.sort(key=lambda entrant: entrant.latest_at, reverse=True)
-        case Sort.SUBMISSIONS:
-            people.sort(key=lambda entrant: entrant.submissions, reverse=True)
-        case Sort.BEST:
-            people.sort(key=lambda entrant: entrant.best, reverse=True)
-        case Sort.IMPROVEMENT:
-            people.sort(key=lambda entrant: entrant.improvement, reverse=True)
-    return people
-
-
-def _add_progress(
-    session: Session, challenge: Challenge, found: Mapping[uuid.UUID, Entrant], *only: ColumnElement[bool]
-) -> None:
-    """Walk through all defined means of these people in the order of submission."""
-    query = (
+    counted = (
         select(
             Submission.user_id,
-            ChallengePhase.key,
-            Submission.method_id,
-            Method.name,
-            CompetitionResult.competition,
-            Measure.metric,
-            Measure.mean,
+            func.count().label("submissions"),
+            func.count().filter(Submission.published_at.is_not(None)).label("published"),
+            func.count().filter(Submission.state == State.FAILED).label("failed"),
+            func.count().filter(Submission.state == State.DISQUALIFIED).label("disqualified"),
+            func.max(Submission.created_at, type_=Submission.created_at.type).label("latest_at"),
         )
-        .join(ChallengePhase, ChallengePhase.id == Submission.phase_id)
-        .join(Method, Method.id == Submission.method_id)
-        .join(Evaluation, Evaluation.id == Submission.current_evaluation_id)
-        .join(CompetitionResult, CompetitionResult.evaluation_id == Evaluation.id)
-        .join(Measure, and_(Measure.result_id == CompetitionResult.id, Measure.position == 0))
-        .where(
-            Submission.challenge_id == challenge.id,
-            Submission.state == State.SCORED,
-            Measure.mean.is_not(None),
-            *only,
-        )
-        .order_by(Submission.created_at, Submission.id)
-        .execution_options(yield_per=ROWS_AT_ONCE)
+        .where(Submission.challenge_id == challenge.id)
+        .group_by(Submission.user_id)
+        .subquery()
     )
-    by_place: dict[tuple[str, uuid.UUID, str], Progress] = {}
+    query = select(User, *(column for column in counted.c if column.name != "user_id")).join(
+        counted, counted.c.user_id == User.id
+    )
+    match sort:
+        case Sort.LATEST:
+            query = query.order_by(counted.c.latest_at.desc())
+        case Sort.SUBMISSIONS:
+            query = query.order_by(counted.c.submissions.desc())
+        case Sort.BEST | Sort.IMPROVEMENT:
+            means = _best_and_improvement(challenge)
+            by = means.c.best if sort is Sort.BEST else means.c.improvement
+            query = query.outerjoin(means, means.c.user_id == User.id).order_by(by.desc().nulls_last())
+    query = query.order_by(func.lower(User.name), User.email)
+    rows = session.execute(query.limit(per_page).offset((page - 1) * per_page)).all()
+    bans = {ban.user_id: ban for ban in bans_of(session, challenge.id)}
+    uses = quota_uses(session, challenge, [user.id for user, *_ in rows], now=now())
+    shown = {}
+    for user, submissions, published, failed, disqualified, latest_at in rows:
+        use, ban = uses.get(user.id, Use()), bans.get(user.id)
+        shown[user.id] = Entrant(user, submissions, published, failed, disqualified, latest_at, use, ban)
+    _add_progress(session, challenge, shown)
+    total = session.scalar(select(func.count()).select_from(counted)) or 0
+    return Page(tuple(shown.values()), page, per_page, total)
+
+
+_MEANS = (
+    select(
+        Submission.user_id,
+        Submission.phase_id,
+        Submission.method_id,
+        Submission.created_at,
+        Submission.id,
+        CompetitionResult.competition,
+        Measure.metric,
+        Measure.mean,
+    )
+    .join(Evaluation, Evaluation.id == Submission.current_evaluation_id)
+    .join(CompetitionResult, CompetitionResult.evaluation_id == Evaluation.id)
+    .join(Measure, and_(Measure.result_id == CompetitionResult.id, Measure.position == 0))
+    .where(Submission.state == State.SCORED, Measure.mean.is_not(None))
+)
+
+
+def _best_and_improvement(challenge: Challenge) -> Subquery:
+    """Return the best mean of each person, and the largest improvement of any method of the person's.
+
+    Both are of figures rounded as they are shown, and higher is better (see `Progress`).
+    """
+    lower = [metric for metric, known in METRICS.items() if not known.higher_is_better]
+    means = _MEANS.where(Submission.challenge_id == challenge.id).subquery()
+    quality = case((means.c.metric.in_(lower), 1 - means.c.mean), else_=means.c.mean)
+    sequence = (means.c.user_id, means.c.phase_id, means.c.method_id, means.c.competition)
+    first = func.first_value(quality).over(partition_by=sequence, order_by=(means.c.created_at, means.c.id))
+    each = select(means.c.user_id, quality.label("quality"), first.label("first")).subquery()
+
+    def shown(fraction: ColumnElement[float]) -> ColumnElement[float]:
+        return func.round(fraction * 10.0**challenge.decimals)  # in units of the last decimal
+
+    return (
+        select(
+            each.c.user_id,
+            shown(func.max(each.c.quality)).label("best"),
+            func.max(shown(each.c.quality) - shown(each.c.first)).label("improvement"),
+        )
+        .group_by(each.c.user_id)
+        .subquery()
+    )
+
+
+def _add_progress(session: Session, challenge: Challenge, found: Mapping[uuid.UUID, Entrant]) -> None:
+    """Walk through all defined means of these people in the order of submission."""
+    means = _MEANS.where(Submission.challenge_id == challenge.id, Submission.user_id.in_(found)).subquery()
+    query = (
+        select(
+            means.c.user_id,
+            ChallengePhase.key,
+            means.c.method_id,
+            Method.name,
+            means.c.competition,
+            means.c.metric,
+            means.c.mean,
+        )
+        .join(ChallengePhase, ChallengePhase.id == means.c.phase_id)
+        .join(Method, Method.id == means.c.method_id)
+        .order_by(means.c.created_at, means.c.id)
+    )
+    by_place: dict[tuple[uuid.UUID, str, uuid.UUID, str], Progress] = {}
     for user_id, phase, method_id, method, competition, metric, unrounded in session.execute(query):
         mean = rounded(unrounded, challenge.decimals)
         if mean is None:
             continue
-        known = by_place.get((phase, method_id, competition))
+        known = by_place.get((user_id, phase, method_id, competition))
         if known is None:
-            known = by_place[phase, method_id, competition] = Progress(
+            known = by_place[user_id, phase, method_id, competition] = Progress(
                 phase, method, competition, 0, mean, mean, METRICS[Metric(metric)].higher_is_better
             )
             found[user_id].progress.append(known)

@@ -6,7 +6,7 @@ which are fields of `PhaseRules`. The rest decides which submissions count at al
 
 import uuid
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
@@ -175,8 +175,10 @@ def check_any_quota_left(session: Session, *, user: User, challenge: Challenge, 
         raise LimitedError(_used_up(states, allowed, phase), allowed_at=min(opens_at))
 
 
-def use_of_everyone(session: Session, challenge: Challenge, *, now: datetime) -> Mapping[uuid.UUID, Use]:
-    """Return what each person has used of the quota, by the person's id; without people who have used none.
+def quota_uses(
+    session: Session, challenge: Challenge, people: Collection[uuid.UUID], *, now: datetime
+) -> Mapping[uuid.UUID, Use]:
+    """Return what each of these people has used of the quota, by the person's id; without people who have used none.
 
     A submission of a team counts for everybody who was in it.
 
@@ -190,7 +192,7 @@ def use_of_everyone(session: Session, challenge: Challenge, *, now: datetime) ->
     rows = session.execute(
         select(SubmissionPerson.user_id, func.count(), func.count().filter(or_(*in_period)))
         .join(Submission, Submission.id == SubmissionPerson.submission_id)
-        .where(Submission.challenge_id == challenge.id, _COUNTS)
+        .where(Submission.challenge_id == challenge.id, SubmissionPerson.user_id.in_(people), _COUNTS)
         .group_by(SubmissionPerson.user_id)
     )
     return {user_id: Use(counted, counted_now) for user_id, counted, counted_now in rows}

@@ -1,6 +1,7 @@
 """A synthetic database: a challenge with many scored submissions, some of them on the leaderboard of a competition."""
 
 import uuid
+from collections import defaultdict
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
@@ -34,7 +35,7 @@ LABS = ("Field Robotics Laboratory", "Institute of Imaging", "Vision Group, Tech
 SEED = 2012
 
 
-def fill(session: Session, *, submissions: int, published: int) -> None:
+def fill(session: Session, *, submissions: int, published: int, people_count: int = PEOPLE, teams: int = 0) -> None:
     """Add a public challenge, its people and their submissions to one competition, each scored for all classes.
 
     Everything is what the application's own models make of it, but for files: nobody reads archives or curves here.
@@ -42,10 +43,12 @@ def fill(session: Session, *, submissions: int, published: int) -> None:
     Args:
         submissions: of the challenge, those that are published included.
         published: the first so many, each of a method of its own.
+        people_count: with an account; all enter.
+        teams: of two people each; everybody else is alone.
     """
     random = np.random.default_rng(SEED)
     challenge_id, truth_id, scoring_id, phase_id = (_identifier(random) for _ in range(4))
-    people = [_identifier(random) for _ in range(PEOPLE)]
+    people = [_identifier(random) for _ in range(people_count)]
     competition = load(EDITION).competitions[COMPETITION]
     _add(
         session,
@@ -89,18 +92,28 @@ def fill(session: Session, *, submissions: int, published: int) -> None:
     session.add(Scoring(id=scoring_id, challenge_id=challenge_id, ground_truth_version_id=truth_id))
     session.flush()
     session.get_one(ChallengePhase, phase_id).current_scoring_id = scoring_id
-    number_of_methods = max(published, min(submissions, PEOPLE * METHODS_A_PERSON))
+    number_of_methods = max(published, min(submissions, people_count * METHODS_A_PERSON))
     methods = [_identifier(random) for _ in range(number_of_methods)]
-    teams = [_identifier(random) for _ in people]
+    owners = [_identifier(random) for _ in range(people_count - teams)]
     of_challenge = {"challenge_id": challenge_id}
-    _add(session, Team, [{"id": each, "name": "", **of_challenge} for each in teams])
-    owners = zip(teams, people, strict=True)
-    _add(session, TeamMember, [{"team_id": team, "user_id": user, **of_challenge} for team, user in owners])
+    _add(
+        session,
+        Team,
+        [
+            {"id": each, "name": f"Team {number}" if number < teams else "", **of_challenge}
+            for number, each in enumerate(owners)
+        ],
+    )
+    members = list(zip(owners + owners[:teams], people, strict=True))
+    _add(session, TeamMember, [{"team_id": team, "user_id": user, **of_challenge} for team, user in members])
+    people_of = defaultdict(list)
+    for team, user in members:
+        people_of[team].append(user)
     _add(
         session,
         Method,
         [
-            {"id": each, "challenge_id": challenge_id, "team_id": teams[number % PEOPLE], "name": _name(number)}
+            {"id": each, "challenge_id": challenge_id, "team_id": owners[number % len(owners)], "name": _name(number)}
             for number, each in enumerate(methods)
         ],
     )
@@ -111,6 +124,8 @@ def fill(session: Session, *, submissions: int, published: int) -> None:
     for number in range(submissions):
         submission_id, evaluation_id, result_id, measure_id = (_identifier(random) for _ in range(4))
         method = number % number_of_methods
+        owner = owners[method % len(owners)]
+        submitter = people_of[owner][0]
         instant = BEGIN + timedelta(minutes=10 * number)
         scores = random.random(len(competition.classes)).tolist()
         rows[Submission].append(
@@ -121,11 +136,11 @@ def fill(session: Session, *, submissions: int, published: int) -> None:
                 "finished_at": instant + timedelta(minutes=1),
                 "challenge_id": challenge_id,
                 "phase_id": phase_id,
-                "user_id": people[method % PEOPLE],
-                "team_id": teams[method % PEOPLE],
+                "user_id": submitter,
+                "team_id": owner,
                 "method_id": methods[method],
                 "description": "Looks at the image twice, and then again at what it has not understood. " * 5,
-                "contributors": f"Person {method % PEOPLE}, A. Colleague, B. Colleague",
+                "contributors": f"Person {method % len(owners)}, A. Colleague, B. Colleague",
                 "affiliation": LABS[method % len(LABS)],
                 "declarations": {"training_data": "trainval of the challenge"},
                 "archive_sha256": f"{number:064x}",
@@ -135,7 +150,7 @@ def fill(session: Session, *, submissions: int, published: int) -> None:
                 "published_at": instant + timedelta(days=1) if number < published else None,
             }
         )
-        rows[SubmissionPerson].append({"submission_id": submission_id, "user_id": people[method % PEOPLE]})
+        rows[SubmissionPerson] += [{"submission_id": submission_id, "user_id": each} for each in people_of[owner]]
         rows[SubmissionEntry].append(
             {
                 "submission_id": submission_id,
@@ -164,7 +179,13 @@ def fill(session: Session, *, submissions: int, published: int) -> None:
                 "position": 0,
                 "task": competition.task.value,
                 "details": {
-                    name: {"positives": 1234, "results": 52404, "final_recall": 0.5, "final_precision": 0.25}
+                    name: {
+                        "positives": 1234,
+                        "difficult": 12,
+                        "results": 52404,
+                        "final_recall": 0.5,
+                        "final_precision": 0.25,
+                    }
                     for name in competition.classes
                 },
                 "not_entered": [],

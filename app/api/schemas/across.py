@@ -153,5 +153,5 @@ class AcrossMethods(FromObject):
         description="Comparisons with competitions that differ only in the image set; empty if there are none."
     )
     entrants: list[EntrantSequence] = Field(
-        description="Entrants with at least two submissions, those with most submissions first."
+        description="Methods with at least two submissions, those with most submissions first; at most 100."
     )

@@ -1,5 +1,7 @@
 """The statistics of a challenge for its organisers: which leaderboards and submissions have them, across methods."""
 
+import uuid
+
 from fastapi import APIRouter, Depends
 from starlette.responses import Response
 
@@ -10,7 +12,7 @@ from vocboard.app.evaluations import diagnosis_tasks
 from vocboard.app.evaluations.diagnosis_failures import EXPLANATIONS as WHY
 from vocboard.app.evaluations.diagnosis_failures import REMEDIES
 from vocboard.app.leaderboards import statistics_states
-from vocboard.app.leaderboards.across_methods import across_methods
+from vocboard.app.leaderboards.across_methods import MAX_SEQUENCES, across_methods
 from vocboard.app.leaderboards.statistics import EXPLANATIONS, decimals_of
 from vocboard.app.pages.forms import NO_ERRORS, FormErrors, go_to
 from vocboard.app.pages.rendering import render
@@ -41,18 +43,23 @@ def compute_statistics(organised: Organised) -> Response:
 @router.get("/{competition}")
 def across_page(organised: Organised, competition: str, *, phase: str = "", method: str = "") -> Response:
     """How far the methods of a competition agree, and whether entrants improve."""
+    try:
+        method_id = uuid.UUID(method)
+    except ValueError:
+        method_id = None
     with organised.reading() as (session, challenge):
         at = now()
         chosen = phase_named(challenge, phase) if phase else leaderboard_phase(challenge, at)
-        found = across_methods(session, challenge, chosen, competition, at=at)
+        found = across_methods(session, challenge, chosen, competition, method_id=method_id, at=at)
     return render(
         organised.request,
         "organise/across.html",
         challenge=challenge,
         found=found,
-        chosen=next((one for one in found.entrants if str(one.method_id) == method), None),
+        chosen=next((one for one in found.entrants if one.method_id == method_id), None),
         decimals=found.decimals,
         interval_decimals=decimals_of(found.decimals),
+        limit=MAX_SEQUENCES,
         has_matrix=len(found.agreement) <= MAX_IN_MATRIX,
         reasons=EXPLANATIONS,
     )

@@ -14,7 +14,7 @@ from vocboard.app.challenges.rules import PhaseRules
 from vocboard.app.database import Database, now
 from vocboard.app.errors import ConflictError, LimitedError
 from vocboard.app.submissions import quota as rule
-from vocboard.app.submissions.quota import Use, check_quota, quotas, sentence, use_of_everyone
+from vocboard.app.submissions.quota import Use, check_quota, quota_uses, quotas, sentence
 
 
 @pytest.fixture
@@ -36,7 +36,7 @@ def test_organisers_see_what_the_rule_counts(database: Database, challenge: Chal
             make_scored(session, challenge, person, name, **given)
         make_scored(session, challenge, other, "Returned", quota_returned_at=at)
     with database.reading() as session:
-        uses = use_of_everyone(session, challenge, now=at)
+        uses = quota_uses(session, challenge, [person.id, other.id], now=at)
         [phase] = phases_of(challenge)
         quota = quotas(session, user=person, challenge=challenge, phase=phase, now=at)["comp1"]
     assert uses == {person.id: Use(counted=2, counted_now=1)}

@@ -1,0 +1,153 @@
+"""How long every page takes where many people take part.
+
+    python -m benchmarks.pages [--people 5000] [--teams 500] [--submissions 20000] [--over 100]
+
+fills a challenge on PostgreSQL, asks for every page as a visitor, a participant, its organiser and an administrator,
+and prints those that take longest. Exit status 1 if the median of one is over so many milliseconds, or one fails.
+"""
+
+import argparse
+import http.client
+import statistics
+import sys
+import tempfile
+import time
+from collections.abc import Iterator, Mapping
+from contextlib import ExitStack, closing
+from dataclasses import dataclass
+from pathlib import Path
+
+import httpx
+from fastapi import FastAPI
+from fastapi.routing import iter_route_contexts
+from sqlalchemy import select
+from sqlalchemy.orm import Session
+
+from benchmarks.cases.board import analyse
+from benchmarks.datasets.boards import COMPETITION, SLUG, fill
+from benchmarks.running import DURABLE
+from tests.support.browsing import sign_in
+from tests.support.factories import PASSWORD, make_organiser, make_user
+from tests.support.postgres import postgres_server
+from tests.support.services import in_full
+from tests.support.site import serving
+from vocboard import migrations
+from vocboard.app.accounts.models import Role, User
+from vocboard.app.accounts.passwords import hashed
+from vocboard.app.challenges.models import Challenge, ChallengeOrganiser
+from vocboard.app.database import Database
+from vocboard.app.settings import Settings
+from vocboard.app.submissions.models import Submission
+
+PUBLISHED = 200
+ROUNDS = 5
+SORTS = ("latest", "name", "submissions", "best", "improvement")
+# Streams, and answers that are whole files: not pages.
+NO_PAGES = ("/readyz", "/events", "/log.csv", "/export", ".atom", "/archive")
+
+
+@dataclass(frozen=True, slots=True)
+class Timed:
+    """Milliseconds of one page, the median and the worst of `ROUNDS`; KiB of its answer."""
+
+    viewer: str
+    path: str
+    status: int
+    median: float
+    worst: float
+    size: float
+
+
+def addresses(application: FastAPI, known: Mapping[str, str]) -> list[str]:
+    """Return the paths of all pages that these parameters are enough for, in order."""
+    templates = [
+        context.path or "" for context in iter_route_contexts(application.routes) if "GET" in (context.methods or ())
+    ]
+    found = {
+        path.format(**known)
+        for path in templates
+        if not path.startswith(("/api/", "/docs", "/static"))
+        and not path.endswith(NO_PAGES)
+        and all(name in known for name in _parameters(path))
+    }
+    entrants = f"/organise/{SLUG}/entrants"
+    return sorted(found | {f"{entrants}?sort={sort}" for sort in SORTS} | {f"/organise/{SLUG}/submissions?q=yolo"})
+
+
+def _parameters(path: str) -> Iterator[str]:
+    for part in path.split("{")[1:]:
+        yield part.partition("}")[0]
+
+
+def measure(client: httpx.Client, viewer: str, path: str) -> Timed:
+    """Ask for a page, once to warm up, and then `ROUNDS` times."""
+    answer = client.get(path)
+    times = []
+    for _ in range(ROUNDS):
+        began = time.perf_counter()
+        answer = client.get(path)
+        times.append(1000 * (time.perf_counter() - began))
+    return Timed(viewer, path, answer.status_code, statistics.median(times), max(times), len(answer.content) / 1024)
+
+
+def _people(session: Session) -> dict[str, str]:
+    """Make those who look, and return their addresses."""
+    challenge = session.scalars(select(Challenge)).one()
+    organiser = make_organiser(session, email="organiser@lab.example")
+    administrator = make_user(session, role=Role.ADMINISTRATOR, email="administrator@lab.example")
+    session.add(ChallengeOrganiser(challenge_id=challenge.id, user_id=organiser.id))
+    participant = session.get_one(User, session.scalars(select(Submission.user_id).limit(1)).one())
+    participant.password_hash = hashed(PASSWORD)
+    participant.email_confirmed_at = participant.approved_at = challenge.created_at
+    return {"participant": participant.email, "organiser": organiser.email, "administrator": administrator.email}
+
+
+def run(directory: Path, *, people: int, teams: int, submissions: int) -> list[Timed]:
+    """Fill a database, serve it, and return the times of all pages."""
+    with ExitStack() as stack:
+        server = stack.enter_context(postgres_server(DURABLE))
+        settings = Settings(data_directory=directory, database_url=in_full(server.create_database()))
+        migrations.upgrade(settings.database)
+        with closing(Database(settings.database)) as database:
+            with database.writing() as session:
+                fill(session, submissions=submissions, published=PUBLISHED, people_count=people, teams=teams)
+            with database.writing() as session:
+                viewers = _people(session)
+                shown = session.scalars(select(Submission).where(Submission.published_at.is_not(None)).limit(1)).one()
+                known = {
+                    "slug": SLUG,
+                    "competition": COMPETITION,
+                    "submission_id": str(shown.id),
+                    "method_id": str(shown.method_id),
+                    "key": "main",
+                }
+            analyse(database)
+        site = stack.enter_context(serving(settings))
+        paths = addresses(site.application, known)
+        found = []
+        for viewer, email in {"visitor": "", **viewers}.items():
+            client = stack.enter_context(site.client())
+            if email:
+                sign_in(client, email)
+            found += [measure(client, viewer, path) for path in paths]
+    return found
+
+
+def main() -> int:
+    """Run it once, and print what was measured."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
+    for name, default in (("people", 5000), ("teams", 500), ("submissions", 20000), ("over", 100), ("rows", 30)):
+        parser.add_argument(f"--{name}", type=int, default=default)
+    given = parser.parse_args()
+    with tempfile.TemporaryDirectory() as directory:
+        found = run(Path(directory), people=given.people, teams=given.teams, submissions=given.submissions)
+    shown = [one for one in found if one.status == http.client.OK]
+    failed = [one for one in found if one.status >= http.client.INTERNAL_SERVER_ERROR]
+    for one in [*failed, *sorted(shown, key=lambda one: -one.median)[: given.rows]]:
+        print(f"{one.median:7.1f} ms, worst {one.worst:7.1f} {one.size:7.1f} KiB  {one.status} {one.viewer} {one.path}")
+    print(f"{len(shown)} pages of {len({one.path for one in shown})} addresses")
+    return 1 if failed or any(one.median > given.over for one in shown) else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
