@@ -1,4 +1,8 @@
-"""Administration of accounts, for administrators and the command line. Without rate limits or uniform responses."""
+"""Administration of accounts, for administrators and the command line. Without uniform responses.
+
+An administrator (`actor`) can neither lose the own role or account by accident, nor take the last one from the server.
+Operators at the command line can, for example if the only administrator's account was stolen.
+"""
 
 from collections.abc import Sequence
 
@@ -6,7 +10,8 @@ from sqlalchemy import delete
 from sqlalchemy.exc import IntegrityError
 from sqlalchemy.orm import Session
 
-from vocboard.app.accounts import links, queries
+from vocboard.app import rate_limits
+from vocboard.app.accounts import links, queries, registration
 from vocboard.app.accounts.models import Role, User, WebSession, mailbox
 from vocboard.app.accounts.password_changes import revoke_tokens, set_hash
 from vocboard.app.accounts.people import normalised_email
@@ -57,8 +62,10 @@ def set_role(session: Session, *, user: User, role: Role, actor: User | None = N
     """Change the role of a user (of this transaction).
 
     Raises:
-        ConflictError: the email address is not confirmed, so it may belong to another person.
+        ConflictError: the email address is not confirmed, so it may belong to another person; or as `disable`.
     """
+    if role is not Role.ADMINISTRATOR:
+        require_other(session, user, actor)
     if not user.is_confirmed:
         raise ConflictError(
             f"{user.email} is not confirmed yet. Wait until its owner has opened the link in the email, "
@@ -124,11 +131,14 @@ def _require_waiting(user: User) -> None:
 
 
 def disable(session: Session, *, user: User, actor: User | None = None) -> None:
-    """Disable a user (of this transaction), and end all sessions, tokens, email links and event streams."""
+    """Disable a user (of this transaction), and end all sessions, tokens, email links and event streams.
+
+    Raises:
+        ConflictError: the actor is the user, or the user is the only administrator.
+    """
+    require_other(session, user, actor)
     user.disabled_at = now()
-    session.execute(delete(WebSession).where(WebSession.user_id == user.id))
-    revoke_tokens(session, user)
-    links.revoke(session, user)
+    _end_sessions(session, user)
     audit.record(session, actor=actor, action="user.disable", subject=user)
 
 
@@ -136,6 +146,66 @@ def enable(session: Session, *, user: User, actor: User | None = None) -> None:
     """Enable a disabled user (of this transaction). Ended sessions and tokens are not restored."""
     user.disabled_at = None
     audit.record(session, actor=actor, action="user.enable", subject=user)
+
+
+def end_sessions(session: Session, *, user: User, actor: User | None = None) -> None:
+    """End all sessions, tokens, email links and event streams of a user (of this transaction)."""
+    _end_sessions(session, user)
+    audit.record(session, actor=actor, action="user.end_sessions", subject=user)
+
+
+def resend_confirmation(session: Session, *, user: User, site: str, actor: User | None = None) -> None:
+    """Send a user (of this transaction) another link that confirms the email address.
+
+    After the commit, the caller calls `WorkerNotifier.mail_queued`.
+
+    Raises:
+        ConflictError: the address is confirmed, or the account is disabled.
+        LimitedError: too many emails to this mailbox.
+    """
+    if user.is_confirmed:
+        raise ConflictError(f"{user.email} is already confirmed.")
+    if user.disabled_at is not None:
+        raise ConflictError(f"The account of {user.email} is disabled.")
+    subjects = {rate_limits.REGISTRATION_OF_ACCOUNT: user.mailbox}
+    rate_limits.enforce(session, subjects)
+    rate_limits.count(session, subjects)
+    registration.send_confirmation(session, user=user, site=site)
+    audit.record(session, actor=actor, action="user.resend_confirmation", subject=user)
+
+
+def require_another_administrator(session: Session, user: User) -> None:
+    """Check that the server has an administrator besides a user, who may be one.
+
+    Raises:
+        ConflictError: the user is the only one.
+    """
+    if user.role is not Role.ADMINISTRATOR:
+        return
+    lock_for_transaction(session, "administrators")  # else two could disable each other
+    if {one.id for one in queries.active_with_role(session, Role.ADMINISTRATOR, limit=2)} <= {user.id}:
+        raise ConflictError(
+            f"{user.email} is the only administrator of this server. Make somebody else an administrator first."
+        )
+
+
+def require_other(session: Session, user: User, actor: User | None) -> None:
+    """Check that an administrator may take something from a user.
+
+    Raises:
+        ConflictError: the actor is the user, or the user is the only administrator.
+    """
+    if actor is None:
+        return
+    if actor.id == user.id:
+        raise ConflictError("You cannot do this to your own account. Ask another administrator.")
+    require_another_administrator(session, user)
+
+
+def _end_sessions(session: Session, user: User) -> None:
+    session.execute(delete(WebSession).where(WebSession.user_id == user.id))
+    revoke_tokens(session, user)
+    links.revoke(session, user)
 
 
 def reset_password(session: Session, *, user: User, password_hash: str, actor: User | None = None) -> None:

@@ -250,6 +250,11 @@ def _refused_sign_in(subject: str, details: Details) -> str:
     return f"refused to sign {whose} in from {details.get('address', '?')}{rest}"
 
 
+def _deleted(_subject: str, details: Details) -> str:
+    # Whose account it was is not said: the name is gone.
+    return "deleted the account" if details.get("own", True) else "deleted the account of somebody else"
+
+
 PHRASES: Mapping[str, Callable[[str, Details], str]] = {
     "challenge.create": _plain("created the challenge “{title}” of {edition}"),
     "challenge.copy": _plain("copied the rules of the challenge {slug}"),
@@ -342,6 +347,8 @@ PHRASES: Mapping[str, Callable[[str, Details], str]] = {
     "user.set_role": _plain("changed the role of {subject} from {from} to {to}"),
     "user.disable": _plain("disabled the account of {subject}"),
     "user.enable": _plain("enabled the account of {subject}"),
+    "user.end_sessions": _plain("signed {subject} out everywhere and revoked the API tokens"),
+    "user.resend_confirmation": _plain("sent {subject} another link to confirm the email address"),
     "user.ban": _banned("the server"),
     "user.lift_ban": _plain("lifted the ban of {subject} from the server"),
     "user.change_profile": _plain("changed the name or affiliation of the account"),
@@ -350,7 +357,7 @@ PHRASES: Mapping[str, Callable[[str, Details], str]] = {
     "user.replace_recovery_codes": _plain("created new recovery codes"),
     "user.use_recovery_code": _plain("signed in with a recovery code; {left} are left"),
     "user.second_factor_failed": _plain("refused a code of the second factor of {subject}"),
-    "user.delete": _plain("deleted the account"),
+    "user.delete": _deleted,
     "user.register_again": _plain("registered again after deleting the account"),
     "user.change_address": _plain("changed the email address of {subject}"),
     "user.change_password": _plain("changed the password"),

@@ -4,6 +4,7 @@ from fastapi import FastAPI
 
 from vocboard.app.pages import (
     account,
+    admin,
     announcements,
     challenges,
     comparison,
@@ -44,6 +45,7 @@ _PARTS = (
     notifications,
     leaving,
     organise,
+    admin,
     guides,
 )
 

@@ -3,6 +3,8 @@
 from collections import Counter
 from collections.abc import Sequence
 
+from vocboard.app.accounts.models import Role
+from vocboard.app.administering.people import AccountState
 from vocboard.app.challenges.models import Admission, Audience, Detail, FileKind, TruthState
 from vocboard.app.challenges.service import PhaseState
 from vocboard.app.errors import InvalidInputError, ServiceError
@@ -49,6 +51,18 @@ NOTIFICATIONS = {
     NotificationKind.DISQUALIFIED: "Your submission was disqualified",
     NotificationKind.REINSTATED: "A disqualification was lifted",
     NotificationKind.INVITATION: "You are invited to organise a challenge",
+}
+ROLES = {
+    Role.PARTICIPANT: "Participant",
+    Role.CO_ORGANISER: "Co-organiser",
+    Role.ORGANISER: "Organiser",
+    Role.ADMINISTRATOR: "Administrator",
+}
+ACCOUNT_STATES = {
+    AccountState.ACTIVE: "Active",
+    AccountState.UNCONFIRMED: "Not confirmed",
+    AccountState.WAITING: "Waits for approval",
+    AccountState.DISABLED: "Disabled",
 }
 FILE_KINDS = {
     FileKind.DATA: "Data to download",
@@ -172,6 +186,7 @@ FIELD_LABELS = {
     "quota_period_seconds": "Every … days",
     "detail": "What participants see",
     "email": "Email address",
+    "naming": "Published results",
     "training_data": "Training data statement",
     "training_annotation": "Annotation used for training",
     "competitions": "Competitions",

@@ -14,7 +14,7 @@ from anyio import to_thread
 from sqlalchemy import Select, Table, delete, exists, func, select, update
 from sqlalchemy.orm import Session, aliased
 
-from vocboard.app.accounts import removal
+from vocboard.app.accounts import administration, removal
 from vocboard.app.accounts.account_service import AccountService
 from vocboard.app.accounts.addresses import keep_imported_bans
 from vocboard.app.accounts.models import User
@@ -80,7 +80,7 @@ def delete_account(
         site: the public URL.
 
     Raises:
-        ConflictError: the user owns a challenge.
+        ConflictError: the user owns a challenge; or an administrator who acts would leave the server without any.
         NotSignedInError: the user no longer exists.
     """
     lock_person(session, user.id)
@@ -89,6 +89,8 @@ def delete_account(
         raise NotSignedInError("Sign in first.")
     if owned := _owned(session, person.id):
         raise ConflictError(f"You own {', '.join(owned)}. Hand over these challenges first, or delete their drafts.")
+    if actor is not None:
+        administration.require_another_administrator(session, person)
     for team in _leave_teams(session, person):
         _leave_results(session, person, team, naming)
     _keep_bans(session, person)
@@ -98,7 +100,8 @@ def delete_account(
     if person.is_confirmed:
         person.mailbox_hash = removal.mailbox_hash(person.mailbox, server_key=server_key)
     removal.scrub(session, person)
-    audit.record(session, actor=actor, action="user.delete", subject=person, details={"results": naming.value})
+    details = {"results": naming.value, "own": actor is not None and actor.id == person.id}
+    audit.record(session, actor=actor, action="user.delete", subject=person, details=details)
 
 
 def _owned(session: Session, user_id: uuid.UUID) -> Sequence[str]:

@@ -214,4 +214,16 @@ async def require_api_organiser(user: OrganisingUser, identity: ApiIdentity) -> 
     return user
 
 
+async def require_api_administrator(user: OrganisingUser, identity: ApiIdentity) -> User:
+    """Dependency of API routes for administrators.
+
+    Raises:
+        ForbiddenError: the user is not an administrator.
+    """
+    if not identity.is_administrator:
+        raise ForbiddenError("Only administrators can do this.")
+    return user
+
+
+ApiAdministrator = Annotated[User, Depends(require_api_administrator)]
 ApiOrganiser = Annotated[User, Depends(require_api_organiser)]

@@ -534,6 +534,20 @@ TABLE: Mapping[str, tuple[Rule, ...]] = {
     "POST /account/tokens/{token_id}/revoke": (Rule(OWNER, {"token_id": "token"}),),
     "POST /account/sessions/{session_id}/revoke": (Rule(OWNER, {"session_id": "session"}),),
     # Pages for organisers.
+    "GET /admin/people": (Rule(ADMINISTRATOR),),
+    "GET /admin/people/{user_id}": (Rule(ADMINISTRATOR, {"user_id": "owner"}),),
+    "POST /admin/people/{user_id}/{action}": tuple(
+        Rule(ADMINISTRATOR, {"user_id": "owner", "action": action}, form=form)
+        for action, form in {
+            "sign-out": {},
+            "disable": {},
+            "enable": {},
+            "resend": {},
+            "role": {"role": "administrator", "password": PASSWORD},
+            "remove-second-factor": {"password": PASSWORD},
+            "delete": {"naming": "keep_name", "password": "wrong password"},
+        }.items()
+    ),
     "GET /organise/registrations": (Rule(ADMINISTRATOR),),
     "POST /organise/registrations/{user_id}/approve": (Rule(ADMINISTRATOR, {"user_id": "waiting"}),),
     "POST /organise/registrations/{user_id}/reject": (Rule(ADMINISTRATOR, {"user_id": "waiting"}),),

@@ -50,6 +50,7 @@ def add_states(session: Session, organiser: User, participant: User) -> dict[str
     )
     waiting = make_user(session, name="Wanda Waiting", affiliation="Night School", approved=False)
     return {
+        "person": str(participant.id),
         "confirm_link": links.create(session, user=waiting, purpose=LinkPurpose.CONFIRM_ADDRESS),
         "address_link": links.create(
             session, user=participant, purpose=LinkPurpose.CHANGE_ADDRESS, new_email="paula@elsewhere.example"

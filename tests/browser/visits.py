@@ -153,6 +153,8 @@ VISITS = [
     Visit("organiser", "/organise/harbour/rescores/{rescore_rules}"),
     Visit("organiser", "/organise/draft/submissions"),
     Visit("organiser", "/organise/draft/entrants"),
+    Visit("administrator", "/admin/people"),
+    Visit("administrator", "/admin/people/{person}"),
     Visit("administrator", "/organise/log"),
     Visit("administrator", "/organise/registrations"),
 ]

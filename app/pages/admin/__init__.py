@@ -1,0 +1,9 @@
+"""Administrators' pages of the whole server. Their templates are in `templates/admin/`."""
+
+from fastapi import APIRouter
+
+from vocboard.app.pages.admin import people
+
+router = APIRouter(prefix="/admin")
+for part in (people,):
+    router.include_router(part.router)
