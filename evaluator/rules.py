@@ -134,6 +134,7 @@ class TaskRules:
             pixel accuracy.
         repeats_on_difficult_are_false: whether second and later detections of a difficult object are false positives;
             otherwise they are ignored, like the first one.
+        groups: names and classes of groups, for columns of leaderboards. No score depends on them.
         confidence_range: minimum and maximum confidence; None for any.
     """
 
@@ -147,6 +148,7 @@ class TaskRules:
     without_positives: WithoutPositives = WithoutPositives.UNDEFINED
     layout_protocol: LayoutProtocol | None = None
     board: tuple[Metric, ...] = ()
+    groups: tuple[tuple[str, tuple[str, ...]], ...] = ()
     repeats_on_difficult_are_false: bool = field(
         default=False,
         metadata={"rule": OptionalRule("flag", "further detections of a difficult object", _repeats, Task.DETECTION)},

@@ -1,7 +1,7 @@
 """What a leaderboard shows: its rows, ranked, and its cells."""
 
 import uuid
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
@@ -10,7 +10,7 @@ from vocboard.app.evaluations.origin import ImportedScores
 from vocboard.app.leaderboards.corrections import Correction, Removal
 from vocboard.app.leaderboards.models import ReportedResult
 from vocboard.app.leaderboards.ranked_rows import BoardRow, RankedRows
-from vocboard.app.leaderboards.score_tables import Cell
+from vocboard.app.leaderboards.score_tables import Cell, ScoreTable
 from vocboard.app.leaderboards.shown_statistics import ShownStatistics
 from vocboard.evaluator.editions import Competition, Metric
 
@@ -72,6 +72,16 @@ class Board:
     def class_metrics(self) -> tuple[Metric, ...]:
         """The metrics that it has scores by class of, the one that ranks first."""
         return tuple(metric for metric in (self.metric, *self.others) if self.rows.tables[metric].has_classes)
+
+    @property
+    def groups(self) -> Mapping[str, tuple[str, ...]]:
+        """The groups of its columns, by name; none where it shows no classes."""
+        return {name: group for name, group in self.competition.rules.groups if set(group) <= set(self.classes)}
+
+    def grouped(self, metric: Metric) -> ScoreTable:
+        """Return the scores of a metric with columns for the groups in place of the classes."""
+        groups = [[1 + self.classes.index(name) for name in group] for group in self.groups.values()]
+        return self.rows.tables[metric].grouped(groups, self.decimals)
 
     def place_of(self, submission_id: uuid.UUID) -> int | None:
         """Return the index of a submission's row, from 0; None if there is none or it must not be found."""

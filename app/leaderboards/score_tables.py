@@ -2,7 +2,7 @@
 
 from bisect import bisect_left, bisect_right
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 import numpy as np
@@ -119,6 +119,29 @@ class ScoreTable:
             _quintile_bounds(scores),
             higher_is_better,
             has_classes=not bool(np.isnan(scores[:, 1:]).all()),
+        )
+
+    def grouped(self, groups: Sequence[Sequence[int]], decimals: int) -> "ScoreTable":
+        """Return the table with means over groups of classes in place of the classes, from scores as they are shown.
+
+        Classes without any score do not count. A method has no mean where it lacks one of the others.
+
+        Args:
+            groups: columns of the classes of each; 1 is the first class.
+        """
+        has_scores = np.any(~np.isnan(self.scores), axis=0)
+        means = np.full((len(self.scores), len(groups)), np.nan)
+        for place, group in enumerate(groups):
+            if counted := [column for column in group if has_scores[column]]:
+                exact = self.scores[:, counted].mean(axis=1).tolist()
+                means[:, place] = [round(mean, decimals) for mean in exact]  # like all scores
+        entered = [np.all(self.is_entered[:, list(group)], axis=1) for group in groups]
+        return replace(
+            self,
+            scores=np.column_stack([self.scores[:, 0], means]),
+            is_entered=np.column_stack([self.is_entered[:, 0], *entered]),
+            is_best=np.column_stack([self.is_best[:, 0], _best(means, self.higher_is_better)]),
+            quintile_bounds=[self.quintile_bounds[0], *_quintile_bounds(means)],
         )
 
     def shown(self, column: int) -> list[float | None]:

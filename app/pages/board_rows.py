@@ -5,6 +5,7 @@ from collections import defaultdict
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain
+from statistics import fmean
 
 import numpy as np
 from markupsafe import Markup
@@ -12,8 +13,9 @@ from markupsafe import Markup
 from vocboard.app.leaderboards.board import Board, BoardRow, Cell
 from vocboard.app.leaderboards.entries import Entry
 from vocboard.app.leaderboards.models import ReportedResult
+from vocboard.app.leaderboards.score_tables import ScoreTable
 from vocboard.app.leaderboards.statistics import Interval
-from vocboard.app.pages.board_state import PER_PAGE, BoardState
+from vocboard.app.pages.board_state import PER_PAGE, BoardState, class_columns
 from vocboard.app.pages.charts import Scale
 from vocboard.app.pages.formats import percent
 from vocboard.app.pages.rendering import environment
@@ -207,7 +209,7 @@ def render_page(board: Board, state: BoardState) -> RowsPage:
     shown = places[first : first + PER_PAGE]
     forest, legend = Forest.of(board), Legend.of(board, state.metric or board.metric)
     table = _Table.of(board, state, forest)
-    markup = tuple(_render(board.rows[place], table) for place in shown)
+    markup = tuple(_render(board, place, table) for place in shown)
     below, among = [], defaultdict(list)
     for one in board.reported:
         before = state.place_among(board, places, one.mean)
@@ -250,7 +252,7 @@ def marked(
         submission_id = entries[place].submission_id
         colour = None if board.is_anonymous else series.get(submission_id)
         if submission_id in own or colour is not None:
-            markup = _render(board.rows[place], table, is_own=submission_id in own, series=colour)  # noqa: PLW2901
+            markup = _render(board, place, table, is_own=submission_id in own, series=colour)  # noqa: PLW2901
         lines.append(Markup(markup))  # noqa: S704  # the template escapes
     lines += map(Markup, page.among.get(len(page.places), ()))
     return Markup("\n").join(lines)
@@ -269,9 +271,10 @@ class _Table:
         repeated: what is not said in each row.
         certainty: what is shown of intervals and rank ranges, if anything.
         forest: the column of drawings.
-        metric: place in `others` of the one whose class scores are shown; None for the primary one.
+        scores: those of the classes or groups.
+        reported: the classes of each of these columns; none where they show another metric than what is reported.
         key: the sorted column.
-        key_class: place of the class that is sorted by.
+        key_class: place of the class or group that is sorted by.
     """
 
     competition: str
@@ -282,13 +285,16 @@ class _Table:
     repeated: RepeatedTexts
     certainty: Certainty | None
     forest: Forest
-    metric: int | None
+    scores: ScoreTable
+    reported: Sequence[Sequence[str]]
     key: str | None
     key_class: int | None
 
     @classmethod
     def of(cls, board: Board, state: BoardState, forest: Forest) -> "_Table":
         """Return that of a leaderboard in one state of its page."""
+        columns = [name for name, _ in class_columns(board, by_group=state.by_group)]
+        groups = board.groups.values() if state.by_group else [(name,) for name in board.classes]
         return cls(
             competition=board.competition.key,
             is_anonymous=board.is_anonymous,
@@ -298,21 +304,30 @@ class _Table:
             repeated=RepeatedTexts.of(board),
             certainty=Certainty.of(board),
             forest=forest,
-            metric=None if state.metric is None else board.others.index(state.metric),
+            scores=state.table(board),
+            reported=[()] * len(columns) if state.metric else [*groups],
             key=state.column if state.is_sorted else None,
-            key_class=board.classes.index(state.column) if state.column in board.classes else None,
+            key_class=columns.index(state.column) if state.column in columns else None,
         )
 
 
-def _render(row: BoardRow, table: _Table, *, is_own: bool = False, series: int | None = None) -> str:
+def _render(board: Board, place: int, table: _Table, *, is_own: bool = False, series: int | None = None) -> str:
     macro = environment().get_template("leaderboard_row.html").module.row  # type: ignore[attr-defined]
-    cells = _cells(row.cells if table.metric is None else row.other_cells[table.metric], table)
+    row, cells = board.rows[place], _cells(table.scores.row(place)[1:], table)
     return str(macro(row, table, cells, is_own=is_own, series=series, title=title_of(row)))
 
 
 def _render_reported(one: ReportedResult, board: Board, table: _Table) -> str:
     macro = environment().get_template("leaderboard_row.html").module.reported  # type: ignore[attr-defined]
-    return str(macro(one, board.classes, len(board.competition.figures), table))
+    scores = [_mean_of(one, classes, table.decimals) for classes in table.reported]
+    return str(macro(one, scores, len(board.competition.figures), table))
+
+
+def _mean_of(one: ReportedResult, classes: Sequence[str], decimals: int) -> float | None:
+    known = [one.per_class[name] for name in classes if name in one.per_class]
+    if len(known) != len(classes) or not known:
+        return None
+    return known[0] if len(known) == 1 else round(fmean(known), decimals)
 
 
 def _cells(cells: Sequence[Cell], table: _Table) -> Markup:

@@ -14,6 +14,7 @@ from starlette.datastructures import QueryParams
 
 from vocboard.app.errors import InvalidInputError
 from vocboard.app.leaderboards.board import Board, Part
+from vocboard.app.leaderboards.score_tables import ScoreTable
 from vocboard.evaluator.editions import Metric
 from vocboard.evaluator.tasks.definitions import METRICS
 
@@ -30,6 +31,8 @@ HIDEABLE = {
     "reported": "Baselines and results from papers",
 }
 AMONG = "among"
+GROUPS = "groups"
+OF_GROUP = "group:"  # before the name of a group, as a column: classes have no colons
 MAX_FILTER_LENGTH = 200  # characters
 PER_PAGE = 200  # methods
 MAX_COMPARED = 12  # methods: as many as there are combinations of colour and mark
@@ -61,6 +64,7 @@ class Asked:
     view: str | None = None
     hide: str = ""
     reported: str | None = None
+    columns: str | None = None
     class_name: str | None = None
     method: Sequence[str] = ()
 
@@ -92,6 +96,7 @@ class Asked:
             view=fields.get("view"),
             hide=fields.get("hide", ""),
             reported=fields.get("reported"),
+            columns=fields.get("columns"),
             class_name=fields.get("class"),
             method=fields.getlist("method"),
         )
@@ -102,7 +107,7 @@ class BoardState:
     """What is shown of a leaderboard, and how.
 
     Attributes:
-        column: rank, method, mean, submitted, another measure of the board, a declared number, or a class.
+        column: rank, method, mean, submitted, another measure of the board, a declared number, a class or a group.
         is_sorted: whether the address says so; else it is by rank.
         page: from 1.
         metric: the measure whose scores by class are shown; None for the one that ranks.
@@ -111,6 +116,7 @@ class BoardState:
         view: what is shown of the leaderboard.
         hidden: names of `HIDEABLE` that the table does not show.
         is_mixed: whether results that were not scored here stand among the others, by their mean, not below them.
+        by_group: whether there are columns for groups of classes in place of the classes.
         class_name: the one whose curves are compared; None for the first.
         methods: submissions that are chosen for the comparison, whether or not this board has them.
         ascending_at_first: columns that the first click sorts upwards.
@@ -128,6 +134,7 @@ class BoardState:
     view: View
     hidden: tuple[str, ...]
     is_mixed: bool
+    by_group: bool
     class_name: str | None
     methods: tuple[uuid.UUID, ...]
     ascending_at_first: frozenset[str] = ASCENDING_AT_FIRST
@@ -143,7 +150,9 @@ class BoardState:
         ascending = _ascending_at_first(board, metric)
         column, is_sorted = asked.sort or RANK, bool(asked.sort)
         figures = [each.column for each in board.competition.figures]
-        if column not in {RANK, METHOD, MEAN, SUBMITTED, *board.others, *figures, *board.classes}:
+        by_group = asked.columns == GROUPS and bool(board.groups)
+        of_classes = [name for name, _ in class_columns(board, by_group=by_group)]
+        if column not in {RANK, METHOD, MEAN, SUBMITTED, *board.others, *figures, *of_classes}:
             column, is_sorted = RANK, False
         descending = asked.order == "desc" if asked.order in {"asc", "desc"} else column not in ascending
         return cls(
@@ -158,6 +167,7 @@ class BoardState:
             view=next((one for one in View if one == asked.view), View.TABLE),
             hidden=tuple(name for name in HIDEABLE if name in asked.hide.split(",")),
             is_mixed=asked.reported == AMONG,
+            by_group=by_group,
             class_name=asked.class_name if asked.class_name in board.classes else None,
             methods=_identifiers(asked.method),
             ascending_at_first=ascending,
@@ -184,6 +194,8 @@ class BoardState:
             fields.append(("hide", ",".join(self.hidden)))
         if self.is_mixed:
             fields.append(("reported", AMONG))
+        if self.by_group:
+            fields.append(("columns", GROUPS))
         if self.view is not View.TABLE:
             fields.append(("view", self.view.value))
         if self.class_name is not None:
@@ -260,6 +272,11 @@ class BoardState:
                 return number
         return len(places)
 
+    def table(self, board: Board) -> ScoreTable:
+        """Return the scores that the columns of classes or groups are of."""
+        metric = self.metric or board.metric
+        return board.grouped(metric) if self.by_group else board.rows.tables[metric]
+
     def _values(self, board: Board) -> Sequence[Any]:
         rows = board.rows
         if self.column == METHOD:
@@ -273,7 +290,15 @@ class BoardState:
         for figure in board.competition.figures:
             if self.column == figure.column:
                 return [entry.declared.value(figure) for entry in rows.entries]
-        return rows.tables[self.metric or board.metric].shown(1 + board.classes.index(self.column))
+        columns = [name for name, _ in class_columns(board, by_group=self.by_group)]
+        return self.table(board).shown(1 + columns.index(self.column))
+
+
+def class_columns(board: Board, *, by_group: bool) -> list[tuple[str, str]]:
+    """Return names in addresses, and headings, of the columns of classes or of their groups."""
+    if by_group:
+        return [(f"{OF_GROUP}{name}", name) for name in board.groups]
+    return [(name, name) for name in board.classes]
 
 
 def _ascending_at_first(board: Board, metric: Metric | None) -> frozenset[str]:
@@ -286,7 +311,7 @@ def _ascending_at_first(board: Board, metric: Metric | None) -> frozenset[str]:
     if not METRICS[board.metric].higher_is_better:
         errors.add(MEAN)
     if not METRICS[metric or board.metric].higher_is_better:
-        errors.update(board.classes)
+        errors.update(board.classes, (f"{OF_GROUP}{name}" for name in board.groups))
     figures = {each.column for each in board.competition.figures}
     return ASCENDING_AT_FIRST | errors | figures
 

@@ -23,7 +23,7 @@ from vocboard.app.leaderboards.methods import address
 from vocboard.app.leaderboards.statistics import MAX_METHODS
 from vocboard.app.pages import wording
 from vocboard.app.pages.board_rows import RepeatedTexts, RowsPage, marked, render_page
-from vocboard.app.pages.board_state import HIDEABLE, MAX_COMPARED, PER_PAGE, Asked, BoardState, View
+from vocboard.app.pages.board_state import HIDEABLE, MAX_COMPARED, PER_PAGE, Asked, BoardState, View, class_columns
 from vocboard.app.pages.challenges import competitions_of
 from vocboard.app.pages.charts import SMALL, WIDE, ChartSize, class_strips, date_text, frontier_chart
 from vocboard.app.pages.rank_chart import rank_chart
@@ -180,6 +180,7 @@ def _page(
         drawing=drawing,
         view=view,
         views=_views(board),
+        class_columns=class_columns(board, by_group=state.by_group),
         hideable=_hideable(board),
         is_organiser=is_organiser,
         phase=current.phase,

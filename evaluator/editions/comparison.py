@@ -65,6 +65,7 @@ def _of_tasks(old: Edition, new: Edition) -> Iterator[tuple[str, str, str]]:
         yield f"{title}: average precision", _interpolation(before), _interpolation(after)
         yield f"{title}: points of the ROC curve", before.roc.value, after.roc.value
         yield f"{title}: class without positives", before.without_positives.value, after.without_positives.value
+        yield f"{title}: groups of classes", _groups(before), _groups(after)
         yield f"{title}: protocol", str(before.layout_protocol or NONE), str(after.layout_protocol or NONE)
         for name, rule in OPTIONAL_RULES.items():
             yield f"{title}: {rule.title}", rule.in_words(getattr(before, name)), rule.in_words(getattr(after, name))
@@ -111,6 +112,10 @@ def _definition(declaration: Declaration) -> str:
 
 def _labels(edition: Edition) -> str:
     return _listed(f"{label} = {name}" for label, name in edition.annotations.labels.items())
+
+
+def _groups(rules: TaskRules) -> str:
+    return "; ".join(f"{name}: {_listed(group)}" for name, group in rules.groups) or NONE
 
 
 def _metrics(metrics: Iterable[Metric]) -> str:

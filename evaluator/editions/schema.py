@@ -29,6 +29,8 @@ from vocboard.evaluator.tasks.definitions import METRICS, TASKS, name_lists
 MAX_CLASSES = 254  # 0 is background and 255 void
 MAX_COMPETITIONS = 16
 MAX_GROUPS = 254
+MAX_NAMED_GROUPS = 20
+MAX_GROUP_NAME_LENGTH = 30
 MAX_TITLE_LENGTH = 200
 MAX_VARIANT_LENGTH = 60
 MAX_DECLARATIONS = 20  # that an edition defines
@@ -54,7 +56,8 @@ def edition_in(table: Table) -> Edition:
     of_task = {task: tasks.table(task) for task in Task if tasks.has(task)}
     definitions = {**BUILT_IN, **_definitions(table.table("declarations") if table.has("declarations") else None)}
     declared = {task: _declarations(below, definitions) for task, below in of_task.items()}
-    named = {task: _rules(below, task, classes, lists) for task, below in of_task.items()}
+    groups = _groups(table.table("groups"), classes) if table.has("groups") else {}
+    named = {task: _rules(below, task, classes, lists, groups) for task, below in of_task.items()}
     for task in named:
         key = TASKS[task].needed_names
         if key is not None and not lists[key]:
@@ -91,7 +94,27 @@ def _similar_classes(table: Table, classes: tuple[str, ...]) -> tuple[tuple[str,
     return groups
 
 
-def _rules(table: Table, task: Task, classes: tuple[str, ...], lists: Mapping[str, tuple[str, ...]]) -> TaskRules:
+def _groups(table: Table, classes: tuple[str, ...]) -> Mapping[str, tuple[str, ...]]:
+    """Return the classes of each group."""
+    found = {name: table.texts(name) for name in table.names()}
+    for place, (name, group) in enumerate(found.items()):
+        if place >= MAX_NAMED_GROUPS:
+            table.fail(name, f"left out, because {MAX_NAMED_GROUPS} groups are the most")
+        elif not (name.strip() and name.isprintable() and len(name) <= MAX_GROUP_NAME_LENGTH):
+            table.fail(name, f"a group with a name of at most {MAX_GROUP_NAME_LENGTH} characters in one line")
+        elif not group or not set(group) <= set(classes):
+            table.fail(name, "a list of classes")
+    table.finish()
+    return found
+
+
+def _rules(
+    table: Table,
+    task: Task,
+    classes: tuple[str, ...],
+    lists: Mapping[str, tuple[str, ...]],
+    groups: Mapping[str, tuple[str, ...]],
+) -> TaskRules:
     protocol = table.choice("protocol", LayoutProtocol) if task is Task.LAYOUT else None
     definition = TASKS[task]
     listed = lists[definition.needed_names] if definition.needed_names else ()
@@ -103,10 +126,11 @@ def _rules(table: Table, task: Task, classes: tuple[str, ...], lists: Mapping[st
     possible |= not table.is_sound("metric", "secondary")
     takes = needed or (possible and table.has("interpolation"))
     interpolation = table.choice("interpolation", Interpolation) if takes else Interpolation.AREA
+    scored = definition.scored_names(classes, listed, protocol)
     rules = TaskRules(
         task=task,
         file=file_pattern(table, task),
-        classes=definition.scored_names(classes, listed, protocol),
+        classes=scored,
         metric=metric,
         secondary=secondary,
         interpolation=interpolation,
@@ -114,6 +138,7 @@ def _rules(table: Table, task: Task, classes: tuple[str, ...], lists: Mapping[st
         without_positives=_without_positives(table, interpolation, metric, secondary),
         layout_protocol=protocol,
         board=board,
+        groups=tuple((name, group) for name, group in groups.items() if set(group) <= set(scored) and len(scored) > 1),
         **{
             name: getattr(table, rule.kind)(name)
             for name, rule in OPTIONAL_RULES.items()

@@ -47,7 +47,7 @@ def test_no_rule_can_change_silently() -> None:
         Edition: {"name", "title", "classes", *name_lists(), "competitions", "overlap", "limits", "annotations"}
         | {"has_set_folders", "similar_classes"},  # the last one is for diagnoses alone, and not compared
         TaskRules: {"task", "file", "classes", "metric", "secondary", "interpolation", "roc", "without_positives"}
-        | {"layout_protocol", "board", *OPTIONAL_RULES},
+        | {"layout_protocol", "board", "groups", *OPTIONAL_RULES},
         Competition: {"key", "number", "rules", "training", "image_set", "variant", "declarations"},
         Overlap: {"threshold", "strict"},
         Annotations: {"format", "labels"},

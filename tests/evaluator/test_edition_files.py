@@ -124,6 +124,23 @@ def test_an_edition_can_define_declarations() -> None:
     assert read_text(text, "own.toml").competitions["comp1"].figures == declared[2:]
 
 
+def test_groups_of_classes() -> None:
+    groups = '[groups]\nvehicles = ["bus", "car"]\n"small ones" = ["car"]\n'
+    edition = read_text(f"{GOOD}\n{groups}", "own.toml")
+    assert edition.competitions["comp1"].rules.groups == (("vehicles", ("bus", "car")), ("small ones", ("car",)))
+    wrong = '[groups]\nnone = []\nother = ["tram"]\n"" = ["car"]\nnot-a-list = "car"\n'
+    assert [told for _, told in mistakes(f"{GOOD}\n{wrong}")] == [
+        "groups.none must be a list of classes, not [].",
+        "groups.other must be a list of classes, not ['tram'].",
+        "groups. must be a group with a name of at most 30 characters in one line, not ['car'].",
+        "groups.not-a-list must be a list of texts, not 'car'.",
+    ]
+    many = "\n".join(f'g{number} = ["car"]' for number in range(21))
+    assert [told for _, told in mistakes(f"{GOOD}\n[groups]\n{many}")] == [
+        "groups.g20 must be left out, because 20 groups are the most, not ['car']."
+    ]
+
+
 @pytest.mark.parametrize(
     ("before", "after", "message"),
     [

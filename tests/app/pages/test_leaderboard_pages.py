@@ -175,6 +175,27 @@ def test_of_many_methods_only_leaders_are_named() -> None:
     assert ([each.method for each in found.leaders], found.others) == (["m0"], [])
 
 
+def test_groups_of_classes_have_the_mean_of_the_scores_that_are_shown() -> None:
+    classes = ("bird", "cat", "cow", "dog", "horse", "sheep", "person", "car")
+    animals = dict.fromkeys(classes[:6], 0.5)
+    shown = board(
+        entry("first", 1, 0.9, **{**animals, "bird": 0.50004, "cat": 0.2, "person": 0.4}),
+        entry("second", 2, 0.8, **{**animals, "cat": 0.26, "person": 0.6}),
+        entry("undefined", 3, 0.7, **{**animals, "cat": None, "person": 0.5}),
+        classes=classes,
+    )
+    assert shown.groups == {"person": ("person",), "animal": classes[:6]}  # not those of which a class is not shown
+    state = BoardState.of(Asked(columns="groups", sort="group:animal"), shown)
+    assert [shown.rows[place].method for place in state.places(shown)] == ["second", "first", "undefined"]
+    table = state.table(shown)
+    assert [table.shown(column) for column in (1, 2)] == [[0.4, 0.6, 0.5], [0.45, 0.46, None]]  # of 0.5000, not 0.50004
+    assert [[cell.is_best for cell in table.row(place)[1:]] for place in (0, 1)] == [[False, False], [True, True]]
+    assert "columns=groups" in state.address()
+    for without in (BOARD, board(entry("beta", 1, 0.9), classes=())):  # no whole group, no classes
+        hidden = BoardState.of(Asked(columns="groups", sort="group:animal"), without)
+        assert (without.groups, hidden.by_group, hidden.is_sorted) == ({}, False, False)
+
+
 def test_classes_are_listed_by_their_median_the_hardest_first() -> None:
     strips = class_strips(BOARD, BOARD.metric)
     found = [(one.name, one.methods, one.median, one.best, BOARD.rows[one.best_row].method) for one in strips.rows]
