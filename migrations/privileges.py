@@ -30,7 +30,7 @@ WEB: Mapping[str, tuple[str, ...]] = {
     "email_links": ALL,
     "second_factors": ALL,
     "outbox": ("INSERT",),
-    "notifications": ("SELECT", "INSERT", "UPDATE (read_at)", "DELETE"),
+    "notifications": ("SELECT", "INSERT", "UPDATE (title, text, read_at)", "DELETE"),
     "notification_settings": ALL,
     "attempts": ALL,
     "audit_events": (*ADD, "UPDATE (details)"),  # within its guard: names of deleted accounts are replaced

@@ -57,7 +57,7 @@ def announce(session: Session, *, challenge: Challenge, user: User, title: str, 
 def correct(
     session: Session, *, challenge: Challenge, user: User, announcement_id: uuid.UUID, title: str, text: str
 ) -> Announcement:
-    """Change an announcement. Pages and the feed say that it was corrected; nobody is notified again.
+    """Change an announcement, also in notifications and in emails that are not made yet; nobody is notified again.
 
     Raises:
         ConflictError: the challenge is archived.
@@ -70,6 +70,7 @@ def correct(
     if (announcement.title, announcement.text) != (title, text):
         details = {"title": title}
         announcement.title, announcement.text, announcement.changed_at = title, text, now()
+        notices.corrected(session, announcement, challenge)
         audit.record(session, actor=user, action="announcement.correct", subject=announcement, details=details)
     return announcement
 

@@ -1,6 +1,6 @@
 """Who is told of announcements, questions and answers, and that what was removed is no longer told."""
 
-from sqlalchemy import delete, select
+from sqlalchemy import ColumnElement, and_, delete, select, update
 from sqlalchemy.orm import Session
 
 from vocboard.app.accounts.models import Role, User
@@ -20,13 +20,18 @@ def announced(session: Session, announcement: Announcement, challenge: Challenge
         session,
         entrants,
         NotificationKind.ANNOUNCEMENT,
-        title=f"{_short(challenge.title, 80)}: {announcement.title}",
-        text=_short(announcement.text),
+        **_told(announcement, challenge),
         link=f"/challenges/{challenge.slug}/announcements#{announcement.id}",
         challenge_id=challenge.id,
         once_key=f"announcement:{announcement.id}",
     )
     return len(entrants)
+
+
+def corrected(session: Session, announcement: Announcement, challenge: Challenge) -> None:
+    """Correct what people were told, also in emails that are not made yet; nobody is told again."""
+    change = update(Notification).where(_locked(session, announcement)).values(_told(announcement, challenge))
+    session.execute(change, execution_options={"synchronize_session": False})
 
 
 def asked(session: Session, question: Question, challenge: Challenge) -> None:
@@ -61,8 +66,23 @@ def answered(session: Session, question: Question, challenge: Challenge) -> None
 
 def withdrawn(session: Session, about: Announcement | Question) -> None:
     """Remove what people were told of something; emails that have been sent stay."""
-    is_about_it = Notification.challenge_id == about.challenge_id, Notification.link.endswith(f"#{about.id}")
-    session.execute(delete(Notification).where(*is_about_it), execution_options={"synchronize_session": False})
+    removal = delete(Notification).where(_locked(session, about))
+    session.execute(removal, execution_options={"synchronize_session": False})
+
+
+def _locked(session: Session, about: Announcement | Question) -> ColumnElement[bool]:
+    """Lock the notifications of something, in the order in which their emails are made, and return which they are."""
+    are = and_(Notification.challenge_id == about.challenge_id, Notification.link.endswith(f"#{about.id}"))
+    query = select(Notification.id).where(are).order_by(Notification.created_at, Notification.id)
+    session.execute(query.with_for_update())
+    return are
+
+
+def _told(announcement: Announcement, challenge: Challenge) -> dict[str, str]:
+    return {
+        "title": f"{_short(challenge.title, 80)}: {announcement.title}",
+        "text": _short(announcement.text),
+    }
 
 
 def _short(text: str, length: int = MAX_LENGTH) -> str:
