@@ -1,6 +1,8 @@
 """The web application over real HTTP: a server in a thread, as its own process would run it."""
 
+import asyncio
 import contextlib
+import socket
 import threading
 import time
 from collections.abc import Iterator
@@ -66,6 +68,26 @@ def _share_routes(application: FastAPI) -> None:
     application.router.routes = _shared_routes
 
 
+class _Server(uvicorn.Server):
+    """A server that stops when its last connection is closed: uvicorn itself waits for two tenths of a second."""
+
+    async def main_loop(self) -> None:
+        """Serve until `should_exit`."""
+        await self.on_tick(0)
+        while not self.should_exit:
+            await asyncio.sleep(0.01)
+
+    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+        """Close the listener, wait for the connections, and end the application's lifespan."""
+        for server in self.servers:
+            server.close()
+        for connection in list(self.server_state.connections):
+            connection.shutdown()
+        while self.server_state.connections or self.server_state.tasks:
+            await asyncio.sleep(0.002)
+        await self.lifespan.shutdown()
+
+
 @contextlib.contextmanager
 def serving(settings: Settings) -> Iterator[Site]:
     """Run the web application until the block ends."""
@@ -81,7 +103,7 @@ def serving(settings: Settings) -> Iterator[Site]:
         http=BoundedHttpProtocol,
         proxy_headers=False,
     )
-    server = uvicorn.Server(config)
+    server = _Server(config)
     with contextlib.closing(config.bind_socket()) as listener:
         thread = threading.Thread(target=server.run, kwargs={"sockets": [listener]}, name="site")
         thread.start()

@@ -8,6 +8,8 @@ A test belongs to the tier of its file, which stands here, and is at least `full
 `smoke` exempts it.
 """
 
+from pathlib import Path
+
 import pytest
 
 FULL = (
@@ -28,8 +30,20 @@ FULL = (
     "tests/hostile/test_folder.py",  # every hostile upload, by the command line and by a server
     "tests/test_filled_migrations.py",
     "tests/test_wording.py",
+    "tests/worker/test_health.py",
+    "tests/worker/test_mail.py",
+    "tests/worker/test_recovery.py",
+    "tests/worker/test_stalls.py",
 )
 LONG: tuple[str, ...] = ("tests/fuzz",)
+
+
+def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
+    """Do not even import files of the upper tiers for `make test`, unless one of their tests is exempt."""
+    if collection_path.suffix != ".py" or "not full" not in config.option.markexpr:
+        return None
+    is_full = collection_path.relative_to(config.rootpath).as_posix().startswith((*FULL, *LONG))
+    return True if is_full and "mark.smoke" not in collection_path.read_text() else None
 
 
 @pytest.hookimpl(tryfirst=True)  # before pytest looks at the markers that -m selects
