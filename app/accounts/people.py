@@ -38,6 +38,15 @@ def normalised_email(email: str) -> str | None:
     return checked.normalized.lower()
 
 
+def domain_of(email: str) -> str:
+    """Return the domain of a (normalised) email address.
+
+    >>> domain_of("ada@cs.lab.example")
+    'cs.lab.example'
+    """
+    return email.rpartition("@")[2]
+
+
 def checked_person(checks: FieldChecks, *, email: str, name: str, affiliation: str, password: str) -> dict[str, str]:
     """Return the normalised columns `email`, `name` and `affiliation` of a user, and record errors."""
     normalised = normalised_email(email)

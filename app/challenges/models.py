@@ -30,8 +30,17 @@ class Visibility(StrEnum):
     """Who can find a challenge."""
 
     DRAFT = "draft"  # its organisers
+    PRIVATE = "private"  # and those whom its phases admit, see `app.challenges.queries.visible_to`
     UNLISTED = "unlisted"  # everyone who knows the URL
     PUBLIC = "public"
+
+    @property
+    def is_open(self) -> bool:
+        """Whether everyone who knows the URL can see the challenge, without signing in."""
+        return self in OPEN_VISIBILITIES
+
+
+OPEN_VISIBILITIES = (Visibility.UNLISTED, Visibility.PUBLIC)
 
 
 class Detail(StrEnum):
@@ -47,7 +56,8 @@ class Admission(StrEnum):
     """Who may submit to a phase."""
 
     EVERYONE = "everyone"
-    APPROVED = "approved"  # those whom organisers have admitted
+    APPROVED = "approved"  # those whom organisers have admitted; they may submit whatever is chosen here
+    DOMAIN = "domain"  # those with a confirmed address of certain domains
     EARLIER_PHASE = "earlier_phase"  # those who have a scored submission in an earlier phase
 
 
@@ -212,6 +222,7 @@ class ChallengePhase(Base):
     shared_quota: Mapped[bool] = mapped_column(default=False)  # by competitions with the same ground truth
     detail: Mapped[Detail] = mapped_column(text_enum(Detail))
     admission: Mapped[Admission] = mapped_column(text_enum(Admission), default=Admission.EVERYONE)
+    admission_domains: Mapped[list[str]] = mapped_column(JSON, default=list)  # for `Admission.DOMAIN`
     min_account_days: Mapped[int] = mapped_column(default=0)  # since the address of an account was confirmed
     leaderboard_from: Mapped[datetime | None]
     freeze: Mapped[Freeze] = mapped_column(text_enum(Freeze), default=Freeze.CLOSING)

@@ -1,16 +1,22 @@
 """Database queries for challenges and their ground truth."""
 
+import json
 import uuid
 from collections.abc import Collection, Mapping, Sequence
 
-from sqlalchemy import ColumnElement, exists, false, func, select, true
-from sqlalchemy.orm import Session, joinedload, selectinload
+from sqlalchemy import ColumnElement, Text, cast, exists, false, func, select, true
+from sqlalchemy.orm import Session, aliased, joinedload, selectinload
 
 from vocboard.app.accounts.models import Role, User
+from vocboard.app.accounts.people import domain_of
 from vocboard.app.challenges.models import (
+    OPEN_VISIBILITIES,
+    Admission,
     Challenge,
     ChallengeOrganiser,
+    ChallengePhase,
     GroundTruthVersion,
+    PhaseAdmission,
     Scoring,
     TruthState,
     Visibility,
@@ -29,11 +35,34 @@ def organised_by(viewer: User | None) -> ColumnElement[bool]:
     return exists().where(ChallengeOrganiser.challenge_id == Challenge.id, ChallengeOrganiser.user_id == viewer.id)
 
 
+def admits(viewer: User | None) -> ColumnElement[bool]:
+    """Return the condition that a phase of the challenge admits the user by address or by domain.
+
+    Only confirmed addresses count, and only of approved accounts.
+    """
+    if viewer is None or not (viewer.is_confirmed and viewer.is_approved):
+        return false()
+    phase = aliased(ChallengePhase)  # queries may have a phase of their own
+    is_listed = exists().where(PhaseAdmission.phase_id == phase.id, PhaseAdmission.email == viewer.email)
+    has_domain = cast(phase.admission_domains, Text).contains(json.dumps(domain_of(viewer.email)), autoescape=True)
+    return exists().where(
+        phase.challenge_id == Challenge.id, is_listed | ((phase.admission == Admission.DOMAIN) & has_domain)
+    )
+
+
+def visible_to(viewer: User | None) -> ColumnElement[bool]:
+    """Return the condition that the user may see the challenge. Whatever shows challenges asks this."""
+    is_open = Challenge.visibility.in_(OPEN_VISIBILITIES)
+    if viewer is None:
+        return is_open
+    return is_open | ((Challenge.visibility == Visibility.PRIVATE) & admits(viewer)) | organised_by(viewer)
+
+
 def listed_challenges(session: Session, viewer: User | None) -> Sequence[Challenge]:
-    """Return public challenges and those that the user organises, with phases, newest first."""
+    """Return public challenges, and private ones and drafts that the user may see, with phases, newest first."""
     return session.scalars(
         select(Challenge)
-        .where((Challenge.visibility == Visibility.PUBLIC) | organised_by(viewer))
+        .where((Challenge.visibility != Visibility.UNLISTED) | organised_by(viewer), visible_to(viewer))
         .options(selectinload(Challenge.phases))
         .order_by(Challenge.created_at.desc(), Challenge.id)
     ).all()
@@ -56,7 +85,12 @@ def challenges_by_id(session: Session, ids: Collection[uuid.UUID]) -> Mapping[uu
 
 def is_visible(slug: ColumnElement[str] | str, viewer: User | None) -> tuple[ColumnElement[bool], ...]:
     """Return the conditions that a challenge has this slug and the user may see it."""
-    return Challenge.slug == slug, (Challenge.visibility != Visibility.DRAFT) | organised_by(viewer)
+    return Challenge.slug == slug, visible_to(viewer)
+
+
+def is_visible_to(session: Session, challenge_id: uuid.UUID, viewer: User | None) -> bool:
+    """Whether the user may see a challenge."""
+    return session.scalar(select(Challenge.id).where(Challenge.id == challenge_id, visible_to(viewer))) is not None
 
 
 def challenge_by_slug(session: Session, slug: str, viewer: User | None) -> tuple[Challenge, bool] | None:

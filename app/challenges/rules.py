@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from typing import Annotated, Any
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, field_validator
 
 from vocboard.app.accounts.people import normalised_email
 from vocboard.app.challenges.models import Admission, Challenge, ChallengePhase, Detail, Freeze, OverallRank, Visibility
@@ -31,6 +31,7 @@ MAX_PERIOD = timedelta(days=366)
 EARLIEST, LATEST = datetime(2000, 1, 1, tzinfo=UTC), datetime(2200, 1, 1, tzinfo=UTC)  # of all dates
 DATES = ("opens_at", "closes_at", "leaderboard_from", "freezes_at", "anonymous_until")
 MAX_PHASE_TITLE_LENGTH = 100
+MAX_DOMAINS = 50
 MIN_STEP, MAX_STEP = 0.001, 0.2  # of the Ladder mechanism, fractions
 _SHA256 = re.compile("[0-9a-f]{64}")
 MAX_TEAM_SIZE = 50
@@ -48,6 +49,7 @@ class PhaseRules(BaseModel):
         shared_quota: whether competitions with the same ground truth count together (`app.submissions.quota`).
         detail: how much of a result participants and visitors see.
         admission: who may submit.
+        admission_domains: of confirmed email addresses, for the admission `domain`; subdomains do not match.
         min_account_days: how long ago the address of an account must have been confirmed, in days; not of people whom
             organisers have admitted.
         leaderboard_from: the first instant at which leaderboards and published results can be seen; None for at once.
@@ -77,6 +79,11 @@ class PhaseRules(BaseModel):
     )
     detail: Detail = Detail.CURVES
     admission: Admission = Admission.EVERYONE
+    admission_domains: tuple[str, ...] = Field(
+        default=(),
+        description="Domains of email addresses whose owners may submit, if `admission` is `domain`. Subdomains are "
+        "domains of their own.",
+    )
     min_account_days: int = Field(
         default=0,
         description="Number of days for which the email address of an account must have been confirmed before it can "
@@ -102,7 +109,13 @@ class PhaseRules(BaseModel):
     def phase_columns(self) -> dict[str, Any]:
         """Return what `ChallengePhase` has columns for."""
         rules = {name: getattr(self, name) for name in PhaseRules.model_fields if name != "competitions"}
+        rules["admission_domains"] = list(self.admission_domains)
         return {**rules, "competition_keys": list(self.competitions or ())}
+
+    @field_validator("admission_domains")
+    @classmethod
+    def _tidied(cls, domains: tuple[str, ...]) -> tuple[str, ...]:
+        return tuple(dict.fromkeys(domain.strip().lower().removeprefix("@") for domain in domains))
 
     @property
     def chooses_people(self) -> bool:
@@ -186,6 +199,7 @@ _OF_CHALLENGE = tuple(ChallengeRules.model_fields.keys() - PhaseRules.model_fiel
 def rules_of_phase(row: ChallengePhase) -> PhaseRules:
     """Return the current rules of a phase, which were checked when they were stored."""
     columns = {name: getattr(row, name) for name in PhaseRules.model_fields if name != "competitions"}
+    columns["admission_domains"] = tuple(row.admission_domains)
     return PhaseRules.model_construct(competitions=tuple(row.competition_keys), **columns)
 
 
@@ -277,6 +291,10 @@ def check_phase_rules(checks: FieldChecks, rules: PhaseRules, edition: Edition |
         checks.fail("quota_period_seconds", f"Choose between a second and {MAX_PERIOD.days} days.")
     if not 0 <= rules.min_account_days <= MAX_PERIOD.days:
         checks.fail("min_account_days", f"Choose between 0 and {MAX_PERIOD.days} days.")
+    if wrong := [domain[:100] for domain in rules.admission_domains if normalised_email(f"name@{domain}") is None]:
+        checks.fail("admission_domains", f"These are not domains: {', '.join(wrong[:MAX_DOMAINS])}.")
+    elif rules.admission is Admission.DOMAIN and not 1 <= len(rules.admission_domains) <= MAX_DOMAINS:
+        checks.fail("admission_domains", f"Give between 1 and {MAX_DOMAINS} domains, such as lab.example.")
     if rules.freeze is Freeze.DATE and rules.freezes_at is None:
         checks.fail("freezes_at", "Give the date on which the leaderboards freeze.")
     if rules.freeze is not Freeze.DATE and rules.freezes_at is not None:

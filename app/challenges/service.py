@@ -62,7 +62,7 @@ __all__ = [
 
 
 def visible_challenges(session: Session, viewer: User | None) -> Sequence[Challenge]:
-    """Return the challenges to list for a user: public ones and those that the user organises, newest first."""
+    """Return the challenges to list for a user, newest first: all that the user may see but others' unlisted ones."""
     return queries.listed_challenges(session, viewer)
 
 
@@ -75,7 +75,7 @@ def get_visible(session: Session, slug: str, viewer: User | None) -> Challenge:
     """Return a challenge, with its phases.
 
     Raises:
-        NotFoundError: there is none, or it is a draft and the user does not organise it.
+        NotFoundError: there is none that the user may see; see `queries.visible_to`.
     """
     return _find(session, slug, viewer)[0]
 

@@ -14,7 +14,7 @@ from vocboard.app.accounts.registration import require_confirmed
 from vocboard.app.challenges import files
 from vocboard.app.challenges import service as challenges
 from vocboard.app.challenges.bans import require_not_banned
-from vocboard.app.challenges.models import Audience, Challenge, ChallengeFile, Visibility
+from vocboard.app.challenges.models import Audience, Challenge, ChallengeFile
 from vocboard.app.database import Database
 from vocboard.app.errors import ForbiddenError, NotSignedInError
 from vocboard.app.intake.submitting import check_admitted
@@ -51,7 +51,7 @@ def file_to_send(
         file = files.get(session, challenge, file_id)
         if file.audience is Audience.ADMITTED:
             _check_admitted(session, challenge, viewer)
-        is_public = file.audience is Audience.PUBLIC and challenge.visibility is not Visibility.DRAFT
+        is_public = file.audience is Audience.PUBLIC and challenge.visibility.is_open
     try:
         return file, is_public, store.file_to_serve(file.sha256)
     except FileNotFoundError:

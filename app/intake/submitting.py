@@ -6,6 +6,7 @@ from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from vocboard.app.accounts.models import User
+from vocboard.app.accounts.people import domain_of
 from vocboard.app.challenges.models import Admission, Challenge
 from vocboard.app.challenges.phase_people import is_admitted
 from vocboard.app.challenges.phases import (
@@ -189,6 +190,13 @@ def check_admitted(session: Session, *, challenge: Challenge, phase: Phase, user
     if admission is Admission.APPROVED:
         raise ForbiddenError(
             f"Only people whom the organisers have admitted can submit to the phase “{phase.title}”. Ask them."
+        )
+    if admission is Admission.DOMAIN:
+        if domain_of(user.email) in phase.rules.admission_domains:
+            return
+        raise ForbiddenError(
+            f"Only people with an email address of {' or '.join(phase.rules.admission_domains)} can submit to the "
+            f"phase “{phase.title}”. Yours is {user.email}: change it on the Account page, or ask the organisers."
         )
     earlier = [each.id for each in earlier_phases(challenge, phase)]
     if not submission_queries.has_scored(session, earlier, user.id):

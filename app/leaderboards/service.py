@@ -10,7 +10,7 @@ from operator import attrgetter
 from sqlalchemy.orm import Session
 
 from vocboard.app.challenges.edition_versions import FIRST, edition_by
-from vocboard.app.challenges.models import Challenge, Visibility
+from vocboard.app.challenges.models import Challenge
 from vocboard.app.challenges.phases import Phase, edition_of_phase
 from vocboard.app.database import now
 from vocboard.app.errors import NotFoundError
@@ -115,7 +115,7 @@ def board(
             decimals=content.decimals,
             statistics={} if statistics is None else statistics.methods,
             is_anonymous=is_anonymous,
-            has_method_pages=challenge.visibility is not Visibility.DRAFT and phase.is_leaderboard_visible(at),
+            has_method_pages=challenge.visibility.is_open and phase.is_leaderboard_visible(at),
         ),
         has_curves=permissions.curves and TASKS[rules.task].has_curves and not is_anonymous,
         corrections=content.corrections,

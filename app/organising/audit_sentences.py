@@ -33,6 +33,7 @@ _RULES = {
     "decimals": "decimals",
     "detail": "detail level",
     "admission": "admission",
+    "admission_domains": "admitted domains",
     "min_account_days": "minimum age of accounts, in days",
     "leaderboard_from": "date from which leaderboards are visible",
     "anonymous_until": "date until which leaderboards are anonymous",

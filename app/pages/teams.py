@@ -178,7 +178,7 @@ def _invitation(
     request: Request, database: Database, user: SignedIn, token: str, error: ServiceError | None = None
 ) -> Response:
     with database.reading() as session:
-        found = teams.invitation_with(session, token)
+        found = teams.invitation_with(session, token, user)
         own = queries.team_of(session, found.team.challenge_id, user)
         members = queries.members_of(session, own.id) if own else ()
         return render(

@@ -150,6 +150,7 @@ DETAILS = {
 ADMISSION = {
     Admission.EVERYONE: "Everyone with an account can submit.",
     Admission.APPROVED: "Only people whom the organisers have admitted can submit.",
+    Admission.DOMAIN: "Only people with an email address of these domains can submit:",
     Admission.EARLIER_PHASE: "Only people with a scored submission in an earlier phase can submit.",
 }
 CANNOT_SUBMIT = {
@@ -167,6 +168,7 @@ FIELD_LABELS = {
     "key": "URL name",
     "freezes_at": "Freeze on",
     "leaderboard_from": "Leaderboard visible from",
+    "admission_domains": "Domains of email addresses",
     "min_account_days": "Minimum age of accounts, in days",
     "anonymous_until": "Anonymous until",
     "team_size": "Largest team",

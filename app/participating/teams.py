@@ -169,11 +169,11 @@ def withdraw_invitation(session: Session, *, team_id: uuid.UUID, user: User, inv
     session.execute(delete(TeamInvitation).where(TeamInvitation.id == invitation_id, TeamInvitation.team_id == team.id))
 
 
-def invitation_with(session: Session, token: str) -> TeamInvitation:
-    """Return the invitation of a link, with its team, challenge and inviter.
+def invitation_with(session: Session, token: str, user: User) -> TeamInvitation:
+    """Return the invitation of a link, with its team, challenge and inviter, for a person who has the link.
 
     Raises:
-        NotFoundError: there is none.
+        NotFoundError: there is none, or the person may not see the challenge.
     """
     query = (
         select(TeamInvitation)
@@ -186,6 +186,11 @@ def invitation_with(session: Session, token: str) -> TeamInvitation:
     found = session.scalar(query)
     if found is None:
         raise NotFoundError(_NO_INVITATION)
+    if not challenge_queries.is_visible_to(session, found.team.challenge_id, user):
+        raise NotFoundError(
+            "Only people whom the organisers have admitted can see this challenge. Once they have admitted you, open "
+            "this link again."
+        )
     return found
 
 
@@ -202,12 +207,12 @@ def accept(session: Session, *, token: str, user: User, bring_team: bool = False
         ForbiddenError: the person is banned.
     """
     lock_person(session, user.id)
-    team = invitation_with(session, token).team
+    team = invitation_with(session, token, user).team
     own = team_of(session, team.challenge_id, user)
     for team_id in sorted({team.id} | ({own.id} if own else set())):
         lock_team(session, team_id)
     session.expire_all()
-    invitation = invitation_with(session, token)  # neither used nor withdrawn meanwhile
+    invitation = invitation_with(session, token, user)  # neither used nor withdrawn meanwhile
     team, challenge = invitation.team, invitation.team.challenge
     _require_open(challenge)
     require_none_banned(session, challenge_id=challenge.id, user=user)

@@ -9,7 +9,8 @@ from sqlalchemy import ColumnElement, ScalarSelect, Select, and_, or_, select
 from sqlalchemy.orm import InstrumentedAttribute, Session, contains_eager, joinedload, selectinload
 
 from vocboard.app.accounts.models import User
-from vocboard.app.challenges.models import Challenge, ChallengePhase, Visibility
+from vocboard.app.challenges import queries as challenge_queries
+from vocboard.app.challenges.models import Challenge, ChallengePhase
 from vocboard.app.challenges.phases import Phase, edition_of_phase, phase_with_id
 from vocboard.app.challenges.queries import organised_by, organises
 from vocboard.app.database import now
@@ -86,12 +87,12 @@ def by_anonymous_token(session: Session, token: str) -> Submission:
     Views must not show the user, the method, contributors or affiliation.
 
     Raises:
-        NotFoundError: the link does not exist or was revoked, or the challenge is a draft.
+        NotFoundError: the link does not exist or was revoked, or not everyone may see the challenge.
     """
     query = complete().where(
         Submission.anonymous_token_hash == hash_of(token),
         Submission.state == State.SCORED,
-        Challenge.visibility != Visibility.DRAFT,
+        challenge_queries.visible_to(None),
     )
     submission = session.scalars(query).one_or_none()
     if submission is None:
@@ -242,7 +243,7 @@ def visible_to(viewer: User | None) -> ColumnElement[bool]:
     is_published = and_(
         Submission.published_at.is_not(None),
         Submission.state == State.SCORED,
-        Challenge.visibility != Visibility.DRAFT,
+        challenge_queries.visible_to(viewer),
         _has_come(ChallengePhase.leaderboard_from),
         _has_come(ChallengePhase.anonymous_until),
     )

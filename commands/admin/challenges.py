@@ -134,6 +134,13 @@ PHASE_RULES = (  # each under its name in `PhaseRules`, which has the defaults
     ),
     rule("--detail", choices=DETAIL_LEVELS, help="detail level of results for participants (default: curves)"),
     rule("--admission", choices=list(map(str, Admission)), help="who may submit (default: everyone)"),
+    rule(
+        "--admission-domain",
+        dest="admission_domains",
+        action="append",
+        metavar="DOMAIN",
+        help="with --admission domain, of email addresses; can be repeated",
+    ),
     rule("--min-account-days", type=int, metavar="DAYS", help="minimum age of accounts that submit (default: 0)"),
     rule("--leaderboard-from", type=instant_or_none, metavar="TIME", help="when leaderboards become visible"),
     rule("--anonymous-until", type=instant_or_none, metavar="TIME", help="when leaderboards begin to show names"),

@@ -4,7 +4,7 @@ import hashlib
 import re
 import shutil
 import sqlite3
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing
 from itertools import product
 from pathlib import Path
@@ -15,15 +15,17 @@ import pytest
 from fastapi.routing import iter_route_contexts
 from sqlalchemy import select
 
-from tests.app.authorisation_table import PUBLIC, TABLE, Person, Rule
+from tests.app.authorisation_table import PUBLIC, SIGNED_IN, TABLE, Person, Rule
 from tests.app.authorisation_world import SECRET, SHOWN_SCORE, World, build
 from tests.support.browsing import from_here, token_of
 from tests.support.factories import make_token
 from tests.support.site import Site, serving
 from vocboard.app.accounts.models import Role, Scope, User
-from vocboard.app.challenges.models import Challenge
+from vocboard.app.challenges import queries as challenge_queries
+from vocboard.app.challenges.models import Admission, Challenge, Visibility
 from vocboard.app.database import Base, Database, now
 from vocboard.app.intake.models import Upload
+from vocboard.app.leaderboards.current import Boards
 from vocboard.app.settings import Settings
 from vocboard.app.web import cookies
 
@@ -69,9 +71,11 @@ def world(site: Site, built: tuple[World, Path], tmp_path: Path) -> Iterator[Wor
     """Give a world in which nothing has happened yet."""
     given, file = built
     database = Database(f"sqlite:///{shutil.copy(file, tmp_path / 'world.sqlite')}")
-    before, site.application.state.services.database = site.database, database
+    services = site.application.state.services
+    before = services.database, services.boards
+    services.database, services.boards = database, Boards(database)
     yield given
-    site.application.state.services.database = before
+    services.database, services.boards = before
     database.close()
 
 
@@ -166,6 +170,64 @@ def test_nothing_changes_in_an_archived_challenge(
             response = ask(site, world, person, route, rule)
             assert response.status_code < 500, (route, response.text[:2000])
             assert content() == before, route
+
+
+# Names of the table that stand for something of the public challenge, which others see if its challenge is not private.
+OF_PRIVATE_CHALLENGE = OF_PUBLIC_CHALLENGE | {
+    "published-method",
+    "private-method",
+    "anonymous",
+    "join-link",
+    "team",
+    "upload",
+    "public-file",
+    "admitted-file",
+}
+# What shows signed-in people, too, what visitors see.
+ONLY_FOR_OPEN_CHALLENGES = re.compile(r".*(/embed|/preview\.png|/feed\.atom|/anonymous/{token}|/methods/{method_id}.*)")
+
+
+@pytest.mark.parametrize("person", [Person.VISITOR, Person.OTHER_ORGANISER])
+def test_who_is_not_admitted_reaches_a_private_challenge_by_no_route(site: Site, world: World, person: Person) -> None:
+    """Nor does a list name it."""
+    _make_private(site)
+    for route, rules in TABLE.items():
+        for rule in rules:
+            if not {*rule.path.values(), *rule.query.values()} & OF_PRIVATE_CHALLENGE:
+                if route.startswith("GET ") and "/docs" not in route:
+                    assert SECRET not in ask(site, world, person, route, rule).text, (route, dict(rule.path))
+                continue
+            if person is Person.VISITOR and route.startswith("POST /") and " /api/" not in route:
+                continue  # forms are for signed-in people
+            response = ask(site, world, person, route, rule)
+            case = (route, dict(rule.path), response.status_code, response.text[:500])
+            assert response.status_code == 404 or (person is Person.VISITOR and needs_sign_in(response)), case
+            assert SECRET not in response.text, case
+
+
+def test_a_person_admitted_to_a_private_challenge_reads_all_of_it(site: Site, world: World) -> None:
+    """By domain, once the address is confirmed. Embedding and what is meant for everyone do not exist for anybody."""
+    _make_private(site, domains=["lab.example"])
+    person = Person.OTHER_PARTICIPANT
+    for route, rules in TABLE.items():
+        for rule in rules:
+            if route.startswith("GET ") and rule.path.get("slug") == PUBLIC["slug"] and person in rule.allowed:
+                response = ask(site, world, person, route, rule)
+                is_shown = not ONLY_FOR_OPEN_CHALLENGES.fullmatch(route)
+                assert is_refused(response, route) != is_shown, (route, dict(rule.path), response.text[:500])
+    assert f"Private {SECRET}" in ask(site, world, person, "GET /", Rule(SIGNED_IN)).text
+    with site.writing() as session:
+        user = session.scalars(select(User).where(User.email == "other-participant@lab.example")).one()
+        user.email_confirmed_at = None
+    assert is_refused(ask(site, world, person, "GET /challenges/{slug}", Rule(SIGNED_IN, PUBLIC)), "GET")
+
+
+def _make_private(site: Site, *, domains: Sequence[str] = ("cs.lab.example", "ab.example")) -> None:
+    with site.writing() as session:
+        challenge = session.scalars(select(Challenge).where(Challenge.slug == PUBLIC["slug"])).one()
+        challenge.visibility, challenge.title = Visibility.PRIVATE, f"Private {SECRET}"
+        for phase in challenge_queries.challenge_with_phases(session, challenge.id).phases:
+            phase.admission, phase.admission_domains = Admission.DOMAIN, list(domains)
 
 
 SCOPE_SETS = [*(frozenset([scope]) for scope in Scope), frozenset(Scope)]

@@ -88,6 +88,7 @@ class Phase(FromObject):
     quota: Quota
     detail: Detail
     admission: Admission = Field(description="Who may submit.")
+    admission_domains: list[str] = Field(description="Domains of email addresses that `admission` `domain` admits.")
     min_account_days: int = Field(
         description="Number of days for which the email address of an account must have been confirmed."
     )

@@ -10,6 +10,7 @@ from markupsafe import Markup
 from pydantic import BaseModel
 from starlette.responses import Response
 
+from vocboard.app.accounts.people import written_addresses
 from vocboard.app.challenges import service as challenges
 from vocboard.app.challenges.editions import own_edition
 from vocboard.app.challenges.models import MAIN_PHASE, Admission, Challenge, Detail, Freeze, OverallRank, Visibility
@@ -51,6 +52,7 @@ DETAILS = (
 ADMISSIONS = (
     (Admission.EVERYONE.value, "Everyone with an account"),
     (Admission.APPROVED.value, "People whom you admit by email address"),
+    (Admission.DOMAIN.value, "People with a confirmed email address of the domains below"),
     (Admission.EARLIER_PHASE.value, "People with a scored submission in an earlier phase"),
 )
 FREEZES = (
@@ -70,6 +72,10 @@ SHARED_QUOTA = (
 )
 VISIBILITIES = (
     (Visibility.DRAFT.value, "only its organisers can see it."),
+    (
+        Visibility.PRIVATE.value,
+        "only its organisers can see it, and people whom you admit to one of its phases by email address or domain.",
+    ),
     (
         Visibility.UNLISTED.value,
         "everybody who has the address can see it, without signing in.",
@@ -111,6 +117,7 @@ def as_typed(rules: PhaseRules, zone: tzinfo = UTC) -> dict[str, Any]:
         "shared_quota": SHARED if rules.shared_quota else SEPARATE,
         "detail": rules.detail.value,
         "admission": rules.admission.value,
+        "admission_domains": ", ".join(rules.admission_domains),
         "min_account_days": str(rules.min_account_days),
         "freeze": rules.freeze.value,
         "ladder_percent": "" if rules.ladder_step is None else formats.step_percent(rules.ladder_step),
@@ -132,6 +139,7 @@ class PhaseFields(BaseModel):
     shared_quota: str = _OF_A_NEW_PHASE["shared_quota"]
     detail: str = _OF_A_NEW_PHASE["detail"]
     admission: str = _OF_A_NEW_PHASE["admission"]
+    admission_domains: str = ""
     min_account_days: str = _OF_A_NEW_PHASE["min_account_days"]
     leaderboard_from: str = ""
     freeze: str = _OF_A_NEW_PHASE["freeze"]
@@ -152,6 +160,7 @@ class PhaseFields(BaseModel):
             "shared_quota": self.shared_quota == SHARED,
             "detail": chosen(Detail, self.detail, "detail", wrong),
             "admission": chosen(Admission, self.admission, "admission", wrong),
+            "admission_domains": tuple(written_addresses(self.admission_domains)),
             "min_account_days": whole(self.min_account_days, "min_account_days", wrong),
             "freeze": chosen(Freeze, self.freeze, "freeze", wrong),
             "ladder_step": _fraction("ladder_percent", self.ladder_percent, wrong),

@@ -47,6 +47,7 @@ RULES = ChallengeRules(
     shared_quota=False,
     detail=Detail.CLASSES,
     admission=Admission.APPROVED,
+    admission_domains=("lab.example", "cs.lab.example"),
     min_account_days=14,
     leaderboard_from=NOON + timedelta(days=2),
     freeze=Freeze.DATE,

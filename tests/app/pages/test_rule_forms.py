@@ -44,6 +44,7 @@ NOT_DEFAULT: dict[str, Any] = {
     "shared_quota": False,
     "detail": Detail.CLASSES,
     "admission": Admission.APPROVED,
+    "admission_domains": ("lab.example",),
     "min_account_days": 14,
     "leaderboard_from": START + timedelta(days=2),
     "freeze": Freeze.DATE,
