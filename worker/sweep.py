@@ -8,7 +8,6 @@ from vocboard.app.jobs import service as jobs
 from vocboard.app.jobs.service import Claim
 from vocboard.app.leaderboards import freezing, sequence_queue
 from vocboard.app.leaderboards import statistics_queue as statistics
-from vocboard.app.leaderboards import statistics_removal as removal
 from vocboard.app.participating import deadlines
 from vocboard.app.rescores import queue as rescores
 from vocboard.app.submissions import queue as submissions
@@ -39,7 +38,7 @@ def sweep(process: Process) -> None:
         submissions.repair,
         heartbeats.remove_old,
         exact_copies.synchronise,
-        removal.remove_unneeded,
+        statistics.remove_unneeded,
         scorings.start_scorings,
         partial(rescores.add_missing, evaluator_version=VERSION),
         deadlines.remind,

@@ -5,15 +5,18 @@ Triggers add the job of a challenge in the transaction that changes its leaderbo
 is left to do.
 """
 
-from sqlalchemy import and_, or_, select
+from sqlalchemy import and_, delete, exists, or_, select
 from sqlalchemy.orm import Session
 
+from vocboard.app.challenges.models import Scoring
 from vocboard.app.database import now
+from vocboard.app.evaluations.models import CompetitionResult, Evaluation, SecretEvidence
 from vocboard.app.jobs import service as jobs
 from vocboard.app.jobs.models import Kind
 from vocboard.app.jobs.service import Claim
-from vocboard.app.leaderboards.models import LeaderboardRevision, StatisticsUpdate
+from vocboard.app.leaderboards.models import OPEN, LeaderboardRevision, Rescore, SecretReplicates, StatisticsUpdate
 from vocboard.app.leaderboards.queries import revision_number
+from vocboard.app.submissions.models import State, Submission
 
 VERSION = 5  # of the computation: increase it when statistics of the same results would be others
 
@@ -53,3 +56,25 @@ def finish(
     jobs.finish(session, claim)
     if revision != revision_number(session, claim.key):
         jobs.add(session, Kind.STATISTICS, claim.key)
+
+
+def remove_unneeded(session: Session) -> None:
+    """Remove evidence and replicates that nothing needs any more; both can be had again from the archives.
+
+    These are of withdrawn submissions, and of evaluations that a re-score has replaced or not made count.
+    """
+    is_in_open_rescore = exists().where(
+        Rescore.state.in_(OPEN),
+        or_(Rescore.scoring_id == Scoring.id, Rescore.scoring_id == Scoring.begun_with_id),
+    )
+    is_replaced = (Submission.current_evaluation_id != Evaluation.id) & ~is_in_open_rescore
+    for table in (SecretEvidence, SecretReplicates):
+        unneeded = (
+            select(table.result_id)
+            .join(CompetitionResult, CompetitionResult.id == table.result_id)
+            .join(Evaluation, Evaluation.id == CompetitionResult.evaluation_id)
+            .join(Scoring, Scoring.id == Evaluation.scoring_id)
+            .join(Submission, Submission.id == Evaluation.submission_id)
+            .where(or_(Submission.state == State.WITHDRAWN, is_replaced))
+        )
+        session.execute(delete(table).where(table.result_id.in_(unneeded)).execution_options(synchronize_session=False))

@@ -7,8 +7,7 @@ block is authenticated together with the file's purpose, which is not stored in 
 truncated, extended, combined with others or moved to another place cannot be decrypted.
 """
 
-import os
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from typing import BinaryIO
 
@@ -61,17 +60,6 @@ class SealingStream:
     def _push(self, block: bytes, tag: int) -> None:
         purpose, self._purpose = self._purpose, None
         self._target.write(bindings.crypto_secretstream_xchacha20poly1305_push(self._state, block, purpose, tag))
-
-
-def seal(chunks: Iterable[bytes], public_key: PublicKey, target: Path, *, purpose: bytes) -> None:
-    """Write content to a new sealed file."""
-    with target.open("xb") as file:
-        stream = SealingStream(file, public_key, purpose=purpose)
-        for chunk in chunks:
-            stream.write(chunk)
-        stream.finish()
-        file.flush()
-        os.fsync(file.fileno())
 
 
 def unseal(source: Path, private_key: PrivateKey, *, purpose: bytes) -> Iterator[bytes]:

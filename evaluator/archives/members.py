@@ -7,11 +7,13 @@ from typing import BinaryIO
 from vocboard.evaluator.archives.directory import directory_members
 from vocboard.evaluator.archives.limits import ArchiveError, ArchiveLimits
 from vocboard.evaluator.archives.member import Member
-from vocboard.evaluator.archives.packed import packed_members
 from vocboard.evaluator.byte_sizes import size_text
+from vocboard.evaluator.file_type import describe
 from vocboard.evaluator.problems import Problem, Severity, counted, quoted
-from vocboard.evaluator.problems.archives import BACKSLASHES_IN_NAMES, IGNORED_FILES, TOO_MUCH_IGNORED
+from vocboard.evaluator.problems.archives import BACKSLASHES_IN_NAMES, IGNORED_FILES, NOT_AN_ARCHIVE, TOO_MUCH_IGNORED
 from vocboard.evaluator.problems.files import DUPLICATE_FILE
+
+_ZIP = (b"PK\x03\x04", b"PK\x05\x06")
 
 
 def members(
@@ -35,13 +37,29 @@ def members(
     if isinstance(source, Path):
         found = directory_members(source, limits, reported) if source.is_dir() else _opened(source, limits, reported)
     else:
-        found = packed_members(source, limits, reported)
+        found = _packed_members(source, limits, reported)
     return _without_additions_and_repetitions(found, limits, reported)
 
 
 def _opened(path: Path, limits: ArchiveLimits, report: Callable[[Problem], None]) -> Iterator[Member]:
     with path.open("rb") as file:
-        yield from packed_members(file, limits, report)
+        yield from _packed_members(file, limits, report)
+
+
+def _packed_members(file: BinaryIO, limits: ArchiveLimits, report: Callable[[Problem], None]) -> Iterator[Member]:
+    """Yield the regular files of an archive, whose type its first bytes say."""
+    head = file.read(512)
+    file.seek(0)
+    if not head:
+        raise ArchiveError(NOT_AN_ARCHIVE.at(looks=describe(head)))
+    # Imported when they are needed: a short command would spend some of its time on loading both.
+    if head.startswith(_ZIP):
+        from vocboard.evaluator.archives.zip_format import zip_members  # noqa: PLC0415
+
+        return zip_members(file, limits, report)
+    from vocboard.evaluator.archives.tar_format import tar_members  # noqa: PLC0415
+
+    return tar_members(file, head, limits, report)
 
 
 def _raise_errors(problem: Problem) -> None:

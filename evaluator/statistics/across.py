@@ -164,11 +164,6 @@ def combined(evidence: Iterable[Evidence]) -> EvidenceByClass[LabelledItems] | N
     return combination.evidence() if all(combination.add(each) for each in evidence) else None
 
 
-def normalised_ranks(items: LabelledItems) -> NDArray[np.float64]:
-    """Return (n,) the rank of each image from 0 (first) to 1, by increasing index of the image."""
-    return np.asarray(_double_ranks(items) / _double_last(items), dtype=np.float64)
-
-
 def _double_ranks(items: LabelledItems) -> NDArray[np.int64]:
     """Return (n,) twice the rank of each image from 0 on: a whole number also where equal ones share a rank."""
     _, tie, size = np.unique(-items.confidence, return_inverse=True, return_counts=True)

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from tests.support import small_world
-from tests.support.image import PIP, build_wheels
+from tests.support.image import PIP, wheels
 from tests.support.installation import installed
 from tests.support.mail import mail_server
 from tests.support.processes import skip_or_fail
@@ -36,7 +36,7 @@ class Environment:
     """
 
     def __init__(self, directory: Path) -> None:
-        self.wheels = build_wheels(directory)[0].parent
+        self.wheels = wheels()[0].parent
         self.directory = directory / "environment"
         self.programs = self.directory / "bin"
         venv.create(self.directory, with_pip=False, symlinks=True)

@@ -1,7 +1,7 @@
 """Fixtures for tests of services: the database itself, the roles of its processes, and what all tests share."""
 
 import contextlib
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import argon2
@@ -9,6 +9,7 @@ import pytest
 from sqlalchemy import Engine, create_engine, text
 from sqlalchemy.util import LRUCache
 
+from tests.support.factories import PASSWORD
 from tests.support.postgres import PostgresServer
 from tests.support.services import in_full
 from vocboard.app import database as databases
@@ -54,8 +55,14 @@ def made_roles(postgres: PostgresServer) -> Iterator[None]:
 
 @pytest.fixture(autouse=True, scope="session")
 def quick_passwords() -> Iterator[None]:
-    """Let argon2 do next to no work: tests sign in hundreds of times."""
+    """Let argon2 do next to no work, and nothing estimate the usual password again: tests make thousands of people."""
+
+    def is_guessable(password: str, about: Sequence[str]) -> bool:
+        return password != PASSWORD and estimated(password, about)
+
+    estimated = passwords.is_guessable
     with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(passwords, "is_guessable", is_guessable)
         patch.setattr(passwords, "_hasher", argon2.PasswordHasher(time_cost=1, memory_cost=8, parallelism=1))
         yield
 

@@ -14,6 +14,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from tests.support.run_files import made_once
+
 ROOT = Path(__file__).parents[2]
 
 
@@ -98,32 +100,33 @@ PIP = (sys.executable, "-m", "pip", "--quiet", "--no-input", "--disable-pip-vers
 OFFLINE = ("--no-deps", "--no-index")
 
 
-def build_wheels(directory: Path) -> tuple[Path, Path]:
-    """Build the wheels from what the image build sees, below a directory; return vocboard and vocboard-server."""
+def wheels() -> tuple[Path, Path]:
+    """Return the wheels vocboard and vocboard-server, which a run builds once from what the image build sees."""
+    participants, servers = sorted((made_once("wheels", _build) / "wheels").iterdir())
+    return participants, servers
+
+
+def _build(directory: Path) -> None:
     context = directory / "context"
     for relative in context_files():
         target = context / relative
         target.parent.mkdir(parents=True, exist_ok=True)
         shutil.copyfile(ROOT / relative, target, follow_symlinks=False)  # as COPY does
-    wheels = directory / "wheels"
-    sources = [context, context / "server"]
-    subprocess.run([*PIP, "wheel", *OFFLINE, "--no-build-isolation", "-w", wheels, *sources], check=True, cwd=directory)
-    participants, servers = sorted(wheels.iterdir())
-    return participants, servers
+    options = ["-w", str(directory / "wheels"), str(context), str(context / "server")]
+    subprocess.run([*PIP, "wheel", *OFFLINE, "--no-build-isolation", *options], check=True, cwd=directory)
 
 
 def install_as_image(directory: Path) -> Installed:
-    """Build the wheels, and install them into a new environment, as the Dockerfile does.
+    """Install the wheels into a new environment, as the Dockerfile does.
 
     The packages that it needs are those of the environment that the tests run in, without vocboard's own code.
     """
-    wheels = build_wheels(directory)
     environment = directory / "environment"
     venv.create(environment, with_pip=False, symlinks=True)
     python = environment / "bin" / "python"
     install = [*PIP, "--python", str(python), "install", *OFFLINE]
-    subprocess.run([*install, *map(str, wheels)], check=True, cwd=directory)
+    subprocess.run([*install, *map(str, wheels())], check=True, cwd=directory)
     # A directory named in a .pth file is searched for packages; .pth files in it, as that of this checkout, are not.
     [packages] = environment.glob("lib/python*/site-packages")
     (packages / "packages_of_the_tests.pth").write_text(sysconfig.get_path("purelib") + "\n")
-    return Installed(environment, wheels)
+    return Installed(environment, wheels())

@@ -14,30 +14,11 @@ import pytest
 import redis
 from sqlalchemy.engine import make_url
 
-from tests.support.postgres import PostgresServer, conninfo, find_binaries, reachable_binaries
+from tests.support.postgres import conninfo, reachable_binaries
 from tests.support.processes import skip_or_fail
 
 pytestmark = pytest.mark.services
 ROOT = Path(__file__).parents[2]
-
-
-def test_every_test_gets_an_empty_database(postgres: PostgresServer) -> None:
-    for _ in range(2):
-        url = postgres.create_database()
-        with psycopg.connect(conninfo(url)) as connection:
-            connection.execute("CREATE TABLE met (id int)")
-        postgres.drop_database(url)
-
-
-def test_copies_a_template_with_its_rows(postgres: PostgresServer) -> None:
-    template = postgres.create_database()
-    with psycopg.connect(conninfo(template)) as connection:
-        connection.execute("CREATE TABLE kept AS SELECT 7 AS number")
-    copy = postgres.create_database(template=template.database)
-    with psycopg.connect(conninfo(copy)) as connection:
-        assert connection.execute("SELECT number FROM kept").fetchall() == [(7,)]
-    postgres.drop_database(copy)
-    postgres.drop_database(template)
 
 
 def test_checks_passwords(empty_postgres_url: str) -> None:
@@ -102,12 +83,6 @@ def test_copies_binaries_that_the_servers_user_cannot_reach(tmp_path: Path) -> N
     open_to_all = reachable_binaries(hidden / "package" / "install" / "bin", tmp_path, "nobody")
     assert open_to_all == tmp_path / "copy" / "package" / "install" / "bin"
     assert (open_to_all / "postgres").stat().st_mode & 0o005 == 0o005
-
-
-def test_finds_a_postgresql_of_which_both_programs_are_there() -> None:
-    binaries = find_binaries()
-    assert (binaries / "initdb").exists()
-    assert (binaries / "postgres").exists()
 
 
 def test_a_missing_service_skips_a_test_but_fails_it_in_ci(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -2,14 +2,15 @@
 
 import secrets
 import uuid
+from collections.abc import Iterable
 from pathlib import Path
 
 import pytest
-from nacl.public import PrivateKey
+from nacl.public import PrivateKey, PublicKey
 
 from vocboard.app.errors import ConflictError, TooLargeError
 from vocboard.app.storage.ground_truth_inbox import PUBLIC_KEY_FILE, GroundTruthInbox, purpose_of
-from vocboard.app.storage.sealed_files import BLOCK_BYTES, MAGIC, SealError, seal, unseal
+from vocboard.app.storage.sealed_files import BLOCK_BYTES, MAGIC, SealError, SealingStream, unseal
 
 HEADER_BYTES = len(MAGIC) + 80 + 24
 SEALED_BLOCK_BYTES = BLOCK_BYTES + 17
@@ -19,6 +20,14 @@ PURPOSE = b"a test"
 @pytest.fixture
 def key() -> PrivateKey:
     return PrivateKey.generate()
+
+
+def seal(chunks: Iterable[bytes], public_key: PublicKey, target: Path, *, purpose: bytes) -> None:
+    with target.open("xb") as file:
+        stream = SealingStream(file, public_key, purpose=purpose)
+        for chunk in chunks:
+            stream.write(chunk)
+        stream.finish()
 
 
 @pytest.mark.parametrize("size", [0, 1, BLOCK_BYTES - 1, BLOCK_BYTES, BLOCK_BYTES + 1, 2 * BLOCK_BYTES, 3_000_000])

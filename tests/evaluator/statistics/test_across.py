@@ -11,7 +11,7 @@ from vocboard.evaluator.evidence.evidence import ClassEvidence, EvidenceByClass
 from vocboard.evaluator.evidence.pixels import SegmentationEvidence
 from vocboard.evaluator.evidence.ranked_evidence import JudgedResults, LabelledItems, MatchedResults
 from vocboard.evaluator.metrics.confusion_matrix import ImageConfusions
-from vocboard.evaluator.statistics.across import agreement, combined, difficulty, normalised_ranks
+from vocboard.evaluator.statistics.across import agreement, combined, difficulty
 from vocboard.evaluator.statistics.found import found, positive_images
 
 EDITION = load("VOC2012")
@@ -179,10 +179,6 @@ def test_a_combination_ranks_by_the_mean_of_normalised_ranks() -> None:
     np.testing.assert_allclose(-car.confidence, [float(expected[image]) for image in car.image])
     assert (np.diff(car.confidence) <= 0).all()
     np.testing.assert_array_equal(car.label, labels[car.image])
-    np.testing.assert_allclose(
-        normalised_ranks(labelled(labels, confidences[0])),
-        [float(rank(confidences[0].tolist(), image)) for image in range(IMAGES)],
-    )
 
 
 def test_results_that_cannot_be_matched_are_not_combined() -> None:
