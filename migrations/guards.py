@@ -154,6 +154,10 @@ WEB_GUARDS: Mapping[str, Guard] = {
         changing=("OLD.state = 'ready'", "OLD.confirmed_at IS NULL"),
         deleting=("OLD.state = 'failed'",),
     ),
+    "outbox": Guard(
+        changing=("NEW.is_forgotten",),
+        deleting=("EXISTS (SELECT FROM jobs WHERE kind = 'mail' AND key = OLD.id AND finished_at IS NOT NULL)",),
+    ),
     # It adds and cancels work; only workers claim jobs, and say what became of them.
     "jobs": Guard(
         adding=(

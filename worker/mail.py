@@ -28,14 +28,14 @@ def send(process: Process, claim: Claim) -> None:
         message = outbox.get(session, claim)
         if message is None or message.expires_at <= now():
             _log.error("message %s could not be sent in time and has failed", claim.key)
-            outbox.finish(session, claim, failure=Failure.EXPIRED, detail=outbox.last_error(session, claim))
+            outbox.finish(session, claim, failure=Failure.EXPIRED)
             return
     end: Callable[[Session, Claim], None] = outbox.finish
     try:
         process.send_mail(message)
     except UndeliverableError as error:
         _log.error("the mail server permanently rejected message %s: %s", message.id, error)  # no traceback
-        end = partial(outbox.finish, failure=Failure.REJECTED, detail=str(error))
+        end = partial(outbox.finish, failure=Failure.REJECTED, error=str(error))
     except DeferredError as error:
         _log.warning("message %s was deferred, attempt %d: %s", message.id, claim.attempt, error)
         end = partial(outbox.retry, failure=Failure.DEFERRED, error=str(error))

@@ -10,8 +10,8 @@ from vocboard.app.accounts.models import User
 from vocboard.app.database import Base
 
 # The tables with rows about a person, and the columns that say about whom they are. What only organisers see of people
-# (`submission_sequences`), what the person has done as an organiser, and mail (`outbox`), which the web process may not
-# read, are left out.
+# (`submission_sequences`), what the person has done as an organiser, and mail (`outbox`), whose texts the web
+# process may not read, are left out.
 BY_ID: Mapping[str, str] = {
     "users": "id",
     "sessions": "user_id",

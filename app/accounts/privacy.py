@@ -17,6 +17,7 @@ class Fate(StrEnum):
     CHOSEN = "published results stay, under the published name or without a name, as you choose; the rest is withdrawn"
     PUBLIC_STAY = "those with public answers stay, without a name; the others are deleted"
     KEPT = "stays, without a name"
+    FORGOTTEN = "deleted, what waits once it is sent"
     EXPIRES = "stays until its time is over"
 
 
@@ -99,7 +100,7 @@ STORED: Mapping[str, Stored] = {
         "Attempts to sign in, to register and to reset a password: email address, network", "a day", Fate.EXPIRES
     ),
     "outbox": Stored(
-        "Emails to you: address and subject; the text until it is sent", "30 days after sending", Fate.EXPIRES
+        "Emails to you: address and subject; the text until it is sent", "30 days after sending", Fate.FORGOTTEN
     ),
 }
 DELETED_WITH_ACCOUNT = tuple(name for name, stored in STORED.items() if stored.fate is Fate.DELETED)

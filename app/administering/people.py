@@ -16,12 +16,16 @@ from vocboard.app.challenges.bans import ban_from
 from vocboard.app.challenges.models import Ban, Challenge, ChallengeOrganiser
 from vocboard.app.database import now
 from vocboard.app.errors import NotFoundError
+from vocboard.app.messaging import undelivered
+from vocboard.app.messaging.undelivered import Undelivered
 from vocboard.app.organising import bans
 from vocboard.app.paging import PER_PAGE, Page, paginate
 from vocboard.app.participating.leaving import Naming, delete_account
 from vocboard.app.settings import Settings
 from vocboard.app.submissions.models import Submission
 from vocboard.app.transfer.importing_people import NOBODYS_DOMAIN
+
+MAX_UNDELIVERED = 10  # on the page of a person
 
 
 class AccountState(StrEnum):
@@ -61,6 +65,7 @@ class Person:
         submissions: number of them, in all challenges.
         organised: the challenges that the person organises, by title.
         ban: from the whole server.
+        undelivered: the latest email to the person that could not be sent.
     """
 
     user: User
@@ -72,6 +77,7 @@ class Person:
     submissions: int
     organised: Sequence[Challenge]
     ban: Ban | None
+    undelivered: Sequence[Undelivered]
 
 
 def page_of_people(session: Session, *, filters: Filters, page: int = 1, per_page: int = PER_PAGE) -> Page[User]:
@@ -87,6 +93,18 @@ def get(session: Session, user_id: uuid.UUID) -> User:
         NotFoundError: there is none, or it was deleted.
     """
     found = session.scalar(select(User).where(User.id == user_id, _is_account()))
+    if found is None:
+        raise NotFoundError("There is no such account.")
+    return found
+
+
+def locked(session: Session, user_id: uuid.UUID) -> User:
+    """Return the account with this id, locked, to change it.
+
+    Raises:
+        NotFoundError: as `get`.
+    """
+    found = queries.locked_user(session, get(session, user_id).id)
     if found is None:
         raise NotFoundError("There is no such account.")
     return found
@@ -118,6 +136,7 @@ def details(session: Session, user_id: uuid.UUID) -> Person:
         submissions=session.scalar(select(func.count()).where(Submission.user_id == user.id)) or 0,
         organised=session.scalars(organised).all(),
         ban=ban_from(session, user_id=user.id, challenge_id=None),
+        undelivered=undelivered.page_of(session, recipient=user.email, per_page=MAX_UNDELIVERED).items,
     )
 
 

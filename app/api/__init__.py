@@ -6,6 +6,7 @@ from starlette.types import Scope
 
 from vocboard.app.api import (
     accounts,
+    administration,
     announcements,
     challenge_files,
     challenges,
@@ -63,6 +64,7 @@ _PARTS = (
     rescores,
     notifications,
     accounts,
+    administration,
 )
 for _part in _PARTS:
     router.include_router(_part.router)

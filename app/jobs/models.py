@@ -49,10 +49,11 @@ class Job(Base):
     """
 
     __tablename__ = "jobs"
-    _PENDING = text("finished_at IS NULL")
+    _PENDING, _FAILED = text("finished_at IS NULL"), text("failure IS NOT NULL")
     __table_args__ = (
         Index("uq_jobs_pending", "kind", "key", unique=True, postgresql_where=_PENDING, sqlite_where=_PENDING),
         Index("ix_jobs_due", "priority", "not_before", postgresql_where=_PENDING, sqlite_where=_PENDING),
+        Index("ix_jobs_failed", "kind", "created_at", postgresql_where=_FAILED, sqlite_where=_FAILED),
         Index("ix_jobs_key", "key"),
         Index("ix_jobs_owner", "kind", "owner"),
     )

@@ -185,13 +185,13 @@ def release(session: Session, claim: Claim, *, after: timedelta = timedelta()) -
     _end(session, claim, not_before=now() + after, attempts=Job.attempts - 1)
 
 
-def retry(session: Session, claim: Claim, *, after: timedelta, failure: str, detail: str) -> None:
+def retry(session: Session, claim: Claim, *, after: timedelta, failure: str, detail: str | None = None) -> None:
     """Return a job to the queue whose attempt has failed.
 
     Args:
         after: when it is due.
         failure: short name of why.
-        detail: the error, for the operator.
+        detail: the error, for the operator; None if it is stored elsewhere.
 
     Raises:
         LostClaimError: the claim has been lost.

@@ -73,19 +73,20 @@ def get(session: Session, claim: Claim) -> OutgoingMail | None:
     return session.get(OutgoingMail, claim.key)
 
 
-def last_error(session: Session, claim: Claim) -> str | None:
-    """Return why the last attempt to send a message has failed."""
-    return session.scalar(select(Job.detail).where(Job.id == claim.id))
+def finish(session: Session, claim: Claim, *, failure: Failure | None = None, error: str | None = None) -> None:
+    """Record that a message was sent, or has failed. One that was rejected keeps its text, to be sent again.
 
-
-def finish(session: Session, claim: Claim, *, failure: Failure | None = None, detail: str | None = None) -> None:
-    """Record that a message was sent, or has failed.
+    Args:
+        error: the mail server's answer, if it was rejected.
 
     Raises:
         LostClaimError: the claim has been lost.
     """
-    session.execute(update(OutgoingMail).where(OutgoingMail.id == claim.key).values(body=""))
-    jobs.finish(session, claim, failure=failure, detail=detail and detail[:MAX_ERROR_LENGTH])
+    of_job = OutgoingMail.id == claim.key
+    session.execute(delete(OutgoingMail).where(of_job, OutgoingMail.is_forgotten))
+    changed = {"error": _shortened(error)} if failure is Failure.REJECTED else {"body": ""}
+    session.execute(update(OutgoingMail).where(of_job).values(changed))
+    jobs.finish(session, claim, failure=failure)
 
 
 def retry(session: Session, claim: Claim, *, failure: Failure, error: str) -> None:
@@ -94,7 +95,8 @@ def retry(session: Session, claim: Claim, *, failure: Failure, error: str) -> No
     Raises:
         LostClaimError: the claim has been lost.
     """
-    jobs.retry(session, claim, after=retry_after(claim.attempt), failure=failure, detail=error[:MAX_ERROR_LENGTH])
+    session.execute(update(OutgoingMail).where(OutgoingMail.id == claim.key).values(error=_shortened(error)))
+    jobs.retry(session, claim, after=retry_after(claim.attempt), failure=failure)
     if failure is Failure.MAIL_SERVER:
         jobs.postpone(session, Kind.MAIL, by=FIRST_RETRY_DELAY)
 
@@ -123,11 +125,33 @@ def is_stuck(session: Session, *, since: datetime) -> bool:
     return session.scalar(waiting.limit(1)) is not None
 
 
+def forget(session: Session, *, email: str, name: str) -> None:
+    """Delete what was mailed to a deleted account, and messages with the name in the subject; the rest once it is sent.
+
+    Args:
+        email: the address of the account.
+        name: the person's.
+    """
+    about = or_(OutgoingMail.recipient == email, OutgoingMail.subject.contains(name, autoescape=True))
+    is_over = OutgoingMail.id.in_(select(Job.key).where(Job.kind == Kind.MAIL, Job.finished_at.is_not(None)))
+    for statement in (
+        delete(OutgoingMail).where(about, is_over),
+        update(OutgoingMail).where(about).values(is_forgotten=True),
+    ):
+        session.execute(statement.execution_options(synchronize_session=False))
+
+
 def remove_old(session: Session) -> None:
-    """Delete messages that were sent or have failed long ago, and their jobs."""
+    """Delete messages that were sent or have failed long ago, with their jobs, and texts that are too old to send."""
+    too_old = OutgoingMail.expires_at <= now(), OutgoingMail.body != ""
+    session.execute(update(OutgoingMail).where(*too_old).values(body=""))
     old = Job.kind == Kind.MAIL, Job.finished_at <= now() - RECORD_LIFETIME
     session.execute(delete(OutgoingMail).where(OutgoingMail.id.in_(select(Job.key).where(*old))))
     session.execute(delete(Job).where(*old))
+
+
+def _shortened(error: str | None) -> str | None:
+    return error and error[:MAX_ERROR_LENGTH]
 
 
 @cache

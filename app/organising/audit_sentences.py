@@ -251,6 +251,18 @@ def _refused_sign_in(subject: str, details: Details) -> str:
     return f"refused to sign {whose} in from {details.get('address', '?')}{rest}"
 
 
+def _retried_mail(_subject: str, details: Details) -> str:
+    if "count" in details:
+        return f"had {_number(details, 'count', 'rejected email', 'rejected emails')} sent again"
+    return _plain("had a rejected email to {recipient} sent again")("", details)
+
+
+def _retried_jobs(_subject: str, details: Details) -> str:
+    return _plain(f"tried {_number(details, 'count', 'failed job', 'failed jobs')} again: {{kind}}, {{failure}}")(
+        "", details
+    )
+
+
 def _deleted(_subject: str, details: Details) -> str:
     # Whose account it was is not said: the name is gone.
     return "deleted the account" if details.get("own", True) else "deleted the account of somebody else"
@@ -294,6 +306,8 @@ PHRASES: Mapping[str, Callable[[str, Details], str]] = {
     "question.ask": _plain("asked a question"),
     "question.answer": _answered,
     "question.remove": _plain("removed a question"),
+    "mail.retry": _retried_mail,
+    "job.retry": _retried_jobs,
     "phase.create": _plain("added the phase “{title}” ({phase})"),
     "phase.update": _changed_phase,
     "phase.remove": _plain("removed the {the_phase}"),
@@ -352,7 +366,7 @@ PHRASES: Mapping[str, Callable[[str, Details], str]] = {
     "user.resend_confirmation": _plain("sent {subject} another link to confirm the email address"),
     "user.ban": _banned("the server"),
     "user.lift_ban": _plain("lifted the ban of {subject} from the server"),
-    "user.change_profile": _plain("changed the name or affiliation of the account"),
+    "user.change_profile": _plain("changed the name or affiliation of {subject}"),
     "user.set_up_second_factor": _plain("set up a second factor"),
     "user.remove_second_factor": _plain("removed the second factor of {subject}"),
     "user.replace_recovery_codes": _plain("created new recovery codes"),

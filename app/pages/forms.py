@@ -107,6 +107,8 @@ DONE = {
     "resent": "Another link to confirm the email address is on its way.",
     "factor-reset": "Second factor removed. The person gets an email.",
     "person-deleted": "Account deleted. The person gets a last email.",
+    "mail-retried": "Email is sent again.",
+    "jobs-retried": "Workers try it again.",
     "account-deleted": "Your account is deleted, and you are signed out.",
     "signed-out": "You are signed out.",
     "password": "Password changed. You are signed out everywhere else, and all API tokens are revoked.",

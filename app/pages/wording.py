@@ -8,10 +8,12 @@ from vocboard.app.administering.people import AccountState
 from vocboard.app.challenges.models import Admission, Audience, Detail, FileKind, TruthState
 from vocboard.app.challenges.service import PhaseState
 from vocboard.app.errors import InvalidInputError, ServiceError
+from vocboard.app.jobs.models import Kind as JobKind
 from vocboard.app.leaderboards.corrections import Cause, Removal
 from vocboard.app.leaderboards.models import ReportedKind, RescoreState
 from vocboard.app.leaderboards.sequences import Verdict
 from vocboard.app.leaderboards.statistics_states import StatisticsState
+from vocboard.app.messaging.outbox import Failure as MailFailure
 from vocboard.app.notifications.models import NotificationKind
 from vocboard.app.organising.bans import Results
 from vocboard.app.organising.entrants import Sort as EntrantSort
@@ -63,6 +65,26 @@ ACCOUNT_STATES = {
     AccountState.UNCONFIRMED: "Not confirmed",
     AccountState.WAITING: "Waits for approval",
     AccountState.DISABLED: "Disabled",
+}
+MAIL_FAILURES = {
+    MailFailure.REJECTED: "Rejected by the mail server",
+    MailFailure.EXPIRED: "Not sent in time",
+    MailFailure.DEFERRED: "Not accepted yet",
+    MailFailure.MAIL_SERVER: "The mail server cannot be reached",
+}
+JOB_KINDS = {
+    JobKind.SWEEP: "Sweep",
+    JobKind.FREEZE: "Freezing leaderboards",
+    JobKind.MAIL: "Email",
+    JobKind.MAIL_SWEEP: "Sweep of email",
+    JobKind.IMPORT: "Import of ground truth",
+    JobKind.EVALUATION: "Evaluation of a submission",
+    JobKind.RESCORE: "Step of a re-score",
+    JobKind.BATCH: "Evaluations of a re-score",
+    JobKind.SHOWCASE: "Drawing of the showcase",
+    JobKind.STATISTICS: "Statistics of a challenge",
+    JobKind.DIAGNOSIS: "Diagnosis",
+    JobKind.SEQUENCES: "Comparison of submissions",
 }
 FILE_KINDS = {
     FileKind.DATA: "Data to download",

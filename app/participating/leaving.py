@@ -95,6 +95,7 @@ def delete_account(
         _leave_results(session, person, team, naming)
     _keep_bans(session, person)
     outbox.put(session, to=person.email, template="account-deleted", site=site)
+    outbox.forget(session, email=person.email, name=person.name)
     _remove_rows(session, person)
     removal.scrub_log(session, person)
     if person.is_confirmed:

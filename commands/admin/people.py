@@ -19,7 +19,8 @@ from vocboard.commands.admin.actions import Actions, Call, Outcome, Transaction,
 GENERATED_PASSWORD_BYTES = 15  # 120 bits, 20 characters
 
 ACTIONS = Actions()
-NOTIFYING = {administration.approve, administration.reject}  # they send mail that names the site
+# They send mail that names the site.
+NOTIFYING = {administration.approve, administration.reject, administration.resend_confirmation}
 ROLES = list(map(str, Role))
 
 
@@ -49,10 +50,15 @@ def create_user(call: Call) -> Outcome:
     return password if given is None else None
 
 
-@ACTIONS.reads(argument("--json", action="store_true", help="print JSON"))
+@ACTIONS.reads(
+    argument("--search", default="", metavar="TEXT", help="only those with this in name, affiliation or email address"),
+    argument("--json", action="store_true", help="print JSON"),
+)
 def list_users(at: Transaction) -> str:
-    """List all accounts."""
+    """List accounts."""
     users = administration.list_users(at.session)
+    if wanted := at.arguments.search.casefold():
+        users = [one for one in users if wanted in f"{one.email}\n{one.name}\n{one.affiliation}".casefold()]
     if at.arguments.json:
         return json.dumps([_fields(user) for user in users], indent=2, ensure_ascii=False)
     return "\n".join("  ".join([user.email, user.name, user.role.value, *_marks(user)]) for user in users)
@@ -95,6 +101,8 @@ for name, change, help_text in (
     ("reject-user", administration.reject, "reject a pending registration"),
     ("disable-user", administration.disable, "disable an account immediately"),
     ("enable-user", administration.enable, "enable a disabled account"),
+    ("end-sessions", administration.end_sessions, "sign a user out everywhere, and revoke the API tokens"),
+    ("resend-confirmation", administration.resend_confirmation, "send another link to confirm the email address"),
 ):
     ACTIONS.add(name, help_text, in_transaction(partial(_set_state, change)), "email")
 
@@ -116,6 +124,15 @@ def delete_user(at: Transaction) -> None:
 def remove_second_factor(at: Transaction) -> None:
     """Remove the second factor of a user who has lost it; the user gets an email."""
     second_factor.remove(at.session, user=at.person, site=at.site)
+
+
+@ACTIONS.changes("email", argument("--name"), argument("--affiliation"))
+def change_profile(at: Transaction) -> None:
+    """Change a user's name or affiliation; what was submitted keeps the names given with it."""
+    person, given = at.person, at.arguments
+    name = person.name if given.name is None else given.name
+    affiliation = person.affiliation if given.affiliation is None else given.affiliation
+    service.change_profile(at.session, user=person, name=name, affiliation=affiliation)
 
 
 @ACTIONS.changes("email", "new_email", mail=True)

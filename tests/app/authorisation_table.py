@@ -394,6 +394,12 @@ TABLE: Mapping[str, tuple[Rule, ...]] = {
     "DELETE /api/v1/teams/{team_id}/members/{user_id}": (
         Rule(OWNER, TEAM | {"user_id": "team-member"}, Scope.SUBMIT, hidden=True),
     ),
+    "GET /api/v1/people": (Rule(ADMINISTRATOR, scope=Scope.ORGANISE),),
+    "POST /api/v1/people/{user_id}/disable": (Rule(ADMINISTRATOR, {"user_id": "owner"}, Scope.ORGANISE),),
+    "POST /api/v1/people/{user_id}/enable": (Rule(ADMINISTRATOR, {"user_id": "owner"}, Scope.ORGANISE),),
+    "GET /api/v1/status": (Rule(ADMINISTRATOR, scope=Scope.ORGANISE),),
+    "GET /api/v1/mail/undelivered": (Rule(ADMINISTRATOR, scope=Scope.ORGANISE),),
+    "POST /api/v1/mail/{message_id}/retry": (Rule(ADMINISTRATOR, {"message_id": NO_ID}, Scope.ORGANISE),),
     "GET /api/v1/registrations": (Rule(ADMINISTRATOR, scope=Scope.ORGANISE),),
     "POST /api/v1/registrations/{registration_id}/approve": (
         Rule(ADMINISTRATOR, {"registration_id": "waiting"}, Scope.ORGANISE),
@@ -548,6 +554,11 @@ TABLE: Mapping[str, tuple[Rule, ...]] = {
             "delete": {"naming": "keep_name", "password": "wrong password"},
         }.items()
     ),
+    "GET /admin/mail": (Rule(ADMINISTRATOR),),
+    "POST /admin/mail/retry": (Rule(ADMINISTRATOR), Rule(ADMINISTRATOR, form={"message": NO_ID})),
+    "GET /admin/queue": (Rule(ADMINISTRATOR),),
+    "POST /admin/queue/retry": (Rule(ADMINISTRATOR, form={"kind": "diagnosis", "failure": "error"}),),
+    "GET /admin/storage": (Rule(ADMINISTRATOR),),
     "GET /organise/registrations": (Rule(ADMINISTRATOR),),
     "POST /organise/registrations/{user_id}/approve": (Rule(ADMINISTRATOR, {"user_id": "waiting"}),),
     "POST /organise/registrations/{user_id}/reject": (Rule(ADMINISTRATOR, {"user_id": "waiting"}),),

@@ -155,6 +155,9 @@ VISITS = [
     Visit("organiser", "/organise/draft/entrants"),
     Visit("administrator", "/admin/people"),
     Visit("administrator", "/admin/people/{person}"),
+    Visit("administrator", "/admin/mail"),
+    Visit("administrator", "/admin/queue"),
+    Visit("administrator", "/admin/storage"),
     Visit("administrator", "/organise/log"),
     Visit("administrator", "/organise/registrations"),
 ]

@@ -13,6 +13,7 @@ from pathlib import Path
 
 import pytest
 from sqlalchemy import select, update
+from sqlalchemy.orm import Session
 
 from tests.support import own_rules
 from tests.support.challenge_pages import PAGE
@@ -28,7 +29,9 @@ from vocboard.app.audit.models import AuditEvent
 from vocboard.app.challenges.models import Admission, Challenge, ChallengePhase, Detail, ExtraQuota, Freeze
 from vocboard.app.challenges.service import PhaseState, get_organised, get_visible, phase_state, phases_of
 from vocboard.app.database import Database, now
+from vocboard.app.jobs.models import Job, Kind
 from vocboard.app.leaderboards.models import Rescore, RescoreState
+from vocboard.app.messaging import outbox
 from vocboard.app.rescores import service as rescores
 from vocboard.app.settings import Settings
 from vocboard.app.storage.directory_store import DirectoryStore
@@ -197,7 +200,7 @@ def test_a_challenge_gets_what_its_page_says(embedded: Database, capsys: pytest.
 # `prune` logs each archive of a submission that it removes, regardless of the caller:
 # tests/app/submissions/test_pruning.py.
 CHANGING_NOTHING = {
-    *("list-phases", "list-phase-people", "list-users"),
+    *("list-phases", "list-phase-people", "list-users", "undelivered-mail", "status", "show-storage"),
     *("check-edition", "compare-images", "prune", "rescores"),
 }
 # tests/commands/test_admin_moderation.py runs these, and checks that the log names the operator.
@@ -214,6 +217,11 @@ CHANGES = {
     "reject-user": ["waiting@lab.example"],
     "disable-user": ["ada@lab.example"],
     "enable-user": ["ada@lab.example"],
+    "end-sessions": ["ada@lab.example"],
+    "resend-confirmation": ["new@lab.example"],
+    "change-profile": ["ada@lab.example", "--name", "Ada Lovelace"],
+    "retry-mail": [],
+    "retry-jobs": ["diagnosis", "error"],
     "delete-user": ["ada@lab.example", "--results", "without-name"],
     "remove-second-factor": ["ada@lab.example"],
     "change-address": ["ada@lab.example", "ada@elsewhere.example"],
@@ -345,6 +353,7 @@ def test_what_operators_change_is_logged_as_theirs(
     with embedded.writing() as session:
         ada = administration.get_user(session, "ada@lab.example")
         session.add(SecondFactor(user_id=ada.id, sealed_key=b"", confirmed_at=now(), recovery_hashes=[]))
+        _add_failures(session)
     title = ["--edition", "VOC2007", "--title", "VOC"]
     assert admin("create-challenge", "ready", "--organiser", "olga@lab.example", *title) == 0
     by_olga = ["--organiser", "olga@lab.example"]
@@ -370,6 +379,36 @@ def test_what_operators_change_is_logged_as_theirs(
     for event in added:
         assert event.actor_id is None
         assert event.operator == f"{pwd.getpwuid(os.getuid()).pw_name}@{socket.gethostname()}, command line"
+
+
+def _add_failures(session: Session) -> None:
+    outbox.put(session, to="gone@lab.example", template="approved", site="https://voc.example")
+    mail = session.scalars(select(Job)).one()
+    mail.failure, mail.finished_at = outbox.Failure.REJECTED, now()
+    session.add(Job(kind=Kind.DIAGNOSIS, key=uuid.uuid4(), priority=1, failure="error", finished_at=now()))
+
+
+def test_operators_see_what_has_failed_and_what_is_stored(
+    embedded: Database, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with embedded.writing() as session:
+        _add_failures(session)
+        scored = make_challenge(session, slug="stored")
+        make_scored(session, scored, make_user(session), "Method", archive_bytes=77)
+
+    def said(*arguments: str) -> str:
+        assert admin(*arguments) == 0
+        return capsys.readouterr().out
+
+    assert "recipient=gone@lab.example  subject=Your account is approved  failure=rejected" in said("undelivered-mail")
+    assert [one["kind"] for one in json.loads(said("status", "--json"))["failed"]] == ["diagnosis"]
+    assert "challenge=stored  archives=1  archive_bytes=77" in said("show-storage")
+    message_id = json.loads(said("undelivered-mail", "--json"))[0]["id"]
+    assert said("retry-mail", message_id) == "1 to be sent again\n"
+    assert (said("retry-mail"), said("undelivered-mail")) == ("0 to be sent again\n", "")
+    assert admin("retry-jobs", "diagnosis", "no-such-failure") == 1
+    assert said("list-users", "--search", "PERSON").count("\n") == len(json.loads(said("list-users", "--json")))
+    assert said("list-users", "--search", "nobody") == ""
 
 
 def extra_quota_id(database: Database) -> str:

@@ -20,11 +20,15 @@ from tests.support.services import in_full, needed
 from vocboard import migrations
 from vocboard.app.accounts.models import User
 from vocboard.app.accounts.own_data import stored_about
+from vocboard.app.administering import work
 from vocboard.app.audit import service as audit
 from vocboard.app.audit.models import AuditEvent
 from vocboard.app.database import Database, now
+from vocboard.app.jobs.models import Job, Kind
 from vocboard.app.leaderboards import freezing
 from vocboard.app.leaderboards.models import FrozenLeaderboard
+from vocboard.app.messaging import outbox, undelivered
+from vocboard.app.messaging.models import OutgoingMail
 from vocboard.app.notifications.models import Notification, NotificationKind
 from vocboard.app.notifications.service import notify
 from vocboard.app.participating.leaving import Naming, delete_account
@@ -72,6 +76,26 @@ def test_web_reads_what_people_may_download_about_themselves(database: URL) -> N
     web = database.set(username="vocboard_web", password=PASSWORDS["VOCBOARD_WEB_PASSWORD"])
     with contextlib.closing(Database(in_full(web))) as opened, opened.reading() as session:
         assert not any(stored_about(session, User(id=uuid.uuid4(), email="nobody@lab.example")).values())
+
+
+def test_web_shows_administrators_what_failed_without_the_texts_of_email(database: URL) -> None:
+    with contextlib.closing(Database(in_full(database))) as opened, opened.writing() as session:
+        for email in ("gone@lab.example", "waiting@lab.example"):
+            outbox.put(session, to=email, template="approved", site="https://voc.example")
+        for job in session.scalars(select(Job)):
+            message = session.get_one(OutgoingMail, job.key)
+            job.failure = outbox.Failure.REJECTED if message.recipient.startswith("gone") else None
+            job.finished_at = now() if job.failure else None
+    web = database.set(username="vocboard_web", password=PASSWORDS["VOCBOARD_WEB_PASSWORD"])
+    with contextlib.closing(Database(in_full(web))) as opened, opened.writing() as session:
+        [gone] = undelivered.page_of(session).items
+        undelivered.retry(session, message_id=gone.id)
+        assert [one.due for one in work.unfinished(session) if one.kind is Kind.MAIL] == [2]
+        assert not any((work.failed(session), work.workers(session), work.failed_submissions(session)))
+        outbox.forget(session, email="waiting@lab.example", name="Wanda")
+    for statement in ("SELECT body FROM outbox", "UPDATE outbox SET is_forgotten = false", "DELETE FROM outbox"):
+        with connect(database, "vocboard_web") as connection, pytest.raises(psycopg.errors.InsufficientPrivilege):
+            connection.execute(statement)
 
 
 @pytest.mark.parametrize("table", ["users", "sessions", "api_tokens"])

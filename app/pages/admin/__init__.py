@@ -2,8 +2,8 @@
 
 from fastapi import APIRouter
 
-from vocboard.app.pages.admin import people
+from vocboard.app.pages.admin import people, server
 
 router = APIRouter(prefix="/admin")
-for part in (people,):
+for part in (people, server):
     router.include_router(part.router)

@@ -14,7 +14,7 @@ from pydantic import BaseModel
 from sqlalchemy.orm import Session
 from starlette.responses import Response
 
-from vocboard.app.accounts import administration, queries, second_factor
+from vocboard.app.accounts import administration, second_factor
 from vocboard.app.accounts.models import Role, User
 from vocboard.app.administering import people
 from vocboard.app.administering.people import AccountState, Filters
@@ -100,9 +100,7 @@ async def act(
 
     def change() -> None:
         with services.database.writing() as session:
-            people.get(session, user_id)
-            user = queries.locked_user(session, user_id)
-            assert user is not None  # noqa: S101  # rows of users are never deleted
+            user = people.locked(session, user_id)
             _change(session, action, form, user=user, actor=administrator, settings=services.settings)
         services.notifier.mail_queued()
 

@@ -6,16 +6,17 @@ from pathlib import Path
 
 import pytest
 from pydantic import SecretStr
-from sqlalchemy import select
+from sqlalchemy import select, update
 from sqlalchemy.orm import Session
 
 from tests.support.jobs import claim_next, job_of, let_leases_end, send_due
 from tests.support.mail import link_in, mail_server, read
 from vocboard.app.accounts.people import normalised_email
 from vocboard.app.database import Database, now
+from vocboard.app.errors import ConflictError
 from vocboard.app.jobs import service as jobs
 from vocboard.app.jobs.models import Job, Kind
-from vocboard.app.messaging import outbox
+from vocboard.app.messaging import outbox, undelivered
 from vocboard.app.messaging.delivery import DeferredError, MailServerError, SmtpServer, UndeliverableError, sender
 from vocboard.app.messaging.models import OutgoingMail
 from vocboard.app.messaging.outbox import Failure
@@ -79,10 +80,11 @@ def test_a_server_that_is_down_is_tried_once_and_again_later(database: Database,
     assert len(tried) == 1  # the other one waits, too
     with database.reading() as session:
         rows = session.scalars(select(Job).order_by(Job.attempts)).all()
-    assert [(row.attempts, row.failure, row.detail) for row in rows] == [
-        (0, None, None),
-        (1, Failure.MAIL_SERVER, "no route"),
-    ]
+        [failed] = undelivered.page_of(session).items
+        errors = [session.get_one(OutgoingMail, row.key).error for row in rows]
+    assert [(row.attempts, row.failure) for row in rows] == [(0, None), (1, Failure.MAIL_SERVER)]
+    assert errors == [None, "no route"]
+    assert (failed.error, failed.next_attempt_at, failed.can_be_retried) == ("no route", rows[1].not_before, False)
     assert all(timedelta() < row.not_before - now() <= outbox.FIRST_RETRY_DELAY for row in rows)
     let_leases_end(database)
     assert send_due(database, tmp_path, no_message) == 2
@@ -113,8 +115,12 @@ def test_a_message_is_given_up_in_the_end(database: Database, tmp_path: Path) ->
     send_due(database, tmp_path, lambda message: pytest.fail("too late"))
     job = only_job(database)
     assert job.finished_at is not None
-    assert (job.failure, job.detail) == (Failure.EXPIRED, "450 busy")
+    assert (job.failure, only_row(database).error) == (Failure.EXPIRED, "450 busy")
     assert only_row(database).body == ""
+    with database.writing() as session:
+        assert undelivered.retry_all(session) == 0
+        with pytest.raises(ConflictError, match="too old"):
+            undelivered.retry(session, message_id=job.key)
 
 
 def test_a_refused_message_does_not_hold_up_the_others(database: Database, tmp_path: Path) -> None:
@@ -128,8 +134,61 @@ def test_a_refused_message_does_not_hold_up_the_others(database: Database, tmp_p
     assert send_due(database, tmp_path, send) == 2
     with database.reading() as session:
         rows = session.scalars(select(Job).order_by(Job.created_at)).all()
-    assert [(row.failure, row.detail) for row in rows] == [(Failure.REJECTED, "550 no such mailbox"), (None, None)]
+        [gone] = undelivered.page_of(session).items
+        assert undelivered.page_of(session, recipient="ada@lab.example").total == 0
+    assert [row.failure for row in rows] == [Failure.REJECTED, None]
     assert all(row.finished_at for row in rows)
+    assert (gone.recipient, gone.error) == ("gone@lab.example", "550 no such mailbox")
+
+
+@pytest.mark.parametrize("at_once", [False, True])
+def test_what_was_rejected_can_be_sent_again_until_it_is_too_old(
+    database: Database, tmp_path: Path, at_once: bool
+) -> None:
+    def reject(_message: OutgoingMail) -> None:
+        raise UndeliverableError("550 relaying denied")
+
+    sent: list[str] = []
+    with database.writing() as session:
+        put(session)
+    assert send_due(database, tmp_path, reject) == 1
+    with database.writing() as session:
+        if at_once:
+            assert (undelivered.retriable(session), undelivered.retry_all(session)) == (1, 1)
+        else:
+            undelivered.retry(session, message_id=session.scalars(select(OutgoingMail.id)).one())
+    assert send_due(database, tmp_path, lambda message: sent.append(message.body)) == 1
+    assert "approved" in sent[0]
+    assert only_row(database).body == ""
+    with database.writing() as session:
+        assert undelivered.page_of(session).total == 0
+        put(session, "old@lab.example")
+    assert send_due(database, tmp_path, reject) == 1
+    with database.writing() as session:
+        session.execute(update(OutgoingMail).values(expires_at=now()))
+        outbox.remove_old(session)
+        assert set(session.scalars(select(OutgoingMail.body))) == {""}
+        assert [one.can_be_retried for one in undelivered.page_of(session).items] == [False]
+
+
+@pytest.mark.parametrize("fails", [False, True])
+def test_what_was_mailed_to_a_deleted_account_is_forgotten(database: Database, tmp_path: Path, fails: bool) -> None:
+    def send(message: OutgoingMail) -> None:
+        if fails and message.recipient.startswith("ada"):
+            raise UndeliverableError("550 no such mailbox")
+
+    with database.writing() as session:
+        put(session)
+    send_due(database, tmp_path, send)
+    with database.writing() as session:
+        put(session)
+        about = {"challenge": "Faces of Ada Lovelace", "inviter": "Cem", "site": "https://voc.example", "link": "/"}
+        outbox.put(session, to="bob@lab.example", template="invitation", **about)
+        put(session, "bob@lab.example")
+        outbox.forget(session, email="ada@lab.example", name="Ada Lovelace")
+        assert len(session.scalars(select(OutgoingMail)).all()) == 3
+    send_due(database, tmp_path, send)
+    assert only_row(database).subject == "Your account is approved"
 
 
 @pytest.mark.parametrize("recipient", ["a@b.example\nBcc: eve@evil.example", "a@b.example\r\nSubject: x"])

@@ -1,22 +1,33 @@
 """Administrators' pages of the whole server."""
 
 import re
+import uuid
+from datetime import timedelta
 
 import httpx
 import pytest
-from sqlalchemy import delete
+from lxml import html
+from sqlalchemy import delete, select
 
 from tests.app.pages.test_second_factor import set_up
 from tests.app.pages.test_signing_in_pages import the_mail
+from tests.browser.gallery import Gallery
 from tests.support.browsing import send_form, signed_in
 from tests.support.factories import PASSWORD, make_challenge, make_token, make_user
+from tests.support.jobs import send_due
 from tests.support.site import Site
 from vocboard.app.accounts import administration, removal
 from vocboard.app.accounts.models import Role, User
 from vocboard.app.accounts.queries import user_by_email
-from vocboard.app.challenges.models import Ban, ChallengeOrganiser
+from vocboard.app.challenges.models import Ban, Challenge, ChallengeOrganiser
 from vocboard.app.database import now
 from vocboard.app.errors import ConflictError
+from vocboard.app.jobs.models import Job, Kind, WorkerHeartbeat
+from vocboard.app.messaging import outbox
+from vocboard.app.messaging.delivery import UndeliverableError
+from vocboard.app.messaging.models import OutgoingMail
+from vocboard.app.pages.formats import file_size
+from vocboard.app.submissions.models import Submission
 
 ADMIN = "admin@lab.example"
 
@@ -126,6 +137,74 @@ def test_enabling_a_banned_account_lifts_the_ban(embedded_site: Site) -> None:
         assert "Attacks" in client.get(address).text
         assert send_form(client, address, f"{address}/enable").status_code == 303
     assert "no longer banned" in the_mail(embedded_site, email)
+
+
+def test_rejected_email_is_sent_again(embedded_site: Site) -> None:
+    def reject(_message: OutgoingMail) -> None:
+        raise UndeliverableError("550 relaying <b>denied</b>")
+
+    admin_of(embedded_site)
+    database, directory = embedded_site.database, embedded_site.settings.data_directory
+    with embedded_site.writing() as session:
+        person = make_user(session)
+        for email in (person.email, "other@lab.example"):
+            outbox.put(session, to=email, template="approved", site="https://voc.example")
+    assert send_due(database, directory, reject) == 2
+    with signed_in(embedded_site, ADMIN) as client:
+        page = client.get("/admin/mail").text
+        assert "550 relaying &lt;b&gt;denied&lt;/b&gt;" in page
+        assert "550 relaying" in client.get(f"/admin/people/{person.id}").text
+        [first, _] = re.findall(r'name="message" value="([^"]+)"', page)
+        assert send_form(client, "/admin/mail", "/admin/mail/retry", message=first).status_code == 303
+        assert send_form(client, "/admin/mail", "/admin/mail/retry", message=first).status_code == 409
+        assert send_form(client, "/admin/mail", "/admin/mail/retry").status_code == 303
+        assert send_due(database, directory, lambda message: None) == 2
+        assert "All email of the last 30 days was sent" in client.get("/admin/mail").text
+        log = client.get("/organise/log").text
+    assert "had a rejected email to " in log
+    assert "had 1 rejected email sent again" in log
+
+
+def test_workers_work_and_storage_are_shown(gallery_site: Site, gallery: Gallery) -> None:
+    with gallery_site.writing() as session:
+        instant = now()
+        for host, ago in (("calm", timedelta()), ("stuck", timedelta(hours=2))):
+            looked_at = instant - ago
+            session.add(WorkerHeartbeat(host=host, kind="scoring", started_at=looked_at, looked_at=looked_at))
+        for failure, finished_at in (("error", instant), ("too_large", instant), (None, None)):
+            job = Job(kind=Kind.DIAGNOSIS, key=uuid.uuid4(), priority=1, failure=failure, finished_at=finished_at)
+            job.not_before = instant - timedelta(hours=3)
+            session.add(job)
+        challenge = session.scalars(select(Challenge).where(Challenge.slug == "voc2012")).one()
+        sizes = dict(
+            session.execute(
+                select(Submission.archive_sha256, Submission.archive_bytes).where(
+                    Submission.challenge_id == challenge.id, Submission.has_archive
+                )
+            ).all()
+        )
+        total = file_size(sum(sizes.values()))
+
+    def rows(client: httpx.Client, path: str) -> list[str]:
+        found = html.fromstring(client.get(path).text).xpath("//tbody/tr")
+        return [re.sub(r"\d+ \w+ \d{4}, [\d:]+ UTC", "T", " ".join(row.text_content().split())) for row in found]
+
+    with signed_in(gallery_site, gallery.administrator) as client:
+        shown = rows(client, "/admin/queue")
+        assert [row for row in shown if row.startswith(("calm", "stuck"))] == [
+            "calm Scoring Working T T",
+            "stuck Scoring Silent T T",
+        ]
+        [waiting] = [int(row.split()[1]) for row in shown if row.endswith(" T 0 0") and row.startswith("Diagnosis")]
+        assert "Diagnosis Too large 1 T Try again: Diagnosis, too_large" in shown
+        retried = send_form(client, "/admin/queue", "/admin/queue/retry", kind="diagnosis", failure="error")
+        assert retried.status_code == 303
+        shown = rows(client, "/admin/queue")
+        assert any(row.startswith(f"Diagnosis {waiting + 1} ") for row in shown)
+        assert not any("Diagnosis Error" in row for row in shown)
+        assert "tried 1 failed job again: diagnosis, error." in client.get("/organise/log").text
+        [stored] = [row for row in rows(client, "/admin/storage") if row.startswith(challenge.title)]
+        assert f" {len(sizes)} · {total} " in stored
 
 
 def test_the_last_administrator_stays_and_nobody_loses_the_own_role(embedded_site: Site) -> None:
