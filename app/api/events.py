@@ -19,7 +19,7 @@ from vocboard.app.accounts.models import User
 from vocboard.app.accounts.viewer import Identity, viewer_now
 from vocboard.app.api.problems import problem_responses
 from vocboard.app.database import Database
-from vocboard.app.errors import NotFoundError, NotSignedInError
+from vocboard.app.errors import ForbiddenError, NotFoundError, NotSignedInError
 from vocboard.app.intake.requests import client_address
 from vocboard.app.rate_limits import network
 from vocboard.app.submissions import queries, queue
@@ -139,7 +139,7 @@ async def _events(
         before = event
         try:
             event = await to_thread.run_sync(read_state)
-        except (NotFoundError, NotSignedInError):  # unpublished, signed out or disabled in the meantime
+        except (ForbiddenError, NotFoundError, NotSignedInError):  # removed, unpublished, signed out or disabled
             return
         if event != before:
             yield ServerSentEvent(event.model_dump_json(), event=name)
