@@ -17,6 +17,7 @@ from starlette.responses import Response
 from starlette.types import Scope
 
 from vocboard.app import api, pages
+from vocboard.app.accounts.openid import OpenId
 from vocboard.app.accounts.password_work import PasswordWork
 from vocboard.app.accounts.signing_in import SignInService
 from vocboard.app.api import documentation, uploads
@@ -99,6 +100,7 @@ def _services(settings: Settings) -> Services:
         open_streams=OpenStreams(),
         password_work=work,
         sign_in_service=SignInService(work, settings),
+        openid=OpenId(settings),
     )
 
 
@@ -125,6 +127,7 @@ async def _lifespan(application: FastAPI) -> AsyncIterator[None]:
             yield
             tasks.cancel_scope.cancel()
     finally:
+        await services.openid.close()
         services.validator.close()
         services.password_work.close()
         services.database.close()

@@ -42,6 +42,9 @@ SIGN_IN_OF_ACCOUNT = Limit("sign_in_of_account", 50, timedelta(minutes=15))
 SIGN_IN_FROM_ADDRESS = Limit("sign_in_from_address", 100, timedelta(minutes=15))
 SIGN_IN_OF_KNOWN_BROWSER = Limit("sign_in_of_known_browser", 10, timedelta(minutes=15))
 SIGN_INS_OF_PERSON = Limit("sign_ins_of_person", 60, timedelta(hours=1))  # successful sign-ins
+# Answers of OpenID Connect providers, before the server asks the provider about them; each is accepted once.
+PROVIDER_ANSWERS_FROM_ADDRESS = Limit("provider_answers", 200, timedelta(minutes=15))
+PROVIDER_ANSWER = Limit("provider_answer", 1, timedelta(minutes=15))  # longer than it is valid
 REGISTRATION_OF_ACCOUNT = Limit("registration_of_account", 5, timedelta(hours=1))
 # A separate limit, so that registrations by others cannot prevent somebody from resetting a password.
 RESET_OF_ACCOUNT = Limit("reset_of_account", 5, timedelta(hours=1))

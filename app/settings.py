@@ -1,5 +1,6 @@
 """Settings, read only from environment variables with the prefix `VOCBOARD_`."""
 
+import json
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
@@ -18,6 +19,7 @@ SMALL_PER_LIMIT = 128  # so many small uploads together are as large as one may 
 MIN_SECRET_LENGTH = 32
 MIN_DIFFERENT_CHARACTERS = 8
 _GENERATED_SECRETS = ("secret_key", "proxy_secret")
+MAX_PROVIDER_TITLE = 60
 _REGISTRATION_FORMS = "use open, domains:a.example,b.example, approval or closed"
 
 
@@ -67,6 +69,75 @@ class SecondFactorPolicy(StrEnum):
 
     OPTIONAL = "optional"
     ORGANISERS = "organisers"  # of any role but participant
+
+
+@dataclass(frozen=True, slots=True)
+class OpenIdProvider:
+    """A provider of OpenID Connect that people sign in with: one of the setting `VOCBOARD_OIDC_PROVIDERS`.
+
+    Attributes:
+        name: for addresses, such as that of the callback.
+        title: for people.
+        issuer: exactly as the provider writes it.
+    """
+
+    name: str
+    title: str
+    issuer: str
+    client_id: str
+    client_secret: SecretStr
+
+    @classmethod
+    def parse_all(cls, value: str) -> "tuple[OpenIdProvider, ...]":
+        """Read the setting: a list of objects in JSON; empty for no providers.
+
+        Raises:
+            ValueError: it is something else; the message lists all errors, without secrets.
+
+        >>> OpenIdProvider.parse_all('[{"name": "lab", "title": "Lab", "issuer": "http://login.lab.example"}]')
+        Traceback (most recent call last):
+        ...
+        ValueError: provider 1: give client_id, client_secret; issuer has to be an https address
+        """
+        if not value.strip():
+            return ()
+        try:
+            given = json.loads(value)
+        except ValueError:
+            given = None
+        if not isinstance(given, list) or not all(isinstance(one, dict) for one in given):
+            raise ValueError("use a list of objects in JSON, as docs/operators.md shows")
+        wrong = [
+            f"provider {number}: {'; '.join(found)}"
+            for number, one in enumerate(given, 1)
+            if (found := _wrong_with(one))
+        ]
+        for key in ("name", "issuer"):
+            if len({str(one.get(key)) for one in given}) < len(given):
+                wrong.append(f"two providers have the same {key}")
+        if wrong:
+            raise ValueError(", ".join(wrong))
+        return tuple(cls(**{**one, "client_secret": SecretStr(one["client_secret"])}) for one in given)
+
+
+def _wrong_with(given: dict[str, object]) -> list[str]:
+    """Return what is wrong with an object of the setting `VOCBOARD_OIDC_PROVIDERS`."""
+    texts = {key: value for key, value in given.items() if isinstance(value, str) and value.strip()}
+    keys = OpenIdProvider.__match_args__
+    missing = [key for key in keys if key not in texts]
+    unknown = sorted(given.keys() - set(keys))
+    issuer = urlsplit(texts.get("issuer", "https://"))
+    is_safe = issuer.scheme == "https" or (issuer.scheme == "http" and issuer.hostname in {"127.0.0.1", "localhost"})
+    found = {
+        f"give {', '.join(missing)}": missing,
+        f"remove {', '.join(unknown)}": unknown,
+        "name has to be of lower-case letters, digits and hyphens": not re.fullmatch(
+            "[a-z0-9-]{1,30}", texts.get("name", "a")
+        ),
+        f"title is longer than {MAX_PROVIDER_TITLE} characters": len(texts.get("title", "")) > MAX_PROVIDER_TITLE,
+        "issuer has to be an https address": not is_safe or issuer.query or issuer.fragment,
+    }
+    return [text for text, is_wrong in found.items() if is_wrong]
 
 
 class UnsafeSettingsError(ValueError):
@@ -134,6 +205,7 @@ class Settings(BaseSettings):
     accounts_per_domain: int = Field(default=20, ge=0)  # new ones in a week; 0 for any number
     terms_file: Path | None = None  # Markdown, which people accept when they register
     registration: str = "open"  # or `domains:a.example,b.example`, `approval`, `closed`; see RegistrationPolicy
+    oidc_providers: SecretStr = SecretStr("")  # a list in JSON; see OpenIdProvider
     mail_url: SecretStr = SecretStr("")  # smtp://user:password@host:port or smtps://...; also see mail_directory
     mail_from: str = ""  # default: vocboard@ and the public URL's host
     session_lifetime: timedelta = timedelta(days=14)
@@ -163,6 +235,12 @@ class Settings(BaseSettings):
     @classmethod
     def _check_registration(cls, value: str) -> str:
         RegistrationPolicy.parse(value)
+        return value
+
+    @field_validator("oidc_providers")
+    @classmethod
+    def _check_providers(cls, value: SecretStr) -> SecretStr:
+        OpenIdProvider.parse_all(value.get_secret_value())
         return value
 
     @field_validator("security_contact")
@@ -246,6 +324,16 @@ class Settings(BaseSettings):
     def registration_policy(self) -> RegistrationPolicy:
         """The parsed setting `registration`."""
         return replace(RegistrationPolicy.parse(self.registration), accounts_per_domain=self.accounts_per_domain)
+
+    @cached_property
+    def providers(self) -> tuple[OpenIdProvider, ...]:
+        """The parsed setting `oidc_providers`."""
+        return OpenIdProvider.parse_all(self.oidc_providers.get_secret_value())
+
+    def title_of(self, issuer: str) -> str:
+        """Return the title of the provider with an issuer, or the issuer's host if the setting has it no more."""
+        titles = {provider.issuer: provider.title for provider in self.providers}
+        return titles.get(issuer) or urlsplit(issuer).hostname or issuer
 
     @property
     def mail_directory(self) -> Path | None:

@@ -6,7 +6,7 @@ from datetime import datetime
 from enum import StrEnum
 from typing import Any
 
-from sqlalchemy import JSON, BigInteger, ForeignKey, LargeBinary, String
+from sqlalchemy import JSON, BigInteger, ForeignKey, LargeBinary, String, UniqueConstraint
 from sqlalchemy.orm import Mapped, mapped_column, relationship
 
 from vocboard.app.database import Base, CreatedAt, Identifier, text_enum
@@ -169,6 +169,20 @@ class SecondFactor(Base):
     confirmed_at: Mapped[datetime | None]
     last_step: Mapped[int | None] = mapped_column(BigInteger)
     recovery_hashes: Mapped[list[str]] = mapped_column(JSON)
+
+
+class LinkedIdentity(Base):
+    """A person at a provider of OpenID Connect, who may sign in to an account; see `app.accounts.identities`."""
+
+    __tablename__ = "identities"
+    __table_args__ = (UniqueConstraint("issuer", "subject"),)
+
+    id: Mapped[Identifier]
+    created_at: Mapped[CreatedAt]
+    user_id: Mapped[uuid.UUID] = mapped_column(ForeignKey("users.id", ondelete="CASCADE"), index=True)
+    issuer: Mapped[str] = mapped_column(String(255))
+    subject: Mapped[str] = mapped_column(String(255))  # by which the provider knows the person, for ever
+    last_used_at: Mapped[datetime | None]
 
 
 class WebSession(Base):

@@ -15,6 +15,7 @@ MAX_PASSWORD_LENGTH = 500  # a longer password would only cost processor time
 MIN_GUESSES = 1_000_000  # estimated by zxcvbn; far more attempts than sign-in allows
 ESTIMATED_CHARACTERS = 32  # estimating is slow for long passwords, which are strong anyway
 MIN_STEM_LENGTH = 6
+NO_PASSWORD = "!"  # in place of a hash  # noqa: S105
 _DECORATION = string.digits + string.punctuation + string.whitespace  # typical suffixes of common passwords
 
 # The first choice of OWASP's password storage cheat sheet: 19 MiB, 2 passes, one lane. RFC 9106's low-memory profile
@@ -66,9 +67,14 @@ def hashed(password: str) -> str:
 
 
 def matches(password: str, password_hash: str | None) -> bool:
-    """Whether the password matches the hash; False without a hash (no such account), after the same amount of work."""
+    """Whether the password matches the hash; False without a hash (no such account), after the same amount of work.
+
+    An account without a password is as no account.
+    """
     if len(password) > MAX_PASSWORD_LENGTH:
         password = ""
+    if password_hash == NO_PASSWORD:
+        password_hash = None
     try:
         _hasher.verify(password_hash or _hash_without_account(), password.encode("utf-8", "surrogatepass"))
     except (VerificationError, InvalidHashError):

@@ -47,13 +47,20 @@ def domain_of(email: str) -> str:
     return email.rpartition("@")[2]
 
 
-def checked_person(checks: FieldChecks, *, email: str, name: str, affiliation: str, password: str) -> dict[str, str]:
-    """Return the normalised columns `email`, `name` and `affiliation` of a user, and record errors."""
+def checked_person(
+    checks: FieldChecks, *, email: str, name: str, affiliation: str, password: str | None
+) -> dict[str, str]:
+    """Return the normalised columns `email`, `name` and `affiliation` of a user, and record errors.
+
+    Args:
+        password: None for an account without one.
+    """
     normalised = normalised_email(email)
     if normalised is None:
         checks.fail("email", "This is not an email address.")
     names = checked_names(checks, name=name, affiliation=affiliation)
-    passwords.check(checks, "password", password, about=(email, name))
+    if password is not None:
+        passwords.check(checks, "password", password, about=(email, name))
     return {"email": normalised or "", **names}
 
 

@@ -53,6 +53,11 @@ STORED: Mapping[str, Stored] = {
     "second_factors": Stored(
         "The second factor: the app's key, encrypted, and hashes of recovery codes", "until you remove it", Fate.DELETED
     ),
+    "identities": Stored(
+        "Other services that you sign in with: the service, by what it knows you (for ORCID, your iD), last use",
+        "until you unlink it",
+        Fate.DELETED,
+    ),
     "challenge_organisers": Stored("Which challenges you organise", "as long as you organise them", Fate.DELETED),
     "challenge_invitations": Stored(
         "Invitations to organise a challenge: your address", "until answered", Fate.DELETED

@@ -101,7 +101,7 @@ def check(
     email: str,
     name: str,
     affiliation: str,
-    password: str,
+    password: str | None,
     policy: RegistrationPolicy,
     terms: Terms | None = None,
     accepted: str = "",
@@ -109,6 +109,7 @@ def check(
     """Validate the form.
 
     Args:
+        password: None for an account without one.
         terms: those of the server.
         accepted: version of the terms that the person has accepted.
 
@@ -162,16 +163,7 @@ def register(
     if counting is not None:
         outbox.put(session, to=counting.email, template="registered-already", site=site, typed=registration.email)
     elif user is None:
-        user = User(
-            email=registration.email,
-            name=registration.name,
-            affiliation=registration.affiliation,
-            password_hash=password_hash,
-            role=Role.PARTICIPANT,
-            approved_at=None if policy.needs_approval else now(),
-            terms_version=registration.terms_version,
-            terms_accepted_at=now() if registration.terms_version else None,
-        )
+        user = unconfirmed_user(registration, password_hash=password_hash, policy=policy)
         try:
             with session.begin_nested():
                 session.add(user)
@@ -182,6 +174,20 @@ def register(
         send_confirmation(session, user=user, site=site)
     elif user.disabled_at is None:
         send_confirmation(session, user=user, site=site)
+
+
+def unconfirmed_user(registration: Registration, *, password_hash: str, policy: RegistrationPolicy) -> User:
+    """Return a new user, who is not in the database yet."""
+    return User(
+        email=registration.email,
+        name=registration.name,
+        affiliation=registration.affiliation,
+        password_hash=password_hash,
+        role=Role.PARTICIPANT,
+        approved_at=None if policy.needs_approval else now(),
+        terms_version=registration.terms_version,
+        terms_accepted_at=now() if registration.terms_version else None,
+    )
 
 
 def send_confirmation(session: Session, *, user: User, site: str) -> None:

@@ -14,6 +14,7 @@ from sqlalchemy import Text, cast, or_, select, update
 from sqlalchemy.orm import Session
 
 from vocboard.app.accounts.models import Role, User
+from vocboard.app.accounts.passwords import NO_PASSWORD
 from vocboard.app.audit import service as audit
 from vocboard.app.audit.models import AuditEvent
 from vocboard.app.database import Base, now
@@ -21,7 +22,6 @@ from vocboard.app.errors import ConflictError
 
 DELETED_NAME = "Deleted account"
 DELETED_DOMAIN = "deleted.invalid"  # RFC 2606: no mail ever arrives there
-NO_PASSWORD = "!"  # no hash that any password has  # noqa: S105
 
 
 def mailbox_hash(mailbox: str, *, server_key: str) -> bytes:

@@ -15,6 +15,7 @@ from sqlalchemy.orm import Session
 from vocboard.app import rate_limits
 from vocboard.app.accounts import queries
 from vocboard.app.accounts.models import ApiToken, User, WebSession
+from vocboard.app.accounts.passwords import NO_PASSWORD
 from vocboard.app.accounts.people import checked_names
 from vocboard.app.accounts.secret_tokens import digest, new_secret
 from vocboard.app.accounts.tokens import acting_with, create_token, revoke_token, tokens_of, user_of_token
@@ -176,4 +177,7 @@ def refuse_password(session: Session, *, user: User, field: str) -> NoReturn:
     subjects = {rate_limits.PASSWORD_CHECK: str(user.id)}
     rate_limits.enforce(session, subjects)
     rate_limits.count(session, subjects)
+    stored = session.get(User, user.id)
+    if stored is not None and stored.password_hash == NO_PASSWORD:
+        raise WrongPasswordError({field: "The account has no password yet. Choose one first: Account, Password."})
     raise WrongPasswordError({field: "This is not your current password."})

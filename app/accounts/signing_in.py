@@ -7,6 +7,8 @@ with much higher limits, per account and per network. They only delay the next a
 An account with a second factor is only signed in to with a code as well. Between the two, the browser has a cookie that
 says whose password it has sent; it is encrypted, and valid for a few minutes and for this password.
 
+A provider of OpenID Connect can stand for the password (`app.accounts.identities`), but not for the code.
+
 Browsers that signed in to the account before are counted separately and are not delayed by others. They have a
 long-lived cookie with a signed mark for each such account; a new password invalidates all marks of the account.
 """
@@ -14,29 +16,27 @@ long-lived cookie with a signed mark for each such account; a new password inval
 import asyncio
 import hashlib
 import hmac
-import json
 import secrets
 import uuid
 from asyncio import sleep
 from collections import Counter
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import timedelta
-from typing import Any
 
 from anyio import to_thread
-from nacl.encoding import URLSafeBase64Encoder
-from nacl.exceptions import CryptoError
-from nacl.secret import SecretBox
 from sqlalchemy.orm import Session
 
 from vocboard.app import rate_limits
-from vocboard.app.accounts import passwords, queries, second_factor
+from vocboard.app.accounts import identities, passwords, queries, second_factor
 from vocboard.app.accounts.models import User, WebSession
+from vocboard.app.accounts.openid import ProvenIdentity
 from vocboard.app.accounts.password_work import PasswordWork
 from vocboard.app.accounts.people import normalised_email
+from vocboard.app.accounts.registration import Registration
 from vocboard.app.accounts.service import sign_out, start_session
+from vocboard.app.accounts.tickets import Tickets
 from vocboard.app.audit import service as audit
 from vocboard.app.database import Database, now
 from vocboard.app.errors import BusyError, SignInError
@@ -64,6 +64,7 @@ class Attempt:
         browser: the user agent, for the user's list of sessions.
         known_browser: cookie of earlier sign-ins; empty if there is none.
         replaces: the session that the browser has now, which ends with this sign-in; None if there is none.
+        links: the identity that signs in to the account from now on, if the attempt succeeds; None for none.
     """
 
     email: str
@@ -72,6 +73,7 @@ class Attempt:
     browser: str = ""
     known_browser: str = ""
     replaces: WebSession | None = None
+    links: ProvenIdentity | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,8 +125,8 @@ class SignInService:
     def __init__(self, work: PasswordWork, settings: Settings) -> None:
         self._work = work
         self._key = settings.secret_key.get_secret_value()
-        self._box = SecretBox(_derived_key(self._key))
-        self._lifetime = settings.session_lifetime
+        self._tickets = Tickets("sign-in", server_key=self._key)
+        self._settings = settings
         self._queue = SignInQueue()
 
     async def sign_in(self, database: Database, attempt: Attempt) -> SignedIn | CodeWanted:
@@ -180,7 +182,7 @@ class SignInService:
             return _Found(user, account, subjects, has_failed, delay_seconds(session, subjects))
 
     def finish(self, database: Database, attempt: Attempt, *, ticket: str, code: str) -> SignedIn:
-        """Start a browser session with a code of the second factor, after `sign_in`.
+        """Start a browser session with a code of the second factor, after `sign_in` or `sign_in_as`.
 
         Args:
             attempt: without address and password.
@@ -189,8 +191,9 @@ class SignInService:
             SignInError: the ticket is not valid any more.
             WrongCodeError: for `code`; the attempt is counted.
             LimitedError: too many wrong codes.
+            ConflictError: as `identities.link`.
         """
-        content = self._opened(ticket)
+        content = self._tickets.content(ticket)
         client = rate_limits.network(attempt.address)
         with database.writing() as session:
             user = queries.locked_user(session, uuid.UUID(content["user"])) if content else None
@@ -198,24 +201,53 @@ class SignInService:
                 raise SignInError("Too much time has passed. Sign in again.")
             if second_factor.is_set_up(session, user.id):
                 second_factor.check(session, user=user, code=code, server_key=self._key)
-            return self._begin(session, attempt, user, client)
+            links = ProvenIdentity(*content["links"]) if content["links"] else None
+            return self._begin(session, replace(attempt, links=links), user, client)
+
+    def sign_in_as(self, database: Database, attempt: Attempt, proven: ProvenIdentity) -> SignedIn | CodeWanted | None:
+        """Start a browser session for an identity that a provider has just proven.
+
+        Args:
+            attempt: without address and password.
+
+        Returns:
+            As `sign_in`; None if the identity is not linked to an account.
+
+        Raises:
+            SignInError: the account is disabled.
+            LimitedError: as `sign_in`.
+        """
+        client = rate_limits.network(attempt.address)
+        with database.writing() as session:
+            found = identities.find(session, proven)
+            if found is None:
+                return None
+            user = queries.locked_user(session, found.user_id)
+            if user is None or user.disabled_at is not None or not user.is_confirmed:
+                details = {"address": client, "is_last": False}
+                person = audit.PersonId(found.user_id)
+                audit.record(session, actor=None, action="user.sign_in_failed", subject=person, details=details)
+                raise SignInError("You cannot sign in to this account. Ask the operators of this server.")
+            found.last_used_at = now()
+            return self._verified(session, attempt, user, client)
+
+    def register(
+        self, database: Database, attempt: Attempt, new: Registration, proven: ProvenIdentity
+    ) -> SignedIn | CodeWanted:
+        """Create an account for an identity, and start its first browser session.
+
+        After the commit, the caller calls `WorkerNotifier.mail_queued`.
+
+        Raises:
+            ConflictError, LimitedError: as `identities.register`.
+        """
+        with database.writing() as session:
+            user = identities.register(session, new, proven, settings=self._settings)
+            return self._verified(session, attempt, user, rate_limits.network(attempt.address))
 
     def is_ticket(self, ticket: str) -> bool:
         """Whether `finish` may accept a ticket."""
-        return bool(self._opened(ticket))
-
-    def _ticket(self, user: User) -> CodeWanted:
-        until = (now() + CODE_WITHIN).timestamp()
-        content = {"user": user.id.hex, "password": _fingerprint(user), "until": until}
-        return CodeWanted(self._box.encrypt(json.dumps(content).encode(), encoder=URLSafeBase64Encoder).decode())
-
-    def _opened(self, ticket: str) -> dict[str, Any]:
-        """Return the content of a ticket; empty if it is not ours, or old."""
-        try:
-            content: dict[str, Any] = json.loads(self._box.decrypt(ticket.encode(), encoder=URLSafeBase64Encoder))
-        except (CryptoError, ValueError):
-            return {}
-        return content if now().timestamp() < content["until"] else {}
+        return bool(self._tickets.content(ticket))
 
     def _start(
         self, database: Database, attempt: Attempt, verified: User, renewed: str | None, client: str
@@ -224,24 +256,28 @@ class SignInService:
             user = queries.locked_user(session, verified.id)
             if user is None or user.disabled_at is not None or user.password_hash != verified.password_hash:
                 raise SignInError("The email address or the password is wrong.")
-            rate_limits.enforce(session, {rate_limits.SIGN_INS_OF_PERSON: str(user.id)})
-            rate_limits.count(session, {rate_limits.SIGN_INS_OF_PERSON: str(user.id)})
             if renewed is not None:
                 user.password_hash = renewed
-            if second_factor.is_set_up(session, user.id):
-                return self._ticket(user)
+            return self._verified(session, attempt, user, client)
+
+    def _verified(self, session: Session, attempt: Attempt, user: User, client: str) -> SignedIn | CodeWanted:
+        """Go on after the password, or what stands for it."""
+        rate_limits.enforce(session, {rate_limits.SIGN_INS_OF_PERSON: str(user.id)})
+        rate_limits.count(session, {rate_limits.SIGN_INS_OF_PERSON: str(user.id)})
+        if not second_factor.is_set_up(session, user.id):
             return self._begin(session, attempt, user, client)
+        links = (attempt.links.issuer, attempt.links.subject) if attempt.links else None
+        content = {"user": user.id.hex, "password": _fingerprint(user), "links": links}
+        return CodeWanted(self._tickets.issue(content, CODE_WITHIN))
 
     def _begin(self, session: Session, attempt: Attempt, user: User, client: str) -> SignedIn:
         if attempt.replaces is not None:
             sign_out(session, web_session=attempt.replaces)
+        if attempt.links is not None:
+            identities.link(session, user=user, proven=attempt.links, settings=self._settings)
         audit.record(session, actor=user, action="user.sign_in", subject=user, details={"address": client})
-        secret = start_session(session, user=user, browser=attempt.browser, lifetime=self._lifetime)
+        secret = start_session(session, user=user, browser=attempt.browser, lifetime=self._settings.session_lifetime)
         return SignedIn(user, secret, with_mark(attempt.known_browser, user, self._key))
-
-
-def _derived_key(key: str) -> bytes:
-    return hashlib.blake2b(b"sign-in", key=hashlib.sha256(key.encode()).digest(), digest_size=32).digest()
 
 
 def _fingerprint(user: User) -> str:

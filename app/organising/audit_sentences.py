@@ -369,6 +369,8 @@ PHRASES: Mapping[str, Callable[[str, Details], str]] = {
     "user.change_profile": _plain("changed the name or affiliation of {subject}"),
     "user.set_up_second_factor": _plain("set up a second factor"),
     "user.remove_second_factor": _plain("removed the second factor of {subject}"),
+    "user.link_identity": _plain("linked {issuer} to the account"),
+    "user.unlink_identity": _plain("unlinked {issuer} from the account of {subject}"),
     "user.replace_recovery_codes": _plain("created new recovery codes"),
     "user.use_recovery_code": _plain("signed in with a recovery code; {left} are left"),
     "user.second_factor_failed": _plain("refused a code of the second factor of {subject}"),

@@ -12,10 +12,10 @@ from fastapi import APIRouter, Depends, Form, Request
 from pydantic import BaseModel
 from starlette.responses import Response
 
-from vocboard.app.accounts import links, second_factor
+from vocboard.app.accounts import identities, links, second_factor
 from vocboard.app.accounts import service as accounts
 from vocboard.app.accounts.models import Role, Scope, User
-from vocboard.app.accounts.passwords import MIN_PASSWORD_LENGTH
+from vocboard.app.accounts.passwords import MIN_PASSWORD_LENGTH, NO_PASSWORD
 from vocboard.app.database import Database, now
 from vocboard.app.errors import ServiceError
 from vocboard.app.intake.requests import client_address
@@ -223,6 +223,7 @@ def _page(
         tokens = accounts.tokens_of(session, user)
         sessions = accounts.sessions_of(session, user)
         has_second_factor = second_factor.is_set_up(session, user.id)
+        linked = [settings.title_of(one.issuer) for one in identities.identities_of(session, user)]
     longest = settings.token_lifetime
     return render(
         request,
@@ -235,6 +236,9 @@ def _page(
         tokens=tokens,
         sessions=sessions,
         has_second_factor=has_second_factor,
+        has_password=user.password_hash != NO_PASSWORD,
+        has_providers=bool(settings.providers),
+        linked=linked,
         now=now(),
         new_token=new_token,
         site=settings.public_url,

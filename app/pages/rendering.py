@@ -33,7 +33,7 @@ STATIC_DIRECTORY = Path(__file__).parents[1] / "static"
 TEMPLATE_DIRECTORY = Path(__file__).parents[2] / "templates"
 THEME_COOKIE = "vocboard_theme"
 # Pages of visitors who are about to sign in.
-NOT_GONE_BACK_TO = re.compile("/confirm|/(forgotten-password|register)(/sent)?|/reset-password|/sign-in(/code)?")
+NOT_GONE_BACK_TO = re.compile("/confirm|/(forgotten-password|register)(/sent)?|/reset-password|/sign-in(/code|/new)?")
 MAX_ADDRESS_LENGTH = 1000  # characters
 THEMES = frozenset({"light", "dark"})
 

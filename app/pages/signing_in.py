@@ -16,6 +16,7 @@ from starlette.responses import Response
 from vocboard.app.accounts import links
 from vocboard.app.accounts import service as accounts
 from vocboard.app.accounts.models import LinkPurpose
+from vocboard.app.accounts.openid import ProvenIdentity
 from vocboard.app.accounts.passwords import MIN_PASSWORD_LENGTH
 from vocboard.app.accounts.signing_in import CODE_WITHIN, Attempt, CodeWanted, SignedIn
 from vocboard.app.accounts.terms import Terms
@@ -28,7 +29,7 @@ from vocboard.app.pages.rendering import render
 from vocboard.app.settings import Settings
 from vocboard.app.web import cookies
 from vocboard.app.web.csrf import protect_form
-from vocboard.app.web.dependencies import AccountServiceDep, DatabaseDep, SettingsDep, SignInServiceDep
+from vocboard.app.web.dependencies import AccountServiceDep, DatabaseDep, NotifierDep, SettingsDep, SignInServiceDep
 from vocboard.app.web.identity import CurrentIdentity
 from vocboard.app.web.problem_details import details_of
 
@@ -53,11 +54,11 @@ class CodeForm(BaseModel):
 
 
 @router.get("/sign-in")
-def sign_in_page(request: Request, identity: CurrentIdentity, next: str = "/") -> Response:
+def sign_in_page(request: Request, settings: SettingsDep, identity: CurrentIdentity, next: str = "/") -> Response:
     """Show the sign-in form."""
     if identity.user is not None:
         return go_to(safe_path(next))
-    return _sign_in_page(request, SignInForm(next=safe_path(next)), NO_ERRORS)
+    return _sign_in_page(request, settings, SignInForm(next=safe_path(next)), NO_ERRORS)
 
 
 @router.post("/sign-in", dependencies=[Depends(protect_form)])
@@ -74,9 +75,9 @@ async def sign_in(
     try:
         signed_in = await _while_connected(request, sign_in_service.sign_in(database, attempt))
     except ServiceError as error:
-        return _sign_in_page(request, form, FormErrors.of(error), details_of(error).headers)
+        return _sign_in_page(request, settings, form, FormErrors.of(error), details_of(error).headers)
     if isinstance(signed_in, CodeWanted):
-        return _ask_for_code(settings, signed_in, safe_path(form.next))
+        return ask_for_code(settings, signed_in, safe_path(form.next))
     return with_session(go_to(safe_path(form.next)), settings, signed_in)
 
 
@@ -96,6 +97,7 @@ def finish_sign_in(
     settings: SettingsDep,
     sign_in_service: SignInServiceDep,
     database: DatabaseDep,
+    notifier: NotifierDep,
     identity: CurrentIdentity,
     form: Annotated[CodeForm, Form()],
 ) -> Response:
@@ -105,9 +107,10 @@ def finish_sign_in(
     try:
         signed_in = sign_in_service.finish(database, attempt, ticket=ticket, code=form.code)
     except SignInError as error:
-        return _sign_in_page(request, SignInForm(next=form.next), FormErrors.of(error))
+        return sign_in_error(request, settings, form.next, error)
     except ServiceError as error:
         return render(request, "sign_in_code.html", errors=FormErrors.of(error), next=safe_path(form.next))
+    notifier.mail_queued()  # if an identity was linked
     response = with_session(go_to(safe_path(form.next)), settings, signed_in)
     cookies.set_code_wanted(response, settings, "", timedelta(0))
     return response
@@ -124,7 +127,15 @@ def sign_out(database: DatabaseDep, settings: SettingsDep, identity: CurrentIden
     return response
 
 
-def attempt_of(request: Request, settings: Settings, identity: Identity, email: str, password: str) -> Attempt:
+def attempt_of(
+    request: Request,
+    settings: Settings,
+    identity: Identity,
+    email: str,
+    password: str,
+    *,
+    links: ProvenIdentity | None = None,
+) -> Attempt:
     """Return the attempt of a request to sign its browser in."""
     return Attempt(
         email=email,
@@ -133,10 +144,12 @@ def attempt_of(request: Request, settings: Settings, identity: Identity, email: 
         browser=request.headers.get("user-agent", ""),
         known_browser=cookies.known_browser(request, settings),
         replaces=identity.session,
+        links=links,
     )
 
 
-def _ask_for_code(settings: Settings, wanted: CodeWanted, path: str) -> Response:
+def ask_for_code(settings: Settings, wanted: CodeWanted, path: str) -> Response:
+    """Lead to the form for a code of the second factor."""
     response = go_to(f"/sign-in/code?{urlencode({'next': path})}")
     cookies.set_code_wanted(response, settings, wanted.ticket, CODE_WITHIN)
     return response
@@ -172,13 +185,33 @@ async def _disconnected(request: Request) -> None:
         pass
 
 
+def sign_in_error(request: Request, settings: Settings, path: str, error: ServiceError) -> Response:
+    """Show the sign-in form with an error that is not about its fields."""
+    form = SignInForm(next=path)
+    return _sign_in_page(request, settings, form, FormErrors.of(error), details_of(error).headers)
+
+
 def _sign_in_page(
-    request: Request, form: SignInForm, errors: FormErrors, headers: Mapping[str, str] | None = None
+    request: Request, settings: Settings, form: SignInForm, errors: FormErrors, headers: Mapping[str, str] | None = None
 ) -> Response:
     path = safe_path(form.next)
-    response = render(request, "sign_in.html", errors=errors, form={"email": form.email}, next=path, here=path)
+    response = render(
+        request,
+        "sign_in.html",
+        errors=errors,
+        form={"email": form.email},
+        next=path,
+        here=path,
+        providers=_buttons(settings, path),
+    )
     response.headers.update(headers or {})
     return response
+
+
+def _buttons(settings: Settings, path: str) -> list[tuple[str, str]]:
+    """Return titles and addresses of the providers that one can sign in with."""
+    query = urlencode({"next": path})
+    return [(one.title, f"/sign-in/with/{one.name}?{query}") for one in settings.providers]
 
 
 class RegistrationForm(BaseModel):
@@ -279,7 +312,7 @@ async def confirm(
     except ServiceError:  # too many at the moment
         return go_to(f"/sign-in{query}", done="confirmed")
     if isinstance(signed_in, CodeWanted):
-        return _ask_for_code(settings, signed_in, wanted)
+        return ask_for_code(settings, signed_in, wanted)
     return with_session(go_to(wanted, done="welcome"), settings, signed_in)
 
 
@@ -294,6 +327,7 @@ def _registration_page(request: Request, settings: Settings, form: RegistrationF
         policy=settings.registration_policy,
         terms=Terms.read(settings.terms_file),
         min_password_length=MIN_PASSWORD_LENGTH,
+        providers=_buttons(settings, safe_path(form.next)),
     )
 
 

@@ -25,7 +25,7 @@ CONFIGURATION: dict[str, Any] = {
 }
 # Also within the address to go on to after signing in, which is encoded.
 _SECRETS = re.compile(
-    r"((?:/|%2F)(?:anonymous|team-invitations)(?:/|%2F)|(?:[?&]|%3F|%26)token(?:=|%3D))[^/?&]+?(?=$|[/?&]|%2F|%3F|%26)",
+    r"((?:/|%2F)(?:anonymous|team-invitations)(?:/|%2F)|(?:[?&]|%3F|%26)(?:token|code)(?:=|%3D))[^/?&]+?(?=$|[/?&]|%2F|%3F|%26)",
     re.IGNORECASE,
 )
 _request_id: ContextVar[str] = ContextVar("request_id", default="")

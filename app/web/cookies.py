@@ -19,6 +19,8 @@ KNOWN_BROWSER_LIFETIME = timedelta(days=180)
 MAX_KNOWN_BROWSER_LENGTH = 2000
 SHOWN_ONCE = "vocboard_shown_once"
 CODE_WANTED = "vocboard_code_wanted"
+PROVIDER_ASKED = "vocboard_provider_asked"
+IDENTITY = "vocboard_identity"
 RETURN_TO = "vocboard_return_to"
 RETURN_TO_LIFETIME = timedelta(days=2)  # until the email of a registration is opened
 
@@ -71,6 +73,26 @@ def code_wanted(connection: HTTPConnection, settings: Settings) -> str:
 def set_code_wanted(response: Response, settings: Settings, ticket: str, lifetime: timedelta) -> None:
     """Set it."""
     _set(response, settings, CODE_WANTED, ticket, lifetime)
+
+
+def provider_asked(connection: HTTPConnection, settings: Settings) -> str:
+    """Return what a browser has begun at a provider of OpenID Connect; empty if there is nothing."""
+    return connection.cookies.get(_name(PROVIDER_ASKED, settings), "")
+
+
+def set_provider_asked(response: Response, settings: Settings, ticket: str, lifetime: timedelta) -> None:
+    """Set it."""
+    _set(response, settings, PROVIDER_ASKED, ticket, lifetime)
+
+
+def identity(connection: HTTPConnection, settings: Settings) -> str:
+    """Return the identity that a browser has proven and that has no account yet; empty if there is none."""
+    return connection.cookies.get(_name(IDENTITY, settings), "")
+
+
+def set_identity(response: Response, settings: Settings, ticket: str, lifetime: timedelta) -> None:
+    """Set it."""
+    _set(response, settings, IDENTITY, ticket, lifetime)
 
 
 def return_to(connection: HTTPConnection, settings: Settings) -> str:

@@ -11,6 +11,7 @@ from fastapi import Depends, Request
 from starlette.requests import HTTPConnection
 
 from vocboard.app.accounts.account_service import AccountService
+from vocboard.app.accounts.openid import OpenId
 from vocboard.app.accounts.password_work import PasswordWork
 from vocboard.app.accounts.signing_in import SignInService
 from vocboard.app.database import Database
@@ -34,6 +35,7 @@ class Services:
         boards: the current leaderboards.
         open_streams: counts event streams.
         password_work: hashes passwords.
+        openid: asks the providers that people sign in with.
     """
 
     settings: Settings
@@ -46,6 +48,7 @@ class Services:
     open_streams: OpenStreams
     password_work: PasswordWork
     sign_in_service: SignInService
+    openid: OpenId
 
     @property
     def account_service(self) -> AccountService:
@@ -86,4 +89,5 @@ BoardsDep = Annotated[Boards, _service("boards")]
 OpenStreamsDep = Annotated[OpenStreams, _service("open_streams")]
 AccountServiceDep = Annotated[AccountService, _service("account_service")]
 SignInServiceDep = Annotated[SignInService, _service("sign_in_service")]
+OpenIdDep = Annotated[OpenId, _service("openid")]
 IntakeDep = Annotated[Intake, _service("intake")]

@@ -27,6 +27,7 @@ LOOPBACK = frozenset({"localhost", "127.0.0.1", "::1"})
 AT_ONCE = 2  # requests of one network that read, in one web process
 MAX_WAITING = 100  # of one network; a whole university may share one
 RETRY_AFTER_SECONDS = 2
+WAITING_FOR_PROVIDERS = "/sign-in/with/"  # requests that wait for another server, which must not take turns
 _READING = frozenset({"GET", "HEAD"})
 
 _log = logging.getLogger(__name__)
@@ -202,7 +203,7 @@ def _needs_turn(scope: Scope) -> bool:
     if scope["type"] != "http" or scope["method"] not in _READING:
         return False
     path: str = scope["path"]
-    return path not in HEALTH_CHECKS and not path.startswith("/static/")
+    return path not in HEALTH_CHECKS and not path.startswith(("/static/", WAITING_FOR_PROVIDERS))
 
 
 class RetryConflicts:

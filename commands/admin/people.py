@@ -8,11 +8,12 @@ from datetime import timedelta
 from functools import partial
 from typing import Any
 
-from vocboard.app.accounts import addresses, administration, second_factor, service
+from vocboard.app.accounts import addresses, administration, identities, second_factor, service
 from vocboard.app.accounts.models import Role, Scope, User
 from vocboard.app.accounts.passwords import hashed
 from vocboard.app.accounts.people import new_user
 from vocboard.app.accounts.registration import normalised
+from vocboard.app.errors import NotFoundError
 from vocboard.app.participating.leaving import Naming, delete_account
 from vocboard.commands.admin.actions import Actions, Call, Outcome, Transaction, argument, in_transaction
 
@@ -133,6 +134,17 @@ def change_profile(at: Transaction) -> None:
     name = person.name if given.name is None else given.name
     affiliation = person.affiliation if given.affiliation is None else given.affiliation
     service.change_profile(at.session, user=person, name=name, affiliation=affiliation)
+
+
+@ACTIONS.changes("email", "issuer", mail=True)
+def unlink_identity(at: Transaction) -> None:
+    """End that an OpenID Connect provider signs in to an account; the user gets an email."""
+    own = identities.identities_of(at.session, at.person)
+    found = next((one for one in own if one.issuer == at.arguments.issuer), None)
+    if found is None:
+        known = ", ".join(one.issuer for one in own) or "no provider"
+        raise NotFoundError(f"The account of {at.person.email} is linked to {known}.")
+    identities.unlink(at.session, user=at.person, identity_id=str(found.id), settings=at.settings)
 
 
 @ACTIONS.changes("email", "new_email", mail=True)

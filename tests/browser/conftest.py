@@ -1,6 +1,7 @@
 """Fixtures: the gallery as a running site, and browsers signed in to it."""
 
 import contextlib
+import json
 import shutil
 import time
 from collections.abc import Callable, Iterator
@@ -19,6 +20,7 @@ from tests.support.services import make_tables
 from tests.support.site import Site, serving
 from tests.support.working import working
 from vocboard.app.accounts.models import Role
+from vocboard.app.accounts.openid import ORCID
 from vocboard.app.settings import Settings
 from vocboard.app.storage.ground_truth_inbox import PUBLIC_KEY_FILE
 
@@ -48,7 +50,8 @@ def exhibition(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Exhibition]
     """Give a running site with everything there is to see; tests only look at it."""
     directory = tmp_path_factory.mktemp("exhibition") / "data"
     shutil.copytree(made_once("exhibition", lambda made: furnish(made, methods=200)), directory)
-    settings = Settings(data_directory=directory)
+    provider = {"name": "orcid", "title": "ORCID", "issuer": ORCID, "client_id": "voc", "client_secret": "secret"}
+    settings = Settings(data_directory=directory, oidc_providers=json.dumps([provider]))
     settings.archives.mkdir(exist_ok=True)
     with serving(settings) as site:
         yield Exhibition(site, read_gallery(directory))

@@ -12,7 +12,8 @@ from tests.support.factories import make_challenge, make_organiser, make_user
 from tests.support.phases import complete, main_truth, phase_of
 from tests.support.scored import make_scored
 from vocboard.app.accounts import links
-from vocboard.app.accounts.models import LinkPurpose, User
+from vocboard.app.accounts.models import LinkedIdentity, LinkPurpose, User
+from vocboard.app.accounts.openid import ORCID
 from vocboard.app.challenges import phase_people
 from vocboard.app.challenges.models import Admission, Challenge, Detail, Freeze, GroundTruthVersion, TruthState
 from vocboard.app.challenges.organisers import invite
@@ -48,6 +49,7 @@ def add_states(session: Session, organiser: User, participant: User) -> dict[str
     invite(
         session, challenge=elsewhere, user=make_organiser(session), email=participant.email, site="https://voc.example"
     )
+    session.add(LinkedIdentity(user_id=participant.id, issuer=ORCID, subject="0000-0002-1825-0097"))
     waiting = make_user(session, name="Wanda Waiting", affiliation="Night School", approved=False)
     return {
         "person": str(participant.id),

@@ -24,7 +24,7 @@ from tests.support.scored import make_scored
 from tests.support.signing_in import sign_in
 from tests.support.trees import write_tree
 from vocboard.app.accounts import administration, service
-from vocboard.app.accounts.models import Scope, SecondFactor, User
+from vocboard.app.accounts.models import LinkedIdentity, Scope, SecondFactor, User
 from vocboard.app.audit.models import AuditEvent
 from vocboard.app.challenges.models import Admission, Challenge, ChallengePhase, Detail, ExtraQuota, Freeze
 from vocboard.app.challenges.service import PhaseState, get_organised, get_visible, phase_state, phases_of
@@ -224,6 +224,7 @@ CHANGES = {
     "retry-jobs": ["diagnosis", "error"],
     "delete-user": ["ada@lab.example", "--results", "without-name"],
     "remove-second-factor": ["ada@lab.example"],
+    "unlink-identity": ["ada@lab.example", "https://orcid.org"],
     "change-address": ["ada@lab.example", "ada@elsewhere.example"],
     "reset-password": ["ada@lab.example"],
     "create-token": ["ada@lab.example"],
@@ -354,6 +355,7 @@ def test_what_operators_change_is_logged_as_theirs(
         ada = administration.get_user(session, "ada@lab.example")
         session.add(SecondFactor(user_id=ada.id, sealed_key=b"", confirmed_at=now(), recovery_hashes=[]))
         _add_failures(session)
+        session.add(LinkedIdentity(user_id=ada.id, issuer="https://orcid.org", subject="0000-0002-1825-0097"))
     title = ["--edition", "VOC2007", "--title", "VOC"]
     assert admin("create-challenge", "ready", "--organiser", "olga@lab.example", *title) == 0
     by_olga = ["--organiser", "olga@lab.example"]

@@ -66,6 +66,11 @@ def test_only_the_proxy_and_the_mail_service_reach_the_internet(composed: Mappin
     assert outgoing == {"proxy", "mail"}
 
 
+def test_the_web_application_reaches_providers_of_sign_in_only_with_another_file() -> None:
+    added = yaml.safe_load((COMPOSE_FILE.parent / "deploy" / "providers.yml").read_text())
+    assert added == {"services": {"web": {"networks": ["providers"]}}, "networks": {"providers": None}}
+
+
 def test_the_proxy_reaches_the_web_application_and_nothing_else(composed: Mapping[str, Service]) -> None:
     neighbours = {
         network: {name for name, service in composed.items() if network in service.keys["networks"]}

@@ -89,14 +89,18 @@ class _Server(uvicorn.Server):
 
 
 @contextlib.contextmanager
-def serving(settings: Settings) -> Iterator[Site]:
-    """Run the web application until the block ends."""
+def serving(settings: Settings, port: int = 0) -> Iterator[Site]:
+    """Run the web application until the block ends.
+
+    Args:
+        port: 0 for a free one.
+    """
     application = create_app(settings)
     _share_routes(application)
     config = uvicorn.Config(
         application,
         host="127.0.0.1",
-        port=0,
+        port=port,
         log_level="warning",
         lifespan="on",
         ws="none",

@@ -21,6 +21,7 @@ FULL = (
     "tests/app/api/test_challenge_files.py",
     "tests/app/api/test_conformance.py",
     "tests/app/api/test_half_sent_uploads.py",
+    "tests/app/pages/test_providers.py",
     "tests/app/test_authorisation.py",  # every route, asked by everyone
     "tests/app/test_detail_levels.py",
     "tests/app/leaderboards/test_freezing_at_random.py",

@@ -1,0 +1,37 @@
+"""Tickets: what one request leaves to a later one, encrypted in a cookie or a link, and valid for a limited time."""
+
+import hashlib
+import json
+from datetime import timedelta
+from typing import Any
+
+from nacl.encoding import URLSafeBase64Encoder
+from nacl.exceptions import CryptoError
+from nacl.secret import SecretBox
+
+from vocboard.app.database import now
+
+
+class Tickets:
+    """Tickets for one purpose, which are no tickets for another.
+
+    Args:
+        server_key: `Settings.secret_key`.
+    """
+
+    def __init__(self, purpose: str, *, server_key: str) -> None:
+        key = hashlib.sha256(server_key.encode()).digest()
+        self._box = SecretBox(hashlib.blake2b(purpose.encode(), key=key, digest_size=32).digest())
+
+    def issue(self, content: dict[str, Any], lifetime: timedelta) -> str:
+        """Return the ticket for a content that JSON can express."""
+        dated = {**content, "until": (now() + lifetime).timestamp()}
+        return self._box.encrypt(json.dumps(dated).encode(), encoder=URLSafeBase64Encoder).decode()
+
+    def content(self, ticket: str) -> dict[str, Any]:
+        """Return the content of a ticket; empty if it is not ours, or old."""
+        try:
+            content: dict[str, Any] = json.loads(self._box.decrypt(ticket.encode(), encoder=URLSafeBase64Encoder))
+        except (CryptoError, ValueError):
+            return {}
+        return content if now().timestamp() < content["until"] else {}
