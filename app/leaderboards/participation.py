@@ -5,6 +5,7 @@ All of it is computed from what the leaderboards show, so it tells nothing else.
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from statistics import fmean
 
 from vocboard.app.challenges.models import OverallRank
 from vocboard.app.leaderboards.board import Board, BoardRow
@@ -38,10 +39,13 @@ class Overall:
     Attributes:
         value: the mean of its ranks, or the mean of its scores, each divided by the best of its leaderboard.
         rank: of the value as it is shown: equals share the best.
+        limits: the least and the greatest mean rank that the rank ranges of the leaderboards allow; None for a mean of
+            scores, and where a leaderboard has no rank range of the method.
     """
 
     value: float
     rank: int
+    limits: tuple[float, float] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,17 +117,23 @@ def overall(
 
 
 def _overall(boards: Sequence[Board], methods: Sequence[Participant], by: OverallRank) -> dict[int, Overall]:
-    values = {}
+    values, limits = {}, {}
     for number, method in enumerate(methods):
         rows = [board.rows[method.places[board.competition.key]] for board in boards if method.is_on(board)]
         if len(rows) == len(boards) and all(row.is_complete and row.rank is not None for row in rows):
             if by is OverallRank.MEAN_RANK:
-                values[number] = round(sum(row.rank or 0 for row in rows) / len(rows), RANK_DECIMALS)
+                values[number] = round(fmean(row.rank or 0 for row in rows), RANK_DECIMALS)
+                ranges = [row.statistics.ranks for row in rows if row.statistics and row.statistics.ranks]
+                if len(ranges) == len(rows):
+                    best, worst = (round(fmean(ends), RANK_DECIMALS) for ends in zip(*ranges, strict=True))
+                    limits[number] = best, worst
             else:
                 shares = [_share(board, row) for board, row in zip(boards, rows, strict=True)]
                 values[number] = -round(sum(shares) / len(shares), SHARE_DECIMALS)
     in_order = sorted(values.values())
-    return {number: Overall(abs(value), in_order.index(value) + 1) for number, value in values.items()}
+    return {
+        number: Overall(abs(value), in_order.index(value) + 1, limits.get(number)) for number, value in values.items()
+    }
 
 
 def _share(board: Board, row: BoardRow) -> float:

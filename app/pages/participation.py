@@ -110,6 +110,7 @@ def _tables(found: Sequence[Board], by: OverallRank, phase: str | None, number: 
             rows=rows,
             overall=list(ranked),
             by=by.value,
+            has_limits=any(one.limits for group in ranked.values() for one in group.values()),
             title_of=title_of,
             sets=sets,
             count=len(methods),

@@ -220,6 +220,7 @@ TABLE: Mapping[str, tuple[Rule, ...]] = {
         Scope.ORGANISE, json=BASELINE
     ),
     "DELETE /api/v1/challenges/{slug}/leaderboards/{competition}/reported/{reported_id}": of_reported(Scope.ORGANISE),
+    "GET /api/v1/challenges/{slug}/overall": of_challenges(EVERYONE, Scope.READ),
     "GET /api/v1/challenges/{slug}/phases": of_challenges(EVERYONE, Scope.READ),
     "POST /api/v1/challenges/{slug}/phases": of_challenges(
         ORGANISERS, Scope.ORGANISE, json={"key": "new", "title": "New"}

@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import replace
 from datetime import UTC, datetime
+from types import MappingProxyType
 from uuid import uuid4
 
 import pytest
@@ -12,6 +13,7 @@ from vocboard.app.leaderboards.board import Board
 from vocboard.app.leaderboards.entries import Entry
 from vocboard.app.leaderboards.participation import overall, participants
 from vocboard.app.leaderboards.ranked_rows import RankedRows
+from vocboard.app.leaderboards.statistics import MethodStatistics
 from vocboard.app.submissions.models import Declared
 from vocboard.evaluator.editions import Metric, load
 from vocboard.evaluator.rules import Training
@@ -20,7 +22,13 @@ from vocboard.evaluator.tasks.definitions import METRICS
 VOC2012 = load("VOC2012").competitions
 
 
-def board(key: str, means: Mapping[str, float | None], *, partial: str = "") -> Board:
+def board(
+    key: str,
+    means: Mapping[str, float | None],
+    *,
+    partial: str = "",
+    ranges: Mapping[str, tuple[int, int]] = MappingProxyType({}),
+) -> Board:
     entries = [
         Entry(
             submission_id=uuid4(),
@@ -34,10 +42,16 @@ def board(key: str, means: Mapping[str, float | None], *, partial: str = "") -> 
             is_complete=method != partial,
             classes={},
             others={},
+            result_id=uuid4(),
         )
         for method, mean in means.items()
     ]
-    rows = RankedRows(tuple(entries), VOC2012[key], (), decimals=2)
+    known = {
+        entry.result_id: MethodStatistics(None, {}, ranges[entry.method], False)
+        for entry in entries
+        if entry.result_id and entry.method in ranges
+    }
+    rows = RankedRows(tuple(entries), VOC2012[key], (), decimals=2, statistics=known)
     return Board("slug", "Title", "main", VOC2012[key], VOC2012[key].rules.metric, (), 2, rows)
 
 
@@ -76,6 +90,15 @@ def test_where_lower_is_better_the_best_is_divided_by_the_score(monkeypatch: pyt
 def test_equal_values_as_shown_share_a_rank() -> None:
     first, second = board("comp1", {"A": 0.5, "B": 0.4999}), board("comp3", {"A": 0.7, "B": 0.7})
     assert found(OverallRank.MEAN_SCORE, first, second) == {Training.TRAINVAL: {"A": (1.0, 1), "B": (1.0, 1)}}
+
+
+def test_the_rank_ranges_of_all_leaderboards_limit_a_mean_rank() -> None:
+    first = board("comp1", {"A": 0.8, "B": 0.7, "C": 0.1}, ranges={"A": (1, 2), "B": (1, 2), "C": (3, 3)})
+    second = board("comp3", {"A": 0.8, "B": 0.7, "C": 0.6}, ranges={"A": (1, 1), "B": (2, 3)})  # none of C
+    methods = participants([first, second])
+    for by, expected in ((OverallRank.MEAN_RANK, [(1.0, 1.5), (1.5, 2.5), None]), (OverallRank.MEAN_SCORE, [None] * 3)):
+        [ranked] = overall([first, second], methods, by).values()
+        assert [ranked[place].limits for place in sorted(ranked, key=lambda place: methods[place].method)] == expected
 
 
 def test_nothing_is_ranked_unless_organisers_say_so() -> None:

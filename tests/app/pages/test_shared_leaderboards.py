@@ -167,6 +167,14 @@ def test_two_test_sets_are_compared(embedded_site: Site) -> None:
     with embedded_site.client() as client:
         page = html.fromstring(client.get("/challenges/voc2005/leaderboards").text)
         board = client.get("/challenges/voc2005/leaderboards/comp1?metric=equal_error_rate").text
+        answer = client.get("/api/v1/challenges/voc2005/overall").json()
+    assert (answer["by"], answer["phase"], len(answer["groups"])) == ("mean_rank", "main", 1)
+    [group] = answer["groups"]
+    assert (group["training"], group["competitions"]) == ("trainval", ["comp1", "comp2"])
+    assert [(one["method"], one["rank"], one["value"], one["limits"]) for one in group["rows"]] == [
+        ("Method 0", 1, 1.5, None),
+        ("Method 1", 1, 1.5, None),
+    ]
     assert page.xpath("//h2/text()") == ["All leaderboards", "test1 against test2: Classification, trainval"]
     ranked = page.xpath("//table[contains(@class,'matrix')]/tbody/tr/td[1]")
     assert [cell.text_content() for cell in ranked] == ["1.50 #1", "1.50 #1", "– ", "– "]
