@@ -5,9 +5,9 @@ import uuid
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any
+from typing import Annotated, Any
 
-from fastapi import APIRouter, Request
+from fastapi import APIRouter, Query, Request
 from fastapi.concurrency import run_in_threadpool
 from sqlalchemy.orm import Session
 from starlette.responses import Response
@@ -112,8 +112,9 @@ async def challenge_page(
     settings: SettingsDep,
     identity: CurrentIdentity,
     slug: str,
+    viewed_as: Annotated[str, Query(alias="as")] = "",
 ) -> Response:
-    """What one challenge is about, with the leaders of its competitions."""
+    """What one challenge is about, with the leaders of its competitions; for organisers also as participants see it."""
     read, announcements = await run_in_threadpool(_read_overview, database, slug, identity.user)
     challenge, organises, own, imported, files = read
     at = now()
@@ -126,6 +127,9 @@ async def challenge_page(
         found = {each.board.competition.key: standings(each.board, own) for each in shown}
     except HiddenLeaderboardError as error:
         visible_from = error.visible_from
+    is_preview = organises and viewed_as == "participant"
+    if is_preview and not board_phase.is_leaderboard_visible(at):
+        found, visible_from = {}, board_phase.rules.leaderboard_from
     competitions = competitions_of(challenge, phase)
     known = {each.key for each in competitions}
     others = [each for each in competitions_of(challenge, board_phase) if each.key in found.keys() - known]
@@ -133,7 +137,7 @@ async def challenge_page(
         render,
         request,
         "challenge.html",
-        **shown_on_all_tabs(challenge, organises, imported, files, at),
+        **shown_on_all_tabs(challenge, organises, imported, files, at, is_preview=is_preview),
         announcements=announcements,
         metadata=metadata(challenge, files.cover, files.data, settings.public_url),
         site=settings.public_url,
@@ -177,14 +181,25 @@ def citation_page(request: Request, database: DatabaseDep, identity: CurrentIden
 
 
 def shown_on_all_tabs(
-    challenge: Challenge, organises: bool, imported: ImportedScores | None, files: ShownFiles, at: datetime
+    challenge: Challenge,
+    organises: bool,
+    imported: ImportedScores | None,
+    files: ShownFiles,
+    at: datetime,
+    *,
+    is_preview: bool = False,
 ) -> dict[str, Any]:
-    """Return what the head and the side of all of a challenge's pages show."""
+    """Return what the head and the side of all of a challenge's pages show.
+
+    Args:
+        is_preview: whether organisers look at the page as participants will see it.
+    """
     phase = challenges.current_phase(challenge, at)
     return {
         "challenge": challenge,
         "edition": challenges.edition_of(challenge),
-        "organises": organises,
+        "organises": organises and not is_preview,
+        "is_preview": is_preview,
         "imported": imported,
         "files": files,
         "phase": phase,

@@ -604,6 +604,7 @@ TABLE: Mapping[str, tuple[Rule, ...]] = {
     "GET /organise/{slug}/edit": of_challenges(ORGANISERS),
     "POST /organise/{slug}/edit": of_challenges(ORGANISERS),
     "POST /organise/{slug}/edition": of_challenges(ORGANISERS),
+    "POST /organise/{slug}/open": of_challenges(ORGANISERS, form={"visibility": "public"}),
     "POST /organise/{slug}/ground-truth": of_challenges(ORGANISERS),
     "POST /organise/{slug}/ground-truth/{number}/confirm": of_versions(),
     "POST /organise/{slug}/ground-truth/{number}/remove": of_versions(),

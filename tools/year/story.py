@@ -109,11 +109,12 @@ class Year:
         """Make it public with a deadline, and add a second phase."""
         page = self.page
         self._go(f"{SET_UP}/edit")
-        _date_field(page, "Closes").fill(_form_date(60))
-        _date_field(page, "Anonymous until").fill(_form_date(60))
-        page.get_by_role("radio", name=re.compile("^Public")).check()
-        page.get_by_role("button", name="Save changes").click()
-        expect(page.get_by_text("Changes saved.")).to_be_visible()
+        self._save("Closes", 60, "Save dates")
+        self._save("Anonymous until", 60, "Save leaderboards")
+        self._go(SET_UP)
+        page.locator("summary", has_text="Open challenge").click()
+        page.get_by_role("button", name="Open challenge").click()
+        expect(page.get_by_text("The challenge is open")).to_be_visible()
         expect(page.get_by_text("Before you open")).to_have_count(0)
         self._go(f"{SET_UP}/phases")
         page.get_by_role("link", name="Add phase").click()
@@ -134,6 +135,12 @@ class Year:
         self._go(f"{SET_UP}/phases")
         self.camera.take("phases", page, last=page.locator("ol.cards"))
 
+    def _save(self, label: str, days: float | None, button: str, *, said: str = "Changes saved.") -> None:
+        """Set a date, or empty it, and save its part of the set-up."""
+        _date_field(self.page, label).fill("" if days is None else _form_date(days))
+        self.page.get_by_role("button", name=button).click()
+        expect(self.page.get_by_text(said)).to_be_visible()
+
     def run_challenge(self) -> None:
         """Let people submit; extend the deadlines, with which other dates move, and give one of them extra quota."""
         for number, method in enumerate(ENTRANTS):
@@ -143,9 +150,7 @@ class Year:
             self._submit(copied(BY_NAME["Quayside"]), BY_NAME["Quayside"])
         page = self.page
         self._go(f"{SET_UP}/edit")
-        _date_field(page, "Closes").fill(_form_date(67))
-        page.get_by_role("button", name="Save changes").click()
-        expect(page.get_by_text("Changes saved. With the deadline")).to_be_visible()
+        self._save("Closes", 67, "Save dates", said="Changes saved. With the deadline")
         self._go(f"{SET_UP}/phases")
         page.get_by_role("link", name="Edit Final").click()
         _date_field(page, "Closes").fill(_form_date(97))
@@ -200,10 +205,8 @@ class Year:
         page = self.page
         self._go(f"{SET_UP}/edit")
         _date_field(page, "Opens").fill(_form_date(-1))
-        _date_field(page, "Closes").fill(_form_date(0))
-        _date_field(page, "Anonymous until").fill("")
-        page.get_by_role("button", name="Save changes").click()
-        expect(page.get_by_text("Changes saved.")).to_be_visible()
+        self._save("Closes", 0, "Save dates")
+        self._save("Anonymous until", None, "Save leaderboards")
         self._go(f"{BOARD}?phase=main")
         self.camera.take("final", page, last=page.get_by_role("table").first)
         self._go(f"{SET_UP}/log")

@@ -10,20 +10,22 @@ from fastapi import APIRouter, Depends, Form, Path
 from sqlalchemy.orm import Session
 from starlette.responses import Response
 
-from vocboard.app.announcements.queries import open_questions
 from vocboard.app.challenges import ground_truth as versions
 from vocboard.app.challenges import queries, samples
 from vocboard.app.challenges import service as challenges
 from vocboard.app.challenges.ground_truth import needs_confirmation
 from vocboard.app.challenges.models import MAIN_PHASE, Challenge, GroundTruthVersion, TruthState, Visibility
+from vocboard.app.challenges.rules import rules_of
 from vocboard.app.database import now
 from vocboard.app.errors import BusyError, ConflictError, ForbiddenError, InvalidInputError, NotFoundError, ServiceError
 from vocboard.app.intake.organisers import take_ground_truth
 from vocboard.app.leaderboards.models import OPEN
 from vocboard.app.organising import challenge_changes, phase_changes
 from vocboard.app.organising import submissions as overview
+from vocboard.app.organising.waiting import waiting
 from vocboard.app.pages import formats, wording
 from vocboard.app.pages.challenges import timeline
+from vocboard.app.pages.filters import chosen
 from vocboard.app.pages.forms import NO_ERRORS, FormErrors, UploadedEdition, go_to, token_verifier
 from vocboard.app.pages.organise.ground_truth import (
     changes_by_itself,
@@ -55,6 +57,21 @@ VersionNumber = Annotated[int, Path(ge=1, le=2**31 - 1)]
 def organised_challenge(organised: Organised, truth: str = MAIN_PHASE) -> Response:
     """One challenge: its set-up and its ground truth."""
     return challenge_page(organised, truth=truth)
+
+
+@router.post("/open", dependencies=[Depends(protect_form)])
+def open_challenge(organised: Organised, visibility: Annotated[str, Form()] = "") -> Response:
+    """Let everybody see a draft."""
+    try:
+        with organised.writing() as (session, challenge):
+            wanted = chosen(Visibility, visibility)
+            if wanted not in {Visibility.PUBLIC, Visibility.UNLISTED}:
+                raise InvalidInputError({"visibility": "Choose who can see it."})
+            rules = rules_of(challenge).model_copy(update={"visibility": wanted})
+            challenge_changes.update(session, challenge=challenge, user=organised.user, rules=rules)
+    except (ConflictError, InvalidInputError) as error:
+        return challenge_page(organised, refusal=error)
+    return go_to(f"/organise/{organised.slug}", done="opened")
 
 
 @router.post("/ground-truth")
@@ -166,7 +183,7 @@ def challenge_page(
         has_read_truth = queries.has_read_truth(session, challenge.id)
         to_do = _steps(session, challenge, listed_versions)
         numbers = overview.counts(session, challenge)
-        waiting = open_questions(session, [challenge.id])
+        waits = waiting(session, [challenge.id])[challenge.id]
         submitted_to = {
             each.id for each in challenges.phases_of(challenge) if submissions.is_submitted_to(session, each.id)
         }
@@ -216,7 +233,7 @@ def challenge_page(
         scored_with=list(current_versions(challenge, current, submitted_to)),
         state_of=partial(state_of, challenge=challenge),
         numbers=numbers,
-        open_questions=waiting.get(challenge.id, 0),
+        waiting=waits,
         tree_folders=_tree_folders(challenge),
         upload_limit=organised.settings.ground_truth_limit_bytes,
         truth_errors=truth_errors,
@@ -313,7 +330,7 @@ def _steps(session: Session, challenge: Challenge, versions: Sequence[GroundTrut
         )
     )
     text = "Only you can see it: it is a draft." if is_hidden else f"It is {challenge.visibility.value}."
-    found.append(Step("Open it", text, not is_hidden, "Change the visibility", f"{base}/edit#visibility"))
+    found.append(Step("Open it", text, not is_hidden, None, ""))
     return found
 
 

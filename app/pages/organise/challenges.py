@@ -6,9 +6,9 @@ from fastapi import APIRouter, Depends, Request
 from starlette.responses import Response
 
 from vocboard.app.accounts import registration
-from vocboard.app.announcements.queries import open_questions
 from vocboard.app.challenges import service as challenges
 from vocboard.app.challenges.organisers import invitations_of
+from vocboard.app.organising.waiting import waiting
 from vocboard.app.pages.challenges import listed
 from vocboard.app.pages.forms import go_to
 from vocboard.app.pages.rendering import render
@@ -28,7 +28,7 @@ def organised_challenges(request: Request, database: DatabaseDep, user: Organise
             request,
             "organise/challenges.html",
             challenges=listed(organised),
-            open_questions=open_questions(session, [one.id for one in organised if one.archived_at is None]),
+            waiting=waiting(session, [one.id for one in organised]),
             invitations=invitations_of(session, user),
             approves_registrations=registration.may_approve(session, user),
         )

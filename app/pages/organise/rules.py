@@ -1,5 +1,6 @@
 """The rules of challenges and phases: their forms, and the handlers that create, change and remove them."""
 
+from collections.abc import Mapping
 from dataclasses import replace
 from datetime import UTC, timedelta, tzinfo
 from itertools import zip_longest
@@ -100,6 +101,23 @@ TEXTS = (  # rules that are stored as they are typed
     "phase_title",
 )
 SECONDS_PER_DAY = 86_400
+# Which fields of the form of a challenge are saved together, by the names of templates/organise/form.html.
+SECTIONS: Mapping[str, tuple[str, ...]] = {
+    "what": ("title", "summary", "description"),
+    "which": ("competitions",),
+    "about": (
+        *("data_title", "data_url", "data_bytes", "data_sha256"),
+        *("organised_by", "website", "contact", "citation"),
+    ),
+    "when": ("opens_at", "closes_at"),
+    "how": (
+        *("quota_count", "quota_days", "shared_quota", "admission", "min_account_days", "detail", "ladder_percent"),
+        *("team_size", "teams_until", "decimals"),
+    ),
+    "boards": ("leaderboard_from", "anonymous_until", "freeze", "freezes_at", "statistics", "overall_rank"),
+    "phase": ("phase_title",),
+    "who": ("visibility",),
+}
 EMPTY_DATA_LINKS = 2  # rows of the form for further links
 MAX_SIZE_DIGITS = 15  # of a number of bytes
 TYPED_AS = {
@@ -252,6 +270,7 @@ class ChallengeForm(PhaseFields):
     statistics: str = OF_A_NEW_CHALLENGE["statistics"]
     overall_rank: str = OF_A_NEW_CHALLENGE["overall_rank"]
     zone: str = UTC_ZONE
+    section: str = ""  # which one is to be saved; all if it is empty
     preview: str = ""  # not empty if the description is to be shown, and nothing stored
 
     @property
@@ -265,6 +284,18 @@ class ChallengeForm(PhaseFields):
     def of(cls, challenge: Challenge) -> "ChallengeForm":
         """The form that says what a challenge's rules are now."""
         return cls(slug=challenge.slug, edition=challenge.edition, **_challenge_as_typed(rules_of(challenge)))
+
+    def within(self, challenge: Challenge) -> "ChallengeForm":
+        """The whole form of a challenge, where this is a section of it.
+
+        The time zone is that in which the section was typed, so all dates are said in it.
+        """
+        if self.section not in SECTIONS:
+            return self
+        rules = rules_of(challenge).model_copy(update={"anywhere_on_earth": self.zone == EARTH_ZONE})
+        typed = {name: getattr(self, name) for name in ("section", "preview", *SECTIONS[self.section])}
+        whole_form = ChallengeForm(slug=challenge.slug, edition=challenge.edition, **_challenge_as_typed(rules))
+        return whole_form.model_copy(update=typed)
 
     def rules(self) -> ChallengeRules:
         """What the fields mean.
@@ -365,15 +396,17 @@ def edit_page(organised: Organised) -> Response:
 def edit(organised: Organised, form: Annotated[ChallengeForm, Form()]) -> Response:
     """Change a challenge, or show the description as its page will."""
     if form.preview:
-        return _preview(organised.request, form, organised.load())
+        challenge = organised.load()
+        return _preview(organised.request, form.within(challenge), challenge)
     try:
-        rules = form.rules()
         with organised.writing() as (session, challenge):
+            form = form.within(challenge)
+            rules = form.rules()
             done = done_with(challenge, challenges.phase_named(challenge, MAIN_PHASE), rules) or "saved"
             challenge_changes.update(session, challenge=challenge, user=organised.user, rules=rules)
     except (ConflictError, InvalidInputError) as error:
         return _challenge_form(organised.request, form, organised.load(), FormErrors.of(error))
-    return go_to(f"/organise/{organised.slug}", done=done)
+    return go_to(f"/organise/{organised.slug}{'/edit' if form.section else ''}", done=done)
 
 
 @router.get("/{slug}/phases/new")

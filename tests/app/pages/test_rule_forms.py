@@ -10,13 +10,15 @@ from lxml import html
 
 from tests.support.browsing import from_here, send_form, signed_in, token_of
 from tests.support.factories import make_challenge, make_organiser
+from tests.support.scored import make_published
 from tests.support.site import Site
 from vocboard.app.challenges.models import Admission, Detail, Freeze, OverallRank, Visibility
 from vocboard.app.challenges.phases import phase_named
+from vocboard.app.challenges.queries import challenge_with_phases
 from vocboard.app.challenges.rules import ChallengeRules, DataLink, PhaseRules, rules_of
 from vocboard.app.database import now
 from vocboard.app.errors import InvalidInputError
-from vocboard.app.pages.organise.rules import ChallengeForm, done_with
+from vocboard.app.pages.organise.rules import SECTIONS, ChallengeForm, done_with
 
 START = datetime(2027, 1, 1, 12, tzinfo=UTC)
 NOT_DEFAULT: dict[str, Any] = {
@@ -70,6 +72,63 @@ def test_the_form_of_a_challenge_gives_its_rules_back(embedded_site: Site) -> No
         session.flush()
         before = rules_of(challenge)
         assert ChallengeForm.of(challenge).rules() == before
+
+
+def test_every_field_of_a_challenge_that_exists_is_in_one_section() -> None:
+    of_sections = [name for names in SECTIONS.values() for name in names]
+    not_changed = {"slug", "edition", "edition_text", "zone", "section", "preview"}
+    assert sorted(of_sections) == sorted(ChallengeForm.model_fields.keys() - not_changed)
+
+
+def test_a_section_is_saved_apart_and_leaves_the_others(embedded_site: Site) -> None:
+    with embedded_site.writing() as session:
+        organiser = make_organiser(session)
+        challenge = make_challenge(session, organiser=organiser)
+        for name, value in ChallengeRules(**NOT_DEFAULT).model_dump(exclude={"competitions"}).items():
+            of = challenge if hasattr(challenge, name) else challenge.main_phase
+            setattr(of, "title" if name == "phase_title" else name, value)
+        session.flush()
+        page, email, before = f"/organise/{challenge.slug}/edit", organiser.email, rules_of(challenge)
+        challenge_id = challenge.id
+    with signed_in(embedded_site, email) as client:
+        shown = html.fromstring(client.get(page).text)
+        for section, names in SECTIONS.items():
+            fields = shown.xpath(f'//form[.//input[@name="section" and @value="{section}"]]//@name')
+            if section != "phase":  # only where there are several
+                assert set(names) <= set(fields), section
+        # Typed while the dates were in UTC: all of them stay at the same instant.
+        answer = send_form(client, page, section="when", zone="utc", opens_at="2027-01-01T10:00", closes_at="")
+        assert answer.headers["location"] == f"{page}?done=saved"
+        wrong = send_form(client, page, section="how", zone="utc", quota_count="many", title="lost")
+        assert wrong.status_code == 422
+        assert html.fromstring(wrong.text).xpath('//input[@name="title"]/@value') == [before.title]
+    with embedded_site.writing() as session:
+        after = rules_of(challenge_with_phases(session, challenge_id))
+    changed = {"opens_at": START.replace(hour=10), "closes_at": None, "anywhere_on_earth": False}
+    assert after == before.model_copy(update=changed)
+
+
+def test_a_draft_is_opened_after_its_page_was_seen_as_participants_see_it(embedded_site: Site) -> None:
+    later = now() + timedelta(days=1)
+    with embedded_site.writing() as session:
+        organiser = make_organiser(session)
+        challenge = make_challenge(
+            session, organiser=organiser, visibility=Visibility.DRAFT, leaderboard_from=later, opens_at=None
+        )
+        make_published(session, challenge, organiser, "A method", 0.5)
+        page, slug, email = f"/challenges/{challenge.slug}", challenge.slug, organiser.email
+    with signed_in(embedded_site, email) as client:
+        own, preview = client.get(page).text, client.get(f"{page}?as=participant").text
+        assert ("A method" in own, "A method" in preview) == (True, False)
+        assert ("Organise<span" in own, "Organise<span" in preview) == (True, False)
+        assert ("Leaderboards are visible from" in own, "Leaderboards are visible from" in preview) == (False, True)
+        overview, address = f"/organise/{slug}", f"/organise/{slug}/open"
+        assert send_form(client, overview, address, visibility="draft").status_code == 422
+        assert send_form(client, overview, address, visibility="unlisted").headers["location"].endswith("done=opened")
+        assert "Open challenge" not in client.get(overview).text
+    with embedded_site.client() as visitor:
+        seen = visitor.get(f"{page}?as=participant")
+        assert (seen.status_code, "Preview:" in seen.text) == (200, False)
 
 
 def test_the_description_is_shown_before_anything_is_stored(embedded_site: Site) -> None:

@@ -63,9 +63,8 @@ def test_a_custom_edition_from_draft_to_open(
     visitor.goto("/challenges/roads")
     expect(visitor.get_by_role("heading", name="Not found")).to_be_visible()
     with organising.action("open", "/organise/roads"):
-        organising.link(re.compile("^Change the visibility"))
-        organising.tick(re.compile("Public"))
-        organising.button("Save changes")
+        organising.unfold("Open challenge")
+        organising.button("Open challenge")
         expect(page.locator(".page-head .state.open")).to_be_visible()
     visitor.goto("/challenges/roads")
     expect(visitor.get_by_role("link", name="Submit results")).to_be_visible()

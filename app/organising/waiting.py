@@ -1,0 +1,74 @@
+"""What waits for the organisers of challenges, and how much has been submitted to them."""
+
+import uuid
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass
+
+from sqlalchemy import func, select
+from sqlalchemy.orm import Session
+
+from vocboard.app.announcements.queries import open_questions
+from vocboard.app.challenges.ground_truth import needs_confirmation
+from vocboard.app.challenges.models import GroundTruthVersion, TruthState
+from vocboard.app.leaderboards.models import Rescore, RescoreState
+from vocboard.app.submissions.models import State, Submission
+
+
+@dataclass(slots=True)
+class Waiting:
+    """Numbers of one challenge.
+
+    Attributes:
+        people: who have submitted.
+        questions: without an answer.
+        failed: submissions that could not be evaluated, or that organisers marked as failed.
+        to_confirm: versions of the ground truth with warnings that nobody has confirmed.
+        rescores: ready to be applied or discarded.
+    """
+
+    submissions: int = 0
+    people: int = 0
+    questions: int = 0
+    failed: int = 0
+    to_confirm: int = 0
+    rescores: int = 0
+
+    @property
+    def is_any(self) -> bool:
+        """Whether something waits."""
+        return bool(self.questions or self.failed or self.to_confirm or self.rescores)
+
+
+def waiting(session: Session, challenge_ids: Collection[uuid.UUID]) -> Mapping[uuid.UUID, Waiting]:
+    """Return the numbers of these challenges."""
+    found = {one: Waiting() for one in challenge_ids}
+    submissions = (
+        select(
+            Submission.challenge_id,
+            func.count(),
+            func.count(Submission.user_id.distinct()),
+            func.count().filter(Submission.state == State.FAILED),
+        )
+        .where(Submission.challenge_id.in_(challenge_ids))
+        .group_by(Submission.challenge_id)
+    )
+    for challenge_id, count, people, failed in session.execute(submissions):
+        one = found[challenge_id]
+        one.submissions, one.people, one.failed = count, people, failed
+    for challenge_id, questions in open_questions(session, challenge_ids).items():
+        found[challenge_id].questions = questions
+    versions = select(GroundTruthVersion).where(
+        GroundTruthVersion.challenge_id.in_(challenge_ids),
+        GroundTruthVersion.state == TruthState.READY,
+        GroundTruthVersion.confirmed_at.is_(None),
+    )
+    for version in session.scalars(versions):
+        found[version.challenge_id].to_confirm += needs_confirmation(version)
+    ready = select(Rescore.challenge_id).where(
+        Rescore.challenge_id.in_(challenge_ids),
+        Rescore.state == RescoreState.READY,
+        Rescore.apply_requested_at.is_(None),
+    )
+    for challenge_id in session.scalars(ready):
+        found[challenge_id].rescores += 1
+    return found
