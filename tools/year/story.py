@@ -137,6 +137,8 @@ class Year:
 
     def _save(self, label: str, days: float | None, button: str, *, said: str = "Changes saved.") -> None:
         """Set a date, or empty it, and save its part of the set-up."""
+        part = self.page.locator("form").filter(has=self.page.get_by_role("button", name=button, include_hidden=True))
+        part.locator("summary").click()
         _date_field(self.page, label).fill("" if days is None else _form_date(days))
         self.page.get_by_role("button", name=button).click()
         expect(self.page.get_by_text(said)).to_be_visible()
@@ -204,7 +206,7 @@ class Year:
         """Close it, which reveals the names; look at the log, export and archive."""
         page = self.page
         self._go(f"{SET_UP}/edit")
-        _date_field(page, "Opens").fill(_form_date(-1))
+        self._save("Opens", -1, "Save dates")
         self._save("Closes", 0, "Save dates")
         self._save("Anonymous until", None, "Save leaderboards")
         self._go(f"{BOARD}?phase=main")

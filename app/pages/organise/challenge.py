@@ -35,6 +35,7 @@ from vocboard.app.pages.organise.ground_truth import (
     truth_tables,
     what_is_missing,
 )
+from vocboard.app.pages.organise.rules import VISIBILITIES
 from vocboard.app.pages.rendering import render
 from vocboard.app.pages.reports import stored
 from vocboard.app.rescores import queries as rescores
@@ -65,7 +66,7 @@ def open_challenge(organised: Organised, visibility: Annotated[str, Form()] = ""
     try:
         with organised.writing() as (session, challenge):
             wanted = chosen(Visibility, visibility)
-            if wanted not in {Visibility.PUBLIC, Visibility.UNLISTED}:
+            if wanted in {None, Visibility.DRAFT}:
                 raise InvalidInputError({"visibility": "Choose who can see it."})
             rules = rules_of(challenge).model_copy(update={"visibility": wanted})
             challenge_changes.update(session, challenge=challenge, user=organised.user, rules=rules)
@@ -208,6 +209,7 @@ def challenge_page(
         timeline=timeline(challenge, at),
         steps=to_do,
         steps_left=_progress(to_do),
+        openings=[each for each in reversed(VISIBILITIES) if each[0] != Visibility.DRAFT],
         at=at,
         versions=listed_versions,
         warnings={item.id: stored(item.warnings) for item in listed_versions if item.warnings},

@@ -111,8 +111,8 @@ SECTIONS: Mapping[str, tuple[str, ...]] = {
     ),
     "when": ("opens_at", "closes_at"),
     "how": (
-        *("quota_count", "quota_days", "shared_quota", "admission", "min_account_days", "detail", "ladder_percent"),
-        *("team_size", "teams_until", "decimals"),
+        *("quota_count", "quota_days", "shared_quota", "admission", "admission_domains", "min_account_days"),
+        *("detail", "ladder_percent", "team_size", "teams_until", "decimals"),
     ),
     "boards": ("leaderboard_from", "anonymous_until", "freeze", "freezes_at", "statistics", "overall_rank"),
     "phase": ("phase_title",),

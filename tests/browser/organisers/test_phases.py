@@ -45,6 +45,7 @@ def test_a_closed_challenge_is_extended(organising: Organising, year: Year, visi
     challenge = challenge_of(year, title="To be extended", closes_at=now() - DAY / 24)
     with organising.action("extend", f"/organise/{challenge.slug}"):
         organising.link("Edit")
+        organising.unfold("Dates")
         organising.fill("Closes optional", typed(now() + 7 * DAY))
         organising.button("Save dates")
         organising.tab("Overview")
@@ -76,6 +77,7 @@ def test_a_leaderboard_is_hidden_until_a_date(organising: Organising, year: Year
     expect(visitor.get_by_role("row", name=re.compile("Early method"))).to_be_visible()
     with organising.action("hide the leaderboard", f"/organise/{challenge.slug}"):
         organising.link("Edit")
+        organising.unfold("Leaderboards")
         organising.fill("Visible from optional", typed(now() + DAY))
         organising.button("Save leaderboards")
         organising.tab("Overview")
@@ -90,6 +92,7 @@ def test_a_leaderboard_is_frozen_on_a_date(organising: Organising, year: Year, v
     add_result(year, challenge, "Early method", 0.5)
     with organising.action("freeze", f"/organise/{challenge.slug}"):
         organising.link("Edit")
+        organising.unfold("Leaderboards")
         organising.fill("Freeze on optional", typed(now()))
         expect(organising.page.get_by_label("On a date")).to_be_checked()
         organising.button("Save leaderboards")
@@ -109,6 +112,7 @@ def test_a_leaderboard_is_anonymous_until_a_date(organising: Organising, year: Y
     add_result(year, challenge, "Named method", 0.5)
     with organising.action("anonymise", f"/organise/{challenge.slug}"):
         organising.link("Edit")
+        organising.unfold("Leaderboards")
         organising.fill("Anonymous until optional", typed(now() + DAY))
         organising.button("Save leaderboards")
         organising.tab("Overview")
