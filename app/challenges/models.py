@@ -118,6 +118,7 @@ class Challenge(Base):
     summary: Mapped[str] = mapped_column(String(200))  # one line
     description: Mapped[str] = mapped_column(Text)  # Markdown
     website: Mapped[str] = mapped_column(String(500))
+    licence: Mapped[str] = mapped_column(String(500))  # of the data: an SPDX name or an address
     contact: Mapped[str] = mapped_column(String(500))  # email address or URL
     organised_by: Mapped[str] = mapped_column(Text)  # names to show, one a line; who may organise: `ChallengeOrganiser`
     citation: Mapped[str] = mapped_column(Text)  # BibTeX or text

@@ -33,6 +33,7 @@ DATES = ("opens_at", "closes_at", "leaderboard_from", "freezes_at", "anonymous_u
 MAX_PHASE_TITLE_LENGTH = 100
 MAX_DOMAINS = 50
 MIN_STEP, MAX_STEP = 0.001, 0.2  # of the Ladder mechanism, fractions
+_SPDX = re.compile("[A-Za-z0-9][A-Za-z0-9.+-]{0,59}")
 _SHA256 = re.compile("[0-9a-f]{64}")
 MAX_TEAM_SIZE = 50
 MAX_DECIMALS = 6  # more would only help to reconstruct the ground truth from scores
@@ -153,6 +154,7 @@ class ChallengeRules(PhaseRules):
         website: address of the challenge's own site.
         contact: email address or URL for questions of participants.
         organised_by: names that the page shows, one a line. Who may organise the challenge is not a rule.
+        licence: of the data, an SPDX name such as `CC-BY-4.0`, or the address of a text.
         citation: what to cite, in BibTeX or as text.
         data_links: where the data can be downloaded.
         decimals: places to which scores (fractions) are rounded wherever they are shown.
@@ -171,6 +173,9 @@ class ChallengeRules(PhaseRules):
     contact: str = Field(default="", description="Email address or URL for questions.")
     organised_by: str = Field(
         default="", description="Who organises the challenge, as its page shows it: one person or institution a line."
+    )
+    licence: str = Field(
+        default="", description="Licence of the data: an SPDX name such as `CC-BY-4.0`, or the address of its text."
     )
     citation: str = Field(default="", description="What to cite: BibTeX or text.")
     data_links: tuple[DataLink, ...] = Field(default=(), description="Where the data can be downloaded.")
@@ -240,6 +245,7 @@ def check_rules(checks: FieldChecks, rules: ChallengeRules, edition: Edition | N
         "description": checks.text("description", rules.description, max_length=MAX_DESCRIPTION_LENGTH),
         "website": checked_link(checks, "website", rules.website),
         "contact": _checked_contact(checks, rules.contact),
+        "licence": _checked_licence(checks, rules.licence),
         "organised_by": checks.text("organised_by", rules.organised_by, max_length=MAX_ORGANISED_BY_LENGTH),
         "citation": checks.text("citation", rules.citation, max_length=MAX_CITATION_LENGTH),
         "data_links": _checked_data_links(checks, rules.data_links),
@@ -254,6 +260,22 @@ def _checked_contact(checks: FieldChecks, contact: str) -> str:
     if contact and not is_address(contact) and normalised_email(contact) is None:
         checks.fail("contact", "Give an email address, or a whole address that begins with https:// or http://.")
     return contact
+
+
+def _checked_licence(checks: FieldChecks, licence: str) -> str:
+    licence = checks.line("licence", licence, max_length=MAX_LINK_LENGTH)
+    if licence and not (_SPDX.fullmatch(licence) or is_address(licence)):
+        checks.fail("licence", "Give an SPDX name, such as CC-BY-4.0, or a whole address that begins with https://.")
+    return licence
+
+
+def licence_address(licence: str) -> str:
+    """Return where the text of a licence is.
+
+    >>> licence_address("CC-BY-4.0"), licence_address("https://lab.example/terms")
+    ('https://spdx.org/licenses/CC-BY-4.0', 'https://lab.example/terms')
+    """
+    return f"https://spdx.org/licenses/{licence}" if _SPDX.fullmatch(licence) else licence
 
 
 def _checked_data_links(checks: FieldChecks, links: Sequence[DataLink]) -> tuple[DataLink, ...]:

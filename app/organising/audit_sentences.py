@@ -19,6 +19,7 @@ _RULES = {
     "website": "website",
     "contact": "contact",
     "organised_by": "names of the organisers",
+    "licence": "licence of the data",
     "citation": "citation",
     "data_links": "links to the data",
     "edition": "edition",

@@ -43,6 +43,7 @@ CHANGEABLE_FOR_EVER = frozenset(
         "website",
         "contact",
         "organised_by",
+        "licence",
         "citation",
         "data_links",
         "visibility",

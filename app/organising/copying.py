@@ -6,12 +6,16 @@ from sqlalchemy.orm import Session
 
 from vocboard.app.accounts.models import User
 from vocboard.app.audit import service as audit
-from vocboard.app.challenges.models import Challenge, Detail, Freeze, Visibility
+from vocboard.app.challenges.files import files_of
+from vocboard.app.challenges.models import Challenge, ChallengeFile, Detail, FileKind, Freeze, Visibility
 from vocboard.app.challenges.phases import phases_of
 from vocboard.app.challenges.rules import DATES, PhaseRules
 from vocboard.app.challenges.service import rules_of
 from vocboard.app.organising.challenge_changes import create
 from vocboard.app.organising.phase_changes import add_phase
+from vocboard.app.submissions.pruning import lock_archive
+
+_OF_FILE = ("kind", "audience", "name", "title", "byte_count", "sha256", "media_type")
 
 Rules = TypeVar("Rules", bound=PhaseRules)
 
@@ -19,9 +23,9 @@ Rules = TypeVar("Rules", bound=PhaseRules)
 def copy(session: Session, *, challenge: Challenge, user: User, slug: str, title: str = "") -> Challenge:
     """Create a draft with the edition, the rules and the phases of a challenge that `get_organised` gave.
 
-    It has no dates, people, submissions or ground truth. Scores of hidden ground truth would be exact at the detail
-    level `everything`, which organisers choose at the end: the copy has `curves` instead, except in phases with ground
-    truth of their own.
+    It has the cover, the logos and the downloads, but no dates, people, submissions or ground truth. Scores of hidden
+    ground truth would be exact at the detail level `everything`, which organisers choose at the end: the copy has
+    `curves` instead, except in phases with ground truth of their own.
 
     Args:
         slug: of the new challenge.
@@ -55,6 +59,9 @@ def copy(session: Session, *, challenge: Challenge, user: User, slug: str, title
             image_set=phase.image_set,
             has_own_truth=phase.has_own_truth,
         )
+    for file in files_of(session, challenge.id, FileKind.COVER, FileKind.LOGO, FileKind.DATA):
+        lock_archive(session, file.sha256)  # while it is added, so that it is not removed with the earlier one
+        session.add(ChallengeFile(challenge_id=new.id, **{name: getattr(file, name) for name in _OF_FILE}))
     audit.record(session, actor=user, action="challenge.copy", subject=new, details={"slug": challenge.slug})
     return new
 

@@ -7,6 +7,7 @@ from datetime import UTC, datetime, timedelta, timezone, tzinfo
 from markupsafe import Markup, escape
 
 from vocboard.app.accounts.removal import DELETED_DOMAIN
+from vocboard.app.challenges.rules import licence_address
 from vocboard.app.leaderboards.reported import exact_percent
 from vocboard.app.transfer.importing_people import NOBODYS_DOMAIN
 
@@ -308,5 +309,5 @@ FILTERS = (
         range_of_ranks,
     ),
     *(instant, deadline, day, date_field, duration, time_left, time_until),
-    *(real_address, file_size, file_path, with_code, paragraphs, browser_name),
+    *(licence_address, real_address, file_size, file_path, with_code, paragraphs, browser_name),
 )  # of templates, by their names

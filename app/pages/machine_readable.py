@@ -19,6 +19,7 @@ from vocboard.app.challenges import files
 from vocboard.app.challenges import service as challenges
 from vocboard.app.challenges.models import MAIN_PHASE, Audience, Challenge, ChallengeFile, FileKind
 from vocboard.app.challenges.phases import leaderboard_phase, phase_named, phases_of
+from vocboard.app.challenges.rules import licence_address
 from vocboard.app.database import Database, now
 from vocboard.app.errors import NotFoundError
 from vocboard.app.leaderboards.citations import Author, Citation, HubResult, eval_results
@@ -62,6 +63,7 @@ def metadata(challenge: Challenge, cover: ChallengeFile | None, data: Sequence[C
         "description": challenge.summary,
         "url": _address(challenge, site),
         "sameAs": challenge.website,
+        "license": licence_address(challenge.licence),
         "citation": challenge.citation,
         "image": f"{site}{address_of_file(challenge, cover)}" if cover is not None else "",
         "creator": list(map(_creator, Author.of(challenge.organised_by, ""))) if challenge.organised_by.strip() else [],
@@ -73,8 +75,8 @@ def metadata(challenge: Challenge, cover: ChallengeFile | None, data: Sequence[C
 def croissant(challenge: Challenge, data: Sequence[ChallengeFile], site: str) -> dict[str, Any]:
     """Return the description of a challenge's data as Croissant JSON-LD.
 
-    The licence is the page of the challenge, where organisers say what the data may be used for: the server does not
-    know it. Links without a SHA-256 are left out, because they may lead to pages.
+    Without a licence, it is the page of the challenge, where organisers say what the data may be used for. Links
+    without a SHA-256 are left out, because they may lead to pages.
 
     Args:
         data: as `metadata`.
@@ -86,7 +88,7 @@ def croissant(challenge: Challenge, data: Sequence[ChallengeFile], site: str) ->
         "name": challenge.title,
         "description": challenge.summary or challenge.title,
         "url": _address(challenge, site),
-        "license": _address(challenge, site),
+        "license": licence_address(challenge.licence) or _address(challenge, site),
         "creator": list(map(_creator, Author.of(challenge.organised_by, challenge.title))),
         "datePublished": _published(challenge).isoformat(),
         "sameAs": challenge.website,

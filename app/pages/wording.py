@@ -199,6 +199,7 @@ FIELD_LABELS = {
     "ladder_percent": "Ladder mechanism",
     "ladder_step": "Ladder mechanism",
     "phase_title": "Name of the main phase",
+    "licence": "Licence of the data",
     "data_links": "Links to the data",
     "image_set": "Image set",
     "until": "Until",

@@ -41,7 +41,7 @@ from vocboard.evaluator.problems import Severity
 FORMAT = 8  # raised when an archive of this version could not be imported by earlier ones
 # In format 2, challenges had one version of their edition; before 4, phases had neither a minimum age of accounts nor a
 # shared quota; before 5, each declaration was a field; before 6, challenges had a title and a description alone;
-# before 7, everybody took part alone; before 8, no domain was admitted and no challenge was private.
+# before 7, everybody took part alone; before 8, no domain was admitted, none was private or had a licence.
 READABLE = (2, 3, 4, 5, 6, 7, FORMAT)
 MAX_EDITIONS = 1000
 HEADER = "challenge.json"

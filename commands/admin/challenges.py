@@ -170,6 +170,7 @@ PHASE_RULES = (  # each under its name in `PhaseRules`, which has the defaults
     rule("--website", metavar="URL"),
     rule("--contact", metavar="EMAIL_OR_URL"),
     rule("--organised-by", metavar="NAMES", help="names that its page shows, one a line"),
+    rule("--licence", metavar="NAME_OR_URL", help="of the data: an SPDX name such as CC-BY-4.0, or an address"),
     rule("--citation", metavar="TEXT", help="what to cite, in BibTeX or as text"),
     rule(
         "--data-link",

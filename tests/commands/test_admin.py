@@ -185,7 +185,7 @@ def test_a_challenge_takes_the_rules_of_phases(embedded: Database, capsys: pytes
 def test_a_challenge_gets_what_its_page_says(embedded: Database, capsys: pytest.CaptureFixture[str]) -> None:
     make("ada@lab.example", "organiser", capsys)
     new = ["create-challenge", "cars", "--organiser", "ada@lab.example", "--title", "Cars", "--edition", "VOC2012"]
-    texts = {name: PAGE[name] for name in ("summary", "description", "website", "contact", "citation")}
+    texts = {name: PAGE[name] for name in ("summary", "description", "website", "contact", "licence", "citation")}
     options = [part for name, value in texts.items() for part in (f"--{name}", value)]
     links = [part for link in PAGE["data_links"] for part in ("--data-link", json.dumps(link))]
     assert admin(*new, *options, *links, "--organised-by", PAGE["organised_by"]) == 0

@@ -8,6 +8,7 @@ PAGE: dict[str, Any] = {
     "website": "https://ships.example/challenge",
     "contact": "ask@ships.example",
     "organised_by": "Ada Almeida, Harbour Lab\nCoast Guard",
+    "licence": "https://ships.example/terms",
     "citation": "@misc{ships,\n  title = {Ships}\n}",
     "data_links": [
         {"title": "Images", "url": "https://ships.example/i.tar", "bytes": 3_221_225_472, "sha256": "0a" * 32},

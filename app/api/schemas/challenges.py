@@ -144,6 +144,7 @@ class ChallengeDetails(ChallengeSummary):
 
     description: str = Field(description="Markdown; HTML in it is text.")
     website: str
+    licence: str = Field(description="Licence of the data: an SPDX name, an address, or empty.")
     contact: str = Field(description="Email address or URL for questions; may be empty.")
     organised_by: str = Field(description="Who organises the challenge: one person or institution a line.")
     citation: str = Field(description="What to cite: BibTeX or text.")

@@ -97,6 +97,7 @@ TEXTS = (  # rules that are stored as they are typed
     "website",
     "contact",
     "organised_by",
+    "licence",
     "citation",
     "phase_title",
 )
@@ -107,7 +108,7 @@ SECTIONS: Mapping[str, tuple[str, ...]] = {
     "which": ("competitions",),
     "about": (
         *("data_title", "data_url", "data_bytes", "data_sha256"),
-        *("organised_by", "website", "contact", "citation"),
+        *("organised_by", "website", "contact", "licence", "citation"),
     ),
     "when": ("opens_at", "closes_at"),
     "how": (
@@ -255,6 +256,7 @@ class ChallengeForm(PhaseFields):
     website: str = ""
     contact: str = ""
     organised_by: str = ""
+    licence: str = ""
     citation: str = ""
     data_title: list[str] = []  # these four are columns of one table
     data_url: list[str] = []

@@ -58,6 +58,8 @@ def test_only_what_is_given_changes(organiser: httpx.Client) -> None:
         ({"contact": "<ada@lab.example>"}, "contact"),
         ({"citation": "x" * 5001}, "citation"),
         ({"organised_by": "\u202e"}, "organised_by"),
+        ({"licence": "CC BY 4.0"}, "licence"),
+        ({"licence": "javascript:alert(1)"}, "licence"),
         ({"data_links": [LINK | {"title": ""}]}, "data_links"),
         ({"data_links": [LINK | {"url": ""}]}, "data_links"),
         ({"data_links": [LINK, LINK | {"url": "data:text/html,x"}]}, "data_links"),

@@ -1,14 +1,16 @@
 """Moderation over HTTP: by no route can a disqualified method be published; exports and imports as files."""
 
+import uuid
+
 import httpx
 import pytest
-from sqlalchemy import update
+from sqlalchemy import select, update
 
 from tests.support.browsing import send_form, signed_in
 from tests.support.factories import make_challenge, make_organiser, make_token, make_user
 from tests.support.scored import make_scored
 from tests.support.site import Site
-from vocboard.app.challenges.models import ChallengePhase, Detail
+from vocboard.app.challenges.models import Audience, Challenge, ChallengeFile, ChallengePhase, Detail, FileKind
 from vocboard.app.submissions.models import Submission
 from vocboard.client.client import Client
 from vocboard.client.errors import ClientError
@@ -137,6 +139,11 @@ def test_the_page_of_an_archived_challenge_is_its_final_results(case: Case) -> N
     assert "vocboard validate" not in page
 
 
+def a_file(challenge_id: uuid.UUID, kind: FileKind) -> ChallengeFile:
+    given = {"audience": Audience.PUBLIC, "title": "", "byte_count": 9, "sha256": "a" * 64, "media_type": "image/webp"}
+    return ChallengeFile(challenge_id=challenge_id, kind=kind, name=f"{kind}.webp", **given)
+
+
 def test_a_challenge_is_copied_for_the_next_year(case: Case) -> None:
     path = f"{API}/challenges/spring"
     with case.site.client(case.olga) as client:
@@ -153,6 +160,8 @@ def test_a_challenge_is_copied_for_the_next_year(case: Case) -> None:
             assert added.status_code == 201, added.text
         with case.site.writing() as session:  # which operators do at the end
             session.execute(update(ChallengePhase).where(ChallengePhase.key == "main").values(detail=Detail.EVERYTHING))
+            challenge_id = session.scalars(select(Challenge.id).where(Challenge.slug == "spring")).one()
+            session.add_all(a_file(challenge_id, kind) for kind in FileKind)
         copied = client.post(f"{path}/copy", json={"slug": "spring-2", "title": "Spring 2"})
         assert copied.status_code == 201, copied.text
         assert copied.headers["location"] == f"{API}/challenges/spring-2"
@@ -165,6 +174,8 @@ def test_a_challenge_is_copied_for_the_next_year(case: Case) -> None:
         assert after["phases"][0]["quota"]["count"] == 3
         assert {one["freezes_at"] for one in after["phases"]} == {None}
         assert client.get(f"{API}/challenges/spring-2/leaderboards/comp1").json()["rows"] == []
+        files = client.get(f"{API}/challenges/spring-2/files").json()["items"]
+        assert {one["kind"] for one in files} == {"cover", "logo", "data"}
     with case.site.client(case.ada) as other:
         assert other.post(f"{path}/copy", json={"slug": "mine"}).status_code == 403
 

@@ -32,6 +32,7 @@ RULES = ChallengeRules(
     website="https://challenge.example",
     contact="ask@challenge.example",
     organised_by="Ada, Lab A\nLab B",
+    licence="CC-BY-4.0",
     citation="@misc{challenge}",
     data_links=(
         DataLink(title="Images", url="https://data.example/images.tar", bytes=450_000_000_000, sha256="0" * 64),

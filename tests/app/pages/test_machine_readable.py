@@ -66,7 +66,13 @@ def scene(embedded_site: Site) -> Iterator[Scene]:
             links = [{"title": text[:100], "url": f"https://data.example/{slug}.zip?a='", "sha256": SHA256, "bytes": 7}]
             links.append({"title": "A page", "url": "https://data.example/"})
             organised_by = f"{text}\nF. Brandt, {text}"
-            given = {"title": text[:100], "summary": text[:200], "organised_by": organised_by, "citation": text}
+            given = {
+                "title": text[:100],
+                "summary": text[:200],
+                "organised_by": organised_by,
+                "citation": text,
+                "licence": "CC-BY-4.0",
+            }
             challenge = make_challenge(session, organiser=organiser, slug=slug, data_links=links, **given)
             session.add_all(_file(challenge.id, text, audience) for audience in Audience)
             published = make_scored(session, challenge, owner, text[:100], score=0.123456, published_at=now())
@@ -93,6 +99,7 @@ def test_croissant_has_what_the_standard_requires_and_no_file_that_is_not_public
     for slug, text in scene.texts.items():
         found = json.loads(scene.get(f"/challenges/{slug}/croissant.json"))
         assert found.keys() >= REQUIRED
+        assert found["license"] == "https://spdx.org/licenses/CC-BY-4.0"
         assert (found["@type"], found["conformsTo"]) == ("sc:Dataset", "http://mlcommons.org/croissant/1.1")
         assert found["name"] == " ".join(text[:100].split())
         assert re.fullmatch(r"\d{4}-\d\d-\d\d", found["datePublished"])

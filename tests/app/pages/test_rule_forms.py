@@ -28,6 +28,7 @@ NOT_DEFAULT: dict[str, Any] = {
     "website": "https://challenge.example",
     "contact": "ask@challenge.example",
     "organised_by": "Ada, Lab A\nLab B",
+    "licence": "CC-BY-4.0",
     "citation": "@misc{challenge}",
     "data_links": (DataLink(title="Images", url="https://data.example/images.tar", bytes=12, sha256="0" * 64),),
     "visibility": Visibility.UNLISTED,

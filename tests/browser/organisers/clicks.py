@@ -64,7 +64,7 @@ class Organising:
 
     def unfold(self, name: str) -> None:
         """Open what is folded."""
-        self._click(self.page.locator("summary").filter(has_text=re.compile(f"^{re.escape(name)}$")), name)
+        self._click(self.page.locator("summary").filter(has_text=re.compile(rf"^{re.escape(name)}(\s|$)")), name)
 
     def tick(self, label: str | re.Pattern[str]) -> None:
         """Tick a box or choose a radio button."""
