@@ -1,14 +1,14 @@
 """Licence of a challenge's data.
 
-Revision: 2026_11_28_0435_licence
-Follows: 2026_11_28_0420_undelivered_mail
+Revision: 2026_11_28_0458_licence
+Follows: 2026_11_28_0450_identities
 """
 
 import sqlalchemy as sa
 from alembic import op
 
-revision = "2026_11_28_0435_licence"
-down_revision = "2026_11_28_0420_undelivered_mail"
+revision = "2026_11_28_0458_licence"
+down_revision = "2026_11_28_0450_identities"
 branch_labels = None
 depends_on = None
 
