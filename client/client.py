@@ -9,7 +9,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Self, Unpack
 
-from vocboard.client import credentials, submitting
+from vocboard.client import credentials, submitting, teams
 from vocboard.client.answers import (
     Challenge,
     Person,
@@ -27,11 +27,20 @@ from vocboard.client.connection import Connection, FieldValue
 from vocboard.client.editing import Changes, changes_body
 from vocboard.client.errors import ClientError
 from vocboard.client.following import follow
+from vocboard.client.messages import (
+    Announcement,
+    Notification,
+    Question,
+    announcement,
+    notification,
+    question,
+)
 from vocboard.client.paging import items
 from vocboard.client.paths import path, phase_parameter
 from vocboard.client.publishing import publish_body
 from vocboard.client.resumable import UploadListener
 from vocboard.client.scores import Board, CompetitionScores, board
+from vocboard.client.teams import Team, team
 from vocboard.evaluator import editions
 from vocboard.evaluator.editions import Edition
 from vocboard.evaluator.image_sets import ImageSets
@@ -298,6 +307,106 @@ class Client:
         """Create a URL that shows the result without names. An earlier URL stops working."""
         answer = self._connection.post(path("submissions", submission, "anonymous-link"))
         return understood(lambda content: str(content["url"]), answer)
+
+    def team(self, challenge: str) -> Team:
+        """Return the user's team in a challenge. Who has neither submitted nor joined a team has none."""
+        return understood(team, teams.own(self._connection, challenge))
+
+    def found_team(self, challenge: str, name: str) -> Team:
+        """Found a team. The user's methods and submissions in the challenge become the team's."""
+        return understood(team, teams.found(self._connection, challenge, name))
+
+    def invite(self, challenge: str, email: str = "") -> str:
+        """Invite somebody to the user's team, and return the link with which one person can join, once.
+
+        Args:
+            challenge: its short name.
+            email: where the server sends the link. Default: nowhere; pass it on.
+        """
+        return understood(lambda content: str(content["link"]), teams.invite(self._connection, challenge, email))
+
+    def accept_invitation(self, link: str, *, bring_team: bool = False) -> Team:
+        """Join a team with the link of an invitation.
+
+        Args:
+            link: the whole link, or its last part.
+            bring_team: whether all members, methods and submissions of the user's own team come along.
+        """
+        return understood(team, teams.accept(self._connection, link, bring_team=bring_team))
+
+    def leave_team(self, challenge: str) -> None:
+        """Leave the user's team in a challenge. What it has submitted stays with it."""
+        teams.remove(self._connection, challenge, None)
+
+    def remove_member(self, challenge: str, member: str) -> None:
+        """Remove a member, by name or id, from a team that the user owns."""
+        teams.remove(self._connection, challenge, member)
+
+    def make_owner(self, challenge: str, member: str) -> Team:
+        """Make a member, by name or id, an owner of the team, too."""
+        return understood(team, teams.make_owner(self._connection, challenge, member))
+
+    def announcements(self, challenge: str) -> list[Announcement]:
+        """Return the announcements of a challenge, the latest first."""
+        where = path("challenges", challenge, "announcements")
+        return [understood(announcement, item) for item in items(self._connection, where)]
+
+    def announce(self, challenge: str, title: str, text: str, *, email: bool = False) -> Announcement:
+        """Announce something, as an organiser.
+
+        Args:
+            challenge: its short name.
+            title: one line.
+            text: Markdown without HTML and pictures.
+            email: whether everyone who has submitted is notified, also by email.
+        """
+        body = {"title": title, "text": text, "email": email}
+        return understood(announcement, self._connection.post(path("challenges", challenge, "announcements"), body))
+
+    def questions(self, challenge: str) -> list[Question]:
+        """Return questions with public answers and the user's own; organisers get all. Open ones come first."""
+        where = path("challenges", challenge, "questions")
+        return [understood(question, item) for item in items(self._connection, where)]
+
+    def ask(self, challenge: str, text: str) -> Question:
+        """Ask the organisers of a challenge."""
+        return understood(question, self._connection.post(path("challenges", challenge, "questions"), {"text": text}))
+
+    def answer(self, challenge: str, question_id: str, text: str, *, public: bool = False) -> Question:
+        """Answer a question, as an organiser, or change its answer and who sees it.
+
+        Args:
+            challenge: its short name.
+            question_id: its identifier.
+            text: Markdown without HTML and pictures.
+            public: whether question and answer are shown to everyone who sees the challenge, without the asker's name.
+        """
+        where = path("challenges", challenge, "questions", question_id, "answer")
+        return understood(question, self._connection.post(where, {"text": text, "public": public}, method="PUT"))
+
+    def notifications(self, *, unread: bool = False) -> list[Notification]:
+        """Return what the user was told, newest first; or only what is unread."""
+        wanted = {"unread": "true"} if unread else {}
+        return [understood(notification, item) for item in items(self._connection, "/notifications", wanted)]
+
+    def mark_read(self, notifications: Sequence[str] | None = None) -> None:
+        """Mark notifications as read, by their identifiers. Default: all."""
+        body = {"ids": None if notifications is None else list(notifications)}
+        self._connection.post("/notifications/read", body)
+
+    def emails(self, **chosen: bool) -> Mapping[str, bool]:
+        """Return which kinds of notifications the user also gets by email, after changing those that are given."""
+        where = "/account/emails"
+        return understood(dict, self._connection.patch(where, chosen) if chosen else self._connection.get(where))
+
+    def change_account(self, *, name: str | None = None, affiliation: str | None = None) -> None:
+        """Change the user's name or affiliation. What was submitted keeps the names given with it."""
+        given = {"name": name, "affiliation": affiliation}
+        self._connection.patch("/account", {key: value for key, value in given.items() if value is not None})
+
+    def export_account(self) -> Mapping[str, Sequence[Mapping[str, Any]]]:
+        """Return what the server stores about the user, by table."""
+        return understood(dict, self._connection.get("/account/export"))
 
     def _changed(self, identifier: str, change: str, body: Mapping[str, Any] | None = None) -> Submission:
         return understood(submission, self._connection.post(path("submissions", identifier, change), body))

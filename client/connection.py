@@ -262,6 +262,8 @@ class Connection:
         return answer
 
     def _decoded(self, answer: httpx.Response) -> Answer:
+        if answer.status_code == httpx.codes.NO_CONTENT:
+            return None
         try:
             return answer.json()
         except (ValueError, RecursionError) as error:  # RecursionError: nested too deeply

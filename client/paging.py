@@ -9,15 +9,18 @@ from vocboard.client.connection import Answer, Connection
 PER_PAGE = 200  # the maximum that servers allow
 
 
-def items(connection: Connection, where: str) -> Iterator[Answer]:
+def items(connection: Connection, where: str, parameters: Mapping[str, str] | None = None) -> Iterator[Answer]:
     """Yield the items of all pages of a list.
+
+    Args:
+        parameters: filters of the list.
 
     Raises:
         ClientError: see `client.errors`.
     """
     page, seen = 1, 0
     while True:
-        answer = connection.get(where, {"page": page, "per_page": PER_PAGE})
+        answer = connection.get(where, {**(parameters or {}), "page": page, "per_page": PER_PAGE})
         found, total = understood(_page, answer)
         yield from found
         seen, page = seen + len(found), page + 1

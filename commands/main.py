@@ -36,6 +36,11 @@ COMMANDS = {
     "withdraw": "withdraw a submission, which cannot be undone",
     "download": "save the archive of a submission, or the edition and image sets of a challenge",
     "leaderboard": "show a leaderboard",
+    "teams": "show, found, leave and change your team in a challenge",
+    "questions": "ask the organisers of a challenge, and read their answers",
+    "announcements": "read what the organisers of a challenge announce",
+    "notifications": "list what you were told, and choose what you get by email",
+    "account": "change your name or affiliation, and download what is stored about you",
     "completion": "print a script that completes commands in bash, zsh or fish",
     "demo": "run a complete server on this machine, with sample challenges",
 }

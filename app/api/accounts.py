@@ -26,6 +26,7 @@ REFUSALS = problem_responses(401, 403, 404, 409)
 class Me(BaseModel):
     """The owner of a token."""
 
+    id: uuid.UUID
     email: str
     name: str
     affiliation: str
@@ -131,6 +132,7 @@ def export_account(database: DatabaseDep, user: ReadingUser, response: Response)
 
 def _described(user: User, identity: Identity) -> Me:
     return Me(
+        id=user.id,
         email=user.email,
         name=user.name,
         affiliation=user.affiliation,

@@ -1,0 +1,82 @@
+"""Announcements, questions and notifications, in answers of the API."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+
+@dataclass(frozen=True, slots=True)
+class Announcement:
+    """An announcement of a challenge's organisers."""
+
+    id: str
+    created_at: datetime
+    title: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """A question to the organisers of a challenge.
+
+    Attributes:
+        answer: None if there is none yet.
+        is_public: whether everyone who sees the challenge sees question and answer.
+        asked_by: name of the person, for organisers; otherwise None.
+    """
+
+    id: str
+    created_at: datetime
+    text: str
+    answer: str | None
+    is_public: bool
+    asked_by: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class Notification:
+    """Something that the user was told; `link` is a path on the server, and `read_at` None if it is unread."""
+
+    id: str
+    created_at: datetime
+    kind: str
+    title: str
+    text: str
+    link: str
+    read_at: datetime | None
+
+
+def announcement(answer: Mapping[str, Any]) -> Announcement:
+    """Read an announcement."""
+    return Announcement(str(answer["id"]), _at(answer), str(answer["title"]), str(answer["text"]))
+
+
+def question(answer: Mapping[str, Any]) -> Question:
+    """Read a question."""
+    text, by = answer["answer"], answer["asked_by"]
+    return Question(
+        id=str(answer["id"]),
+        created_at=_at(answer),
+        text=str(answer["text"]),
+        answer=None if text is None else str(text),
+        is_public=bool(answer["public"]),
+        asked_by=None if by is None else str(by),
+    )
+
+
+def notification(answer: Mapping[str, Any]) -> Notification:
+    """Read a notification."""
+    return Notification(
+        id=str(answer["id"]),
+        created_at=_at(answer),
+        kind=str(answer["kind"]),
+        title=str(answer["title"]),
+        text=str(answer["text"]),
+        link=str(answer["link"]),
+        read_at=None if answer["read_at"] is None else datetime.fromisoformat(answer["read_at"]),
+    )
+
+
+def _at(answer: Mapping[str, Any]) -> datetime:
+    return datetime.fromisoformat(answer["created_at"])
