@@ -20,7 +20,8 @@ def announced(session: Session, announcement: Announcement, challenge: Challenge
         session,
         entrants,
         NotificationKind.ANNOUNCEMENT,
-        **_told(announcement, challenge),
+        title=_title(announcement, challenge),
+        text=_short(announcement.text),
         link=f"/challenges/{challenge.slug}/announcements#{announcement.id}",
         challenge_id=challenge.id,
         once_key=f"announcement:{announcement.id}",
@@ -30,7 +31,8 @@ def announced(session: Session, announcement: Announcement, challenge: Challenge
 
 def corrected(session: Session, announcement: Announcement, challenge: Challenge) -> None:
     """Correct what people were told, also in emails that are not made yet; nobody is told again."""
-    change = update(Notification).where(_locked(session, announcement)).values(_told(announcement, challenge))
+    told = {"title": _title(announcement, challenge), "text": _short(announcement.text)}
+    change = update(Notification).where(_locked(session, announcement)).values(told)
     session.execute(change, execution_options={"synchronize_session": False})
 
 
@@ -78,11 +80,8 @@ def _locked(session: Session, about: Announcement | Question) -> ColumnElement[b
     return are
 
 
-def _told(announcement: Announcement, challenge: Challenge) -> dict[str, str]:
-    return {
-        "title": f"{_short(challenge.title, 80)}: {announcement.title}",
-        "text": _short(announcement.text),
-    }
+def _title(announcement: Announcement, challenge: Challenge) -> str:
+    return f"{_short(challenge.title, 80)}: {announcement.title}"
 
 
 def _short(text: str, length: int = MAX_LENGTH) -> str:

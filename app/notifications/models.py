@@ -40,6 +40,7 @@ class Notification(Base):
         title: one sentence, also the subject of the email.
         text: further lines; may be empty.
         link: path of the page about it.
+        about_id: whom it names, besides organisers; it is deleted with that person's account.
         once_key: the person is told about it once; None if it has no such key.
         mailed_at: when its email was added to the outbox, or when it was certain that it is not to be emailed.
     """
@@ -58,6 +59,7 @@ class Notification(Base):
     user_id: Mapped[uuid.UUID] = mapped_column(ForeignKey("users.id", ondelete="CASCADE"))
     kind: Mapped[NotificationKind] = mapped_column(text_enum(NotificationKind))
     challenge_id: Mapped[uuid.UUID | None] = mapped_column(ForeignKey("challenges.id", ondelete="CASCADE"), index=True)
+    about_id: Mapped[uuid.UUID | None] = mapped_column(ForeignKey("users.id", ondelete="CASCADE"), index=True)
     title: Mapped[str] = mapped_column(String(500))
     text: Mapped[str] = mapped_column(Text, default="")
     link: Mapped[str] = mapped_column(String(500))

@@ -26,6 +26,7 @@ def notify(
     link: str,
     text: str = "",
     challenge_id: uuid.UUID | None = None,
+    about_id: uuid.UUID | None = None,
     once_key: str | None = None,
 ) -> None:
     """Tell people about an event, in its transaction.
@@ -41,6 +42,7 @@ def notify(
         link: path of the page about it, such as `/challenges/voc/announcements`.
         text: further plain text.
         challenge_id: if it is about one; it is deleted with the challenge.
+        about_id: whom it names; it is deleted with that person's account.
         once_key: who has been told something under this key is not told again.
     """
     instant = now()
@@ -48,6 +50,7 @@ def notify(
         "created_at": instant,
         "kind": kind,
         "challenge_id": challenge_id,
+        "about_id": about_id,
         "title": title if len(title) <= MAX_LENGTH else title[: MAX_LENGTH - 1] + "…",
         "text": text,
         "link": link[:MAX_LENGTH],

@@ -179,6 +179,8 @@ def _remove_rows(session: Session, user: User) -> None:
     session.execute(update(unfinished).where(unfinished.c.user_id == user.id).values(expired))
     questions = tables["questions"]
     session.execute(delete(questions).where(questions.c.user_id == user.id, ~questions.c.is_public))
+    told = tables["notifications"]
+    session.execute(delete(told).where(told.c.about_id == user.id))
     for name in DELETED_WITH_ACCOUNT:
         column, value = (BY_ID[name], user.id) if name in BY_ID else (BY_EMAIL[name], user.email)
         session.execute(delete(tables[name]).where(tables[name].c[column] == value))

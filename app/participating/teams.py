@@ -230,7 +230,7 @@ def accept(session: Session, *, token: str, user: User, bring_team: bool = False
             _require_brought(own, coming, user, bring_team=bring_team)
         _merge(session, own, team, challenge)
     session.delete(invitation)
-    _tell(session, team, user, f"{user.name} has joined the team “{team.name}”")
+    _tell(session, team, user, user, f"{user.name} has joined the team “{team.name}”")
     details = {"team": team.name, "members": max(len(coming), 1)}
     audit.record(session, actor=user, action="team.join", subject=team, details=details)
     return team
@@ -258,9 +258,10 @@ def remove(session: Session, *, team_id: uuid.UUID, user: User, user_id: uuid.UU
     session.delete(leaving)
     session.flush()
     if user_id == user.id:
-        _tell(session, team, user, f"{user.name} has left the team “{team.name}”")
+        _tell(session, team, user, user, f"{user.name} has left the team “{team.name}”")
     else:
-        _tell(session, team, user, f"{leaving.user.name} was removed from the team “{team.name}”", also=user_id)
+        title = f"{leaving.user.name} was removed from the team “{team.name}”"
+        _tell(session, team, user, leaving.user, title, also=user_id)
     action = "team.leave" if user_id == user.id else "team.remove"
     details = {"team": team.name, "person": leaving.user.name, "user": str(user_id)}
     audit.record(session, actor=user, action=action, subject=team, details=details)
@@ -284,7 +285,7 @@ def set_role(session: Session, *, team_id: uuid.UUID, user: User, user_id: uuid.
     audit.record(session, actor=user, action="team.set_role", subject=team, details=details)
 
 
-def _tell(session: Session, team: Team, actor: User, title: str, *, also: uuid.UUID | None = None) -> None:
+def _tell(session: Session, team: Team, actor: User, about: User, title: str, *, also: uuid.UUID | None = None) -> None:
     """Tell the other members of a team about a change, and who is in it no longer."""
     others = [one.user_id for one in members_of(session, team.id) if one.user_id != actor.id]
     notify(
@@ -294,6 +295,7 @@ def _tell(session: Session, team: Team, actor: User, title: str, *, also: uuid.U
         title=title,
         link=f"/challenges/{session.get_one(Challenge, team.challenge_id).slug}/team",
         challenge_id=team.challenge_id,
+        about_id=about.id,
     )
 
 
