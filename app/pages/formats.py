@@ -121,13 +121,16 @@ def instant(value: datetime, style: str = "full") -> Markup:
     """Format a time in UTC; a script adds the reader's local time.
 
     Args:
-        style: `full`, or `ago` for a relative time.
+        style: `full`, or `ago` for a relative time; until a script has written that, it is the day, about as long.
     """
     moment = value.astimezone(UTC)
     text = f"{moment.day} {moment:%b %Y, %H:%M} UTC"
-    return Markup('<time datetime="{}" data-instant="{}">{}</time>').format(
-        moment.strftime("%Y-%m-%dT%H:%M:%SZ"), style, text
-    )
+    at = moment.strftime("%Y-%m-%dT%H:%M:%SZ")
+    if style == "ago":
+        return Markup('<time datetime="{}" data-instant="ago" title="{}">{}</time>').format(
+            at, text, f"{moment.day} {moment:%b %Y}"
+        )
+    return Markup('<time datetime="{}" data-instant="{}">{}</time>').format(at, style, text)
 
 
 def deadline(value: datetime, anywhere_on_earth: bool) -> Markup:

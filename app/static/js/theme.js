@@ -15,7 +15,6 @@ function show(theme) {
 
 if (button) {
   const current = () => document.documentElement.dataset.theme ?? "auto";
-  button.hidden = false;
   show(current());
   button.addEventListener("click", () => {
     const next = ORDER[(ORDER.indexOf(current()) + 1) % ORDER.length];

@@ -30,7 +30,7 @@ export function localise(root = document) {
     element.dataset.done = "";
     if (element.dataset.instant === "ago") {
       element.textContent = ago(instant);
-      element.title = `${local.format(instant)} (${utc})`;
+      element.title = `${local.format(instant)} (${element.title})`;
     } else if (instant.getTimezoneOffset() !== 0) {
       const aside = document.createElement("span");
       aside.className = "utc";
