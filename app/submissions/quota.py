@@ -1,7 +1,7 @@
-"""The quota rule: which competitions count together, until when, and the rule as people read it.
+"""The quota rule: which competitions and which people count together, until when, and the rule as people read it.
 
-Another rule changes the first four functions, which everything else calls, and the numbers that organisers choose,
-which are fields of `PhaseRules`. The rest decides which submissions count at all, and whose, and counts them.
+Another rule changes the first five functions, which everything else calls, and the numbers that organisers choose,
+which are fields of `PhaseRules`. The rest decides which submissions count at all, and counts them.
 """
 
 import uuid
@@ -33,6 +33,15 @@ def counted_together(rules: PhaseRules, competition: Competition) -> str:
     competition has its own. A submission counts in each competition that it enters, since it gets an answer there.
     """
     return f"{competition.task} on {competition.image_set}" if rules.shared_quota else competition.key
+
+
+def people_together(session: Session, _rules: PhaseRules, challenge: Challenge, user: User) -> Sequence[User]:
+    """Return the people whose submissions count together: those in the person's team now; alone without a team.
+
+    The transaction that accepts a submission holds the lock of the team. A rule over several teams first locks what
+    they share: `lock_for_transaction(session, f"quota {challenge.id} {what_they_share}")` if `is_writing(session)`.
+    """
+    return people_with(session, challenge.id, user)
 
 
 def counts_after(rules: PhaseRules, now: datetime) -> datetime:
@@ -129,7 +138,7 @@ def quotas(
     now: datetime,
 ) -> Mapping[str, Quota]:
     """Return the quota of the person's team in each of the competitions (by default, all of the phase), by key."""
-    people = people_with(session, challenge.id, user)
+    people = people_together(session, phase.rules, challenge, user)
     counted, allowed = _counted(session, people, challenge, phase, now), _allowed(session, people, phase, now)
     keys = phase.competitions if competitions is None else competitions
     return {key: _quota(counted[key], allowed, phase) for key in keys}
@@ -146,7 +155,7 @@ def check_quota(
         LimitedError: the quota of any of them is used up, or would be exceeded by those that count together.
         ConflictError: the submission enters more of these than the whole quota.
     """
-    people = people_with(session, challenge.id, user)
+    people = people_together(session, phase.rules, challenge, user)
     counted, allowed = _counted(session, people, challenge, phase, now), _allowed(session, people, phase, now)
     together, entered = _counted_together(challenge, phase), defaultdict[str, list[str]](list)
     for key in competitions:

@@ -269,8 +269,6 @@ def test_says_that_it_is_unavailable(tested: StoreUnderTest) -> None:
             with pytest.raises(StoreUnavailableError):
                 archive.keep()
             with pytest.raises(StoreUnavailableError):
-                store.receive_columns(archive)
-            with pytest.raises(StoreUnavailableError):
                 list(store.stored())
             with pytest.raises(StoreUnavailableError), store.open(SHA256):
                 pass
@@ -281,6 +279,15 @@ def test_says_that_it_is_unavailable(tested: StoreUnderTest) -> None:
                     method(SHA256)
         assert archive.keep() == OTHER
     assert content_of(store, SHA256) == CONTENT
+
+
+def test_says_that_it_cannot_receive(store: ArchiveStore) -> None:
+    with store.receive(limit=10) as archive:
+        pass
+    store.incoming.rmdir()
+    store.incoming.write_text("no directory")
+    with pytest.raises(StoreUnavailableError):
+        store.receive_columns(archive)
 
 
 def test_the_settings_choose_a_directory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,17 +1,20 @@
-"""How much quota people have used, by the rule and by another one."""
+"""How much quota people have used, by the rule and by others."""
 
 from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
+from sqlalchemy import select
+from sqlalchemy.orm import Session
 
 from tests.support.factories import WEEK, make_challenge, make_user
 from tests.support.scored import make_scored
+from vocboard.app.accounts.models import User
 from vocboard.app.challenges.models import Challenge
 from vocboard.app.challenges.phases import phases_of
 from vocboard.app.challenges.rules import PhaseRules
-from vocboard.app.database import Database, now
+from vocboard.app.database import Database, lock_for_transaction, now
 from vocboard.app.errors import ConflictError, LimitedError
 from vocboard.app.submissions import quota as rule
 from vocboard.app.submissions.quota import Use, check_quota, quota_uses, quotas, sentence
@@ -98,6 +101,25 @@ def test_calendar_weeks(database: Database, monkeypatch: pytest.MonkeyPatch) -> 
         with pytest.raises(LimitedError, match="2 per competition from Monday to Sunday"):
             check_quota(session, **who, competitions=["comp1"], now=saturday)
         check_quota(session, **who, competitions=["comp3"], now=saturday)
+
+
+def test_people_of_one_affiliation(database: Database, monkeypatch: pytest.MonkeyPatch) -> None:
+    def people_together(session: Session, _: PhaseRules, challenge: Challenge, user: User) -> Sequence[User]:
+        lock_for_transaction(session, f"quota {challenge.id} {user.affiliation}")
+        return session.scalars(select(User).where(User.affiliation == user.affiliation)).all()
+
+    monkeypatch.setattr(rule, "people_together", people_together)
+    with database.writing() as session:
+        challenge = make_challenge(session, quota_count=2)
+        people = [make_user(session, affiliation=name) for name in ("Laboratory", "Laboratory", "Elsewhere")]
+        for person in people:
+            make_scored(session, challenge, person, "Method")
+        [phase] = phases_of(challenge)
+        who: dict[str, Any] = {"challenge": challenge, "phase": phase, "now": now()}
+        assert [quotas(session, user=person, **who)["comp1"].used for person in people] == [2, 2, 1]
+        with pytest.raises(LimitedError, match="comp1 is used up"):
+            check_quota(session, user=people[0], **who, competitions=["comp1"])
+        check_quota(session, user=people[2], **who, competitions=["comp1"])
 
 
 def test_competitions_with_the_same_ground_truth_share_a_quota(database: Database) -> None:
