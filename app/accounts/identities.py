@@ -19,7 +19,7 @@ from sqlalchemy.orm import Session
 from vocboard.app import rate_limits
 from vocboard.app.accounts import links, queries, registration, removal
 from vocboard.app.accounts.models import LinkedIdentity, User, mailbox
-from vocboard.app.accounts.openid import AnswerRefusedError, ProvenIdentity
+from vocboard.app.accounts.openid import AnswerRefusedError, ProvenIdentity, orcid_of
 from vocboard.app.accounts.passwords import NO_PASSWORD
 from vocboard.app.accounts.registration import Registration
 from vocboard.app.audit import service as audit
@@ -124,6 +124,21 @@ def unlink(session: Session, *, user: User, identity_id: str, settings: Settings
     _tell(session, stored, found.issuer, settings, is_linked=False)
     details = {"issuer": found.issuer}
     audit.record(session, actor=actor, action="user.unlink_identity", subject=stored, details=details)
+
+
+def show(session: Session, *, user: User, identity_id: str, is_shown: bool) -> None:
+    """Show the ORCID iD of a user on the pages of their methods, beside the name of the account, or show it no longer.
+
+    Raises:
+        NotFoundError: the user has no such identity at ORCID.
+    """
+    found = next((one for one in identities_of(session, user) if str(one.id) == identity_id), None)
+    if found is None or orcid_of(found.issuer, found.subject) is None:
+        raise NotFoundError("This ORCID iD is not linked to the account.")
+    if found.is_shown != is_shown:
+        found.is_shown = is_shown
+        action = "user.show_orcid" if is_shown else "user.hide_orcid"
+        audit.record(session, actor=user, action=action, subject=user)
 
 
 def _tell(session: Session, user: User, issuer: str, settings: Settings, *, is_linked: bool) -> None:

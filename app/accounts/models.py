@@ -183,6 +183,7 @@ class LinkedIdentity(Base):
     issuer: Mapped[str] = mapped_column(String(255))
     subject: Mapped[str] = mapped_column(String(255))  # by which the provider knows the person, for ever
     last_used_at: Mapped[datetime | None]
+    is_shown: Mapped[bool] = mapped_column(default=False)  # an ORCID iD, on the pages of the person's methods
 
 
 class WebSession(Base):

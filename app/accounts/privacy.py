@@ -54,7 +54,8 @@ STORED: Mapping[str, Stored] = {
         "The second factor: the app's key, encrypted, and hashes of recovery codes", "until you remove it", Fate.DELETED
     ),
     "identities": Stored(
-        "Other services that you sign in with: the service, by what it knows you (for ORCID, your iD), last use",
+        "Other services that you sign in with: the service, by what it knows you (for ORCID, your iD), last use, "
+        "whether you show your iD",
         "until you unlink it",
         Fate.DELETED,
     ),

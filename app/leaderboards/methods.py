@@ -1,12 +1,14 @@
 """A method as everyone may cite it: its published versions and their results."""
 
 import uuid
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
+from sqlalchemy import select
 from sqlalchemy.orm import Session
 
-from vocboard.app.accounts.models import User
+from vocboard.app.accounts.models import LinkedIdentity, User
+from vocboard.app.accounts.openid import orcid_of
 from vocboard.app.challenges.editions import edition_of
 from vocboard.app.database import now
 from vocboard.app.errors import NotFoundError
@@ -14,7 +16,7 @@ from vocboard.app.evaluations.origin import ImportedScores
 from vocboard.app.evaluations.results import visible_evaluation
 from vocboard.app.leaderboards.citations import bibtex
 from vocboard.app.submissions import queries as of_methods
-from vocboard.app.submissions.models import Method, Submission
+from vocboard.app.submissions.models import Method, Submission, SubmissionPerson
 from vocboard.app.teams.queries import is_member
 from vocboard.evaluator.editions import Competition
 
@@ -48,6 +50,7 @@ class CitedMethod:
         versions: all of its submissions, the latest first, for its owner; empty for others.
         team: its name; empty for a person alone.
         contributors, affiliation, description: of the latest published version, or of the latest one for its owner.
+        orcids: names of people whom the shown version counts for and who show their ORCID iD, and its address.
         bibtex: None if nothing is published.
     """
 
@@ -60,6 +63,7 @@ class CitedMethod:
     contributors: str
     affiliation: str
     description: str
+    orcids: tuple[tuple[str, str], ...]
     bibtex: str | None
 
 
@@ -92,6 +96,7 @@ def cited_method(session: Session, method_id: uuid.UUID, viewer: User | None, *,
         contributors=shown.contributors,
         affiliation=shown.affiliation,
         description=shown.description,
+        orcids=tuple(_orcids(session, shown)) if published else (),
         bibtex=bibtex(
             method_id=method.id,
             method=method.name,
@@ -103,6 +108,20 @@ def cited_method(session: Session, method_id: uuid.UUID, viewer: User | None, *,
         if published
         else None,
     )
+
+
+def _orcids(session: Session, submission: Submission) -> Iterator[tuple[str, str]]:
+    """Yield the names and ORCID iDs of the people whom a submission counts for, if they show them."""
+    shown = (
+        select(User.name, LinkedIdentity.issuer, LinkedIdentity.subject)
+        .join(LinkedIdentity, LinkedIdentity.user_id == User.id)
+        .join(SubmissionPerson, SubmissionPerson.user_id == User.id)
+        .where(SubmissionPerson.submission_id == submission.id, LinkedIdentity.is_shown, User.disabled_at.is_(None))
+    )
+    for name, issuer, subject in session.execute(shown.order_by(User.name, LinkedIdentity.subject)):
+        found = orcid_of(issuer, subject)
+        if found is not None:
+            yield name, found
 
 
 def address(site: str, method_id: uuid.UUID) -> str:

@@ -371,6 +371,8 @@ PHRASES: Mapping[str, Callable[[str, Details], str]] = {
     "user.set_up_second_factor": _plain("set up a second factor"),
     "user.remove_second_factor": _plain("removed the second factor of {subject}"),
     "user.link_identity": _plain("linked {issuer} to the account"),
+    "user.show_orcid": _plain("showed the ORCID iD on the pages of methods"),
+    "user.hide_orcid": _plain("removed the ORCID iD from the pages of methods"),
     "user.unlink_identity": _plain("unlinked {issuer} from the account of {subject}"),
     "user.replace_recovery_codes": _plain("created new recovery codes"),
     "user.use_recovery_code": _plain("signed in with a recovery code; {left} are left"),

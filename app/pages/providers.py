@@ -413,6 +413,19 @@ async def unlink(
     return go_to(ACCOUNT, done="unlinked")
 
 
+@router.post(f"{ACCOUNT}/show", dependencies=[Depends(protect_form)])
+def show(
+    database: DatabaseDep,
+    user: SignedInUser,
+    linked: Annotated[str, Form()] = "",
+    is_shown: Annotated[str, Form()] = "",
+) -> Response:
+    """Show the ORCID iD on the pages of methods, or show it no longer."""
+    with database.writing() as session:
+        identities.show(session, user=user, identity_id=linked, is_shown=bool(is_shown))
+    return go_to(ACCOUNT, done="saved")
+
+
 def _page(
     request: Request,
     database: Database,

@@ -540,6 +540,7 @@ TABLE: Mapping[str, tuple[Rule, ...]] = {
     "POST /account/second-factor/remove": (Rule(SIGNED_IN),),
     "GET /account/sign-in": (Rule(SIGNED_IN),),
     "POST /account/sign-in/link": (Rule(SIGNED_IN, form={"provider": "guessed", "password": "wrong password"}),),
+    "POST /account/sign-in/show": (Rule(NOBODY, form={"linked": "guessed"}, hidden=True),),
     "POST /account/sign-in/unlink": (Rule(SIGNED_IN, form={"linked": "guessed", "unlink_password": "wrong password"}),),
     "POST /account/password": (Rule(SIGNED_IN),),
     "GET /account/notifications": (Rule(SIGNED_IN),),

@@ -17,6 +17,8 @@ from tests.support.factories import make_challenge, make_organiser, make_token, 
 from tests.support.phases import complete, main_phase
 from tests.support.scored import make_scored
 from tests.support.site import Site
+from vocboard.app.accounts import administration
+from vocboard.app.accounts.models import LinkedIdentity
 from vocboard.app.audit.models import AuditEvent
 from vocboard.app.challenges.models import ChallengePhase
 from vocboard.app.database import now
@@ -62,6 +64,30 @@ class Scene:
 @pytest.fixture
 def scene(embedded_site: Site) -> Scene:
     return Scene(embedded_site)
+
+
+def test_people_who_wish_are_named_with_their_orcid_id(scene: Scene) -> None:
+    address = "https://orcid.org/0000-0002-1825-0097"
+    with scene.site.writing() as session:
+        owner = administration.get_user(session, scene.owner)
+        identity = LinkedIdentity(user_id=owner.id, issuer="https://orcid.org", subject=address[-19:])
+        session.add_all([identity, LinkedIdentity(user_id=owner.id, issuer="https://uni.example", subject="7")])
+        session.flush()
+        given, name = {"linked": str(identity.id)}, owner.name
+    assert address not in scene.page().text
+    with scene.site.client() as client:
+        sign_in(client, scene.owner)
+        assert address in client.get("/account/sign-in").text
+        send_form(client, "/account/sign-in", "/account/sign-in/show", is_shown="yes", **given)
+        page = scene.page().text
+        assert f'{name}: <a href="{address}"' in page
+        assert "uni.example" not in page
+        for shown in (scene.old, scene.new):
+            send_form(client, f"/submissions/{shown}", f"/submissions/{shown}/unpublish")
+        assert address not in scene.page(scene.owner).text
+        send_form(client, f"/submissions/{scene.old}", f"/submissions/{scene.old}/publish")
+        send_form(client, "/account/sign-in", "/account/sign-in/show", **given)
+    assert address not in scene.page().text
 
 
 def test_everyone_sees_what_is_published_and_how_to_cite_it(scene: Scene) -> None:
