@@ -55,6 +55,7 @@ QUESTIONS_BY_PERSON = Limit("questions_by_person", 10, timedelta(hours=1))
 PASSWORD_CHECK = Limit("password_check", 10, timedelta(minutes=15))  # wrong current passwords
 
 SECOND_FACTOR = Limit("second_factor", 5, timedelta(minutes=15))  # wrong codes
+SECURITY_KEY_ANSWER = Limit("security_key_answer", 1, timedelta(minutes=15))  # longer than a challenge is valid
 SECOND_FACTOR_OF_DAY = Limit("second_factor_of_day", 30, timedelta(hours=24))  # 90 of a million codes are tried
 
 

@@ -36,6 +36,7 @@ WEB: Mapping[str, tuple[str, ...]] = {
         "UPDATE (is_forgotten)",
         "DELETE",
     ),
+    "security_keys": ALL,
     "identities": ALL,
     "notifications": ("SELECT", "INSERT", "UPDATE (title, text, read_at)", "DELETE"),
     "notification_settings": ALL,

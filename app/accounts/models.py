@@ -171,6 +171,25 @@ class SecondFactor(Base):
     recovery_hashes: Mapped[list[str]] = mapped_column(JSON)
 
 
+class SecurityKey(Base):
+    """A security key or passkey, which stands for a code of the second factor; see `app.accounts.security_keys`.
+
+    Attributes:
+        sign_count: how often the key says that it was used; a copy of a key would count apart.
+    """
+
+    __tablename__ = "security_keys"
+
+    id: Mapped[Identifier]
+    created_at: Mapped[CreatedAt]
+    user_id: Mapped[uuid.UUID] = mapped_column(ForeignKey("users.id", ondelete="CASCADE"), index=True)
+    label: Mapped[str] = mapped_column(String(100))
+    credential_id: Mapped[bytes] = mapped_column(LargeBinary, unique=True)
+    public_key: Mapped[bytes] = mapped_column(LargeBinary)
+    sign_count: Mapped[int] = mapped_column(BigInteger)
+    last_used_at: Mapped[datetime | None]
+
+
 class LinkedIdentity(Base):
     """A person at a provider of OpenID Connect, who may sign in to an account; see `app.accounts.identities`."""
 

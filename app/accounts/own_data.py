@@ -18,6 +18,7 @@ BY_ID: Mapping[str, str] = {
     "api_tokens": "user_id",
     "email_links": "user_id",
     "second_factors": "user_id",
+    "security_keys": "user_id",
     "identities": "user_id",
     "challenge_organisers": "user_id",
     "bans": "user_id",

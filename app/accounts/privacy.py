@@ -53,6 +53,7 @@ STORED: Mapping[str, Stored] = {
     "second_factors": Stored(
         "The second factor: the app's key, encrypted, and hashes of recovery codes", "until you remove it", Fate.DELETED
     ),
+    "security_keys": Stored("Security keys: label, public key, last use", "until you remove it", Fate.DELETED),
     "identities": Stored(
         "Other services that you sign in with: the service, by what it knows you (for ORCID, your iD), last use, "
         "whether you show your iD",

@@ -12,6 +12,7 @@ import hashlib
 import hmac
 import secrets
 import uuid
+from collections.abc import Mapping
 from datetime import timedelta
 
 import pyotp
@@ -21,15 +22,17 @@ from sqlalchemy import delete, select
 from sqlalchemy.orm import Session
 
 from vocboard.app import rate_limits
-from vocboard.app.accounts import links, queries
-from vocboard.app.accounts.models import Role, SecondFactor, User, WebSession
+from vocboard.app.accounts import links, queries, security_keys
+from vocboard.app.accounts.models import Role, SecondFactor, SecurityKey, User, WebSession
 from vocboard.app.accounts.password_changes import revoke_tokens
 from vocboard.app.accounts.secret_tokens import digest
+from vocboard.app.accounts.security_keys import KeyAnswer, RefusedKeyError
 from vocboard.app.audit import service as audit
 from vocboard.app.database import OutcomeError, now
 from vocboard.app.errors import ConflictError, ForbiddenError, InvalidInputError, NotSignedInError
 from vocboard.app.messaging import outbox
-from vocboard.app.settings import SecondFactorPolicy
+from vocboard.app.rate_limits import Limit
+from vocboard.app.settings import SecondFactorPolicy, Settings
 
 STEP_SECONDS = 30
 STEPS_OFF = 1  # that a clock may be early or late
@@ -150,6 +153,55 @@ def check(session: Session, *, user: User, code: str, server_key: str) -> None:
     _accept(session, found, code, server_key=server_key)
 
 
+def check_key(session: Session, *, user: User, answer: KeyAnswer, settings: Settings) -> None:
+    """Check the answer of a security key in place of a code; as `check`.
+
+    Raises:
+        WrongCodeError: for `code`; the attempt is counted.
+        LimitedError: too many wrong codes.
+    """
+    limits = _limits(user.id)
+    rate_limits.enforce(session, limits)
+    try:
+        security_keys.check(session, user=user, answer=answer, settings=settings)
+    except RefusedKeyError:
+        raise _refused(session, user.id, limits, "This security key was not accepted. Try again.") from None
+
+
+def add_key(session: Session, *, user: User, answer: KeyAnswer, label: str, settings: Settings) -> None:
+    """Add a security key to the second factor of a user, and tell the user by email.
+
+    After the commit, the caller calls `WorkerNotifier.mail_queued`.
+
+    Raises:
+        ConflictError: the user has no second factor; or as `security_keys.add`.
+        InvalidInputError: as `security_keys.add`.
+    """
+    stored = _locked(session, user)
+    _confirmed(session, stored)
+    added = security_keys.add(session, user=stored, answer=answer, label=label, settings=settings)
+    _record_key(session, stored, added, settings, is_added=True)
+
+
+def remove_key(session: Session, *, user: User, key_id: str, settings: Settings) -> None:
+    """Remove a security key of a user, and tell the user by email.
+
+    After the commit, the caller calls `WorkerNotifier.mail_queued`.
+
+    Raises:
+        NotFoundError: the user has no such key.
+    """
+    stored = _locked(session, user)
+    removed = security_keys.remove(session, user=stored, key_id=key_id)
+    _record_key(session, stored, removed, settings, is_added=False)
+
+
+def _record_key(session: Session, user: User, key: SecurityKey, settings: Settings, *, is_added: bool) -> None:
+    site, action = settings.public_url, "user.add_security_key" if is_added else "user.remove_security_key"
+    outbox.put(session, to=user.email, template="security-key", site=site, label=key.label, is_added=is_added)
+    audit.record(session, actor=user, action=action, subject=user, details={"label": key.label})
+
+
 def replace_recovery_codes(session: Session, *, user: User) -> list[str]:
     """Return new recovery codes; the earlier ones no longer work.
 
@@ -172,13 +224,13 @@ def remove(session: Session, *, user: User, site: str, actor: User | None = None
     """
     stored = _locked(session, user)
     session.delete(_confirmed(session, stored))
+    session.execute(delete(SecurityKey).where(SecurityKey.user_id == stored.id))
     outbox.put(session, to=stored.email, template="second-factor", site=site, is_set_up=False)
     audit.record(session, actor=actor, action="user.remove_second_factor", subject=stored)
 
 
 def _accept(session: Session, found: SecondFactor, code: str, *, server_key: str) -> None:
-    subject = str(found.user_id)
-    limits = {rate_limits.SECOND_FACTOR: subject, rate_limits.SECOND_FACTOR_OF_DAY: subject}
+    limits = _limits(found.user_id)
     rate_limits.enforce(session, limits)
     typed = "".join(code.split()).replace("-", "").upper()
     step = _step_of(found, typed, server_key)
@@ -192,9 +244,18 @@ def _accept(session: Session, found: SecondFactor, code: str, *, server_key: str
         left = {"left": len(found.recovery_hashes)}
         audit.record(session, actor=person, action="user.use_recovery_code", subject=person, details=left)
         return
+    raise _refused(session, found.user_id, limits, "This code is wrong, or it was used before. Wait for the next one.")
+
+
+def _limits(user_id: uuid.UUID) -> dict[Limit, str]:
+    return {rate_limits.SECOND_FACTOR: str(user_id), rate_limits.SECOND_FACTOR_OF_DAY: str(user_id)}
+
+
+def _refused(session: Session, user_id: uuid.UUID, limits: Mapping[Limit, str], message: str) -> WrongCodeError:
+    """Count a wrong code, and return the error."""
     rate_limits.count(session, limits)
-    audit.record(session, actor=None, action="user.second_factor_failed", subject=person)
-    raise WrongCodeError({"code": "This code is wrong, or it was used before. Wait for the next one."})
+    audit.record(session, actor=None, action="user.second_factor_failed", subject=audit.PersonId(user_id))
+    return WrongCodeError({"code": message})
 
 
 def _step_of(found: SecondFactor, code: str, server_key: str) -> int | None:

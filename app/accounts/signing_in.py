@@ -29,12 +29,13 @@ from anyio import to_thread
 from sqlalchemy.orm import Session
 
 from vocboard.app import rate_limits
-from vocboard.app.accounts import identities, passwords, queries, second_factor
+from vocboard.app.accounts import identities, passwords, queries, second_factor, security_keys
 from vocboard.app.accounts.models import User, WebSession
 from vocboard.app.accounts.openid import ProvenIdentity
 from vocboard.app.accounts.password_work import PasswordWork
 from vocboard.app.accounts.people import normalised_email
 from vocboard.app.accounts.registration import Registration
+from vocboard.app.accounts.security_keys import Asked, KeyAnswer
 from vocboard.app.accounts.service import sign_out, start_session
 from vocboard.app.accounts.tickets import Tickets
 from vocboard.app.audit import service as audit
@@ -181,11 +182,14 @@ class SignInService:
             has_failed = any(rate_limits.recent(session, limit, subject) for limit, subject in own.items())
             return _Found(user, account, subjects, has_failed, delay_seconds(session, subjects))
 
-    def finish(self, database: Database, attempt: Attempt, *, ticket: str, code: str) -> SignedIn:
+    def finish(
+        self, database: Database, attempt: Attempt, *, ticket: str, code: str = "", key: KeyAnswer | None = None
+    ) -> SignedIn:
         """Start a browser session with a code of the second factor, after `sign_in` or `sign_in_as`.
 
         Args:
             attempt: without address and password.
+            key: the answer of a security key in place of a code.
 
         Raises:
             SignInError: the ticket is not valid any more.
@@ -199,7 +203,9 @@ class SignInService:
             user = queries.locked_user(session, uuid.UUID(content["user"])) if content else None
             if user is None or user.disabled_at is not None or content["password"] != _fingerprint(user):
                 raise SignInError("Too much time has passed. Sign in again.")
-            if second_factor.is_set_up(session, user.id):
+            if second_factor.is_set_up(session, user.id) and key is not None:
+                second_factor.check_key(session, user=user, answer=key, settings=self._settings)
+            elif second_factor.is_set_up(session, user.id):
                 second_factor.check(session, user=user, code=code, server_key=self._key)
             links = ProvenIdentity(*content["links"]) if content["links"] else None
             return self._begin(session, replace(attempt, links=links), user, client)
@@ -244,6 +250,13 @@ class SignInService:
         with database.writing() as session:
             user = identities.register(session, new, proven, settings=self._settings)
             return self._verified(session, attempt, user, rate_limits.network(attempt.address))
+
+    def key_wanted(self, database: Database, ticket: str) -> Asked | None:
+        """Return what asks for a security key in place of a code; None if the person has none."""
+        content = self._tickets.content(ticket)
+        with database.reading() as session:
+            user = session.get(User, uuid.UUID(content["user"])) if content else None
+            return security_keys.ask(session, user=user, settings=self._settings) if user else None
 
     def is_ticket(self, ticket: str) -> bool:
         """Whether `finish` may accept a ticket."""

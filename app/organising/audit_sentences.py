@@ -370,6 +370,8 @@ PHRASES: Mapping[str, Callable[[str, Details], str]] = {
     "user.change_profile": _plain("changed the name or affiliation of {subject}"),
     "user.set_up_second_factor": _plain("set up a second factor"),
     "user.remove_second_factor": _plain("removed the second factor of {subject}"),
+    "user.add_security_key": _plain("added the security key “{label}”"),
+    "user.remove_security_key": _plain("removed the security key “{label}”"),
     "user.link_identity": _plain("linked {issuer} to the account"),
     "user.show_orcid": _plain("showed the ORCID iD on the pages of methods"),
     "user.hide_orcid": _plain("removed the ORCID iD from the pages of methods"),

@@ -118,6 +118,8 @@ DONE = {
     "address": "Email address changed. You are signed out everywhere else.",
     "second-factor-removed": "Second factor removed. Signing in only asks for the password.",
     "identity-address": "We have sent a link to the address. Open it in this browser.",
+    "key-added": "Security key added. It can stand for a code when you sign in.",
+    "key-removed": "Security key removed.",
     "linked": "Linked: you can sign in with it from now on.",
     "unlinked": "Unlinked. It no longer signs in to your account.",
     "registered": "Your account is ready, and you are signed in.",

@@ -18,7 +18,8 @@ from vocboard.app.accounts import service as accounts
 from vocboard.app.accounts.models import LinkPurpose
 from vocboard.app.accounts.openid import ProvenIdentity
 from vocboard.app.accounts.passwords import MIN_PASSWORD_LENGTH
-from vocboard.app.accounts.signing_in import CODE_WITHIN, Attempt, CodeWanted, SignedIn
+from vocboard.app.accounts.security_keys import KeyAnswer
+from vocboard.app.accounts.signing_in import CODE_WITHIN, Attempt, CodeWanted, SignedIn, SignInService
 from vocboard.app.accounts.terms import Terms
 from vocboard.app.accounts.viewer import Identity
 from vocboard.app.database import Database
@@ -50,6 +51,8 @@ class CodeForm(BaseModel):
     """The form for a code of the second factor."""
 
     code: str = ""
+    key: str = ""
+    challenge: str = ""
     next: str = "/"
 
 
@@ -83,12 +86,24 @@ async def sign_in(
 
 @router.get("/sign-in/code")
 def code_page(
-    request: Request, settings: SettingsDep, sign_in_service: SignInServiceDep, _: CurrentIdentity, next: str = "/"
+    request: Request,
+    settings: SettingsDep,
+    sign_in_service: SignInServiceDep,
+    database: DatabaseDep,
+    _: CurrentIdentity,
+    next: str = "/",
 ) -> Response:
     """Show the form for a code of the second factor, after the password."""
     if not sign_in_service.is_ticket(cookies.code_wanted(request, settings)):
         return go_to(f"/sign-in?{urlencode({'next': safe_path(next)})}")
-    return render(request, "sign_in_code.html", errors=NO_ERRORS, next=safe_path(next))
+    return _code_page(request, settings, sign_in_service, database, next, NO_ERRORS)
+
+
+def _code_page(
+    request: Request, settings: Settings, service: SignInService, database: Database, path: str, errors: FormErrors
+) -> Response:
+    asked = service.key_wanted(database, cookies.code_wanted(request, settings))
+    return render(request, "sign_in_code.html", errors=errors, next=safe_path(path), asked=asked)
 
 
 @router.post("/sign-in/code", dependencies=[Depends(protect_form)])
@@ -105,11 +120,12 @@ def finish_sign_in(
     attempt = attempt_of(request, settings, identity, "", "")
     ticket = cookies.code_wanted(request, settings)
     try:
-        signed_in = sign_in_service.finish(database, attempt, ticket=ticket, code=form.code)
+        key = KeyAnswer(form.key, form.challenge) if form.key else None
+        signed_in = sign_in_service.finish(database, attempt, ticket=ticket, code=form.code, key=key)
     except SignInError as error:
         return sign_in_error(request, settings, form.next, error)
     except ServiceError as error:
-        return render(request, "sign_in_code.html", errors=FormErrors.of(error), next=safe_path(form.next))
+        return _code_page(request, settings, sign_in_service, database, form.next, FormErrors.of(error))
     notifier.mail_queued()  # if an identity was linked
     response = with_session(go_to(safe_path(form.next)), settings, signed_in)
     cookies.set_code_wanted(response, settings, "", timedelta(0))
