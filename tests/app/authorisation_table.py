@@ -538,7 +538,7 @@ TABLE: Mapping[str, tuple[Rule, ...]] = {
     "POST /account/second-factor/confirm": (Rule(SIGNED_IN),),
     "POST /account/second-factor/recovery-codes": (Rule(SIGNED_IN),),
     "POST /account/second-factor/remove": (Rule(SIGNED_IN),),
-    "POST /account/second-factor/keys": (Rule(SIGNED_IN, form={"key_password": PASSWORD}),),
+    "POST /account/second-factor/keys": (Rule(SIGNED_IN, form={"key_password": "wrong password"}),),
     "POST /account/second-factor/keys/add": (Rule(SIGNED_IN, form={"label": "Key", "key": "{}"}),),
     "POST /account/second-factor/keys/remove": (Rule(SIGNED_IN, form={"key_password": "wrong password"}),),
     "GET /account/sign-in": (Rule(SIGNED_IN),),
