@@ -18,7 +18,7 @@ from vocboard.evaluator.tasks.content_columns import ContentColumns
 from vocboard.evaluator.tasks.definition import TaskDefinition
 from vocboard.evaluator.tasks.definitions import TASKS
 from vocboard.evaluator.tasks.format import ResultFiles
-from vocboard.evaluator.tasks.parts import task_classes
+from vocboard.evaluator.tasks.parts import task_classes, task_modules
 from vocboard.evaluator.tasks.rows import ROWS
 from vocboard.evaluator.tasks.scorer import Scorer
 from vocboard.evaluator.tasks.scorers import SCORERS
@@ -26,6 +26,7 @@ from vocboard.evaluator.tasks.truth import Truth
 from vocboard.evaluator.tasks.truth_reader import TruthReader
 from vocboard.evaluator.viewing.page import ASSETS, VIEWS
 
+SAMPLES = task_modules("sample")
 BASES: dict[str, type] = {
     "definition": TaskDefinition,
     "format": ResultFiles,
@@ -95,6 +96,12 @@ def test_organisers_are_told_to_upload_what_the_ground_truth_is_read_from(task: 
     reader = TRUTH_READERS[task]
     folders = {file.partition("/")[0] for file in reader.image_files}
     assert set(TASKS[task].tree_folders) == folders | ({"Annotations"} if reader.needs_annotations else set())
+
+
+@pytest.mark.parametrize("task", Task)
+def test_a_sample_tree_has_what_the_ground_truth_is_read_from(task: Task) -> None:
+    others = set(TASKS[task].tree_folders) - {"Annotations", "SegmentationClass", "SegmentationObject"}
+    assert not others or task in SAMPLES, f"evaluator/tasks/{task}/sample.py has to write {', '.join(others)}"
 
 
 def test_pages_show_results_of_every_task() -> None:
