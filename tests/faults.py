@@ -38,7 +38,7 @@ from sqlalchemy import func, select
 from tests.support import small_world
 from tests.support.backend import kill_group
 from tests.support.crashing_servers import CrashingServer, crashing_postgres, crashing_redis
-from tests.support.life import eventually, make_ready, submit
+from tests.support.life import eventually, make_small_world, submit
 from tests.support.processes import free_port
 from tests.support.services import in_full
 from vocboard import migrations
@@ -147,14 +147,7 @@ def main() -> int:
             stack.enter_context(_person(url, environment, f"person-{n}", "submit", f"203.0.113.{n}"))
             for n in range(PEOPLE)
         ]
-        challenge = make_ready(
-            organiser,
-            small_world.ground_truth_archive(),
-            slug="small-world",
-            edition=small_world.EDITION,
-            competitions=small_world.COMPETITIONS,
-            quota_count=10_000,
-        )
+        challenge = make_small_world(organiser, quota_count=10_000)
         expected = [_score(people[0], challenge, variant) for variant in range(len(VARIANTS))]
         assert expected[0]["comp3"] == round(small_world.MEAN_AP, 4), expected
         load = Load()

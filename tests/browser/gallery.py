@@ -296,7 +296,12 @@ def _own_submissions(
         failure_detail="SoftTimeLimitExceeded: It took too long.\n  worker/evaluation.py:87 in _evaluate",
     )
     own(State.WITHDRAWN, finished_at=now())
-    own(State.DISQUALIFIED, finished_at=now(), moderation_reason="Trained on images of the test set.")
+    own(
+        State.DISQUALIFIED,
+        finished_at=now(),
+        disqualified_at=now(),
+        moderation_reason="Trained on images of the test set.",
+    )
     queue.add(session, own(State.QUEUED))
 
 

@@ -9,7 +9,7 @@ from playwright.sync_api import Page, expect
 from tests.browser.conftest import PATIENCE_MS, SignIn
 from tests.support import small_world
 from tests.support.factories import make_organiser, make_token, make_user
-from tests.support.life import eventually, make_ready, submit
+from tests.support.life import eventually, make_small_world, submit
 from tests.support.site import Site
 
 pytestmark = [pytest.mark.browser, pytest.mark.usefixtures("browser_errors")]
@@ -24,9 +24,8 @@ def test_a_better_version_takes_the_place_of_the_first(
         organiser = make_token(session, make_organiser(session))
         owner, rival = make_user(session), make_user(session)
         email, tokens = owner.email, [make_token(session, owner), make_token(session, rival)]
-    rules = {"slug": "small", "edition": "VOC2007", "competitions": small_world.COMPETITIONS}
     with laboratory.client(organiser) as client:
-        challenge = make_ready(client, small_world.ground_truth_archive(), **rules)
+        challenge = make_small_world(client)
     for token, name in zip(tokens, ("Own", "Rival"), strict=True):
         with laboratory.client(token) as client:
             made = submit(client, challenge, small_world.results_archive(), method_name=name)
@@ -38,7 +37,7 @@ def test_a_better_version_takes_the_place_of_the_first(
 
     page.goto(laboratory.url)
     sign_in(page, email)
-    page.goto(f"{laboratory.url}/challenges/small/submit")
+    page.goto(f"{laboratory.url}/challenges/small-world/submit")
     expect(page.get_by_label("Name", exact=True)).to_have_value("Own")
     page.get_by_label("Result files in one archive").set_input_files(second)
     page.get_by_label("Submit without the missing classes").check(timeout=PATIENCE_MS)

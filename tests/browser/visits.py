@@ -193,7 +193,9 @@ def open_page(page: Page, exhibition: Exhibition, visit: Visit) -> None:
     """Go there, and send an empty form if the visit says so."""
     if visit.who != "visitor":
         page.context.add_cookies(exhibition.cookies(visit.who))
-    page.goto(exhibition.url + exhibition.gallery.address(visit.path))
+    response = page.goto(exhibition.url + exhibition.gallery.address(visit.path))
+    assert response is not None
+    assert response.status < 500, visit
     if visit.press:
         # Otherwise the browser itself asks for what is missing, and the server is never asked.
         page.evaluate("() => { for (const form of document.forms) form.noValidate = true; }")

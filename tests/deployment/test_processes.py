@@ -22,7 +22,7 @@ from tests.support import small_world
 from tests.support.backend import wait_until
 from tests.support.compose import running, stop
 from tests.support.installation import HOST, PORT_IN_CONTAINER, Installation, installed
-from tests.support.life import eventually, make_ready, submit
+from tests.support.life import eventually, make_small_world, submit
 from tests.support.processes import free_port
 from tests.support.proxy import Proxy, in_front_of, proxied
 from tests.support.services import needed
@@ -69,14 +69,7 @@ def person(installation: Installation, name: str, role: str, *scopes: str) -> ht
 def challenge(installation: Installation) -> str:
     """Give the path of a challenge that is ready."""
     with person(installation, "Organiser", "organiser", "read", "organise") as organiser:
-        return make_ready(
-            organiser,
-            small_world.ground_truth_archive(),
-            slug="small-world",
-            edition=small_world.EDITION,
-            competitions=small_world.COMPETITIONS,
-            quota_count=3,
-        )
+        return make_small_world(organiser, quota_count=3)
 
 
 @pytest.fixture(scope="module")

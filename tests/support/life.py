@@ -7,8 +7,10 @@ from typing import Any
 
 import httpx
 
+from tests.support import small_world
+
 PATIENCE_SECONDS = 120
-POLL_SECONDS = 0.2
+POLL_SECONDS = 0.05
 
 
 def eventually(ask: Callable[[], Any]) -> Any:
@@ -42,6 +44,12 @@ def make_ready(organiser: httpx.Client, truth: bytes, **rules: Any) -> str:
     eventually(lambda: organiser.get(path).json()["phase"] == "open")
     assert organiser.get(path).json()["phase"] == "open"
     return str(path)
+
+
+def make_small_world(organiser: httpx.Client, **rules: Any) -> str:
+    """Make the challenge of `small_world`, ready; return its path."""
+    of_world = {"slug": "small-world", "edition": small_world.EDITION, "competitions": small_world.COMPETITIONS}
+    return make_ready(organiser, small_world.ground_truth_archive(), **of_world, **rules)
 
 
 def confirm_warnings(organiser: httpx.Client, challenge: str) -> None:

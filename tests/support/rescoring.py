@@ -5,12 +5,11 @@ import uuid
 
 import numpy as np
 from sqlalchemy import select
-from sqlalchemy.orm import selectinload
 
 from tests.support.backend import EDITION, Backend, make_archive, make_columns, make_ground_truth
 from tests.support.factories import IMAGES, make_image_sets, make_truth
 from tests.support.jobs import evaluate_next, rescore_next
-from tests.support.phases import show_board
+from tests.support.phases import complete, show_board
 from vocboard.app.accounts.models import Role, User
 from vocboard.app.challenges.models import Challenge, GroundTruthVersion
 from vocboard.app.leaderboards.board import Board
@@ -40,10 +39,7 @@ def add_corrected_truth(backend: Backend, challenge: Challenge) -> GroundTruthVe
     truth = make_corrected_truth()
     truth.save(ground_truth_files.path_of(backend.settings, truth.sha256))
     with backend.database.writing() as session:
-        organised = session.scalars(
-            select(Challenge).where(Challenge.id == challenge.id).options(selectinload(Challenge.phases))
-        ).one()
-        version = make_truth(session, organised, current=False)
+        version = make_truth(session, complete(session, challenge.id), current=False)
         version.sha256 = truth.sha256
     return version
 
@@ -61,29 +57,27 @@ def submit_scored(backend: Backend, challenge: Challenge, count: int, *, publish
     for number, confidences in zip(range(count), _confidences, strict=False):
         columns, archive = make_columns(confidences), make_archive(confidences)
         ids.append(backend.submit(user, challenge, columns=columns, archive=archive, method_name=f"Method {number:03}"))
+    evaluate_all(backend, ids, user if published else None)
+    return ids
+
+
+def evaluate_all(backend: Backend, ids: list[uuid.UUID], publisher: User | None) -> None:
+    """Evaluate all that waits, and publish these if it is said as whom."""
     while evaluate_next(backend.database, backend.store, backend.settings):
         pass
-    if published:
+    if publisher is not None:
         with backend.database.writing() as session:
             for submission_id in ids:
-                publishing.publish(session, submission_id=submission_id, user=user)
-    return ids
+                publishing.publish(session, submission_id=submission_id, user=publisher)
 
 
 def start_rescore(backend: Backend, challenge: Challenge, version: GroundTruthVersion) -> uuid.UUID:
     """Start a re-score, as an organiser."""
     user = administrator(backend)
     with backend.database.writing() as session:
-        organised = session.scalars(
-            select(Challenge).where(Challenge.id == challenge.id).options(selectinload(Challenge.phases))
-        ).one()
-        return service.start(
-            session,
-            challenge=organised,
-            user=user,
-            ground_truth_version=version.number,
-            reason="Labels corrected",
-        ).id
+        organised = complete(session, challenge.id)
+        reason, number = "Labels corrected", version.number
+        return service.start(session, challenge=organised, user=user, ground_truth_version=number, reason=reason).id
 
 
 def work(backend: Backend) -> None:

@@ -34,7 +34,6 @@ FULL = (
     "tests/worker/test_health.py",
     "tests/worker/test_mail.py",
     "tests/worker/test_recovery.py",
-    "tests/worker/test_stalls.py",
 )
 LONG: tuple[str, ...] = ("tests/fuzz",)
 

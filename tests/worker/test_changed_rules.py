@@ -16,10 +16,9 @@ from tests.support.archives import edited
 from tests.support.backend import Backend, make_archive, make_ground_truth
 from tests.support.clock import Clock
 from tests.support.factories import make_image_sets, make_truth
-from tests.support.jobs import evaluate_next
 from tests.support.other_server import Server, write_export
 from tests.support.phases import complete, show_board
-from tests.support.rescoring import administrator, apply, request_apply, rescore, work
+from tests.support.rescoring import administrator, apply, evaluate_all, request_apply, rescore, work
 from vocboard.app.accounts.models import User
 from vocboard.app.audit.models import AuditEvent
 from vocboard.app.challenges import service as challenges
@@ -104,12 +103,7 @@ def submit(backend: Backend, challenge: Challenge, *, phase: str = "main", publi
         assert writer.finish({"comp1": Entry(edition.competitions["comp1"], ("car",), content)})
         given: dict[str, Any] = {"columns": file.getvalue(), "archive": make_archive(confidences), "phase_key": phase}
         ids.append(backend.submit(user, challenge, method_name=f"Method {number}", **given))
-    while evaluate_next(backend.database, backend.store, backend.settings):
-        pass
-    if published:
-        with backend.database.writing() as session:
-            for submission_id in ids:
-                publishing.publish(session, submission_id=submission_id, user=user)
+    evaluate_all(backend, ids, user if published else None)
     return ids
 
 

@@ -1,8 +1,9 @@
-"""Leaderboards in the format that the client takes, every score rounded to the challenge's decimals."""
+"""Leaderboards and curves in the format that the client takes, every score rounded to the challenge's decimals."""
 
 import csv
 import io
 from collections.abc import Iterator
+from datetime import UTC, datetime
 
 import httpx
 import pytest
@@ -11,7 +12,12 @@ from tests.app.authorisation_world import build
 from tests.support.factories import make_challenge, make_user
 from tests.support.scored import make_scored
 from tests.support.site import Site
+from vocboard.app.api.exports import curves_of
+from vocboard.app.challenges.models import Visibility
 from vocboard.app.database import now
+from vocboard.app.evaluations.visible import VisibleCurve, VisibleEvaluation, VisibleMeasure, VisibleResult
+from vocboard.evaluator.editions import Task
+from vocboard.evaluator.names import CurveKind
 
 BOARD = "/api/v1/challenges/public-challenge/leaderboards/comp1"
 UNROUNDED = "0.12345"  # of the one published score, 0.123456789
@@ -94,3 +100,54 @@ def test_scores_and_curves_of_a_submission_are_rounded_too(embedded_site: Site, 
         "step": 0.01,
         "is_left_out": False,
     }
+
+
+def evaluation_with(curves: dict[str, VisibleCurve]) -> VisibleEvaluation:
+    measure = VisibleMeasure("average_precision", {}, None, 0)
+    result = VisibleResult("comp1", Task.CLASSIFICATION, (measure,), (), {}, curves, None)
+    return VisibleEvaluation(datetime(2026, 1, 1, tzinfo=UTC), 1.0, "1.0", "0" * 64, 1, 1, None, (result,))
+
+
+def test_a_receiver_operating_characteristic_has_rates_of_positives() -> None:
+    curve = VisibleCurve(CurveKind.ROC, ((0.0, 0.0), (0.5, 0.67), (1.0, 1.0)))
+    assert curves_of("comp1", evaluation_with({"cars": curve})).model_dump() == {
+        "competition": "comp1",
+        "kind": "roc",
+        "curves": {
+            "cars": {
+                "false_positive_rate": [0.0, 0.5, 1.0],
+                "true_positive_rate": [0.0, 0.67, 1.0],
+                "step": None,
+                "is_left_out": False,
+            }
+        },
+        "imported": None,
+    }
+
+
+def test_other_competitions_have_recall_and_precision() -> None:
+    found = {
+        "car": VisibleCurve(CurveKind.PRECISION_RECALL, ((0.5, 1.0), (1.0, 0.67)), step=0.01),
+        "dog": VisibleCurve(CurveKind.PRECISION_RECALL, (), is_left_out=True),
+    }
+    curves = curves_of("comp1", evaluation_with(found)).model_dump()
+    assert curves["kind"] == "precision_recall"
+    assert curves["curves"] == {
+        "car": {"recall": [0.5, 1.0], "precision": [1.0, 0.67], "step": 0.01, "is_left_out": False},
+        "dog": {"recall": [], "precision": [], "step": None, "is_left_out": True},
+    }
+
+
+def test_there_are_none_without_an_evaluation_and_of_other_competitions() -> None:
+    nothing = {"competition": "comp5", "kind": None, "curves": {}, "imported": None}
+    assert curves_of("comp5", None).model_dump() == nothing
+    assert curves_of("comp5", evaluation_with({})).model_dump() == nothing
+
+
+@pytest.mark.parametrize("competition", ["comp4%00", "comp4%ff", "%F0%9F%98%80", "comp4" * 50])
+@pytest.mark.parametrize("path", ["/challenges/{}/leaderboards/{}", "/api/v1/challenges/{}/leaderboards/{}"])
+def test_a_competition_that_no_database_can_look_for_is_not_found(site: Site, path: str, competition: str) -> None:
+    with site.writing() as session:
+        slug = make_challenge(session, visibility=Visibility.PUBLIC).slug
+    with site.client() as visitor:
+        assert visitor.get(path.format(slug, competition)).status_code == 404

@@ -11,7 +11,7 @@ import pytest
 
 from tests.support import small_world
 from tests.support.golden import golden
-from tests.support.life import eventually, follow, make_ready, submit
+from tests.support.life import eventually, follow, make_ready, make_small_world, submit
 from tests.support.site import Site
 from tests.support.working import working
 from vocboard.app.settings import Settings
@@ -31,13 +31,7 @@ def worker(settings: Settings, site: Site, tmp_path: Path) -> Iterator[None]:
 
 @pytest.mark.usefixtures("worker")
 def test_from_ground_truth_to_leaderboard(site: Site, organiser: httpx.Client, participant: httpx.Client) -> None:
-    challenge = make_ready(
-        organiser,
-        small_world.ground_truth_archive(),
-        slug="small-world",
-        edition=small_world.EDITION,
-        competitions=small_world.COMPETITIONS,
-    )
+    challenge = make_small_world(organiser)
     submitted = submit(participant, challenge, small_world.results_archive(), contributors="A. Person")
     assert submitted["state"] in {"queued", "evaluating", "scored"}  # a quick worker is done before the answer is
     assert submitted["entered"] == {"comp1": ["car"], "comp3": ["car", "dog"]}

@@ -8,7 +8,7 @@ import httpx
 import pytest
 
 from tests.support import small_world
-from tests.support.life import confirm_warnings, eventually, follow, make_ready, submit
+from tests.support.life import confirm_warnings, eventually, follow, make_small_world, submit
 from tests.support.site import Site
 
 CORRECTED = {"000003": [("car", (10, 10, 50, 50))]}  # where the results have a car that was none
@@ -17,13 +17,7 @@ REASON = "A car was annotated as a dog"
 
 @pytest.fixture
 def challenge(worker: None, organiser: httpx.Client) -> str:
-    return make_ready(
-        organiser,
-        small_world.ground_truth_archive(),
-        slug="small-world",
-        edition=small_world.EDITION,
-        competitions=small_world.COMPETITIONS,
-    )
+    return make_small_world(organiser)
 
 
 @pytest.fixture

@@ -1,9 +1,5 @@
 """An upload that takes long counts for nothing if its sender may no longer upload by the time it is there."""
 
-import contextlib
-import socket
-from collections.abc import Iterator
-
 import pytest
 
 from tests.support.backend import wait_until
@@ -21,13 +17,14 @@ from vocboard.worker.ground_truth_directory import GroundTruthDirectory
 ARCHIVE = PART + RESULTS + b"\r\n--b--\r\n"
 
 
-@contextlib.contextmanager
-def half_sent(site: Site, path: str, token: str, body: bytes = BODY, **more: str) -> Iterator[socket.socket]:
-    """Send all but the end of an upload, and give the connection."""
+def answer(site: Site, path: str, user: User, token: str, how: str, body: bytes = BODY, **more: str) -> bytes:
+    """Return the answer to an upload whose sender loses the right to it before the end has been sent."""
     headers = {"Authorization": f"Bearer {token}", **MULTIPART, "Content-Length": str(len(body)), **more}
     with sending(site, path, body[:-10], headers=headers) as connection:
         wait_until(lambda: count(site, Upload, Upload.lease_expires_at.is_not(None)) > 0)
-        yield connection
+        end(site, user, how)
+        connection.sendall(body[-10:])
+        return connection.recv(1000)
 
 
 def end(site: Site, user: User, how: str) -> None:
@@ -48,10 +45,7 @@ def test_a_submission(embedded_site: Site, how: str) -> None:
         slug = make_challenge(session, edition="VOC2007", competitions=["comp1"]).slug
         user = make_user(session)
         token = make_token(session, user)
-    with half_sent(embedded_site, f"/api/v1/challenges/{slug}/submissions", token) as connection:
-        end(embedded_site, user, how)
-        connection.sendall(BODY[-10:])
-        assert b" 401 " in connection.recv(1000)
+    assert b" 401 " in answer(embedded_site, f"/api/v1/challenges/{slug}/submissions", user, token, how)
     assert count(embedded_site, Submission) == 0
     wait_until(lambda: not stored(embedded_site))
 
@@ -68,10 +62,7 @@ def test_a_repeated_submission(embedded_site: Site, how: str) -> None:
         headers = {**MULTIPART, "Idempotency-Key": "key"}
         submitted = client.post(path, content=BODY, headers=headers)
         assert client.post(path, content=BODY, headers=headers).json()["id"] == submitted.json()["id"]
-    with half_sent(embedded_site, path, token, **{"Idempotency-Key": "key"}) as connection:
-        end(embedded_site, user, how)
-        connection.sendall(BODY[-10:])
-        assert b" 401 " in connection.recv(1000)
+    assert b" 401 " in answer(embedded_site, path, user, token, how, **{"Idempotency-Key": "key"})
 
 
 @pytest.mark.parametrize(("how", "status"), [("disabled", b"401"), ("revoked", b"401"), ("participant", b"403")])
@@ -85,10 +76,7 @@ def test_an_exported_challenge(embedded_site: Site, how: str, status: bytes) -> 
     body = (
         b'--b\r\nContent-Disposition: form-data; name="slug"\r\n\r\nimported\r\n' + PART + exported + b"\r\n--b--\r\n"
     )
-    with half_sent(embedded_site, "/api/v1/challenges/imports", token, body) as connection:
-        end(embedded_site, user, how)
-        connection.sendall(body[-10:])
-        assert b" %s " % status in connection.recv(1000)
+    assert b" %s " % status in answer(embedded_site, "/api/v1/challenges/imports", user, token, how, body)
     assert count(embedded_site, Challenge) == 1
 
 
@@ -99,8 +87,6 @@ def test_ground_truth(embedded_site: Site, how: str, status: bytes) -> None:
         user = make_user(session, role=Role.ORGANISER)
         slug = make_challenge(session, organiser=user, ready=False).slug
         token = make_token(session, user)
-    with half_sent(embedded_site, f"/api/v1/challenges/{slug}/ground-truth", token, ARCHIVE) as connection:
-        end(embedded_site, user, how)
-        connection.sendall(ARCHIVE[-10:])
-        assert b" %s " % status in connection.recv(1000)
+    path = f"/api/v1/challenges/{slug}/ground-truth"
+    assert b" %s " % status in answer(embedded_site, path, user, token, how, ARCHIVE)
     assert count(embedded_site, GroundTruthVersion) == 0

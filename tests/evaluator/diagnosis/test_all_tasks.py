@@ -1,6 +1,7 @@
 """The diagnosis of every task: kinds of errors of layouts and regions, groups of editions, what annotations say."""
 
 import json
+import random
 from collections import Counter
 from dataclasses import replace
 from functools import cache
@@ -14,15 +15,16 @@ from tests.evaluator import trees
 from tests.evaluator.reference.overlap import overlap
 from tests.evaluator.tasks.test_instance_segmentation import EDITION as INSTANCES
 from tests.support.golden import golden, golden_truth
+from vocboard.evaluator.diagnosis.classification import diagnose_labels
 from vocboard.evaluator.diagnosis.errors import ERRORS, diagnose
 from vocboard.evaluator.diagnosis.objects import NOT_FOUND, RIGHT
 from vocboard.evaluator.diagnosis.overlaps import similar_to
 from vocboard.evaluator.diagnosis.report import diagnosis
 from vocboard.evaluator.editions import EditionFileError, Task, load, names, read_text, source
 from vocboard.evaluator.evaluation import read_for_scoring
-from vocboard.evaluator.ground_truth import DetectionTruth, LayoutTruth
+from vocboard.evaluator.ground_truth import DetectionTruth, Labels, LabelTruth, LayoutTruth
 from vocboard.evaluator.ground_truth.reader import read_ground_truth
-from vocboard.evaluator.results import Layouts, Results
+from vocboard.evaluator.results import Confidences, Entry, Layouts, Results
 from vocboard.evaluator.statistics.collect import collect_evidence
 from vocboard.evaluator.stored_results.stored_results import digest
 from vocboard.evaluator.tasks.detection.subsets import NO, UNKNOWN, VIEWS, YES
@@ -158,3 +160,31 @@ def test_groups_do_not_make_servers_read_archives_again() -> None:
     sets = golden_truth(GOLDEN).image_sets
     keys = VOC2012.competitions.keys()
     assert digest(VOC2012, sets, keys) == digest(replace(VOC2012, similar_classes=()), sets, keys)
+
+
+CLASSES = ("car", "cat", "dog")
+IMAGES = 40
+COMPETITION = load("VOC2012").competitions["comp1"]
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_mistakes_are_counted_by_what_they_show(seed: int) -> None:
+    chance = random.Random(seed)
+    labels = {name: [chance.choice([1, 0, -1, -1, -1]) for _ in range(IMAGES)] for name in CLASSES}
+    scores = {name: [chance.random() for _ in range(IMAGES)] for name in CLASSES}
+    items = np.arange(IMAGES, dtype=np.int32)
+    truth = LabelTruth({name: Labels(items, np.array(own, dtype=np.int8)) for name, own in labels.items()})
+    content = {name: Confidences(items, np.array(own)) for name, own in scores.items()}
+    found = diagnose_labels(Entry(COMPETITION, CLASSES, content), truth)["first_images"]
+    for name in CLASSES:
+        counted = [image for image in range(IMAGES) if labels[name][image] != 0]
+        ranked = sorted(counted, key=lambda image: -scores[name][image])
+        number = labels[name].count(1)
+        wrong = [image for image in ranked[:number] if labels[name][image] == -1]
+        assert found[name]["images"] == number
+        assert found[name]["precision"] == pytest.approx((number - len(wrong)) / number) if number else True
+        for other in set(CLASSES) - {name}:
+            shown = sum(labels[other][image] == 1 for image in wrong)
+            assert found[name]["mistaken_for"].get(other, 0) == shown
+        nothing = sum(all(labels[other][image] != 1 for other in CLASSES) for image in wrong)
+        assert found[name]["none"] == nothing
