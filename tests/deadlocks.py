@@ -46,6 +46,7 @@ from vocboard.app.leaderboards import freezing
 from vocboard.app.organising import bans
 from vocboard.app.organising import moderation as bulk
 from vocboard.app.participating import publishing, teams
+from vocboard.app.participating.leaving import Naming, delete_account
 from vocboard.app.participating.withdrawing import withdraw
 from vocboard.app.rescores.service import evaluate_again
 from vocboard.app.settings import Settings
@@ -115,7 +116,10 @@ class World:
         with self.database.reading() as session:
             rows = session.execute(self._of_challenge(Submission.id, Submission.user_id)).all()
         submission_id, user_id = chance.choice(rows)
-        return submission_id, next(person for person in self.people if person.id == user_id)
+        owner = next((person for person in self.people if person.id == user_id), None)
+        if owner is None:
+            raise ConflictError("The account was deleted.")
+        return submission_id, owner
 
     def moderate(self, chance: random.Random) -> None:
         user, ids = chance.choice(self.organisers), self.submission_ids(chance, 8)
@@ -191,6 +195,19 @@ class World:
                 member.role = TeamRole.OWNER
             teams.remove(session, team_id=team.id, user=user, user_id=chance.choice(members).user_id)
 
+    def delete_account(self, chance: random.Random) -> None:
+        """Delete an account; another person comes in its place, with a submission."""
+        number = chance.randrange(len(self.people))
+        person, naming = self.people[number], chance.choice(list(Naming))
+        with self.database.writing() as session:
+            delete_account(session, user=person, naming=naming, server_key="key", site=SITE, actor=person)
+        with self.database.writing() as session:
+            new = make_user(session)
+            challenge = challenge_as_it_is(session, self.challenge_id)
+            check_accepting(session, challenge, at=now())
+            self._add(session, new, challenge, chance.randrange(METHODS))
+        self.people[number] = new
+
     def evaluate_again(self, chance: random.Random) -> None:
         [submission_id] = self.submission_ids(chance, 1)
         with self.database.writing() as session:
@@ -258,6 +275,7 @@ WEIGHTS: Mapping[Callable[[World, random.Random], None], int] = {
     World.ban: 2,
     World.join_team: 3,
     World.leave_team: 3,
+    World.delete_account: 1,
     World.apply_rescore: 1,
     World.edit: 1,
     World.look: 1,

@@ -13,7 +13,7 @@ from typing import Any
 from sqlalchemy import Select, and_, or_, select
 from sqlalchemy.orm import Session
 
-from vocboard.app.accounts.models import User
+from vocboard.app.accounts.models import Role, User
 from vocboard.app.audit import service as instants
 from vocboard.app.audit.models import AuditEvent
 from vocboard.app.database import Database
@@ -23,6 +23,7 @@ from vocboard.app.paging import PER_PAGE, Page, paginate
 from vocboard.app.submissions.models import Method, Submission
 
 SERVER = "The server"
+MAX_PEOPLE = 200  # in the list to choose from
 OPERATOR, ITSELF = "operator", "server"  # values of `Filters.who` beside ids of people
 
 
@@ -101,10 +102,17 @@ def batch_of_log(
     return described(session, events)
 
 
-def people_in_log(session: Session, challenge_id: uuid.UUID | None) -> Sequence[User]:
-    """Return who appears in a log, by name."""
-    actors = _filtered(challenge_id, Filters()).with_only_columns(AuditEvent.actor_id).distinct()
-    return session.scalars(select(User).where(User.id.in_(actors)).order_by(User.name, User.id)).all()
+def people_in_log(session: Session, challenge_id: uuid.UUID | None, *, who: str = "") -> Sequence[User]:
+    """Return who appears in a log, by name: at most `MAX_PEOPLE`, of whom participants are left out first.
+
+    Args:
+        who: the id of somebody who is in the list in any case.
+    """
+    actors = _filtered(challenge_id, Filters()).with_only_columns(AuditEvent.actor_id)
+    in_log = select(User).where(User.id.in_(actors)).order_by(User.role == Role.PARTICIPANT, User.name, User.id)
+    found = set(session.scalars(in_log.limit(MAX_PEOPLE)))
+    chosen = session.scalar(select(User).where(User.id == _identifier(who), User.id.in_(actors)))
+    return sorted(found | ({chosen} if chosen else set()), key=lambda user: (user.name, user.id))
 
 
 def actions() -> list[str]:

@@ -56,7 +56,7 @@ def _page(request: Request, database: Database, challenge: Challenge | None) -> 
             filters=_filters(request),
             page=int(number) if number.isdecimal() else 1,
         )
-        people = export.people_in_log(session, challenge_id)
+        people = export.people_in_log(session, challenge_id, who=given.get("who", ""))
         concerned = {event.challenge_id for event in found.items if event.challenge_id}
         named = {} if challenge else challenge_queries.challenges_by_id(session, concerned)
     return render(

@@ -6,12 +6,14 @@ from datetime import timedelta
 from typing import Any
 
 import pytest
+from sqlalchemy import select
 from sqlalchemy.orm import Session
 
-from tests.support.factories import make_challenge, make_user
+from tests.support.factories import make_challenge, make_organiser, make_user
 from tests.support.phases import complete
 from tests.support.scored import make_scored
 from vocboard.app.accounts.models import User
+from vocboard.app.audit import service as audit
 from vocboard.app.challenges.models import Challenge
 from vocboard.app.challenges.rules import PhaseRules
 from vocboard.app.database import Database, now
@@ -184,6 +186,22 @@ def test_the_queue_tells_what_waits_and_that_no_worker_looks(database: Database,
     assert [(one.submission.method.name, one.place) for one in health.unfinished] == [("Running", None), ("Waiting", 1)]
     assert health.workers == []
     assert health.mean_seconds == 1.0
+
+
+def test_a_long_list_of_who_is_in_the_log_has_organisers_and_who_was_chosen(
+    database: Database, challenge: Challenge, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(export, "MAX_PEOPLE", 1)
+    with database.writing() as session:
+        ada, aaron = (
+            session.scalars(select(User).where(User.name == "Ada")).one(),
+            make_organiser(session, name="Aaron"),
+        )
+        for user in (ada, aaron):
+            audit.record(session, actor=user, action="question.ask", subject=challenge)
+    with database.reading() as session:
+        assert [one.name for one in export.people_in_log(session, challenge.id)] == ["Aaron"]
+        assert [one.name for one in export.people_in_log(session, None, who=str(ada.id))] == ["Aaron", "Ada"]
 
 
 def test_the_log_of_a_challenge_is_filtered_and_exported(database: Database, challenge: Challenge) -> None:
