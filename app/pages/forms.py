@@ -159,7 +159,7 @@ DONE = {
     "described": "Changes saved.",
     "withdrawn": "Submission withdrawn.",
     "link-revoked": "Anonymous link revoked. It no longer works.",
-    "created": "Challenge created as a draft. Upload the ground truth, then change the visibility.",
+    "created": "Challenge created as a draft. Upload the ground truth, then open it.",
     "file-added": "File uploaded.",
     "file-removed": "File deleted.",
     "reported": "Added. The leaderboard shows it without a rank.",

@@ -5,15 +5,19 @@ from typing import Any
 
 import httpx
 import pytest
+from lxml import html
 from sqlalchemy import select
 
 from tests.browser.gallery import fill
 from tests.support.browsing import from_here, signed_in, token_of
-from tests.support.factories import make_challenge, make_organiser, make_user
-from tests.support.scored import make_published
+from tests.support.factories import make_challenge, make_organiser, make_truth, make_user
+from tests.support.scored import make_published, make_submission
 from tests.support.site import Site
 from vocboard.app.accounts.models import Role, User
 from vocboard.app.challenges.models import Visibility
+from vocboard.app.leaderboards.models import Rescore, RescoreState
+from vocboard.app.submissions.models import State
+from vocboard.evaluator.problems import Problem, Severity
 
 NEW: dict[str, Any] = {
     "title": "Spring",
@@ -185,3 +189,27 @@ def test_an_archived_challenge_offers_nothing_that_it_would_refuse(embedded_site
     assert "This challenge is archived" in after["/statistics"]
     assert "Ban" not in after["/entrants"]  # no empty column
     assert "only what its page says and its visibility can change" in edit
+
+
+def test_what_waits_for_organisers_is_counted(embedded_site: Site) -> None:
+    with embedded_site.writing() as session:
+        owner, ada, ben = make_organiser(session), make_user(session), make_user(session)
+        busy, _ = (make_challenge(session, organiser=owner, slug=slug) for slug in ("busy", "calm"))
+        for person, state in ((ada, State.FAILED), (ada, State.SCORED), (ben, State.FAILED)):
+            make_submission(session, busy, person, "A method", {"comp1": ["car"]}, state=state)
+        version = make_truth(session, busy, current=False)
+        version.warnings = [Problem("unknown_class", Severity.WARNING, "'Plum' is not a class").as_json()]
+        given = {"ground_truth_version_id": version.id, "reason": "Labels", "state": RescoreState.READY}
+        session.add(Rescore(challenge_id=busy.id, **given))
+        email = owner.email
+    with signed_in(embedded_site, email) as client:
+        listed, page = html.fromstring(client.get("/organise").text), client.get("/organise/busy").text
+    cells = {
+        slug: [
+            " ".join(cell.text_content().split()) for cell in listed.xpath(f"//tr[th/a/@href='/organise/{slug}']/td")
+        ]
+        for slug in ("busy", "calm")
+    }
+    waiting = "2 failed submissionsground truth to confirm1 re-score to apply or discard"
+    assert {slug: texts[-2:] for slug, texts in cells.items()} == {"busy": ["32 people", waiting], "calm": ["0", "–"]}
+    assert "2 failed submissions" in page
