@@ -175,9 +175,11 @@ class World:
                 challenge = challenge_with_phases(session, self.challenge_id)
                 team = teams.create(session, challenge=challenge, user=other, name=uuid.uuid4().hex)
         with self.database.writing() as session:
-            owner = next(one.user for one in members_of(session, team.id) if one.role is TeamRole.OWNER)
+            owners = [one.user for one in members_of(session, team.id) if one.role is TeamRole.OWNER]
+            if not owners:
+                raise ConflictError("It has joined another team meanwhile.")
             session.execute(delete(rate_limits.Attempt))
-            _, token = teams.invite(session, team_id=team.id, user=owner, site=SITE)
+            _, token = teams.invite(session, team_id=team.id, user=owners[0], site=SITE)
         with self.database.writing() as session:
             teams.accept(session, token=token, user=user, bring_team=chance.random() < 0.5)
 
