@@ -83,7 +83,7 @@ def delete_account(
         ConflictError: the user owns a challenge; or an administrator who acts would leave the server without any.
         NotSignedInError: the user no longer exists.
     """
-    lock_person(session, user.id)
+    _lock_people(session, user.id)
     person = session.get(User, user.id, populate_existing=True)
     if person is None or person.mailbox_hash is not None:
         raise NotSignedInError("Sign in first.")
@@ -103,6 +103,14 @@ def delete_account(
     removal.scrub(session, person)
     details = {"results": naming.value, "own": actor is not None and actor.id == person.id}
     audit.record(session, actor=actor, action="user.delete", subject=person, details=details)
+
+
+def _lock_people(session: Session, user_id: uuid.UUID) -> None:
+    """Lock a person and all who have submitted in the person's teams, whose submissions may be withdrawn, by id."""
+    mine = select(TeamMember.team_id).where(TeamMember.user_id == user_id)
+    others = session.scalars(select(Submission.user_id).where(Submission.team_id.in_(mine)).distinct())
+    for each in sorted({user_id, *others}):
+        lock_person(session, each)
 
 
 def _owned(session: Session, user_id: uuid.UUID) -> Sequence[str]:
