@@ -51,6 +51,8 @@ RESET_OF_ACCOUNT = Limit("reset_of_account", 5, timedelta(hours=1))
 REGISTRATION_FROM_ADDRESS = Limit("registration_from_address", 30, timedelta(hours=1))
 INVITATIONS_BY_PERSON = Limit("invitations_by_person", 30, timedelta(hours=24))
 ANNOUNCEMENTS_BY_EMAIL = Limit("announcements_by_email", 10, timedelta(hours=24))  # of a challenge
+ADMISSIONS_BY_EMAIL = Limit("admissions_by_email", 10, timedelta(hours=24))  # of a challenge
+REQUESTS_BY_PERSON = Limit("requests_by_person", 20, timedelta(hours=1))  # to be admitted
 QUESTIONS_BY_PERSON = Limit("questions_by_person", 10, timedelta(hours=1))
 PASSWORD_CHECK = Limit("password_check", 10, timedelta(minutes=15))  # wrong current passwords
 

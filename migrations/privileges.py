@@ -50,6 +50,9 @@ WEB: Mapping[str, tuple[str, ...]] = {
     "questions": ALL,
     "edition_versions": ADD,
     "phase_admissions": ALL,
+    "admission_requests": ALL,
+    "challenge_terms": ADD,
+    "terms_acceptances": ADD_AND_DELETE,
     "extra_quotas": ALL,
     "frozen_leaderboards": CHANGE,  # within its guard: until they are final
     "ground_truth_versions": ("SELECT", "INSERT", "UPDATE (confirmed_at, confirmed_by_id)", "DELETE"),

@@ -31,6 +31,8 @@ BY_ID: Mapping[str, str] = {
     "notifications": "user_id",
     "notification_settings": "user_id",
     "questions": "user_id",
+    "admission_requests": "user_id",
+    "terms_acceptances": "user_id",
     "audit_events": "actor_id",
 }
 BY_EMAIL: Mapping[str, str] = {

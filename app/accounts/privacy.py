@@ -67,6 +67,16 @@ STORED: Mapping[str, Stored] = {
     "phase_admissions": Stored(
         "Phases of challenges that your address is admitted to", "until organisers end it", Fate.DELETED
     ),
+    "admission_requests": Stored(
+        "Your requests to take part in challenges: your answers, and what organisers decided",
+        "as long as the challenge",
+        Fate.DELETED,
+    ),
+    "terms_acceptances": Stored(
+        "Which terms of challenges you accepted, and when; their organisers can download it",
+        "as long as the challenge",
+        Fate.DELETED,
+    ),
     "extra_quotas": Stored("Extra quota for your address, and why", "until organisers delete it", Fate.DELETED),
     "bans": Stored("Bans from challenges or the server, and why", "until they are lifted", Fate.KEPT),
     "team_members": Stored("Which teams you are in", "until you leave", Fate.LEFT),

@@ -19,6 +19,7 @@ class Identity:
         session: the browser session; None for a visitor and for a bearer token.
         token: the bearer token; None for a visitor and for a signed-in browser.
         lacks_second_factor: whether the user may not organise before setting one up, and so acts as a participant.
+        terms_due: whether the user still has to accept the terms of the server.
         unread: number of unread notifications of the person signed in with a browser.
     """
 
@@ -27,6 +28,7 @@ class Identity:
     session: WebSession | None = None
     token: ApiToken | None = None
     lacks_second_factor: bool = False
+    terms_due: bool = False
     unread: int = 0
 
     @property

@@ -7,6 +7,7 @@ from starlette.types import Scope
 from vocboard.app.api import (
     accounts,
     administration,
+    admission,
     announcements,
     challenge_files,
     challenges,
@@ -59,6 +60,7 @@ _PARTS = (
     overall,
     statistics,
     announcements,
+    admission,
     organisers,
     teams,
     transfer,

@@ -6,7 +6,7 @@ from typing import Any
 from fastapi import APIRouter, Request, Response
 from pydantic import BaseModel, ConfigDict, Field
 
-from vocboard.app.accounts import registration
+from vocboard.app.accounts import registration, terms
 from vocboard.app.accounts import service as accounts
 from vocboard.app.accounts.models import Role, Scope, User
 from vocboard.app.accounts.own_data import stored_about
@@ -16,11 +16,12 @@ from vocboard.app.api.problems import problem_responses
 from vocboard.app.api.schemas.values import FromObject, Instant, without_defaults
 from vocboard.app.intake.requests import client_address
 from vocboard.app.participating.leaving import Naming, delete_own_account
-from vocboard.app.web.dependencies import AccountServiceDep, DatabaseDep
+from vocboard.app.web.dependencies import AccountServiceDep, DatabaseDep, SettingsDep
 from vocboard.app.web.identity import ApiIdentity, ApiOrganiser, ReadingUser, SubmittingUser
 
 router = APIRouter()
 REFUSALS = problem_responses(401, 403, 404, 409)
+REFUSED_TERMS = problem_responses(400, 401, 403, 404, 409, 422)
 
 
 class Me(BaseModel):
@@ -52,6 +53,14 @@ class NewAddress(BaseModel):
 
     email: str = Field(description="The link that changes the address is sent there.")
     password: str = Field(description="The present password.")
+
+
+class AcceptedServerTerms(BaseModel):
+    """The terms of the server that the user accepts."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    version: str = Field(description="As the problem `server_terms_not_accepted` names it, and the page `/terms`.")
 
 
 class Deletion(BaseModel):
@@ -89,6 +98,15 @@ def change_account(database: DatabaseDep, user: SubmittingUser, identity: ApiIde
     with database.writing() as session:
         changed = accounts.change_profile(session, user=user, **given)
     return _described(changed, identity)
+
+
+@router.post("/account/terms", status_code=204, responses=REFUSED_TERMS, tags=["account"])
+def accept_server_terms(
+    database: DatabaseDep, settings: SettingsDep, user: SubmittingUser, given: AcceptedServerTerms
+) -> None:
+    """Accept the terms of the server (`/terms`). 409 if they have changed. Tokens need the scope `submit`."""
+    with database.writing() as session:
+        terms.accept(session, path=settings.terms_file, user=user, version=given.version)
 
 
 @router.post("/account/email", status_code=202, responses=problem_responses(400, 401, 403, 422, 429), tags=["account"])

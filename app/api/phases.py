@@ -83,20 +83,22 @@ def list_admissions(organised: OrganisedByToken) -> list[schemas.PhaseAdmission]
         ]
 
 
-@router.post("/admissions", status_code=201, responses=problem_responses(400, 401, 403, 404, 422))
+@router.post("/admissions", status_code=201, responses=problem_responses(400, 401, 403, 404, 422, 429))
 def admit(organised: OrganisedByToken, given: schemas.NewAdmission) -> schemas.PhaseAdmission:
     """Admit a person, with or without an account, to a phase that is not open to everyone."""
-    [admitted] = _admit(organised, given.phase, [given.email], "email")
+    [admitted] = _admit(organised, given.phase, [given.email], "email", tell=given.tell)
     return admitted
 
 
-@router.post("/admissions/batch", status_code=201, responses=problem_responses(400, 401, 403, 404, 422))
+@router.post("/admissions/batch", status_code=201, responses=problem_responses(400, 401, 403, 404, 422, 429))
 def admit_several(organised: OrganisedByToken, given: schemas.NewAdmissions) -> list[schemas.PhaseAdmission]:
     """Admit people to a phase: all of them, or none if an address is invalid."""
-    return _admit(organised, given.phase, given.emails, "emails")
+    return _admit(organised, given.phase, given.emails, "emails", tell=given.tell)
 
 
-def _admit(organised: OrganisedChallenge, phase: str, emails: list[str], field: str) -> list[schemas.PhaseAdmission]:
+def _admit(
+    organised: OrganisedChallenge, phase: str, emails: list[str], field: str, *, tell: bool
+) -> list[schemas.PhaseAdmission]:
     with organised.writing() as (session, challenge):
         admitted = phase_people.admit(
             session,
@@ -105,8 +107,12 @@ def _admit(organised: OrganisedChallenge, phase: str, emails: list[str], field: 
             organiser=organised.user,
             emails=emails,
             field=field,
+            tell=tell,
+            site=organised.site,
         )
-        return [schemas.PhaseAdmission.of(one, phase=one.phase.key) for one in admitted]
+        found = [schemas.PhaseAdmission.of(one, phase=one.phase.key) for one in admitted]
+    organised.notifier.mail_queued()
+    return found
 
 
 @router.delete("/admissions/{admission_id}", status_code=204, responses=READING)

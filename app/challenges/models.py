@@ -57,8 +57,26 @@ class Admission(StrEnum):
 
     EVERYONE = "everyone"
     APPROVED = "approved"  # those whom organisers have admitted; they may submit whatever is chosen here
+    REQUEST = "request"  # those who have asked, and whom organisers have admitted then
     DOMAIN = "domain"  # those with a confirmed address of certain domains
     EARLIER_PHASE = "earlier_phase"  # those who have a scored submission in an earlier phase
+
+
+class QuestionKind(StrEnum):
+    """How a question to people who ask to be admitted is answered."""
+
+    LINE = "line"
+    TEXT = "text"  # of several lines
+    CHOICE = "choice"  # one of several
+    BOX = "box"  # a box to tick
+
+
+class RequestState(StrEnum):
+    """What has become of a request to be admitted."""
+
+    OPEN = "open"
+    ADMITTED = "admitted"
+    DECLINED = "declined"
 
 
 class Freeze(StrEnum):
@@ -130,6 +148,7 @@ class Challenge(Base):
     decimals: Mapped[int]  # scores are fractions, rounded to these decimals in every view
     anywhere_on_earth: Mapped[bool] = mapped_column(default=False)  # dates are typed and shown in UTC-12, too
     statistics: Mapped[bool] = mapped_column(default=False)  # whether leaderboards show intervals and rank ranges
+    admission_questions: Mapped[list[dict[str, Any]]] = mapped_column(JSON, default=list)  # `rules.AdmissionQuestion`
     team_size: Mapped[int]  # largest number of members; 1 if everybody takes part alone
     teams_until: Mapped[datetime | None]  # when teams can change for the last time
     overall_rank: Mapped[OverallRank] = mapped_column(text_enum(OverallRank), default=OverallRank.NONE)
@@ -247,6 +266,58 @@ class PhaseAdmission(Base):
     email: Mapped[str] = mapped_column(String(254))  # normalised, as in `users`
 
     phase: Mapped[ChallengePhase] = relationship(lazy="raise_on_sql")
+
+
+class AdmissionRequest(Base):
+    """A person's request to be admitted to a phase; one for each person and phase.
+
+    Attributes:
+        answers: each with the question as it was asked.
+        reason: why it was declined.
+    """
+
+    __tablename__ = "admission_requests"
+    __table_args__ = (UniqueConstraint("phase_id", "user_id"),)
+
+    id: Mapped[Identifier]
+    created_at: Mapped[CreatedAt]
+    phase_id: Mapped[PhaseId]
+    user_id: Mapped[uuid.UUID] = mapped_column(ForeignKey("users.id", ondelete="CASCADE"), index=True)
+    answers: Mapped[list[dict[str, Any]]] = mapped_column(JSON)
+    state: Mapped[RequestState] = mapped_column(text_enum(RequestState), default=RequestState.OPEN)
+    reason: Mapped[str] = mapped_column(Text, default="")
+    decided_at: Mapped[datetime | None]
+
+    phase: Mapped[ChallengePhase] = relationship(lazy="raise_on_sql")
+    user: Mapped[User] = relationship(lazy="raise")
+
+
+class ChallengeTerms(Base):
+    """A version of the terms that people accept before they submit to a challenge. It never changes."""
+
+    __tablename__ = "challenge_terms"
+    __table_args__ = (UniqueConstraint("challenge_id", "number"),)
+
+    id: Mapped[Identifier]
+    created_at: Mapped[CreatedAt]
+    challenge_id: Mapped[uuid.UUID] = mapped_column(ForeignKey("challenges.id", ondelete="CASCADE"))
+    number: Mapped[int]  # 1, 2, ... within the challenge
+    text: Mapped[str] = mapped_column(Text)  # Markdown; empty if there are no terms from then on
+
+
+class TermsAcceptance(Base):
+    """That a person has accepted a version of the terms of a challenge."""
+
+    __tablename__ = "terms_acceptances"
+    __table_args__ = (UniqueConstraint("terms_id", "user_id"),)
+
+    id: Mapped[Identifier]
+    created_at: Mapped[CreatedAt]
+    terms_id: Mapped[uuid.UUID] = mapped_column(ForeignKey("challenge_terms.id", ondelete="CASCADE"))
+    user_id: Mapped[uuid.UUID] = mapped_column(ForeignKey("users.id", ondelete="CASCADE"), index=True)
+
+    terms: Mapped[ChallengeTerms] = relationship(lazy="raise")
+    user: Mapped[User] = relationship(lazy="raise")
 
 
 class ExtraQuota(Base):

@@ -11,18 +11,22 @@ from datetime import datetime
 from sqlalchemy import select
 from sqlalchemy.orm import Session, contains_eager
 
+from vocboard.app import rate_limits
 from vocboard.app.accounts.models import User
 from vocboard.app.accounts.people import normalised_email
 from vocboard.app.audit import service as audit
-from vocboard.app.challenges.models import Challenge, ChallengePhase, ExtraQuota, PhaseAdmission
-from vocboard.app.challenges.phases import Phase, lock_to_change
+from vocboard.app.challenges import admission_requests
+from vocboard.app.challenges.models import Challenge, ChallengePhase, ExtraQuota, PhaseAdmission, Visibility
+from vocboard.app.challenges.phases import Phase, lock_to_change, phase_with_id
 from vocboard.app.challenges.rules import LATEST
 from vocboard.app.database import now
 from vocboard.app.errors import InvalidInputError, NotFoundError
 from vocboard.app.forms import FieldChecks
+from vocboard.app.messaging import outbox
 
 MAX_EXTRA = 1_000
 MAX_ADMITTED = 1_000  # people at a time
+MAX_TOLD = 200  # of these by email
 MAX_LISTED = 20  # invalid addresses in a message
 MAX_REASON_LENGTH = 500
 NO_SUCH_QUOTA = "This extra quota does not exist."
@@ -49,18 +53,30 @@ def admit(
     organiser: User,
     emails: Sequence[str],
     field: str = "email",
+    tell: bool = False,
+    site: str = "",
 ) -> list[PhaseAdmission]:
     """Let people submit to a phase that is not open to everyone, or not to new accounts. Idempotent.
+
+    This admits who has asked for it. After the commit, the caller calls `WorkerNotifier.mail_queued` if it tells them.
+
+    Args:
+        tell: whether those who are admitted now get an email.
+        site: the address of this server, for the link in emails.
 
     Returns:
         One for each address, in their order.
 
     Raises:
-        InvalidInputError: on `field`, with everything that is not an email address, or that there are too many.
+        InvalidInputError: on `field`, with everything that is not an email address, or that there are too many; on
+            `tell` if the challenge is a draft.
         ConflictError: the challenge is archived.
+        LimitedError: too many emails were sent.
     """
     lock_to_change(session, challenge)
     addresses = _addresses(emails, field)
+    if tell:
+        _check_telling(session, challenge, addresses, field)
     query = select(PhaseAdmission).where(PhaseAdmission.phase_id == phase.id)
     known = {one.email: one for one in session.scalars(query)}
     for address in addresses:
@@ -70,7 +86,45 @@ def admit(
         session.add(known[address])
         details = {"phase": phase.key, "email": address}
         audit.record(session, actor=organiser, action="phase.admit", subject=challenge, details=details)
+        if tell:
+            link = f"{site.rstrip('/')}/challenges/{challenge.slug}"
+            outbox.put(
+                session,
+                to=address,
+                template="admitted",
+                challenge=challenge.title,
+                organiser=organiser.name,
+                link=link,
+                site=site,
+            )
+    session.flush()
+    admission_requests.settle(session, challenge, phase.id, addresses)
     return [known[address] for address in addresses]
+
+
+def admit_request(session: Session, *, challenge: Challenge, user: User, request_id: uuid.UUID) -> PhaseAdmission:
+    """Admit a person who has asked, and is told.
+
+    Args:
+        challenge: from `get_organised`.
+
+    Raises:
+        NotFoundError, ConflictError: as `admission_requests.open_request`.
+    """
+    request = admission_requests.open_request(session, challenge=challenge, request_id=request_id)
+    phase = phase_with_id(challenge, request.phase_id)
+    [found] = admit(session, challenge=challenge, phase=phase, organiser=user, emails=[request.user.email])
+    return found
+
+
+def _check_telling(session: Session, challenge: Challenge, addresses: Sequence[str], field: str) -> None:
+    if challenge.visibility is Visibility.DRAFT:
+        raise InvalidInputError({"tell": "Only organisers can see this challenge: it is a draft."})
+    if len(addresses) > MAX_TOLD:
+        raise InvalidInputError({field: f"At most {MAX_TOLD} people at a time can be told by email."})
+    subjects = {rate_limits.ADMISSIONS_BY_EMAIL: str(challenge.id)}
+    rate_limits.enforce(session, subjects)
+    rate_limits.count(session, subjects)
 
 
 def end_admission(session: Session, *, challenge: Challenge, organiser: User, admission_id: uuid.UUID) -> None:

@@ -12,7 +12,16 @@ from typing import Annotated, Any
 from pydantic import BaseModel, ConfigDict, Field, field_validator
 
 from vocboard.app.accounts.people import normalised_email
-from vocboard.app.challenges.models import Admission, Challenge, ChallengePhase, Detail, Freeze, OverallRank, Visibility
+from vocboard.app.challenges.models import (
+    Admission,
+    Challenge,
+    ChallengePhase,
+    Detail,
+    Freeze,
+    OverallRank,
+    QuestionKind,
+    Visibility,
+)
 from vocboard.app.forms import MAX_LINK_LENGTH, FieldChecks, Instant, checked_link, is_address
 from vocboard.evaluator.editions import Edition
 
@@ -32,6 +41,7 @@ EARLIEST, LATEST = datetime(2000, 1, 1, tzinfo=UTC), datetime(2200, 1, 1, tzinfo
 DATES = ("opens_at", "closes_at", "leaderboard_from", "freezes_at", "anonymous_until")
 MAX_PHASE_TITLE_LENGTH = 100
 MAX_DOMAINS = 50
+MAX_QUESTIONS, MAX_ASKED_LENGTH, MAX_CHOICES, MAX_CHOICE_LENGTH = 10, 300, 20, 100  # to people who ask to be admitted
 MIN_STEP, MAX_STEP = 0.001, 0.2  # of the Ladder mechanism, fractions
 _SPDX = re.compile("[A-Za-z0-9][A-Za-z0-9.+-]{0,59}")
 _SHA256 = re.compile("[0-9a-f]{64}")
@@ -142,6 +152,24 @@ class DataLink(BaseModel):
     sha256: str = Field(default="", description="SHA-256 of the file in hexadecimal; empty if it is not given.")
 
 
+class AdmissionQuestion(BaseModel):
+    """A question to people who ask to be admitted.
+
+    Attributes:
+        choices: what can be chosen; for the kind `choice` alone.
+        required: whether it must be answered, or the box be ticked.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    question: str = Field(examples=["Where do you work?"])
+    kind: QuestionKind = QuestionKind.LINE
+    choices: tuple[str, ...] = Field(default=(), description="What can be chosen, if `kind` is `choice`.")
+    required: bool = Field(
+        default=True, description="Whether it must be answered; of a box, whether it must be ticked."
+    )
+
+
 class ChallengeRules(PhaseRules):
     """All that organisers choose of a challenge, and may change later.
 
@@ -160,6 +188,7 @@ class ChallengeRules(PhaseRules):
         decimals: places to which scores (fractions) are rounded wherever they are shown.
         phase_title: what the main phase is called where there are several.
         anywhere_on_earth: whether dates are also shown, and typed, in the time zone UTC-12.
+        admission_questions: what people answer who ask to be admitted to a phase with admission `request`.
         team_size: the largest number of members of a team; 1 if everybody takes part alone.
         teams_until: when teams can change for the last time; None for as long as the challenge is not archived.
         statistics: whether leaderboards show intervals, rank ranges and which differences are larger than chance.
@@ -183,6 +212,9 @@ class ChallengeRules(PhaseRules):
     decimals: int = 2
     phase_title: str = ""
     anywhere_on_earth: bool = False
+    admission_questions: tuple[AdmissionQuestion, ...] = Field(
+        default=(), description="What people answer when they ask to be admitted."
+    )
     team_size: int = Field(
         default=10, description="Largest number of members of a team; 1 if everybody takes part alone."
     )
@@ -195,7 +227,11 @@ class ChallengeRules(PhaseRules):
     def challenge_columns(self) -> dict[str, Any]:
         """Return what `Challenge` has columns for; the others are in the row of the main phase."""
         columns = {name: getattr(self, name) for name in _OF_CHALLENGE}
-        return {**columns, "data_links": [link.model_dump() for link in self.data_links]}
+        return {
+            **columns,
+            "data_links": [link.model_dump() for link in self.data_links],
+            "admission_questions": [one.model_dump(mode="json") for one in self.admission_questions],
+        }
 
 
 _OF_CHALLENGE = tuple(ChallengeRules.model_fields.keys() - PhaseRules.model_fields.keys() - {"phase_title"})
@@ -249,6 +285,7 @@ def check_rules(checks: FieldChecks, rules: ChallengeRules, edition: Edition | N
         "organised_by": checks.text("organised_by", rules.organised_by, max_length=MAX_ORGANISED_BY_LENGTH),
         "citation": checks.text("citation", rules.citation, max_length=MAX_CITATION_LENGTH),
         "data_links": _checked_data_links(checks, rules.data_links),
+        "admission_questions": _checked_questions(checks, rules.admission_questions),
         "phase_title": checks.line("phase_title", rules.phase_title, max_length=MAX_PHASE_TITLE_LENGTH),
         "competitions": keys,
     }
@@ -302,6 +339,27 @@ def _checked_data_link(checks: FieldChecks, number: int, link: DataLink) -> Data
     for name, message in own.messages.items():
         checks.fail("data_links", f"Link {number}, {name}: {message}")
     return tidied
+
+
+def _checked_questions(checks: FieldChecks, questions: Sequence[AdmissionQuestion]) -> tuple[AdmissionQuestion, ...]:
+    """Return the questions, tidied; note the first thing that is wrong, with the number of its question."""
+    if len(questions) > MAX_QUESTIONS:
+        checks.fail("admission_questions", f"Ask at most {MAX_QUESTIONS} questions.")
+    found: list[AdmissionQuestion] = []
+    for number, one in enumerate(questions, 1):
+        own = FieldChecks()
+        question = own.line("question", one.question, max_length=MAX_ASKED_LENGTH, required=True)
+        choices = tuple(own.line("choices", each, max_length=MAX_CHOICE_LENGTH, required=True) for each in one.choices)
+        if one.kind is QuestionKind.CHOICE and not 2 <= len(set(choices)) == len(choices) <= MAX_CHOICES:
+            own.fail("choices", f"Give between 2 and {MAX_CHOICES} different choices.")
+        if one.kind is not QuestionKind.CHOICE and choices:
+            own.fail("choices", "Leave them empty, or let people choose.")
+        if question in {each.question for each in found}:
+            own.fail("question", "It is asked twice.")
+        for name, message in own.messages.items():
+            checks.fail("admission_questions", f"Question {number}, {name}: {message}")
+        found.append(one.model_copy(update={"question": question, "choices": choices}))
+    return tuple(found)
 
 
 def check_phase_rules(checks: FieldChecks, rules: PhaseRules, edition: Edition | None) -> tuple[str, ...]:

@@ -1,7 +1,8 @@
 """Files of a challenge: who may download them, and removing their contents.
 
 Some are for *admitted* people: those who may submit to one of the challenge's phases, whether or not it is open now,
-and its organisers. Of phases that everyone may enter, these are all who have a confirmed account and are not banned.
+and have accepted the terms, if there are some; and its organisers. Of phases that everyone may enter, these are all who
+have a confirmed account and are not banned.
 """
 
 import uuid
@@ -11,11 +12,11 @@ from sqlalchemy.orm import Session
 
 from vocboard.app.accounts.models import User
 from vocboard.app.accounts.registration import require_confirmed
-from vocboard.app.challenges import files
+from vocboard.app.challenges import files, terms
 from vocboard.app.challenges import service as challenges
 from vocboard.app.challenges.bans import require_not_banned
 from vocboard.app.challenges.models import Audience, Challenge, ChallengeFile
-from vocboard.app.database import Database
+from vocboard.app.database import Database, now
 from vocboard.app.errors import ForbiddenError, NotSignedInError
 from vocboard.app.intake.submitting import check_admitted
 from vocboard.app.storage.archives import ArchiveStore
@@ -80,6 +81,7 @@ def _check_admitted(session: Session, challenge: Challenge, viewer: User | None)
         return
     require_confirmed(viewer)
     require_not_banned(session, user_id=viewer.id, challenge_id=challenge.id)
+    terms.require_accepted(session, challenge, viewer, at=now())
     refusal: ForbiddenError | None = None
     for phase in challenges.phases_of(challenge):
         try:

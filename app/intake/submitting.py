@@ -7,6 +7,7 @@ from sqlalchemy.orm import Session
 
 from vocboard.app.accounts.models import User
 from vocboard.app.accounts.people import domain_of
+from vocboard.app.challenges import terms
 from vocboard.app.challenges.models import Admission, Challenge
 from vocboard.app.challenges.phase_people import is_admitted
 from vocboard.app.challenges.phases import (
@@ -61,7 +62,8 @@ def submit(
             and the phase need not be open.
 
     Raises:
-        ForbiddenError: the person may not submit to the phase; or rehearses without organising the challenge.
+        ForbiddenError: the person may not submit to the phase, or has not accepted the terms that were current when the
+            upload began; or rehearses without organising the challenge.
         NotFoundError: there is no such phase.
         InvalidArchiveError: the report has errors.
         ForbiddenError: the person is banned from the challenge, or disabled.
@@ -161,6 +163,7 @@ def check_may_submit(
         return check_can_be_scored(session, challenge, at=at, key=phase_key)
     phase = check_accepting(session, challenge, at=at, key=phase_key)
     check_admitted(session, challenge=challenge, phase=phase, user=user)
+    terms.require_accepted(session, challenge, user, at=at)
     return phase
 
 
@@ -190,6 +193,11 @@ def check_admitted(session: Session, *, challenge: Challenge, phase: Phase, user
     if admission is Admission.APPROVED:
         raise ForbiddenError(
             f"Only people whom the organisers have admitted can submit to the phase “{phase.title}”. Ask them."
+        )
+    if admission is Admission.REQUEST:
+        raise ForbiddenError(
+            f"Only people whom the organisers have admitted can submit to the phase “{phase.title}”. Ask to take part "
+            f"at /challenges/{challenge.slug}/take-part."
         )
     if admission is Admission.DOMAIN:
         if domain_of(user.email) in phase.rules.admission_domains:

@@ -30,6 +30,7 @@ REASONS = {
     NotificationKind.ANNOUNCEMENT: "you take part in the challenge or were admitted to it",
     NotificationKind.QUESTION: "you organise the challenge",
     NotificationKind.ANSWER: "you have asked the organisers",
+    NotificationKind.ADMISSION: "you organise the challenge, or have asked to take part in it",
     NotificationKind.TEAM: "you are, or were, a member of the team",
 }
 

@@ -23,6 +23,7 @@ class NotificationKind(StrEnum):
     QUESTION = "question"  # to organisers
     ANSWER = "answer"  # to a question
     TEAM = "team"  # who joins, leaves or is removed
+    ADMISSION = "admission"  # a request, to organisers; what they have decided, to who has asked
     DISQUALIFIED = "disqualified"
     REINSTATED = "reinstated"
     INVITATION = "invitation"  # to organise a challenge

@@ -34,6 +34,7 @@ _RULES = {
     "decimals": "decimals",
     "detail": "detail level",
     "admission": "admission",
+    "admission_questions": "questions to people who ask to be admitted",
     "admission_domains": "admitted domains",
     "min_account_days": "minimum age of accounts, in days",
     "leaderboard_from": "date from which leaderboards are visible",
@@ -52,7 +53,15 @@ _RULES = {
     "overall_rank": "rank over all leaderboards",
 }
 _LONG = frozenset(
-    {"description", "method_description", "edition_file", "organised_by", "citation", "data_links"}
+    {
+        "description",
+        "method_description",
+        "edition_file",
+        "organised_by",
+        "citation",
+        "data_links",
+        "admission_questions",
+    }
 )  # that they changed is said, not how
 
 
@@ -312,6 +321,12 @@ PHRASES: Mapping[str, Callable[[str, Details], str]] = {
     "phase.create": _plain("added the phase “{title}” ({phase})"),
     "phase.update": _changed_phase,
     "phase.remove": _plain("removed the {the_phase}"),
+    "phase.ask_admission": _plain("asked to be admitted to the {the_phase}"),
+    "phase.withdraw_request": _plain("withdrew the request to be admitted to the {the_phase}"),
+    "phase.decline_request": _plain("declined {person}’s request to be admitted to the {the_phase}"),
+    "challenge.set_terms": _plain("published version {version} of the terms"),
+    "challenge.end_terms": _plain("removed the terms (version {version} is empty)"),
+    "challenge.accept_terms": _plain("accepted version {version} of the terms"),
     "phase.admit": _plain("admitted {email} to the {the_phase}"),
     "phase.end_admission": _plain("ended the admission of {email} to the {the_phase}"),
     "quota.grant": _granted,
@@ -351,6 +366,7 @@ PHRASES: Mapping[str, Callable[[str, Details], str]] = {
     "token.create": _plain("created the API token “{label}” with the scopes {scopes}"),
     "token.revoke": _plain("revoked the API token “{label}”"),
     "user.register": _plain("registered"),
+    "user.accept_terms": _plain("accepted the terms of the server (version {version})"),
     "user.create": _plain("created the account of {subject} as {role}"),
     "user.confirm_address": _plain("confirmed the email address"),
     "user.confirm": _plain("confirmed the email address of {subject}"),

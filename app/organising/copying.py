@@ -6,6 +6,7 @@ from sqlalchemy.orm import Session
 
 from vocboard.app.accounts.models import User
 from vocboard.app.audit import service as audit
+from vocboard.app.challenges import terms
 from vocboard.app.challenges.files import files_of
 from vocboard.app.challenges.models import Challenge, ChallengeFile, Detail, FileKind, Freeze, Visibility
 from vocboard.app.challenges.phases import phases_of
@@ -21,7 +22,7 @@ Rules = TypeVar("Rules", bound=PhaseRules)
 
 
 def copy(session: Session, *, challenge: Challenge, user: User, slug: str, title: str = "") -> Challenge:
-    """Create a draft with the edition, the rules and the phases of a challenge that `get_organised` gave.
+    """Create a draft with the edition, the rules, the terms and the phases of a challenge that `get_organised` gave.
 
     It has the cover, the logos and the downloads, but no dates, people, submissions or ground truth. Scores of hidden
     ground truth would be exact at the detail level `everything`, which organisers choose at the end: the copy has
@@ -62,6 +63,8 @@ def copy(session: Session, *, challenge: Challenge, user: User, slug: str, title
     for file in files_of(session, challenge.id, FileKind.COVER, FileKind.LOGO, FileKind.DATA):
         lock_archive(session, file.sha256)  # while it is added, so that it is not removed with the earlier one
         session.add(ChallengeFile(challenge_id=new.id, **{name: getattr(file, name) for name in _OF_FILE}))
+    if (current := terms.current(session, challenge.id)) is not None:
+        terms.publish(session, challenge=new, user=user, text=current.text)
     audit.record(session, actor=user, action="challenge.copy", subject=new, details={"slug": challenge.slug})
     return new
 

@@ -34,11 +34,12 @@ def page_number(request: Request) -> int:
 @router.get("/announcements")
 def announcements_page(request: Request, database: DatabaseDep, identity: CurrentIdentity, slug: str) -> Response:
     """All announcements of a challenge."""
-    challenge, organises, _, imported, files = read_challenge(database, slug, identity.user)
+    read = read_challenge(database, slug, identity.user)
     with database.reading() as session:
-        found = paginate(session, queries.announcements_of(challenge), page=page_number(request), per_page=PER_PAGE)
-    shown = shown_on_all_tabs(challenge, organises, imported, files, now())
-    return render(request, "challenge_announcements.html", page=found, **shown)
+        found = paginate(
+            session, queries.announcements_of(read.challenge), page=page_number(request), per_page=PER_PAGE
+        )
+    return render(request, "challenge_announcements.html", page=found, **shown_on_all_tabs(read, now()))
 
 
 @router.get("/questions")
@@ -94,10 +95,10 @@ def _questions_page(
     errors: FormErrors = NO_ERRORS,
     text: str = "",
 ) -> Response:
-    challenge, organises, _, imported, files = read_challenge(database, slug, user)
+    read = read_challenge(database, slug, user)
     with database.reading() as session:
         # Organisers see here what others see; what waits for them is among their own pages.
-        visible = queries.visible_questions(challenge, user, organises=False)
+        visible = queries.visible_questions(read.challenge, user, organises=False)
         found = paginate(session, visible, page=page_number(request), per_page=PER_PAGE)
     return render(
         request,
@@ -107,5 +108,5 @@ def _questions_page(
         page=found,
         user=user,
         max_length=asking.MAX_QUESTION_LENGTH,
-        **shown_on_all_tabs(challenge, organises, imported, files, now()),
+        **shown_on_all_tabs(read, now()),
     )

@@ -5,7 +5,7 @@ import uuid
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Annotated, Any
+from typing import Annotated, Any, NamedTuple
 
 from fastapi import APIRouter, Query, Request
 from fastapi.concurrency import run_in_threadpool
@@ -17,7 +17,10 @@ from vocboard.app.announcements.models import Announcement
 from vocboard.app.announcements.queries import latest_announcements
 from vocboard.app.challenges import files as challenge_files
 from vocboard.app.challenges import service as challenges
-from vocboard.app.challenges.models import Audience, Challenge, ChallengeFile, FileKind
+from vocboard.app.challenges import terms
+from vocboard.app.challenges.admission_requests import own_requests
+from vocboard.app.challenges.models import Admission, Audience, Challenge, ChallengeFile, FileKind
+from vocboard.app.challenges.phase_people import is_admitted as is_listed
 from vocboard.app.challenges.service import Phase, PhaseState
 from vocboard.app.database import Database, now
 from vocboard.app.evaluations.origin import ImportedScores
@@ -104,6 +107,24 @@ class ShownFiles:
     may_download: bool
 
 
+class ReadChallenge(NamedTuple):
+    """What the pages of a challenge show.
+
+    Attributes:
+        organises: whether the viewer organises it.
+        own: what the viewer has published.
+        imported: where its scores came from.
+        steps: what the viewer still has to do to take part.
+    """
+
+    challenge: Challenge
+    organises: bool
+    own: Collection[uuid.UUID]
+    imported: ImportedScores | None
+    files: ShownFiles
+    steps: Sequence[str]
+
+
 @router.get("/challenges/{slug}")
 async def challenge_page(
     request: Request,
@@ -116,7 +137,7 @@ async def challenge_page(
 ) -> Response:
     """What one challenge is about, with the leaders of its competitions; for organisers also as participants see it."""
     read, announcements = await run_in_threadpool(_read_overview, database, slug, identity.user)
-    challenge, organises, own, imported, files = read
+    challenge, own = read.challenge, read.own
     at = now()
     phase = challenges.current_phase(challenge, at)
     default = board_phase = challenges.leaderboard_phase(challenge, at)
@@ -127,7 +148,7 @@ async def challenge_page(
         found = {each.board.competition.key: standings(each.board, own) for each in shown}
     except HiddenLeaderboardError as error:
         visible_from = error.visible_from
-    is_preview = organises and viewed_as == "participant"
+    is_preview = read.organises and viewed_as == "participant"
     if is_preview and not board_phase.is_leaderboard_visible(at):
         found, visible_from = {}, board_phase.rules.leaderboard_from
     competitions = competitions_of(challenge, phase)
@@ -137,9 +158,9 @@ async def challenge_page(
         render,
         request,
         "challenge.html",
-        **shown_on_all_tabs(challenge, organises, imported, files, at, is_preview=is_preview),
+        **shown_on_all_tabs(read, at, is_preview=is_preview),
         announcements=announcements,
-        metadata=metadata(challenge, files.cover, files.data, settings.public_url),
+        metadata=metadata(challenge, read.files.cover, read.files.data, settings.public_url),
         site=settings.public_url,
         matrix=matrix([*competitions, *others], found),
         results=[one for one in found.values() if one.leaders] if challenge.archived_at is not None else [],
@@ -152,8 +173,8 @@ async def challenge_page(
 @router.get("/challenges/{slug}/data")
 def data_page(request: Request, database: DatabaseDep, identity: CurrentIdentity, slug: str) -> Response:
     """Where the data of a challenge are, and what result files look like."""
-    challenge, organises, _, imported, files = read_challenge(database, slug, identity.user)
-    shown = shown_on_all_tabs(challenge, organises, imported, files, now())
+    read = read_challenge(database, slug, identity.user)
+    challenge, shown = read.challenge, shown_on_all_tabs(read, now())
     formats = task_formats(competitions_of(challenge, shown["phase"]))
     return render(
         request,
@@ -169,39 +190,33 @@ def data_page(request: Request, database: DatabaseDep, identity: CurrentIdentity
 @router.get("/challenges/{slug}/rules")
 def rules_page(request: Request, database: DatabaseDep, identity: CurrentIdentity, slug: str) -> Response:
     """Dates and rules of the phases of a challenge."""
-    challenge, organises, _, imported, files = read_challenge(database, slug, identity.user)
-    return render(request, "challenge_rules.html", **shown_on_all_tabs(challenge, organises, imported, files, now()))
+    read = read_challenge(database, slug, identity.user)
+    return render(request, "challenge_rules.html", **shown_on_all_tabs(read, now()))
 
 
 @router.get("/challenges/{slug}/cite")
 def citation_page(request: Request, database: DatabaseDep, identity: CurrentIdentity, slug: str) -> Response:
     """How to cite a challenge, and whom to ask."""
-    challenge, organises, _, imported, files = read_challenge(database, slug, identity.user)
-    return render(request, "challenge_cite.html", **shown_on_all_tabs(challenge, organises, imported, files, now()))
+    read = read_challenge(database, slug, identity.user)
+    return render(request, "challenge_cite.html", **shown_on_all_tabs(read, now()))
 
 
-def shown_on_all_tabs(
-    challenge: Challenge,
-    organises: bool,
-    imported: ImportedScores | None,
-    files: ShownFiles,
-    at: datetime,
-    *,
-    is_preview: bool = False,
-) -> dict[str, Any]:
+def shown_on_all_tabs(read: ReadChallenge, at: datetime, *, is_preview: bool = False) -> dict[str, Any]:
     """Return what the head and the side of all of a challenge's pages show.
 
     Args:
         is_preview: whether organisers look at the page as participants will see it.
     """
+    challenge = read.challenge
     phase = challenges.current_phase(challenge, at)
     return {
         "challenge": challenge,
         "edition": challenges.edition_of(challenge),
-        "organises": organises and not is_preview,
+        "organises": read.organises and not is_preview,
         "is_preview": is_preview,
-        "imported": imported,
-        "files": files,
+        "imported": read.imported,
+        "files": read.files,
+        "steps": read.steps,
         "phase": phase,
         "state": phase.state(at),
         "timeline": timeline(challenge, at),
@@ -245,10 +260,8 @@ def _sentence(parts: Sequence[str]) -> str:
     return text[:1].upper() + text[1:]
 
 
-def read_challenge(
-    database: Database, slug: str, user: User | None
-) -> tuple[Challenge, bool, Collection[uuid.UUID], ImportedScores | None, ShownFiles]:
-    """Return a challenge, whether the user organises it, what the user published, where scores came from, and files.
+def read_challenge(database: Database, slug: str, user: User | None) -> ReadChallenge:
+    """Return what the pages of a challenge show.
 
     Raises:
         NotFoundError: there is no such challenge that the user may see.
@@ -257,16 +270,32 @@ def read_challenge(
         challenge = challenges.get_visible(session, slug, user)
         own = queries.published_by(session, challenge, user) if user is not None else ()
         organises = challenges.is_organiser(session, challenge, user)
-        return challenge, organises, own, imported_scores(session, challenge), _files(session, challenge, user)
+        imported, files = imported_scores(session, challenge), _files(session, challenge, user)
+        return ReadChallenge(challenge, organises, own, imported, files, _steps(session, challenge, user, now()))
 
 
-def _read_overview(
-    database: Database, slug: str, user: User | None
-) -> tuple[tuple[Challenge, bool, Collection[uuid.UUID], ImportedScores | None, ShownFiles], Sequence[Announcement]]:
+def _steps(session: Session, challenge: Challenge, user: User | None, at: datetime) -> Sequence[str]:
+    """Return what a person still has to do to take part in the current phase; nothing if it is closed."""
+    phase = challenges.current_phase(challenge, at)
+    if challenge.archived_at is not None or phase.state(at) is PhaseState.CLOSED:
+        return ()
+    steps = []
+    if phase.rules.admission is Admission.REQUEST and not (user and is_listed(session, phase, user)):
+        has_asked = user is not None and phase.id in own_requests(session, challenge.id, user)
+        steps.append("See your request" if has_asked else "Ask to take part")
+    current = terms.current(session, challenge.id)
+    if current is not None:
+        acceptance = terms.accepted(session, challenge.id, user) if user is not None else None
+        if acceptance is None or acceptance.terms_id != current.id:
+            steps.append("Accept the terms")
+    return steps
+
+
+def _read_overview(database: Database, slug: str, user: User | None) -> tuple[ReadChallenge, Sequence[Announcement]]:
     """Return what `read_challenge` does, and the latest announcements."""
     read = read_challenge(database, slug, user)
     with database.reading() as session:
-        return read, latest_announcements(session, read[0], limit=ON_OVERVIEW)
+        return read, latest_announcements(session, read.challenge, limit=ON_OVERVIEW)
 
 
 def _files(session: Session, challenge: Challenge, viewer: User | None) -> ShownFiles:

@@ -67,8 +67,8 @@ async def participation_page(
     tables = await boards.rendered(
         first, ("participation", phase, number), lambda: _tables(in_order, first.challenge.overall_rank, phase, number)
     )
-    challenge, organises, _, imported, files = await run_in_threadpool(read_challenge, database, slug, identity.user)
-    head = shown_on_all_tabs(challenge, organises, imported, files, now())
+    read = await run_in_threadpool(read_challenge, database, slug, identity.user)
+    head = shown_on_all_tabs(read, now())
     return await run_in_threadpool(_page, request, first, in_order, tables, phase, head)
 
 

@@ -23,7 +23,7 @@ from vocboard.app.accounts.signing_in import CODE_WITHIN, Attempt, CodeWanted, S
 from vocboard.app.accounts.terms import Terms
 from vocboard.app.accounts.viewer import Identity
 from vocboard.app.database import Database
-from vocboard.app.errors import NotFoundError, ServiceError, SignInError
+from vocboard.app.errors import ServiceError, SignInError
 from vocboard.app.intake.requests import client_address
 from vocboard.app.pages.forms import NO_ERRORS, FormErrors, go_to, safe_path
 from vocboard.app.pages.rendering import render
@@ -272,15 +272,6 @@ async def register(
     response = go_to("/register/sent")
     cookies.set_return_to(response, settings, safe_path(form.next))
     return response
-
-
-@router.get("/terms")
-def terms_page(request: Request, settings: SettingsDep, _: CurrentIdentity) -> Response:
-    """Show the terms of the server, if it has some."""
-    terms = Terms.read(settings.terms_file)
-    if terms is None:
-        raise NotFoundError("This server has no terms.")
-    return render(request, "terms.html", terms=terms)
 
 
 @router.get("/register/sent")

@@ -15,8 +15,9 @@ from starlette.responses import Response
 from vocboard.app.accounts.models import User
 from vocboard.app.accounts.registration import require_confirmed
 from vocboard.app.challenges import service as challenges
+from vocboard.app.challenges import terms
 from vocboard.app.challenges.bans import require_not_banned
-from vocboard.app.challenges.models import Challenge
+from vocboard.app.challenges.models import Admission, Challenge
 from vocboard.app.challenges.phase_people import extra_quotas_of
 from vocboard.app.challenges.service import Phase, PhaseState
 from vocboard.app.database import now
@@ -194,6 +195,8 @@ class SubmitPage:
             open_phases=[each for each in challenges.phases_of(challenge) if self._accepts(each, at)],
             is_frozen=phase.is_frozen(at),
             obstacle=obstacle,
+            takes_part=isinstance(obstacle, terms.TermsNotAcceptedError)
+            or (obstacle is not None and phase.rules.admission is Admission.REQUEST),
             state_message="" if self._accepts(phase, at) else wording.CANNOT_SUBMIT[state],
             upload_limit=self._upload_limit,
             quotas=by_task,
@@ -228,6 +231,7 @@ class SubmitPage:
             require_not_banned(session, user_id=self.user.id, challenge_id=challenge.id)
             if not self.target.is_rehearsal:
                 check_admitted(session, challenge=challenge, phase=phase, user=self.user)
+                terms.require_accepted(session, challenge, self.user, at=now())
         except ForbiddenError as error:
             return error
         return None

@@ -172,6 +172,7 @@ DETAILS = {
 ADMISSION = {
     Admission.EVERYONE: "Everyone with an account can submit.",
     Admission.APPROVED: "Only people whom the organisers have admitted can submit.",
+    Admission.REQUEST: "Only people who have asked, and whom the organisers have admitted, can submit.",
     Admission.DOMAIN: "Only people with an email address of these domains can submit:",
     Admission.EARLIER_PHASE: "Only people with a scored submission in an earlier phase can submit.",
 }
@@ -190,6 +191,7 @@ FIELD_LABELS = {
     "key": "URL name",
     "freezes_at": "Freeze on",
     "leaderboard_from": "Leaderboard visible from",
+    "admission_questions": "Questions to people who ask to take part",
     "admission_domains": "Domains of email addresses",
     "min_account_days": "Minimum age of accounts, in days",
     "anonymous_until": "Anonymous until",

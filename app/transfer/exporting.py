@@ -18,6 +18,7 @@ from vocboard.app.accounts.models import User
 from vocboard.app.announcements.queries import announcements_of, visible_questions
 from vocboard.app.audit import service as audit
 from vocboard.app.challenges import service as challenges
+from vocboard.app.challenges import terms
 from vocboard.app.challenges.bans import bans_of
 from vocboard.app.challenges.models import (
     Ban,
@@ -54,6 +55,7 @@ from vocboard.app.transfer.records import (
     ResultRecord,
     SubmissionRecord,
     TeamRecord,
+    TermsRecord,
 )
 from vocboard.evaluator.version import VERSION
 
@@ -185,6 +187,10 @@ def _write_tables(
             for one in submissions:
                 file.write(one.model_dump_json() + "\n")
     write_lines(directory / records.BANS, _bans(session, challenge.id))
+    write_lines(
+        directory / records.TERMS,
+        (TermsRecord(**same_fields(TermsRecord, one)) for one in reversed(terms.versions(session, challenge.id))),
+    )
     write_lines(directory / records.ANNOUNCEMENTS, _announcements(session, challenge))
     write_lines(directory / records.QUESTIONS, _public_questions(session, challenge))
     write_phases(session, challenge, directory, at=at)

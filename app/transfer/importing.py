@@ -18,7 +18,7 @@ from sqlalchemy.orm import Session
 from vocboard.app.accounts.models import Role, User
 from vocboard.app.announcements.models import Announcement, Question
 from vocboard.app.audit import service as audit
-from vocboard.app.challenges.models import MAIN_PHASE, Challenge, Visibility
+from vocboard.app.challenges.models import MAIN_PHASE, Challenge, ChallengeTerms, Visibility
 from vocboard.app.database import Database, now
 from vocboard.app.errors import ConflictError, ForbiddenError, InvalidArchiveError
 from vocboard.app.evaluations.origin import IMPORTED
@@ -39,7 +39,7 @@ from vocboard.app.transfer.importing_phases import (
 )
 from vocboard.app.transfer.importing_submissions import SubmissionImporter
 from vocboard.app.transfer.reading import Contents
-from vocboard.app.transfer.records import AnnouncementRecord, EventRecord, QuestionRecord, SubmissionRecord
+from vocboard.app.transfer.records import AnnouncementRecord, EventRecord, QuestionRecord, SubmissionRecord, TermsRecord
 from vocboard.app.transfer.staging import Staging
 from vocboard.evaluator.problems import Problem, Severity
 
@@ -214,6 +214,8 @@ def _complete(
     add_frozen_leaderboards(session, challenge, path, results.submissions)
     add_reported_results(session, challenge, path)
     add_corrections(session, challenge, path, versions=results.truths, submissions=results.submissions)
+    for version in reading.lines_of(path, records.TERMS, TermsRecord):
+        session.add(ChallengeTerms(challenge_id=challenge.id, **version.model_dump()))
     for said in reading.lines_of(path, records.ANNOUNCEMENTS, AnnouncementRecord):
         session.add(Announcement(challenge_id=challenge.id, **said.model_dump()))
     for asked in reading.lines_of(path, records.QUESTIONS, QuestionRecord):

@@ -32,6 +32,7 @@ from vocboard.app.transfer.records import (
     Person,
     QuestionRecord,
     SubmissionRecord,
+    TermsRecord,
 )
 from vocboard.evaluator.editions import EditionFileError, UnknownEditionError
 from vocboard.evaluator.problems import Problem, Severity
@@ -61,6 +62,7 @@ class Contents:
     organisers: list[Person] = field(default_factory=list)
     banned: set[uuid.UUID] = field(default_factory=set)  # ids of people
     archives: dict[str, int] = field(default_factory=dict)
+    terms: int = 0  # how many versions
 
     @property
     def submissions(self) -> int:
@@ -149,6 +151,7 @@ class _Checking:
             records.BANS: (BanRecord, partial(self._ban, contents)),
             records.ANNOUNCEMENTS: (AnnouncementRecord, lambda _: ()),
             records.QUESTIONS: (QuestionRecord, lambda _: ()),
+            records.TERMS: (TermsRecord, partial(self._terms, contents)),
             records.SUBMISSIONS: (SubmissionRecord, partial(self._submission, contents)),
             records.ADMISSIONS: (AdmissionRecord, phases.admission),
             records.EXTRA_QUOTAS: (ExtraQuotaRecord, phases.extra_quota),
@@ -222,6 +225,11 @@ class _Checking:
         contents.banned.add(one.person)
         if normalised_email(one.email) != one.email:
             yield "email: this is not an email address in lower case."
+
+    def _terms(self, contents: Contents, one: TermsRecord) -> Iterator[str]:
+        contents.terms += 1
+        if one.number != contents.terms:
+            yield "number: versions are 1, 2, ... in this order."
 
     def _submission(self, contents: Contents, one: SubmissionRecord) -> Iterator[str]:
         yield from contents.phases.submission(one)

@@ -12,6 +12,7 @@ from pydantic import BaseModel, Field
 from vocboard.app.announcements.announcing import MAX_TEXT_LENGTH, MAX_TITLE_LENGTH
 from vocboard.app.announcements.asking import MAX_ANSWER_LENGTH, MAX_QUESTION_LENGTH
 from vocboard.app.challenges.rules import ChallengeRules
+from vocboard.app.challenges.terms import MAX_LENGTH as MAX_TERMS_LENGTH
 from vocboard.app.organising.phase_changes import MAX_PHASES
 from vocboard.app.submissions.models import State
 from vocboard.app.teams.models import MAX_NAME_LENGTH
@@ -48,6 +49,7 @@ HEADER = "challenge.json"
 PEOPLE, SUBMISSIONS, LOG = "people.jsonl", "submissions.jsonl", "log.jsonl"
 BANS = "bans.jsonl"
 ADMISSIONS, EXTRA_QUOTAS = "admissions.jsonl", "extra-quotas.jsonl"
+TERMS = "terms.jsonl"  # earlier versions of archives have none
 ANNOUNCEMENTS, QUESTIONS = "announcements.jsonl", "questions.jsonl"
 FROZEN, CORRECTIONS = "frozen-leaderboards.jsonl", "corrections.jsonl"
 REPORTED = "reported-results.jsonl"  # earlier versions import an archive without it
@@ -149,6 +151,14 @@ class AnnouncementRecord(Record):
     changed_at: Moment
     title: Annotated[Visible, Field(min_length=1, max_length=MAX_TITLE_LENGTH)]
     text: Annotated[Visible, Field(min_length=1, max_length=MAX_TEXT_LENGTH)]
+
+
+class TermsRecord(Record):
+    """A version of the terms. Who has accepted it is not exported: people accept on the other server, too."""
+
+    created_at: Moment
+    number: Number
+    text: Visible = Field(max_length=MAX_TERMS_LENGTH)
 
 
 class QuestionRecord(Record):

@@ -1,6 +1,8 @@
 """The user of a request, and its scopes."""
 
+import re
 from collections.abc import Awaitable, Callable
+from dataclasses import replace
 from datetime import timedelta
 from typing import Annotated
 
@@ -8,10 +10,11 @@ from fastapi import Depends, Request
 from fastapi.concurrency import run_in_threadpool
 from fastapi.security import HTTPAuthorizationCredentials, HTTPBearer
 
-from vocboard.app.accounts import second_factor
+from vocboard.app.accounts import second_factor, terms
 from vocboard.app.accounts import service as accounts
 from vocboard.app.accounts.models import ApiToken, Scope, User, WebSession
 from vocboard.app.accounts.second_factor import SecondFactorRequiredError
+from vocboard.app.accounts.terms import ServerTermsNotAcceptedError
 from vocboard.app.accounts.viewer import Identity
 from vocboard.app.database import Database
 from vocboard.app.errors import ForbiddenError, NotSignedInError
@@ -22,6 +25,11 @@ from vocboard.app.web.csrf import HEADER, SAFE_METHODS, verify_csrf
 from vocboard.app.web.dependencies import services_of
 
 ALL_SCOPES = frozenset(Scope)
+# Forms and routes that change something and need no terms: to accept them, to leave, and to end what had begun.
+WITHOUT_TERMS = re.compile(
+    r"POST /(terms|sign-out|account/delete|unsubscribe|api/v1/account/terms)"
+    r"|DELETE /api/v1/account|[A-Z]+ /api/v1/uploads/.*"
+)
 BEARER = HTTPBearer(
     scheme_name="token", description="An API token from the Account page, for example `vocb_…`.", auto_error=False
 )
@@ -42,8 +50,7 @@ async def current_identity(request: Request) -> Identity:
     identity = (
         await run_in_threadpool(_signed_in, services.database, secret, idle_timeout, policy) if secret else Identity()
     )
-    request.state.identity = identity
-    return identity
+    return await run_in_threadpool(_with_terms, request, identity) if identity.user else _noted(request, identity)
 
 
 async def current_api_identity(
@@ -64,6 +71,24 @@ async def current_api_identity(
     token = credentials.credentials if credentials else ""
     services = services_of(request)
     identity = await run_in_threadpool(_of_token, services.database, token, services.settings.second_factor)
+    return await run_in_threadpool(_with_terms, request, identity)
+
+
+def _with_terms(request: Request, identity: Identity) -> Identity:
+    """Note the user of a request, and whether terms are to be accepted.
+
+    Raises:
+        ServerTermsNotAcceptedError: they are, and the request would change something.
+    """
+    found = terms.due(services_of(request).settings.terms_file, identity.require_user())
+    identity = _noted(request, replace(identity, terms_due=found is not None))
+    request_line = f"{request.method} {request.url.path}"
+    if found is not None and request.method not in SAFE_METHODS and not WITHOUT_TERMS.fullmatch(request_line):
+        raise ServerTermsNotAcceptedError(found.version)
+    return identity
+
+
+def _noted(request: Request, identity: Identity) -> Identity:
     request.state.identity = identity
     return identity
 

@@ -22,6 +22,8 @@ from starlette.responses import JSONResponse, RedirectResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from vocboard.app.accounts.second_factor import SecondFactorRequiredError
+from vocboard.app.accounts.terms import ServerTermsNotAcceptedError
+from vocboard.app.challenges.terms import TermsNotAcceptedError
 from vocboard.app.database import is_conflict, now
 from vocboard.app.errors import (
     BusyError,
@@ -43,6 +45,7 @@ from vocboard.app.web.guides import explained
 MEDIA_TYPE = "application/problem+json"
 SIGN_IN_PATH = "/sign-in"
 SECOND_FACTOR_PATH = "/account/second-factor"
+TERMS_PATH = "/terms"
 RETRY_AFTER_UNAVAILABLE_SECONDS = 5
 RETRY_AFTER_STORE_SECONDS = 60
 
@@ -148,6 +151,11 @@ def _(error: IncompleteEntryError) -> ProblemDetails:
 
 
 @details_of.register
+def _(error: TermsNotAcceptedError | ServerTermsNotAcceptedError) -> ProblemDetails:
+    return ProblemDetails(error.status, error.code, error.title, str(error), {"version": error.version})
+
+
+@details_of.register
 def _(error: LimitedError) -> ProblemDetails:
     seconds = max(1, math.ceil((error.allowed_at - now()).total_seconds()))
     allowed_at = error.allowed_at.astimezone(UTC).isoformat().replace("+00:00", "Z")
@@ -223,6 +231,8 @@ async def render(request: Request, error: Exception, error_page: ErrorPage) -> R
         return RedirectResponse(f"{SIGN_IN_PATH}?{urlencode({'next': wanted})}", 303)
     if isinstance(error, SecondFactorRequiredError):
         return RedirectResponse(SECOND_FACTOR_PATH, 303)
+    if isinstance(error, ServerTermsNotAcceptedError):
+        return RedirectResponse(TERMS_PATH, 303)
     return await error_page(request, details)
 
 

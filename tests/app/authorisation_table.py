@@ -110,6 +110,7 @@ def moderating(scope: Scope | None = None, **given: Any) -> tuple[Rule, ...]:
     return (Rule(ORGANISERS, PUBLISHED, scope, **given), Rule(ORGANISERS, PRIVATE, scope, **given))
 
 
+TERMS = "Use the images for research only."  # of the public challenge, which everyone has accepted
 REASON = {"reason": "Trained on the test set."}
 NO_ID = "00000000-0000-4000-8000-000000000000"
 
@@ -159,6 +160,14 @@ def of_questions(scope: Scope | None = None, **given: Any) -> tuple[Rule, ...]:
     )
 
 
+def of_requests(scope: Scope | None = None, **given: Any) -> tuple[Rule, ...]:
+    """Rules of a route that decides on a request to be admitted."""
+    return (
+        Rule(ORGANISERS, PUBLIC | {"request_id": "request"}, scope, **given),
+        Rule(NOBODY, DRAFT | {"request_id": "request"}, scope, hidden=True, **given),
+    )
+
+
 OWN_EDITION = """
 name = "Own"
 title = "A custom edition"
@@ -180,6 +189,9 @@ TABLE: Mapping[str, tuple[Rule, ...]] = {
     "PATCH /api/v1/account": (Rule(SIGNED_IN, scope=Scope.SUBMIT, json={"name": "Another Name"}),),
     "POST /api/v1/account/email": (
         Rule(SIGNED_IN, scope=Scope.SUBMIT, json={"email": "another@lab.example", "password": PASSWORD}),
+    ),
+    "POST /api/v1/account/terms": (
+        Rule(NOBODY, scope=Scope.SUBMIT, json={"version": "0"}, hidden=True),  # this server has none
     ),
     "DELETE /api/v1/account": (
         Rule(SIGNED_IN, scope=Scope.SUBMIT, json={"naming": "keep_name", "password": "wrong password"}),
@@ -236,6 +248,25 @@ TABLE: Mapping[str, tuple[Rule, ...]] = {
     "DELETE /api/v1/challenges/{slug}/admissions/{admission_id}": (
         Rule(ORGANISERS, PUBLIC | {"admission_id": "admission"}, Scope.ORGANISE),
     ),
+    "GET /api/v1/challenges/{slug}/terms": of_challenges(EVERYONE, Scope.READ),
+    "GET /api/v1/challenges/{slug}/terms/versions": of_challenges(EVERYONE, Scope.READ),
+    "PUT /api/v1/challenges/{slug}/terms": (
+        Rule(ORGANISERS, PUBLIC, Scope.ORGANISE, json={"text": TERMS}),
+        Rule(ORGANISERS, DRAFT, Scope.ORGANISE, json={"text": ""}, hidden=True),
+    ),
+    "POST /api/v1/challenges/{slug}/terms/accept": (
+        Rule(SIGNED_IN, PUBLIC, Scope.SUBMIT, json={"version": 1}),
+        Rule(NOBODY, DRAFT, Scope.SUBMIT, json={"version": 1}, hidden=True),  # it has none
+    ),
+    "GET /api/v1/challenges/{slug}/terms/acceptances": of_challenges(ORGANISERS, Scope.ORGANISE),
+    "GET /api/v1/challenges/{slug}/admission-requests": of_challenges(ORGANISERS, Scope.ORGANISE),
+    "GET /api/v1/challenges/{slug}/admission-requests/mine": of_challenges(SIGNED_IN, Scope.READ),
+    "POST /api/v1/challenges/{slug}/admission-requests": of_challenges(SIGNED_IN, Scope.SUBMIT, json={"phase": "main"}),
+    "DELETE /api/v1/challenges/{slug}/admission-requests/{phase}": of_challenges(
+        SIGNED_IN, Scope.SUBMIT, path={"phase": "main"}
+    ),
+    "POST /api/v1/challenges/{slug}/admission-requests/{request_id}/admit": of_requests(Scope.ORGANISE),
+    "POST /api/v1/challenges/{slug}/admission-requests/{request_id}/decline": of_requests(Scope.ORGANISE, json=REASON),
     "GET /api/v1/challenges/{slug}/extra-quotas": of_challenges(ORGANISERS, Scope.ORGANISE),
     "POST /api/v1/challenges/{slug}/extra-quotas": of_challenges(
         ORGANISERS,
@@ -426,6 +457,13 @@ TABLE: Mapping[str, tuple[Rule, ...]] = {
     "GET /challenges/{slug}/feed.atom": (Rule(EVERYONE, PUBLIC), Rule(NOBODY, DRAFT, hidden=True)),
     "GET /challenges/{slug}/questions": of_challenges(EVERYONE),
     "POST /challenges/{slug}/questions": of_challenges(SIGNED_IN, form={"text": "Why?"}),
+    "GET /challenges/{slug}/take-part": of_challenges(EVERYONE),
+    "POST /challenges/{slug}/take-part/terms": (
+        Rule(SIGNED_IN, PUBLIC, form={"version": "1"}),
+        Rule(NOBODY, DRAFT, form={"version": "1"}, hidden=True),  # it has none
+    ),
+    "POST /challenges/{slug}/take-part/request": of_challenges(SIGNED_IN, form={"phase": "main"}),
+    "POST /challenges/{slug}/take-part/withdraw": of_challenges(SIGNED_IN, form={"phase": "main"}),
     "GET /challenges/{slug}/CITATION.cff": of_challenges(EVERYONE),
     "GET /challenges/{slug}/citation.bib": of_challenges(EVERYONE),
     "GET /challenges/{slug}/croissant.json": of_challenges(EVERYONE),
@@ -455,6 +493,7 @@ TABLE: Mapping[str, tuple[Rule, ...]] = {
     "GET /register": (Rule(EVERYONE),),
     "POST /register": (Rule(EVERYONE, form={"email": "new@lab.example", "name": "New", "password": PASSWORD}),),
     "GET /terms": (Rule(NOBODY, hidden=True),),  # this server has none
+    "POST /terms": (Rule(NOBODY, form={"version": "0"}, hidden=True),),
     "GET /register/sent": (Rule(EVERYONE),),
     "GET /confirm": (
         Rule(EVERYONE, query={"token": "confirm-link"}),
@@ -642,6 +681,11 @@ TABLE: Mapping[str, tuple[Rule, ...]] = {
     ),
     "POST /organise/{slug}/people/{user_id}/remove": (Rule(OWNING, PUBLIC | {"user_id": "organiser"}),),
     "POST /organise/{slug}/people/{user_id}/hand-over": (Rule(OWNING, PUBLIC | {"user_id": "organiser"}),),
+    "GET /organise/{slug}/admission": of_challenges(ORGANISERS),
+    "POST /organise/{slug}/admission/requests/{request_id}/admit": of_requests(),
+    "POST /organise/{slug}/admission/requests/{request_id}/decline": of_requests(form=REASON),
+    "POST /organise/{slug}/admission/terms": of_challenges(ORGANISERS, form={"text": TERMS}),
+    "GET /organise/{slug}/admission/acceptances.csv": of_challenges(ORGANISERS),
     "GET /organise/{slug}/announcements": of_challenges(ORGANISERS),
     "POST /organise/{slug}/announcements": of_challenges(ORGANISERS, form={"title": "New data", "text": "Faster."}),
     "POST /organise/{slug}/announcements/{announcement_id}/correct": of_announcements(

@@ -7,7 +7,7 @@ from datetime import timedelta
 
 from sqlalchemy.orm import Session
 
-from tests.app.authorisation_table import Person
+from tests.app.authorisation_table import TERMS, Person
 from tests.support.factories import make_challenge, make_token, make_user
 from tests.support.phases import main_truth, phase_of
 from tests.support.scored import make_scored
@@ -15,8 +15,9 @@ from vocboard.app.accounts import links
 from vocboard.app.accounts import service as accounts
 from vocboard.app.accounts.models import LinkPurpose, Role, User
 from vocboard.app.announcements.models import Announcement, Question
-from vocboard.app.challenges import phase_people
+from vocboard.app.challenges import phase_people, terms
 from vocboard.app.challenges.models import (
+    AdmissionRequest,
     Audience,
     Challenge,
     ChallengeFile,
@@ -24,6 +25,7 @@ from vocboard.app.challenges.models import (
     ChallengeOrganiser,
     FileKind,
     GroundTruthVersion,
+    TermsAcceptance,
     Visibility,
 )
 from vocboard.app.challenges.rules import PhaseRules
@@ -84,6 +86,11 @@ def build(session: Session) -> World:
     [admission] = phase_people.admit(
         session, challenge=public, phase=main, organiser=organiser, emails=["admitted@lab.example"]
     )
+    terms.publish(session, challenge=public, user=organiser, text=TERMS)
+    of_public = terms.version(session, public.id, 1)
+    accepted = {"terms_id": of_public.id, "created_at": now()}  # at the same time: they see the same
+    session.add_all(TermsAcceptance(user_id=user.id, **accepted) for user in people.values())
+    request = _request(session, public)
     extra = phase_people.grant_extra_quota(
         session,
         challenge=public,
@@ -136,6 +143,7 @@ def build(session: Session) -> World:
             "draft-invitation": str(of_draft.id),
             "admission": str(admission.id),
             "extra-quota": str(extra.id),
+            "request": str(request.id),
             "token": str(owned_token.id),
             "session": str(owned_session.id),
             "waiting": str(waiting.id),
@@ -165,6 +173,17 @@ def build(session: Session) -> World:
 def _later_phase(session: Session, challenge: Challenge, organiser: User) -> None:
     rules = PhaseRules(competitions=("comp1",), opens_at=now() + timedelta(days=30))
     phase_changes.add_phase(session, challenge=challenge, user=organiser, key="later", title="Later", rules=rules)
+
+
+def _request(session: Session, challenge: Challenge) -> AdmissionRequest:
+    """Let somebody ask to be admitted."""
+    person = make_user(session, email="asking@lab.example", name=SECRET)
+    request = AdmissionRequest(
+        phase_id=challenge.main_phase.id, user_id=person.id, answers=[{"question": "Why?", "answer": SECRET}]
+    )
+    session.add(request)
+    session.flush()
+    return request
 
 
 def _version(session: Session, challenge: Challenge) -> GroundTruthVersion:

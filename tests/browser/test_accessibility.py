@@ -37,6 +37,7 @@ NO_PAGES = {
     "/methods/{method_id}/eval-results.yaml",
     "/organise/log.csv",
     "/organise/{slug}/log.csv",
+    "/organise/{slug}/admission/acceptances.csv",
     "/organise/{slug}/samples",
     "/submissions/{submission_id}/archive",
     "/submissions/{submission_id}/flickr-images",

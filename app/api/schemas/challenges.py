@@ -7,7 +7,7 @@ from pydantic import AliasPath, BaseModel, BeforeValidator, ConfigDict, Field
 
 from vocboard.app.api.schemas.values import Fraction, FromObject, Imported, Instant, without_defaults
 from vocboard.app.challenges.models import MAIN_PHASE, Admission, Detail, Freeze, OverallRank, Visibility
-from vocboard.app.challenges.rules import DataLink, PhaseRules, given_rules
+from vocboard.app.challenges.rules import AdmissionQuestion, DataLink, PhaseRules, given_rules
 from vocboard.app.challenges.service import ChallengeRules, PhaseState
 from vocboard.evaluator.editions import DeclarationKind, Metric, Task, Training
 
@@ -149,6 +149,9 @@ class ChallengeDetails(ChallengeSummary):
     organised_by: str = Field(description="Who organises the challenge: one person or institution a line.")
     citation: str = Field(description="What to cite: BibTeX or text.")
     data_links: list[DataLink] = Field(description="Where the data can be downloaded.")
+    admission_questions: list[AdmissionQuestion] = Field(
+        description="What people answer who ask to be admitted to a phase with admission `request`."
+    )
     quota_use: dict[str, QuotaUse] | None = Field(
         description="Your use of the quota, by competition; null for visitors, and for tokens without the scope `read`."
     )
@@ -237,6 +240,7 @@ class NewAdmission(BaseModel):
 
     email: str = Field(description="Email address of the person, who need not have an account.")
     phase: str = Field(MAIN_PHASE, description="Key of the phase.")
+    tell: bool = Field(False, description="Send an email to a person who is admitted now.")
 
 
 class NewAdmissions(BaseModel):
@@ -246,10 +250,14 @@ class NewAdmissions(BaseModel):
 
     emails: list[str] = Field(description="Their email addresses; they need not have accounts.")
     phase: str = Field(MAIN_PHASE, description="Key of the phase.")
+    tell: bool = Field(False, description="Send an email to those who are admitted now.")
 
 
-class PhaseAdmission(NewAdmission, FromObject):
+class PhaseAdmission(FromObject):
     """A person who is admitted to a phase."""
+
+    email: str = Field(description="Email address of the person, who need not have an account.")
+    phase: str = Field(description="Key of the phase.")
 
     id: uuid.UUID
     created_at: Instant

@@ -3,6 +3,7 @@
 from fastapi import APIRouter
 
 from vocboard.app.pages.organise import (
+    admission,
     announcements,
     challenge,
     challenges,
@@ -27,6 +28,7 @@ for part in (
     transfer,
     overview,
     people,
+    admission,
     announcements,
     files,
     reported,

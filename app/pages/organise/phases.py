@@ -13,7 +13,7 @@ from vocboard.app.challenges import phase_people
 from vocboard.app.challenges import service as challenges
 from vocboard.app.challenges.models import MAIN_PHASE, Challenge
 from vocboard.app.database import now
-from vocboard.app.errors import InvalidInputError
+from vocboard.app.errors import InvalidInputError, LimitedError
 from vocboard.app.forms import instant, whole
 from vocboard.app.pages import formats
 from vocboard.app.pages.challenges import timeline
@@ -40,6 +40,7 @@ class PersonForm(BaseModel):
 
     email: str = ""
     phase: str = MAIN_PHASE
+    tell: bool = False
 
 
 class ExtraQuotaForm(PersonForm):
@@ -78,9 +79,18 @@ def admit(organised: Organised, form: Annotated[PersonForm, Form()]) -> Response
         with organised.writing() as (session, challenge):
             phase = challenges.phase_named(challenge, form.phase)
             emails = written_addresses(form.email)
-            phase_people.admit(session, challenge=challenge, phase=phase, organiser=organised.user, emails=emails)
-    except InvalidInputError as error:
+            phase_people.admit(
+                session,
+                challenge=challenge,
+                phase=phase,
+                organiser=organised.user,
+                emails=emails,
+                tell=form.tell,
+                site=organised.site,
+            )
+    except (InvalidInputError, LimitedError) as error:
         return phases_overview(organised, admission=form, errors=FormErrors.of(error))
+    organised.notifier.mail_queued()
     return go_to(f"/organise/{organised.slug}/phases", done="admitted")
 
 

@@ -14,11 +14,21 @@ from starlette.responses import Response
 from vocboard.app.accounts.people import written_addresses
 from vocboard.app.challenges import service as challenges
 from vocboard.app.challenges.editions import own_edition
-from vocboard.app.challenges.models import MAIN_PHASE, Admission, Challenge, Detail, Freeze, OverallRank, Visibility
+from vocboard.app.challenges.models import (
+    MAIN_PHASE,
+    Admission,
+    Challenge,
+    Detail,
+    Freeze,
+    OverallRank,
+    QuestionKind,
+    Visibility,
+)
 from vocboard.app.challenges.phases import Phase
 from vocboard.app.challenges.rules import (
     DATES,
     MAX_DESCRIPTION_LENGTH,
+    AdmissionQuestion,
     ChallengeRules,
     DataLink,
     PhaseRules,
@@ -53,6 +63,7 @@ DETAILS = (
 ADMISSIONS = (
     (Admission.EVERYONE.value, "Everyone with an account"),
     (Admission.APPROVED.value, "People whom you admit by email address"),
+    (Admission.REQUEST.value, "People who ask to take part, and whom you admit then"),
     (Admission.DOMAIN.value, "People with a confirmed email address of the domains below"),
     (Admission.EARLIER_PHASE.value, "People with a scored submission in an earlier phase"),
 )
@@ -102,6 +113,13 @@ TEXTS = (  # rules that are stored as they are typed
     "phase_title",
 )
 SECONDS_PER_DAY = 86_400
+QUESTION_KINDS = (
+    (QuestionKind.LINE.value, "A line"),
+    (QuestionKind.TEXT.value, "A text"),
+    (QuestionKind.CHOICE.value, "One of the choices"),
+    (QuestionKind.BOX.value, "A box to tick"),
+)
+EMPTY_QUESTIONS = 2  # rows of the form for further questions
 # Which fields of the form of a challenge are saved together, by the names of templates/organise/form.html.
 SECTIONS: Mapping[str, tuple[str, ...]] = {
     "what": ("title", "summary", "description"),
@@ -113,6 +131,7 @@ SECTIONS: Mapping[str, tuple[str, ...]] = {
     "when": ("opens_at", "closes_at"),
     "how": (
         *("quota_count", "quota_days", "shared_quota", "admission", "admission_domains", "min_account_days"),
+        *("question", "question_kind", "question_choices", "question_required"),
         *("detail", "ladder_percent", "team_size", "teams_until", "decimals"),
     ),
     "boards": ("leaderboard_from", "anonymous_until", "freeze", "freezes_at", "statistics", "overall_rank"),
@@ -233,6 +252,10 @@ def _challenge_as_typed(rules: ChallengeRules) -> dict[str, Any]:
         "data_url": [link.url for link in rules.data_links],
         "data_bytes": ["" if link.bytes is None else str(link.bytes) for link in rules.data_links],
         "data_sha256": [link.sha256 for link in rules.data_links],
+        "question": [one.question for one in rules.admission_questions],
+        "question_kind": [one.kind.value for one in rules.admission_questions],
+        "question_choices": ["; ".join(one.choices) for one in rules.admission_questions],
+        "question_required": ["yes" if one.required else "no" for one in rules.admission_questions],
         "decimals": str(rules.decimals),
         "visibility": rules.visibility.value,
         "team_size": str(rules.team_size),
@@ -262,6 +285,10 @@ class ChallengeForm(PhaseFields):
     data_url: list[str] = []
     data_bytes: list[str] = []
     data_sha256: list[str] = []
+    question: list[str] = []  # these four are columns of one table
+    question_kind: list[str] = []
+    question_choices: list[str] = []
+    question_required: list[str] = []
     edition: str = "VOC2012"
     edition_text: str = ""  # of an edition file; if there is one, it counts and not `edition`
     decimals: str = OF_A_NEW_CHALLENGE["decimals"]
@@ -281,6 +308,12 @@ class ChallengeForm(PhaseFields):
         columns = (self.data_title, self.data_url, self.data_bytes, self.data_sha256)
         rows = zip_longest(*columns, fillvalue="")
         return [row for row in rows if any(cell.strip() for cell in row)]
+
+    @property
+    def question_rows(self) -> list[tuple[str, str, str, str]]:
+        """The rows of questions that are not empty: question, kind, choices and whether it must be answered."""
+        columns = (self.question, self.question_kind, self.question_choices, self.question_required)
+        return [row for row in zip_longest(*columns, fillvalue="") if row[0].strip() or row[2].strip()]
 
     @classmethod
     def of(cls, challenge: Challenge) -> "ChallengeForm":
@@ -311,6 +344,15 @@ class ChallengeForm(PhaseFields):
         rules = ChallengeRules(
             **{name: getattr(self, name) for name in TEXTS},
             data_links=self._data_links(wrong),
+            admission_questions=tuple(
+                AdmissionQuestion(
+                    question=question,
+                    kind=chosen(QuestionKind, kind or QuestionKind.LINE, "admission_questions", wrong),
+                    choices=tuple(each.strip() for each in choices.split(";") if each.strip()),
+                    required=required != "no",
+                )
+                for question, kind, choices, required in self.question_rows
+            ),
             visibility=chosen(Visibility, self.visibility, "visibility", wrong),
             decimals=whole(self.decimals, "decimals", wrong),
             anywhere_on_earth=is_on_earth,
@@ -512,6 +554,8 @@ def _challenge_form(
         errors=_as_in_form(errors),
         challenge=challenge,
         form=form.model_dump(),
+        question_rows=[*form.question_rows, *[("", "line", "", "yes")] * EMPTY_QUESTIONS],
+        question_kinds=QUESTION_KINDS,
         data_rows=[*form.data_rows, *[("",) * 4] * EMPTY_DATA_LINKS],
         preview=preview,
         editions=[editions.load(name) for name in editions.names()],

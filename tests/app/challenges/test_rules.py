@@ -16,9 +16,10 @@ from vocboard.app.challenges.models import (
     Detail,
     Freeze,
     OverallRank,
+    QuestionKind,
     Visibility,
 )
-from vocboard.app.challenges.rules import RESERVED_SLUGS, SLUG, ChallengeRules, DataLink, check_slug
+from vocboard.app.challenges.rules import RESERVED_SLUGS, SLUG, AdmissionQuestion, ChallengeRules, DataLink, check_slug
 from vocboard.app.forms import FieldChecks
 from vocboard.app.main import create_app
 from vocboard.app.pages.organise.rules import ChallengeForm
@@ -59,6 +60,10 @@ RULES = ChallengeRules(
     anywhere_on_earth=True,
     statistics=False,
     overall_rank=OverallRank.MEAN_RANK,
+    admission_questions=(
+        AdmissionQuestion(question="Where do you work?"),
+        AdmissionQuestion(question="Which?", kind=QuestionKind.CHOICE, choices=("A", "B"), required=False),
+    ),
     team_size=3,
     teams_until=datetime(2026, 6, 1, tzinfo=UTC),
 )

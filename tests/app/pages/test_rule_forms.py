@@ -12,10 +12,10 @@ from tests.support.browsing import from_here, send_form, signed_in, token_of
 from tests.support.factories import make_challenge, make_organiser
 from tests.support.scored import make_published
 from tests.support.site import Site
-from vocboard.app.challenges.models import Admission, Detail, Freeze, OverallRank, Visibility
+from vocboard.app.challenges.models import Admission, Detail, Freeze, OverallRank, QuestionKind, Visibility
 from vocboard.app.challenges.phases import phase_named
 from vocboard.app.challenges.queries import challenge_with_phases
-from vocboard.app.challenges.rules import ChallengeRules, DataLink, PhaseRules, rules_of
+from vocboard.app.challenges.rules import AdmissionQuestion, ChallengeRules, DataLink, PhaseRules, rules_of
 from vocboard.app.database import now
 from vocboard.app.errors import InvalidInputError
 from vocboard.app.pages.organise.rules import SECTIONS, ChallengeForm, done_with
@@ -37,6 +37,7 @@ NOT_DEFAULT: dict[str, Any] = {
     "anywhere_on_earth": True,
     "statistics": False,
     "overall_rank": OverallRank.MEAN_SCORE,
+    "admission_questions": (AdmissionQuestion(question="Why?", kind=QuestionKind.TEXT, required=False),),
     "team_size": 4,
     "teams_until": datetime(2026, 6, 1, tzinfo=UTC),
     "competitions": ("comp1",),

@@ -11,7 +11,7 @@ import pytest
 from lxml import html
 
 from tests.support.browsing import from_here, send_form, sign_in, signed_in, token_of
-from tests.support.factories import PASSWORD, make_user
+from tests.support.factories import PASSWORD, make_challenge, make_token, make_user
 from tests.support.jobs import send_due
 from tests.support.mail import link_in, read
 from tests.support.site import SECONDS_TO_ANSWER, Site, serving
@@ -306,3 +306,43 @@ def test_people_accept_the_terms_of_the_server_as_they_are_now(sqlite_url: str, 
             user = administration.get_user(session, NEWCOMER["email"])
             assert user.terms_version == shown
             assert user.terms_accepted_at is not None
+
+
+def test_people_who_registered_before_accept_terms_that_have_changed(sqlite_url: str, tmp_path: Path) -> None:
+    """Until then they read, and sign out; all that changes something asks for it, on pages and in the API."""
+    file = tmp_path / "terms.md"
+    file.write_text("Be *fair*.")
+    settings = Settings(data_directory=tmp_path / "data", database_url=sqlite_url, terms_file=file)
+    with serving(settings) as site:
+        with site.writing() as session:
+            user = make_user(session)
+            make_challenge(session, slug="harbour")
+            token, email = make_token(session, user), user.email
+        with site.client(token) as client:
+            assert client.get("/api/v1/me").status_code == 200
+            refused = client.patch("/api/v1/account", json={"name": "Another"})
+            assert (refused.status_code, refused.json()["code"]) == (403, "server_terms_not_accepted")
+            version = refused.json()["version"]
+            file.write_text("Be **very** fair.")
+            assert client.post("/api/v1/account/terms", json={"version": version}).status_code == 409
+            version = client.patch("/api/v1/account", json={"name": "Another"}).json()["version"]
+            assert client.post("/api/v1/account/terms", json={"version": version}).status_code == 204
+            assert client.patch("/api/v1/account", json={"name": "Another"}).status_code == 200
+        with signed_in(site, email) as client:
+            assert "other terms" not in client.get("/").text
+            file.write_text("Be fair, and cite.")
+            assert "other terms" in client.get("/challenges/harbour").text
+            asked = send_form(client, "/account", "/account/profile", name="A third")
+            assert (asked.status_code, asked.headers["location"]) == (303, "/terms")
+            assert "Another" in client.get("/account").text
+            page = client.get("/terms").text
+            assert "Be fair, and cite." in page
+            [shown] = html.fromstring(page).xpath("//input[@name='version']/@value")
+            file.write_text("Be fair, and cite us.")
+            assert send_form(client, "/terms", version=shown).status_code == 409
+            [shown] = html.fromstring(client.get("/terms").text).xpath("//input[@name='version']/@value")
+            assert send_form(client, "/terms", version=shown).status_code == 303
+            assert send_form(client, "/account", "/account/profile", name="A third").status_code == 303
+            assert "A third" in client.get("/account").text
+            file.write_text("Be fair.")
+            assert send_form(client, "/account", "/sign-out").headers["location"] != "/terms"

@@ -9,6 +9,7 @@ EXPORTED = {
     "announcements",
     "bans",
     "challenge_organisers",
+    "challenge_terms",
     "edition_versions",
     "extra_quotas",
     "frozen_leaderboards",
@@ -26,6 +27,7 @@ EXPORTED = {
 }
 LEFT_OUT = {
     "board_statistics": "computed from the ground truth, which is not exported",
+    "admission_requests": "answered where people have asked; who was admitted is in `phase_admissions`",
     "challenge_files": "may be larger than an import; organisers upload them again",
     "challenge_invitations": "the links are another server's",
     "image_set_comparisons": "computed from the ground truth, which is not exported",
