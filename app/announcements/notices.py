@@ -15,7 +15,7 @@ MAX_LENGTH = 2_000  # characters of a text; the rest is on the page
 
 def announced(session: Session, announcement: Announcement, challenge: Challenge) -> int:
     """Tell the entrants of a challenge, each once, and return how many these are."""
-    entrants = queries.entrants(session, challenge.id)
+    entrants = queries.entrants(session, challenge)
     notify(
         session,
         entrants,

@@ -11,7 +11,8 @@ from sqlalchemy.orm import Session, joinedload
 
 from vocboard.app.accounts.models import User
 from vocboard.app.announcements.models import Announcement, Question
-from vocboard.app.challenges.models import Challenge
+from vocboard.app.challenges.models import Challenge, Visibility
+from vocboard.app.challenges.queries import admitted
 from vocboard.app.submissions.models import Submission
 from vocboard.app.teams.models import TeamMember
 
@@ -30,18 +31,21 @@ def latest_announcements(session: Session, challenge: Challenge, *, limit: int) 
     return session.scalars(announcements_of(challenge).limit(limit)).all()
 
 
-def entrants(session: Session, challenge_id: uuid.UUID) -> Sequence[uuid.UUID]:
+def entrants(session: Session, challenge: Challenge) -> Sequence[uuid.UUID]:
     """Return the ids of people who have submitted to a challenge, or are in a team that has, if email can reach them.
 
-    Rehearsals do not count.
+    Rehearsals do not count, nor do people whom a private challenge admits no longer.
     """
-    counts = Submission.challenge_id == challenge_id, ~Submission.is_rehearsal
+    counts = Submission.challenge_id == challenge.id, ~Submission.is_rehearsal
     has_submitted = User.id.in_(select(Submission.user_id).where(*counts))
     is_member = User.id.in_(
         select(TeamMember.user_id).join(Submission, Submission.team_id == TeamMember.team_id).where(*counts)
     )
     is_reached = User.email_confirmed_at.is_not(None) & User.disabled_at.is_(None)
-    return session.scalars(select(User.id).where(has_submitted | is_member, is_reached)).all()
+    people = select(User).where(has_submitted | is_member, is_reached)
+    if challenge.visibility is Visibility.PRIVATE:
+        return [person.id for person in admitted(session, challenge, session.scalars(people))]
+    return session.scalars(people.with_only_columns(User.id)).all()
 
 
 def visible_questions(challenge: Challenge, viewer: User | None, *, organises: bool) -> Select[Question]:

@@ -2,7 +2,7 @@
 
 import json
 import uuid
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 
 from sqlalchemy import ColumnElement, Text, cast, exists, false, func, select, true
 from sqlalchemy.orm import Session, aliased, joinedload, selectinload
@@ -48,6 +48,17 @@ def admits(viewer: User | None) -> ColumnElement[bool]:
     return exists().where(
         phase.challenge_id == Challenge.id, is_listed | ((phase.admission == Admission.DOMAIN) & has_domain)
     )
+
+
+def admitted(session: Session, challenge: Challenge, people: Iterable[User]) -> Sequence[User]:
+    """Return those of many people whom a phase of the challenge admits; for each the same as `admits`."""
+    phases = select(ChallengePhase).where(ChallengePhase.challenge_id == challenge.id)
+    of_domain = session.scalars(phases.where(ChallengePhase.admission == Admission.DOMAIN))
+    domains = {domain for phase in of_domain for domain in phase.admission_domains}
+    listed = select(PhaseAdmission.email).join(PhaseAdmission.phase)
+    emails = set(session.scalars(listed.where(ChallengePhase.challenge_id == challenge.id)))
+    known = (person for person in people if person.is_confirmed and person.is_approved)
+    return [person for person in known if person.email in emails or domain_of(person.email) in domains]
 
 
 def visible_to(viewer: User | None) -> ColumnElement[bool]:

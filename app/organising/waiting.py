@@ -8,6 +8,7 @@ from sqlalchemy import func, select
 from sqlalchemy.orm import Session
 
 from vocboard.app.announcements.queries import open_questions
+from vocboard.app.challenges.admission_requests import count_open
 from vocboard.app.challenges.ground_truth import needs_confirmation
 from vocboard.app.challenges.models import GroundTruthVersion, TruthState
 from vocboard.app.leaderboards.models import Rescore, RescoreState
@@ -21,6 +22,7 @@ class Waiting:
     Attributes:
         people: who have submitted.
         questions: without an answer.
+        requests: to be admitted, to be decided.
         failed: submissions that could not be evaluated, or that organisers marked as failed.
         to_confirm: versions of the ground truth with warnings that nobody has confirmed.
         rescores: ready to be applied or discarded.
@@ -29,6 +31,7 @@ class Waiting:
     submissions: int = 0
     people: int = 0
     questions: int = 0
+    requests: int = 0
     failed: int = 0
     to_confirm: int = 0
     rescores: int = 0
@@ -36,7 +39,7 @@ class Waiting:
     @property
     def is_any(self) -> bool:
         """Whether something waits."""
-        return bool(self.questions or self.failed or self.to_confirm or self.rescores)
+        return bool(self.questions or self.requests or self.failed or self.to_confirm or self.rescores)
 
 
 def waiting(session: Session, challenge_ids: Collection[uuid.UUID]) -> Mapping[uuid.UUID, Waiting]:
@@ -57,6 +60,8 @@ def waiting(session: Session, challenge_ids: Collection[uuid.UUID]) -> Mapping[u
         one.submissions, one.people, one.failed = count, people, failed
     for challenge_id, questions in open_questions(session, challenge_ids).items():
         found[challenge_id].questions = questions
+    for challenge_id, requests in count_open(session, challenge_ids).items():
+        found[challenge_id].requests = requests
     versions = select(GroundTruthVersion).where(
         GroundTruthVersion.challenge_id.in_(challenge_ids),
         GroundTruthVersion.state == TruthState.READY,

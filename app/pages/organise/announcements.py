@@ -119,7 +119,7 @@ def _announcements_page(
         found = paginate(
             session, queries.announcements_of(challenge), page=page_number(organised.request), per_page=PER_PAGE
         )
-        entrants = len(queries.entrants(session, challenge.id))
+        entrants = len(queries.entrants(session, challenge))
     return render(
         organised.request,
         "organise/announcements.html",

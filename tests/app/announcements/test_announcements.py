@@ -16,6 +16,7 @@ from tests.support.backend import Backend
 from tests.support.browsing import send_form, signed_in
 from tests.support.factories import make_challenge, make_organiser, make_token, make_user
 from tests.support.other_server import Server, write_export
+from tests.support.phases import main_phase
 from tests.support.scored import make_scored
 from tests.support.site import Site
 from vocboard.app import rate_limits
@@ -24,7 +25,7 @@ from vocboard.app.accounts.own_data import stored_about
 from vocboard.app.accounts.registration import NotConfirmedError
 from vocboard.app.announcements import announcing, asking
 from vocboard.app.announcements.models import Announcement, Question
-from vocboard.app.challenges.models import Challenge, Visibility
+from vocboard.app.challenges.models import Challenge, PhaseAdmission, Visibility
 from vocboard.app.database import now
 from vocboard.app.errors import InvalidInputError, LimitedError, NotFoundError
 from vocboard.app.messaging.models import OutgoingMail
@@ -110,6 +111,17 @@ def test_what_is_removed_or_not_sent_is_told_to_nobody(case: Case) -> None:
         announcing.remove(session, **given, announcement_id=announcement.id)
         asking.remove(session, **given, question_id=question.id)
     assert case.told() == []
+
+
+def test_announcements_of_a_private_challenge_reach_those_alone_whom_it_admits(case: Case) -> None:
+    with case.backend.database.writing() as session:
+        for user in (case.ada, case.bob):
+            make_scored(session, case.challenge, user, "Method")
+        challenge = session.get_one(Challenge, case.challenge.id)
+        challenge.visibility = Visibility.PRIVATE
+        session.add(PhaseAdmission(phase_id=main_phase(session, challenge.id).id, email=case.ada.email))
+    case.announce()
+    assert [one.user_id for one in case.told()] == [case.ada.id]
 
 
 def test_a_draft_is_announced_to_nobody_by_email(case: Case) -> None:

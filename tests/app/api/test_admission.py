@@ -18,6 +18,7 @@ from vocboard.app.challenges import terms
 from vocboard.app.challenges.models import (
     Admission,
     AdmissionRequest,
+    Challenge,
     ChallengeOrganiser,
     PhaseAdmission,
     TermsAcceptance,
@@ -28,6 +29,7 @@ from vocboard.app.database import now
 from vocboard.app.messaging.models import OutgoingMail
 from vocboard.app.notifications.models import Notification
 from vocboard.app.organising import copying
+from vocboard.app.organising.waiting import waiting
 from vocboard.app.participating import leaving
 
 PATH = "/api/v1/challenges/harbour"
@@ -178,6 +180,9 @@ def test_a_person_asks_is_declined_and_another_one_is_admitted(
         ("bob", "open", "bob@lab.example"),
         ("ada", "open", "ada@lab.example"),
     ]
+    with embedded_site.database.reading() as session:
+        [waits] = waiting(session, [session.scalars(select(Challenge.id)).one()]).values()
+    assert waits.requests == 2
     by_name = {each["name"]: f"{REQUESTS}/{each['id']}" for each in found}
     assert olga.post(f"{by_name['ada']}/decline", json={"reason": " "}).status_code == 422
     assert olga.post(f"{by_name['ada']}/decline", json={"reason": "Only labs."}).json()["state"] == "declined"
