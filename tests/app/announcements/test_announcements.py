@@ -25,12 +25,14 @@ from vocboard.app.accounts.own_data import stored_about
 from vocboard.app.accounts.registration import NotConfirmedError
 from vocboard.app.announcements import announcing, asking
 from vocboard.app.announcements.models import Announcement, Question
+from vocboard.app.challenges import terms
 from vocboard.app.challenges.models import Challenge, PhaseAdmission, Visibility
 from vocboard.app.database import now
 from vocboard.app.errors import InvalidInputError, LimitedError, NotFoundError
 from vocboard.app.messaging.models import OutgoingMail
 from vocboard.app.notifications import emails
 from vocboard.app.notifications.models import Notification
+from vocboard.app.participating import admission
 from vocboard.app.participating.leaving import Naming, delete_account
 from vocboard.app.teams.models import TeamMember
 
@@ -162,7 +164,7 @@ def test_questions_of_another_challenge_cannot_be_answered(case: Case) -> None:
                 change(session, challenge=other, user=case.organiser, question_id=question.id, **given)
 
 
-def test_an_export_has_announcements_and_public_answers_and_nothing_private(
+def test_an_export_has_terms_announcements_and_public_answers_and_nothing_private(
     case: Case, other: Server, tmp_path: Path
 ) -> None:
     with case.backend.database.writing() as session:
@@ -171,6 +173,11 @@ def test_an_export_has_announcements_and_public_answers_and_nothing_private(
     case.answer(case.ask("May I use COCO?"), "Yes.", public=True)
     case.answer(case.ask(f"Is {SECRET} mine?"), f"{SECRET} is yours.")
     case.ask(f"Open {SECRET}?")
+    with case.backend.database.writing() as session:
+        by_olga = {"challenge": session.get_one(Challenge, case.challenge.id), "user": case.organiser}
+        for text in ("For nobody.", "For *research*."):
+            terms.publish(session, **by_olga, text=text)
+        admission.accept_terms(session, challenge=by_olga["challenge"], user=case.ada, version=2)
     path = write_export(case.backend.database, case.backend.store, tmp_path / "spring.tar", case.organiser)
     with tarfile.open(path) as tar:
         contents = {each.name: tar.extractfile(each).read() for each in tar if each.isfile()}  # type: ignore[union-attr]
@@ -181,6 +188,9 @@ def test_an_export_has_announcements_and_public_answers_and_nothing_private(
         [announcement] = session.scalars(select(Announcement).where(Announcement.challenge_id == challenge.id))
         [question] = session.scalars(select(Question).where(Question.challenge_id == challenge.id))
         assert session.scalars(select(Notification)).all() == []
+        known = [(one.number, one.text) for one in terms.versions(session, challenge.id)]
+        assert known == [(2, "For *research*."), (1, "For nobody.")]
+        assert not terms.acceptances(session, challenge.id)
     assert (announcement.title, announcement.by_email) == ("New data", False)
     assert (question.text, question.answer, question.is_public) == ("May I use COCO?", "Yes.", True)
     assert question.user_id is None
