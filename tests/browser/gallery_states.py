@@ -14,17 +14,26 @@ from tests.support.scored import make_scored
 from vocboard.app.accounts import links
 from vocboard.app.accounts.models import LinkedIdentity, LinkPurpose, User
 from vocboard.app.accounts.openid import ORCID
-from vocboard.app.challenges import phase_people
-from vocboard.app.challenges.models import Admission, Challenge, Detail, Freeze, GroundTruthVersion, TruthState
+from vocboard.app.challenges import phase_people, terms
+from vocboard.app.challenges.models import (
+    MAIN_PHASE,
+    Admission,
+    Challenge,
+    Detail,
+    Freeze,
+    GroundTruthVersion,
+    QuestionKind,
+    TruthState,
+)
 from vocboard.app.challenges.organisers import invite
-from vocboard.app.challenges.rules import PhaseRules
+from vocboard.app.challenges.rules import AdmissionQuestion, PhaseRules
 from vocboard.app.database import now
 from vocboard.app.leaderboards import freezing
 from vocboard.app.leaderboards.models import Rescore, RescoreState
 from vocboard.app.notifications import service as notifications
 from vocboard.app.notifications.models import NotificationKind, NotificationSetting
 from vocboard.app.organising import archiving, phase_changes
-from vocboard.app.participating import teams
+from vocboard.app.participating import admission, teams
 from vocboard.app.rescores import service as rescores
 from vocboard.app.submissions.models import Submission
 from vocboard.app.teams.models import TeamMember, TeamRole
@@ -50,6 +59,7 @@ def add_states(session: Session, organiser: User, participant: User) -> dict[str
         session, challenge=elsewhere, user=make_organiser(session), email=participant.email, site="https://voc.example"
     )
     session.add(LinkedIdentity(user_id=participant.id, issuer=ORCID, subject="0000-0002-1825-0097"))
+    _on_request(session, organiser, participant)
     waiting = make_user(session, name="Wanda Waiting", affiliation="Night School", approved=False)
     return {
         "person": str(participant.id),
@@ -63,6 +73,34 @@ def add_states(session: Session, organiser: User, participant: User) -> dict[str
         **_corrected(session, organiser, participant),
         "rescore_rules": _changed_rules(session, organiser, participant),
     }
+
+
+def _on_request(session: Session, organiser: User, participant: User) -> None:
+    """Make a challenge with terms that one person has accepted and another asks to take part in."""
+    questions = (
+        AdmissionQuestion(question="Where do you work?"),
+        AdmissionQuestion(question="What for?", kind=QuestionKind.TEXT, required=False),
+        AdmissionQuestion(question="Which?", kind=QuestionKind.CHOICE, choices=("Academia", "Industry")),
+        AdmissionQuestion(question="I will not share the images", kind=QuestionKind.BOX),
+    )
+    made = make_challenge(
+        session,
+        organiser=organiser,
+        slug="on-request",
+        title="A challenge that one asks to take part in",
+        admission=Admission.REQUEST,
+        admission_questions=questions,
+    )
+    challenge = complete(session, made.id)
+    terms.publish(session, challenge=challenge, user=organiser, text="# Terms\n\nFor *research* only.")
+    admission.accept_terms(session, challenge=challenge, user=participant, version=1)
+    answers: dict[str, str | bool] = {
+        "Where do you work?": "At a laboratory",
+        "Which?": "Academia",
+        "I will not share the images": True,
+    }
+    asking = make_user(session, name="Anna Asking")
+    admission.ask(session, challenge=challenge, phase_key=MAIN_PHASE, user=asking, answers=answers)
 
 
 def _team(session: Session, participant: User) -> str:
