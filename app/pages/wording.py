@@ -50,6 +50,7 @@ NOTIFICATIONS = {
     NotificationKind.QUESTION: "Somebody asks the organisers of your challenge",
     NotificationKind.ANSWER: "Organisers answered your question",
     NotificationKind.TEAM: "Your team changed",
+    NotificationKind.ADMISSION: "Somebody asks to take part in your challenge, or organisers decided on your request",
     NotificationKind.DISQUALIFIED: "Your submission was disqualified",
     NotificationKind.REINSTATED: "A disqualification was lifted",
     NotificationKind.INVITATION: "You are invited to organise a challenge",

@@ -30,7 +30,7 @@ from vocboard.app.submissions.models import State, Submission
 from vocboard.commands.demo.backdating import days_ago, move_submission
 from vocboard.commands.demo.cast import BY_NAME, DECLARATIONS, links_of
 from vocboard.commands.demo.development_kit import development_kit
-from vocboard.commands.demo.drawings import photograph
+from vocboard.commands.demo.drawings import photograph, picture
 from vocboard.commands.demo.methods import Method, add_file, enters, results_archive
 from vocboard.commands.demo.scenes import World
 from vocboard.commands.demo.server import DemoFile, ensure_account
@@ -181,6 +181,19 @@ class DemoChallenge:
         """Post something to a path below the challenge's."""
         with self._days_ago(days):
             self._stage.organiser.post(f"{self._path}{path}", json=_dated(given))
+
+    def add_files(self, days: float) -> None:
+        """Upload a cover, a logo, and the edition file as a starting kit."""
+        kit = self._given["edition_file"].encode()
+        files = (
+            ("cover", "", "cover.png", picture(1, 1600, 480)),
+            ("logo", "Coastal Perception Group", "logo.png", picture(2, 240, 120)),
+            ("data", "Starting kit", "starting-kit.txt", kit),
+        )
+        with self._days_ago(days):
+            for kind, title, name, content in files:
+                given = {"data": {"kind": kind, "title": title}, "files": {"file": (name, content)}}
+                self._stage.organiser.post(f"{self._path}/files", **given)
 
     def add_showcase(self, days: float) -> None:
         """Upload pictures of some test images of each test set, on which results are drawn."""

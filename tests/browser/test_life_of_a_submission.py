@@ -62,6 +62,11 @@ def test_from_registration_to_the_leaderboard(
     expect(page.get_by_role("button", name="Unpublish")).to_have_count(0)
 
 
+def unfold(page: Page, field: str) -> None:
+    """Open the part of the set-up with a field."""
+    page.locator("details", has=page.locator(f"[name={field}]")).locator("summary").first.click()
+
+
 def set_up_challenge(page: Page, devkit: Path) -> None:
     page.get_by_role("link", name="Organise").click()
     page.get_by_role("link", name="New challenge").first.click()
@@ -71,11 +76,17 @@ def set_up_challenge(page: Page, devkit: Path) -> None:
     page.get_by_role("button", name="Create challenge").click()
     expect(page.get_by_role("heading", name="A small world")).to_be_visible()
     page.get_by_role("link", name=re.compile("Edit")).first.click()
+    unfold(page, "competitions")
     for competition in ("comp2", "comp4", "comp5", "comp6", "comp7", "comp8"):
         page.locator(f"input[name=competitions][value={competition}]").uncheck()
-    page.locator("input[name=visibility][value=public]").check()
+    page.get_by_role("button", name="Save competitions").click()
+    unfold(page, "decimals")
     page.get_by_label("Decimals of scores").fill("4")
-    page.get_by_role("button", name="Save").click()
+    page.get_by_role("button", name="Save rules").click()
+    unfold(page, "visibility")
+    page.locator("input[name=visibility][value=public]").check()
+    page.get_by_role("button", name="Save who can see it").click()
+    page.get_by_role("link", name="Overview").click()
     expect(page.get_by_text("Nobody can submit until")).to_be_visible()
     page.get_by_label(re.compile("Development kit tree")).set_input_files(devkit)
     expect(page.get_by_text("Ground truth uploaded and encrypted.")).to_be_visible(timeout=PATIENCE_MS)

@@ -22,6 +22,7 @@ window.SwaggerUIBundle({
   url: operations.dataset.document,
   // Its links would be inside of buttons, which keyboards and screen readers cannot use.
   deepLinking: false,
+  docExpansion: "none", // subjects; with all operations at once, it stops after some of them
   displayRequestDuration: true,
   persistAuthorization: false,
   validatorUrl: null,

@@ -15,6 +15,7 @@ function show(theme) {
 
 if (button) {
   const current = () => document.documentElement.dataset.theme ?? "auto";
+  button.classList.add("ready");
   show(current());
   button.addEventListener("click", () => {
     const next = ORDER[(ORDER.indexOf(current()) + 1) % ORDER.length];

@@ -20,6 +20,7 @@ OF_OTHER_THINGS = {
     "challenge_invitations.invited_by_id",
     "ground_truth_versions.confirmed_by_id",
     "ground_truth_versions.uploaded_by_id",
+    "notifications.about_id",  # other people's
     "rescores.apply_requested_by_id",
     "rescores.started_by_id",
     "team_invitations.invited_by_id",
