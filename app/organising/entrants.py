@@ -15,7 +15,7 @@ from vocboard.app.challenges.editions import edition_of
 from vocboard.app.challenges.models import Ban, Challenge, ChallengePhase
 from vocboard.app.challenges.phases import phases_of
 from vocboard.app.database import now
-from vocboard.app.evaluations.models import CompetitionResult, Evaluation, Measure
+from vocboard.app.evaluations.models import CompetitionResult, Measure
 from vocboard.app.evaluations.rounding import rounded
 from vocboard.app.paging import LAST_PAGE, PER_PAGE, Page
 from vocboard.app.submissions.models import Method, State, Submission
@@ -137,8 +137,7 @@ _MEANS = (
         Measure.metric,
         Measure.mean,
     )
-    .join(Evaluation, Evaluation.id == Submission.current_evaluation_id)
-    .join(CompetitionResult, CompetitionResult.evaluation_id == Evaluation.id)
+    .join(CompetitionResult, CompetitionResult.evaluation_id == Submission.current_evaluation_id)
     .join(Measure, and_(Measure.result_id == CompetitionResult.id, Measure.position == 0))
     .where(Submission.state == State.SCORED, Measure.mean.is_not(None))
 )

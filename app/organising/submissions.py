@@ -1,20 +1,21 @@
 """Everyone's submissions to a challenge, searched, filtered and sorted; for its organisers."""
 
 import uuid
+from collections import Counter
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
 
 from sqlalchemy import ColumnElement, String, and_, case, cast, exists, func, or_, select
-from sqlalchemy.orm import Session, aliased, joinedload, selectinload
+from sqlalchemy.orm import InstrumentedAttribute, Session, aliased, joinedload, selectinload
 
 from vocboard.app.accounts.models import User
 from vocboard.app.challenges.editions import edition_of
 from vocboard.app.challenges.models import Challenge
-from vocboard.app.evaluations.models import CompetitionResult, Evaluation, Measure
+from vocboard.app.evaluations.models import CompetitionResult, Measure
 from vocboard.app.evaluations.results import visible_means
-from vocboard.app.paging import PER_PAGE, Page, paginate
+from vocboard.app.paging import PER_PAGE, Page, paginate_ids
 from vocboard.app.participating.describing import not_declared
 from vocboard.app.submissions.forms import needed_by
 from vocboard.app.submissions.models import Method, State, Submission, SubmissionEntry
@@ -115,7 +116,7 @@ def page_of_submissions(
         .where(Submission.challenge_id == challenge.id, *_conditions(challenge, filters))
         .order_by(*_order(challenge, filters))
     )
-    found = paginate(session, query, page=page, per_page=per_page)
+    found = paginate_ids(session, query, page=page, per_page=per_page)
     whole = select(Submission).where(Submission.id.in_(found.items))
     of_id = {item.id: item for item in session.scalars(whole.options(*_WHOLE))}  # sorting whole rows takes far longer
     items = [of_id[each] for each in found.items]
@@ -137,14 +138,20 @@ _WHOLE = (
 def counts(session: Session, challenge: Challenge) -> Mapping[str, int]:
     """Return how many submissions there are of each state, `published` ones, `rehearsals`, and with `copies`."""
     of_challenge = Submission.challenge_id == challenge.id
-    by_state = select(Submission.state, func.count()).where(of_challenge).group_by(Submission.state)
-    found = {state.value: number for state, number in session.execute(by_state)}
-    for name, condition in (
-        ("published", Submission.published_at.is_not(None)),
-        ("rehearsals", Submission.is_rehearsal),
-        ("copies", _has_copies()),
-    ):
-        found[name] = session.scalar(select(func.count()).select_from(Submission).where(of_challenge, condition)) or 0
+    by_state = (
+        select(
+            Submission.state,
+            func.count(),
+            func.count().filter(Submission.published_at.is_not(None)),
+            func.count().filter(Submission.is_rehearsal),
+        )
+        .where(of_challenge)
+        .group_by(Submission.state)
+    )
+    copies = select(func.count()).select_from(Submission).where(of_challenge, _has_copies())
+    found = Counter(copies=session.scalar(copies) or 0)
+    for state, number, published, rehearsals in session.execute(by_state):
+        found.update({state.value: number, "published": published, "rehearsals": rehearsals})
     return found
 
 
@@ -152,20 +159,22 @@ def _conditions(challenge: Challenge, filters: Filters) -> list[ColumnElement[bo
     conditions: list[ColumnElement[bool]] = []
     text = "".join(filter(str.isprintable, filters.q)).strip()[:MAX_SEARCH_LENGTH]
     if text:
-        columns = (
-            Method.name,
-            User.name,
-            User.email,
-            Submission.contributors,
-            Submission.affiliation,
-            Submission.archive_sha256,
-            Submission.archive_name,
-        )
         # SQLite stores an id without hyphens, PostgreSQL writes it with them.
         identifier = func.replace(cast(Submission.id, String), "-", "")
-        found = [column.icontains(text, autoescape=True) for column in columns]
-        found.append(identifier.istartswith(text.replace("-", "") or text, autoescape=True))
-        conditions.append(or_(*found))
+        conditions.append(
+            or_(
+                Submission.method_id.in_(select(Method.id).where(_contains(text, Method.name))),
+                Submission.user_id.in_(select(User.id).where(_contains(text, User.name, User.email))),
+                _contains(
+                    text,
+                    Submission.contributors,
+                    Submission.affiliation,
+                    Submission.archive_sha256,
+                    Submission.archive_name,
+                ),
+                identifier.istartswith(text.replace("-", "") or text, autoescape=True),
+            )
+        )
     if filters.kind is not None:
         conditions.append(_is_of(filters.kind))
     if filters.competition:
@@ -183,6 +192,10 @@ def _conditions(challenge: Challenge, filters: Filters) -> list[ColumnElement[bo
         case Flag.COPIES:
             conditions.append(_has_copies())
     return conditions
+
+
+def _contains(text: str, *columns: InstrumentedAttribute[Any]) -> ColumnElement[bool]:
+    return or_(*(column.icontains(text, autoescape=True) for column in columns))
 
 
 def _keys(challenge: Challenge, filters: Filters) -> list[str]:
@@ -221,12 +234,15 @@ def _is_undeclared(challenge: Challenge) -> ColumnElement[bool]:
 
 def _has_copies() -> ColumnElement[bool]:
     other = aliased(Submission)
-    return exists().where(
-        other.challenge_id == Submission.challenge_id,
-        other.team_id != Submission.team_id,
-        ~other.is_rehearsal,
+    of_another_team = exists().where(
+        other.challenge_id == Submission.challenge_id, other.team_id != Submission.team_id, ~other.is_rehearsal
+    )
+    return and_(
         ~Submission.is_rehearsal,
-        or_(other.archive_sha256 == Submission.archive_sha256, other.columns_sha256 == Submission.columns_sha256),
+        or_(
+            of_another_team.where(other.archive_sha256 == Submission.archive_sha256),
+            of_another_team.where(other.columns_sha256 == Submission.columns_sha256),
+        ),
     )
 
 
@@ -263,11 +279,7 @@ def _best_mean(challenge: Challenge, filters: Filters) -> ColumnElement[Any]:
     query = (
         select(func.max(case((Measure.metric.in_(lower), -Measure.mean), else_=Measure.mean)))
         .join(CompetitionResult, CompetitionResult.id == Measure.result_id)
-        .join(Evaluation, Evaluation.id == CompetitionResult.evaluation_id)
-        .where(
-            Evaluation.id == Submission.current_evaluation_id,
-            Measure.position == 0,
-        )
+        .where(CompetitionResult.evaluation_id == Submission.current_evaluation_id, Measure.position == 0)
     )
     if filters.competition:
         query = query.where(CompetitionResult.competition.in_(_keys(challenge, filters)))
