@@ -41,7 +41,7 @@ test-all: set-up ## also PostgreSQL and Redis, several processes, Chromium, atta
 test-long: set-up ## what searches for long: fuzzing (VOCBOARD_FUZZ_SECONDS for each reader), bombs, whole attacks
 	@exec $(PYTEST) -m long $(ARGS)
 
-test-pythons: set-up ## the tests that need no services, on every other Python of this machine from 3.11 on
+test-pythons: set-up ## the tests that need no services, on the oldest and newest Python of this machine from 3.11 on
 	@.venv/bin/python tools/other_pythons.py $(ARGS)
 
 bench: set-up ## ours next to peers and floors, in one table; ARGS="--quick" for a minute's worth

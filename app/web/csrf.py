@@ -43,7 +43,13 @@ def csrf_token(request: Request) -> str:
     secret = _cookie(request, settings) or getattr(request.state, "new_visitor", None)
     if secret is None:
         secret = request.state.new_visitor = secrets.token_urlsafe(VISITOR_TOKEN_BYTES)
-    return _token(secret, settings)
+    return form_token(secret, settings)
+
+
+def form_token(secret: str, settings: Settings) -> str:
+    """Return the token that belongs to the session, or visitor, of a cookie."""
+    key = settings.secret_key.get_secret_value() + secret
+    return hmac.new(key.encode(), b"vocboard form", hashlib.sha256).hexdigest()
 
 
 def verify_csrf(request: Request, token: str | None) -> None:
@@ -54,7 +60,7 @@ def verify_csrf(request: Request, token: str | None) -> None:
     """
     settings = services_of(request).settings
     secret = _cookie(request, settings)
-    if not token or secret is None or not hmac.compare_digest(_token(secret, settings).encode(), token.encode()):
+    if not token or secret is None or not hmac.compare_digest(form_token(secret, settings).encode(), token.encode()):
         raise ForgedRequestError(_FORGED)
 
 
@@ -115,8 +121,3 @@ def _by_token(connection: HTTPConnection) -> bool:
 
 def _cookie(connection: HTTPConnection, settings: Settings) -> str | None:
     return cookies.session_token(connection, settings) or cookies.visitor_token(connection, settings)
-
-
-def _token(secret: str, settings: Settings) -> str:
-    key = settings.secret_key.get_secret_value() + secret
-    return hmac.new(key.encode(), b"vocboard form", hashlib.sha256).hexdigest()
