@@ -2,8 +2,9 @@
 
     python -m benchmarks.pages [--people 5000] [--teams 500] [--submissions 20000] [--over 100]
 
-fills a challenge on PostgreSQL, asks for every page as a visitor, a participant, its organiser and an administrator,
-and prints those that take longest. Exit status 1 if the median of one is over so many milliseconds, or one fails.
+fills a challenge on PostgreSQL, with a log, undelivered email, notifications and questions; asks for every page as a
+visitor, a participant, its organiser and an administrator; and prints those that take longest. Exit status 1 if the
+median of one is over so many milliseconds, or one fails.
 """
 
 import argparse
@@ -16,11 +17,12 @@ from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, closing
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import httpx
 from fastapi import FastAPI
 from fastapi.routing import iter_route_contexts
-from sqlalchemy import select
+from sqlalchemy import insert, select
 from sqlalchemy.orm import Session
 
 from benchmarks.cases.board import analyse
@@ -34,13 +36,21 @@ from tests.support.site import serving
 from vocboard import migrations
 from vocboard.app.accounts.models import Role, User
 from vocboard.app.accounts.passwords import hashed
+from vocboard.app.announcements.models import Question
+from vocboard.app.audit.models import AuditEvent
 from vocboard.app.challenges.models import Challenge, ChallengeOrganiser
-from vocboard.app.database import Database
+from vocboard.app.database import Base, Database
+from vocboard.app.jobs.models import Job, Kind
+from vocboard.app.messaging.models import OutgoingMail
+from vocboard.app.messaging.outbox import Failure
+from vocboard.app.notifications.models import Notification, NotificationKind
 from vocboard.app.settings import Settings
 from vocboard.app.submissions.models import Submission
 
 PUBLISHED = 200
 ROUNDS = 5
+ACTIONS = 10_000  # in the log; and as many notifications, and emails that were rejected
+QUESTIONS = 200
 SORTS = ("latest", "name", "submissions", "best", "improvement")
 # Streams, and answers that are whole files: not pages.
 NO_PAGES = ("/readyz", "/events", "/log.csv", "/export", ".atom", "/archive")
@@ -90,6 +100,29 @@ def measure(client: httpx.Client, viewer: str, path: str) -> Timed:
     return Timed(viewer, path, answer.status_code, statistics.median(times), max(times), len(answer.content) / 1024)
 
 
+def _add_activity(session: Session, participant: User) -> None:
+    """Add what a challenge of this size leaves behind: its log, undelivered email, notifications, questions."""
+    challenge = session.scalars(select(Challenge)).one()
+    rows: dict[type[Base], list[dict[str, Any]]] = {
+        model: [] for model in (AuditEvent, OutgoingMail, Job, Notification, Question)
+    }
+    for one in session.scalars(select(Submission).limit(ACTIONS)):
+        of_challenge, since = {"challenge_id": challenge.id}, one.created_at
+        about = {"object_type": "submission", "object_id": one.id, "actor_id": one.user_id, **of_challenge}
+        rows[AuditEvent].append({"created_at": since, "action": "submission.publish", **about})
+        mail = {"recipient": participant.email, "subject": "Scored", "body": "", "expires_at": since}
+        rows[OutgoingMail].append({"id": one.id, **mail})
+        job = {"kind": Kind.MAIL, "key": one.id, "priority": 0, "finished_at": since, "failure": Failure.REJECTED}
+        rows[Job].append(job)
+        told = {"user_id": participant.id, "kind": NotificationKind.SCORED, "title": "Your submission is scored."}
+        rows[Notification].append({"link": f"/submissions/{one.id}", **told, **of_challenge})
+        asked = {"text": "May we?", "answer": "Yes.", "answered_at": since, "is_public": True}
+        rows[Question].append({"user_id": one.user_id, **asked, **of_challenge})
+    rows[Question] = rows[Question][:QUESTIONS]
+    for model, of_model in rows.items():
+        session.execute(insert(model), of_model)
+
+
 def _people(session: Session) -> dict[str, str]:
     """Make those who look, and return their addresses."""
     challenge = session.scalars(select(Challenge)).one()
@@ -99,6 +132,7 @@ def _people(session: Session) -> dict[str, str]:
     participant = session.get_one(User, session.scalars(select(Submission.user_id).limit(1)).one())
     participant.password_hash = hashed(PASSWORD)
     participant.email_confirmed_at = participant.approved_at = challenge.created_at
+    _add_activity(session, participant)
     return {"participant": participant.email, "organiser": organiser.email, "administrator": administrator.email}
 
 
@@ -120,6 +154,7 @@ def run(directory: Path, *, people: int, teams: int, submissions: int) -> list[T
                     "submission_id": str(shown.id),
                     "method_id": str(shown.method_id),
                     "key": "main",
+                    "user_id": str(shown.user_id),
                 }
             analyse(database)
         site = stack.enter_context(serving(settings))
