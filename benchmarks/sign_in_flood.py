@@ -19,7 +19,7 @@ import sys
 import tempfile
 import time
 from collections import Counter
-from collections.abc import Collection, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -126,7 +126,6 @@ def run(
     warming_seconds: float = WARMING_SECONDS,
     real: bool = False,
     connections: int = CONNECTIONS,
-    kinds: Collection[int] = range(len(floods())),
 ) -> Outcome:
     """Start an installation and measure it idle, then under each flood.
 
@@ -135,7 +134,6 @@ def run(
         seconds: of each measurement.
         warming_seconds: of visits before the first one.
         real: on PostgreSQL and Redis.
-        kinds: of flood, as places in `floods()`.
     """
     with (
         installed(directory, embedded=not real, proxy_secret=secrets.token_hex()) as installation,
@@ -150,10 +148,10 @@ def run(
         asyncio.run(_measure(server, emails, warming_seconds))
         idle = asyncio.run(_measure(server, emails, seconds))
         busy = {}
-        for number in kinds:
+        for number, flood in enumerate(floods()):
             with flooding(server, number, connections) as answers:
                 times = asyncio.run(_measure(server, emails, seconds))
-            busy[floods()[number].name] = (times, answers)
+            busy[flood.name] = (times, answers)
         return Outcome(idle, busy)
 
 

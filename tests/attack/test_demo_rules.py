@@ -150,7 +150,7 @@ def certain_items(truth: Labels, kind: str, *, with_points: bool = True) -> int:
 
 
 @pytest.mark.parametrize("name", EDITION_OF_DEMO.classes if WHOLE else [FEWEST_IMAGES])
-@pytest.mark.parametrize("kind", ORDERS)
+@pytest.mark.parametrize("kind", ORDERS if WHOLE else [*ORDERS][:-1])  # four orders take half a minute
 def test_few_images_of_designed_orders_are_certain(kind: str, name: str) -> None:
     truth = uploads.image_labels(WORLD, name)
     assert certain_items(truth, kind) <= LEAKED * np.count_nonzero(truth == 1)

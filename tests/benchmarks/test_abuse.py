@@ -33,36 +33,20 @@ def test_small_uploads_pass_a_crowd_of_slow_and_large_ones(tmp_path: Path) -> No
     assert not any(answer.endswith(": 500") for answer in outcome.answers), outcome.answers
 
 
-@pytest.mark.parametrize(
-    ("real", "kinds"),
-    [(False, [0, 2]), pytest.param(True, [1, 3], marks=pytest.mark.services)],
-    ids=["embedded", "real"],
-)
-def test_people_sign_in_while_others_try_passwords(tmp_path: Path, real: bool, kinds: list[int]) -> None:
-    outcome = sign_in_flood.run(tmp_path, seconds=1, warming_seconds=0.2, real=real, connections=10, kinds=kinds)
-    assert set(outcome.busy) == {sign_in_flood.floods()[kind].name for kind in kinds}
+@pytest.mark.services
+def test_people_sign_in_while_others_try_passwords(tmp_path: Path) -> None:
+    outcome = sign_in_flood.run(tmp_path, seconds=1, warming_seconds=0.2, real=True, connections=10)
+    assert set(outcome.busy) == {flood.name for flood in sign_in_flood.floods()}
     for times, answers in outcome.busy.values():
         assert times.sign_in, "each was answered with the page that follows, or this would have failed"
         assert times.page
         assert set(answers) == {401}
 
 
-@pytest.mark.parametrize(
-    "embedded",
-    [
-        True,
-        pytest.param(
-            False,
-            marks=[
-                pytest.mark.services,
-                pytest.mark.skipif(shutil.which("caddy") is None, reason="no Caddy: install the package caddy"),
-            ],
-        ),
-    ],
-    ids=["embedded", "behind the proxy"],
-)
-def test_an_interrupted_upload_continues_where_it_was(embedded: bool, tmp_path: Path) -> None:
-    outcome = interrupted.run(tmp_path, byte_count=26 * MIB, embedded=embedded)
+@pytest.mark.services
+def test_an_interrupted_upload_continues_where_it_was(tmp_path: Path) -> None:
+    """Behind the proxy, if there is one on this machine."""
+    outcome = interrupted.run(tmp_path, byte_count=26 * MIB, embedded=shutil.which("caddy") is None)
     assert [each.name for each in outcome.interruptions] == [
         "client killed",
         "connection reset",
