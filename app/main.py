@@ -33,7 +33,7 @@ from vocboard.app.storage.ground_truth_inbox import GroundTruthInbox
 from vocboard.app.storage.stores import archive_store
 from vocboard.app.submissions import queries as submissions
 from vocboard.app.submissions.pruning import prune
-from vocboard.app.web import health, problem_details, security_txt
+from vocboard.app.web import health, metrics, problem_details, security_txt
 from vocboard.app.web.access_log import AccessLog
 from vocboard.app.web.csrf import ForgeryProtection
 from vocboard.app.web.dependencies import Services
@@ -82,6 +82,7 @@ def create_app(settings: Settings | None = None) -> FastAPI:
     application.mount("/static", Assets(directory=STATIC_DIRECTORY), name="static")
     application.include_router(api.router)
     application.include_router(health.router)
+    application.include_router(metrics.router)
     application.include_router(security_txt.router)
     pages.install(application)
     return application

@@ -18,7 +18,7 @@ MEBIBYTE = 1024 * 1024
 SMALL_PER_LIMIT = 128  # so many small uploads together are as large as one may be
 MIN_SECRET_LENGTH = 32
 MIN_DIFFERENT_CHARACTERS = 8
-_GENERATED_SECRETS = ("secret_key", "proxy_secret")
+_GENERATED_SECRETS = ("secret_key", "proxy_secret", "metrics_token")
 MAX_PROVIDER_TITLE = 60
 _REGISTRATION_FORMS = "use open, domains:a.example,b.example, approval or closed"
 
@@ -168,6 +168,9 @@ class Settings(BaseSettings):
     debug: bool = False
     secret_key: SecretStr = SecretStr("")  # web only
     proxy_secret: SecretStr = SecretStr("")  # web only: forwarding headers of requests with this secret are trusted
+    metrics_token: SecretStr = SecretStr(
+        ""
+    )  # web only: opens /metrics to a monitoring system; without it, there is none
     public_url: str = "http://127.0.0.1:8000"
     notice: str = ""  # plain text on the home page; blank lines separate paragraphs
 

@@ -9,6 +9,7 @@ import signal
 import socket
 import subprocess
 import sys
+import tempfile
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
@@ -41,6 +42,7 @@ def run(arguments: argparse.Namespace) -> int:
     from uvicorn.supervisors import Multiprocess  # noqa: PLC0415
 
     from vocboard import migrations  # noqa: PLC0415
+    from vocboard.app.counters import SHARED_DIRECTORY  # noqa: PLC0415
     from vocboard.app.settings import Environment, Settings  # noqa: PLC0415
     from vocboard.app.web.access_log import CONFIGURATION  # noqa: PLC0415
     from vocboard.app.web.http_protocol import BoundedHttpProtocol  # noqa: PLC0415
@@ -82,7 +84,9 @@ def run(arguments: argparse.Namespace) -> int:
             with worker_kept_running():
                 server.run(sockets=[listener])
         elif arguments.processes > 1:
-            Multiprocess(config, sockets=[listener]).run()
+            with tempfile.TemporaryDirectory(prefix="vocboard-counts-") as directory:
+                os.environ[SHARED_DIRECTORY] = directory
+                Multiprocess(config, sockets=[listener]).run()
         else:
             server.run(sockets=[listener])
     return 0

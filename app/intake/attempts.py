@@ -157,6 +157,11 @@ def renew(session: Session, upload_id: uuid.UUID, *, person: PersonLimits, serve
     return person.bytes_per_second if own is None else minimum_rate(own, in_progress.values(), person, server)
 
 
+def count_in_progress(session: Session) -> int:
+    """Return the number of uploads that are arriving or being validated."""
+    return len(_in_progress(session, now()))
+
+
 def end(session: Session, upload_id: uuid.UUID, *, received_bytes: int) -> None:
     """End an upload; its received bytes still count against the daily limit."""
     session.execute(

@@ -14,6 +14,7 @@ from sqlalchemy.exc import SQLAlchemyError
 from starlette.requests import ClientDisconnect, Request
 
 from vocboard.app.accounts.models import User
+from vocboard.app.counters import upload_counted
 from vocboard.app.database import Database
 from vocboard.app.errors import StorageFullError
 from vocboard.app.intake import attempts, resumable
@@ -112,8 +113,9 @@ async def upload_in_progress(
 
     upload = InProgress(request, user, pace)
     upload_id = await to_thread.run_sync(begin)
-    async with lease_renewed(database, settings, upload_id, kind, pace, end=end):
-        yield upload
+    with upload_counted(kind, lambda: pace.received):
+        async with lease_renewed(database, settings, upload_id, kind, pace, end=end):
+            yield upload
 
 
 @asynccontextmanager

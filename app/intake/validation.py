@@ -16,6 +16,7 @@ from pathlib import Path
 
 import anyio
 
+from vocboard.app.counters import UPLOAD_SECONDS
 from vocboard.app.errors import InvalidInputError, TooLargeError
 from vocboard.app.intake.confinement import ReadingLimits
 from vocboard.app.intake.pictures import NOT_A_PICTURE, REDRAW, REFUSALS, TOO_MUCH_WORK
@@ -97,18 +98,21 @@ class FairTurns:
         Yields:
             Whether it is the express slot, to be left after `EXPRESS_SECONDS`.
         """
-        turn = _Turn(uploader, is_small)
+        turn, asked_at = _Turn(uploader, is_small), self._clock()
         self._waiting.append(turn)
         self._call_next()
         try:
             await turn.called.wait()
+            UPLOAD_SECONDS.labels("waiting").observe(turn.began_at - asked_at)
             yield turn.is_express
         finally:
             if turn in self._waiting:
                 self._waiting.remove(turn)
             else:
                 self._taken.remove(turn)
-                self._charge(uploader, self._clock() - turn.began_at)
+                seconds = self._clock() - turn.began_at
+                UPLOAD_SECONDS.labels("reading").observe(seconds)
+                self._charge(uploader, seconds)
             self._call_next()
 
     def _call_next(self) -> None:

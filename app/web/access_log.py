@@ -10,10 +10,11 @@ from urllib.parse import quote
 
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from vocboard.app.counters import REFUSALS, REQUESTS
 from vocboard.app.intake.requests import REFUSED
 
 REQUEST_ID_HEADER = b"x-request-id"
-QUIET_PATHS = frozenset({"/healthz", "/readyz"})  # asked every few seconds; only logged if they fail
+QUIET_PATHS = frozenset({"/healthz", "/readyz", "/metrics"})  # asked every few seconds; only logged if they fail
 # For uvicorn, which configures each of its processes; its own access log knows neither time nor person.
 CONFIGURATION: dict[str, Any] = {
     "version": 1,
@@ -65,12 +66,15 @@ class AccessLog:
             nonlocal status
             if message["type"] == "http.response.start":
                 status = message["status"]
+                _count(method, path, status, time.monotonic() - started)
                 message["headers"] = [*message.get("headers", ()), (REQUEST_ID_HEADER, request_id.encode())]
             await send(message)
 
         try:
             await self._app(scope, receive, send_with_id)
         finally:
+            for code in state.get(REFUSED, "").split(",") if REFUSED in state else ():
+                REFUSALS.labels(code).inc()
             if path not in QUIET_PATHS or status >= 500:
                 client = (scope.get("client") or ("-",))[0]
                 query = scope["query_string"].decode("latin-1")
@@ -89,6 +93,14 @@ class AccessLog:
                     f" {REFUSED}={state[REFUSED]}" if REFUSED in state else "",
                 )
             _request_id.reset(token)
+
+
+def _count(method: str, path: str, status: int, seconds: float) -> None:
+    if path in QUIET_PATHS:
+        return
+    part = "api" if path.startswith("/api/") else "static" if path.startswith("/static/") else "pages"
+    access = "read" if method in {"GET", "HEAD"} else "change"
+    REQUESTS.labels(part, access, f"{status // 100}xx").observe(seconds)
 
 
 def without_secrets(address: str) -> str:

@@ -7,14 +7,16 @@ from pydantic import BaseModel
 from sqlalchemy.exc import SQLAlchemyError
 from sqlalchemy.orm import Session
 
-from vocboard.app.database import now
+from vocboard.app.database import Database, now
 from vocboard.app.jobs import heartbeats
 from vocboard.app.messaging import outbox
 from vocboard.app.messaging.broker import MAIL, SCORING
+from vocboard.app.settings import Settings
+from vocboard.app.storage.archives import ArchiveStore
 from vocboard.app.web.dependencies import DatabaseDep, SettingsDep, StoreDep
 
-LIVE_PATH, READY_PATH = "/healthz", "/readyz"
-PATHS = frozenset({LIVE_PATH, READY_PATH})
+LIVE_PATH, READY_PATH, METRICS_PATH = "/healthz", "/readyz", "/metrics"
+PATHS = frozenset({LIVE_PATH, READY_PATH, METRICS_PATH})
 
 router = APIRouter(include_in_schema=False)
 
@@ -56,6 +58,14 @@ def readyz(response: Response, database: DatabaseDep, store: StoreDep, settings:
     Everything else does not change the status code, because this process can serve pages without it. If a load balancer
     took it out of service, a delay would become an outage.
     """
+    checked = check(settings, database, store)
+    if checked.status == "failing":
+        response.status_code = 503
+    return checked
+
+
+def check(settings: Settings, database: Database, store: ArchiveStore) -> Readiness:
+    """Check everything."""
     checked = Readiness(
         status="ok",
         database="ok",
@@ -68,7 +78,7 @@ def readyz(response: Response, database: DatabaseDep, store: StoreDep, settings:
     except SQLAlchemyError:
         checked.database = "failing"
     if "failing" in {checked.database, checked.archives}:
-        response.status_code, checked.status = 503, "failing"
+        checked.status = "failing"
     elif "failing" in {checked.disk, checked.ground_truth, checked.mail, checked.workers}:
         checked.status = "degraded"
     return checked

@@ -444,6 +444,7 @@ TABLE: Mapping[str, tuple[Rule, ...]] = {
     # What operators ask.
     "GET /healthz": (Rule(EVERYONE),),
     "GET /readyz": (Rule(EVERYONE),),
+    "GET /metrics": (Rule(NOBODY, hidden=True),),  # no token is set
     "GET /.well-known/security.txt": (Rule(EVERYONE),),
     # Pages for everyone.
     "GET /docs": (Rule(EVERYONE),),

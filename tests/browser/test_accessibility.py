@@ -28,6 +28,7 @@ pytestmark = pytest.mark.browser
 NO_PAGES = {
     "/healthz",
     "/readyz",
+    "/metrics",
     "/.well-known/security.txt",
     "/challenges/{slug}/leaderboards/{competition}/preview.png",
     "/challenges/{slug}/feed.atom",

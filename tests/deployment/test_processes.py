@@ -4,6 +4,7 @@ Before them, where this machine has one, the file's proxy: a real Caddy with the
 """
 
 import contextlib
+import re
 import shutil
 import subprocess
 import sys
@@ -33,7 +34,12 @@ pytestmark = pytest.mark.services
 UPLOAD_LIMIT_BYTES = 1 << 20
 PARTIAL_ANSWER, FAILED_TO_SEND, FAILED_TO_RECEIVE = 18, 55, 56  # curl's exit status
 FAR_TOO_LARGE_BYTES = 48 << 20  # more than all buffers on the way take
-SETTINGS = {"VOCBOARD_UPLOAD_LIMIT_BYTES": str(UPLOAD_LIMIT_BYTES), "VOCBOARD_SWEEP_INTERVAL": "PT1S"}
+METRICS_TOKEN = "0123456789abcdefghijklmnopqrstuvwxyz"
+SETTINGS = {
+    "VOCBOARD_UPLOAD_LIMIT_BYTES": str(UPLOAD_LIMIT_BYTES),
+    "VOCBOARD_SWEEP_INTERVAL": "PT1S",
+    "VOCBOARD_METRICS_TOKEN": METRICS_TOKEN,
+}
 SECONDS_TO_WAIT = 60.0
 WORKED = f"Task {WORK}["
 
@@ -107,6 +113,23 @@ def test_web_answers_for_its_own_host_alone(installation: Installation) -> None:
         }
         assert client.get("/api/v1/challenges").status_code == httpx.codes.OK
         assert client.get("/api/v1/challenges", headers={"Host": "evil.example"}).status_code == httpx.codes.BAD_REQUEST
+
+
+def test_both_web_processes_are_in_the_metrics(installation: Installation) -> None:
+    def asked() -> tuple[float, str]:
+        text = httpx.get(
+            f"{installation.url}/metrics", headers={"Authorization": f"Bearer {METRICS_TOKEN}"}, trust_env=False
+        ).text
+        counts = re.findall(r"^vocboard_request_seconds_count\{.*} (\S+)$", text, re.M)
+        return sum(map(float, counts)), text
+
+    before, _ = asked()
+    for _ in range(40):  # each on a connection of its own, which either process accepts
+        with installation.client() as client:
+            client.get("/sign-in")
+    after = [asked() for _ in range(8)]
+    assert [number - before for number, _ in after] == [40] * 8
+    assert 'vocboard_workers{kind="scoring"} 1.0' in after[0][1]
 
 
 def test_web_takes_a_request_through_the_proxy_for_one_over_tls(installation: Installation) -> None:
