@@ -23,6 +23,7 @@ HOST = "127.0.0.1"
 PORT = 8000
 GRACE_SECONDS = 10  # for requests, then for the worker
 RESTART_PAUSE_SECONDS = 2
+STARTED_AFTER_SECONDS = 60  # by default, uvicorn kills web processes that a busy machine takes 5 s to start, for ever
 SWITCH_SECONDS = 0.0005
 WORKER = (sys.executable, "-m", "vocboard.commands.main", "worker")
 
@@ -65,6 +66,7 @@ def run(arguments: argparse.Namespace) -> int:
         log_config=CONFIGURATION,
         access_log=False,  # `AccessLog` writes a line that knows more
         timeout_graceful_shutdown=GRACE_SECONDS,
+        timeout_worker_healthcheck=STARTED_AFTER_SECONDS,
     )
     listener = config.bind_socket()
     # In the environment: web processes and the worker read their settings from there.
