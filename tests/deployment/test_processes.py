@@ -287,6 +287,7 @@ def test_a_restart_of_one_of_two_web_processes_is_not_noticed(installation: Inst
             while not is_over.is_set():
                 statuses[client.get("/").status_code] += 1
                 statuses[client.post("/sign-in", data={}).status_code] += 1  # without its token: refused
+                time.sleep(0.02)  # leaves processors to the processes that start
 
     both = f"{installation.url} http://127.0.0.1:{port}"
     with contextlib.ExitStack() as stack:

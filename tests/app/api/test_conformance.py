@@ -26,7 +26,7 @@ from tests.support.site import serving
 from tests.support.small_world import EDITION, results_of
 from vocboard.app.settings import Settings
 
-EXAMPLES = 6  # of each operation, by each kind of person, valid and invalid ones
+EXAMPLES = 6  # of each operation, valid and invalid ones, each sent by everybody: making one up takes longer
 SECONDS_TO_ANSWER = 30
 CHECKS: list[Any] = [
     not_a_server_error,
@@ -47,13 +47,13 @@ class World:
     """A running site with something in it.
 
     Attributes:
-        tokens: by whose they are; None for nobody's.
+        tokens: of an organiser and a participant, and none.
         known: values of path parameters that exist.
     """
 
     url: str
     document: dict[str, Any]
-    tokens: dict[str, str | None]
+    tokens: tuple[str | None, ...]
     known: dict[str, str]
 
 
@@ -109,29 +109,26 @@ def world(sqlite_template: Path, tmp_path_factory: pytest.TempPathFactory) -> It
             "team_id": team.json()["id"],
             "token": invited.json()["token"],
         }
-        yield World(site.url, site.application.openapi(), {**tokens, "nobody": None}, known)
+        yield World(site.url, site.application.openapi(), (*tokens.values(), None), known)
 
 
 @pytest.mark.parametrize("mode", [GenerationMode.POSITIVE, GenerationMode.NEGATIVE], ids=["valid", "invalid"])
-@pytest.mark.parametrize("person", ["organiser", "participant", "nobody"])
-def test_every_operation_answers_as_documented(world: World, person: str, mode: GenerationMode) -> None:
+def test_every_operation_answers_as_documented(world: World, mode: GenerationMode) -> None:
     schema = schemathesis.openapi.from_dict(world.document)
     schema.config.update(base_url=world.url)
-    token = world.tokens[person]
-    headers = {"Authorization": f"Bearer {token}"} if token else {}
     operations = [result.ok() for result in schema.get_all_operations()]
     assert len(operations) > 20
     if mode is GenerationMode.NEGATIVE:
         operations = [operation for operation in operations if operation.path != NEVER_INVALID]
     for operation in operations:
-        check(operation, mode, world, headers)
+        check(operation, mode, world)
 
 
-def check(operation: Any, mode: GenerationMode, world: World, headers: dict[str, str]) -> None:
+def check(operation: Any, mode: GenerationMode, world: World) -> None:
     """Call an operation with made-up arguments, and with those that exist."""
 
     @settings(
-        max_examples=EXAMPLES if headers else 2,
+        max_examples=EXAMPLES,
         deadline=None,
         database=None,
         phases=[Phase.generate],
@@ -144,7 +141,9 @@ def check(operation: Any, mode: GenerationMode, world: World, headers: dict[str,
         # The HTTP server rejects made-up values of these headers before the API sees the request.
         for name in [name for name in case.headers or () if name.lower() in PROTOCOL_HEADERS]:
             del case.headers[name]
-        response = case.call(headers=headers, timeout=SECONDS_TO_ANSWER)
-        case.validate_response(response, checks=CHECKS)
+        for token in world.tokens:
+            headers = {"Authorization": f"Bearer {token}"} if token else {}
+            response = case.call(headers=headers, timeout=SECONDS_TO_ANSWER)
+            case.validate_response(response, checks=CHECKS)
 
     answers_as_documented()
