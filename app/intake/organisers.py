@@ -6,8 +6,9 @@ Checks permissions, streams, stores.
 import uuid
 from dataclasses import dataclass
 from functools import partial
+from pathlib import Path
 
-from anyio import to_thread
+from anyio import from_thread, to_thread
 from starlette.requests import Request
 
 from vocboard.app.accounts.models import User
@@ -29,12 +30,12 @@ from vocboard.app.intake.multipart import (
 from vocboard.app.intake.receiving import removed_at_end, upload_in_progress
 from vocboard.app.intake.requests import client_address
 from vocboard.app.intake.service import Intake
-from vocboard.app.intake.validation import Uploader
+from vocboard.app.intake.validation import Uploader, Validator
 from vocboard.app.rate_limits import network
 from vocboard.app.rescores import service as rescores
 from vocboard.app.storage.archives import IncomingArchive
 from vocboard.app.submissions.pruning import lock_archive, remove_unneeded
-from vocboard.app.transfer.importing import import_challenge
+from vocboard.app.transfer.importing import Redraw, import_challenge
 from vocboard.app.transfer.importing_people import addresses_in
 from vocboard.evaluator.byte_sizes import size_text
 
@@ -181,6 +182,7 @@ async def take_challenge(intake: Intake, request: Request, *, user: User, before
                 invited = addresses_in(received.value("organisers"))
                 with intake.database.reading() as session:
                     present = viewer_now(session, request.state.identity) or user
+                uploader = Uploader(user.id, network(client_address(request)), is_new(user.created_at))
                 return import_challenge(
                     intake.database,
                     intake.store,
@@ -188,11 +190,22 @@ async def take_challenge(intake: Intake, request: Request, *, user: User, before
                     user=present,
                     slug=received.value("slug").strip(),
                     archive_limit_bytes=intake.settings.upload_limit_bytes,
+                    files_limit_bytes=intake.settings.challenge_files_limit_bytes,
+                    redraw=redraw_from_thread(intake.validator, uploader),
                     invited=invited,
                     site=intake.settings.public_url,
                 ).slug
 
             return await to_thread.run_sync(add)
+
+
+def redraw_from_thread(validator: Validator, uploader: Uploader) -> Redraw:
+    """Return a function for threads of an event loop that re-encodes a picture in a confined process."""
+
+    def redraw(path: Path, size: tuple[int, int], drawn: IncomingArchive) -> None:
+        from_thread.run(partial(validator.redraw, path, uploader=uploader, size=size, drawn=drawn))
+
+    return redraw
 
 
 async def take_file(

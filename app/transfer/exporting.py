@@ -9,7 +9,7 @@ from collections import defaultdict
 from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 from functools import partial
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 
 from sqlalchemy import exists, select
 from sqlalchemy.orm import Session, joinedload, selectinload
@@ -20,6 +20,7 @@ from vocboard.app.audit import service as audit
 from vocboard.app.challenges import service as challenges
 from vocboard.app.challenges import terms
 from vocboard.app.challenges.bans import bans_of
+from vocboard.app.challenges.files import files_of
 from vocboard.app.challenges.models import (
     Ban,
     Challenge,
@@ -48,6 +49,7 @@ from vocboard.app.transfer.records import (
     EditionRecord,
     Entry,
     EvaluationRecord,
+    FileRecord,
     Header,
     MeasureRecord,
     Person,
@@ -105,10 +107,10 @@ def begin_export(database: Database, store: ArchiveStore, *, slug: str, user: Us
 
 
 def export(database: Database, store: ArchiveStore, challenge_id: uuid.UUID) -> Export:
-    """Write everything but the submitted archives to temporary files, as of one moment.
+    """Write everything but submitted archives and contents of files to temporary files, as of one moment.
 
     No transaction is open while the export is sent. At most `AT_ONCE` submissions are in memory at any time.
-    Archives that are lost or damaged are left out: an export that is being sent could only break off.
+    What is lost or damaged in the store is left out: an export that is being sent could only break off.
     """
     directory = Path(tempfile.mkdtemp(prefix="vocboard-export-"))
     try:
@@ -116,13 +118,16 @@ def export(database: Database, store: ArchiveStore, challenge_id: uuid.UUID) -> 
         with database.writing() as session:
             freezing.freeze_due(session, challenge_as_it_is(session, challenge_id), at=at)
         with database.reading() as session:
-            needed = _needed_archives(session, challenge_id)
-        damaged = _damaged_archives(store, needed)
+            needed = {
+                *_needed_archives(session, challenge_id),
+                *(one.sha256 for one in files_of(session, challenge_id)),
+            }
+        damaged = _damaged(store, needed)
         with database.snapshot() as session:
             challenge = session.scalars(
                 select(Challenge).where(Challenge.id == challenge_id).options(selectinload(Challenge.phases))
             ).one()
-            archives = _write_tables(session, store, challenge, directory, damaged, at=at)
+            contents = _write_tables(session, store, challenge, directory, damaged, at=at)
         write_log(database, challenge_id, directory)
         # The header first: import reads it before everything else.
         names = sorted(
@@ -131,7 +136,7 @@ def export(database: Database, store: ArchiveStore, challenge_id: uuid.UUID) -> 
         )
         files = [tar.File.at(directory / name, name) for name in names]
         files += [
-            tar.File(records.ARCHIVES + sha256, size, partial(store.open, sha256)) for sha256, size in archives.items()
+            tar.File(name, size, partial(store.open, PurePosixPath(name).name)) for name, size in contents.items()
         ]
         return Export(directory, files)
     except BaseException:
@@ -161,10 +166,10 @@ def _write_tables(
     *,
     at: datetime,
 ) -> dict[str, int]:
-    """Write all but the log; return the archives to add, with their sizes.
+    """Write all but the log; return what to add from the store: sizes by name in the export, `PREFIX/SHA-256`.
 
     Args:
-        damaged: SHA-256 of archives that are left out.
+        damaged: SHA-256 of what is left out.
     """
     from vocboard.app.transfer.tables import ScoreTables  # noqa: PLC0415  # pyarrow takes 30 MiB; few processes export
 
@@ -177,7 +182,11 @@ def _write_tables(
     write_people(directory / "people.csv", listed)
     names = {person.id: person.name for person in listed}
     needed = _needed_archives(session, challenge.id)
-    archives = {sha256: needed[sha256] for sha256 in store.stored() if sha256 in needed and sha256 not in damaged}
+    files = files_of(session, challenge.id)
+    wanted = needed.keys() | {one.sha256 for one in files}
+    present = {sha256 for sha256 in store.stored() if sha256 in wanted and sha256 not in damaged}
+    archives = {sha256: size for sha256, size in needed.items() if sha256 in present}
+    files = [one for one in files if one.sha256 in present]
     with (
         (directory / records.SUBMISSIONS).open("w", encoding="utf-8") as file,
         ScoreTables(directory / "scores.csv", directory / "scores.parquet") as tables,
@@ -193,8 +202,11 @@ def _write_tables(
     )
     write_lines(directory / records.ANNOUNCEMENTS, _announcements(session, challenge))
     write_lines(directory / records.QUESTIONS, _public_questions(session, challenge))
+    write_lines(directory / records.FILES, (FileRecord(**same_fields(FileRecord, one)) for one in files))
     write_phases(session, challenge, directory, at=at)
-    return archives
+    return {records.ARCHIVES + sha256: size for sha256, size in archives.items()} | {
+        records.FILE_CONTENTS + one.sha256: one.byte_count for one in files
+    }
 
 
 def _needed_archives(session: Session, challenge_id: uuid.UUID) -> dict[str, int]:
@@ -211,15 +223,15 @@ def _needed_archives(session: Session, challenge_id: uuid.UUID) -> dict[str, int
     return {row.archive_sha256: row.archive_bytes for row in session.execute(query)}
 
 
-def _damaged_archives(store: ArchiveStore, archives: Iterable[str]) -> set[str]:
-    """Read archives, and return the SHA-256 of the lost and damaged ones."""
+def _damaged(store: ArchiveStore, contents: Iterable[str]) -> set[str]:
+    """Read contents of the store, and return the SHA-256 of the lost and damaged ones."""
     damaged = set()
-    for sha256 in archives:
+    for sha256 in contents:
         try:
             with store.open(sha256):
                 pass
         except (DamagedArchiveError, OSError) as error:
-            _LOGGER.error("The archive %s is left out of an export: %s", sha256, error)
+            _LOGGER.error("The content %s is left out of an export: %s", sha256, error)
             damaged.add(sha256)
     return damaged
 

@@ -23,6 +23,7 @@ Scores are fractions at full precision, and people have their email addresses: k
 challenge.json      rules, phases and edition, in all its versions
 people.jsonl, .csv  who has submitted or organised
 bans.jsonl          who may not take part
+terms.jsonl         terms, in all their versions
 announcements.jsonl  what the organisers have announced
 questions.jsonl     questions with public answers, without who has asked
 submissions.jsonl   submissions with their current scores
@@ -35,6 +36,8 @@ admissions.jsonl    who was admitted to phases
 extra-quotas.jsonl  extra quota of people
 log.jsonl, .csv     audit log
 image-sets.json     what is public of the ground truth; those of other phases begin with the phase
+files.jsonl         files of the challenge's page: data to download, cover, logos, showcase
+files/              their contents, by SHA-256
 archives/           submitted archives, by SHA-256; those that were lost or damaged have "has_archive": false in
                     submissions.jsonl
 """

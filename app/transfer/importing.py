@@ -6,10 +6,11 @@ sign in to: an archive must not add results to anybody's account, nor tell wheth
 
 import contextlib
 import uuid
+from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import ClassVar
+from typing import ClassVar, TypeAlias
 
 from sqlalchemy import select
 from sqlalchemy.exc import IntegrityError
@@ -18,15 +19,23 @@ from sqlalchemy.orm import Session
 from vocboard.app.accounts.models import Role, User
 from vocboard.app.announcements.models import Announcement, Question
 from vocboard.app.audit import service as audit
-from vocboard.app.challenges.models import MAIN_PHASE, Challenge, ChallengeTerms, Visibility
+from vocboard.app.challenges import files
+from vocboard.app.challenges.models import (
+    MAIN_PHASE,
+    Challenge,
+    ChallengeFile,
+    ChallengeTerms,
+    FileKind,
+    Visibility,
+)
 from vocboard.app.database import Database, now
-from vocboard.app.errors import ConflictError, ForbiddenError, InvalidArchiveError
+from vocboard.app.errors import ConflictError, ForbiddenError, InvalidArchiveError, InvalidInputError
 from vocboard.app.evaluations.origin import IMPORTED
 from vocboard.app.organising import challenge_changes
-from vocboard.app.storage.archives import ArchiveStore
+from vocboard.app.storage.archives import ArchiveStore, IncomingArchive
 from vocboard.app.submissions.models import Submission
 from vocboard.app.submissions.pruning import lock_archive
-from vocboard.app.transfer import reading, records
+from vocboard.app.transfer import reading, records, tar
 from vocboard.app.transfer.importing_people import add_bans, add_people, check_invited, invite
 from vocboard.app.transfer.importing_phases import (
     add_corrections,
@@ -39,9 +48,21 @@ from vocboard.app.transfer.importing_phases import (
 )
 from vocboard.app.transfer.importing_submissions import SubmissionImporter
 from vocboard.app.transfer.reading import Contents
-from vocboard.app.transfer.records import AnnouncementRecord, EventRecord, QuestionRecord, SubmissionRecord, TermsRecord
+from vocboard.app.transfer.records import (
+    AnnouncementRecord,
+    EventRecord,
+    FileRecord,
+    QuestionRecord,
+    SubmissionRecord,
+    TermsRecord,
+)
 from vocboard.app.transfer.staging import Staging
+from vocboard.evaluator.byte_sizes import size_text
 from vocboard.evaluator.problems import Problem, Severity
+
+Redraw: TypeAlias = Callable[[Path, tuple[int, int], IncomingArchive], None]
+"""Re-encodes a picture to the largest width and height. Raises `InvalidInputError` if it is refused."""
+_StoredFiles: TypeAlias = Mapping[tuple[str, FileKind], IncomingArchive]  # by SHA-256 in the archive
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,6 +100,8 @@ def import_challenge(
     user: User,
     slug: str = "",
     archive_limit_bytes: int,
+    files_limit_bytes: int,
+    redraw: Redraw,
     invited: Sequence[str] = (),
     site: str = "",
 ) -> Challenge:
@@ -92,6 +115,8 @@ def import_challenge(
         site: the address of this site, for links in invitations.
         slug: its short name on this server; by default, the one in the archive.
         archive_limit_bytes: of one submitted archive.
+        files_limit_bytes: of all files of the challenge.
+        redraw: for its pictures.
 
     Raises:
         ForbiddenError: the user may not create challenges.
@@ -104,7 +129,9 @@ def import_challenge(
         raise ForbiddenError("Only users with the organiser role can import challenges.")
     contents = reading.check(path)
     check_invited(contents, invited)
+    _check_size(contents.files, files_limit_bytes)
     _store_archives(database, store, path, archive_limit_bytes)
+    stored = _store_files(database, store, path, contents.files, redraw)
     keys = [MAIN_PHASE, *(phase.key for phase in contents.header.phases)]
     new = _NewChallenge(uuid.uuid4(), {key: uuid.uuid4() for key in keys})
     with (
@@ -117,6 +144,7 @@ def import_challenge(
         except IntegrityError:
             raise ConflictError("Another import of the same archive has just ended. Import it again.") from None
         _complete(session, challenge, path, contents, user=user, results=results)
+        _add_files(session, challenge, contents.files, stored)
         invite(session, challenge, user, invited, site=site)
     return challenge
 
@@ -124,19 +152,64 @@ def import_challenge(
 def _store_archives(database: Database, store: ArchiveStore, path: Path, archive_limit_bytes: int) -> None:
     """Store the submitted archives first: a row is never without its file. Those of a failed import are pruned."""
     for member in reading.members(path):
-        sha256 = member.name.removeprefix(records.ARCHIVES)
-        if sha256 == member.name:
+        if member.name.startswith(records.ARCHIVES):
+            with _received(store, member, records.ARCHIVES, limit=archive_limit_bytes) as incoming:
+                _keep(database, incoming)
+
+
+def _store_files(
+    database: Database, store: ArchiveStore, path: Path, listed: Sequence[FileRecord], redraw: Redraw
+) -> _StoredFiles:
+    """Store the contents of the challenge's files, pictures re-encoded, as if they were uploaded here."""
+    kinds: defaultdict[str, set[FileKind]] = defaultdict(set)
+    for one in listed:
+        kinds[one.sha256].add(one.kind)
+    stored: dict[tuple[str, FileKind], IncomingArchive] = {}
+    for member in reading.members(path):
+        sha256 = member.name.removeprefix(records.FILE_CONTENTS)
+        if sha256 == member.name or sha256 not in kinds:
             continue
-        with store.receive(limit=archive_limit_bytes) as incoming:
-            for chunk in member.chunks():
-                incoming.write(chunk)
-            incoming.finish()
-            if incoming.sha256 != sha256:
-                message = "The content has another SHA-256 than its name says."
-                raise InvalidArchiveError([Problem(reading.CODE, Severity.ERROR, message, member.name, None)])
-            with database.writing() as session:
-                lock_archive(session, sha256)
-                incoming.keep()
+        with _received(store, member, records.FILE_CONTENTS, limit=member.size) as incoming:
+            for kind in kinds[sha256] & files.PICTURE_SIZES.keys():
+                with store.receive(limit=files.PICTURE_LIMIT_BYTES) as drawn:
+                    try:
+                        redraw(incoming.path, files.PICTURE_SIZES[kind], drawn)
+                    except InvalidInputError as error:
+                        raise _refused(member.name, error.fields["file"]) from None
+                    drawn.finish()
+                    _keep(database, drawn)
+                    stored[sha256, kind] = drawn
+            if FileKind.DATA in kinds[sha256]:
+                _keep(database, incoming)
+                stored[sha256, FileKind.DATA] = incoming
+    return stored
+
+
+@contextlib.contextmanager
+def _received(store: ArchiveStore, member: tar.Member, folder: str, *, limit: int) -> Iterator[IncomingArchive]:
+    """Yield the complete content of a member that is named by its SHA-256 in a folder."""
+    with store.receive(limit=limit) as incoming:
+        for chunk in member.chunks():
+            incoming.write(chunk)
+        incoming.finish()
+        if folder + incoming.sha256 != member.name:
+            raise _refused(member.name, "The content has another SHA-256 than its name says.")
+        yield incoming
+
+
+def _keep(database: Database, incoming: IncomingArchive) -> None:
+    with database.writing() as session:
+        lock_archive(session, incoming.sha256)
+        incoming.keep()
+
+
+def _check_size(listed: Sequence[FileRecord], limit: int) -> None:
+    if sum(one.byte_count for one in listed) > limit:
+        raise _refused(records.FILES, f"The files of a challenge may have {size_text(limit)} together on this server.")
+
+
+def _refused(name: str, message: str) -> InvalidArchiveError:
+    return InvalidArchiveError([Problem(reading.CODE, Severity.ERROR, message, name, None)])
 
 
 @contextlib.contextmanager
@@ -230,3 +303,23 @@ def _complete(
     audit.record(session, actor=user, action=IMPORTED, subject=challenge, details=details)
     challenge.archived_at = challenge.imported_at
     session.flush()
+
+
+def _add_files(session: Session, challenge: Challenge, listed: Sequence[FileRecord], stored: _StoredFiles) -> None:
+    for one in listed:
+        content = stored[one.sha256, one.kind]
+        description = files.described(name=one.name, title=one.title, kind=one.kind, audience=one.audience)
+        lock_archive(session, content.sha256)  # so that it is not removed as unneeded while its row is added
+        session.add(
+            ChallengeFile(
+                challenge_id=challenge.id,
+                created_at=one.created_at,
+                kind=one.kind,
+                audience=one.audience,
+                name=description.name,
+                title=description.title,
+                byte_count=content.size,
+                sha256=content.sha256,
+                media_type=description.media_type,
+            )
+        )

@@ -11,7 +11,9 @@ from typing import Any, TypeVar
 from pydantic import BaseModel, ValidationError
 
 from vocboard.app.accounts.people import normalised_email
+from vocboard.app.challenges import files
 from vocboard.app.challenges.editions import edition_from
+from vocboard.app.challenges.models import FileKind
 from vocboard.app.errors import InvalidArchiveError, InvalidInputError
 from vocboard.app.submissions.models import State
 from vocboard.app.transfer import records, tar
@@ -27,6 +29,7 @@ from vocboard.app.transfer.records import (
     AnnouncementRecord,
     BanRecord,
     EventRecord,
+    FileRecord,
     Format,
     Header,
     Person,
@@ -53,6 +56,7 @@ class Contents:
 
     Attributes:
         archives: bytes of each submitted archive, by SHA-256.
+        file_contents: the same of files of the challenge.
     """
 
     header: Header
@@ -62,6 +66,8 @@ class Contents:
     organisers: list[Person] = field(default_factory=list)
     banned: set[uuid.UUID] = field(default_factory=set)  # ids of people
     archives: dict[str, int] = field(default_factory=dict)
+    files: list[FileRecord] = field(default_factory=list)
+    file_contents: dict[str, int] = field(default_factory=dict)
     terms: int = 0  # how many versions
 
     @property
@@ -134,6 +140,8 @@ class _Checking:
         for member in found:
             if member.name.startswith(records.ARCHIVES):
                 contents.archives[member.name.removeprefix(records.ARCHIVES)] = member.size
+            elif member.name.startswith(records.FILE_CONTENTS):
+                contents.file_contents[member.name.removeprefix(records.FILE_CONTENTS)] = member.size
             elif member.name in checks:
                 kind, check_record = checks[member.name]
                 for number, record in self._lines(member, kind):
@@ -141,6 +149,10 @@ class _Checking:
         for sha256, size in self._needed:
             if contents.archives.get(sha256) != size:
                 self._note(records.ARCHIVES + sha256, None, "A submission's archive is missing, or has the wrong size.")
+        for file in contents.files:
+            if contents.file_contents.get(file.sha256) != file.byte_count:
+                message = f"The content of “{file.name}” is missing, or has the wrong size."
+                self._note(records.FILE_CONTENTS + file.sha256, None, message)
         return contents
 
     def _checks(self, contents: Contents) -> Mapping[str, tuple[type[BaseModel], Callable[[Any], Iterable[str]]]]:
@@ -152,6 +164,7 @@ class _Checking:
             records.ANNOUNCEMENTS: (AnnouncementRecord, lambda _: ()),
             records.QUESTIONS: (QuestionRecord, lambda _: ()),
             records.TERMS: (TermsRecord, partial(self._terms, contents)),
+            records.FILES: (FileRecord, partial(self._file, contents)),
             records.SUBMISSIONS: (SubmissionRecord, partial(self._submission, contents)),
             records.ADMISSIONS: (AdmissionRecord, phases.admission),
             records.EXTRA_QUOTAS: (ExtraQuotaRecord, phases.extra_quota),
@@ -230,6 +243,20 @@ class _Checking:
         contents.terms += 1
         if one.number != contents.terms:
             yield "number: versions are 1, 2, ... in this order."
+
+    def _file(self, contents: Contents, one: FileRecord) -> Iterator[str]:
+        contents.files.append(one)
+        try:
+            files.described(name=one.name, title=one.title, kind=one.kind, audience=one.audience)
+        except InvalidInputError as error:
+            yield from (f"{name}: {message}" for name, message in error.fields.items())
+        count = sum(each.kind is one.kind for each in contents.files)
+        if len(contents.files) == files.MAX_FILES + 1:
+            yield f"There are more than {files.MAX_FILES} files."
+        if one.kind is FileKind.COVER and count == 2:
+            yield "kind: there is more than one cover."
+        if one.kind is FileKind.SHOWCASE and count == files.MAX_SHOWCASE_IMAGES + 1:
+            yield f"kind: there are more than {files.MAX_SHOWCASE_IMAGES} images of the showcase."
 
     def _submission(self, contents: Contents, one: SubmissionRecord) -> Iterator[str]:
         yield from contents.phases.submission(one)

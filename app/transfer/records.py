@@ -11,6 +11,9 @@ from pydantic import BaseModel, Field
 
 from vocboard.app.announcements.announcing import MAX_TEXT_LENGTH, MAX_TITLE_LENGTH
 from vocboard.app.announcements.asking import MAX_ANSWER_LENGTH, MAX_QUESTION_LENGTH
+from vocboard.app.challenges.files import MAX_NAME_LENGTH as MAX_FILE_NAME_LENGTH
+from vocboard.app.challenges.files import MAX_TITLE_LENGTH as MAX_FILE_TITLE_LENGTH
+from vocboard.app.challenges.models import Audience, FileKind
 from vocboard.app.challenges.rules import ChallengeRules
 from vocboard.app.challenges.terms import MAX_LENGTH as MAX_TERMS_LENGTH
 from vocboard.app.organising.phase_changes import MAX_PHASES
@@ -52,8 +55,9 @@ ADMISSIONS, EXTRA_QUOTAS = "admissions.jsonl", "extra-quotas.jsonl"
 TERMS = "terms.jsonl"  # earlier versions of archives have none
 ANNOUNCEMENTS, QUESTIONS = "announcements.jsonl", "questions.jsonl"
 FROZEN, CORRECTIONS = "frozen-leaderboards.jsonl", "corrections.jsonl"
-REPORTED = "reported-results.jsonl"  # earlier versions import an archive without it
-ARCHIVES = "archives/"
+REPORTED = "reported-results.jsonl"  # earlier versions import an archive without it, and without files
+FILES = "files.jsonl"
+ARCHIVES, FILE_CONTENTS = "archives/", "files/"  # by SHA-256
 MAX_ROWS = 1000  # of a confusion matrix
 
 
@@ -168,6 +172,18 @@ class QuestionRecord(Record):
     answered_at: Moment
     text: Annotated[Visible, Field(min_length=1, max_length=MAX_QUESTION_LENGTH)]
     answer: Annotated[Visible, Field(min_length=1, max_length=MAX_ANSWER_LENGTH)]
+
+
+class FileRecord(Record):
+    """A file of the challenge. Pictures are re-encoded when they are imported."""
+
+    created_at: Moment
+    kind: FileKind
+    audience: Audience
+    name: Annotated[Visible, Field(min_length=1, max_length=MAX_FILE_NAME_LENGTH)]
+    title: Annotated[Visible, Field(max_length=MAX_FILE_TITLE_LENGTH)]
+    byte_count: Annotated[int, Field(strict=True, ge=0)]
+    sha256: Hash
 
 
 class Entry(Record):

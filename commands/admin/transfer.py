@@ -1,13 +1,19 @@
 """Actions on whole challenges: their organisers, export, import, archive."""
 
+import contextlib
 import sys
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 from typing import Any
 
+import anyio
+import anyio.to_thread
+
 from vocboard.app.challenges import organisers
 from vocboard.app.errors import InvalidArchiveError
+from vocboard.app.intake.organisers import redraw_from_thread
+from vocboard.app.intake.validation import Uploader, Validator
 from vocboard.app.organising import archiving, copying
 from vocboard.app.storage.stores import archive_store
 from vocboard.app.transfer.exporting import begin_export
@@ -89,16 +95,21 @@ def import_challenge(call: Call) -> Outcome:
     with call.reading() as at:
         user = at.user
     try:
-        challenge = import_from(
-            call.database,
-            archive_store(call.settings),
-            arguments.file,
-            user=user,
-            slug=arguments.slug,
-            archive_limit_bytes=call.settings.upload_limit_bytes,
-            invited=addresses_in(" ".join(arguments.invite)),
-            site=call.settings.public_url,
-        )
+        with contextlib.closing(Validator(call.settings)) as validator:
+            import_it = partial(
+                import_from,
+                call.database,
+                archive_store(call.settings),
+                arguments.file,
+                user=user,
+                slug=arguments.slug,
+                archive_limit_bytes=call.settings.upload_limit_bytes,
+                files_limit_bytes=call.settings.challenge_files_limit_bytes,
+                redraw=redraw_from_thread(validator, Uploader(user.id, network="")),
+                invited=addresses_in(" ".join(arguments.invite)),
+                site=call.settings.public_url,
+            )
+            challenge = anyio.run(anyio.to_thread.run_sync, import_it)
     except OSError as error:
         raise ActionError(f"{arguments.file}: {error}") from error
     except InvalidArchiveError as error:

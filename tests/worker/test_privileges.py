@@ -330,7 +330,16 @@ def challenge_moves(web: Database, store: DirectoryStore, challenge: Challenge, 
     path = tmp / "export.tar"
     with path.open("wb") as file:
         file.writelines(begin_export(web, store, slug=challenge.slug, user=organiser).stream())
-    importing.import_challenge(web, store, path, user=organiser, slug="again", archive_limit_bytes=1_000_000)
+    importing.import_challenge(
+        web,
+        store,
+        path,
+        user=organiser,
+        slug="again",
+        archive_limit_bytes=1_000_000,
+        files_limit_bytes=1_000_000,
+        redraw=lambda picture, size, drawn: drawn.write(picture.read_bytes()),
+    )
     with web.writing() as session:
         first, second = (challenges.get_organised(session, slug, organiser) for slug in (challenge.slug, "again"))
         brought = show_board(session, second, "comp3")

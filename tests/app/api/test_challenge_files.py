@@ -11,6 +11,7 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from datetime import timedelta
+from pathlib import Path
 from typing import Any
 
 import httpx
@@ -19,6 +20,7 @@ from lxml import html
 from PIL import Image
 from sqlalchemy import select
 
+from tests.support.archives import Change, changed, edited, in_first
 from tests.support.browsing import from_here, signed_in, token_of
 from tests.support.factories import make_challenge, make_organiser, make_token, make_user
 from tests.support.phases import phase_of
@@ -508,6 +510,85 @@ def test_a_showcase_has_at_most_twelve_images(host: Host) -> None:
         409,
         "A showcase may have 12 images. Delete one first.",
     )
+
+
+def moved(host: Host, path: Path, change: Change | None = None) -> httpx.Response:
+    """Export the challenge, change the archive, and import it as `again`."""
+    with host.site.client(host.token) as client:
+        path.write_bytes(client.post(f"/api/v1/challenges/{host.challenge.slug}/export").content)
+        content = (edited(path, change) if change else path).read_bytes()
+        archive = {"archive": ("moved.tar", content)}
+        return client.post("/api/v1/challenges/imports", data={"slug": "again"}, files=archive)
+
+
+def test_files_move_with_their_challenge_and_pictures_are_encoded_again(host: Host, tmp_path: Path) -> None:
+    kit = host.add(title="Starting kit", audience="admitted")
+    lost = host.add(b"lost", "lost.zip")
+    cover = host.add(picture(), "cover.png", kind="cover")
+    host.add(picture(size=(60, 40)), "000001.png", kind="showcase", title="Two dogs")
+    host.store.path(lost["sha256"]).unlink()
+    # An archive can say anything: here, that the cover is what is put behind it, too.
+    behind = host.get(cover).content + b"<script>alert(1)</script>"
+    name = hashlib.sha256(behind).hexdigest()
+
+    def put_behind(files: dict[str, bytes]) -> None:
+        del files[f"files/{cover['sha256']}"]
+        files[f"files/{name}"] = behind
+        changed("files.jsonl", lambda one: one["kind"] == "cover" and one.update(sha256=name, byte_count=len(behind)))(
+            files
+        )
+
+    assert (answer := moved(host, tmp_path / "a.tar", put_behind)).status_code == 201, answer.text
+    with host.site.writing() as session:
+        again = replace(host, challenge=session.scalars(select(Challenge).where(Challenge.slug == "again")).one())
+    with host.site.client(host.token) as client:
+        listed = client.get(again.files).json()["items"]
+    said = [[one[key] for key in ("kind", "audience", "name", "title", "media_type")] for one in listed]
+    assert said == [
+        ["data", "admitted", "kit.zip", "Starting kit", "application/zip"],
+        ["cover", "public", "cover.webp", "", "image/webp"],
+        ["showcase", "public", "000001.webp", "Two dogs", "image/webp"],
+    ]
+    assert listed[0]["created_at"] == kit["created_at"]
+    assert again.get(listed[0], host.token).content == KIT
+    shown = again.get(listed[1], host.token).content
+    assert b"script" not in shown
+    assert Image.open(io.BytesIO(shown)).size == (300, 200)
+
+
+SVG = b'<svg xmlns="http://www.w3.org/2000/svg" onload="alert(1)"/>'
+
+
+def _svg_as_cover(files: dict[str, bytes]) -> None:
+    files[f"files/{hashlib.sha256(SVG).hexdigest()}"] = SVG
+    in_first("files.jsonl", lambda one: one.update(sha256=hashlib.sha256(SVG).hexdigest(), byte_count=len(SVG)))(files)
+
+
+def _twice(files: dict[str, bytes]) -> None:
+    files["files.jsonl"] += b"\n" + files["files.jsonl"]
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        (_svg_as_cover, "SVG is not accepted"),
+        (_twice, "more than one cover"),
+        (in_first("files.jsonl", lambda one: one.update(audience="admitted")), "Pictures are for everyone"),
+        (in_first("files.jsonl", lambda one: one.update(name="..")), "Rename the file"),
+        (in_first("files.jsonl", lambda one: one.update(byte_count=7)), "is missing, or has the wrong size"),
+        (in_first("files.jsonl", lambda one: one.update(byte_count=2**40)), "is missing, or has the wrong size"),
+        (lambda files: files.update({next(n for n in files if n.startswith("files/")): b"x"}), "wrong size"),
+    ],
+)
+def test_forged_files_in_an_import_are_refused_and_leave_nothing(
+    host: Host, tmp_path: Path, change: Change, said: str
+) -> None:
+    host.add(picture(), "cover.png", kind="cover")
+    answer = moved(host, tmp_path / "a.tar", change)
+    assert answer.status_code == 422
+    assert said in " ".join(one["message"] for one in answer.json().get("problems", ())), answer.text
+    with host.site.client(host.token) as client:
+        assert client.get("/api/v1/challenges/again").status_code == 404
 
 
 def test_pages_show_covers_and_logos(host: Host) -> None:

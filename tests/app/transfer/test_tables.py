@@ -8,6 +8,7 @@ from vocboard.app.models import Base
 EXPORTED = {
     "announcements",
     "bans",
+    "challenge_files",
     "challenge_organisers",
     "challenge_terms",
     "edition_versions",
@@ -28,7 +29,6 @@ EXPORTED = {
 LEFT_OUT = {
     "board_statistics": "computed from the ground truth, which is not exported",
     "admission_requests": "answered where people have asked; who was admitted is in `phase_admissions`",
-    "challenge_files": "may be larger than an import; organisers upload them again",
     "challenge_invitations": "the links are another server's",
     "image_set_comparisons": "computed from the ground truth, which is not exported",
     "leaderboard_revisions": "triggers count them",
