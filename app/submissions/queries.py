@@ -20,7 +20,7 @@ from vocboard.app.submissions.models import Method, State, Submission, Submissio
 from vocboard.app.teams.queries import is_member, teams_of
 from vocboard.evaluator.editions import Edition
 
-MAX_COPIES = 20  # that are listed
+MAX_COPIES = MAX_REHEARSALS = 20  # that are listed
 
 
 class IdenticalArchiveError(ConflictError):
@@ -205,6 +205,13 @@ def last_rehearsal(session: Session, challenge: Challenge) -> Submission | None:
     """Return the latest submission with which an organiser has tried a challenge out."""
     query = select(Submission).where(Submission.challenge_id == challenge.id, Submission.is_rehearsal)
     return session.scalars(query.order_by(Submission.created_at.desc()).limit(1)).one_or_none()
+
+
+def scored_rehearsals(session: Session, challenge: Challenge) -> Sequence[Submission]:
+    """Return the latest scored submissions with which organisers have tried a challenge out."""
+    is_one = Submission.challenge_id == challenge.id, Submission.is_rehearsal, Submission.state == State.SCORED
+    query = complete().where(*is_one).order_by(Submission.created_at.desc(), Submission.id).limit(MAX_REHEARSALS)
+    return session.scalars(query).all()
 
 
 def any_archive(session: Session) -> bool:

@@ -4,7 +4,7 @@ import csv
 import io
 import re
 import uuid
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping
 from decimal import Decimal
 from typing import Annotated
 
@@ -12,10 +12,13 @@ from fastapi import APIRouter, Depends, Form
 from sqlalchemy.orm import Session
 from starlette.responses import Response
 
+from vocboard.app.accounts.models import User
 from vocboard.app.challenges.models import Challenge
 from vocboard.app.challenges.phases import Phase, leaderboard_phase, phase_named, phase_with_id, phases_of
 from vocboard.app.database import now
 from vocboard.app.errors import ConflictError, InvalidInputError, NotFoundError
+from vocboard.app.evaluations.results import visible_evaluation
+from vocboard.app.evaluations.visibility import viewer_permissions
 from vocboard.app.forms import FieldChecks, chosen
 from vocboard.app.leaderboards import reported
 from vocboard.app.leaderboards.models import ReportedKind, ReportedResult
@@ -23,6 +26,7 @@ from vocboard.app.leaderboards.reported import MAX_REPORTED, Report, exact_perce
 from vocboard.app.leaderboards.service import columns, rules_of
 from vocboard.app.pages.forms import NO_ERRORS, FormErrors, go_to
 from vocboard.app.pages.rendering import render
+from vocboard.app.submissions.queries import scored_rehearsals
 from vocboard.app.web.csrf import protect_form
 from vocboard.app.web.organised import Organised, OrganisedChallenge
 from vocboard.evaluator.editions import Competition
@@ -88,20 +92,24 @@ def reports_in(table: str, classes: Collection[str], *, kind: ReportedKind, refe
     return found
 
 
-def table_of(one: ReportedResult, classes: Sequence[str]) -> str:
+def table_of(method: str, mean: float | None, per_class: Mapping[str, float]) -> str:
     """Return a result as `reports_in` reads it."""
-    scores = {MEAN: one.mean, **{name: one.per_class[name] for name in classes if name in one.per_class}}
+    scores = {MEAN: mean, **per_class}
     output = io.StringIO()
     writer = csv.writer(output, lineterminator="\n")
     writer.writerow([METHOD, *scores])
-    writer.writerow([one.method, *("" if score is None else exact_percent(score) for score in scores.values())])
+    writer.writerow([method, *("" if score is None else exact_percent(score) for score in scores.values())])
     return output.getvalue()
 
 
 @router.get("")
-def reported_page(organised: Organised) -> Response:
-    """The baselines and results from papers of a challenge."""
-    return _page(organised)
+def reported_page(organised: Organised, rehearsal: uuid.UUID | None = None, competition: str = "") -> Response:
+    """The baselines and results from papers of a challenge, and the form with the scores of a rehearsal, if wanted."""
+    if rehearsal is None:
+        return _page(organised)
+    with organised.reading() as (session, challenge):
+        form = _form_of_rehearsal(session, challenge, organised.user, rehearsal, competition)
+    return _page(organised, form=form)
 
 
 @router.post("", dependencies=[Depends(protect_form)])
@@ -136,7 +144,9 @@ def reported_result_page(organised: Organised, competition: str, reported_id: uu
         "kind": row.kind.value,
         "reference": row.reference,
         "note": row.note,
-        "table": table_of(row, columns(rules)),
+        "table": table_of(
+            row.method, row.mean, {name: row.per_class[name] for name in columns(rules) if name in row.per_class}
+        ),
     }
     return _page(organised, form=form, changed=row)
 
@@ -173,6 +183,33 @@ def remove_reported(organised: Organised, competition: str, reported_id: uuid.UU
     except ConflictError as error:
         return _page(organised, errors=FormErrors.of(error))
     return go_to(f"/organise/{organised.slug}/reported", done="reported-removed")
+
+
+def _form_of_rehearsal(
+    session: Session, challenge: Challenge, user: User, submission_id: uuid.UUID, key: str
+) -> dict[str, str]:
+    """Return the form that adds an organisers' method as a baseline, with as much of its scores as leaderboards show.
+
+    Raises:
+        NotFoundError: this competition of this submission is not a scored one of a rehearsal.
+    """
+    submission = next((one for one in scored_rehearsals(session, challenge) if one.id == submission_id), None)
+    evaluation = None if submission is None else visible_evaluation(session, submission, user)
+    result = next((one for one in evaluation.results if one.competition == key), None) if evaluation else None
+    if submission is None or evaluation is None or result is None:
+        raise NotFoundError("There is no such rehearsal.")
+    phase = phase_with_id(challenge, submission.phase_id)
+    measure = result.measures[0]
+    has_ladder = phase.ladder_step(now()) is not None
+    shown = viewer_permissions(phase.rules.detail, is_organiser=False, has_ladder=has_ladder)
+    scores = {name: score for name, score in measure.per_class.items() if score is not None} if shown.classes else {}
+    return {
+        "board": f"{phase.key}{_SEPARATOR}{key}",
+        "kind": ReportedKind.BASELINE.value,
+        "reference": submission.method.code_url or submission.method.paper_url,
+        "note": f"scored here on {evaluation.created_at:%Y-%m-%d}",
+        "table": table_of(submission.method.name, measure.mean, scores),
+    }
 
 
 def _board(challenge: Challenge, wanted: str) -> tuple[Phase, Competition]:
@@ -219,6 +256,7 @@ def _page(
 ) -> Response:
     with organised.reading() as (session, challenge):
         found = reported.reported_in(session, challenge)
+        rehearsals = [] if challenge.archived_at else scored_rehearsals(session, challenge)
     phases = phases_of(challenge)
     default = leaderboard_phase(challenge, now())
     boards = [
@@ -237,5 +275,11 @@ def _page(
         has_phases=len(phases) > 1,
         found=[(one, phase_with_id(challenge, one.phase_id)) for one in found],
         titles={rules.key: rules for _, rules in boards},
+        rehearsals=[
+            (one, entry.competition, phase_with_id(challenge, one.phase_id))
+            for one in rehearsals
+            for entry in one.entries
+            if entry.competition in {rules.key for _, rules in boards}
+        ],
         limit=MAX_REPORTED,
     )

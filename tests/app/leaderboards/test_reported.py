@@ -15,12 +15,13 @@ from tests.app.test_ladder import BOARD, Reader, World
 from tests.support.browsing import send_form, signed_in
 from tests.support.factories import make_token
 from tests.support.site import Site
-from vocboard.app.challenges.models import Challenge
+from vocboard.app.challenges.models import Challenge, Detail
 from vocboard.app.database import now
 from vocboard.app.errors import InvalidInputError
 from vocboard.app.leaderboards.models import ReportedKind
 from vocboard.app.pages.organise.reported import reports_in
 from vocboard.app.participating import publishing
+from vocboard.app.submissions.models import Submission
 
 API = f"/api/v1{BOARD}"
 PAPER = {
@@ -225,6 +226,39 @@ def test_organisers_paste_a_table_and_change_a_line(embedded_site: Site, world: 
             ("B, third", 0.0725, {}, "baseline"),
         ]
         assert send_form(client, PAGE, f"{second}/remove").headers["location"] == f"{PAGE}?done=reported-removed"
+
+
+@pytest.mark.parametrize(
+    ("rules", "table"),
+    [
+        ({"detail": Detail.CLASSES}, "method,mean,car\nFirst,51.2,51.2"),
+        ({"detail": Detail.MEAN}, "method,mean\nFirst,51.2"),
+        ({"detail": Detail.CLASSES, "ladder_step": 0.01}, "method,mean\nFirst,51.2"),
+    ],
+)
+def test_a_rehearsal_of_organisers_becomes_a_baseline_with_what_leaderboards_show(
+    embedded_site: Site, rules: dict[str, Any], table: str
+) -> None:
+    with embedded_site.writing() as session:
+        world = World(session, **{"ladder_step": None, "statistics": False, **rules})
+        own = Submission.id == world.ids["First"]
+        session.execute(update(Submission).where(own).values(is_rehearsal=True, published_at=None))
+    with signed_in(embedded_site, world.organiser.email) as client:
+        page = html.fromstring(client.get(PAGE).text)
+        [link] = page.xpath('//a[starts-with(., "Add First")]/@href')
+        form = html.fromstring(client.get(link).text)
+        [lines] = form.xpath('//textarea[@name="table"]/text()')
+        assert lines.strip() == table
+        [kind, board] = [
+            form.xpath(f'//select[@name="{name}"]/option[@selected]/@value')[0] for name in ("kind", "board")
+        ]
+        added = send_form(client, PAGE, board=board, kind=kind, table=lines)
+        assert added.headers["location"] == f"{PAGE}?done=reported"
+        other = link.replace(str(world.ids["First"]), str(world.ids["Better"]))
+        assert client.get(other).status_code == 404, "of a participant"
+    with embedded_site.client() as visitor:
+        [found] = visitor.get(f"{API}/reported").json()
+    assert (found["method"], found["mean"], found["kind"]) == ("First", 0.512, "baseline")
 
 
 @pytest.mark.parametrize(
