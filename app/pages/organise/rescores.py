@@ -21,6 +21,7 @@ from vocboard.app.pages.organise.challenge import challenge_page
 from vocboard.app.pages.organise.ground_truth import failed_import
 from vocboard.app.pages.rendering import render
 from vocboard.app.pages.reports import stored
+from vocboard.app.pages.slopes import slope_chart
 from vocboard.app.rescores import queries, service
 from vocboard.app.rescores.queries import attention
 from vocboard.app.rescores.rounds import awaits_confirmation, has_unused_truth
@@ -121,6 +122,7 @@ def _page(
         progress=progress,
         report=report,
         changes=changes,
+        charts={key: slope_chart(found) for key, found in changes.items()},
         shown_at_first=SHOWN_AT_FIRST,
         competitions=challenges.edition_of(rescore.challenge).competitions,
         current_number=current.number if current else None,

@@ -22,6 +22,7 @@ from vocboard.app.challenges.rules import PhaseRules
 from vocboard.app.database import now
 from vocboard.app.leaderboards.models import Rescore, RescoreState
 from vocboard.app.organising.phase_changes import add_phase
+from vocboard.app.pages.slopes import LINE, MAX_LINES, MAX_NAME, TOP, slope_chart
 from vocboard.app.rescores import service
 from vocboard.evaluator.problems import Problem, Severity
 from vocboard.worker.ground_truth_directory import GroundTruthDirectory
@@ -100,11 +101,33 @@ def add_version(site: Site, world: World, **given: Any) -> str:
         return str(version.number)
 
 
+def test_a_slope_chart_joins_the_places_of_ranks_before_and_after() -> None:
+    def change(name: str, before: int | None, after: int | None) -> dict[str, Any]:
+        return {"method": name, "rank": {"before": before, "after": after}}
+
+    found = [change("A", 3, 1), change("B", 1, 2), change("C", 1, 4), change("Lost", 2, None), change("New", None, 3)]
+    chart = slope_chart(found)
+    assert chart is not None
+    places = [(one.name, one.before, one.after, one.left, one.right, one.direction) for one in chart.slopes]
+    assert places == [
+        ("A", 3, 1, TOP + 2 * LINE, TOP, "up"),
+        ("B", 1, 2, TOP, TOP + LINE, "down"),
+        ("C", 1, 4, TOP + LINE, TOP + 2 * LINE, "down"),
+    ]
+    assert slope_chart([change("A", 1, 1), change("Lost", 2, None)]) is None
+    many = slope_chart([change("y" * 40, n, n) for n in range(2, 90)] + [change("Z", 90, 1), change("B", 1, 90)])
+    assert many is not None
+    assert len(many.slopes) == MAX_LINES
+    assert {"Z", "B"} < {one.name for one in many.slopes}
+    assert max(len(one.name) for one in many.slopes) == MAX_NAME
+
+
 def test_the_report_shows_ranks_scores_and_what_would_be_lost(embedded_site: Site, world: World) -> None:
     page = add_rescore(embedded_site, world, RescoreState.READY, report=REPORT)
     with signed_in(embedded_site, world.email) as client:
         text = client.get(page).text
         assert "2 → 1" in text
+        assert re.search(r'class="rank-chart slopes".*Changed &lt;method&gt;.*</svg>', text, re.DOTALL)
         assert "Changed &lt;method&gt;" in text
         for written in ("50.00", "51.23", "+1.23", "n/a → 25.00", "Lost method", "It took too long."):
             assert written in text, written
