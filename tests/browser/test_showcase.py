@@ -57,3 +57,23 @@ def test_pages_are_accessible_and_fit_a_phone(scene: Scene, page: Page, competit
         )
         assert boxes == pytest.approx([500 / 375] * len(boxes), rel=0.02), "whether or not pictures have been loaded"
         axe.check(page)
+
+
+def test_a_leaderboard_shows_pictures_beside_the_name_that_a_pointer_rests_on(scene: Scene, page: Page) -> None:
+    page.goto(f"{scene.site.url}/challenges/{scene.slug}/leaderboards/{COMP3}")
+    pictures, name = (
+        page.locator(".row-pictures"),
+        page.locator(".board tbody").get_by_role("link", name="Ours", exact=True),
+    )
+    name.hover()
+    expect(pictures.locator("img")).to_have_count(2)
+    expect(pictures).to_have_accessible_name("Ours on test images")
+    axe.check(page)
+    pictures.hover()
+    page.wait_for_timeout(500)
+    expect(pictures).to_be_visible()
+    page.keyboard.press("Escape")
+    expect(pictures).to_have_count(0)
+    page.mouse.move(0, 0)
+    name.focus()
+    expect(pictures.locator("img")).to_have_count(2)
