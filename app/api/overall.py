@@ -1,7 +1,7 @@
 """How methods are ranked over all leaderboards of a phase."""
 
 import uuid
-from typing import Annotated
+from typing import Annotated, Literal
 
 from fastapi import APIRouter, Query, Request, Response
 from pydantic import BaseModel, Field
@@ -44,18 +44,18 @@ class OverallRow(BaseModel):
 
 
 class OverallGroup(BaseModel):
-    """The leaderboards of a phase that allow the same training data, if these are several."""
+    """The leaderboards that allow the same training data, if these are several."""
 
     training: Training
-    competitions: list[str]
+    competitions: list[str] = Field(description="Keys; of all phases, `PHASE/COMPETITION`.")
     rows: list[OverallRow] = Field(description="By rank.")
 
 
 class OverallRanks(BaseModel):
-    """Ranks over the leaderboards of a phase, computed from what they show."""
+    """Ranks over the leaderboards of one phase or all, computed from what they show."""
 
     challenge: str
-    phase: str = Field(description="Key of the phase.")
+    phase: str | None = Field(description="Key of the phase; null for all phases.")
     by: OverallRank = Field(description="`none`: the organisers have not chosen to rank over all leaderboards.")
     groups: list[OverallGroup]
 
@@ -69,33 +69,39 @@ async def overall_ranks(
     phase: Annotated[
         str | None, Query(description="Key of a phase; by default, the one whose leaderboards are shown first.")
     ] = None,
+    phases: Annotated[Literal["", "all"], Query(description="`all`: over the leaderboards of all phases.")] = "",
 ) -> Response:
-    """Return how methods are ranked over all leaderboards of a phase."""
-    first, shown = await boards.with_entries(slug, viewer, phase_key=phase)
+    """Return how methods are ranked over all leaderboards of a phase, or of all phases."""
+    if phases:
+        first, shown = await boards.of_all_phases(slug, viewer)
+    else:
+        first, shown = await boards.with_entries(slug, viewer, phase_key=phase)
     found, by = [current.board for current in shown], first.challenge.overall_rank
 
     def written() -> Rendering:
-        ranks = OverallRanks(challenge=slug, phase=first.phase.key, by=by, groups=_groups(found, by))
+        of = None if phases else first.phase.key
+        ranks = OverallRanks(challenge=slug, phase=of, by=by, groups=_groups(found, by, has_all=bool(phases)))
         return Rendering.of(ranks.model_dump_json().encode(), "application/json")
 
-    rendering = await boards.rendered(first, ("overall", phase), written)
+    rendering = await boards.rendered(
+        first, ("overall", phase, tuple(one.identity for one in shown) if phases else None), written
+    )
     return answer(request, rendering, {} if viewer is not None else {"Cache-Control": KEPT_BUT_ASKED_FOR})
 
 
-def _groups(boards: list[Board], by: OverallRank) -> list[OverallGroup]:
+def _groups(boards: list[Board], by: OverallRank, *, has_all: bool) -> list[OverallGroup]:
+    keys = {board.key: "/".join(board.key) if has_all else board.competition.key for board in boards}
     methods = participants(boards)
     groups = []
     for training, ranked in overall(boards, methods, by).items():
-        of_group = [board for board in boards if board.competition.training is training]
+        of_group = {keys[board.key]: board for board in boards if board.competition.training is training}
         rows = [_row(of_group, methods[place], one) for place, one in ranked.items()]
         rows.sort(key=lambda row: row.rank)
-        keys = [board.competition.key for board in of_group]
-        groups.append(OverallGroup(training=training, competitions=keys, rows=rows))
+        groups.append(OverallGroup(training=training, competitions=list(of_group), rows=rows))
     return groups
 
 
-def _row(boards: list[Board], method: Participant, one: Overall) -> OverallRow:
-    keys = {board.competition.key: board.rows[method.places[board.competition.key]] for board in boards}
+def _row(boards: dict[str, Board], method: Participant, one: Overall) -> OverallRow:
     return OverallRow(
         rank=one.rank,
         method=method.method,
@@ -103,5 +109,7 @@ def _row(boards: list[Board], method: Participant, one: Overall) -> OverallRow:
         affiliation=method.affiliation,
         value=one.value,
         limits=None if one.limits is None else OverallLimits(low=one.limits[0], high=one.limits[1]),
-        submissions={key: row.submission_id for key, row in keys.items()},
+        submissions={
+            key: row.submission_id for key, board in boards.items() if (row := method.row_on(board)) is not None
+        },
     )

@@ -5,6 +5,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
+from typing import TypeAlias
 
 from vocboard.app.evaluations.origin import ImportedScores
 from vocboard.app.leaderboards.corrections import Correction, Removal
@@ -14,7 +15,7 @@ from vocboard.app.leaderboards.score_tables import Cell, ScoreTable
 from vocboard.app.leaderboards.shown_statistics import ShownStatistics
 from vocboard.evaluator.editions import Competition, Metric
 
-__all__ = ["Board", "BoardRow", "Cell", "Part", "RankedRows"]
+__all__ = ["Board", "BoardKey", "BoardRow", "Cell", "Part", "RankedRows"]
 
 
 class Part(StrEnum):
@@ -22,6 +23,9 @@ class Part(StrEnum):
 
     COUNTING = "counting"
     LATER = "later"  # published after it was frozen
+
+
+BoardKey: TypeAlias = tuple[str, str]  # keys of the phase and of the competition
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,6 +71,11 @@ class Board:
     ladder_step: float | None = None
     imported: ImportedScores | None = None
     reported: tuple[ReportedResult, ...] = ()
+
+    @property
+    def key(self) -> BoardKey:
+        """Identifies it among all leaderboards of its challenge."""
+        return self.phase, self.competition.key
 
     @property
     def class_metrics(self) -> tuple[Metric, ...]:

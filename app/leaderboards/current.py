@@ -242,6 +242,19 @@ class Boards:
                 found.append(await self.get(slug, competition, viewer, phase_key=phase_key))
         return first, [current for current in found if current.board.rows]
 
+    async def of_all_phases(self, slug: str, viewer: User | None) -> tuple[CurrentBoard, list[CurrentBoard]]:
+        """Return what `with_entries` does, of all phases whose leaderboards the viewer may see, in their order.
+
+        Raises:
+            NotFoundError, HiddenLeaderboardError: as `first`.
+        """
+        first = await self.first(slug, viewer)
+        found = []
+        for phase in challenges.phases_of(first.challenge):
+            with contextlib.suppress(HiddenLeaderboardError):
+                found += (await self.with_entries(slug, viewer, phase_key=phase.key))[1]
+        return first, found
+
     def _phase(self, slug: str, viewer: User | None, phase_key: str | None) -> Phase:
         at = now()
         with self._database.reading() as session:

@@ -3,12 +3,12 @@
 All of it is computed from what the leaderboards show, so it tells nothing else.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from statistics import fmean
 
 from vocboard.app.challenges.models import OverallRank
-from vocboard.app.leaderboards.board import Board, BoardRow
+from vocboard.app.leaderboards.board import Board, BoardKey, BoardRow
 from vocboard.evaluator.editions import Competition
 from vocboard.evaluator.rules import Training
 from vocboard.evaluator.tasks.definitions import METRICS
@@ -19,17 +19,21 @@ class Participant:
     """A method: what is published under one name by the same people.
 
     Attributes:
-        places: of its row on each leaderboard, from 0, by competition; of several rows the best.
+        places: of its row on each leaderboard, from 0; of several rows the best.
     """
 
     method: str
     contributors: str
     affiliation: str
-    places: dict[str, int] = field(default_factory=dict)
+    places: dict[BoardKey, int] = field(default_factory=dict)
 
     def is_on(self, board: Board) -> bool:
-        """Whether it entered the competition of a leaderboard."""
-        return board.competition.key in self.places
+        """Whether a leaderboard has it."""
+        return board.key in self.places
+
+    def row_on(self, board: Board) -> BoardRow | None:
+        """Its row on a leaderboard; None without one."""
+        return board.rows[self.places[board.key]] if self.is_on(board) else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,27 +72,27 @@ def participants(boards: Sequence[Board]) -> list[Participant]:
     for board in boards:
         for place, entry in enumerate(board.rows.entries):
             key = (entry.method, entry.contributors, entry.affiliation)
-            found.setdefault(key, Participant(*key)).places.setdefault(board.competition.key, place)
+            found.setdefault(key, Participant(*key)).places.setdefault(board.key, place)
     return sorted(found.values(), key=lambda each: (-len(each.places), min(each.places.values())))
 
 
-def compare_test_sets(boards: Mapping[str, Board], methods: Sequence[Participant]) -> list[SetComparison]:
-    """Return what methods achieved on two test sets, for each pair of competitions that differ in nothing else.
+def compare_test_sets(boards: Sequence[Board], methods: Sequence[Participant]) -> list[SetComparison]:
+    """Return what methods achieved on two test sets, for each pair of leaderboards that differ in nothing else.
 
     Args:
-        boards: by competition.
+        boards: of one phase.
     """
-    competitions = [board.competition for board in boards.values()]
     found = []
-    for number, first in enumerate(competitions):
-        for second in competitions[number + 1 :]:
+    for number, one in enumerate(boards):
+        for other in boards[number + 1 :]:
+            first, second = one.competition, other.competition
             alike = (first.task, first.variant, first.training) == (second.task, second.variant, second.training)
             if not alike or first.image_set == second.image_set:
                 continue
-            both = [each for each in methods if first.key in each.places and second.key in each.places]
+            both = [each for each in methods if each.is_on(one) and each.is_on(other)]
             rows = [
-                (boards[first.key].rows[each.places[first.key]], boards[second.key].rows[each.places[second.key]])
-                for each in sorted(both, key=lambda each: each.places[first.key])
+                (one.rows[each.places[one.key]], other.rows[each.places[other.key]])
+                for each in sorted(both, key=lambda each: each.places[one.key])
             ]
             if rows:
                 found.append(SetComparison(first, second, tuple(rows)))
@@ -119,7 +123,7 @@ def overall(
 def _overall(boards: Sequence[Board], methods: Sequence[Participant], by: OverallRank) -> dict[int, Overall]:
     values, limits = {}, {}
     for number, method in enumerate(methods):
-        rows = [board.rows[method.places[board.competition.key]] for board in boards if method.is_on(board)]
+        rows = [row for board in boards if (row := method.row_on(board)) is not None]
         if len(rows) == len(boards) and all(row.is_complete and row.rank is not None for row in rows):
             if by is OverallRank.MEAN_RANK:
                 values[number] = round(fmean(row.rank or 0 for row in rows), RANK_DECIMALS)

@@ -10,7 +10,7 @@ from fastapi.concurrency import run_in_threadpool
 from markupsafe import Markup
 from starlette.responses import Response
 
-from vocboard.app.challenges.models import OverallRank
+from vocboard.app.challenges.phases import phases_of
 from vocboard.app.database import now
 from vocboard.app.leaderboards.board import Board, BoardRow
 from vocboard.app.leaderboards.current import CurrentBoard, HiddenLeaderboardError
@@ -53,11 +53,16 @@ async def participation_page(
     identity: CurrentIdentity,
     slug: str,
     phase: str | None = None,
+    phases: str = "",
     page: str = "",
 ) -> Response:
-    """Methods by competition."""
+    """Methods by competition, in one phase or all."""
+    has_all = phases == "all"
     try:
-        first, shown = await boards.with_entries(slug, identity.user, phase_key=phase)
+        if has_all:
+            first, shown = await boards.of_all_phases(slug, identity.user)
+        else:
+            first, shown = await boards.with_entries(slug, identity.user, phase_key=phase)
     except HiddenLeaderboardError as error:
         return await run_in_threadpool(hidden_page, request, error)
     found = [current.board for current in shown]
@@ -65,11 +70,13 @@ async def participation_page(
     in_order = sorted(found, key=lambda board: trainings.index(board.competition.training))
     number = int(page) if page.isascii() and page.isdigit() and len(page) < 7 else 1
     tables = await boards.rendered(
-        first, ("participation", phase, number), lambda: _tables(in_order, first.challenge.overall_rank, phase, number)
+        first,
+        ("participation", phase, number, tuple(one.identity for one in shown) if has_all else None),
+        lambda: _tables(first, in_order, phase, number, has_all=has_all),
     )
     read = await run_in_threadpool(read_challenge, database, slug, identity.user)
     head = shown_on_all_tabs(read, now())
-    return await run_in_threadpool(_page, request, first, in_order, tables, phase, head)
+    return await run_in_threadpool(_page, request, first, in_order, tables, phase, head, has_all=has_all)
 
 
 def _page(
@@ -79,6 +86,8 @@ def _page(
     tables: Markup,
     phase: str | None,
     head: Mapping[str, Any],
+    *,
+    has_all: bool,
 ) -> Response:
     return render(
         request,
@@ -86,23 +95,27 @@ def _page(
         **head,
         phase_query=f"?phase={phase}" if phase else "",
         found=found,
-        without=[each for each in competitions_of(first.challenge, first.phase) if not first.counts.get(each.key)],
+        shown_phases=phases_of(first.challenge),
+        shown_phase=None if has_all else first.phase.key,
+        without=[]
+        if has_all
+        else [each for each in competitions_of(first.challenge, first.phase) if not first.counts.get(each.key)],
         tables=tables,
     )
 
 
-def _tables(found: Sequence[Board], by: OverallRank, phase: str | None, number: int) -> Markup:
-    methods = participants(found)
+def _tables(first: CurrentBoard, found: Sequence[Board], phase: str | None, number: int, *, has_all: bool) -> Markup:
+    methods, by = participants(found), first.challenge.overall_rank
     ranked = overall(found, methods, by)
     order = sorted(range(len(methods)), key=lambda number: (_group(found, methods[number]), _best(ranked, number)))
     pages = max(-(-len(methods) // PER_PAGE), 1)
     number = min(max(number, 1), pages)
     shown = order[(number - 1) * PER_PAGE : number * PER_PAGE]
     rows = [
-        (methods[place], [_row(board, methods[place]) for board in found], [one.get(place) for one in ranked.values()])
+        (methods[place], [methods[place].row_on(board) for board in found], [one.get(place) for one in ranked.values()])
         for place in shown
     ]
-    sets = [_compared(each) for each in compare_test_sets({each.competition.key: each for each in found}, methods)]
+    sets = [] if has_all else [_compared(each) for each in compare_test_sets(found, methods)]
     template = environment().get_template("participation_tables.html")
     return Markup(  # noqa: S704  # the template escapes
         template.render(
@@ -118,6 +131,7 @@ def _tables(found: Sequence[Board], by: OverallRank, phase: str | None, number: 
             pages=pages,
             per_page=PER_PAGE,
             phase=phase,
+            phases={each.key: each.title for each in phases_of(first.challenge)} if has_all else {},
             decimals=found[0].decimals if found else 0,
         )
     )
@@ -133,11 +147,6 @@ def _group(boards: Sequence[Board], method: Participant) -> int:
 def _best(ranked: Mapping[Training, Mapping[int, Overall]], number: int) -> float:
     """Return the best overall rank of a method; methods without one are last."""
     return min((one[number].rank for one in ranked.values() if number in one), default=inf)
-
-
-def _row(board: Board, method: Participant) -> BoardRow | None:
-    place = method.places.get(board.competition.key)
-    return None if place is None else board.rows[place]
 
 
 def _compared(sets: SetComparison) -> ComparedSets:

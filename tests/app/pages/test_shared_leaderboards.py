@@ -4,6 +4,7 @@ import io
 import re
 import shutil
 from collections.abc import Iterator
+from datetime import timedelta
 from pathlib import Path
 from uuid import UUID
 
@@ -14,13 +15,15 @@ from sqlalchemy import update
 
 from tests.browser.gallery import make_submission
 from tests.support.browsing import sign_in
-from tests.support.factories import make_challenge, make_user
+from tests.support.factories import make_challenge, make_organiser, make_user
 from tests.support.filled_databases import furnish
 from tests.support.phases import main_phase
-from tests.support.scored import store_scores
+from tests.support.scored import make_published, store_scores
 from tests.support.site import Site, serving
 from vocboard.app.challenges.models import Challenge, Detail, OverallRank, Visibility
+from vocboard.app.challenges.rules import PhaseRules
 from vocboard.app.database import now
+from vocboard.app.organising.phase_changes import add_phase
 from vocboard.app.settings import Settings
 from vocboard.app.submissions.models import Submission
 from vocboard.evaluator.editions import Metric, Task, load
@@ -184,3 +187,36 @@ def test_two_test_sets_are_compared(embedded_site: Site) -> None:
     [first_row, *_] = html.fromstring(board).xpath("//table[contains(@class,'board')]/tbody/tr")
     cells = first_row.xpath("td[contains(@class,'q')]/text()")
     assert cells == ["45.00"] * 4  # the equal error rate of each class
+
+
+def test_methods_are_ranked_over_all_phases_that_are_visible(embedded_site: Site) -> None:
+    with embedded_site.writing() as session:
+        organiser, ann, bob = make_organiser(session), make_user(session), make_user(session)
+        challenge = make_challenge(session, organiser=organiser, slug="series", competitions=["comp1"])
+        challenge.overall_rank = OverallRank.MEAN_RANK
+        hidden = now() + timedelta(days=1)
+        for key, shown in (("second", None), ("hidden", hidden)):
+            rules = PhaseRules(competitions=("comp1",), leaderboard_from=shown)
+            add_phase(session, challenge=challenge, user=organiser, key=key, title=key.title(), rules=rules)
+        for phase, scores in (("main", (0.9, 0.8)), ("second", (0.7, 0.75)), ("hidden", (0.1, 0.9))):
+            for person, name, score in ((ann, "A", scores[0]), (bob, "B", scores[1])):
+                make_published(session, challenge, person, name, score, phase_key=phase, contributors=name)
+        make_published(session, challenge, bob, "Once", 0.95, contributors="B")
+    with embedded_site.client() as client:
+        page = html.fromstring(client.get("/challenges/series/leaderboards?phases=all").text)
+        answer = client.get("/api/v1/challenges/series/overall?phases=all").json()
+        alone = client.get("/api/v1/challenges/series/overall?phase=second").json()
+        assert client.get("/api/v1/challenges/series/overall?phases=some").status_code == 422
+    assert (answer["phase"], alone["phase"], alone["groups"]) == (None, "second", [])
+    [group] = answer["groups"]
+    assert group["competitions"] == ["second/comp1", "main/comp1"]
+    assert {(one["method"], one["rank"], one["value"], *one["submissions"]) for one in group["rows"]} == {
+        ("A", 1, 2.0, "second/comp1", "main/comp1"),
+        ("B", 1, 2.0, "second/comp1", "main/comp1"),
+    }
+    heads = [head.text_content() for head in page.xpath("//table[contains(@class,'matrix')]//thead//th/a")]
+    assert heads == ["SecondClassificationtrainval", "Main phaseClassificationtrainval"]
+    links = page.xpath("//table[contains(@class,'matrix')]//td/a/@href")
+    assert {re.sub("#.*", "", link) for link in links} == {
+        f"leaderboards/comp1?phase={key}&page=1" for key in ("main", "second")
+    }
