@@ -180,6 +180,7 @@ class Settings(BaseSettings):
     archives_directory: Path | None = None  # archives of submissions: the web process writes, workers read
     truth_inbox_directory: Path | None = None  # encrypted ground truth: web writes, workers delete
     truth_directory: Path | None = None  # imported ground truth and the workers' private key: workers only
+    backup_key: str = ""  # public key that `vocboard admin backup` seals backups to
 
     upload_limit_bytes: int = Field(default=512 * MEBIBYTE, gt=0)  # of one archive
     upload_bytes_per_day: int = Field(default=4096 * MEBIBYTE, gt=0)  # of all uploads of one person

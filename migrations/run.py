@@ -31,10 +31,13 @@ def config(database_url: str) -> Config:
     return settings
 
 
-def upgrade(database_url: str) -> None:
+def upgrade(database_url: str, revision: str = "head") -> None:
     """Run missing migrations in one transaction, and set the privileges of the processes' roles.
 
     Safe to run in several processes at once, which wait for each other. Creates the directory of an SQLite file.
+
+    Args:
+        revision: to stop at, which sets no privileges, unless it is the newest.
 
     Raises:
         SystemExit: this version cannot migrate the database, which is of a newer version, or older than the baseline.
@@ -43,7 +46,7 @@ def upgrade(database_url: str) -> None:
     if url.get_backend_name() == "sqlite" and url.database:
         Path(url.database).parent.mkdir(parents=True, exist_ok=True)
     try:
-        command.upgrade(config(database_url), "head")
+        command.upgrade(config(database_url), revision)
     except CommandError as error:
         if not isinstance(error.__cause__, ResolutionError):
             raise

@@ -40,6 +40,17 @@ class PersonId:
     __tablename__: ClassVar[str] = "users"
 
 
+@dataclass(frozen=True, slots=True)
+class Server:
+    """The server itself, which has no row."""
+
+    id: None = None
+    __tablename__: ClassVar[str] = "server"
+
+
+SERVER = Server()
+
+
 def record(
     session: Session, *, actor: Actor | None, action: str, subject: Subject, details: dict[str, Any] | None = None
 ) -> None:

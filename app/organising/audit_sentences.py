@@ -342,6 +342,8 @@ PHRASES: Mapping[str, Callable[[str, Details], str]] = {
     "rescore.applied_edition": _applied("version {edition_version} of the edition, which changed"),
     "rescore.discard": _plain("discarded a re-score"),
     "rescore.fail": _plain("ended a re-score that failed"),
+    "server.back_up": _plain("took the backup {backup} of the server"),
+    "server.restore": _plain("restored the backup {backup} of the server"),
     "submission.evaluate_again": _plain("had {subject} evaluated again"),
     "submission.publish": _plain("published {subject}"),
     "submission.unpublish": _plain("unpublished {subject}"),

@@ -9,9 +9,10 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from itertools import islice
+from typing import Any
 
-from sqlalchemy import and_, or_, select
-from sqlalchemy.orm import Session
+from sqlalchemy import and_, or_, select, true
+from sqlalchemy.orm import InstrumentedAttribute, Session
 
 from vocboard.app.audit import service as audit
 from vocboard.app.challenges.models import ChallengeFile
@@ -56,7 +57,7 @@ def prune(database: Database, store: ArchiveStore, *, withdrawn_kept_for: timede
     """
     withdrawn_before = now() - withdrawn_kept_for
     withdrawn = unknown = restored = 0
-    for batch in _batches(store.stored()):
+    for batch in batches(store.stored()):
         with database.reading() as session:
             candidates = set(batch) - _needed(session, batch, withdrawn_before)
         for sha256 in sorted(candidates):
@@ -105,16 +106,28 @@ def remove_unneeded(database: Database, store: ArchiveStore, names: Iterable[str
                 store.remove(sha256)
 
 
-def _needed(session: Session, names: Iterable[str], withdrawn_before: datetime) -> set[str]:
+def needed_contents(session: Session, *, withdrawn_kept_for: timedelta) -> set[str]:
+    """Return the SHA-256 of everything that the store must have: archives, columns and files of challenges."""
+    return _needed(session, None, now() - withdrawn_kept_for)
+
+
+def _needed(session: Session, names: Iterable[str] | None, withdrawn_before: datetime) -> set[str]:
+    """Return which contents are needed, of these or of all."""
     is_kept = or_(Submission.state != State.WITHDRAWN, Submission.finished_at > withdrawn_before)
     is_needed = and_(Submission.has_archive, is_kept)
-    names = list(names)
-    columns = (Submission.archive_sha256, Submission.columns_sha256)
-    queries = [select(column).where(column.in_(names), is_needed) for column in columns]
-    queries.append(select(ChallengeFile.sha256).where(ChallengeFile.sha256.in_(names)))
-    return {name for query in queries for name in session.scalars(query) if name is not None}
+    found: list[tuple[InstrumentedAttribute[Any], Any]] = [
+        (Submission.archive_sha256, is_needed),
+        (Submission.columns_sha256, is_needed),
+        (ChallengeFile.sha256, true()),
+    ]
+    queries = [select(column).where(which, column.is_not(None)) for column, which in found]
+    if names is not None:
+        listed = list(names)
+        queries = [query.where(column.in_(listed)) for query, (column, _) in zip(queries, found, strict=True)]
+    return {name for query in queries for name in session.scalars(query)}
 
 
-def _batches(names: Iterator[str]) -> Iterator[list[str]]:
+def batches(names: Iterator[str]) -> Iterator[list[str]]:
+    """Yield as many names at a time as one query takes."""
     while batch := list(islice(names, _BATCH)):
         yield batch

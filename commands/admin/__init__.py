@@ -8,11 +8,21 @@ from sqlalchemy.exc import ProgrammingError
 from vocboard.app.database import Database
 from vocboard.app.errors import InvalidInputError, ServiceError
 from vocboard.app.settings import Settings
-from vocboard.commands.admin import challenges, files, moderation, people, phases, rescores, server, transfer
+from vocboard.commands.admin import backups, challenges, files, moderation, people, phases, rescores, server, transfer
 from vocboard.commands.admin.actions import WHERE_TO_RUN, Call, operator
 
 INSUFFICIENT_PRIVILEGE = "42501"  # SQLSTATE
-MODULES = (people, challenges, phases, rescores, files, moderation, transfer, server)  # in the order of the help
+MODULES = (
+    people,
+    challenges,
+    phases,
+    rescores,
+    files,
+    moderation,
+    transfer,
+    server,
+    backups,
+)  # in the order of the help
 
 
 def configure(parser: argparse.ArgumentParser) -> None:

@@ -13,17 +13,19 @@ from tools import deploy_env
 from vocboard.app.settings import Environment, Settings
 from vocboard.worker.celery_app import KILLED_AFTER_SECONDS
 
-OURS = ("web", "worker", "beat", "mail", "migrate")
+OURS = ("web", "worker", "beat", "mail", "migrate", "backup")
 # Whose code is whose: what the web application shares with others is theirs to read as well. Workers open the archives.
 CODE_OF = {
     "web": ("app/**/*.py",),
     "worker": ("worker/**/*.py", "app/storage/**/*.py"),
     "mail": ("worker/mail*.py",),
+    "backup": ("commands/admin/backups.py",),
 }
 NOT_OF: dict[str, tuple[str, ...]] = {
     "web": ("app/settings.py", "app/messaging/broker.py", "app/messaging/outbox.py", "app/messaging/delivery.py"),
     "worker": ("worker/mail.py",),
     "mail": (),
+    "backup": (),
 }
 EMBEDDED_ONLY = {"debug", "data_directory"}  # production refuses the one and has volumes instead of the other
 OPERATORS_PAGE = ROOT / "docs" / "operators.md"
@@ -51,7 +53,7 @@ def settings(service: Service, monkeypatch: pytest.MonkeyPatch) -> Settings:
 
 
 def test_has_all_parts_of_the_real_set_up(composed: Mapping[str, Service]) -> None:
-    assert set(composed) == {"proxy", "web", "worker", "beat", "mail", "migrate", "postgres", "redis"}
+    assert set(composed) == {"proxy", "web", "worker", "beat", "mail", "migrate", "backup", "postgres", "redis"}
 
 
 def test_only_the_proxy_is_reached_from_outside(composed: Mapping[str, Service]) -> None:
@@ -84,9 +86,11 @@ def test_docker_chooses_addresses_that_collide_with_nothing() -> None:
         assert not keys or "ipam" not in keys
 
 
-def test_only_the_worker_has_the_ground_truth(composed: Mapping[str, Service]) -> None:
+def test_only_the_worker_and_backups_have_the_ground_truth(composed: Mapping[str, Service]) -> None:
     with_truth = [name for name, service in composed.items() if any(m.source == "truth" for m in service.mounts)]
-    assert with_truth == ["worker"]
+    assert with_truth == ["worker", "backup"]
+    assert composed["backup"].keys["profiles"] == ["backup"]  # it only runs when it is called
+    assert composed["backup"].keys["networks"] == ["inside"]
 
 
 def test_nothing_of_the_web_applications_configuration_reaches_the_ground_truth(
@@ -124,6 +128,7 @@ def test_each_process_has_a_database_role_of_its_own(composed: Mapping[str, Serv
         "worker": "vocboard_worker",
         "mail": "vocboard_mail",
         "migrate": "vocboard_owner",
+        "backup": "vocboard_owner",
     }
 
 
@@ -172,6 +177,7 @@ def test_each_service_holds_the_secrets_that_it_needs_and_no_other(
         "beat": {"REDIS_PASSWORD"},
         "mail": {"MAIL_PASSWORD", "REDIS_PASSWORD"},
         "migrate": {"OWNER_PASSWORD", "REDIS_PASSWORD"},
+        "backup": {"OWNER_PASSWORD", "REDIS_PASSWORD"},
         # It makes the roles.
         "postgres": {"OWNER_PASSWORD", "WEB_PASSWORD", "WORKER_PASSWORD", "MAIL_PASSWORD", "POSTGRES_PASSWORD"},
         "redis": {"REDIS_PASSWORD"},
