@@ -17,6 +17,7 @@ from vocboard.app.messaging.outbox import Failure as MailFailure
 from vocboard.app.notifications.models import NotificationKind
 from vocboard.app.organising.bans import Results
 from vocboard.app.organising.entrants import Sort as EntrantSort
+from vocboard.app.organising.history import Outcome
 from vocboard.app.organising.moderation import Action
 from vocboard.app.organising.submissions import Flag, Kind
 from vocboard.app.pages import formats
@@ -143,6 +144,12 @@ RESCORE_HEADINGS = {
     RescoreState.APPLIED: "The new results are current",
     RescoreState.DISCARDED: "Nothing has changed",
     RescoreState.FAILED: "The re-score failed",
+}
+OUTCOMES = {
+    Outcome.SCORED: "Scored",
+    Outcome.FAILED: "Failed",
+    Outcome.REMOVED: "Withdrawn or disqualified",
+    Outcome.UNFINISHED: "Not scored yet",
 }
 STATISTICS_STATES = {
     StatisticsState.EMPTY: "No methods",

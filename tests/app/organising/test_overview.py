@@ -2,7 +2,7 @@
 
 import uuid
 from dataclasses import replace
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
@@ -17,8 +17,10 @@ from vocboard.app.audit import service as audit
 from vocboard.app.challenges.models import Challenge
 from vocboard.app.challenges.rules import PhaseRules
 from vocboard.app.database import Database, now
+from vocboard.app.leaderboards.models import ReportedKind, ReportedResult
 from vocboard.app.organising import audit_log as export
 from vocboard.app.organising import entrants, queue, submissions
+from vocboard.app.organising.history import Outcome, Steps, history
 from vocboard.app.organising.phase_changes import add_phase
 from vocboard.app.organising.submissions import Filters, Flag, Kind, Sort
 from vocboard.app.participating import publishing
@@ -231,3 +233,39 @@ def test_the_log_of_a_challenge_is_filtered_and_exported(database: Database, cha
     lines = "".join(export.as_csv(database, challenge_id=challenge.id, filters=export.Filters())).splitlines()
     assert lines[0].startswith("time,who,action")
     assert next(line.split(",")[2] for line in lines if "submission." in line) == "submission.publish"
+
+
+def test_the_history_of_a_challenge_counts_everything_but_rehearsals(database: Database, challenge: Challenge) -> None:
+    at, day = now(), timedelta(days=1)
+    with database.writing() as session:
+        assert history(session, complete(session, make_challenge(session).id), at=at) is None
+        made, dan = complete(session, challenge.id), make_user(session, name="Dan")
+        queued = {"created_at": at - 8 * day, "queued_at": at - 8 * day}
+        broken = {**queued, "state": State.FAILED, "failure": "The worker stopped.", "finished_at": at - 7 * day}
+        scored(session, made, dan, "Broken", 0.9, **broken)
+        scored(session, made, dan, "Waits", 0.9, state=State.QUEUED)
+        scored(session, made, dan, "Rehearsal", 0.95, is_rehearsal=True)
+        fields = {"challenge_id": made.id, "phase_id": made.main_phase.id, "competition": "comp1", "reference": ""}
+        more = {"kind": ReportedKind.BASELINE, "note": "", "mean": 0.125, "per_class": {}}
+        session.add(ReportedResult(method="Chance", **fields, **more))
+    with database.reading() as session:
+        found = history(session, complete(session, challenge.id), at=at)
+    assert found is not None
+    [phase], [board] = found.phases, found.boards
+    assert (found.submissions, found.published, found.people, found.methods) == (6, 1, 3, 6)
+    totals = {outcome: sum(numbers) for outcome, numbers in phase.counts.items()}
+    assert totals == {Outcome.SCORED: 3, Outcome.FAILED: 1, Outcome.REMOVED: 1, Outcome.UNFINISHED: 1}
+    assert (found.steps.length, found.steps.count) == (day, 10)
+    assert [number for number, count in enumerate(phase.counts[Outcome.SCORED]) if count] == [0, 7, 8]
+    assert (found.newcomers[:2], found.returning[:2], sum(found.returning)) == ([1, 1], [0, 0], 3)
+    assert board.bins == {250: 1, 500: 1, 750: 1}
+    assert (board.median, board.best, board.reported) == (0.5, 0.75, (("Chance", 0.125),))
+    assert found.durations.get(86_400) == 1
+    assert found.failures == (("The worker stopped.", 1),)
+
+
+def test_a_long_history_has_longer_steps() -> None:
+    first, last = datetime(2020, 2, 29, 12, tzinfo=UTC), datetime(2026, 11, 28, tzinfo=UTC)
+    weeks, years = Steps.between(first, first + timedelta(days=100)), Steps.between(first, last)
+    assert (weeks.length.days, weeks.begin(0)) == (7, datetime(2020, 2, 24, tzinfo=UTC))
+    assert (years.length.days, years.count) == (91, 28)

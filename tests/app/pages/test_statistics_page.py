@@ -1,6 +1,7 @@
 """Pages of statistics and of diagnoses."""
 
 import re
+from datetime import timedelta
 from typing import Any
 
 import numpy as np
@@ -58,6 +59,40 @@ def test_only_organisers_of_the_challenge_are_told_why_there_are_no_intervals(em
             assert (why in client.get(REASONS, follow_redirects=True).text) == is_told
             statistics = client.get(f"/api/v1{BOARD}").json()["statistics"]
             assert (statistics["is_current"], statistics["is_unavailable"]) == (True, True)
+
+
+def test_the_organisers_page_draws_how_the_challenge_has_gone(embedded_site: Site) -> None:
+    with embedded_site.writing() as session:
+        organiser = make_organiser(session)
+        challenge = make_challenge(session, organiser=organiser, slug="few")
+        for weeks, score in enumerate((0.5, 0.51, 0.6)):
+            began = now() - timedelta(weeks=60 * weeks)
+            times = {"created_at": began, "queued_at": began, "finished_at": began + timedelta(seconds=10**weeks)}
+            make_published(session, challenge, organiser, f"Method {weeks}", score, **times)
+    with signed_in(embedded_site, organiser.email) as client:
+        page = html.fromstring(client.get(REASONS).text)
+    tiles = [" ".join(tile.text_content().split()) for tile in page.find_class("tile")]
+    assert tiles == [
+        "3 submissions, 3 published",
+        "1 person in 1 team",
+        "3 methods",
+        "10 s median time to a result; 90 % within 100 s",
+    ]
+    submissions, people = page.xpath("//figure/*[name()='svg']")
+    assert submissions.get("aria-label") == "Main phase: 3, at most 1 in 4 weeks. The table below has the numbers."
+    assert [len(svg.xpath(".//*[name()='rect']")) for svg in (submissions, people)] == [3, 3]
+    assert {"2025", "2026"} <= set(page.xpath("//*[@class='time-axis']/*/text()"))
+    numbers = [[cell.text_content() for cell in row.xpath("./td")] for row in page.xpath("//details//tbody/tr")]
+    assert [row for row in numbers if any(row)] == [["1", "1", ""], ["1", "", "1"], ["1", "", "1"]]
+    [scores] = [
+        row for row in page.xpath("//tbody/tr") if row.find_class("drawing") and "(comp1)" in row.text_content()
+    ]
+    assert [cell.text_content() for cell in scores.find_class("number")] == ["3", "51.0", "60.00"]
+    assert len(scores.xpath(".//*[name()='rect']")) == 3
+    counted = [
+        row.xpath("string(./th)") + row.xpath("string(./td[2])") for row in page.xpath("//*[@id='durations']/..//tr")
+    ]
+    assert counted == ["under 10 s1", "10 to 60 s1", "1 to 10 min1"]
 
 
 def test_a_leaderboard_without_statistics_of_an_earlier_version_shows_none(embedded_site: Site) -> None:
