@@ -1,18 +1,19 @@
 """Every page is in order, and axe-core finds nothing serious on it, for anybody, in light and dark."""
 
 from collections import defaultdict
-from collections.abc import Iterator, Mapping
-from dataclasses import replace
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
 
 import pytest
 from fastapi import FastAPI
 from fastapi.routing import iter_route_contexts
+from lxml import html
 from playwright.sync_api import Page
 from starlette.routing import compile_path
 
 from tests.app.authorisation_table import TABLE, Person
 from tests.browser.axe import check
-from tests.browser.conftest import Exhibition
+from tests.browser.conftest import Exhibition, without_errors
 from tests.browser.gallery import Gallery
 from tests.browser.layout import check_layout
 from tests.browser.visits import EMBEDDED, PREVIEWS, REFUSED_FORMS, VISITS, Visit, open_page
@@ -79,8 +80,8 @@ def route_of(path: str, routes: list[str]) -> str:
     return next((route for route in routes if compile_path(route)[0].match(path.partition("?")[0])), "")
 
 
-def seen_by_everybody() -> Iterator[Visit]:
-    """Yield each page as everybody who may open it, beside the visits that are already as somebody."""
+def seen_by_others() -> list[Visit]:
+    """Return each page as everybody who may open it, except for the visits that are checked."""
     routes = [route.removeprefix("GET ") for route in TABLE if route.startswith("GET ")]
     routes.sort(key=lambda path: path.count("{"))  # `/organise/new` is not a challenge
     seen = set()
@@ -88,8 +89,24 @@ def seen_by_everybody() -> Iterator[Visit]:
         rules = TABLE.get(f"GET {route_of(visit.path, routes)}", ())
         allowed = {name for name, person in PEOPLE.items() if any(person in rule.allowed for rule in rules)}
         others = set() if visit.path.startswith(THE_SAME_FOR_EVERYBODY) else allowed - {"administrator"}
-        seen |= {replace(visit, who=who) for who in others | {visit.who}}
-    return iter(sorted(seen, key=str))
+        seen |= {replace(visit, who=who) for who in others}
+    return sorted(seen.difference(VISITS), key=str)
+
+
+@dataclass
+class Accessible:
+    """The kinds of elements of a route's pages in which axe-core found nothing."""
+
+    shown: set[str] = field(default_factory=set)  # in the browser, where scripts may have added some
+    served: set[str] = field(default_factory=set)
+
+    def look(self, page: Page) -> None:
+        """Let axe-core look at a page, except for parts in which all kinds are known, and note its kinds."""
+        parts = page.evaluate(STRUCTURE)
+        known = [f"body > :nth-child({place})" for place, kinds in enumerate(parts, 1) if self.shown.issuperset(kinds)]
+        if len(known) < len(parts):
+            check(page, *known)
+            self.shown.update(*parts)
 
 
 def test_every_page_is_visited(exhibition: Exhibition) -> None:
@@ -98,28 +115,59 @@ def test_every_page_is_visited(exhibition: Exhibition) -> None:
     assert set(pages) - visited == set(), "add a visit to tests/browser/visits.py"
 
 
-@pytest.mark.parametrize("visit", [*seen_by_everybody(), *REFUSED_FORMS, *PREVIEWS, *EMBEDDED], ids=str)
+@pytest.mark.parametrize("visit", [*VISITS, *REFUSED_FORMS, *PREVIEWS, *EMBEDDED], ids=str)
 def test_page_is_in_order_and_accessible(
-    visited: Page, visit: Visit, exhibition: Exhibition, found_accessible: dict[str, set[str]]
+    visited: Page, visit: Visit, exhibition: Exhibition, accessible: Mapping[str, Accessible]
 ) -> None:
-    """Each visit is checked as one person; axe-core looks at it as everybody who may open it.
-
-    Parts that have only kinds of elements that it has found accessible on the same page are left out.
-    """
-    parts = visited.evaluate(STRUCTURE)
-    known = found_accessible[route_of(visit.path, pages_of(exhibition.site.application))]
+    found = accessible[route_of(visit.path, pages_of(exhibition.site.application))]
     if visit in CHECKED and not check_layout(visited, visit):
         open_page(visited, exhibition, visit)
-    seen = [f"body > :nth-child({place})" for place, kinds in enumerate(parts, 1) if known.issuperset(kinds)]
-    if len(seen) < len(parts):
-        check(visited, *seen)
-        known.update(*parts)
+    found.look(visited)
+    if not visit.press:
+        found.served |= served(exhibition, visit)
+
+
+@pytest.mark.parametrize("visit", seen_by_others(), ids=str)
+def test_page_is_accessible_to_others(
+    visit: Visit,
+    exhibition: Exhibition,
+    kept_pages: Callable[[str], Page],
+    accessible: Mapping[str, Accessible],
+) -> None:
+    """If the server sends a kind of element that it has not sent to those for whom the route was checked."""
+    found = accessible[route_of(visit.path, pages_of(exhibition.site.application))]
+    kinds = served(exhibition, visit)
+    if not found.served.issuperset(kinds):
+        page = kept_pages(visit.who)
+        with without_errors(page.context):
+            open_page(page, exhibition, visit)
+            found.look(page)
+        found.served |= kinds
+
+
+def served(exhibition: Exhibition, visit: Visit) -> set[str]:
+    """Return the kinds of elements of a page as the server sends it, as `STRUCTURE` names them."""
+
+    def kinds(element: html.HtmlElement, above: str) -> Iterator[str]:
+        attributes = (
+            f"{name}={value}" if name in {"class", "role", "type"} else name for name, value in element.items()
+        )
+        kind = f"{above} {element.tag}[{','.join(sorted(attributes))}]"
+        yield kind
+        for child in element.iterchildren("*"):
+            yield from kinds(child, kind)
+
+    cookies = {} if visit.who == "visitor" else {each["name"]: each["value"] for each in exhibition.cookies(visit.who)}
+    with exhibition.site.client() as client:
+        client.cookies.update(cookies)
+        page = client.get(exhibition.gallery.address(visit.path), follow_redirects=True)
+    return set(kinds(html.fromstring(page.text).find("body"), ""))
 
 
 @pytest.fixture(scope="module")
-def found_accessible() -> dict[str, set[str]]:
-    """Give the kinds of elements in which nothing was found, by route, to which each visit adds."""
-    return defaultdict(set)
+def accessible() -> Mapping[str, Accessible]:
+    """Give what was found accessible, by route, to which each visit adds."""
+    return defaultdict(Accessible)
 
 
 @pytest.mark.parametrize("theme", ["light", "dark"])
