@@ -2,7 +2,8 @@
 
     python -m benchmarks.pages [--people 5000] [--teams 500] [--submissions 20000] [--over 100]
 
-fills a challenge on PostgreSQL, with a log, undelivered email, notifications and questions; asks for every page as a
+fills a challenge on PostgreSQL, with a log, undelivered email, notifications and questions, requests and
+admissions; asks for every page as a
 visitor, a participant, its organiser and an administrator; and prints those that take longest. Exit status 1 if the
 median of one is over so many milliseconds, or one fails.
 """
@@ -38,7 +39,13 @@ from vocboard.app.accounts.models import Role, User
 from vocboard.app.accounts.passwords import hashed
 from vocboard.app.announcements.models import Question
 from vocboard.app.audit.models import AuditEvent
-from vocboard.app.challenges.models import Challenge, ChallengeOrganiser
+from vocboard.app.challenges.models import (
+    AdmissionRequest,
+    Challenge,
+    ChallengeOrganiser,
+    ChallengePhase,
+    PhaseAdmission,
+)
 from vocboard.app.database import Base, Database
 from vocboard.app.jobs.models import Job, Kind
 from vocboard.app.messaging.models import OutgoingMail
@@ -51,6 +58,7 @@ PUBLISHED = 200
 ROUNDS = 5
 ACTIONS = 10_000  # in the log; and as many notifications, and emails that were rejected
 QUESTIONS = 200
+MODELS = (AuditEvent, OutgoingMail, Job, Notification, Question, AdmissionRequest, PhaseAdmission)
 SORTS = ("latest", "name", "submissions", "best", "improvement")
 # Streams, and answers that are whole files: not pages.
 NO_PAGES = ("/readyz", "/events", "/log.csv", "/export", ".atom", "/archive")
@@ -101,11 +109,9 @@ def measure(client: httpx.Client, viewer: str, path: str) -> Timed:
 
 
 def _add_activity(session: Session, participant: User) -> None:
-    """Add what a challenge of this size leaves behind: its log, undelivered email, notifications, questions."""
+    """Add what a challenge of this size leaves behind, from its log to the requests to take part."""
     challenge = session.scalars(select(Challenge)).one()
-    rows: dict[type[Base], list[dict[str, Any]]] = {
-        model: [] for model in (AuditEvent, OutgoingMail, Job, Notification, Question)
-    }
+    rows: dict[type[Base], list[dict[str, Any]]] = {model: [] for model in MODELS}
     for one in session.scalars(select(Submission).limit(ACTIONS)):
         of_challenge, since = {"challenge_id": challenge.id}, one.created_at
         about = {"object_type": "submission", "object_id": one.id, "actor_id": one.user_id, **of_challenge}
@@ -119,6 +125,10 @@ def _add_activity(session: Session, participant: User) -> None:
         asked = {"text": "May we?", "answer": "Yes.", "answered_at": since, "is_public": True}
         rows[Question].append({"user_id": one.user_id, **asked, **of_challenge})
     rows[Question] = rows[Question][:QUESTIONS]
+    phase = session.scalars(select(ChallengePhase)).one()
+    for number, user_id in enumerate(session.scalars(select(User.id))):
+        rows[AdmissionRequest].append({"phase_id": phase.id, "user_id": user_id, "answers": []})
+        rows[PhaseAdmission].append({"phase_id": phase.id, "email": f"person{number}@lab.example"})
     for model, of_model in rows.items():
         session.execute(insert(model), of_model)
 

@@ -32,6 +32,7 @@ from vocboard.app.database import lock_for_transaction, now
 from vocboard.app.errors import ConflictError, ForbiddenError, LimitedError, NotFoundError
 from vocboard.app.forms import FieldChecks
 from vocboard.app.messaging import outbox
+from vocboard.app.paging import PER_PAGE, Page, paginate
 from vocboard.app.rate_limits import Limit
 from vocboard.app.settings import RegistrationPolicy
 
@@ -279,18 +280,16 @@ def _require_approver(session: Session, user: User) -> None:
         )
 
 
-def waiting(session: Session, viewer: User) -> Sequence[User]:
+def waiting(session: Session, viewer: User, *, page: int = 1, per_page: int = PER_PAGE) -> Page[User]:
     """Return users with confirmed addresses who are waiting for approval, oldest first.
 
     Raises:
         ForbiddenError: the viewer does not approve registrations.
     """
     _require_approver(session, viewer)
-    return session.scalars(
-        select(User)
-        .where(User.approved_at.is_(None), User.email_confirmed_at.is_not(None), User.disabled_at.is_(None))
-        .order_by(User.email_confirmed_at, User.id)
-    ).all()
+    waiting = User.approved_at.is_(None), User.email_confirmed_at.is_not(None), User.disabled_at.is_(None)
+    query = select(User).where(*waiting).order_by(User.email_confirmed_at, User.id)
+    return paginate(session, query, page=page, per_page=per_page)
 
 
 def registered(session: Session, user_id: uuid.UUID, approver: User) -> User:

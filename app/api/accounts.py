@@ -11,7 +11,7 @@ from vocboard.app.accounts import service as accounts
 from vocboard.app.accounts.models import Role, Scope, User
 from vocboard.app.accounts.own_data import stored_about
 from vocboard.app.accounts.viewer import Identity
-from vocboard.app.api.paging import ItemPage, Paging
+from vocboard.app.api.paging import ItemPage, Paging, item_page
 from vocboard.app.api.problems import problem_responses
 from vocboard.app.api.schemas.values import FromObject, Instant, without_defaults
 from vocboard.app.intake.requests import client_address
@@ -168,7 +168,8 @@ def list_registrations(database: DatabaseDep, user: ApiOrganiser, paging: Paging
     Only administrators see them, and the organiser of a server that has a single one.
     """
     with database.reading() as session:
-        return paging.of(registration.waiting(session, user), WaitingRegistration.model_validate)
+        found = registration.waiting(session, user, page=paging.page, per_page=paging.per_page)
+        return item_page(found, WaitingRegistration.model_validate)
 
 
 @router.post("/registrations/{registration_id}/approve", status_code=204, responses=REFUSALS, tags=["registrations"])

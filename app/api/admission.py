@@ -9,6 +9,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from sqlalchemy.orm import Session
 
 from vocboard.app.accounts.models import User
+from vocboard.app.api.paging import ItemPage, Paging, item_page
 from vocboard.app.api.problems import problem_responses
 from vocboard.app.api.schemas import challenges as challenge_schemas
 from vocboard.app.api.schemas.values import FromObject, Instant
@@ -136,20 +137,23 @@ def accept_terms(database: DatabaseDep, user: SubmittingUser, slug: str, given: 
 
 
 @router.get("/terms/acceptances", responses=READING)
-def list_acceptances(organised: OrganisedByToken) -> list[Acceptance]:
+def list_acceptances(organised: OrganisedByToken, paging: Paging) -> ItemPage[Acceptance]:
     """List who has accepted which version of the terms, in the order of time. For organisers."""
     with organised.reading() as (session, challenge):
-        return [
-            Acceptance(version=one.terms.number, name=one.user.name, email=one.user.email, accepted_at=one.created_at)
-            for one in terms.acceptances(session, challenge.id)
-        ]
+        return paging.of(
+            terms.acceptances(session, challenge.id),
+            lambda one: Acceptance(
+                version=one.terms.number, name=one.user.name, email=one.user.email, accepted_at=one.created_at
+            ),
+        )
 
 
 @router.get("/admission-requests", responses=READING)
-def list_requests(organised: OrganisedByToken) -> list[AdmissionRequest]:
+def list_requests(organised: OrganisedByToken, paging: Paging) -> ItemPage[AdmissionRequest]:
     """List requests to be admitted, open ones first. For organisers."""
     with organised.reading() as (session, challenge):
-        return [_shown(one, one.user) for one in admission_requests.requests_of(session, challenge.id)]
+        found = admission_requests.page_of_requests(session, challenge.id, page=paging.page, per_page=paging.per_page)
+        return item_page(found, lambda one: _shown(one, one.user))
 
 
 @router.get("/admission-requests/mine", responses=READING)

@@ -5,7 +5,7 @@ the person cannot ask again, but the organisers can still admit the address.
 """
 
 import uuid
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Mapping
 
 from sqlalchemy import func, select
 from sqlalchemy.orm import Session, contains_eager, joinedload
@@ -25,18 +25,22 @@ from vocboard.app.errors import ConflictError, NotFoundError
 from vocboard.app.forms import FieldChecks
 from vocboard.app.notifications.models import NotificationKind
 from vocboard.app.notifications.service import notify
+from vocboard.app.paging import PER_PAGE, Page, paginate
 
 MAX_REASON_LENGTH = 2_000
 NO_SUCH_REQUEST = "This request does not exist. The person may have withdrawn it."
 
 
-def requests_of(session: Session, challenge_id: uuid.UUID) -> Sequence[AdmissionRequest]:
-    """Return all requests of a challenge with people and phases, open ones first, then by time; for organisers."""
+def page_of_requests(
+    session: Session, challenge_id: uuid.UUID, *, page: int = 1, per_page: int = PER_PAGE
+) -> Page[AdmissionRequest]:
+    """Return requests of a challenge with people and phases, open ones first, then by time; for organisers."""
     query = select(AdmissionRequest).join(AdmissionRequest.phase)
     query = query.options(contains_eager(AdmissionRequest.phase), joinedload(AdmissionRequest.user))
     of_challenge = query.where(ChallengePhase.challenge_id == challenge_id)
     is_decided = AdmissionRequest.state != RequestState.OPEN
-    return session.scalars(of_challenge.order_by(is_decided, AdmissionRequest.created_at, AdmissionRequest.id)).all()
+    ordered = of_challenge.order_by(is_decided, AdmissionRequest.created_at, AdmissionRequest.id)
+    return paginate(session, ordered, page=page, per_page=per_page)
 
 
 def own_requests(session: Session, challenge_id: uuid.UUID, user: User) -> Mapping[uuid.UUID, AdmissionRequest]:

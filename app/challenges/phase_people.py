@@ -8,7 +8,7 @@ import uuid
 from collections.abc import Mapping, Sequence
 from datetime import datetime
 
-from sqlalchemy import select
+from sqlalchemy import Select, select
 from sqlalchemy.orm import Session, contains_eager
 
 from vocboard.app import rate_limits
@@ -23,6 +23,7 @@ from vocboard.app.database import now
 from vocboard.app.errors import InvalidInputError, NotFoundError
 from vocboard.app.forms import FieldChecks
 from vocboard.app.messaging import outbox
+from vocboard.app.paging import Page, paginate
 
 MAX_EXTRA = 1_000
 MAX_ADMITTED = 1_000  # people at a time
@@ -40,9 +41,27 @@ def is_admitted(session: Session, phase: Phase, user: User) -> bool:
 
 def admissions(session: Session, challenge: Challenge) -> Sequence[PhaseAdmission]:
     """Return who is admitted to the phases of a challenge, in the order of admission; for organisers."""
+    return session.scalars(_admissions(challenge).order_by(PhaseAdmission.created_at, PhaseAdmission.id)).all()
+
+
+def page_of_admissions(
+    session: Session, challenge: Challenge, *, contains: str = "", page: int = 1
+) -> Page[PhaseAdmission]:
+    """Return a page of who is admitted to the phases of a challenge, the latest first; for organisers.
+
+    Args:
+        contains: part of the address.
+    """
+    query = _admissions(challenge).order_by(PhaseAdmission.created_at.desc(), PhaseAdmission.id)
+    wanted = "".join(filter(str.isprintable, contains)).strip()
+    if wanted:
+        query = query.where(PhaseAdmission.email.icontains(wanted, autoescape=True))
+    return paginate(session, query, page=page)
+
+
+def _admissions(challenge: Challenge) -> Select[PhaseAdmission]:
     query = select(PhaseAdmission).join(PhaseAdmission.phase).options(contains_eager(PhaseAdmission.phase))
-    query = query.where(ChallengePhase.challenge_id == challenge.id)
-    return session.scalars(query.order_by(PhaseAdmission.created_at, PhaseAdmission.id)).all()
+    return query.where(ChallengePhase.challenge_id == challenge.id)
 
 
 def admit(

@@ -4,6 +4,7 @@ import csv
 import io
 import uuid
 from datetime import UTC, datetime
+from functools import partial
 from typing import Annotated
 
 from fastapi import APIRouter, Depends, Form
@@ -14,6 +15,7 @@ from vocboard.app.challenges import service as challenges
 from vocboard.app.challenges.models import Admission, RequestState
 from vocboard.app.errors import ConflictError, InvalidInputError
 from vocboard.app.forms import escape_formula
+from vocboard.app.pages.filters import address_with
 from vocboard.app.pages.forms import NO_ERRORS, FormErrors, go_to
 from vocboard.app.pages.rendering import render
 from vocboard.app.web.csrf import protect_form
@@ -23,9 +25,9 @@ router = APIRouter(prefix="/organise/{slug}/admission")
 
 
 @router.get("")
-def admission_page(organised: Organised) -> Response:
+def admission_page(organised: Organised, page: int = 1) -> Response:
     """Requests to take part, and the terms."""
-    return _page(organised)
+    return _page(organised, page=page)
 
 
 @router.post("/requests/{request_id}/admit", dependencies=[Depends(protect_form)])
@@ -79,6 +81,7 @@ def acceptances_file(organised: Organised) -> Response:
 def _page(
     organised: OrganisedChallenge,
     *,
+    page: int = 1,
     errors: FormErrors = NO_ERRORS,
     declined: uuid.UUID | None = None,
     reason: str = "",
@@ -91,7 +94,7 @@ def _page(
         text: of the terms, if these were refused.
     """
     with organised.reading() as (session, challenge):
-        requests = admission_requests.requests_of(session, challenge.id)
+        requests = admission_requests.page_of_requests(session, challenge.id, page=page)
         versions = terms.versions(session, challenge.id)
         counts = terms.acceptance_counts(session, challenge.id)
     phases = {phase.id: phase for phase in challenges.phases_of(challenge)}
@@ -102,8 +105,10 @@ def _page(
         challenge=challenge,
         phases=phases,
         on_request=any(phase.rules.admission is Admission.REQUEST for phase in phases.values()),
-        open_requests=[one for one in requests if one.state is RequestState.OPEN],
-        decided=[one for one in requests if one.state is not RequestState.OPEN],
+        requests=requests,
+        address_with=partial(address_with, f"/organise/{organised.slug}/admission", {}),
+        open_requests=[one for one in requests.items if one.state is RequestState.OPEN],
+        decided=[one for one in requests.items if one.state is not RequestState.OPEN],
         versions=versions,
         counts=counts,
         declined=declined,

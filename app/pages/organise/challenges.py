@@ -1,6 +1,7 @@
 """The organisers' own lists: their challenges, and registrations that wait for approval."""
 
 import uuid
+from functools import partial
 
 from fastapi import APIRouter, Depends, Request
 from starlette.responses import Response
@@ -10,6 +11,7 @@ from vocboard.app.challenges import service as challenges
 from vocboard.app.challenges.organisers import invitations_of
 from vocboard.app.organising.waiting import waiting
 from vocboard.app.pages.challenges import listed
+from vocboard.app.pages.filters import address_with
 from vocboard.app.pages.forms import go_to
 from vocboard.app.pages.rendering import render
 from vocboard.app.web.csrf import protect_form
@@ -35,11 +37,19 @@ def organised_challenges(request: Request, database: DatabaseDep, user: Organise
 
 
 @router.get("/registrations")
-def registrations_page(request: Request, settings: SettingsDep, database: DatabaseDep, user: Creator) -> Response:
+def registrations_page(
+    request: Request, settings: SettingsDep, database: DatabaseDep, user: Creator, page: int = 1
+) -> Response:
     """List registrations that are waiting for approval, for administrators or the only organiser of a server."""
     with database.reading() as session:
-        waiting = registration.waiting(session, user)
-    return render(request, "organise/registrations.html", waiting=waiting, policy=settings.registration_policy)
+        waiting = registration.waiting(session, user, page=page)
+    return render(
+        request,
+        "organise/registrations.html",
+        waiting=waiting,
+        policy=settings.registration_policy,
+        address_with=partial(address_with, request.url.path, {}),
+    )
 
 
 @router.post("/registrations/{user_id}/approve", dependencies=[Depends(protect_form)])

@@ -186,9 +186,8 @@ def test_a_registration_waits_for_approval_and_administrators_are_notified(datab
         administrator = make_user(session, role=Role.ADMINISTRATOR, email="root@lab.example")
     register(database, "approval")
     with database.reading() as session:
-        assert (
-            registration.waiting(session, administrator) == []
-        )  # an address that nobody has confirmed is nobody's to approve
+        # An address that nobody has confirmed is nobody's to approve.
+        assert registration.waiting(session, administrator).total == 0
     confirm(database)
     assert [mail.recipient for mail in outbox(database)] == [EMAIL, "root@lab.example"]
     with pytest.raises(NotApprovedError):
@@ -229,7 +228,7 @@ def test_of_several_organisers_none_sees_registrations(database: Database) -> No
     confirm(database)
     assert [mail.recipient for mail in outbox(database)] == [EMAIL, administrator.email]
     with database.reading() as session:
-        assert [user.email for user in registration.waiting(session, administrator)] == [EMAIL]
+        assert [user.email for user in registration.waiting(session, administrator).items] == [EMAIL]
         for organiser in (first, second):
             with pytest.raises(ForbiddenError, match="administrators"):
                 registration.waiting(session, organiser)

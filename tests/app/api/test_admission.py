@@ -175,7 +175,7 @@ def test_a_person_asks_is_declined_and_another_one_is_admitted(
         == told(embedded_site, "oleg")
         == ["Somebody asks to take part in “A challenge”"] * 3
     )
-    found = olga.get(REQUESTS).json()
+    found = olga.get(REQUESTS).json()["items"]
     assert [(each["name"], each["state"], each["email"]) for each in found] == [
         ("bob", "open", "bob@lab.example"),
         ("ada", "open", "ada@lab.example"),
@@ -206,7 +206,7 @@ def test_a_person_asks_is_declined_and_another_one_is_admitted(
     assert bob.post(REQUESTS, json={"answers": ANSWERS}).status_code == 201
     # Who is admitted by address is not kept waiting.
     assert olga.post(f"{PATH}/admissions", json={"email": "bob@lab.example"}).status_code == 201
-    assert {each["state"] for each in olga.get(REQUESTS).json()} == {"admitted", "declined"}
+    assert {each["state"] for each in olga.get(REQUESTS).json()["items"]} == {"admitted", "declined"}
     log = people["olga"].get(f"{PATH}/log").text
     for said in ("asked to be admitted", "declined ada’s request", "admitted bob@lab.example", "withdrew the request"):
         assert said in log
@@ -269,7 +269,7 @@ def test_terms_are_accepted_before_an_upload_and_again_when_they_change(
     assert ada.post(f"{PATH}/terms/accept", json={"version": 2}).status_code == 200
     assert bob.post(f"{PATH}/terms/accept", json={"version": 2}).status_code == 200
     assert begin_upload(ada).status_code == begin_upload(bob).status_code == 201
-    found = olga.get(f"{PATH}/terms/acceptances").json()
+    found = olga.get(f"{PATH}/terms/acceptances").json()["items"]
     assert [(each["version"], each["name"]) for each in found] == [(1, "ada"), (2, "ada"), (2, "bob")]
     assert [each["text"] for each in ada.get(f"{PATH}/terms/versions").json()] == [
         "For nobody.",
@@ -334,7 +334,7 @@ def test_leaving_while_organisers_decide_leaves_nothing_and_does_not_deadlock(
         with site.client(token) as client:
             assert client.post(REQUESTS, json={}).status_code == 201
             assert client.post(f"{PATH}/terms/accept", json={"version": 1}).status_code == 200
-    requests = {each["name"]: each["id"] for each in olga.get(REQUESTS).json()}
+    requests = {each["name"]: each["id"] for each in olga.get(REQUESTS).json()["items"]}
     failures: list[str] = []
 
     def leave(name: str) -> None:

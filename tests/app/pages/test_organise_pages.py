@@ -1,5 +1,6 @@
 """The organisers' area: setting up, changing, and who may."""
 
+import re
 from pathlib import Path
 from typing import Any
 
@@ -14,8 +15,9 @@ from tests.support.factories import make_challenge, make_organiser, make_truth, 
 from tests.support.scored import make_published, make_submission
 from tests.support.site import Site
 from vocboard.app.accounts.models import Role, User
-from vocboard.app.challenges.models import Visibility
+from vocboard.app.challenges.models import AdmissionRequest, PhaseAdmission, Visibility
 from vocboard.app.leaderboards.models import Rescore, RescoreState
+from vocboard.app.paging import PER_PAGE
 from vocboard.app.submissions.models import State
 from vocboard.evaluator.problems import Problem, Severity
 
@@ -213,3 +215,29 @@ def test_what_waits_for_organisers_is_counted(embedded_site: Site) -> None:
     waiting = "2 failed submissionsground truth to confirm1 re-score to apply or discard"
     assert {slug: texts[-2:] for slug, texts in cells.items()} == {"busy": ["32 people", waiting], "calm": ["0", "–"]}
     assert "2 failed submissions" in page
+
+
+def test_long_lists_of_people_come_in_pages(embedded_site: Site) -> None:
+    people = range(PER_PAGE + 1)
+    with signed_in(embedded_site, role=Role.ADMINISTRATOR) as client:
+        with embedded_site.writing() as session:
+            challenge = make_challenge(session)
+            slug, [phase] = challenge.slug, challenge.phases
+            for number in people:
+                waiting = make_user(session, approved=False, name=f"Waiting {number}.")
+                session.add(AdmissionRequest(phase_id=phase.id, user_id=waiting.id, answers=[]))
+                session.add(PhaseAdmission(phase_id=phase.id, email=f"lab{number}@institute.example"))
+        for path, shown in {
+            "/organise/registrations": r"Waiting \d+\.</th>",
+            f"/organise/{slug}/admission": r"Waiting \d+\.</h3>",
+            f"/organise/{slug}/phases": r"lab\d+@institute.example</th>",
+        }.items():
+            first = client.get(path).text
+            [older] = html.fromstring(first).xpath("//a[@rel='next']/@href")
+            second = client.get(older).text
+            found = [re.findall(shown, page) for page in (first, second)]
+            assert [len(each) for each in found] == [PER_PAGE, 1]
+            assert len({*found[0], *found[1]}) == len(people)
+        one = client.get(f"/organise/{slug}/phases?q=LAB50@").text
+        assert re.findall(r"lab\d+@institute.example</th>", one) == ["lab50@institute.example</th>"]
+        assert "lab50" not in client.get(f"/organise/{slug}/phases?q=%25&page=2").text
