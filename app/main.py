@@ -29,8 +29,7 @@ from vocboard.app.leaderboards.current import Boards
 from vocboard.app.messaging.notifier import WorkerNotifier
 from vocboard.app.pages.rendering import error_page
 from vocboard.app.settings import Environment, Settings
-from vocboard.app.storage.ground_truth_inbox import GroundTruthInbox
-from vocboard.app.storage.stores import archive_store
+from vocboard.app.storage.stores import archive_store, ground_truth_inbox
 from vocboard.app.submissions import queries as submissions
 from vocboard.app.submissions.pruning import prune
 from vocboard.app.web import health, metrics, problem_details, security_txt
@@ -94,7 +93,7 @@ def _services(settings: Settings) -> Services:
         settings=settings,
         database=database,
         store=archive_store(settings),
-        ground_truth_inbox=GroundTruthInbox(settings.ground_truth_inbox),
+        ground_truth_inbox=ground_truth_inbox(settings),
         validator=Validator(settings),
         notifier=WorkerNotifier(settings),
         boards=Boards(database),
@@ -120,7 +119,7 @@ class Assets(StaticFiles):
 async def _lifespan(application: FastAPI) -> AsyncIterator[None]:
     services: Services = application.state.services
     await anyio.to_thread.run_sync(_set_up_store, services)
-    services.settings.ground_truth_inbox.mkdir(parents=True, exist_ok=True)
+    services.ground_truth_inbox.set_up()
     try:
         async with anyio.create_task_group() as tasks:
             tasks.start_soon(services.validator.keep_ready)
@@ -141,10 +140,11 @@ def _set_up_store(services: Services) -> None:
             is_in_use = submissions.any_archive(session)
     except SQLAlchemyError:
         is_in_use = True  # not known yet
-    if not is_in_use:
+    if not is_in_use or not services.store.objects.needs_directory:
         services.store.set_up()
     elif not services.store.can_write():
-        _log.error("the archives of submissions are missing, or cannot be written: %s", services.settings.archives)
+        place = services.settings.store or services.settings.archives
+        _log.error("the archives of submissions are missing, or cannot be written: %s", place)
 
 
 async def _keep_pruned(services: Services) -> None:

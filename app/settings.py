@@ -11,9 +11,10 @@ from pathlib import Path
 from typing import Self
 from urllib.parse import urlsplit
 
-from pydantic import AwareDatetime, Field, SecretStr, ValidationError, field_validator, model_validator
+from pydantic import AwareDatetime, Field, SecretStr, ValidationError, ValidationInfo, field_validator, model_validator
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
+DIRECTORY = "directory"
 MEBIBYTE = 1024 * 1024
 SMALL_PER_LIMIT = 128  # so many small uploads together are as large as one may be
 MIN_SECRET_LENGTH = 32
@@ -182,6 +183,16 @@ class Settings(BaseSettings):
     truth_directory: Path | None = None  # imported ground truth and the workers' private key: workers only
     backup_key: str = ""  # public key that `vocboard admin backup` seals backups to
 
+    truth_key_file: Path | None = None  # the workers' private key; default: worker.private-key in truth_directory
+    store: str = ""  # s3://bucket/prefix for archives and ground truth; without it they are in the directories above
+    former_store: str = ""  # the same, or `directory`: where files were before; see `move-archives`
+    store_endpoint: str = ""  # URL of a store other than Amazon's
+    store_region: str = ""
+    store_key_id: str = ""
+    store_key: SecretStr = SecretStr("")
+    store_links: bool = False  # people download from the store, by signed addresses
+    store_cache_bytes: int = Field(default=10 * 1024 * MEBIBYTE, ge=0)  # of local copies
+
     upload_limit_bytes: int = Field(default=512 * MEBIBYTE, gt=0)  # of one archive
     upload_bytes_per_day: int = Field(default=4096 * MEBIBYTE, gt=0)  # of all uploads of one person
     upload_bytes_per_second: int = Field(default=32 * 1024, ge=0)  # the least
@@ -234,6 +245,15 @@ class Settings(BaseSettings):
     def _in_browsers_form(cls, value: str) -> str:
         """Remove a default port, as browsers do in the Origin header."""
         return re.sub(r"^(https://[^/]*):443(?=/|$)|^(http://[^/]*):80(?=/|$)", r"\1\2", value)
+
+    @field_validator("store", "former_store")
+    @classmethod
+    def _is_a_bucket(cls, value: str, info: ValidationInfo) -> str:
+        if info.field_name == "former_store" and value == DIRECTORY:
+            return value
+        if value and not re.fullmatch(r"s3://[a-z0-9][a-z0-9.-]{1,61}[a-z0-9](/[A-Za-z0-9._/-]*)?", value):
+            raise ValueError("use the form s3://bucket or s3://bucket/prefix")
+        return value
 
     @field_validator("registration")
     @classmethod

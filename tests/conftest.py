@@ -16,6 +16,7 @@ pytest_plugins = [
     "tests.support.run_files",
     "tests.support.browser",
     "tests.support.services",
+    "tests.support.s3_server",
     "tests.support.databases",
     "tests.support.backend",
     "tests.support.clock",

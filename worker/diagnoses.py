@@ -107,14 +107,15 @@ def _diagnose(process: Process, evaluation_id: uuid.UUID) -> dict[str, Diagnosis
     if not sources:
         raise _NoGroundTruthError
     source = next(iter(sources.values()))
-    path = ground_truth_files.path_of(process.settings, source.truth_sha256)
-    if not path.is_file():
-        raise _MissingFileError(path)
+    try:
+        truth = ground_truth_files.load(process.settings, source.truth_sha256)
+    except FileNotFoundError:
+        raise _MissingFileError(ground_truth_files.path_of(process.settings, source.truth_sha256)) from None
     found = columns.diagnose(
         source.uploaded,
         process.store,
         source.edition,
-        ground_truth_files.load(path),
+        truth,
         with_boundaries=level is Detail.EVERYTHING,
         memory_limit_bytes=process.settings.evaluation_memory_limit_bytes,
     )

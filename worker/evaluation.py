@@ -94,7 +94,7 @@ def give_up(process: Process, claim: Claim) -> None:
 def _evaluate(process: Process, claim: Claim, work: Work) -> None:
     settings, started_at, started = process.settings, now(), time.monotonic()
     try:
-        truth = ground_truth_files.load(ground_truth_files.path_of(settings, work.truth_sha256))
+        truth = ground_truth_files.load(settings, work.truth_sha256)
     except OSError as error:
         _log.error("submission %s waits: the ground truth cannot be read: %s", claim.key, error)  # no traceback
         with process.database.writing() as session:

@@ -3,17 +3,21 @@
 import hmac
 import os
 import tempfile
-from collections.abc import Collection
+from collections.abc import Collection, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from uuid import UUID
 
 from nacl.public import PrivateKey
 
 from vocboard.app.settings import Settings
-from vocboard.app.storage.ground_truth_inbox import GroundTruthInbox
+from vocboard.app.storage.ground_truth_inbox import PUBLIC_KEY_FILE
+from vocboard.app.storage.local_files import IncomingFile, remove_abandoned
+from vocboard.app.storage.stores import ground_truth_inbox
 
 PRIVATE_KEY_FILE = "worker.private-key"
 _SCRATCH = "scratch"
+_TEMPORARY_PREFIX = "temporary-"
 
 
 class LostKeyError(Exception):
@@ -25,7 +29,9 @@ class GroundTruthDirectory:
 
     def __init__(self, settings: Settings) -> None:
         self._directory = settings.truth
-        self._inbox = GroundTruthInbox(settings.ground_truth_inbox)
+        self._key_path = settings.truth_key_file or settings.truth / PRIVATE_KEY_FILE
+        self._inbox = ground_truth_inbox(settings)
+        self._shares_no_directory = bool(settings.store)
 
     def scratch(self, version_id: UUID, lease_id: UUID) -> Path:
         """Return the path for decrypting an upload."""
@@ -33,8 +39,17 @@ class GroundTruthDirectory:
         directory.mkdir(mode=0o700, exist_ok=True)
         return directory / f"{version_id}.{lease_id}"
 
+    @contextmanager
+    def temporary(self) -> Iterator[Path]:
+        """Yield the path of an empty file, which is removed in the end, also if this process is killed."""
+        directory = self._made() / _SCRATCH
+        directory.mkdir(mode=0o700, exist_ok=True)
+        with IncomingFile(directory, prefix=_TEMPORARY_PREFIX) as file:
+            yield file.path
+
     def remove_scratch(self, *, but: Collection[UUID]) -> None:
         """Remove decrypted files of killed workers, except for versions whose import may be in progress."""
+        remove_abandoned((self._made() / _SCRATCH).glob(f"{_TEMPORARY_PREFIX}*"))
         for path in (self._made() / _SCRATCH).glob("*.*"):
             if path.stem not in {str(version_id) for version_id in but}:
                 path.unlink(missing_ok=True)
@@ -45,17 +60,22 @@ class GroundTruthDirectory:
         Raises:
             LostKeyError: it is missing, but was there before.
         """
-        path = self._made() / PRIVATE_KEY_FILE
+        self._made()
+        self._inbox.set_up()
+        path = self._key_path
         was_published = self._inbox.has_key()  # before the next line: another worker may be making both now
         if not path.exists() and was_published:
             raise LostKeyError(
                 f"{path} is missing, the private key that opens uploads of ground truth. Restore it from the backup of "
-                f"{self._directory} (the volume truth). If there is none, delete {self._inbox.key_path} and move the "
-                "other files of the directory away: a new key is made, and all ground truth has to be uploaded again."
+                f"{self._directory} (the volume truth), or copy it from another worker. If there is none, delete "
+                f"{PUBLIC_KEY_FILE} from the inbox of ground truth and move the other files of the directory away: a "
+                "new key is made, and all ground truth has to be uploaded again."
             )
         if not path.exists():
             self._make_key(path)
         key = PrivateKey(path.read_bytes())
+        if self._shares_no_directory and was_published and self._inbox.public_key() != key.public_key:
+            raise LostKeyError(f"{path} is not the private key of the other workers: give this worker a copy of theirs")
         self._inbox.publish_key(key.public_key)
         return key
 

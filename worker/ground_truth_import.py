@@ -2,6 +2,8 @@
 
 import logging
 import uuid
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
 from nacl.public import PrivateKey
@@ -18,6 +20,7 @@ from vocboard.app.rescores import queue as rescores
 from vocboard.app.settings import Settings
 from vocboard.app.storage.ground_truth_inbox import GroundTruthInbox, purpose_of
 from vocboard.app.storage.sealed_files import SealError, unseal
+from vocboard.app.storage.stores import ground_truth_inbox
 from vocboard.app.submissions.models import Submission
 from vocboard.evaluator.editions import Edition
 from vocboard.evaluator.ground_truth import GroundTruthError
@@ -43,9 +46,9 @@ def run(process: Process, claim: Claim) -> None:
             scorings.start_scorings(session)
             jobs.finish(session, claim)
             return
-    inbox = GroundTruthInbox(settings.ground_truth_inbox)
+    inbox = ground_truth_inbox(settings)
     try:
-        imported = _import(claim, version.challenge_id, edition, inbox.path(claim.key), settings)
+        imported = _import(claim, version.challenge_id, edition, inbox, settings)
     except (GroundTruthError, _UnusableUploadError) as error:
         with database.writing() as session:
             queue.refuse(session, claim, error.problems)
@@ -73,9 +76,10 @@ def clean_up(process: Process) -> None:
     """Publish the public key, and remove files of dead processes."""
     directory = GroundTruthDirectory(process.settings)
     directory.private_key()
+    ground_truth_files.move(process.settings)
     with process.database.reading() as session:
         waiting = queue.waiting_versions(session)
-    GroundTruthInbox(process.settings.ground_truth_inbox).remove_abandoned(waiting=waiting)
+    ground_truth_inbox(process.settings).remove_abandoned(waiting=waiting)
     directory.remove_scratch(but=waiting)
 
 
@@ -87,7 +91,9 @@ class _UnusableUploadError(Exception):
         self.problems = (Problem("unusable_upload", Severity.ERROR, message),)
 
 
-def _import(claim: Claim, challenge_id: uuid.UUID, edition: Edition, sealed: Path, settings: Settings) -> ImportedTruth:
+def _import(
+    claim: Claim, challenge_id: uuid.UUID, edition: Edition, inbox: GroundTruthInbox, settings: Settings
+) -> ImportedTruth:
     # Imported here, because processes that evaluate must not import code that opens archives.
     from vocboard.evaluator.ground_truth.reader import import_ground_truth  # noqa: PLC0415
     from vocboard.evaluator.new_edition.sample import is_sample  # noqa: PLC0415
@@ -96,13 +102,14 @@ def _import(claim: Claim, challenge_id: uuid.UUID, edition: Edition, sealed: Pat
     directory = GroundTruthDirectory(settings)
     scratch = directory.scratch(claim.key, claim.lease_id)
     try:
-        _unseal(sealed, directory.private_key(), purpose_of(challenge_id, claim.key), scratch)
+        with _opened(inbox, claim.key) as sealed:
+            _unseal(sealed, directory.private_key(), purpose_of(challenge_id, claim.key), scratch)
         read = import_ground_truth(scratch, edition)
         of_others = numbers_of_other_sets(scratch, edition)
     finally:
         scratch.unlink(missing_ok=True)
     truth = read.truth
-    truth.save(ground_truth_files.path_of(settings, truth.sha256))
+    ground_truth_files.save(settings, truth)
     return ImportedTruth(
         sha256=truth.sha256,
         summary=in_numbers(read, edition) | of_others,
@@ -115,13 +122,21 @@ def _import(claim: Claim, challenge_id: uuid.UUID, edition: Edition, sealed: Pat
     )
 
 
+@contextmanager
+def _opened(inbox: GroundTruthInbox, version_id: uuid.UUID) -> Iterator[Path]:
+    with ExitStack() as stack:
+        try:
+            sealed = stack.enter_context(inbox.opened(version_id))
+        except FileNotFoundError:
+            raise _UnusableUploadError("The uploaded file is missing. Upload it again.") from None
+        yield sealed
+
+
 def _unseal(sealed: Path, key: PrivateKey, purpose: bytes, target: Path) -> None:
     try:
         with target.open("xb") as file:
             for block in unseal(sealed, key, purpose=purpose):
                 file.write(block)
-    except FileNotFoundError:
-        raise _UnusableUploadError("The uploaded file is missing. Upload it again.") from None
     except SealError as error:
         _log.error("%s: %s", sealed.name, error)
         message = (

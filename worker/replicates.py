@@ -242,14 +242,15 @@ def evidence_of(database: Database, store: ArchiveStore, settings: Settings, sou
             return load_evidence(io.BytesIO(row.content), source.origin)
         except EvidenceFileError as error:
             _log.warning("evidence of result %s is collected again: %s", source.result_id, error)
-    path = ground_truth_files.path_of(settings, source.truth_sha256)
-    if not path.is_file():
-        raise NoReplicatesError(Failure.GROUND_TRUTH_ELSEWHERE)
+    try:
+        truth = ground_truth_files.load(settings, source.truth_sha256)
+    except FileNotFoundError:
+        raise NoReplicatesError(Failure.GROUND_TRUTH_ELSEWHERE) from None
     content = collect(
         source.uploaded,
         store,
         source.edition,
-        ground_truth_files.load(path),
+        truth,
         source.competition,
         memory_limit_bytes=settings.evaluation_memory_limit_bytes,
     )

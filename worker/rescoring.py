@@ -154,7 +154,7 @@ def _evaluate_one(process: Process, batch: Batch, item: Item, outcomes: _Outcome
     settings, started_at, started = process.settings, now(), time.monotonic()
     try:
         try:
-            truth = ground_truth_files.load(ground_truth_files.path_of(settings, batch.truth_sha256))
+            truth = ground_truth_files.load(settings, batch.truth_sha256)
         except OSError as error:
             _log.error("re-score %s waits: the ground truth cannot be read: %s", batch.rescore_id, error)
             outcomes.must_wait = True

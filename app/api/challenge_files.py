@@ -1,6 +1,5 @@
 """Files of a challenge that its organisers upload: list, upload, download, delete."""
 
-import base64
 import uuid
 from typing import Any
 
@@ -8,7 +7,7 @@ from anyio import to_thread
 from fastapi import APIRouter, Request, Response
 from pydantic import Field
 
-from vocboard.app.api.documentation import file_responses, upload_form
+from vocboard.app.api.documentation import ELSEWHERE, file_responses, upload_form
 from vocboard.app.api.paging import ItemPage, Paging
 from vocboard.app.api.problems import problem_responses
 from vocboard.app.api.schemas.values import FromObject, Instant
@@ -16,7 +15,7 @@ from vocboard.app.challenges import files, models
 from vocboard.app.challenges import service as challenges
 from vocboard.app.intake.challenge_files import file_to_send, is_admitted, remove_file
 from vocboard.app.intake.organisers import FILE_FIELD, take_file
-from vocboard.app.web.attachments import RangeFileResponse
+from vocboard.app.web.attachments import RangeFileResponse, digest, redirect_to_store
 from vocboard.app.web.cached_responses import has_tag
 from vocboard.app.web.dependencies import DatabaseDep, IntakeDep, StoreDep
 from vocboard.app.web.identity import OrganisingUser, Viewer
@@ -51,7 +50,7 @@ UPLOAD_FORM = upload_form(
     required=[FILE_FIELD],
 )
 FILE_RESPONSES: dict[int | str, dict[str, Any]] = file_responses(*sorted(files.MEDIA_TYPES), format="binary")
-FILE_RESPONSES |= {
+FILE_RESPONSES |= ELSEWHERE | {
     206: FILE_RESPONSES[200] | {"description": "The parts in `Range`: one, or several as `multipart/byteranges`."},
     304: {"description": "The client has the file, as it says with `If-None-Match`."},
 }
@@ -119,18 +118,19 @@ def get_file(
     request: Request, database: DatabaseDep, store: StoreDep, viewer: Viewer, slug: str, file_id: uuid.UUID
 ) -> Response:
     """Return a file, or with `Range` parts of it. `Repr-Digest` has the SHA-256 of the whole file."""
-    file, is_public, path = file_to_send(database, store, slug=slug, file_id=file_id, viewer=viewer)
-    digest = base64.b64encode(bytes.fromhex(file.sha256)).decode()
-    headers = {"ETag": f'"{file.sha256}"', "Repr-Digest": f"sha-256=:{digest}:"}
+    file, is_public, found = file_to_send(database, store, slug=slug, file_id=file_id, viewer=viewer)
+    headers = {"ETag": f'"{file.sha256}"', **digest(file.sha256)}
     headers |= {"Cache-Control": CACHED} if is_public else {}
     if has_tag(request.headers.get("if-none-match", ""), headers["ETag"]):
         return Response(status_code=304, headers=headers)
+    if isinstance(found, str):
+        return redirect_to_store(found, file.sha256)
     return RangeFileResponse(
-        path,
+        found,
         media_type=file.media_type,
         filename=file.name,
         headers=headers,
-        stat_result=path.stat(),
+        stat_result=found.stat(),
         content_disposition_type="inline" if file.kind in files.PICTURE_SIZES else "attachment",
     )
 

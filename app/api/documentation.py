@@ -33,6 +33,11 @@ def file_responses(*media_types: str, **schema: str) -> dict[int | str, dict[str
     return {200: {"content": content}}
 
 
+ELSEWHERE: dict[int | str, dict[str, Any]] = {
+    302: {"description": "Where to download it, within five minutes: some sites have another server for that."}
+}
+
+
 def operation_name(route: APIRoute) -> str:
     """Return an operation's id in the document, used by generated clients: the handler's name."""
     return route.name

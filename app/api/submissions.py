@@ -7,7 +7,7 @@ from typing import Annotated, Any
 from anyio import to_thread
 from fastapi import APIRouter, Header, Query, Request, Response
 
-from vocboard.app.api.documentation import file_responses, upload_form
+from vocboard.app.api.documentation import ELSEWHERE, file_responses, upload_form
 from vocboard.app.api.paging import ItemPage, Paging, item_page
 from vocboard.app.api.phases import PhaseKey
 from vocboard.app.api.problems import problem_responses
@@ -246,7 +246,9 @@ def get_showcase(database: DatabaseDep, viewer: Viewer, submission_id: uuid.UUID
 @router.get(
     "/submissions/{submission_id}/archive",
     response_class=Response,
-    responses=problem_responses(401, 403, 404, 410) | file_responses("application/octet-stream", format="binary"),
+    responses=problem_responses(401, 403, 404, 410)
+    | file_responses("application/octet-stream", format="binary")
+    | ELSEWHERE,
 )
 def get_archive(database: DatabaseDep, store: StoreDep, user: ReadingUser, submission_id: uuid.UUID) -> Response:
     """Return the uploaded archive, with its SHA-256 in `Repr-Digest`. For the owner and the organisers."""

@@ -19,7 +19,7 @@ from vocboard.app.challenges.models import Audience, Challenge, ChallengeFile
 from vocboard.app.database import Database, now
 from vocboard.app.errors import ForbiddenError, NotSignedInError
 from vocboard.app.intake.submitting import check_admitted
-from vocboard.app.storage.archives import ArchiveStore
+from vocboard.app.storage.archives import ArchiveStore, DamagedArchiveError
 from vocboard.app.submissions.downloading import ArchiveGoneError
 from vocboard.app.submissions.pruning import remove_unneeded
 
@@ -39,8 +39,10 @@ def is_admitted(session: Session, challenge: Challenge, viewer: User | None) -> 
 
 def file_to_send(
     database: Database, store: ArchiveStore, *, slug: str, file_id: uuid.UUID, viewer: User | None
-) -> tuple[ChallengeFile, bool, Path]:
+) -> tuple[ChallengeFile, bool, Path | str]:
     """Return a file, whether everyone who knows its address may have it, and where its content is.
+
+    That is a local path or, unless it is a picture of pages, a link; see `ArchiveStore.link`.
 
     Raises:
         NotFoundError: the viewer can see no such challenge, or it has no such file.
@@ -54,8 +56,9 @@ def file_to_send(
             _check_admitted(session, challenge, viewer)
         is_public = file.audience is Audience.PUBLIC and challenge.visibility.is_open
     try:
-        return file, is_public, store.file_to_serve(file.sha256)
-    except FileNotFoundError:
+        link = None if file.kind in files.PICTURE_SIZES else store.link(file.sha256, file.name)
+        return file, is_public, link or store.file_to_serve(file.sha256)
+    except (FileNotFoundError, DamagedArchiveError):
         raise ArchiveGoneError("The content of this file is no longer stored. Tell the organisers.") from None
 
 

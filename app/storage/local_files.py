@@ -242,10 +242,12 @@ class UnfinishedFiles:
 
     Args of the constructor:
         directory: in the file system of the store's `incoming`.
+        parents: whether to make the directory that it is in, too, if it is missing.
     """
 
-    def __init__(self, directory: Path) -> None:
+    def __init__(self, directory: Path, *, parents: bool = False) -> None:
         self._directory = directory
+        self._parents = parents
 
     def path(self, upload_id: uuid.UUID) -> Path:
         """Return the path of an upload's file, which may not exist."""
@@ -259,7 +261,7 @@ class UnfinishedFiles:
             InUseError: another request writes to it, or validates it.
         """
         with reporting_unavailable(self._directory.parent):
-            self._directory.mkdir(exist_ok=True)
+            self._directory.mkdir(parents=self._parents, exist_ok=True)
             return UnfinishedFile(self.path(upload_id), may_create=may_create)
 
     def has(self, upload_id: uuid.UUID, size: int) -> bool:
@@ -273,7 +275,7 @@ class UnfinishedFiles:
     def free_bytes(self) -> int:
         """Return how many bytes the file system still takes."""
         with reporting_unavailable(self._directory.parent):
-            self._directory.mkdir(exist_ok=True)
+            self._directory.mkdir(parents=self._parents, exist_ok=True)
             return shutil.disk_usage(self._directory).free
 
     def ids(self) -> Iterator[uuid.UUID]:

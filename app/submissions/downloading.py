@@ -25,6 +25,7 @@ class Download:
     Attributes:
         name: as it was uploaded.
         size: in bytes.
+        link: where the client downloads it instead; see `ArchiveStore.link`.
         chunks: its content, which was verified. They can be read once.
     """
 
@@ -32,6 +33,7 @@ class Download:
     sha256: str
     size: int
     chunks: Iterator[bytes]
+    link: str | None = None
 
 
 def download(database: Database, store: ArchiveStore, *, submission_id: uuid.UUID, user: User) -> Download:
@@ -51,6 +53,8 @@ def download(database: Database, store: ArchiveStore, *, submission_id: uuid.UUI
         name, sha256, size = submission.archive_name, submission.archive_sha256, submission.archive_bytes
     chunks = _chunks(store, sha256)
     try:
+        if link := store.link(sha256, name):
+            return Download(name, sha256, size, iter(()), link)
         first = next(chunks, b"")
     except FileNotFoundError:
         raise ArchiveGoneError("The archive of this submission is no longer stored.") from None

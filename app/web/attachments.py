@@ -3,28 +3,46 @@
 import base64
 from urllib.parse import quote
 
-from starlette.responses import FileResponse, MalformedRangeHeader, RangeNotSatisfiable, StreamingResponse
+from starlette.responses import (
+    FileResponse,
+    MalformedRangeHeader,
+    RangeNotSatisfiable,
+    RedirectResponse,
+    Response,
+    StreamingResponse,
+)
 
 from vocboard.app.errors import RangeNotSatisfiableError
 from vocboard.app.submissions.downloading import Download
 from vocboard.app.transfer.exporting import Export
 
 
-def attachment(found: Download) -> StreamingResponse:
-    """Return the response that sends an archive.
+def attachment(found: Download) -> Response:
+    """Return the response that sends an archive, or says where it is.
 
-    Source: RFC 6266 and RFC 8187 for names of any characters, RFC 9530 for the digest.
+    Source: RFC 6266 and RFC 8187 for names of any characters.
     """
-    digest = base64.b64encode(bytes.fromhex(found.sha256)).decode()
+    if found.link:
+        return redirect_to_store(found.link, found.sha256)
     return StreamingResponse(
         found.chunks,
         media_type="application/octet-stream",
         headers={
             "Content-Disposition": f"attachment; filename*=UTF-8''{quote(found.name, safe='')}",
             "Content-Length": str(found.size),
-            "Repr-Digest": f"sha-256=:{digest}:",
+            **digest(found.sha256),
         },
     )
+
+
+def redirect_to_store(link: str, sha256: str) -> Response:
+    """Return the response that sends a client to the object store, for one download."""
+    return RedirectResponse(link, 302, headers={"Cache-Control": "no-store", **digest(sha256)})
+
+
+def digest(sha256: str) -> dict[str, str]:
+    """Return the header with the hash of a file (RFC 9530)."""
+    return {"Repr-Digest": f"sha-256=:{base64.b64encode(bytes.fromhex(sha256)).decode()}:"}
 
 
 def exported_challenge(found: Export, slug: str) -> StreamingResponse:

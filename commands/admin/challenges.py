@@ -28,7 +28,8 @@ from vocboard.app.organising import challenge_changes
 from vocboard.app.organising.phase_changes import note_on_change
 from vocboard.app.rescores.service import start_with_upload
 from vocboard.app.settings import Environment
-from vocboard.app.storage.ground_truth_inbox import GroundTruthInbox, IncomingTruth
+from vocboard.app.storage.ground_truth_inbox import IncomingTruth
+from vocboard.app.storage.stores import ground_truth_inbox
 from vocboard.app.submissions import queries as submission_queries
 from vocboard.commands.admin.actions import (
     ORGANISER,
@@ -243,11 +244,12 @@ def import_truth(call: Call) -> Outcome:
     arguments, settings, database = call.arguments, call.settings, call.database
     if not arguments.tree.exists():
         raise ActionError(f"{arguments.tree} does not exist")
-    if settings.environment is Environment.PRODUCTION and not settings.ground_truth_inbox.is_dir():
+    is_mounted = settings.store or settings.ground_truth_inbox.is_dir()
+    if settings.environment is Environment.PRODUCTION and not is_mounted:
         raise ActionError(f"{settings.ground_truth_inbox} does not exist here. {WHERE_TO_RUN}")
     with call.reading() as at:
         challenge_id = at.challenge.id
-    inbox = GroundTruthInbox(settings.ground_truth_inbox)
+    inbox = ground_truth_inbox(settings)
     with inbox.receive(challenge_id=challenge_id, limit=settings.ground_truth_limit_bytes) as incoming:
         _write(arguments.tree, incoming)
         with incoming.kept() as version_id, call.writing() as at:

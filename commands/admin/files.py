@@ -6,7 +6,7 @@ from pathlib import Path
 from uuid import UUID
 
 from vocboard.app.intake.resumable import remove_expired
-from vocboard.app.storage.stores import archive_store
+from vocboard.app.storage.stores import archive_store, ground_truth_inbox
 from vocboard.app.submissions.forms import unpack_hashes
 from vocboard.app.submissions.models import Submission
 from vocboard.app.submissions.pruning import prune as prune_archives
@@ -121,6 +121,24 @@ def _hashed(directory: Path) -> Iterator[tuple[Path, ImageHash]]:
             yield path, hash_image(path)
         except (OSError, ValueError) as error:
             print(f"vocboard admin: {path}: {error}", file=sys.stderr)
+
+
+@ACTIONS.runs()
+def move_archives(call: Call) -> Outcome:
+    """Move files from the former store to the present one, while the server runs.
+
+    Moves archives, columns, files of challenges, and uploads of ground truth that wait for their import. Workers bring
+    imported ground truth themselves.
+    """
+    if not call.settings.former_store:
+        raise ActionError("set VOCBOARD_FORMER_STORE to where the files are now (docs/operators.md, *An object store*)")
+    moved, damaged = archive_store(call.settings).bring()
+    waiting = ground_truth_inbox(call.settings).bring()
+    print(f"{moved} archives, columns and files of challenges moved")
+    print(f"{waiting} files of the inbox of ground truth moved")
+    for sha256 in damaged:
+        print(f"{sha256} does not match its hash, and stays where it is", file=sys.stderr)
+    return 1 if damaged else 0
 
 
 @ACTIONS.runs()

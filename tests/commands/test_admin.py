@@ -16,6 +16,7 @@ from sqlalchemy import select, update
 from sqlalchemy.orm import Session
 
 from tests.support import own_rules
+from tests.support.archives import stored_path
 from tests.support.challenge_pages import PAGE
 from tests.support.factories import make_challenge, make_truth, make_user
 from tests.support.jobs import import_next
@@ -34,7 +35,7 @@ from vocboard.app.leaderboards.models import Rescore, RescoreState
 from vocboard.app.messaging import outbox
 from vocboard.app.rescores import service as rescores
 from vocboard.app.settings import Settings
-from vocboard.app.storage.directory_store import DirectoryStore
+from vocboard.app.storage.archives import ArchiveStore
 from vocboard.app.submissions.models import State
 from vocboard.commands.main import main
 from vocboard.evaluator.problems import Problem, Severity
@@ -201,7 +202,7 @@ def test_a_challenge_gets_what_its_page_says(embedded: Database, capsys: pytest.
 # tests/app/submissions/test_pruning.py.
 CHANGING_NOTHING = {
     *("list-phases", "list-phase-people", "list-users", "undelivered-mail", "status", "show-storage"),
-    *("check-edition", "compare-images", "prune", "rescores"),
+    *("check-edition", "compare-images", "move-archives", "prune", "rescores"),
 }
 # tests/commands/test_admin_moderation.py runs these, and checks that the log names the operator.
 TESTED_WITH_MODERATION = {
@@ -517,11 +518,11 @@ def events(database: Database) -> Sequence[AuditEvent]:
 def test_prune_removes_what_nothing_needs_and_says_so(
     settings: Settings, embedded: Database, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    store = DirectoryStore(settings.archives)
+    store = ArchiveStore(settings.archives)
     store.set_up()
     with store.receive(limit=10) as incoming:
         incoming.write(b"unknown")
         sha256 = incoming.keep()
     assert admin("prune") == 0
     assert "1 archives without a submission set aside" in capsys.readouterr().out
-    assert not store.path(sha256).exists()
+    assert not stored_path(store, sha256).exists()

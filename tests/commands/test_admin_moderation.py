@@ -15,7 +15,7 @@ from vocboard.app.challenges.models import Challenge, ChallengeOrganiser
 from vocboard.app.database import Database
 from vocboard.app.participating import publishing
 from vocboard.app.settings import Settings
-from vocboard.app.storage.directory_store import DirectoryStore
+from vocboard.app.storage.archives import ArchiveStore
 from vocboard.app.submissions.models import State, Submission
 from vocboard.commands.main import main
 
@@ -32,7 +32,7 @@ def database(sqlite_url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
 @pytest.fixture
 def submission(database: Database, tmp_path: Path) -> Submission:
     """Give a published submission of ada@lab.example to the challenge spring of olga@lab.example."""
-    store = DirectoryStore(Settings().archives)
+    store = ArchiveStore(Settings().archives)
     store.set_up()
     with store.receive(limit=1_000_000) as incoming:
         incoming.write(make_archive())

@@ -1,4 +1,4 @@
-"""Exports of challenges that somebody has changed."""
+"""Exports of challenges that somebody has changed, and the files of archives."""
 
 import io
 import json
@@ -7,7 +7,14 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+from vocboard.app.storage.archives import ArchiveStore, object_name
+
 Change = Callable[[dict[str, bytes]], None]
+
+
+def stored_path(store: ArchiveStore, sha256: str) -> Path:
+    """Return the path of content in a store in a directory, whether or not it exists."""
+    return store.incoming.parent / object_name(sha256)
 
 
 def edited(path: Path, change: Change) -> Path:

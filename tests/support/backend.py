@@ -33,7 +33,7 @@ from vocboard.app.database import Database
 from vocboard.app.intake import submitting
 from vocboard.app.intake.report import EnteredCompetition, Report
 from vocboard.app.settings import Settings
-from vocboard.app.storage.directory_store import DirectoryStore
+from vocboard.app.storage.archives import ArchiveStore
 from vocboard.app.submissions.forms import SubmissionForm
 from vocboard.app.submissions.models import State, Submission
 from vocboard.evaluator.editions import Task, load
@@ -54,7 +54,7 @@ class Backend:
 
     settings: Settings
     database: Database
-    store: DirectoryStore
+    store: ArchiveStore
 
     @property
     def truth_file(self) -> Path:
@@ -199,7 +199,7 @@ def backend(database_url: str, broker_url: str, tmp_path: Path) -> Iterator[Back
     )
     settings.archives.mkdir(parents=True)
     database = Database(settings.database)
-    store = DirectoryStore(settings.archives)
+    store = ArchiveStore(settings.archives)
     store.set_up()
     yield Backend(settings, database, store)
     database.close()

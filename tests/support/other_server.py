@@ -15,7 +15,6 @@ from vocboard.app.errors import InvalidArchiveError, InvalidInputError
 from vocboard.app.intake import pictures
 from vocboard.app.settings import Settings
 from vocboard.app.storage.archives import ArchiveStore, IncomingArchive
-from vocboard.app.storage.directory_store import DirectoryStore
 from vocboard.app.submissions.models import Submission
 from vocboard.app.transfer.exporting import begin_export
 from vocboard.app.transfer.importing import import_challenge
@@ -30,7 +29,7 @@ class Server:
         directory.mkdir()
         self.settings = Settings(data_directory=directory)
         self.database = Database(f"sqlite:///{shutil.copy(template, directory / 'other.sqlite')}")
-        self.store = DirectoryStore(self.settings.archives)
+        self.store = ArchiveStore(self.settings.archives)
         self.store.set_up()
         with self.database.writing() as session:
             self.organiser = User(

@@ -4,7 +4,10 @@ import contextlib
 import os
 import signal
 from collections.abc import Iterator
+from datetime import timedelta
 from pathlib import Path
+
+from pydantic import SecretStr
 
 from tests.support import forked
 from tests.support.forked import Forked
@@ -14,11 +17,17 @@ from vocboard.app.settings import Settings
 def environment_of(settings: Settings) -> dict[str, str]:
     """Return the environment in which another process has the same settings."""
     given = {
-        f"VOCBOARD_{name.upper()}": value.total_seconds() if hasattr(value, "total_seconds") else value
+        f"VOCBOARD_{name.upper()}": value
         for name in settings.model_fields_set
         if (value := getattr(settings, name)) is not None
     }
-    return {**os.environ, **{name: str(value) for name, value in given.items()}}
+    return {**os.environ, **{name: _text(value) for name, value in given.items()}}
+
+
+def _text(value: object) -> str:
+    if isinstance(value, SecretStr):
+        return value.get_secret_value()
+    return str(value.total_seconds() if isinstance(value, timedelta) else value)
 
 
 @contextlib.contextmanager

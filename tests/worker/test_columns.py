@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from tests.support.archives import stored_path
 from tests.support.backend import ROOT, Backend, make_archive, make_columns, make_ground_truth
 from tests.support.jobs import evaluate_next
 from vocboard.app.evaluations import queries as evaluations
@@ -51,19 +52,19 @@ def started(monkeypatch: pytest.MonkeyPatch) -> list[ReadingProcess]:
 
 def test_scores_columns_without_the_archive(backend: Backend, started: list[ReadingProcess]) -> None:
     submission_id = backend.submit(backend.user(), backend.challenge(), columns=make_columns())
-    backend.store.path(backend.submission(submission_id).archive_sha256).unlink()
+    stored_path(backend.store, backend.submission(submission_id).archive_sha256).unlink()
     assert evaluated(backend, submission_id) == 1.0
     assert started == []
 
 
 def remove(backend: Backend, submission: Submission) -> None:
     assert submission.columns_sha256 is not None
-    backend.store.path(submission.columns_sha256).unlink()
+    stored_path(backend.store, submission.columns_sha256).unlink()
 
 
 def damage(backend: Backend, submission: Submission) -> None:
     assert submission.columns_sha256 is not None
-    path = backend.store.path(submission.columns_sha256)
+    path = stored_path(backend.store, submission.columns_sha256)
     content = bytearray(path.read_bytes())
     content[len(content) // 2] ^= 1
     path.write_bytes(content)
@@ -120,7 +121,7 @@ def test_columns_read_against_other_image_sets_are_not_scored(backend: Backend, 
     }
     other = GroundTruth(truth.edition, ImageSets(truth.edition, turned), truth.truths, {}, truth.sha256)
     other.save(ground_truth_files.path_of(backend.settings, truth.sha256))
-    ground_truth_files.load.cache_clear()
+    ground_truth_files.read.cache_clear()
     assert evaluated(backend, submission_id) == 1.0
     assert len(started) == 1
 

@@ -8,6 +8,7 @@ from datetime import timedelta
 import psutil
 import pytest
 
+from tests.support.archives import stored_path
 from tests.support.backend import Backend, make_archive, make_ground_truth
 from tests.support.factories import IMAGES
 from tests.support.jobs import evaluate_next, job_of, let_leases_end, process
@@ -44,7 +45,9 @@ def submission_id(backend: Backend) -> uuid.UUID:
 
 
 def test_a_damaged_archive_is_not_scored(backend: Backend, submission_id: uuid.UUID) -> None:
-    backend.store.path(backend.submission(submission_id).archive_sha256).write_bytes(make_archive((0.1, 0.2, 0.3)))
+    stored_path(backend.store, backend.submission(submission_id).archive_sha256).write_bytes(
+        make_archive((0.1, 0.2, 0.3))
+    )
     assert evaluate(backend)
     expect_failure(backend.submission(submission_id), WENT_WRONG)
 
@@ -127,7 +130,7 @@ def test_a_worker_that_can_read_all_ground_truth_reports_no_recovery(
 
 
 def test_an_evaluation_that_takes_too_long_is_stopped(backend: Backend, submission_id: uuid.UUID) -> None:
-    archive = backend.store.path(backend.submission(submission_id).archive_sha256)
+    archive = stored_path(backend.store, backend.submission(submission_id).archive_sha256)
     archive.unlink()
     os.mkfifo(archive)  # nobody writes to it: the evaluation would never end
     with backend.running("worker", evaluation_time_limit="PT1S"):

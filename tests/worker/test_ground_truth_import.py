@@ -63,6 +63,10 @@ def challenge_to_import(database: Database, **given: object) -> Challenge:
         return make_challenge(session, organiser=make_organiser(session), **{"ready": False, **given})
 
 
+def sealed_path(settings: Settings, version_id: uuid.UUID) -> Path:
+    return settings.ground_truth_inbox / f"{version_id}.sealed"
+
+
 def upload(database: Database, settings: Settings, challenge: Challenge, archive: Path) -> uuid.UUID:
     """What the web process does."""
     GroundTruthDirectory(settings).private_key()  # a worker has started
@@ -214,14 +218,16 @@ def test_what_is_not_a_archive_is_refused(database: Database, settings: Settings
 def test_an_upload_that_cannot_be_opened_is_refused(
     database: Database, settings: Settings, tree: Path, harm: str
 ) -> None:
-    inbox, challenge = GroundTruthInbox(settings.ground_truth_inbox), challenge_to_import(database)
+    challenge = challenge_to_import(database)
     version_id = upload(database, settings, challenge, packed(tree))
-    sealed = inbox.path(version_id)
+    sealed = sealed_path(settings, version_id)
     match harm:
         case "exchanged for another challenge's":  # as a web server could that someone has taken over
-            inbox.path(upload(database, settings, challenge_to_import(database), packed(tree))).replace(sealed)
+            sealed_path(settings, upload(database, settings, challenge_to_import(database), packed(tree))).replace(
+                sealed
+            )
         case "exchanged for an earlier one":
-            inbox.path(upload(database, settings, challenge, packed(tree))).replace(sealed)
+            sealed_path(settings, upload(database, settings, challenge, packed(tree))).replace(sealed)
         case "cut":
             sealed.write_bytes(sealed.read_bytes()[:-1])
         case "gone":
@@ -300,18 +306,17 @@ def test_the_sweep_removes_what_was_abandoned_and_nothing_that_is_needed(
     database: Database, settings: Settings, tree: Path
 ) -> None:
     waiting = upload(database, settings, challenge_to_import(database), packed(tree))
-    inbox = GroundTruthInbox(settings.ground_truth_inbox)
-    orphan = inbox.path(uuid.uuid4())
-    shutil.copy(inbox.path(waiting), orphan)
-    fresh = inbox.path(uuid.uuid4())
-    shutil.copy(inbox.path(waiting), fresh)
+    orphan = sealed_path(settings, uuid.uuid4())
+    shutil.copy(sealed_path(settings, waiting), orphan)
+    fresh = sealed_path(settings, uuid.uuid4())
+    shutil.copy(sealed_path(settings, waiting), fresh)
     old = time.time() - 2 * UNANNOUNCED_FOR.total_seconds()
-    for path in (orphan, inbox.path(waiting)):
+    for path in (orphan, sealed_path(settings, waiting)):
         os.utime(path, (old, old))
     sweep(database, settings)
     assert not orphan.exists()
     assert fresh.exists()
-    assert inbox.path(waiting).exists()
+    assert sealed_path(settings, waiting).exists()
 
 
 def test_workers_that_start_at_once_agree_on_one_key(tmp_path: Path) -> None:

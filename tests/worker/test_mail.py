@@ -24,7 +24,7 @@ from vocboard.app.notifications import emails
 from vocboard.app.notifications.models import Notification, NotificationKind
 from vocboard.app.notifications.service import notify
 from vocboard.app.settings import Settings
-from vocboard.app.storage.directory_store import DirectoryStore
+from vocboard.app.storage.archives import ArchiveStore
 from vocboard.migrations import privileges, upgrade
 
 
@@ -142,7 +142,7 @@ def test_the_role_of_the_mail_worker_is_enough(
     database = Database(empty_postgres_url)
     settings = Settings(data_directory=tmp_path / "data", database_url=empty_postgres_url, broker_url=redis_url)
     settings.data_directory.mkdir()
-    backend = Backend(settings, database, DirectoryStore(settings.archives))
+    backend = Backend(settings, database, ArchiveStore(settings.archives))
     put(backend)
     with database.writing() as session:
         notify(

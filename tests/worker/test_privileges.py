@@ -71,7 +71,7 @@ from vocboard.app.participating import withdrawing as submissions
 from vocboard.app.rescores import queries as rescore_queries
 from vocboard.app.rescores import service as rescores
 from vocboard.app.settings import RegistrationPolicy, Settings
-from vocboard.app.storage.directory_store import DirectoryStore
+from vocboard.app.storage.archives import ArchiveStore
 from vocboard.app.storage.ground_truth_inbox import GroundTruthInbox
 from vocboard.app.submissions import queries, queue
 from vocboard.app.submissions.forms import SubmissionForm
@@ -180,7 +180,7 @@ def test_each_process_may_do_its_part(web: Database, worker: Database, settings:
     assert has_work(worker, Kind.IMPORT)
     assert import_next(worker, settings)
 
-    store = DirectoryStore(settings.archives)
+    store = ArchiveStore(settings.archives)
     store.set_up()
     files_come_and_go(web, store, challenge, organiser)
     people_talk(web, challenge, ada, organiser)
@@ -217,7 +217,7 @@ def test_each_process_may_do_its_part(web: Database, worker: Database, settings:
         submissions.withdraw(session, submission_id=submission_id, user=ada)
 
 
-def files_come_and_go(web: Database, store: DirectoryStore, challenge: Challenge, organiser: User) -> None:
+def files_come_and_go(web: Database, store: ArchiveStore, challenge: Challenge, organiser: User) -> None:
     kit = files.described(name="kit.zip", title="", kind="", audience="admitted")
     with store.receive(limit=9) as incoming, web.writing() as session:
         incoming.write(b"kit")
@@ -256,7 +256,7 @@ def people_talk(web: Database, challenge: Challenge, ada: User, organiser: User)
 
 def keep_statistics(web: Database, worker: Database, settings: Settings, challenge: Challenge, ada: User) -> None:
     """Statistics from evidence, and again from the archive; the web process sees the results, and nothing secret."""
-    store = DirectoryStore(settings.archives)
+    store = ArchiveStore(settings.archives)
     assert has_work(worker, Kind.STATISTICS)
     while update_next(worker, store, settings):
         pass
@@ -325,7 +325,7 @@ def organisers_moderate(
         organisers.invite(session, challenge=organised, user=organiser, email="new@lab.example", site="https://x")
 
 
-def challenge_moves(web: Database, store: DirectoryStore, challenge: Challenge, organiser: User, tmp: Path) -> None:
+def challenge_moves(web: Database, store: ArchiveStore, challenge: Challenge, organiser: User, tmp: Path) -> None:
     """A challenge is exported, imported under another name, archived and reopened."""
     path = tmp / "export.tar"
     with path.open("wb") as file:
@@ -410,7 +410,7 @@ def score_again(web: Database, worker: Database, settings: Settings, challenge: 
             session, challenge=organised, user=organiser, ground_truth_version=1, reason="Labels corrected"
         )
     assert has_work(worker, Kind.RESCORE)
-    store = DirectoryStore(settings.archives)
+    store = ArchiveStore(settings.archives)
     while rescore_next(worker, store, settings):
         pass
     with web.writing() as session:

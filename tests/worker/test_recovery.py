@@ -15,6 +15,7 @@ import pytest
 import redis
 from sqlalchemy import func, select
 
+from tests.support.archives import stored_path
 from tests.support.backend import Backend, kill_group, wait_until
 from tests.support.forked import Forked
 from tests.support.jobs import claim_next, evaluate_next, job_of, sweep
@@ -40,7 +41,7 @@ class BlockedArchive:
     """An archive replaced by a named pipe, so that opening it blocks the evaluation."""
 
     def __init__(self, backend: Backend, submission_id: uuid.UUID) -> None:
-        self._archive = backend.store.path(backend.submission(submission_id).archive_sha256)
+        self._archive = stored_path(backend.store, backend.submission(submission_id).archive_sha256)
         self._real = self._archive.rename(self._archive.with_suffix(".real"))
         os.mkfifo(self._archive)
 

@@ -130,7 +130,7 @@ def test_it_waits_for_ground_truth_that_is_away(backend: Backend) -> None:
     submit_scored(backend, challenge, 3)
     version = add_corrected_truth(backend, challenge)
     rescore_id = start_rescore(backend, challenge, version)
-    ground_truth_files.load.cache_clear()
+    ground_truth_files.read.cache_clear()
     path = ground_truth_files.path_of(backend.settings, version.sha256)
     away = path.rename(path.with_suffix(".away"))
     for _ in range(backend.settings.evaluation_attempts + 1):

@@ -9,6 +9,7 @@ import pytest
 from sqlalchemy import select, update
 from sqlalchemy.orm import Session
 
+from tests.support.archives import stored_path
 from tests.support.backend import Backend, make_archive, make_columns, wait_until
 from tests.support.jobs import evaluate_next
 from tests.support.phases import complete, main_truth
@@ -191,8 +192,8 @@ def test_what_cannot_be_evaluated_is_reported_and_fails_when_applied(backend: Ba
     lost, kept = submit_scored(backend, challenge, 2)
     damaged = backend.submission(lost)
     assert damaged.columns_sha256 is not None
-    backend.store.path(damaged.columns_sha256).write_bytes(b"damaged")
-    backend.store.path(damaged.archive_sha256).write_bytes(b"damaged")
+    stored_path(backend.store, damaged.columns_sha256).write_bytes(b"damaged")
+    stored_path(backend.store, damaged.archive_sha256).write_bytes(b"damaged")
     rescore_id = start_rescore(backend, challenge, add_corrected_truth(backend, challenge))
     work(backend)
     report = rescore(backend, rescore_id).report

@@ -12,6 +12,7 @@ import pytest
 from sqlalchemy import select
 
 from tests.support import jobs
+from tests.support.archives import stored_path
 from tests.support.backend import EDITION, Backend
 from tests.support.factories import IMAGES, make_image_sets
 from tests.test_architecture import TRUTH, imported_module, imports, is_truth_of_a_task, modules, within
@@ -22,7 +23,7 @@ from vocboard.app.evaluations.models import ShowcaseDrawing
 from vocboard.app.intake.report import EnteredCompetition
 from vocboard.app.jobs.models import Kind
 from vocboard.app.settings import Settings
-from vocboard.app.storage.directory_store import DirectoryStore
+from vocboard.app.storage.archives import ArchiveStore
 from vocboard.app.submissions.models import State, Submission
 from vocboard.evaluator.results import Detections, Entry
 from vocboard.evaluator.stored_results.stored_results import ResultsWriter
@@ -33,7 +34,7 @@ from vocboard.worker.work import work_next
 def embedded_backend(sqlite_url: str, tmp_path: Path) -> Iterator[Backend]:
     settings = Settings(data_directory=tmp_path / "data", database_url=sqlite_url)
     settings.archives.mkdir(parents=True)
-    store = DirectoryStore(settings.archives)
+    store = ArchiveStore(settings.archives)
     store.set_up()
     with contextlib.closing(Database(settings.database)) as database:
         yield Backend(settings, database, store)
@@ -136,7 +137,7 @@ def test_drawings_need_neither_the_ground_truth_nor_an_archive(backend: Backend)
     challenge = backend.challenge()
     submission_id = submit(backend, challenge)
     backend.truth_file.unlink()
-    backend.store.path(backend.submission(submission_id).archive_sha256).unlink()
+    stored_path(backend.store, backend.submission(submission_id).archive_sha256).unlink()
     add_image(backend, challenge, IMAGES[0])
     assert draw(backend) == 1
     assert drawing(backend, submission_id)["comp3"][IMAGES[0]]["rows"] == [ROW]

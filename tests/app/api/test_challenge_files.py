@@ -20,7 +20,7 @@ from lxml import html
 from PIL import Image
 from sqlalchemy import select
 
-from tests.support.archives import Change, changed, edited, in_first
+from tests.support.archives import Change, changed, edited, in_first, stored_path
 from tests.support.browsing import from_here, signed_in, token_of
 from tests.support.factories import make_challenge, make_organiser, make_token, make_user
 from tests.support.phases import phase_of
@@ -39,7 +39,7 @@ from vocboard.app.challenges.models import (
     Visibility,
 )
 from vocboard.app.settings import Settings
-from vocboard.app.storage.directory_store import DirectoryStore
+from vocboard.app.storage.archives import ArchiveStore
 from vocboard.app.submissions.pruning import Pruned, prune
 
 KIT = bytes(range(256)) * 1000
@@ -65,9 +65,9 @@ class Host:
         return f"/api/v1/challenges/{self.challenge.slug}/files"
 
     @property
-    def store(self) -> DirectoryStore:
+    def store(self) -> ArchiveStore:
         store = self.site.application.state.services.store
-        assert isinstance(store, DirectoryStore)
+        assert isinstance(store, ArchiveStore)
         return store
 
     def post(self, content: bytes = KIT, name: str = "kit.zip", **fields: str) -> httpx.Response:
@@ -134,7 +134,7 @@ def test_data_come_back_as_they_were_sent(host: Host) -> None:
     assert answer.headers["cache-control"] == "public, max-age=86400"
     assert answer.headers["etag"] == f'"{SHA256}"'
     assert answer.headers["repr-digest"].startswith("sha-256=:")
-    assert host.store.path(SHA256).read_bytes() == KIT
+    assert stored_path(host.store, SHA256).read_bytes() == KIT
 
 
 @pytest.mark.parametrize(
@@ -318,7 +318,7 @@ def test_a_deleted_file_leaves_nothing_behind(host: Host) -> None:
     assert host.get(first).status_code == 404
     assert host.get(second).content == KIT  # which is the same content
     assert host.delete(second) == host.delete(second) == 204
-    assert not host.store.path(SHA256).exists()
+    assert not stored_path(host.store, SHA256).exists()
     with host.site.database.reading() as session:
         log = session.scalars(select(AuditEvent.action).where(AuditEvent.challenge_id == host.challenge.id)).all()
     assert log[-4:] == ["challenge.add_file"] * 2 + ["challenge.remove_file"] * 2
@@ -330,8 +330,8 @@ def test_the_sweep_keeps_files_and_sets_aside_what_has_no_row(host: Host) -> Non
         orphan.write(b"no row")
         lost = orphan.keep()
     assert prune(host.site.database, host.store, withdrawn_kept_for=timedelta()) == Pruned(0, 1, 0, 0)
-    assert host.store.path(SHA256).exists()
-    assert not host.store.path(lost).exists()
+    assert stored_path(host.store, SHA256).exists()
+    assert not stored_path(host.store, lost).exists()
 
 
 def test_a_download_goes_on_when_its_file_is_deleted(host: Host) -> None:
@@ -347,7 +347,7 @@ def test_a_download_goes_on_when_its_file_is_deleted(host: Host) -> None:
 
 def test_lost_content_is_said_to_be_lost(host: Host) -> None:
     file = host.add()
-    host.store.path(SHA256).unlink()
+    stored_path(host.store, SHA256).unlink()
     answer = host.get(file)
     assert (answer.status_code, answer.json()["code"]) == (410, "archive_gone")
 
@@ -526,7 +526,7 @@ def test_files_move_with_their_challenge_and_pictures_are_encoded_again(host: Ho
     lost = host.add(b"lost", "lost.zip")
     cover = host.add(picture(), "cover.png", kind="cover")
     host.add(picture(size=(60, 40)), "000001.png", kind="showcase", title="Two dogs")
-    host.store.path(lost["sha256"]).unlink()
+    stored_path(host.store, lost["sha256"]).unlink()
     # An archive can say anything: here, that the cover is what is put behind it, too.
     behind = host.get(cover).content + b"<script>alert(1)</script>"
     name = hashlib.sha256(behind).hexdigest()
@@ -596,7 +596,7 @@ def test_pages_show_covers_and_logos(host: Host) -> None:
     cover = host.add(picture(size=(200, 100)), kind="cover", title="A harbour at dawn")
     logo = host.add(picture(size=(600, 600)), "lab.png", kind="logo", title="Harbour Lab")
     assert host.get(earlier).status_code == 404
-    assert not host.store.path(earlier["sha256"]).exists()
+    assert not stored_path(host.store, earlier["sha256"]).exists()
     with Image.open(io.BytesIO(host.get(logo).content)) as found:
         assert found.size == (240, 240)
     with host.site.client() as client:

@@ -61,7 +61,7 @@ from vocboard.app.intake.fork_server import ENVIRONMENT, ForkServerError
 from vocboard.app.intake.reading import StoppedProcessError, TooLongError, ValidationProcesses, reading_server
 from vocboard.app.intake.report import Report
 from vocboard.app.settings import Settings
-from vocboard.app.storage.directory_store import DirectoryStore
+from vocboard.app.storage.archives import ArchiveStore
 
 linux = pytest.mark.skipif(not sys.platform.startswith("linux"), reason="only Linux confines without privileges")
 
@@ -380,7 +380,7 @@ def test_a_piece_of_columns_that_is_too_large_ends_it(upload: Path, processes: V
 
 
 def test_more_columns_than_there_may_be_end_it(uploads: Path, upload: Path, processes: ValidationProcesses) -> None:
-    with DirectoryStore(uploads.parent).receive(limit=2_500_000) as columns:
+    with ArchiveStore(uploads.parent).receive(limit=2_500_000) as columns:
         asked = call(inside_pieces, 3, 2**20)
         with pytest.raises(TooLargeError):
             anyio.run(lambda: processes.run(upload, *asked, limits=LIMITS, sink=columns.write))

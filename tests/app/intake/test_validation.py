@@ -17,7 +17,7 @@ from vocboard.app.intake.reading import reading_server
 from vocboard.app.intake.report import Report
 from vocboard.app.intake.validation import FairTurns, Uploader, Validator
 from vocboard.app.settings import Settings
-from vocboard.app.storage.directory_store import DirectoryStore
+from vocboard.app.storage.archives import ArchiveStore
 from vocboard.evaluator.stored_results.stored_results import StoredResults
 
 pytestmark = pytest.mark.anyio
@@ -55,7 +55,7 @@ def validate(path: Path, **settings: object) -> Report:
 async def start(
     validator: Validator, path: Path, uploader: Uploader | None = None, *, kept: Path | None = None, limit: int = 10**6
 ) -> Report:
-    with DirectoryStore(Settings().archives).receive(limit=limit) as columns:
+    with ArchiveStore(Settings().archives).receive(limit=limit) as columns:
         report = await validator.validate(
             path,
             uploader=uploader or someone(),
@@ -74,7 +74,7 @@ async def start(
 def incoming(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """Give the directory in which uploads lie while they are read."""
     monkeypatch.setenv("VOCBOARD_DATA_DIRECTORY", str(tmp_path))
-    directory = DirectoryStore(Settings().archives).incoming
+    directory = ArchiveStore(Settings().archives).incoming
     directory.mkdir(parents=True)
     return directory
 

@@ -1,22 +1,29 @@
-"""What every archive store has to do. To test another one, add it to `STORES`."""
+"""What an archive store has to do, in a directory and in an object store."""
 
+import dataclasses
 import hashlib
 import os
 import time
 import uuid
+from collections import defaultdict
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
+from datetime import timedelta
 from pathlib import Path
 
 import pytest
+from botocore.config import Config
 
+from tests.support.archives import stored_path
+from tests.support.processes import free_port
 from vocboard.app.errors import TooLargeError
 from vocboard.app.settings import Settings
-from vocboard.app.storage.archives import SET_ASIDE_FOR, ArchiveStore, DamagedArchiveError
-from vocboard.app.storage.directory_store import DirectoryStore
+from vocboard.app.storage import s3_objects
+from vocboard.app.storage.archives import SET_ASIDE_FOR, ArchiveStore, DamagedArchiveError, object_name
 from vocboard.app.storage.local_files import InUseError, StoreUnavailableError
+from vocboard.app.storage.s3_objects import Bucket, S3Objects
 from vocboard.app.storage.stores import archive_store
 
 CONTENT = b"results" * 1000
@@ -41,7 +48,10 @@ class StoreUnderTest:
 
 
 def directory_store(directory: Path) -> StoreUnderTest:
-    store = DirectoryStore(directory)
+    store = ArchiveStore(directory)
+
+    def overwrite(sha256: str, content: bytes) -> None:
+        stored_path(store, sha256).write_bytes(content)
 
     def age(sha256: str, seconds: float) -> None:
         before = time.time() - seconds
@@ -55,15 +65,42 @@ def directory_store(directory: Path) -> StoreUnderTest:
         directory.unlink()
         aside.rename(directory)
 
-    return StoreUnderTest(store, lambda sha256, content: store.path(sha256).write_bytes(content), age, unavailable)
+    return StoreUnderTest(store, overwrite, age, unavailable)
 
 
-STORES = {"directory": directory_store}
+def object_store(directory: Path, bucket: Bucket, monkeypatch: pytest.MonkeyPatch) -> StoreUnderTest:
+    """Return a store in a real object store, whose clock nobody can change: the test's is ahead instead."""
+    objects = S3Objects(bucket, "archives", directory=directory, cache_bytes=10**9)
+
+    def overwrite(sha256: str, content: bytes) -> None:
+        (directory / "other").write_bytes(content)
+        objects.put(directory / "other", object_name(sha256))
+
+    def age(sha256: str, seconds: float) -> None:
+        ages[f"set-aside/{sha256}"] = timedelta(seconds=seconds)
+        monkeypatch.setattr(S3Objects, "changed_at", lambda store, name: real_changed_at(store, name) - ages[name])
+
+    ages: dict[str, timedelta] = defaultdict(timedelta)
+    real_changed_at = S3Objects.changed_at
+
+    @contextmanager
+    def unavailable() -> Iterator[None]:
+        away = dataclasses.replace(bucket, endpoint=f"http://127.0.0.1:{free_port()}")
+        with monkeypatch.context() as changed:
+            changed.setattr(s3_objects, "_LIMITS", Config(retries={"total_max_attempts": 1}))  # not for seconds
+            changed.setattr(objects, "_made", away.client())
+            changed.setattr(objects, "_ready", (float("-inf"), False))
+            yield
+
+    return StoreUnderTest(ArchiveStore(directory, objects), overwrite, age, unavailable)
 
 
-@pytest.fixture(params=STORES)
-def tested(request: pytest.FixtureRequest, tmp_path: Path) -> StoreUnderTest:
-    made = STORES[request.param](tmp_path / "store")
+@pytest.fixture(params=["directory", pytest.param("object store", marks=pytest.mark.services)])
+def tested(request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> StoreUnderTest:
+    if request.param == "directory":
+        made = directory_store(tmp_path / "store")
+    else:
+        made = object_store(tmp_path / "store", request.getfixturevalue("bucket"), monkeypatch)
     made.store.set_up()
     return made
 
@@ -295,4 +332,4 @@ def test_the_settings_choose_a_directory(tmp_path: Path, monkeypatch: pytest.Mon
     store = archive_store(Settings())
     store.set_up()
     keep(store)
-    assert content_of(DirectoryStore(tmp_path / "archives"), SHA256) == CONTENT
+    assert content_of(ArchiveStore(tmp_path / "archives"), SHA256) == CONTENT

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from vocboard.app.storage.archives import SET_ASIDE_FOR
-from vocboard.app.storage.directory_store import DirectoryStore
+from tests.support.archives import stored_path
+from vocboard.app.storage.archives import SET_ASIDE_FOR, ArchiveStore
 from vocboard.app.storage.local_files import ABANDONED_AFTER
 
 CONTENT = b"results" * 1000
@@ -17,15 +17,15 @@ SHA256 = hashlib.sha256(CONTENT).hexdigest()
 
 
 @pytest.fixture
-def store(tmp_path: Path) -> DirectoryStore:
-    return DirectoryStore(tmp_path)
+def store(tmp_path: Path) -> ArchiveStore:
+    return ArchiveStore(tmp_path)
 
 
 def files(directory: Path) -> list[Path]:
     return [path for path in directory.rglob("*") if path.is_file()]
 
 
-def keep(store: DirectoryStore) -> None:
+def keep(store: ArchiveStore) -> None:
     with store.receive(limit=len(CONTENT)) as archive:
         archive.write(CONTENT)
         archive.keep()
@@ -36,17 +36,17 @@ def age(path: Path, seconds: float) -> None:
     os.utime(path, (long_ago, long_ago))
 
 
-def test_the_beginning_of_a_hash_is_a_folder(store: DirectoryStore, tmp_path: Path) -> None:
+def test_the_beginning_of_a_hash_is_a_folder(store: ArchiveStore, tmp_path: Path) -> None:
     keep(store)
     assert files(tmp_path) == [tmp_path / SHA256[:2] / SHA256[2:]]
 
 
 def test_without_its_directory_it_cannot_be_written(tmp_path: Path) -> None:
-    assert not DirectoryStore(tmp_path / "missing").can_write()
+    assert not ArchiveStore(tmp_path / "missing").can_write()
 
 
 def test_a_power_failure_loses_no_upload_but_may_lose_what_was_read_from_it(
-    store: DirectoryStore, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    store: ArchiveStore, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     on_disk: list[int] = []
     monkeypatch.setattr(os, "fsync", lambda descriptor: on_disk.append(os.fstat(descriptor).st_ino))
@@ -57,7 +57,7 @@ def test_a_power_failure_loses_no_upload_but_may_lose_what_was_read_from_it(
     with store.receive(limit=len(CONTENT)) as archive, store.receive_columns(archive) as columns:
         archive.write(CONTENT)
         columns.write(b"columns")
-        of_archive, of_columns = store.path(archive.keep()), store.path(columns.keep())
+        of_archive, of_columns = stored_path(store, archive.keep()), stored_path(store, columns.keep())
     assert is_on_disk(of_archive, of_archive.parent, tmp_path)
     assert of_columns.read_bytes() == b"columns"
     assert not is_on_disk(of_columns)
@@ -69,7 +69,7 @@ def descriptors_of(path: Path) -> list[int]:
 
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs Linux's /dev/full")
-def test_a_full_disk_is_reported_and_leaves_nothing(store: DirectoryStore, tmp_path: Path) -> None:
+def test_a_full_disk_is_reported_and_leaves_nothing(store: ArchiveStore, tmp_path: Path) -> None:
     def fill() -> None:
         with store.receive(limit=10**6) as archive, Path("/dev/full").open("wb") as full:
             for descriptor in descriptors_of(archive.path):
@@ -82,7 +82,7 @@ def test_a_full_disk_is_reported_and_leaves_nothing(store: DirectoryStore, tmp_p
     assert files(tmp_path) == []
 
 
-def test_removes_what_killed_uploads_left_but_not_what_still_arrives(store: DirectoryStore, tmp_path: Path) -> None:
+def test_removes_what_killed_uploads_left_but_not_what_still_arrives(store: ArchiveStore, tmp_path: Path) -> None:
     with store.receive(limit=10) as archive:
         left = store.incoming / "left"
         left.write_bytes(b"half")
@@ -92,7 +92,7 @@ def test_removes_what_killed_uploads_left_but_not_what_still_arrives(store: Dire
         assert files(tmp_path) == [archive.path]
 
 
-def test_removes_what_was_set_aside_long_ago(store: DirectoryStore, tmp_path: Path) -> None:
+def test_removes_what_was_set_aside_long_ago(store: ArchiveStore, tmp_path: Path) -> None:
     keep(store)
     store.set_aside(SHA256)
     [aside] = files(tmp_path)

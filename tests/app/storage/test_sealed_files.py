@@ -106,6 +106,7 @@ CHALLENGE = uuid.uuid4()
 @pytest.fixture
 def inbox(tmp_path: Path, key: PrivateKey) -> GroundTruthInbox:
     opened = GroundTruthInbox(tmp_path / "inbox")
+    opened.set_up()
     opened.publish_key(key.public_key)
     return opened
 
@@ -119,7 +120,8 @@ def test_what_is_kept_opens_with_the_workers_key(inbox: GroundTruthInbox, key: P
         incoming.write(b"the ")
         incoming.write(b"truth")
         version_id = incoming.keep()
-    assert b"".join(unseal(inbox.path(version_id), key, purpose=purpose_of(CHALLENGE, version_id))) == b"the truth"
+    with inbox.opened(version_id) as path:
+        assert b"".join(unseal(path, key, purpose=purpose_of(CHALLENGE, version_id))) == b"the truth"
 
 
 def test_what_is_not_kept_leaves_nothing(inbox: GroundTruthInbox, tmp_path: Path) -> None:

@@ -14,14 +14,14 @@ from pathlib import Path
 import pytest
 from sqlalchemy import event, select, update
 
+from tests.support.archives import stored_path
 from tests.support.backend import Backend, make_archive, make_columns
 from vocboard.app.accounts.models import User
 from vocboard.app.audit.models import AuditEvent
 from vocboard.app.challenges.models import Challenge
 from vocboard.app.database import Database, now
 from vocboard.app.participating import withdrawing as service
-from vocboard.app.storage.archives import SET_ASIDE_FOR
-from vocboard.app.storage.directory_store import DirectoryStore
+from vocboard.app.storage.archives import SET_ASIDE_FOR, ArchiveStore
 from vocboard.app.storage.local_files import ABANDONED_AFTER
 from vocboard.app.submissions.models import State, Submission
 from vocboard.app.submissions.pruning import Pruned, prune
@@ -51,7 +51,7 @@ def orphan(backend: Backend) -> Path:
     with backend.store.receive(limit=len(ARCHIVE)) as incoming:
         incoming.write(ARCHIVE)
         incoming.keep()
-    return backend.store.path(SHA256)
+    return stored_path(backend.store, SHA256)
 
 
 def age(path: Path, by: timedelta) -> None:
@@ -75,7 +75,7 @@ def test_the_archive_of_a_withdrawn_submission_is_removed_after_a_time(backend: 
     check_stored(backend, SHA256)
     withdraw_all(backend, ago=2 * MONTH)
     assert pruned(backend).withdrawn == 1
-    assert not backend.store.path(SHA256).exists()
+    assert not stored_path(backend.store, SHA256).exists()
     assert pruned(backend) == Pruned(0, 0, 0, 0)
     with backend.database.reading() as session:
         query = select(AuditEvent).where(AuditEvent.action == "submission.remove_archive")
@@ -164,7 +164,7 @@ def test_what_still_arrives_is_left_alone_and_what_a_killed_process_left_is_remo
 
 def receive_for_ever(directory: Path, ready: threading.Event) -> None:
     """Be the process that is killed while an upload arrives."""
-    with DirectoryStore(directory).receive(limit=10) as incoming:
+    with ArchiveStore(directory).receive(limit=10) as incoming:
         incoming.write(b"half")
         incoming.finish()
         ready.set()
@@ -200,7 +200,7 @@ def test_identical_archives_are_uploaded_while_others_prune(backend: Backend) ->
 def upload_and_look(backend: Backend, user: User, challenge: Challenge, missing: list[str]) -> None:
     for _ in range(15):
         submission_id = backend.submit(user, challenge)
-        if not backend.store.path(SHA256).exists():
+        if not stored_path(backend.store, SHA256).exists():
             missing.append(f"{submission_id} has no archive")
         with backend.database.writing() as session:
             service.withdraw(session, submission_id=submission_id, user=user)
@@ -212,7 +212,7 @@ def prune_until(url: str, directory: Path, stop: threading.Event) -> None:
     """Be a process that prunes all the time."""
     database = Database(url)
     while not stop.wait(0.005):  # SQLite's lock goes to the process that polls at the right moment
-        prune(database, DirectoryStore(directory), withdrawn_kept_for=MONTH)
+        prune(database, ArchiveStore(directory), withdrawn_kept_for=MONTH)
     database.close()
 
 

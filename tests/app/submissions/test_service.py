@@ -10,6 +10,7 @@ import pytest
 from sqlalchemy import func, select, update
 from sqlalchemy.orm import Session
 
+from tests.support.archives import stored_path
 from tests.support.backend import Backend, make_archive
 from tests.support.jobs import claim_next, stores
 from tests.support.phases import phase_of
@@ -66,7 +67,7 @@ def test_an_accepted_upload_is_queued_with_its_archive(backend: Backend) -> None
         submission = queries.get_for(session, submission_id, user)
         assert (submission.state, submission.method.name, submission.archive_name) == (State.QUEUED, "R-CNN", "r.tar")
         assert [(entry.competition, entry.classes) for entry in submission.entries] == [("comp1", ["car"])]
-    assert backend.store.path(submission.archive_sha256).read_bytes() == make_archive()
+    assert stored_path(backend.store, submission.archive_sha256).read_bytes() == make_archive()
 
 
 def test_a_refused_upload_leaves_neither_row_nor_file(backend: Backend) -> None:

@@ -18,7 +18,7 @@ import pyarrow.parquet as pq
 import pytest
 from sqlalchemy import select, update
 
-from tests.support.archives import Change, changed, edited, in_first
+from tests.support.archives import Change, changed, edited, in_first, stored_path
 from tests.support.backend import Backend, make_archive, make_columns
 from tests.support.challenge_pages import PAGE
 from tests.support.jobs import evaluate_next
@@ -210,7 +210,7 @@ def test_lost_and_damaged_archives_do_not_keep_the_rest_from_being_exported(
     with backend.database.reading() as session:
         archives = {one.method.name: one.archive_sha256 for one in _submissions(session, challenge)}
     backend.store.remove(archives["Method 1"])
-    backend.store.path(archives["Method 2"]).write_bytes(b"damaged")
+    stored_path(backend.store, archives["Method 2"]).write_bytes(b"damaged")
     organiser = challenge.organiser  # type: ignore[attr-defined]
     path = write_export(backend.database, backend.store, tmp_path / "lost.tar", organiser)
     with tarfile.open(path) as tar:

@@ -1,0 +1,110 @@
+"""Files move from a directory to an object store and back, while others read, write and prune them."""
+
+import hashlib
+import threading
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from tests.support.archives import stored_path
+from tests.support.backend import make_ground_truth
+from tests.support.s3_server import settings_of
+from tests.support.working import environment_of
+from vocboard.app.settings import Settings
+from vocboard.app.storage.archives import ArchiveStore
+from vocboard.app.storage.s3_objects import Bucket
+from vocboard.app.storage.stores import archive_store
+from vocboard.commands.main import main
+from vocboard.worker import ground_truth_files
+from vocboard.worker.ground_truth_directory import GroundTruthDirectory
+
+pytestmark = pytest.mark.services
+
+
+@pytest.fixture
+def placed(bucket: Bucket, sqlite_url: str, tmp_path: Path) -> Callable[[str, str], Settings]:
+    """Return the settings for a present and a former place."""
+    given = settings_of(bucket) | {"data_directory": tmp_path / "data", "database_url": sqlite_url}
+    places = {"directory": "directory", "store": bucket.url, "": ""}
+
+    def settings(present: str, former: str = "") -> Settings:
+        return Settings(**given | {"store": bucket.url if present == "store" else "", "former_store": places[former]})
+
+    return settings
+
+
+def keep(store: ArchiveStore, content: bytes) -> str:
+    with store.receive(limit=len(content)) as archive:
+        archive.write(content)
+        return archive.keep()
+
+
+@pytest.mark.parametrize(("former", "present"), [("directory", "store"), ("store", "directory")])
+def test_everything_is_there_before_while_and_after_it_moves(
+    placed: Callable[..., Settings],
+    former: str,
+    present: str,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    before, moving, after = placed(former), placed(present, former), placed(present)
+    old = archive_store(before)
+    old.set_up()
+    contents = {hashlib.sha256(content).hexdigest(): content for content in (b"%d" % n * 1000 for n in range(8))}
+    for content in contents.values():
+        keep(old, content)
+    set_aside = keep(old, b"set aside")
+    old.set_aside(set_aside)
+    truth = make_ground_truth()
+    GroundTruthDirectory(before).private_key()
+    ground_truth_files.save(before, truth)
+
+    store = archive_store(moving)
+    added = keep(store, b"added")
+    assert set(store.stored()) == {*contents, added}
+    wrong: list[str] = []
+    done = threading.Event()
+
+    def read() -> None:
+        while not done.is_set():
+            for sha256, content in contents.items():
+                with store.open(sha256) as file:
+                    wrong.extend([sha256] if file.read() != content else [])
+
+    reader = threading.Thread(target=read)
+    reader.start()
+    try:
+        for name, value in environment_of(moving).items():
+            monkeypatch.setenv(name, value)
+        assert main(["admin", "move-archives"]) == 0
+    finally:
+        done.set()
+        reader.join()
+    assert not wrong
+    assert capsys.readouterr().out == (
+        "9 archives, columns and files of challenges moved\n1 files of the inbox of ground truth moved\n"
+    )
+    ground_truth_files.move(moving)
+
+    assert (list(old.stored()), list(old.aside())) == ([], [])
+    new = archive_store(after)
+    assert set(new.stored()) == {*contents, added}
+    assert new.restore(set_aside)
+    ground_truth_files.read.cache_clear()
+    if present == "store":
+        ground_truth_files.path_of(after, truth.sha256).unlink()
+    assert ground_truth_files.load(after, truth.sha256).sha256 == truth.sha256
+    assert GroundTruthDirectory(after).private_key() == GroundTruthDirectory(before).private_key()
+
+
+def test_what_is_damaged_stays_where_it_is(placed: Callable[..., Settings]) -> None:
+    old = archive_store(placed("directory"))
+    old.set_up()
+    sha256 = keep(old, b"archive")
+    stored_path(old, sha256).write_bytes(b"damaged")
+    store = archive_store(placed("store", "directory"))
+    assert store.bring() == (0, [sha256])
+    assert list(old.stored()) == [sha256]
+    store.remove(sha256)
+    assert list(store.stored()) == []

@@ -1,0 +1,163 @@
+"""Two machines that share PostgreSQL, Redis and an object store, and no directory."""
+
+import contextlib
+import hashlib
+import os
+import shutil
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from urllib.parse import urlsplit
+
+import httpx
+import pytest
+from nacl.public import PrivateKey
+from sqlalchemy import select
+
+from tests.support import small_world
+from tests.support.factories import make_token, make_user
+from tests.support.forked import Forked
+from tests.support.life import eventually, make_small_world, submit
+from tests.support.processes import free_port
+from tests.support.s3_server import settings_of
+from tests.support.working import environment_of, working
+from vocboard.app.accounts.models import Role
+from vocboard.app.challenges.models import ChallengeFile
+from vocboard.app.database import Database
+from vocboard.app.settings import Settings
+from vocboard.app.storage.s3_objects import Bucket
+from vocboard.app.storage.sealed_files import MAGIC
+from vocboard.app.storage.stores import archive_store
+from vocboard.app.submissions.models import Submission
+from vocboard.app.submissions.pruning import Pruned, prune
+
+pytestmark = pytest.mark.services
+KIT = bytes(range(256)) * 1000
+
+
+@dataclass(frozen=True)
+class Machine:
+    """A web process and a worker with a directory of their own."""
+
+    url: str
+    settings: Settings
+    worker: Forked
+
+    def client(self, token: str) -> httpx.Client:
+        headers = {"Authorization": f"Bearer {token}"}
+        return httpx.Client(base_url=self.url, headers=headers, timeout=60, follow_redirects=True)
+
+
+@contextlib.contextmanager
+def machine(settings: Settings, log: Path) -> Iterator[Machine]:
+    port = free_port()
+    program = [sys.executable, "-m", "uvicorn", "--factory", "vocboard.commands.serve:web_process", "--port", str(port)]
+    with log.open("wb") as output, working(settings, log.with_suffix(".worker.log")) as worker:
+        web = subprocess.Popen(
+            program, env=environment_of(settings), stdout=output, stderr=output, start_new_session=True
+        )
+        try:
+            yield Machine(f"http://127.0.0.1:{port}", settings, worker)
+        finally:
+            os.killpg(web.pid, signal.SIGKILL)
+            web.wait()
+            print(log.read_text()[-3000:], log.with_suffix(".worker.log").read_text()[-5000:])
+
+
+def is_ready(machine: Machine) -> bool:
+    with contextlib.suppress(httpx.TransportError):
+        return httpx.get(f"{machine.url}/healthz").status_code == 200
+    return False
+
+
+@pytest.fixture
+def machines(postgres_url: str, redis_url: str, bucket: Bucket, tmp_path: Path) -> Iterator[tuple[Machine, Machine]]:
+    key = tmp_path / "worker.private-key"
+    key.write_bytes(bytes(PrivateKey.generate()))
+
+    def settings(name: str, *, store_links: bool) -> Settings:
+        return Settings(
+            store_links=store_links,
+            data_directory=tmp_path / name,
+            database_url=postgres_url,
+            broker_url=redis_url,
+            truth_key_file=key,
+            worker_processes=1,
+            **settings_of(bucket),
+        )
+
+    with (
+        machine(settings("first", store_links=False), tmp_path / "first.log") as first,
+        machine(settings("second", store_links=True), tmp_path / "second.log") as second,
+    ):
+        eventually(lambda: is_ready(first) and is_ready(second))
+        yield first, second
+
+
+def test_machines_share_no_directory_and_one_loses_its_own(machines: tuple[Machine, Machine], bucket: Bucket) -> None:
+    first, second = machines
+    database = Database(first.settings.database)
+    with database.writing() as session:
+        tokens = [make_token(session, make_user(session, role=role)) for role in (Role.ORGANISER, Role.PARTICIPANT)]
+    with (
+        contextlib.closing(database),
+        first.client(tokens[0]) as organiser,
+        second.client(tokens[0]) as organiser_elsewhere,
+        first.client(tokens[1]) as here,
+        second.client(tokens[1]) as there,
+    ):
+        challenge = make_small_world(organiser, quota_count=100)
+        file = organiser.post(f"{challenge}/files", files={"file": ("kit.zip", KIT)}).headers["location"]
+        for client in (here, there):
+            assert client.get(file).content == KIT
+            part = client.get(file, headers={"Range": "bytes=256-511"})
+            assert (part.status_code, part.content) == (206, KIT[256:512])
+        elsewhere = there.get(file)
+        assert elsewhere.url.port == urlsplit(bucket.endpoint).port
+        assert elsewhere.headers["content-disposition"] == "attachment; filename*=UTF-8''kit.zip"
+        [redirect] = elsewhere.history
+        assert redirect.headers["repr-digest"] == here.get(file).headers["repr-digest"]
+
+        archive = small_world.results_archive()
+        submitted = [submit(client, challenge, archive) for client in (here, there)]
+        shutil.rmtree(first.settings.data_directory)
+        submitted += [submit(client, challenge, archive) for client in (here, there)]
+        paths = [f"/api/v1/submissions/{each['id']}" for each in submitted]
+        eventually(lambda: all(there.get(path).json()["state"] == "scored" for path in paths))
+        assert here.get(file).content == KIT
+        assert {client.get(f"{path}/archive").content for path in paths for client in (here, there)} == {archive}
+        # Each worker is the only one in turn, so both have the ground truth, one of them after its directory was gone.
+        for stopped, going in ((second, first), (first, second)):
+            os.killpg(stopped.worker.pid, signal.SIGSTOP)
+            again = submit(here, challenge, archive)
+            eventually(lambda path=again["id"]: there.get(f"/api/v1/submissions/{path}").json()["state"] == "scored")
+            os.killpg(stopped.worker.pid, signal.SIGCONT)
+            assert list((going.settings.truth / "cache").glob("*.npz"))
+
+        # Every row has its object, and every object its row.
+        store = archive_store(second.settings)
+        with database.reading() as session:
+            columns = (Submission.archive_sha256, Submission.columns_sha256, ChallengeFile.sha256)
+            needed = {name for column in columns for name in session.scalars(select(column)) if name}
+        assert set(store.stored()) == needed
+        with store.receive(limit=10) as orphan:
+            orphan.write(b"orphan")
+            lost = orphan.keep()
+        kept_for = second.settings.withdrawn_archives_kept_for
+        assert prune(database, store, withdrawn_kept_for=kept_for) == Pruned(0, 1, 0, 0)
+        assert (set(store.stored()), list(store.aside())) == (needed, [lost])
+        # What the store has of the ground truth is sealed.
+        client, names = bucket.client(), [name for name in everything(bucket) if "/truth" in name]
+        assert sorted(name.split("/")[1] for name in names) == ["truth", "truth-inbox"]
+        [truth] = [name for name in names if name.endswith(".npz")]
+        assert client.get_object(Bucket=bucket.name, Key=truth)["Body"].read().startswith(MAGIC)
+        assert organiser_elsewhere.delete(file).status_code == 204
+        assert hashlib.sha256(KIT).hexdigest() not in set(store.stored())
+
+
+def everything(bucket: Bucket) -> list[str]:
+    found = bucket.client().list_objects_v2(Bucket=bucket.name)["Contents"]
+    return sorted(each["Key"] for each in found)
