@@ -10,7 +10,7 @@ from nacl.public import PrivateKey, PublicKey
 
 from vocboard.app.audit import service as audit
 from vocboard.app.storage.sealed_files import SealError
-from vocboard.app.storage.stores import archive_store
+from vocboard.app.storage.stores import archive_store, sealed_truth
 from vocboard.commands.admin.actions import ActionError, Actions, Call, Outcome, argument
 from vocboard.commands.backups.backup import Installation, take
 from vocboard.commands.backups.backup import restore as restore_backup
@@ -111,7 +111,12 @@ def list_backups(call: Call) -> Outcome:
 def _installation(call: Call) -> Installation:
     settings = call.settings
     return Installation(
-        call.database, settings.database, archive_store(settings), settings.truth, settings.withdrawn_archives_kept_for
+        call.database,
+        settings.database,
+        archive_store(settings),
+        settings.truth,
+        sealed_truth(settings),
+        settings.withdrawn_archives_kept_for,
     )
 
 

@@ -19,11 +19,12 @@ from vocboard.app.challenges.models import Challenge, ChallengeFile
 from vocboard.app.database import Database, now
 from vocboard.app.storage.archives import ArchiveStore, DamagedArchiveError
 from vocboard.app.storage.local_files import IncomingFile
+from vocboard.app.storage.objects import Objects
 from vocboard.app.storage.sealed_files import SealError
 from vocboard.app.submissions.models import Submission
 from vocboard.app.submissions.pruning import batches, needed_contents
 from vocboard.commands.backups import database_copy
-from vocboard.commands.backups.repository import ARCHIVES, TRUTH, File, Repository
+from vocboard.commands.backups.repository import ARCHIVES, SEALED_TRUTH, TRUTH, File, Repository
 
 _COMPRESSION = 1  # evidence and curves are compressed already; this halves the rest
 _ANY_SIZE = 1 << 62
@@ -36,6 +37,7 @@ class Installation:
     Attributes:
         url: of the database.
         truth: directory of ground truth, with the workers' keys.
+        sealed_truth: ground truth in an object store, sealed to the workers' key; None without such a store.
         withdrawn_kept_for: how long archives of withdrawn submissions are kept.
     """
 
@@ -43,6 +45,7 @@ class Installation:
     url: str
     store: ArchiveStore
     truth: Path
+    sealed_truth: Objects | None
     withdrawn_kept_for: timedelta
 
 
@@ -84,7 +87,7 @@ class Restored:
 
 def take(of: Installation, repository: Repository, key: PublicKey) -> Taken:
     """Write a backup, sealed to a key."""
-    taken = Taken(now().strftime("%Y%m%dT%H%M%SZ"))
+    taken = Taken(now().strftime("%Y%m%dT%H%M%S%fZ"))
     with repository.locked(), repository.new(taken.name, key) as (target, files):
         with of.database.snapshot() as session:
             with gzip.GzipFile(fileobj=target, mode="wb", compresslevel=_COMPRESSION) as compressed:  # type: ignore[call-overload]
@@ -99,20 +102,29 @@ def take(of: Installation, repository: Repository, key: PublicKey) -> Taken:
                 files.append(File(sha256, ARCHIVES, sha256))
             except (FileNotFoundError, DamagedArchiveError):
                 taken.missing.append(sha256)
-        for path in sorted(one for one in of.truth.iterdir() if one.is_file()):
+        for part, name, path in _truth_files(of):
             with path.open("rb") as truth:
                 sha256 = hashlib.file_digest(truth, "sha256").hexdigest()
                 if not repository.has(sha256):
                     truth.seek(0)
                     repository.add(truth, sha256, key)
                     taken.added += 1
-            files.append(File(sha256, TRUTH, path.name))
+            files.append(File(sha256, part, name))
         taken.files = len(files)
     if taken.missing:
         with of.database.reading() as session:
             still = needed_contents(session, withdrawn_kept_for=of.withdrawn_kept_for)
         taken.missing = [sha256 for sha256 in taken.missing if sha256 in still]
     return taken
+
+
+def _truth_files(of: Installation) -> Iterator[tuple[str, str, Path]]:
+    """Yield the part, the name and the local path of each file of ground truth."""
+    for path in sorted(one for one in of.truth.iterdir() if one.is_file()):
+        yield TRUTH, path.name, path
+    for name in sorted(of.sealed_truth.names() if of.sealed_truth else ()):
+        with of.sealed_truth.local(name) as path:  # type: ignore[union-attr]
+            yield SEALED_TRUTH, name, path
 
 
 def restore(of: Installation, repository: Repository, name: str, key: PrivateKey) -> Restored:
@@ -131,6 +143,8 @@ def restore(of: Installation, repository: Repository, name: str, key: PrivateKey
         try:
             if file.part == TRUTH:
                 restored.present += not _restore_truth(of.truth, file, repository.open(file.sha256, key))
+            elif file.part == SEALED_TRUTH:
+                restored.present += not _restore_sealed(of, file, repository.open(file.sha256, key))
             elif file.sha256 in stored or of.store.restore(file.sha256):
                 restored.present += 1
             else:
@@ -169,6 +183,21 @@ def _restore_truth(directory: Path, file: File, blocks: Iterator[bytes]) -> bool
         incoming.finish()
         _check(digest.hexdigest(), file)
         incoming.path.replace(target)
+    return True
+
+
+def _restore_sealed(of: Installation, file: File, blocks: Iterator[bytes]) -> bool:
+    """Restore ground truth into the object store, unless it is there; return whether this was necessary."""
+    if of.sealed_truth is None:
+        raise FileNotFoundError("set VOCBOARD_STORE, because it was in an object store")
+    if of.sealed_truth.has(file.name):
+        return False
+    with IncomingFile(of.truth) as incoming:
+        with incoming.path.open("wb") as opened:
+            opened.writelines(blocks)
+        with incoming.path.open("rb") as written:
+            _check(hashlib.file_digest(written, "sha256").hexdigest(), file)
+        of.sealed_truth.put(incoming.path, file.name)
     return True
 
 

@@ -21,9 +21,9 @@ from nacl.public import PrivateKey, PublicKey
 from vocboard.app.storage.archives import CHUNK_BYTES
 from vocboard.app.storage.sealed_files import SealingStream, unseal
 
-ARCHIVES, TRUTH = "archives", "truth"  # what a file belongs to
+ARCHIVES, TRUTH, SEALED_TRUTH = "archives", "truth", "sealed-truth"  # what a file belongs to
 _PARTIAL = ".partial"
-_LINE = re.compile(rf"([0-9a-f]{{64}})  ({ARCHIVES}|{TRUTH})/([^/\n]+)")
+_LINE = re.compile(rf"([0-9a-f]{{64}})  ({ARCHIVES}|{TRUTH}|{SEALED_TRUTH})/([^/\n]+)")
 
 
 class File(NamedTuple):

@@ -10,20 +10,24 @@ from typing import Any
 import pytest
 from sqlalchemy import MetaData, select
 
-from tests.support.backend import Backend
+from tests.support.backend import Backend, make_ground_truth
 from tests.support.factories import make_organiser, make_token
 from tests.support.jobs import update_next
 from tests.support.postgres import PostgresServer
 from tests.support.rescoring import submit_scored
+from tests.support.s3_server import settings_of
 from tests.support.services import in_full
 from tests.support.site import serving
+from tests.support.working import environment_of
 from vocboard.app.accounts.models import Scope, User
 from vocboard.app.challenges.models import Detail
 from vocboard.app.database import Database
 from vocboard.app.settings import Settings
+from vocboard.app.storage.s3_objects import Bucket
 from vocboard.commands.backups import database_copy
 from vocboard.commands.backups.repository import Repository
 from vocboard.commands.main import main
+from vocboard.worker import ground_truth_files
 from vocboard.worker.ground_truth_directory import GroundTruthDirectory
 
 ADDRESSES = (
@@ -181,3 +185,26 @@ def test_yesterdays_backup_beside_todays_store_says_what_is_missing(
     assert {path.parent.name + path.name for path in tmp_path.glob("backups/contents/*/*")} == {
         file.sha256 for file in backups.files(backups.names()[0])
     }
+
+
+@pytest.mark.services
+def test_sealed_ground_truth_of_an_object_store_comes_along(
+    sqlite_url: str,
+    bucket: Bucket,
+    key: Path,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    for name, value in environment_of(Settings(**settings_of(bucket))).items():
+        monkeypatch.setenv(name, value)
+    settings, truth = Settings(data_directory=tmp_path / "data", database_url=sqlite_url), make_ground_truth()
+    GroundTruthDirectory(settings).private_key()
+    ground_truth_files.save(settings, truth)
+    assert "the database and 2 files" in admin(settings, capsys, "backup", tmp_path / "backups")
+
+    monkeypatch.setenv("VOCBOARD_STORE", f"{bucket.url}/restored")
+    elsewhere = tmp_path / "other"
+    other = Settings(data_directory=elsewhere, database_url=f"sqlite:///{elsewhere / 'vocboard.sqlite3'}")
+    assert "and 2 files" in admin(other, capsys, "restore", tmp_path / "backups", "--key-file", key)
+    assert ground_truth_files.load(other, truth.sha256).sha256 == truth.sha256

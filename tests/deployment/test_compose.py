@@ -75,19 +75,21 @@ def test_the_web_application_reaches_providers_of_sign_in_only_with_another_file
 
 def test_an_object_store_is_reached_on_a_network_of_its_own_with_another_file() -> None:
     added = yaml.safe_load((COMPOSE_FILE.parent / "deploy" / "object-store.yml").read_text())
-    assert {name: keys["networks"] for name, keys in added["services"].items()} == {
-        "web": ["store"],
-        "worker": ["store"],
-    }
+    assert set(added["services"]) == {"web", "worker", "backup"}
+    assert all(keys["networks"] == ["store"] for keys in added["services"].values())
     assert added["networks"] == {"store": {"name": "store", "external": True}}
 
 
-def test_web_and_worker_have_credentials_of_their_own_for_an_object_store(environment: dict[str, str]) -> None:
-    keys = {f"VOCBOARD_{name}_STORE_KEY": f"key of {name}" for name in ("WEB", "WORKER")}
+def test_each_service_has_credentials_of_its_own_for_an_object_store(environment: dict[str, str]) -> None:
+    keys = {f"VOCBOARD_{name}_STORE_KEY": f"key of {name}" for name in ("WEB", "WORKER", "BACKUP")}
     held = {
         service.name: service.environment.get("VOCBOARD_STORE_KEY") for service in services(environment | keys).values()
     }
-    assert {name: key for name, key in held.items() if key} == {"web": "key of WEB", "worker": "key of WORKER"}
+    assert {name: key for name, key in held.items() if key} == {
+        "web": "key of WEB",
+        "worker": "key of WORKER",
+        "backup": "key of BACKUP",
+    }
 
 
 def test_the_proxy_reaches_the_web_application_and_nothing_else(composed: Mapping[str, Service]) -> None:
