@@ -9,8 +9,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from enum import StrEnum
+from threading import Lock
 
-from sqlalchemy import BigInteger, ColumnElement, and_, case, cast, extract, func, select
+from cachetools import TTLCache
+from sqlalchemy import BigInteger, ColumnElement, Label, and_, cast, extract, func, select
 from sqlalchemy.orm import InstrumentedAttribute, Session
 
 from vocboard.app.challenges.models import Challenge
@@ -28,6 +30,7 @@ STEPS = tuple(timedelta(days=days) for days in (1, 7, 28, 91, 364))
 MONDAY = datetime(1970, 1, 5, tzinfo=UTC)
 BINS = 1000  # of scores from 0 to 1
 MAX_FAILURES = 10
+KEPT_FOR = timedelta(minutes=1)  # counting 20,000 submissions takes the database more than 100 ms
 
 
 class Outcome(StrEnum):
@@ -37,6 +40,16 @@ class Outcome(StrEnum):
     FAILED = "failed"
     REMOVED = "removed"  # withdrawn or disqualified
     UNFINISHED = "unfinished"
+
+
+_OUTCOMES = {
+    State.QUEUED: Outcome.UNFINISHED,
+    State.EVALUATING: Outcome.UNFINISHED,
+    State.SCORED: Outcome.SCORED,
+    State.FAILED: Outcome.FAILED,
+    State.WITHDRAWN: Outcome.REMOVED,
+    State.DISQUALIFIED: Outcome.REMOVED,
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,11 +70,14 @@ class Steps:
                 break
         return cls(start, length, count)
 
-    def number_of(self, instant: InstrumentedAttribute[datetime]) -> ColumnElement[int]:
-        """Return the number of the step of a column, from 0."""
-        seconds = cast(extract("epoch", instant) - int(self.start.timestamp()), BigInteger)
-        number = seconds // int(self.length.total_seconds())
-        return case((number < 0, 0), (number >= self.count, self.count - 1), else_=number)  # seconds may be rounded
+    def number_of(self, instant: InstrumentedAttribute[datetime]) -> Label[int]:
+        """Return the number of the step of a column, from 0; `within` corrects it."""
+        seconds = cast(extract("epoch", instant), BigInteger) - int(self.start.timestamp())
+        return (seconds // int(self.length.total_seconds())).label("step")
+
+    def within(self, number: int) -> int:
+        """Return the number of a step that exists: the database rounds to seconds, which may lead to the next one."""
+        return min(max(number, 0), self.count - 1)
 
     def begin(self, number: int) -> datetime:
         """Return when a step begins."""
@@ -136,6 +152,10 @@ class History:
     failures: tuple[tuple[str, int], ...]
 
 
+_recent: TTLCache[uuid.UUID, History | None] = TTLCache(maxsize=100, ttl=KEPT_FOR.total_seconds())
+_lock = Lock()
+
+
 def quantile(counts: Mapping[int, int], share: float) -> int:
     """Return the smallest value that at least this share of the values does not exceed.
 
@@ -151,6 +171,17 @@ def quantile(counts: Mapping[int, int], share: float) -> int:
     raise ValueError("there are no values")
 
 
+def recent_history(session: Session, challenge: Challenge, *, at: datetime) -> History | None:
+    """Return what `history` does, or what it returned at most `KEPT_FOR` ago in this process."""
+    with _lock:
+        if challenge.id in _recent:
+            return _recent[challenge.id]
+    found = history(session, challenge, at=at)
+    with _lock:
+        _recent[challenge.id] = found
+    return found
+
+
 def history(session: Session, challenge: Challenge, *, at: datetime) -> History | None:
     """Return how a challenge has gone; None before its first submission.
 
@@ -160,12 +191,10 @@ def history(session: Session, challenge: Challenge, *, at: datetime) -> History 
     """
     own = and_(Submission.challenge_id == challenge.id, Submission.is_rehearsal.is_(False))
     column = Submission.created_at
-    first, last, teams, methods = session.execute(
+    first, last = session.execute(
         select(
             func.min(column, type_=column.type),
             func.max(column, type_=column.type),
-            func.count(Submission.team_id.distinct()),
-            func.count(Submission.method_id.distinct()),
         ).where(own)
     ).one()
     if first is None:
@@ -173,6 +202,10 @@ def history(session: Session, challenge: Challenge, *, at: datetime) -> History 
     phases = phases_of(challenge)
     is_open = any(phase.state(at) is PhaseState.OPEN for phase in phases)
     steps = Steps.between(first, max(last, at) if is_open else last)
+    of_methods = select(Submission.method_id, Submission.team_id).where(own).distinct().subquery()
+    methods, teams = session.execute(
+        select(func.count(), func.count(of_methods.c.team_id.distinct())).select_from(of_methods)
+    ).one()
     counts, published = _outcomes(session, own, steps)
     newcomers, returning = _people(session, own, steps)
     found = tuple(PhaseHistory(phase, counts[phase.id]) for phase in phases if phase.id in counts)
@@ -195,27 +228,21 @@ def history(session: Session, challenge: Challenge, *, at: datetime) -> History 
 def _outcomes(
     session: Session, own: ColumnElement[bool], steps: Steps
 ) -> tuple[dict[uuid.UUID, dict[Outcome, list[int]]], int]:
-    outcome = case(
-        (Submission.state.in_([State.WITHDRAWN, State.DISQUALIFIED]), Outcome.REMOVED.value),
-        (Submission.state.in_([State.QUEUED, State.EVALUATING]), Outcome.UNFINISHED.value),
-        else_=Submission.state,
-    )
     step = steps.number_of(Submission.created_at)
-    query = select(
-        Submission.phase_id, outcome, step, func.count(), func.count().filter(Submission.published_at.is_not(None))
-    )
+    published = func.count().filter(Submission.published_at.is_not(None))
+    query = select(Submission.phase_id, Submission.state, step, func.count(), published)
+    by = (Submission.phase_id, Submission.state, step)
     known: dict[uuid.UUID, dict[Outcome, list[int]]] = defaultdict(dict)
     all_published = 0
-    for phase_id, name, number, count, published in session.execute(
-        query.where(own).group_by(Submission.phase_id, outcome, step)
-    ):
-        known[phase_id].setdefault(Outcome(name), [0] * steps.count)[number] += count
-        all_published += published
+    for phase_id, state, number, count, shown in session.execute(query.where(own).group_by(*by)):
+        counts = known[phase_id].setdefault(_OUTCOMES[state], [0] * steps.count)
+        counts[steps.within(number)] += count
+        all_published += shown
     return known, all_published
 
 
 def _people(session: Session, own: ColumnElement[bool], steps: Steps) -> tuple[list[int], list[int]]:
-    step = steps.number_of(Submission.created_at).label("step")
+    step = steps.number_of(Submission.created_at)
     each = select(Submission.user_id, step).where(own).distinct().subquery()
     first = func.min(each.c.step).over(partition_by=each.c.user_id).label("first")
     with_first = select(each.c.step, first).subquery()
@@ -223,7 +250,8 @@ def _people(session: Session, own: ColumnElement[bool], steps: Steps) -> tuple[l
     newcomers, returning = [0] * steps.count, [0] * steps.count
     query = select(with_first.c.step, func.count().filter(is_new), func.count().filter(~is_new))
     for number, new, others in session.execute(query.group_by(with_first.c.step)):
-        newcomers[number], returning[number] = new, others
+        newcomers[steps.within(number)] += new
+        returning[steps.within(number)] += others
     return newcomers, returning
 
 

@@ -10,6 +10,7 @@ from sqlalchemy import insert, select, update
 from sqlalchemy.orm import Session
 
 from vocboard.app.accounts.models import User
+from vocboard.app.challenges.editions import edition_from
 from vocboard.app.challenges.models import (
     MAIN_PHASE,
     Challenge,
@@ -24,7 +25,6 @@ from vocboard.app.database import Base
 from vocboard.app.evaluations.models import ClassScore, CompetitionResult, Evaluation, Measure
 from vocboard.app.submissions.models import Method, State, Submission, SubmissionEntry, SubmissionPerson
 from vocboard.app.teams.models import Team, TeamMember
-from vocboard.evaluator.editions import load
 
 SLUG, COMPETITION = "synthetic", "comp3"
 EDITION = "VOC2012"
@@ -35,7 +35,15 @@ LABS = ("Field Robotics Laboratory", "Institute of Imaging", "Vision Group, Tech
 SEED = 2012
 
 
-def fill(session: Session, *, submissions: int, published: int, people_count: int = PEOPLE, teams: int = 0) -> None:
+def fill(
+    session: Session,
+    *,
+    submissions: int,
+    published: int,
+    people_count: int = PEOPLE,
+    teams: int = 0,
+    edition_file: str | None = None,
+) -> None:
     """Add a public challenge, its people and their submissions to one competition, each scored for all classes.
 
     Everything is what the application's own models make of it, but for files: nobody reads archives or curves here.
@@ -45,11 +53,13 @@ def fill(session: Session, *, submissions: int, published: int, people_count: in
         published: the first so many, each of a method of its own.
         people_count: with an account; all enter.
         teams: of two people each; everybody else is alone.
+        edition_file: content of a custom edition file; None for VOC2012.
     """
     random = np.random.default_rng(SEED)
     challenge_id, truth_id, scoring_id, phase_id = (_identifier(random) for _ in range(4))
     people = [_identifier(random) for _ in range(people_count)]
-    competition = load(EDITION).competitions[COMPETITION]
+    edition = edition_from(EDITION, edition_file)
+    competition = edition.competitions[COMPETITION]
     _add(
         session,
         User,
@@ -69,7 +79,8 @@ def fill(session: Session, *, submissions: int, published: int, people_count: in
         Challenge(
             id=challenge_id,
             slug=SLUG,
-            edition=EDITION,
+            edition=edition.name,
+            edition_file=edition_file,
             phases=[
                 ChallengePhase(id=phase_id, key=MAIN_PHASE, title="", truth_phase_id=phase_id, **rules.phase_columns())
             ],

@@ -15,7 +15,7 @@ from vocboard.app.intake import attempts
 from vocboard.app.leaderboards import statistics_states
 from vocboard.app.leaderboards.across_methods import MAX_SEQUENCES, across_methods
 from vocboard.app.leaderboards.statistics import EXPLANATIONS, decimals_of
-from vocboard.app.organising.history import history
+from vocboard.app.organising.history import recent_history
 from vocboard.app.pages.forms import NO_ERRORS, FormErrors, go_to
 from vocboard.app.pages.organise.history import durations, score_strips, time_chart, wait
 from vocboard.app.pages.rendering import render
@@ -72,7 +72,7 @@ def _page(organised: OrganisedChallenge, *, errors: FormErrors = NO_ERRORS) -> R
     with organised.reading() as (session, challenge):
         boards = statistics_states.states(session, challenge, at=now())
         diagnoses = diagnosis_tasks.unknown(session, challenge.id)
-        gone = history(session, challenge, at=now())
+        gone = recent_history(session, challenge, at=now())
         rejected = attempts.rejected(session, challenge.id, kept_for=organised.settings.rejected_uploads_kept_for)
     scale, strips = score_strips(gone.boards if gone else ())
     return render(
