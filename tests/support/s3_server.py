@@ -16,6 +16,8 @@ from pydantic import SecretStr
 
 from tests.support.processes import listening, temporary_directory
 from tests.support.services import needed
+from tests.support.working import environment_of
+from vocboard.app.settings import Settings
 from vocboard.app.storage.s3_objects import Bucket
 
 ADDRESS_VARIABLE = "VOCBOARD_TEST_S3_URL"
@@ -70,6 +72,14 @@ def bucket(s3_url: str) -> Bucket:
     made = Bucket(f"s3://test-{uuid.uuid4().hex}/prefix", s3_url, "us-east-1", KEY_ID, KEY)
     made.client().create_bucket(Bucket=made.name)
     return made
+
+
+@pytest.fixture(autouse=True)
+def _instead_of_directories(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Run all tests with an object store, if `VOCBOARD_TEST_STORE=s3` asks for it; those fail that look at files."""
+    if os.environ.get("VOCBOARD_TEST_STORE") == "s3":
+        for name, value in environment_of(Settings(**settings_of(request.getfixturevalue("bucket")))).items():
+            monkeypatch.setenv(name, value)
 
 
 def settings_of(bucket: Bucket) -> dict[str, Any]:
