@@ -168,6 +168,9 @@ class Settings(BaseSettings):
     environment: Environment = Environment.EMBEDDED
     debug: bool = False
     secret_key: SecretStr = SecretStr("")  # web only
+    former_secret_keys: SecretStr = SecretStr(
+        ""
+    )  # web only: separated by commas; see `vocboard admin rotate-secret-key`
     proxy_secret: SecretStr = SecretStr("")  # web only: forwarding headers of requests with this secret are trusted
     metrics_token: SecretStr = SecretStr(
         ""
@@ -323,6 +326,11 @@ class Settings(BaseSettings):
         """URL of the broker: `redis://...`, or `filesystem://` and a directory."""
         self.require("broker_url")
         return self.broker_url or f"filesystem://{self.data_directory.resolve() / 'broker'}"
+
+    @property
+    def former_keys(self) -> tuple[str, ...]:
+        """The parsed setting `former_secret_keys`."""
+        return tuple(filter(None, re.split(r"[,\s]+", self.former_secret_keys.get_secret_value())))
 
     @property
     def small_upload_bytes(self) -> int:

@@ -3,19 +3,23 @@
 import hmac
 import os
 import tempfile
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from uuid import UUID
 
 from nacl.public import PrivateKey
 
+from vocboard.app.database import now
+from vocboard.app.errors import ConflictError
 from vocboard.app.settings import Settings
-from vocboard.app.storage.ground_truth_inbox import PUBLIC_KEY_FILE
+from vocboard.app.storage.ground_truth_inbox import PUBLIC_KEY_FILE, UNANNOUNCED_FOR
 from vocboard.app.storage.local_files import IncomingFile, remove_abandoned
 from vocboard.app.storage.stores import ground_truth_inbox
 
 PRIVATE_KEY_FILE = "worker.private-key"
+NOISE_KEY_FILE = "noise.key"  # there after a rotation
+_FORMER = "former.private-key-"
 _SCRATCH = "scratch"
 _TEMPORARY_PREFIX = "temporary-"
 
@@ -32,6 +36,7 @@ class GroundTruthDirectory:
         self._key_path = settings.truth_key_file or settings.truth / PRIVATE_KEY_FILE
         self._inbox = ground_truth_inbox(settings)
         self._shares_no_directory = bool(settings.store)
+        self._may_rotate = not (settings.store or settings.former_store or settings.truth_key_file)
 
     def scratch(self, version_id: UUID, lease_id: UUID) -> Path:
         """Return the path for decrypting an upload."""
@@ -79,22 +84,66 @@ class GroundTruthDirectory:
         self._inbox.publish_key(key.public_key)
         return key
 
+    def private_keys(self) -> Sequence[PrivateKey]:
+        """Return the private key, and former ones that uploads may still be sealed to."""
+        former = [PrivateKey(path.read_bytes()) for path in self._made().glob(f"{_FORMER}*")]
+        return [self.private_key(), *former]
+
     def noise_key(self) -> bytes:
-        """Return the key of the noise in shares of diagnoses, which follows from the private key."""
+        """Return the key of the noise in shares of diagnoses, which follows from the first private key.
+
+        It stays the same: the mean over several noises would show what the noise hides.
+        """
+        path = self._made() / NOISE_KEY_FILE
+        if path.exists():
+            return path.read_bytes()
         return hmac.digest(bytes(self.private_key()), b"noise of diagnoses", "sha256")
 
+    def rotate(self) -> None:
+        """Replace the key pair, and publish the public key; the former key still opens uploads that were sealed to it.
+
+        Raises:
+            ConflictError: all workers have a copy of the key, or imported ground truth is sealed to it, too.
+            LostKeyError: as for `private_key`.
+        """
+        if not self._may_rotate:
+            raise ConflictError(
+                "The key pair cannot be replaced with VOCBOARD_STORE or VOCBOARD_TRUTH_KEY_FILE: imported ground truth "
+                "in an object store is sealed to it, and other workers have a copy."
+            )
+        directory, former = self._made(), self.private_key()
+        if not (directory / NOISE_KEY_FILE).exists():
+            self._write(directory / NOISE_KEY_FILE, self.noise_key())
+        self._write(directory / f"{_FORMER}{now():%Y%m%dT%H%M%S.%fZ}", bytes(former))
+        self._write(directory / PRIVATE_KEY_FILE, bytes(PrivateKey.generate()))
+        self.private_key()
+
+    def remove_former_keys(self) -> None:
+        """Remove the keys that no upload can be sealed to any more. Called when no version waits for its import."""
+        before = (now() - UNANNOUNCED_FOR).timestamp()
+        for path in self._made().glob(f"{_FORMER}*"):
+            if path.stat().st_mtime < before:
+                path.unlink(missing_ok=True)
+
+    def _write(self, path: Path, content: bytes) -> None:
+        self._new_file(path.parent, content).replace(path)
+
     def _make_key(self, path: Path) -> None:
-        descriptor, name = tempfile.mkstemp(dir=path.parent)  # only readable by this user
-        with os.fdopen(descriptor, "wb") as file:
-            file.write(bytes(PrivateKey.generate()))
-            file.flush()
-            os.fsync(file.fileno())
+        name = self._new_file(path.parent, bytes(PrivateKey.generate()))
         try:
             os.link(name, path)
         except FileExistsError:
             pass  # another worker created the key at the same time; use that one
         finally:
-            Path(name).unlink()
+            name.unlink()
+
+    def _new_file(self, directory: Path, content: bytes) -> Path:
+        descriptor, name = tempfile.mkstemp(dir=directory)  # only readable by this user
+        with os.fdopen(descriptor, "wb") as file:
+            file.write(content)
+            file.flush()
+            os.fsync(file.fileno())
+        return Path(name)
 
     def _made(self) -> Path:
         self._directory.mkdir(mode=0o700, parents=True, exist_ok=True)

@@ -2,7 +2,7 @@
 
 import logging
 import uuid
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
@@ -81,6 +81,8 @@ def clean_up(process: Process) -> None:
         waiting = queue.waiting_versions(session)
     ground_truth_inbox(process.settings).remove_abandoned(waiting=waiting)
     directory.remove_scratch(but=waiting)
+    if not waiting:
+        directory.remove_former_keys()
 
 
 class _UnusableUploadError(Exception):
@@ -103,7 +105,7 @@ def _import(
     scratch = directory.scratch(claim.key, claim.lease_id)
     try:
         with _opened(inbox, claim.key) as sealed:
-            _unseal(sealed, directory.private_key(), purpose_of(challenge_id, claim.key), scratch)
+            _unseal(sealed, directory.private_keys(), purpose_of(challenge_id, claim.key), scratch)
         read = import_ground_truth(scratch, edition)
         of_others = numbers_of_other_sets(scratch, edition)
     finally:
@@ -132,10 +134,10 @@ def _opened(inbox: GroundTruthInbox, version_id: uuid.UUID) -> Iterator[Path]:
         yield sealed
 
 
-def _unseal(sealed: Path, key: PrivateKey, purpose: bytes, target: Path) -> None:
+def _unseal(sealed: Path, keys: Sequence[PrivateKey], purpose: bytes, target: Path) -> None:
     try:
         with target.open("xb") as file:
-            for block in unseal(sealed, key, purpose=purpose):
+            for block in unseal(sealed, keys, purpose=purpose):
                 file.write(block)
     except SealError as error:
         _log.error("%s: %s", sealed.name, error)

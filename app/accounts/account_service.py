@@ -102,7 +102,12 @@ class AccountService:
                 user = links.use(session, token, LinkPurpose.CONFIRM_ADDRESS)
                 policy = self.settings.registration_policy
                 user = registration.confirm(
-                    session, user=user, policy=policy, site=self.settings.public_url, server_key=self._server_key
+                    session,
+                    user=user,
+                    policy=policy,
+                    site=self.settings.public_url,
+                    server_key=self._server_key,
+                    former_keys=self.settings.former_keys,
                 )
             self.notifier.mail_queued()
             return user
@@ -155,6 +160,7 @@ class AccountService:
                     policy=self.settings.registration_policy,
                     site=self.settings.public_url,
                     server_key=self._server_key,
+                    former_keys=self.settings.former_keys,
                 )
             self.notifier.mail_queued()
 

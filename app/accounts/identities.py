@@ -184,6 +184,13 @@ def register(
     except IntegrityError:
         raise ConflictError("This address was registered at the same time. Try again.") from None
     audit.record(session, actor=user, action="user.register", subject=user, details={"issuer": proven.issuer})
-    user = registration.confirm(session, user=user, policy=policy, site=settings.public_url, server_key=key)
+    user = registration.confirm(
+        session,
+        user=user,
+        policy=policy,
+        site=settings.public_url,
+        server_key=key,
+        former_keys=settings.former_keys,
+    )
     _add(session, user, proven)
     return user

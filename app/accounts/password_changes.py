@@ -3,6 +3,8 @@
 None of these functions computes hashes: `PasswordWork` does that between two transactions.
 """
 
+from collections.abc import Sequence
+
 from sqlalchemy import delete, update
 from sqlalchemy.orm import Session
 
@@ -48,13 +50,22 @@ def change(
 
 
 def reset(
-    session: Session, *, user: User, password_hash: str, policy: RegistrationPolicy, site: str, server_key: str
+    session: Session,
+    *,
+    user: User,
+    password_hash: str,
+    policy: RegistrationPolicy,
+    site: str,
+    server_key: str,
+    former_keys: Sequence[str] = (),
 ) -> None:
     """Set the password of a user of this transaction who has used an email link, and end all sessions and tokens.
 
     The link also confirms the email address; see `registration.confirm`.
     """
-    user = registration.confirm(session, user=user, policy=policy, site=site, server_key=server_key)
+    user = registration.confirm(
+        session, user=user, policy=policy, site=site, server_key=server_key, former_keys=former_keys
+    )
     set_hash(session, user=user, password_hash=password_hash, keep=None)
     outbox.put(session, to=user.email, template="password-changed", site=site)
     audit.record(session, actor=user, action="user.reset_password", subject=user)

@@ -220,13 +220,22 @@ def _send_link(session: Session, user: User, purpose: LinkPurpose, *, template: 
     )
 
 
-def confirm(session: Session, *, user: User, policy: RegistrationPolicy, site: str, server_key: str) -> User:
+def confirm(
+    session: Session,
+    *,
+    user: User,
+    policy: RegistrationPolicy,
+    site: str,
+    server_key: str,
+    former_keys: Sequence[str] = (),
+) -> User:
     """Confirm the address of a user of this transaction; if registrations need approval, request it.
 
     The caller has verified that the user receives the address's email.
 
     Args:
         server_key: `Settings.secret_key`, by which deleted accounts are recognised.
+        former_keys: `Settings.former_keys`, likewise.
 
     Returns:
         The user whose account it is: that of a deleted account of the same mailbox, which it goes on from.
@@ -244,7 +253,7 @@ def confirm(session: Session, *, user: User, policy: RegistrationPolicy, site: s
             "Your mailbox has an account already, with another spelling of this address. Sign in with that one."
         )
     check_room(session, user.email, policy)
-    user = removal.taken_over(session, user, server_key=server_key)
+    user = removal.taken_over(session, user, server_key=server_key, former_keys=former_keys)
     user.email_confirmed_at = now()
     audit.record(session, actor=user, action="user.confirm_address", subject=user)
     if not user.is_approved:

@@ -8,6 +8,7 @@ over the row. So deleting an account and registering again neither gives quota b
 import hashlib
 import hmac
 import json
+from collections.abc import Sequence
 from typing import Any
 
 from sqlalchemy import Text, cast, or_, select, update
@@ -40,17 +41,18 @@ def scrub(session: Session, user: User) -> None:
     session.flush()
 
 
-def taken_over(session: Session, user: User, *, server_key: str) -> User:
+def taken_over(session: Session, user: User, *, server_key: str, former_keys: Sequence[str] = ()) -> User:
     """Return the user whom a confirmed registration makes: a deleted one with the same mailbox, or `user`.
 
     Args:
         user: of this transaction, whose address has just been confirmed.
+        former_keys: of accounts that were deleted before the server's secret changed.
 
     Raises:
         ConflictError: the deleted user is banned from the server.
     """
-    hashed = mailbox_hash(user.mailbox, server_key=server_key)
-    deleted = select(User).where(User.mailbox_hash == hashed).order_by(User.created_at, User.id).limit(1)
+    hashes = [mailbox_hash(user.mailbox, server_key=key) for key in (server_key, *former_keys)]
+    deleted = select(User).where(User.mailbox_hash.in_(hashes)).order_by(User.created_at, User.id).limit(1)
     found = session.scalar(deleted.with_for_update(key_share=True))
     if found is None:
         return user

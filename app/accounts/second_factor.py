@@ -12,7 +12,7 @@ import hashlib
 import hmac
 import secrets
 import uuid
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import timedelta
 
 import pyotp
@@ -98,6 +98,20 @@ def app_key(found: SecondFactor, *, server_key: str) -> str | None:
         return _box(server_key).decrypt(found.sealed_key).decode()
     except CryptoError:
         return None
+
+
+def encrypt_again(session: Session, *, server_key: str, former_keys: Sequence[str]) -> tuple[int, int]:
+    """Encrypt the keys of all apps with the server's current secret; return how many were, and how many cannot be."""
+    changed = lost = 0
+    for found in session.scalars(select(SecondFactor).with_for_update()):
+        if app_key(found, server_key=server_key) is None:
+            key = next(filter(None, (app_key(found, server_key=former) for former in former_keys)), None)
+            if key is None:
+                lost += 1
+            else:
+                found.sealed_key = bytes(_box(server_key).encrypt(key.encode()))
+                changed += 1
+    return changed, lost
 
 
 def address_for_app(key: str, *, user: User, issuer: str) -> str:

@@ -343,6 +343,8 @@ PHRASES: Mapping[str, Callable[[str, Details], str]] = {
     "rescore.discard": _plain("discarded a re-score"),
     "rescore.fail": _plain("ended a re-score that failed"),
     "server.back_up": _plain("took the backup {backup} of the server"),
+    "server.rotate_secret_key": _plain("changed the secret key of the server"),
+    "server.rotate_worker_key": _plain("changed the key pair of the workers"),
     "server.restore": _plain("restored the backup {backup} of the server"),
     "submission.evaluate_again": _plain("had {subject} evaluated again"),
     "submission.publish": _plain("published {subject}"),

@@ -7,7 +7,8 @@ block is authenticated together with the file's purpose, which is not stored in 
 truncated, extended, combined with others or moved to another place cannot be decrypted.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import BinaryIO
 
@@ -62,17 +63,20 @@ class SealingStream:
         self._target.write(bindings.crypto_secretstream_xchacha20poly1305_push(self._state, block, purpose, tag))
 
 
-def unseal(source: Path, private_key: PrivateKey, *, purpose: bytes) -> Iterator[bytes]:
+def unseal(source: Path, key: PrivateKey | Sequence[PrivateKey], *, purpose: bytes) -> Iterator[bytes]:
     """Yield the content of a sealed file, in blocks of at most `BLOCK_BYTES`.
 
     The content is only authentic after the iterator has ended; until then, the file may be truncated.
+
+    Args:
+        key: or several, one of which the file is sealed to.
 
     Raises:
         SealError: the file has another key or purpose, or was modified.
     """
     expected: bytes | None = purpose
     with source.open("rb") as file:
-        state = _opened(file, private_key)
+        state = _opened(file, [key] if isinstance(key, PrivateKey) else key)
         tag = _MESSAGE
         while tag != _FINAL:
             try:
@@ -87,14 +91,17 @@ def unseal(source: Path, private_key: PrivateKey, *, purpose: bytes) -> Iterator
             raise SealError(f"{source.name} goes on after its end")
 
 
-def _opened(file: BinaryIO, private_key: PrivateKey) -> "bindings.crypto_secretstream_xchacha20poly1305_state":
+def _opened(file: BinaryIO, keys: Sequence[PrivateKey]) -> "bindings.crypto_secretstream_xchacha20poly1305_state":
     """Read the header of a sealed file, and return the decryption state."""
     if file.read(len(MAGIC)) != MAGIC:
         raise SealError("this is not a sealed file")
-    try:
-        key = SealedBox(private_key).decrypt(file.read(_SEALED_KEY_BYTES))
-    except CryptoError as error:
-        raise SealError("the file is sealed to another key") from error
+    sealed_key = file.read(_SEALED_KEY_BYTES)
+    for private_key in keys:
+        with suppress(CryptoError):
+            key = SealedBox(private_key).decrypt(sealed_key)
+            break
+    else:
+        raise SealError("the file is sealed to another key")
     header = file.read(_HEADER_BYTES)
     if len(header) != _HEADER_BYTES:
         raise SealError("the file is cut off")

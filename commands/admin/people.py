@@ -13,6 +13,7 @@ from vocboard.app.accounts.models import Role, Scope, User
 from vocboard.app.accounts.passwords import hashed
 from vocboard.app.accounts.people import new_user
 from vocboard.app.accounts.registration import normalised
+from vocboard.app.audit import service as audit
 from vocboard.app.errors import NotFoundError
 from vocboard.app.participating.leaving import Naming, delete_account
 from vocboard.commands.admin.actions import Actions, Call, Outcome, Transaction, argument, in_transaction
@@ -119,6 +120,18 @@ def delete_user(at: Transaction) -> None:
     at.settings.require("secret_key")
     key = at.settings.secret_key.get_secret_value()
     delete_account(at.session, user=at.person, naming=naming, server_key=key, site=at.site)
+
+
+@ACTIONS.changes()
+def rotate_secret_key(at: Transaction) -> str:
+    """Encrypt what is encrypted with VOCBOARD_FORMER_SECRET_KEYS with VOCBOARD_SECRET_KEY."""
+    at.settings.require("secret_key", "former_secret_keys")
+    key, former = at.settings.secret_key.get_secret_value(), at.settings.former_keys
+    changed, lost = second_factor.encrypt_again(at.session, server_key=key, former_keys=former)
+    details = {"second_factors": changed}
+    audit.record(at.session, actor=None, action="server.rotate_secret_key", subject=audit.SERVER, details=details)
+    unreadable = f"; {lost} cannot be read with any of the keys: use remove-second-factor" if lost else ""
+    return f"{changed} second factors encrypted with the new key{unreadable}"
 
 
 @ACTIONS.changes("email", mail=True)

@@ -8,10 +8,12 @@ from typing import Any
 from uuid import UUID
 
 from vocboard.app.administering import storage, work
+from vocboard.app.audit import service as audit
 from vocboard.app.jobs.models import Kind
 from vocboard.app.messaging import undelivered
 from vocboard.app.paging import MAX_PER_PAGE
 from vocboard.commands.admin.actions import ActionError, Actions, Transaction, argument
+from vocboard.worker.ground_truth_directory import GroundTruthDirectory
 
 ACTIONS = Actions()
 JSON = argument("--json", action="store_true", help="print JSON")
@@ -67,6 +69,14 @@ def show_storage(at: Transaction) -> str:
         for one in storage.by_challenge(at.session, withdrawn_kept_for=kept_for)
     ]
     return _listed(at, rows, ("challenge", *_STORED))
+
+
+@ACTIONS.changes()
+def rotate_worker_key(at: Transaction) -> str:
+    """Replace the workers' key pair; uploads of ground truth that wait for their import can still be opened."""
+    GroundTruthDirectory(at.settings).rotate()
+    audit.record(at.session, actor=None, action="server.rotate_worker_key", subject=audit.SERVER)
+    return "the workers have a new key pair"
 
 
 _STORED = ("archives", "archive_bytes", "columns", "ground_truth", "files", "file_bytes")

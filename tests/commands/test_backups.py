@@ -1,4 +1,4 @@
-"""`vocboard admin backup` and `restore`: loss of everything in between, and of parts of it."""
+"""`vocboard admin backup` and `restore`: loss of everything in between, and of parts of it; rotation of keys."""
 
 import contextlib
 import hashlib
@@ -11,7 +11,7 @@ import pytest
 from sqlalchemy import MetaData, select
 
 from tests.support.backend import Backend, make_ground_truth
-from tests.support.factories import make_organiser, make_token
+from tests.support.factories import make_organiser, make_token, make_user
 from tests.support.jobs import update_next
 from tests.support.postgres import PostgresServer
 from tests.support.rescoring import submit_scored
@@ -19,7 +19,8 @@ from tests.support.s3_server import settings_of
 from tests.support.services import in_full
 from tests.support.site import serving
 from tests.support.working import environment_of
-from vocboard.app.accounts.models import Scope, User
+from vocboard.app.accounts import removal, second_factor
+from vocboard.app.accounts.models import Scope, SecondFactor, User
 from vocboard.app.challenges.models import Detail
 from vocboard.app.database import Database
 from vocboard.app.settings import Settings
@@ -208,3 +209,26 @@ def test_sealed_ground_truth_of_an_object_store_comes_along(
     other = Settings(data_directory=elsewhere, database_url=f"sqlite:///{elsewhere / 'vocboard.sqlite3'}")
     assert "and 2 files" in admin(other, capsys, "restore", tmp_path / "backups", "--key-file", key)
     assert ground_truth_files.load(other, truth.sha256).sha256 == truth.sha256
+
+
+@pytest.mark.parametrize("set_up", ["embedded"], indirect=True)
+def test_a_new_secret_key_reads_what_the_former_one_wrote(
+    backend: Backend, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    user, deleted = backend.user(), backend.user()
+    with backend.database.writing() as session:
+        second_factor.begin(session, user=user, server_key="old")
+        key = second_factor.app_key(session.get_one(SecondFactor, user.id), server_key="old")
+        session.get_one(User, deleted.id).mailbox_hash = removal.mailbox_hash("ada@lab.example", server_key="old")
+    monkeypatch.setenv("VOCBOARD_SECRET_KEY", "new")
+    monkeypatch.setenv("VOCBOARD_FORMER_SECRET_KEYS", "older, old")
+    for count in (1, 0):
+        assert admin(backend.settings, capsys, "rotate-secret-key").startswith(f"{count} second factors")
+    monkeypatch.setenv("VOCBOARD_SECRET_KEY", "unrelated")
+    assert "; 1 cannot be read" in admin(backend.settings, capsys, "rotate-secret-key")
+    admin(backend.settings, capsys, "rotate-worker-key")
+    with backend.database.writing() as session:
+        assert second_factor.app_key(session.get_one(SecondFactor, user.id), server_key="new") == key
+        again = make_user(session, email="ada@lab.example")
+        assert removal.taken_over(session, again, server_key="new") is again
+        assert removal.taken_over(session, again, server_key="new", former_keys=("old",)).id == deleted.id

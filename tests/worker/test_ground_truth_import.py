@@ -337,6 +337,30 @@ def test_workers_that_start_at_once_agree_on_one_key(tmp_path: Path) -> None:
     assert (tmp_path / "truth" / "worker.private-key").stat().st_mode & 0o077 == 0
 
 
+def test_a_rotated_key_opens_what_waits_and_leaves_the_noise(
+    database: Database, settings: Settings, tree: Path
+) -> None:
+    directory, challenge = GroundTruthDirectory(settings), challenge_to_import(database)
+    waiting = upload(database, settings, challenge, packed(tree))
+    noise, former = directory.noise_key(), directory.private_key()
+    for _ in range(2):
+        directory.rotate()
+    assert bytes(GroundTruthInbox(settings.ground_truth_inbox).public_key()) != bytes(former.public_key)
+    assert directory.noise_key() == noise
+    assert import_next(database, settings)
+    assert version(database, waiting).state is TruthState.READY
+    later = upload(database, settings, challenge, packed(tree))
+    assert import_next(database, settings)
+    assert version(database, later).state is TruthState.READY
+    sweep(database, settings)
+    assert len(directory.private_keys()) == 3
+    for path in settings.truth.glob("former.*"):
+        os.utime(path, (0, 0))
+    sweep(database, settings)
+    assert len(directory.private_keys()) == 1
+    assert all(path.stat().st_mode & 0o077 == 0 for path in settings.truth.glob("*key*"))
+
+
 def test_a_lost_private_key_is_not_replaced(settings: Settings) -> None:
     directory = GroundTruthDirectory(settings)
     directory.private_key()
