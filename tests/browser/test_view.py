@@ -30,8 +30,8 @@ def written(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, float]:
     return directory, time.process_time() - started
 
 
-def opened(browser: Browser, directory: Path, width: int = 1300, scheme: str = "light") -> tuple[Page, list[str]]:
-    context = browser.new_context(viewport={"width": width, "height": 850}, color_scheme=scheme)  # type: ignore[arg-type]
+def opened(browser: Browser, directory: Path, width: int = 1300) -> tuple[Page, list[str]]:
+    context = browser.new_context(viewport={"width": width, "height": 850})
     page = context.new_page()
     errors: list[str] = []
     page.on("pageerror", lambda error: errors.append(str(error)))
@@ -190,9 +190,13 @@ def test_rows_of_tables_highlight_their_box_by_keyboard(browser: Browser, writte
 
 
 @pytest.mark.parametrize("width", [390, 1300])
-def test_the_page_is_accessible(browser: Browser, written: tuple[Path, float], width: int) -> None:
-    page, _ = opened(browser, written[0], width)
+def test_the_page_fits_and_is_accessible(browser: Browser, written: tuple[Path, float], width: int) -> None:
+    page, errors = opened(browser, written[0], width)
+    for scheme in ("light", "dark"):
+        page.emulate_media(color_scheme=scheme)
+        assert page.evaluate("document.documentElement.scrollWidth") <= width
     page.locator("#truth tbody button").first.click()
+    assert errors == []
     check(page)
 
 
@@ -221,10 +225,3 @@ def test_the_report_is_accessible_and_fits(browser: Browser, report: Path, width
     page.wait_for_selector("html[data-ready=yes]")
     assert page.locator("#competition").input_value() == "comp3"
     assert page.evaluate("state.chosen") == {"kind": "result", "index": int(result)}
-
-
-@pytest.mark.parametrize(("width", "scheme"), [(390, "light"), (390, "dark"), (1300, "dark")])
-def test_fits_every_width(browser: Browser, written: tuple[Path, float], width: int, scheme: str) -> None:
-    page, errors = opened(browser, written[0], width, scheme)
-    assert page.evaluate("document.documentElement.scrollWidth") <= width
-    assert errors == []
