@@ -178,6 +178,8 @@ def _changed_parts(details: Details) -> list[str]:
 def _value(value: Any, name: str = "") -> str:
     if value is None or value == "":
         return "none"
+    if isinstance(value, bool):
+        return "“yes”" if value else "“no”"
     if (instant := _instant(value, name)) is not None:
         return instant
     text = ", ".join(map(str, value)) if isinstance(value, list) else str(value)
