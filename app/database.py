@@ -128,7 +128,7 @@ class Database:
         options: dict[str, Any] = {"pool_pre_ping": True, "connect_args": POSTGRESQL_CONNECTION}
         if url.startswith("sqlite"):
             options = {"connect_args": {"timeout": SQLITE_BUSY_TIMEOUT_SECONDS, "isolation_level": None}}
-        self.engine: Engine = create_engine(url, **options)
+        self.engine: Engine = create_engine(url, hide_parameters=True, **options)  # errors are logged
         self._writing_engine = self.engine.execution_options(writing=True)
         # On SQLite, every reading transaction is a snapshot, and beginning one costs no round trip.
         self._reading_engine = self._autocommit_engine = self._snapshot_engine = self.engine

@@ -149,6 +149,13 @@ class UnsafeSettingsError(ValueError):
         super().__init__("refusing to start in production: " + "; ".join(self.wrong))
 
 
+class LogFormat(StrEnum):
+    """What a process writes to its log for each event: the setting `VOCBOARD_LOG_FORMAT`."""
+
+    TEXT = "text"
+    JSON = "json"
+
+
 class Environment(StrEnum):
     """Where this process runs."""
 
@@ -167,6 +174,7 @@ class Settings(BaseSettings):
 
     environment: Environment = Environment.EMBEDDED
     debug: bool = False
+    log_format: LogFormat = LogFormat.TEXT
     secret_key: SecretStr = SecretStr("")  # web only
     former_secret_keys: SecretStr = SecretStr(
         ""

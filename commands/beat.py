@@ -11,8 +11,14 @@ def configure(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> int:  # noqa: ARG001  # all commands have the same signature
     """Run until stopped."""
     # Imported here: participants' commands must start without the server's packages.
+    from celery.signals import setup_logging  # noqa: PLC0415
+
+    from vocboard.app import logs  # noqa: PLC0415
     from vocboard.app.settings import Settings  # noqa: PLC0415
     from vocboard.worker.beat import create_beat  # noqa: PLC0415
 
-    create_beat(Settings()).Beat(loglevel="INFO", quiet=True).run()
+    settings = Settings()
+    logs.configure(settings.log_format)
+    setup_logging.connect(lambda **_: None, weak=False)  # Celery leaves it as it is
+    create_beat(settings).Beat(loglevel="INFO", quiet=True).run()
     return 0

@@ -3,7 +3,6 @@
 import argparse
 import gc
 import logging
-import logging.config
 import os
 import signal
 import socket
@@ -43,14 +42,14 @@ def run(arguments: argparse.Namespace) -> int:
     from uvicorn.supervisors import Multiprocess  # noqa: PLC0415
 
     from vocboard import migrations  # noqa: PLC0415
+    from vocboard.app import logs  # noqa: PLC0415
     from vocboard.app.counters import SHARED_DIRECTORY  # noqa: PLC0415
     from vocboard.app.settings import Environment, Settings  # noqa: PLC0415
-    from vocboard.app.web.access_log import CONFIGURATION  # noqa: PLC0415
     from vocboard.app.web.http_protocol import BoundedHttpProtocol  # noqa: PLC0415
 
-    logging.config.dictConfig(CONFIGURATION)
     # Checked once here, not in each web process.
     settings = Settings()
+    logs.configure(settings.log_format)
     settings.require("secret_key", "proxy_secret", "database_url", "broker_url")
     if settings.environment is not Environment.EMBEDDED:
         migrations.require_newest(settings.database)
@@ -63,7 +62,7 @@ def run(arguments: argparse.Namespace) -> int:
         workers=arguments.processes,
         proxy_headers=False,  # app.web.middleware decides
         server_header=False,
-        log_config=CONFIGURATION,
+        log_config=logs.configuration(settings.log_format),
         access_log=False,  # `AccessLog` writes a line that knows more
         timeout_graceful_shutdown=GRACE_SECONDS,
         timeout_worker_healthcheck=STARTED_AFTER_SECONDS,

@@ -17,7 +17,10 @@ def configure(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """Run until stopped."""
     # Imported here: participants' commands must start without the server's packages.
+    from celery.signals import setup_logging  # noqa: PLC0415
+
     from vocboard import migrations  # noqa: PLC0415
+    from vocboard.app import logs  # noqa: PLC0415
     from vocboard.app.jobs.models import MAIL_KINDS, Kind  # noqa: PLC0415
     from vocboard.app.messaging import delivery  # noqa: PLC0415
     from vocboard.app.settings import Environment, Settings  # noqa: PLC0415
@@ -25,6 +28,8 @@ def run(arguments: argparse.Namespace) -> int:
     from vocboard.worker.celery_app import create_worker  # noqa: PLC0415
 
     settings = Settings()
+    logs.configure(settings.log_format)
+    setup_logging.connect(lambda **_: None, weak=False)  # Celery leaves it as it is
     migrations.require_newest(settings.database)
     if arguments.only == "mail":
         kinds = MAIL_KINDS

@@ -19,6 +19,7 @@ from vocboard.app.database import Database
 from vocboard.app.jobs import service as jobs
 from vocboard.app.jobs.models import Kind
 from vocboard.app.jobs.service import Claim, LostClaimError
+from vocboard.app.logs import about
 from vocboard.worker import (
     board_statistics,
     diagnoses,
@@ -35,6 +36,9 @@ from vocboard.worker.process import MoreUrgentError, Process
 RENEWALS_PER_LEASE = 3  # two renewals may fail before the lease ends
 # How long one task starts new jobs: this saves a task for each small one, and leaves each most of the time limit.
 TURN = timedelta(seconds=1)
+
+# What the key of a job is, for the log; others are in `Kind`.
+_SUBJECTS = {Kind.EVALUATION: "submission", Kind.SHOWCASE: "submission"}
 
 _log = logging.getLogger(__name__)
 
@@ -88,7 +92,11 @@ def work_next(process: Process) -> bool:
     if claim is None:
         return False
     kind = WORK[claim.kind]
-    with _renewing(process.database, claim, lease=settings.lease):
+    subject = {_SUBJECTS.get(claim.kind, "key"): claim.key}
+    with (
+        about(job=claim.kind, person=claim.owner, **subject),
+        _renewing(process.database, claim, lease=settings.lease),
+    ):
         try:
             if kind.give_up is not None and claim.attempt > settings.evaluation_attempts:
                 _log.error("%s of %s: given up after %d attempts", claim.kind, claim.key, claim.attempt - 1)

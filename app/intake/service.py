@@ -70,6 +70,7 @@ from vocboard.app.intake.report import Report
 from vocboard.app.intake.requests import client_address, note_refusal
 from vocboard.app.intake.resumable import file_name
 from vocboard.app.intake.validation import Uploader, Validator
+from vocboard.app.logs import note
 from vocboard.app.messaging.notifier import WorkerNotifier
 from vocboard.app.rate_limits import network
 from vocboard.app.settings import Settings
@@ -406,6 +407,7 @@ class Intake:
                     # Another request with another key may have submitted it, or its owner removed it.
                     if opened.upload is not None and not resumable.remove(session, opened.upload.id):
                         raise NotFoundError(resumable.NO_UPLOAD)
+                    note(submission=submission.id)
                     return AcceptedSubmission(submission.id)
 
             try:

@@ -46,6 +46,7 @@ class Claim:
     Attributes:
         id: of the job.
         attempt: 1 for the first claim.
+        owner: the person that it is done for.
     """
 
     id: uuid.UUID
@@ -54,6 +55,7 @@ class Claim:
     priority: int
     lease_id: uuid.UUID
     attempt: int
+    owner: uuid.UUID | None = None
 
 
 def add(session: Session, kind: Kind, key: uuid.UUID, *, owner: uuid.UUID | None = None) -> None:
@@ -138,10 +140,10 @@ def claim(session: Session, kinds: Collection[Kind], *, lease: timedelta) -> Cla
             .values(lease_id=lease_id, claimed_at=instant, not_before=instant + lease, attempts=Job.attempts + 1)
         )
         row = session.execute(
-            claiming.returning(Job.id, Job.key, Job.attempts).execution_options(synchronize_session=False)
+            claiming.returning(Job.id, Job.key, Job.attempts, Job.owner).execution_options(synchronize_session=False)
         ).one_or_none()
         if row is not None:
-            return Claim(row.id, kind, row.key, priority, lease_id, row.attempts)
+            return Claim(row.id, kind, row.key, priority, lease_id, row.attempts, row.owner)
     return None
 
 

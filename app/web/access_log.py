@@ -1,46 +1,25 @@
-"""The web process's log: a line for each request, and in every line of a request its id; no secrets of URLs."""
+"""A line of the log for each request, without secrets of URLs; and in every line of a request its id."""
 
 import logging
 import re
 import secrets
 import time
-from contextvars import ContextVar
-from typing import Any
 from urllib.parse import quote
 
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from vocboard.app.counters import REFUSALS, REQUESTS
 from vocboard.app.intake.requests import REFUSED
+from vocboard.app.logs import DETAILS, REQUEST, about
 
 REQUEST_ID_HEADER = b"x-request-id"
 QUIET_PATHS = frozenset({"/healthz", "/readyz", "/metrics"})  # asked every few seconds; only logged if they fail
-# For uvicorn, which configures each of its processes; its own access log knows neither time nor person.
-CONFIGURATION: dict[str, Any] = {
-    "version": 1,
-    "disable_existing_loggers": False,
-    "filters": {"request": {"()": "vocboard.app.web.access_log.RequestIds"}},
-    "formatters": {"line": {"format": "%(asctime)s %(levelname)s %(name)s%(request)s: %(message)s"}},
-    "handlers": {"stderr": {"class": "logging.StreamHandler", "formatter": "line", "filters": ["request"]}},
-    "root": {"level": "INFO", "handlers": ["stderr"]},
-}
 # Also within the address to go on to after signing in, which is encoded.
 _SECRETS = re.compile(
     r"((?:/|%2F)(?:anonymous|team-invitations)(?:/|%2F)|(?:[?&]|%3F|%26)(?:token|code)(?:=|%3D))[^/?&]+?(?=$|[/?&]|%2F|%3F|%26)",
     re.IGNORECASE,
 )
-_request_id: ContextVar[str] = ContextVar("request_id", default="")
 _log = logging.getLogger(__name__)
-
-
-class RequestIds(logging.Filter):
-    """Logging filter that adds the id of the current request to every record, as ` [id]`."""
-
-    def filter(self, record: logging.LogRecord) -> bool:
-        """Add the id. Keeps all records."""
-        request_id = _request_id.get()
-        record.request = f" [{request_id}]" if request_id else ""
-        return True
 
 
 class AccessLog:
@@ -58,7 +37,6 @@ class AccessLog:
             await self._app(scope, receive, send)
             return
         request_id = secrets.token_hex(8)
-        token = _request_id.set(request_id)
         state = scope.setdefault("state", {})
         method, path, started, status = scope["method"], scope["path"], time.monotonic(), 0
 
@@ -70,29 +48,39 @@ class AccessLog:
                 message["headers"] = [*message.get("headers", ()), (REQUEST_ID_HEADER, request_id.encode())]
             await send(message)
 
-        try:
-            await self._app(scope, receive, send_with_id)
-        finally:
-            for code in state.get(REFUSED, "").split(",") if REFUSED in state else ():
-                REFUSALS.labels(code).inc()
-            if path not in QUIET_PATHS or status >= 500:
-                client = (scope.get("client") or ("-",))[0]
-                query = scope["query_string"].decode("latin-1")
-                address = loggable(path, query)
-                milliseconds = 1000 * (time.monotonic() - started)
-                identity = state.get("identity")
-                user = getattr(identity, "user", None)
-                _log.info(
-                    '%s "%s %s" %s %.0f ms user=%s%s',
-                    client,
-                    method,
-                    address,
-                    status or "no answer",
-                    milliseconds,
-                    user.id if user else "-",
-                    f" {REFUSED}={state[REFUSED]}" if REFUSED in state else "",
-                )
-            _request_id.reset(token)
+        with about(**{REQUEST: request_id}):
+            try:
+                await self._app(scope, receive, send_with_id)
+            finally:
+                for code in state[REFUSED].split(",") if REFUSED in state else ():
+                    REFUSALS.labels(code).inc()
+                if path not in QUIET_PATHS or status >= 500:
+                    _write(scope, status, time.monotonic() - started)
+
+
+def _write(scope: Scope, status: int, seconds: float) -> None:
+    state = scope["state"]
+    user = getattr(state.get("identity"), "user", None)
+    details = {
+        "client": (scope.get("client") or ("-",))[0],
+        "method": scope["method"],
+        "address": loggable(scope["path"], scope["query_string"].decode("latin-1")),
+        "status": status,
+        "milliseconds": round(1000 * seconds),
+        "person": user and user.id,
+        REFUSED: state.get(REFUSED),
+    }
+    _log.info(
+        '%s "%s %s" %s %d ms user=%s%s',
+        details["client"],
+        details["method"],
+        details["address"],
+        status or "no answer",
+        details["milliseconds"],
+        details["person"] or "-",
+        f" {REFUSED}={details[REFUSED]}" if details[REFUSED] else "",
+        extra={DETAILS: {name: value for name, value in details.items() if value is not None}},
+    )
 
 
 def _count(method: str, path: str, status: int, seconds: float) -> None:
