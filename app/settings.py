@@ -1,6 +1,7 @@
 """Settings, read only from environment variables with the prefix `VOCBOARD_`."""
 
 import json
+import os
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
@@ -8,17 +9,18 @@ from datetime import timedelta
 from enum import StrEnum
 from functools import cached_property
 from pathlib import Path
-from typing import Self
+from typing import Any, Self
 from urllib.parse import urlsplit
 
 from pydantic import AwareDatetime, Field, SecretStr, ValidationError, ValidationInfo, field_validator, model_validator
-from pydantic_settings import BaseSettings, SettingsConfigDict
+from pydantic_settings import BaseSettings, EnvSettingsSource, PydanticBaseSettingsSource, SettingsConfigDict
 
 DIRECTORY = "directory"
 MEBIBYTE = 1024 * 1024
 SMALL_PER_LIMIT = 128  # so many small uploads together are as large as one may be
 MIN_SECRET_LENGTH = 32
 MIN_DIFFERENT_CHARACTERS = 8
+_WITH_SECRETS = ("database_url", "broker_url")  # a password is part of them
 _GENERATED_SECRETS = ("secret_key", "proxy_secret", "metrics_token")
 MAX_PROVIDER_TITLE = 60
 _REGISTRATION_FORMS = "use open, domains:a.example,b.example, approval or closed"
@@ -156,6 +158,33 @@ class LogFormat(StrEnum):
     JSON = "json"
 
 
+class SecretFiles(EnvSettingsSource):
+    """Reads secrets, and URLs that contain one, from files that `VOCBOARD_<NAME>_FILE` name, without white space."""
+
+    def __call__(self) -> dict[str, Any]:
+        """Return the values by the names of the settings.
+
+        Raises:
+            UnsafeSettingsError: a file cannot be read, or the setting has a value, too.
+        """
+        found, wrong = dict[str, Any](), list[str]()
+        for name, field in Settings.model_fields.items():
+            variable = f"{_variable(name)}_FILE"
+            path = os.environ.get(variable)
+            if not path or not (field.annotation is SecretStr or name in _WITH_SECRETS):
+                continue
+            if _variable(name) in os.environ:
+                wrong.append(f"{_variable(name)} and {variable} are both set: remove one of them")
+                continue
+            try:
+                found[name] = Path(path).read_text(encoding="utf-8").strip()
+            except (OSError, UnicodeDecodeError) as error:
+                wrong.append(f"{variable}: {error}")
+        if wrong:
+            raise UnsafeSettingsError(wrong)
+        return found
+
+
 class Environment(StrEnum):
     """Where this process runs."""
 
@@ -171,6 +200,18 @@ class Settings(BaseSettings):
     """
 
     model_config = SettingsConfigDict(env_prefix="VOCBOARD_", frozen=True)
+
+    @classmethod
+    def settings_customise_sources(
+        cls,
+        settings_cls: type[BaseSettings],
+        init_settings: PydanticBaseSettingsSource,
+        env_settings: PydanticBaseSettingsSource,
+        dotenv_settings: PydanticBaseSettingsSource,
+        file_secret_settings: PydanticBaseSettingsSource,
+    ) -> tuple[PydanticBaseSettingsSource, ...]:
+        """Add the files of secrets."""
+        return init_settings, env_settings, SecretFiles(settings_cls), dotenv_settings, file_secret_settings
 
     environment: Environment = Environment.EMBEDDED
     debug: bool = False

@@ -1,0 +1,27 @@
+"""Settings whose values are in files."""
+
+from pathlib import Path
+
+import pytest
+
+from vocboard.app.settings import Settings, UnsafeSettingsError
+
+
+def test_secrets_can_be_in_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "key").write_text("a secret\n")
+    (tmp_path / "url").write_text("redis://:password@redis:6379/0\n")
+    monkeypatch.setenv("VOCBOARD_SECRET_KEY_FILE", str(tmp_path / "key"))
+    monkeypatch.setenv("VOCBOARD_BROKER_URL_FILE", str(tmp_path / "url"))
+    settings = Settings()
+    assert settings.secret_key.get_secret_value() == "a secret"
+    assert settings.broker == "redis://:password@redis:6379/0"
+
+    monkeypatch.setenv("VOCBOARD_SECRET_KEY", "another")
+    monkeypatch.setenv("VOCBOARD_MAIL_URL_FILE", str(tmp_path / "missing"))
+    with pytest.raises(UnsafeSettingsError) as error:
+        Settings()
+    assert [wrong.partition(":")[0] for wrong in error.value.wrong] == [
+        "VOCBOARD_SECRET_KEY and VOCBOARD_SECRET_KEY_FILE are both set",
+        "VOCBOARD_MAIL_URL_FILE",
+    ]
+    assert "another" not in str(error.value)
