@@ -20,7 +20,7 @@ from lxml import html
 from PIL import Image
 from sqlalchemy import select
 
-from tests.support.archives import Change, changed, edited, in_first, stored_path
+from tests.support.archives import Change, changed, edited, in_first
 from tests.support.browsing import from_here, signed_in, token_of
 from tests.support.factories import make_challenge, make_organiser, make_token, make_user
 from tests.support.phases import phase_of
@@ -134,7 +134,8 @@ def test_data_come_back_as_they_were_sent(host: Host) -> None:
     assert answer.headers["cache-control"] == "public, max-age=86400"
     assert answer.headers["etag"] == f'"{SHA256}"'
     assert answer.headers["repr-digest"].startswith("sha-256=:")
-    assert stored_path(host.store, SHA256).read_bytes() == KIT
+    with host.store.open(SHA256) as stored:
+        assert stored.read() == KIT
 
 
 @pytest.mark.parametrize(
@@ -318,7 +319,7 @@ def test_a_deleted_file_leaves_nothing_behind(host: Host) -> None:
     assert host.get(first).status_code == 404
     assert host.get(second).content == KIT  # which is the same content
     assert host.delete(second) == host.delete(second) == 204
-    assert not stored_path(host.store, SHA256).exists()
+    assert SHA256 not in set(host.store.stored())
     with host.site.database.reading() as session:
         log = session.scalars(select(AuditEvent.action).where(AuditEvent.challenge_id == host.challenge.id)).all()
     assert log[-4:] == ["challenge.add_file"] * 2 + ["challenge.remove_file"] * 2
@@ -330,8 +331,8 @@ def test_the_sweep_keeps_files_and_sets_aside_what_has_no_row(host: Host) -> Non
         orphan.write(b"no row")
         lost = orphan.keep()
     assert prune(host.site.database, host.store, withdrawn_kept_for=timedelta()) == Pruned(0, 1, 0, 0)
-    assert stored_path(host.store, SHA256).exists()
-    assert not stored_path(host.store, lost).exists()
+    assert SHA256 in set(host.store.stored())
+    assert lost not in set(host.store.stored())
 
 
 def test_a_download_goes_on_when_its_file_is_deleted(host: Host) -> None:
@@ -347,7 +348,7 @@ def test_a_download_goes_on_when_its_file_is_deleted(host: Host) -> None:
 
 def test_lost_content_is_said_to_be_lost(host: Host) -> None:
     file = host.add()
-    stored_path(host.store, SHA256).unlink()
+    host.store.remove(SHA256)
     answer = host.get(file)
     assert (answer.status_code, answer.json()["code"]) == (410, "archive_gone")
 
@@ -526,7 +527,7 @@ def test_files_move_with_their_challenge_and_pictures_are_encoded_again(host: Ho
     lost = host.add(b"lost", "lost.zip")
     cover = host.add(picture(), "cover.png", kind="cover")
     host.add(picture(size=(60, 40)), "000001.png", kind="showcase", title="Two dogs")
-    stored_path(host.store, lost["sha256"]).unlink()
+    host.store.remove(lost["sha256"])
     # An archive can say anything: here, that the cover is what is put behind it, too.
     behind = host.get(cover).content + b"<script>alert(1)</script>"
     name = hashlib.sha256(behind).hexdigest()
@@ -596,7 +597,7 @@ def test_pages_show_covers_and_logos(host: Host) -> None:
     cover = host.add(picture(size=(200, 100)), kind="cover", title="A harbour at dawn")
     logo = host.add(picture(size=(600, 600)), "lab.png", kind="logo", title="Harbour Lab")
     assert host.get(earlier).status_code == 404
-    assert not stored_path(host.store, earlier["sha256"]).exists()
+    assert earlier["sha256"] not in set(host.store.stored())
     with Image.open(io.BytesIO(host.get(logo).content)) as found:
         assert found.size == (240, 240)
     with host.site.client() as client:

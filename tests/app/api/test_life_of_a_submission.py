@@ -15,7 +15,7 @@ from tests.support.life import eventually, follow, make_ready, make_small_world,
 from tests.support.site import Site
 from tests.support.working import working
 from vocboard.app.settings import Settings
-from vocboard.app.storage.archives import ArchiveStore
+from vocboard.app.storage.stores import archive_store
 from vocboard.app.submissions.models import Submission
 from vocboard.evaluator.stored_results.reader_version import READER_VERSION
 
@@ -53,7 +53,7 @@ def test_from_ground_truth_to_leaderboard(site: Site, organiser: httpx.Client, p
     with site.database.reading() as session:
         stored = session.get_one(Submission, uuid.UUID(submitted["id"]))
     assert stored.columns_reader == READER_VERSION
-    with ArchiveStore(site.settings.archives).open(str(stored.columns_sha256)):
+    with archive_store(site.settings).open(str(stored.columns_sha256)):
         pass
     curves = participant.get(f"{path}/curves/comp3").json()["curves"]
     left_out = {"recall": [], "precision": [], "step": None, "is_left_out": True}

@@ -109,9 +109,10 @@ def test_a_valid_upload_is_stored_even_though_the_broker_is_down(serve: Serve) -
     submission = response.json()
     assert (submission["state"], submission["queue_position"]) == ("queued", 1)
     assert submission["archive"]["bytes"] == len(RESULTS)
-    contents = {path.parent.name + path.name: path.read_bytes() for path in entrant.stored()}
-    assert len(contents) == 2, "the archive, and the columns that were read from it"
-    assert contents[submission["archive"]["sha256"]] == RESULTS
+    store = entrant.site.application.state.services.store
+    assert len(list(store.stored())) == 2, "the archive, and the columns that were read from it"
+    with store.open(submission["archive"]["sha256"]) as archive:
+        assert archive.read() == RESULTS
 
 
 # Before the body
