@@ -19,7 +19,13 @@ from vocboard.app.challenges.models import Challenge
 from vocboard.app.database import now
 from vocboard.app.evaluations.visible import VisibleDiagnosis
 from vocboard.app.leaderboards.differences import Differences
-from vocboard.app.leaderboards.models import BoardDifferences, BoardStatistics, SubmissionSequence
+from vocboard.app.leaderboards.models import (
+    BoardDifferences,
+    BoardStatistics,
+    ReportedKind,
+    ReportedResult,
+    SubmissionSequence,
+)
 from vocboard.app.leaderboards.sequences import Change, SequenceStatistics, members
 from vocboard.app.leaderboards.statistics import Failure, Interval, MethodStatistics, Statistics, decimals_of, digest_of
 from vocboard.app.pages.diagnosis import diagnosis_view
@@ -69,6 +75,9 @@ def test_the_organisers_page_draws_how_the_challenge_has_gone(embedded_site: Sit
             began = now() - timedelta(weeks=60 * weeks)
             times = {"created_at": began, "queued_at": began, "finished_at": began + timedelta(seconds=10**weeks)}
             make_published(session, challenge, organiser, f"Method {weeks}", score, **times)
+        paper = {"method": "DPM", "mean": 0.337, "per_class": {}, "reference": "https://doi.org/10.1/2", "note": ""}
+        of_comp1 = {"challenge_id": challenge.id, "phase_id": challenge.phases[0].id, "competition": "comp1"}
+        session.add(ReportedResult(kind=ReportedKind.PAPER, **paper, **of_comp1))
     with signed_in(embedded_site, organiser.email) as client:
         page = html.fromstring(client.get(REASONS).text)
     tiles = [" ".join(tile.text_content().split()) for tile in page.find_class("tile")]
@@ -89,6 +98,7 @@ def test_the_organisers_page_draws_how_the_challenge_has_gone(embedded_site: Sit
     ]
     assert [cell.text_content() for cell in scores.find_class("number")] == ["3", "51.0", "60.00"]
     assert len(scores.xpath(".//*[name()='rect']")) == 3
+    assert "DPM 33.7" in " ".join(scores.text_content().split())  # other leaderboards have neither scores nor this
     counted = [
         row.xpath("string(./th)") + row.xpath("string(./td[2])") for row in page.xpath("//*[@id='durations']/..//tr")
     ]
