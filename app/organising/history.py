@@ -17,7 +17,7 @@ from sqlalchemy.orm import InstrumentedAttribute, Session
 
 from vocboard.app.challenges.models import Challenge
 from vocboard.app.challenges.phases import Phase, PhaseState, phases_of
-from vocboard.app.evaluations.models import CompetitionResult, Evaluation, Measure
+from vocboard.app.evaluations.models import CompetitionResult, Measure
 from vocboard.app.leaderboards.models import ReportedResult
 from vocboard.app.leaderboards.service import rules_of
 from vocboard.app.submissions.models import State, Submission
@@ -262,8 +262,7 @@ def _boards(
     key = (Submission.phase_id, CompetitionResult.competition, Measure.metric)
     query = (
         select(*key, in_bin, func.count(), func.min(Measure.mean), func.max(Measure.mean))
-        .join(Evaluation, Evaluation.id == Submission.current_evaluation_id)
-        .join(CompetitionResult, CompetitionResult.evaluation_id == Evaluation.id)
+        .join(CompetitionResult, CompetitionResult.evaluation_id == Submission.current_evaluation_id)
         .join(Measure, and_(Measure.result_id == CompetitionResult.id, Measure.position == 0))
         .where(own, Submission.state == State.SCORED, Measure.mean.is_not(None))
         .group_by(*key, in_bin)
