@@ -4,6 +4,7 @@ Before them, where this machine has one, the file's proxy: a real Caddy with the
 """
 
 import contextlib
+import json
 import re
 import shutil
 import subprocess
@@ -23,7 +24,7 @@ from tests.support import small_world
 from tests.support.backend import wait_until
 from tests.support.compose import running, stop
 from tests.support.installation import HOST, PORT_IN_CONTAINER, Installation, installed
-from tests.support.life import eventually, make_small_world, submit
+from tests.support.life import eventually, make_small_world, submit, upload_results
 from tests.support.processes import free_port
 from tests.support.proxy import Proxy, in_front_of, proxied
 from tests.support.services import needed
@@ -39,6 +40,7 @@ SETTINGS = {
     "VOCBOARD_UPLOAD_LIMIT_BYTES": str(UPLOAD_LIMIT_BYTES),
     "VOCBOARD_SWEEP_INTERVAL": "PT1S",
     "VOCBOARD_METRICS_TOKEN": METRICS_TOKEN,
+    "VOCBOARD_LOG_FORMAT": "json",
 }
 SECONDS_TO_WAIT = 60.0
 WORKED = f"Task {WORK}["
@@ -339,9 +341,43 @@ def test_nobody_else_says_whom_a_request_comes_from(installation: Installation, 
     assert "198.51.100.99" not in log
 
 
-def test_nothing_secret_is_logged(installation: Installation) -> None:
+def test_the_life_of_a_submission_is_logged_by_ids_and_nothing_secret(
+    installation: Installation, challenge: str, behind_the_proxy: httpx.Client
+) -> None:
+    """The last test: it looks for what all others may have left in the logs."""
+    email, password, name = "quiet@lab.example", "correct-horse-battery-9", "My private results.tar"
+    with installation.client() as browser:
+        for given in (password, "wrong-" + password):
+            page = browser.get("/sign-in").text
+            token = re.search(r'name="csrf_token" value="([^"]+)"', page)
+            assert token
+            browser.post("/sign-in", data={"email": email, "password": given, "csrf_token": token[1]})
+        browser.get("/reset-password", params={"token": "0123456789-secret"})
+        browser.post("/forgotten", data={"email": email})
+    with person(installation, "Quiet", "participant", "read", "submit") as client:
+        refused = upload_results(client, challenge.rpartition("/")[2], b"nothing", name, method_name="Quiet")
+        assert refused.status_code == httpx.codes.UNPROCESSABLE_ENTITY
+        answer = upload_results(
+            client, challenge.rpartition("/")[2], small_world.results_archive(), name, method_name="Quiet"
+        )
+        submission = answer.json()["id"]
+        eventually(lambda: client.get(f"/api/v1/submissions/{submission}").json()["state"] == "scored")
+        token_of_api = client.headers["Authorization"].removeprefix("Bearer ")
+        account = client.get("/api/v1/me").json()["id"]
     lines = (line.split("=", 1) for line in (installation.directory / ".env").read_text().splitlines())
-    secrets = [value for name, value in lines if name in deploy_env.SECRETS]
+    secrets = {value for key, value in lines if key in deploy_env.SECRETS}
     assert len(secrets) == len(deploy_env.SECRETS)
-    for name in ("migrate", "web", "worker", "beat"):
-        assert not any(secret in installation.log(name) for secret in secrets), name
+    secrets |= {email, password, token_of_api, behind_the_proxy.headers["Authorization"][7:], "0123456789-secret"}
+    secrets |= {name, "Quiet", "results.tar", METRICS_TOKEN, "@lab.example"}
+    for service in ("migrate", "web", "worker", "beat"):
+        assert [secret for secret in secrets if secret in installation.log(service)] == [], service
+    logged = {
+        service: [json.loads(line) for line in installation.log(service).splitlines() if line.startswith("{")]
+        for service in ("web", "worker", "beat")
+    }
+    assert all(logged.values())
+    [accepted] = [line for line in logged["web"] if line.get("submission") == submission]
+    assert accepted["status"] == httpx.codes.CREATED
+    assert (accepted["person"], len(accepted["request"])) == (account, 16)
+    [scored] = [line for line in logged["worker"] if line.get("submission") == submission]
+    assert (scored["job"], scored["person"]) == ("evaluation", account)
