@@ -26,7 +26,7 @@ from vocboard.app.submissions.models import Submission
 from vocboard.evaluator.editions import Edition
 from vocboard.worker import ground_truth_files
 from vocboard.worker.columns import evaluate
-from vocboard.worker.failure_reasons import technical_reason
+from vocboard.worker.failure_reasons import DISK_IS_FULL, technical_reason
 from vocboard.worker.process import Process
 from vocboard.worker.stored_columns import OutdatedArchiveError, UnscorableError, Uploaded
 
@@ -34,6 +34,7 @@ RETURNED = "This submission does not count against your quota."
 GIVEN_BACK = "Your submission was not the cause and does not count against your quota. The error has been logged."
 TOOK_TOO_LONG = f"The evaluation took longer than the server allows. {GIVEN_BACK}"
 TOOK_TOO_MUCH_MEMORY = f"The evaluation needed more memory than the server allows. {GIVEN_BACK}"
+TOOK_TOO_MUCH_SPACE = f"The evaluation needed more disk space than the server has for it. {GIVEN_BACK}"
 WENT_WRONG = f"The evaluation failed on the server. {GIVEN_BACK}"
 
 _log = logging.getLogger(__name__)
@@ -73,8 +74,13 @@ def run(process: Process, claim: Claim) -> None:
     fail = partial(_fail, process, claim)
     try:
         _evaluate(process, claim, _work(found))
-    except (OSError, SQLAlchemyError, LostClaimError):
+    except (SQLAlchemyError, LostClaimError):
         raise
+    except OSError as error:
+        is_last = claim.attempt >= process.settings.evaluation_attempts  # another worker may have more space
+        if error.errno not in DISK_IS_FULL or not is_last:
+            raise
+        fail(TOOK_TOO_MUCH_SPACE, error)
     except SoftTimeLimitExceeded as error:
         fail(TOOK_TOO_LONG, error)
     except MemoryError as error:

@@ -5,6 +5,7 @@ our own errors, which are about the upload and the machine, keep their messages.
 location in the code are reported. The worker's log has everything.
 """
 
+import errno
 import traceback
 from pathlib import Path
 
@@ -14,6 +15,7 @@ from vocboard.app.intake.reading import StoppedProcessError
 from vocboard.app.storage.archives import DamagedArchiveError
 from vocboard.worker.stored_columns import UnscorableError
 
+DISK_IS_FULL = frozenset({errno.ENOSPC, errno.EDQUOT})
 _PACKAGE = Path(__file__).resolve().parents[1]
 _ABOUT_THE_UPLOAD = (UnscorableError, DamagedArchiveError, StoppedProcessError)
 _ABOUT_THE_MACHINE = {
@@ -35,6 +37,8 @@ def _what(error: BaseException) -> str:
     for machine, text in _ABOUT_THE_MACHINE.items():
         if isinstance(error, machine):
             return f"{kind}: {text}"
+    if isinstance(error, OSError) and error.errno in DISK_IS_FULL:
+        return f"{kind}: No space was left for the worker's temporary files (TMPDIR)."
     return f"{kind}: {error}" if isinstance(error, _ABOUT_THE_UPLOAD) else kind
 
 

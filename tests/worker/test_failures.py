@@ -1,6 +1,8 @@
 """What workers score, and what fails by our fault: the quota is given back, and participants see no traceback."""
 
+import json
 import os
+import subprocess
 import sys
 import uuid
 from datetime import timedelta
@@ -9,7 +11,7 @@ import psutil
 import pytest
 
 from tests.support.archives import stored_path
-from tests.support.backend import Backend, make_archive, make_ground_truth
+from tests.support.backend import ROOT, Backend, kill_group, make_archive, make_ground_truth
 from tests.support.factories import IMAGES
 from tests.support.jobs import evaluate_next, job_of, let_leases_end, process
 from tests.support.phases import complete, main_phase, main_truth
@@ -20,7 +22,7 @@ from vocboard.app.messaging.notifier import WorkerNotifier
 from vocboard.app.submissions.models import State, Submission
 from vocboard.evaluator import VERSION
 from vocboard.worker import evaluation, work
-from vocboard.worker.evaluation import TOOK_TOO_LONG, TOOK_TOO_MUCH_MEMORY, WENT_WRONG
+from vocboard.worker.evaluation import TOOK_TOO_LONG, TOOK_TOO_MUCH_MEMORY, TOOK_TOO_MUCH_SPACE, WENT_WRONG
 from vocboard.worker.ground_truth_files import GroundTruthFiles
 
 MEBIBYTE = 1024 * 1024
@@ -78,7 +80,7 @@ def test_the_technical_reason_never_quotes_what_the_code_was_working_on(
     assert reason.startswith("ValueError\n")
     assert "worker/evaluation.py" in reason
     assert "000001" not in reason
-    assert "109" not in reason
+    assert "10, 10" not in reason
 
 
 def test_the_technical_reason_of_our_own_errors_has_their_message(backend: Backend) -> None:
@@ -139,15 +141,46 @@ def test_an_evaluation_that_takes_too_long_is_stopped(backend: Backend, submissi
     assert job_of(backend.database, submission_id).attempts == 1
 
 
-def test_an_evaluation_that_takes_too_much_memory_fails(
-    backend: Backend, submission_id: uuid.UUID, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    def too_large(*_arguments: object, **_options: object) -> None:
-        raise MemoryError
-
-    monkeypatch.setattr(evaluation, "evaluate", too_large)
-    assert evaluate(backend)
-    expect_failure(backend.submission(submission_id), TOOK_TOO_MUCH_MEMORY)
+@pytest.mark.full
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="only Linux limits memory and forking")
+def test_evaluations_that_break_a_limit_fail_while_others_go_on(backend: Backend) -> None:
+    expected = {
+        "memory": (TOOK_TOO_MUCH_MEMORY, "VOCBOARD_EVALUATION_MEMORY_LIMIT_BYTES"),  # 3 GiB, where 1 GiB is allowed
+        "time": (TOOK_TOO_LONG, "VOCBOARD_EVALUATION_TIME_LIMIT"),
+        "fork": (WENT_WRONG, "StoppedProcessError"),
+        "scratch": (TOOK_TOO_MUCH_SPACE, "TMPDIR"),
+    }
+    user, challenge, submissions, poison = backend.user(), backend.challenge(), {}, {}
+    for place, kind in enumerate(expected):
+        submissions[kind] = backend.submit(user, challenge, archive=make_archive((0.9, 0.1, 0.2 + place / 10)))
+        poison[backend.submission(submissions[kind]).archive_sha256] = kind
+    others = [backend.submit(user, challenge) for _ in range(2)]
+    own = {
+        "data_directory": backend.settings.data_directory,
+        "database_url": backend.settings.database_url,
+        "broker_url": backend.settings.broker_url,
+        "lease": "PT1S",
+        "evaluation_attempts": 2,
+        "evaluation_memory_limit_bytes": 1024 * MEBIBYTE,
+        "evaluation_time_limit": "PT30S",
+    }
+    environment = {f"VOCBOARD_{name.upper()}": str(value) for name, value in own.items()}
+    worker = subprocess.Popen(
+        [sys.executable, "-m", "tests.support.poisoned", "worker"],
+        env={**os.environ, **environment, "POISON": json.dumps(poison)},
+        cwd=ROOT,
+        start_new_session=True,
+    )
+    try:
+        for kind, (failure, reason) in expected.items():
+            failed = backend.wait_for(submissions[kind], State.FAILED)
+            expect_failure(failed, failure)
+            assert reason in (failed.failure_detail or "")
+        for submission_id in others:
+            backend.wait_for(submission_id, State.SCORED)
+        assert worker.poll() is None
+    finally:
+        kill_group(worker)
 
 
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="only Linux tells another process's limits")
