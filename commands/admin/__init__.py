@@ -8,7 +8,18 @@ from sqlalchemy.exc import ProgrammingError
 from vocboard.app.database import Database
 from vocboard.app.errors import InvalidInputError, ServiceError
 from vocboard.app.settings import Settings
-from vocboard.commands.admin import backups, challenges, files, moderation, people, phases, rescores, server, transfer
+from vocboard.commands.admin import (
+    backups,
+    challenges,
+    doctor,
+    files,
+    moderation,
+    people,
+    phases,
+    rescores,
+    server,
+    transfer,
+)
 from vocboard.commands.admin.actions import WHERE_TO_RUN, Call, operator
 
 INSUFFICIENT_PRIVILEGE = "42501"  # SQLSTATE
@@ -21,6 +32,7 @@ MODULES = (
     moderation,
     transfer,
     server,
+    doctor,
     backups,
 )  # in the order of the help
 
