@@ -98,7 +98,7 @@ def _workers(at: Transaction, checked: health.Readiness) -> Iterator[Finding]:
         if one.is_silent:
             yield Finding(
                 f"Worker {one.kind} on {one.host} has not looked for work since {one.looked_at:{_INSTANT}}.",
-                "Look at its log, and start it again. One that is gone for good is forgotten after a day.",
+                "Look at its log, and start it again. One that is gone is forgotten after a day.",
             )
     if SCORING not in kinds:
         yield Finding("No worker evaluates submissions.", "Start one: `vocboard worker` (the service worker).")

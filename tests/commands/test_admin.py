@@ -203,6 +203,7 @@ def test_a_challenge_gets_what_its_page_says(embedded: Database, capsys: pytest.
 CHANGING_NOTHING = {
     *("list-phases", "list-phase-people", "list-users", "undelivered-mail", "status", "show-storage"),
     *("check-edition", "compare-images", "move-archives", "prune", "rescores"),
+    *("doctor", "list-backups", "make-backup-key"),
 }
 # tests/commands/test_admin_moderation.py runs these, and checks that the log names the operator.
 TESTED_WITH_MODERATION = {
@@ -210,6 +211,7 @@ TESTED_WITH_MODERATION = {
     *("export-challenge", "import-challenge", "archive-challenge", "reopen-challenge", "delete-draft"),
     *("add-organiser", "remove-organiser", "hand-over"),
 }
+TESTED_WITH_BACKUPS = {"backup", "restore", "rotate-secret-key", "rotate-worker-key"}  # tests/commands/test_backups.py
 CHANGES = {
     "create-user": ["newest@lab.example", "--name", "Newest"],
     "set-role": ["ada@lab.example", "organiser"],
@@ -333,7 +335,12 @@ def test_every_action_says_whether_it_changes_something(capsys: pytest.CaptureFi
     with pytest.raises(SystemExit):
         admin("no-such-action")
     _, _, choices = capsys.readouterr().err.partition("choose from")
-    assert set(re.findall(r"[a-z-]+", choices)) == CHANGING_NOTHING | TESTED_WITH_MODERATION | set(CHANGES)
+    assert set(re.findall(r"[a-z-]+", choices)) == {
+        *CHANGING_NOTHING,
+        *TESTED_WITH_MODERATION,
+        *TESTED_WITH_BACKUPS,
+        *CHANGES,
+    }
 
 
 @pytest.mark.parametrize("action", CHANGES)

@@ -21,10 +21,12 @@ from tests.support.site import serving
 from tests.support.working import environment_of
 from vocboard.app.accounts import removal, second_factor
 from vocboard.app.accounts.models import Scope, SecondFactor, User
+from vocboard.app.audit.models import AuditEvent
 from vocboard.app.challenges.models import Detail
 from vocboard.app.database import Database
 from vocboard.app.settings import Settings
 from vocboard.app.storage.s3_objects import Bucket
+from vocboard.commands.admin.actions import operator
 from vocboard.commands.backups import database_copy
 from vocboard.commands.backups.repository import Repository
 from vocboard.commands.main import main
@@ -86,6 +88,12 @@ def answers(settings: Settings, token: str, **names: Any) -> dict[str, bytes]:
     return {address: one.content for address, one in found.items()}
 
 
+def done_by_operators(database: Database) -> set[str]:
+    """Return the actions in the log that name the operator."""
+    with database.reading() as session:
+        return set(session.scalars(select(AuditEvent.action).where(AuditEvent.operator == operator())))
+
+
 def rows(database: Database) -> dict[str, list[Any]]:
     metadata = MetaData()
     with database.reading() as session:
@@ -131,6 +139,8 @@ def test_everything_is_as_before_after_the_loss_of_everything(
     assert "the database and 8 files\n" in admin(other, capsys, *restore)
     with contextlib.closing(Database(other.database)) as database:
         assert rows(database) == all_rows
+        assert done_by_operators(database) == {"server.restore"}
+    assert done_by_operators(backend.database) == {"server.back_up"}
     assert hashes(other.truth) == hashes(settings.truth)
     assert answers(other, token, **names) == before
     assert "is not empty" in admin(other, capsys, *restore, status=1)
@@ -227,6 +237,7 @@ def test_a_new_secret_key_reads_what_the_former_one_wrote(
     monkeypatch.setenv("VOCBOARD_SECRET_KEY", "unrelated")
     assert "; 1 cannot be read" in admin(backend.settings, capsys, "rotate-secret-key")
     admin(backend.settings, capsys, "rotate-worker-key")
+    assert done_by_operators(backend.database) == {"server.rotate_secret_key", "server.rotate_worker_key"}
     with backend.database.writing() as session:
         assert second_factor.app_key(session.get_one(SecondFactor, user.id), server_key="new") == key
         again = make_user(session, email="ada@lab.example")
