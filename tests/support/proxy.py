@@ -113,6 +113,6 @@ def in_front_of(web: str, environment: Mapping[str, str], *, public_port: str = 
 def answers(port: int, certificate: Path) -> bool:
     """Tell whether it serves over TLS yet."""
     proxy = Proxy(port, 0, certificate)
-    with contextlib.suppress(httpx.TransportError), proxy.client() as client:
+    with contextlib.suppress(httpx.TransportError, ssl.SSLError), proxy.client() as client:  # half a certificate
         return client.get("/healthz").status_code == httpx.codes.OK
     return False
