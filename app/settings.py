@@ -217,13 +217,11 @@ class Settings(BaseSettings):
     debug: bool = False
     log_format: LogFormat = LogFormat.TEXT
     secret_key: SecretStr = SecretStr("")  # web only
-    former_secret_keys: SecretStr = SecretStr(
-        ""
-    )  # web only: separated by commas; see `vocboard admin rotate-secret-key`
+    # Web only: separated by commas; see `vocboard admin rotate-secret-key`.
+    former_secret_keys: SecretStr = SecretStr("")
     proxy_secret: SecretStr = SecretStr("")  # web only: forwarding headers of requests with this secret are trusted
-    metrics_token: SecretStr = SecretStr(
-        ""
-    )  # web only: opens /metrics to a monitoring system; without it, there is none
+    # Web only: opens /metrics to a monitoring system; without it, there is none.
+    metrics_token: SecretStr = SecretStr("")
     public_url: str = "http://127.0.0.1:8000"
     notice: str = ""  # plain text on the home page; blank lines separate paragraphs
 

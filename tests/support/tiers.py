@@ -18,14 +18,18 @@ FULL = (
     "tests/browser",
     "tests/deployment",
     "tests/app/api/test_attacks_on_uploads.py",
+    "tests/app/api/test_changed_rules.py",
     "tests/app/api/test_challenge_files.py",
     "tests/app/api/test_conformance.py",
     "tests/app/api/test_half_sent_uploads.py",
     "tests/app/pages/test_providers.py",
     "tests/app/test_authorisation.py",  # every route, asked by everyone
     "tests/app/test_detail_levels.py",
+    "tests/app/test_ladder.py",
     "tests/app/leaderboards/test_freezing_at_random.py",
+    "tests/app/leaderboards/test_reported.py",
     "tests/commands/test_admin.py",
+    "tests/commands/test_backups.py",
     "tests/commands/test_serve.py",
     "tests/evaluator/examples/test_examples.py",
     "tests/hostile/test_folder.py",  # every hostile upload, by the command line and by a server
@@ -34,6 +38,8 @@ FULL = (
     "tests/worker/test_health.py",
     "tests/worker/test_mail.py",
     "tests/worker/test_recovery.py",
+    "tests/worker/test_rescore_work.py",
+    "tests/worker/test_statistics.py",
 )
 LONG: tuple[str, ...] = ("tests/fuzz",)
 
