@@ -1,8 +1,8 @@
 """The interface of places for files that several processes share.
 
 `app.storage.directory_objects` keeps them in a directory, `app.storage.s3_objects` in an object store, and
-`app.storage.moving` in one of these while it is emptied into the other. What is kept, and under which names, is up to
-its users: `app.storage.archives`, `app.storage.ground_truth_inbox`, and `worker.ground_truth_files`.
+`app.storage.moving_objects` in one of these while it is emptied into the other. What is kept, and under which names, is
+up to its users: `app.storage.archives`, `app.storage.ground_truth_inbox`, and `worker.ground_truth_files`.
 
 Names are relative paths, such as `ab/cdef`. Methods may be called from several threads and processes. Any of them
 raises `StoreUnavailableError` if the place is unavailable.
