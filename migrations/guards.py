@@ -165,7 +165,7 @@ WEB_GUARDS: Mapping[str, Guard] = {
             "NEW.attempts = 0",
             *(f"NEW.{column} IS NULL" for column in ("lease_id", "claimed_at", "finished_at", "failure", "detail")),
         ),
-        unchanged=("id", "created_at", "kind", "key", "owner", "claimed_at"),
+        unchanged=("id", "created_at", "kind", "key", "owner", "turn", "claimed_at"),
         changing=(
             "NEW.attempts = 0",
             *(f"NEW.{column} IS NULL" for column in ("lease_id", "finished_at", "failure", "detail")),

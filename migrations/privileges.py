@@ -87,8 +87,8 @@ WEB: Mapping[str, tuple[str, ...]] = {
     "secret_diagnoses": NONE,
     # Within its guard, and without errors, which are the operator's.
     "jobs": (
-        "SELECT (id, created_at, kind, key, priority, owner, not_before, lease_id, claimed_at, attempts, finished_at,"
-        " failure)",
+        "SELECT (id, created_at, kind, key, priority, owner, turn, not_before, lease_id, claimed_at, attempts,"
+        " finished_at, failure)",
         "INSERT",
         "UPDATE (priority, not_before, lease_id, attempts, finished_at, failure, detail)",
         "DELETE",

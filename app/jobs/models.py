@@ -41,6 +41,7 @@ class Job(Base):
         key: id of what the job is about.
         priority: lower is sooner; jobs with a higher number wait.
         owner: the person that it is done for, for fairness; None if there is no such person.
+        turn: where it stands among the waiting ones, see `app.jobs.service`; 0 without an owner.
         lease_id: the claim; a worker whose claim has been taken over cannot store anything.
         claimed_at: when it was last claimed.
         attempts: number of claims so far, without those that were given back.
@@ -50,12 +51,16 @@ class Job(Base):
 
     __tablename__ = "jobs"
     _PENDING, _FAILED = text("finished_at IS NULL"), text("failure IS NOT NULL")
+    _CLAIMED = text("finished_at IS NULL AND lease_id IS NOT NULL")
     __table_args__ = (
         Index("uq_jobs_pending", "kind", "key", unique=True, postgresql_where=_PENDING, sqlite_where=_PENDING),
-        Index("ix_jobs_due", "priority", "not_before", postgresql_where=_PENDING, sqlite_where=_PENDING),
+        Index(
+            "ix_jobs_turn", "priority", "kind", "turn", "created_at", postgresql_where=_PENDING, sqlite_where=_PENDING
+        ),
+        Index("ix_jobs_running", "kind", postgresql_where=_CLAIMED, sqlite_where=_CLAIMED),
         Index("ix_jobs_failed", "kind", "created_at", postgresql_where=_FAILED, sqlite_where=_FAILED),
         Index("ix_jobs_key", "key"),
-        Index("ix_jobs_owner", "kind", "owner"),
+        Index("ix_jobs_owner", "kind", "owner", "claimed_at"),
     )
 
     id: Mapped[Identifier]
@@ -64,6 +69,7 @@ class Job(Base):
     key: Mapped[uuid.UUID]
     priority: Mapped[int]
     owner: Mapped[uuid.UUID | None]
+    turn: Mapped[int] = mapped_column(default=0, server_default="0")  # the default is for processes of 1.0
     not_before: Mapped[datetime] = mapped_column(default=now)
     lease_id: Mapped[uuid.UUID | None]
     claimed_at: Mapped[datetime | None]

@@ -4,17 +4,21 @@ The next job is one of the highest priority that is due. Among these, it is from
 of that kind; then from the one who was served least recently (never counts as longest ago); and of that owner, the
 earliest. So the fifty uploads of one person do not block others, with any number of workers.
 
+A claim chooses from the first few hundred waiting jobs, by turn, so a long queue costs no more than a short one. An
+owner's first job is in the turn after the one that is being served when it is added, the next one in the turn after
+that. So in a long queue, too, owners are served one job each, and no job is overtaken by those that are added later.
+
 If a worker dies, its lease ends, and the job is due again. Every change checks that the claim is still held, so a slow
 worker cannot store anything after another one has taken over. Transactions lock the job last, after what it is about.
 """
 
 import uuid
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any, cast
 
-from sqlalchemy import CTE, ColumnElement, Delete, Update, and_, delete, exists, func, select, update
+from sqlalchemy import CTE, ColumnElement, Delete, Update, and_, delete, exists, func, select, tuple_, update
 from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.engine import CursorResult
 from sqlalchemy.orm import Session
@@ -32,6 +36,7 @@ SWEEPS = frozenset({Kind.SWEEP, Kind.MAIL_SWEEP})  # which are due again by them
 SWEEP_KEY = uuid.UUID(int=0)
 KEPT = timedelta(days=1)  # for jobs that are done
 _CLAIMED_TOGETHER = 100  # more workers do not claim within the same few milliseconds
+_CONSIDERED = 200  # waiting jobs that a claim chooses from
 _IS_PENDING = Job.finished_at.is_(None)
 
 
@@ -81,6 +86,7 @@ def add_all(
         attempts: number of attempts that count.
     """
     if rows := _rows(kind, jobs, priority, after, attempts):
+        _take_turns(session, kind, rows)
         session.execute(_insert(session).on_conflict_do_nothing(**_PENDING_INDEX), rows)
 
 
@@ -114,8 +120,7 @@ def retry_failed(session: Session, kind: Kind, keys: Collection[uuid.UUID]) -> N
 
 def claim(session: Session, kinds: Collection[Kind], *, lease: timedelta) -> Claim | None:
     """Claim the next job of some kinds; None if none is due. Two workers never claim the same."""
-    levels = select(Job.kind, Job.priority).where(_is_due(now()), Job.kind.in_(kinds)).distinct()
-    for kind, priority in session.execute(levels.order_by(Job.priority, Job.kind)).all():
+    for kind, priority in _levels(session, kinds):
         if kind in _ALONE:
             lock_for_transaction(session, f"jobs of kind {kind}")  # else two workers would both see that none runs
             if session.scalar(select(exists().where(_is_running(now()), Job.kind == kind))):
@@ -239,24 +244,23 @@ def remove_old(session: Session) -> None:
 
 
 def fair_order(kind: Kind, instant: datetime, is_waiting: ColumnElement[bool]) -> CTE:
-    """Return a query of the waiting jobs of a kind, by `key` and `id`, with the values that `by_turn` orders by."""
-    is_waiting = and_(Job.kind == kind, is_waiting)
-    owners = (
-        select(
-            Job.owner,
-            func.count().filter(_is_running(instant)).label("running"),
-            func.max(Job.claimed_at).label("served_at"),
-        )
-        .where(Job.kind == kind, Job.owner.in_(select(Job.owner).where(is_waiting)))
+    """Return a query of the first waiting jobs of a kind, by `key` and `id`, with what `by_turn` orders by."""
+    first = select(Job.id, Job.key, Job.owner, Job.created_at).where(Job.kind == kind, is_waiting)
+    first_jobs = first.order_by(*IN_TURN).limit(_CONSIDERED).cte("first_jobs")
+    running = (
+        select(Job.owner, func.count().label("number"))
+        .where(Job.kind == kind, _is_running(instant))
         .group_by(Job.owner)
-        .cte("owners")
+        .cte("running")
     )
-    own_place = func.row_number().over(partition_by=Job.owner, order_by=(Job.created_at, Job.id))
-    turn = (func.coalesce(owners.c.running, 0) + own_place).label("turn")
+    of_owner = select(func.max(Job.claimed_at)).where(Job.kind == kind, Job.owner == first_jobs.c.owner)
+    waiting = first_jobs.c
+    own_place = func.row_number().over(partition_by=waiting.owner, order_by=(waiting.created_at, waiting.id))
+    turn = (func.coalesce(running.c.number, 0) + own_place).label("turn")
+    served_at = of_owner.correlate(first_jobs).scalar_subquery().label("served_at")
     return (
-        select(Job.id, Job.key, Job.created_at, owners.c.served_at, turn)
-        .outerjoin(owners, owners.c.owner == Job.owner)
-        .where(is_waiting)
+        select(waiting.id, waiting.key, waiting.created_at, served_at, turn)
+        .outerjoin(running, running.c.owner == waiting.owner)
         .cte("fair_order")
     )
 
@@ -266,6 +270,30 @@ def by_turn(order: CTE) -> tuple[ColumnElement[Any], ...]:
     return order.c.turn, order.c.served_at.asc().nulls_first(), order.c.created_at, order.c.id
 
 
+def _levels(session: Session, kinds: Collection[Kind]) -> Iterator[tuple[Kind, int]]:
+    """Find each kind and priority that has due jobs, the most urgent first, when the one before has none left."""
+    level = tuple_(Job.priority, Job.kind)
+    query = select(Job.kind, Job.priority).where(_is_due(now()), Job.kind.in_(kinds)).order_by(Job.priority, Job.kind)
+    row = session.execute(query.limit(1)).one_or_none()
+    while row is not None:
+        yield row.kind, row.priority
+        row = session.execute(query.where(level > (row.priority, row.kind)).limit(1)).one_or_none()
+
+
+def _take_turns(session: Session, kind: Kind, rows: list[dict[str, Any]]) -> None:
+    owners = {row["owner"] for row in rows} - {None}
+    if not owners:
+        return
+    served = select(func.min(Job.turn)).where(Job.kind == kind, Job.priority == rows[0]["priority"], waiting(now()))
+    own = select(Job.owner, func.max(Job.turn)).where(Job.kind == kind, Job.owner.in_(owners), Job.claimed_at.is_(None))
+    last = {row[0]: row[1] for row in session.execute(own.where(_IS_PENDING).group_by(Job.owner))}
+    least = session.scalar(served) or 0
+    for row in rows:
+        if (owner := row["owner"]) is not None:
+            row["turn"] = last[owner] = max(last.get(owner, 0), least) + 1
+
+
+IN_TURN = (Job.turn, Job.created_at, Job.id)
 _PENDING_INDEX: dict[str, Any] = {"index_elements": ["kind", "key"], "index_where": _IS_PENDING}
 
 
@@ -287,6 +315,7 @@ def _rows(
         "created_at": instant,
         "not_before": instant + after,
         "attempts": attempts,
+        "turn": 0,
     }
     return [{"id": uuid.uuid4(), "key": key, "owner": owner, **same} for key, owner in jobs]
 

@@ -137,9 +137,16 @@ def count(session: Session, state: State) -> int:
 
 
 def _places() -> Select[uuid.UUID, int]:
+    """The places of the jobs that the next claims choose from, and of the others in the order in which these follow."""
     instant = now()
     order = jobs.fair_order(Kind.EVALUATION, instant, jobs.waiting(instant))
-    return select(order.c.key, func.row_number().over(order_by=jobs.by_turn(order)).label("place"))
+    nearly = func.row_number().over(order_by=jobs.IN_TURN)
+    first = select(order.c.id, func.row_number().over(order_by=jobs.by_turn(order)).label("place")).subquery()
+    return (
+        select(Job.key, func.coalesce(first.c.place, nearly).label("place"))
+        .outerjoin(first, first.c.id == Job.id)
+        .where(Job.kind == Kind.EVALUATION, jobs.waiting(instant))
+    )
 
 
 def _end(session: Session, claim: Claim, values: Mapping[str, object]) -> None:

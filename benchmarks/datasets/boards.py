@@ -133,7 +133,7 @@ def fill(
         for model in (Submission, SubmissionPerson, SubmissionEntry, Evaluation, CompetitionResult, Measure, ClassScore)
     }
     for number in range(submissions):
-        submission_id, evaluation_id, result_id, measure_id = (_identifier(random) for _ in range(4))
+        submission_id, evaluation_id, result_id = (_identifier(random) for _ in range(3))
         method = number % number_of_methods
         owner = owners[method % len(owners)]
         submitter = people_of[owner][0]
@@ -202,20 +202,14 @@ def fill(
                 "not_entered": [],
             }
         )
-        rows[Measure].append(
-            {
-                "id": measure_id,
-                "result_id": result_id,
-                "metric": competition.rules.metric.value,
-                "position": 0,
-                "mean": sum(scores) / len(scores),
-                "mean_over": len(scores),
-            }
-        )
-        rows[ClassScore] += [
-            {"measure_id": measure_id, "class_name": name, "position": position, "value": score}
-            for position, (name, score) in enumerate(zip(competition.classes, scores, strict=True))
-        ]
+        for rank, metric in enumerate((competition.rules.metric, *competition.rules.secondary)):
+            measure_id, mean, mean_over = _identifier(random), sum(scores) / len(scores), len(scores)
+            measure = {"id": measure_id, "result_id": result_id, "metric": metric.value, "position": rank}
+            rows[Measure].append({**measure, "mean": mean, "mean_over": mean_over})
+            rows[ClassScore] += [
+                {"measure_id": measure_id, "class_name": name, "position": position, "value": score}
+                for position, (name, score) in enumerate(zip(competition.classes, scores, strict=True))
+            ]
     for model, made in rows.items():
         _add(session, model, made)
     evaluation = select(Evaluation.id).where(Evaluation.submission_id == Submission.id)

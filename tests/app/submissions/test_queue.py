@@ -51,6 +51,20 @@ def test_nobody_waits_behind_one_persons_many_uploads(backend: Backend, workers:
     assert claim(backend).key == one
 
 
+def test_a_claim_that_cannot_look_at_the_whole_queue_is_fair_too(
+    backend: Backend, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(jobs, "_CONSIDERED", 2)
+    challenge, busy, late = backend.challenge(), backend.user(), backend.user()
+    for _ in range(8):
+        backend.submit(busy, challenge)
+    finish(backend, claim(backend))
+    ones = [backend.submit(late, challenge) for _ in range(2)]
+    assert [position(backend, one) for one in ones] == [3, 5]
+    claimed = [claim(backend).key for _ in range(5)]
+    assert [one in claimed[: 3 + 2 * number] for number, one in enumerate(ones)] == [True, True]
+
+
 def test_people_who_all_have_many_take_turns(backend: Backend) -> None:
     challenge = backend.challenge()
     people = [backend.user() for _ in range(3)]
