@@ -259,13 +259,28 @@ def test_too_large_a_form_is_refused_by_the_application(proxy: Proxy) -> None:
     assert response.headers["Content-Type"].startswith("text/html")
 
 
-def test_what_belongs_to_a_cookie_is_not_compressed(proxy: Proxy) -> None:
-    offer = {"Accept-Encoding": "gzip"}
+OPENED = {"Sec-Fetch-Site": "same-origin", "Sec-Fetch-Mode": "navigate"}
+
+
+@pytest.mark.parametrize(
+    ("fetched", "encoding"),
+    [
+        (OPENED, "gzip"),
+        ({**OPENED, "Sec-Fetch-Site": "none"}, "gzip"),
+        ({**OPENED, "Sec-Fetch-Site": "cross-site"}, None),  # a window that another site opens
+        ({**OPENED, "Sec-Fetch-Site": "same-site"}, None),
+        ({**OPENED, "Sec-Fetch-Mode": "no-cors"}, None),  # a picture in a text
+        ({}, None),
+    ],
+)
+def test_what_belongs_to_a_cookie_is_only_compressed_for_those_who_open_it(
+    proxy: Proxy, fetched: dict[str, str], encoding: str | None
+) -> None:
+    offer = {"Accept-Encoding": "gzip", **fetched}
     with proxy.client(offer) as stranger, proxy.client({**offer, "Cookie": "__Host-vocboard_session=x"}) as signed_in:
-        style = "/static/css/base.css" if stranger.get("/static/css/base.css").is_success else stylesheet(stranger)
         assert stranger.get("/").headers.get("Content-Encoding") == "gzip"
-        assert signed_in.get("/").headers.get("Content-Encoding") is None
-        assert signed_in.get(style).headers.get("Content-Encoding") == "gzip"
+        assert signed_in.get("/").headers.get("Content-Encoding") == encoding
+        assert signed_in.get(stylesheet(stranger)).headers.get("Content-Encoding") == "gzip"
 
 
 def stylesheet(client: httpx.Client) -> str:
