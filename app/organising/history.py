@@ -1,4 +1,4 @@
-"""How a challenge has gone: submissions and people over time, scores, how long results took, and failures.
+"""How a challenge has gone: submissions and people over time, how long results took, and failures.
 
 For its organisers. Rehearsals do not count. The database counts, so that it takes as long with many submissions.
 """
@@ -9,28 +9,18 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from enum import StrEnum
-from threading import Lock
 
-from cachetools import TTLCache
 from sqlalchemy import BigInteger, ColumnElement, Label, and_, cast, extract, func, select
 from sqlalchemy.orm import InstrumentedAttribute, Session
 
 from vocboard.app.challenges.models import Challenge
 from vocboard.app.challenges.phases import Phase, PhaseState, phases_of
-from vocboard.app.evaluations.models import CompetitionResult, Measure
-from vocboard.app.leaderboards.models import ReportedResult
-from vocboard.app.leaderboards.service import rules_of
 from vocboard.app.submissions.models import State, Submission
-from vocboard.evaluator.editions import Competition
-from vocboard.evaluator.names import Metric
-from vocboard.evaluator.tasks.definitions import METRICS
 
 MAX_STEPS = 60
 STEPS = tuple(timedelta(days=days) for days in (1, 7, 28, 91, 364))
 MONDAY = datetime(1970, 1, 5, tzinfo=UTC)
-BINS = 1000  # of scores from 0 to 1
 MAX_FAILURES = 10
-KEPT_FOR = timedelta(minutes=1)  # counting 20,000 submissions takes the database more than 100 ms
 
 
 class Outcome(StrEnum):
@@ -98,40 +88,12 @@ class PhaseHistory:
 
 
 @dataclass(frozen=True, slots=True)
-class BoardScores:
-    """The means of all scored submissions to a competition of a phase, and what was not scored here.
-
-    Attributes:
-        bins: number of submissions by their mean in thousandths.
-        best: fraction.
-        reported: method and mean of each baseline and result from a paper.
-    """
-
-    phase: Phase
-    competition: Competition
-    bins: Mapping[int, int]
-    best: float
-    higher_is_better: bool
-    reported: tuple[tuple[str, float], ...]
-
-    @property
-    def scored(self) -> int:
-        """Number of submissions."""
-        return sum(self.bins.values())
-
-    @property
-    def median(self) -> float:
-        """To a thousandth."""
-        return quantile(self.bins, 0.5) / BINS
-
-
-@dataclass(frozen=True, slots=True)
 class History:
     """How a challenge has gone.
 
     Attributes:
         submissions: all of them.
-        people: who made them; teams and methods are those that they belong to.
+        people: who made them.
         newcomers: in each step, people who submitted for the first time.
         returning: in each step, other people who submitted.
         durations: how many submissions took so many seconds, from their place in the queue to their end.
@@ -142,18 +104,11 @@ class History:
     submissions: int
     published: int
     people: int
-    teams: int
-    methods: int
     phases: tuple[PhaseHistory, ...]
     newcomers: Sequence[int]
     returning: Sequence[int]
-    boards: tuple[BoardScores, ...]
     durations: Mapping[int, int]
     failures: tuple[tuple[str, int], ...]
-
-
-_recent: TTLCache[uuid.UUID, History | None] = TTLCache(maxsize=100, ttl=KEPT_FOR.total_seconds())
-_lock = Lock()
 
 
 def quantile(counts: Mapping[int, int], share: float) -> int:
@@ -169,17 +124,6 @@ def quantile(counts: Mapping[int, int], share: float) -> int:
         if seen >= needed:
             return value
     raise ValueError("there are no values")
-
-
-def recent_history(session: Session, challenge: Challenge, *, at: datetime) -> History | None:
-    """Return what `history` does, or what it returned at most `KEPT_FOR` ago in this process."""
-    with _lock:
-        if challenge.id in _recent:
-            return _recent[challenge.id]
-    found = history(session, challenge, at=at)
-    with _lock:
-        _recent[challenge.id] = found
-    return found
 
 
 def history(session: Session, challenge: Challenge, *, at: datetime) -> History | None:
@@ -202,10 +146,6 @@ def history(session: Session, challenge: Challenge, *, at: datetime) -> History 
     phases = phases_of(challenge)
     is_open = any(phase.state(at) is PhaseState.OPEN for phase in phases)
     steps = Steps.between(first, max(last, at) if is_open else last)
-    of_methods = select(Submission.method_id, Submission.team_id).where(own).distinct().subquery()
-    methods, teams = session.execute(
-        select(func.count(), func.count(of_methods.c.team_id.distinct())).select_from(of_methods)
-    ).one()
     counts, published = _outcomes(session, own, steps)
     newcomers, returning = _people(session, own, steps)
     found = tuple(PhaseHistory(phase, counts[phase.id]) for phase in phases if phase.id in counts)
@@ -214,12 +154,9 @@ def history(session: Session, challenge: Challenge, *, at: datetime) -> History 
         submissions=sum(one.total for one in found),
         published=published,
         people=sum(newcomers),
-        teams=teams,
-        methods=methods,
         phases=found,
         newcomers=newcomers,
         returning=returning,
-        boards=_boards(session, challenge, own, phases),
         durations=_durations(session, own),
         failures=_failures(session, own),
     )
@@ -253,41 +190,6 @@ def _people(session: Session, own: ColumnElement[bool], steps: Steps) -> tuple[l
         newcomers[steps.within(number)] += new
         returning[steps.within(number)] += others
     return newcomers, returning
-
-
-def _boards(
-    session: Session, challenge: Challenge, own: ColumnElement[bool], phases: Sequence[Phase]
-) -> tuple[BoardScores, ...]:
-    in_bin = cast(func.round(Measure.mean * BINS), BigInteger)
-    key = (Submission.phase_id, CompetitionResult.competition, Measure.metric)
-    query = (
-        select(*key, in_bin, func.count(), func.min(Measure.mean), func.max(Measure.mean))
-        .join(CompetitionResult, CompetitionResult.evaluation_id == Submission.current_evaluation_id)
-        .join(Measure, and_(Measure.result_id == CompetitionResult.id, Measure.position == 0))
-        .where(own, Submission.state == State.SCORED, Measure.mean.is_not(None))
-        .group_by(*key, in_bin)
-    )
-    rows: dict[tuple[uuid.UUID, str], list[tuple[bool, int, int, float, float]]] = defaultdict(list)
-    for phase_id, competition, metric, number, count, low, high in session.execute(query):
-        if low is not None and high is not None:
-            higher = METRICS[Metric(metric)].higher_is_better
-            rows[phase_id, competition].append((higher, number, count, low, high))
-    reported: dict[tuple[uuid.UUID, str], list[tuple[str, float]]] = defaultdict(list)
-    of_challenge = select(ReportedResult).where(
-        ReportedResult.challenge_id == challenge.id, ReportedResult.mean.is_not(None)
-    )
-    for one in session.scalars(of_challenge.order_by(ReportedResult.mean)):
-        reported[one.phase_id, one.competition].append((one.method, one.mean or 0.0))
-    found = []
-    for phase in phases:
-        for name in phase.competitions:
-            if known := rows.get((phase.id, name)):
-                higher = known[0][0]
-                best = max(row[4] for row in known) if higher else min(row[3] for row in known)
-                bins = {row[1]: row[2] for row in known}
-                others = tuple(reported[phase.id, name])
-                found.append(BoardScores(phase, rules_of(challenge, phase, name), bins, best, higher, others))
-    return tuple(found)
 
 
 def _durations(session: Session, own: ColumnElement[bool]) -> dict[int, int]:

@@ -696,6 +696,7 @@ TABLE: Mapping[str, tuple[Rule, ...]] = {
     "GET /organise/{slug}/questions": of_challenges(ORGANISERS),
     "POST /organise/{slug}/questions/{question_id}/answer": of_questions(form={"text": "Because"}),
     "POST /organise/{slug}/questions/{question_id}/remove": of_questions(),
+    "GET /organise/{slug}/history": of_challenges(ORGANISERS),
     "GET /organise/{slug}/statistics": of_challenges(ORGANISERS),
     "GET /organise/{slug}/statistics/{competition}": of_challenges(ORGANISERS, path=COMPETITION),
     "POST /organise/{slug}/statistics": of_challenges(ORGANISERS),

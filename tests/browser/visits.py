@@ -132,6 +132,7 @@ VISITS = [
     Visit("organiser", "/organise/voc2012/submissions?q=nobody"),
     Visit("organiser", "/organise/voc2012/entrants"),
     Visit("organiser", "/organise/voc2012/queue"),
+    Visit("organiser", "/organise/voc2012/history"),
     Visit("organiser", "/organise/voc2012/statistics"),
     Visit("organiser", "/organise/voc2012/statistics/comp3"),
     Visit("organiser", "/organise/voc2012/people"),

@@ -8,6 +8,7 @@ from vocboard.app.pages.organise import (
     challenge,
     challenges,
     files,
+    history,
     log,
     overview,
     people,
@@ -35,6 +36,7 @@ for part in (
     rescores,
     rules,
     phases,
+    history,
     statistics,
     challenge,
 ):

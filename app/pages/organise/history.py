@@ -1,219 +1,33 @@
-"""Drawings of how a challenge has gone; all are SVG in per cent of their size, so text beside them keeps its size."""
+"""How a challenge has gone, for its organisers: submissions and people over time, how long results took, failures."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass
-from datetime import datetime
-from itertools import pairwise
-from typing import NamedTuple
+from fastapi import APIRouter
+from starlette.responses import Response
 
-from vocboard.app.challenges.phases import Phase
-from vocboard.app.organising.history import BINS, BoardScores, History, Outcome, Steps, quantile
-from vocboard.app.pages.charts import Scale
-from vocboard.app.pages.formats import plural
-from vocboard.app.pages.wording import OUTCOMES
+from vocboard.app.database import now
+from vocboard.app.intake import attempts
+from vocboard.app.organising.history import history
+from vocboard.app.pages.organise.time_charts import durations, time_chart, wait
+from vocboard.app.pages.rendering import render
+from vocboard.app.web.organised import Organised
 
-GAP = 0.15  # between bars, of a step
-MIN_HEIGHT = 3.0  # per cent, so that one among thousands can be seen
-MAX_TICKS = 6  # of time
-BAR_OF_SCORES = 0.02  # a fraction
-# Ends of what is counted together, in seconds.
-DURATIONS = (
-    (10, "under 10 s"),
-    (60, "10 to 60 s"),
-    (600, "1 to 10 min"),
-    (3600, "10 to 60 min"),
-    (86_400, "1 to 24 h"),
-)
-LONGER = "over a day"
+router = APIRouter(prefix="/organise/{slug}/history")
 
 
-class Bar(NamedTuple):
-    """A rectangle, in per cent of the drawing; `text` is what it stands for."""
-
-    kind: str
-    x: float
-    y: float
-    width: float
-    height: float
-    text: str = ""
-
-
-@dataclass(frozen=True, slots=True)
-class TimeRow:
-    """Bars over time: of one phase, or of people.
-
-    Attributes:
-        parts: kind, name and total of each part of the bars, from below.
-        peak: the largest bar.
-        dates: where a phase opens and closes, in per cent.
-        counts: of each step, by part.
-    """
-
-    title: str
-    total: int
-    parts: tuple[tuple[str, str, int], ...]
-    peak: int
-    bars: tuple[Bar, ...]
-    dates: tuple[float, ...]
-    counts: tuple[tuple[int, ...], ...]
-
-
-@dataclass(frozen=True, slots=True)
-class TimeChart:
-    """Rows on one time axis.
-
-    Attributes:
-        unit: what a bar stands for.
-        ticks: where years or months begin, in per cent, and their name.
-        begins: of each step.
-    """
-
-    unit: str
-    ticks: tuple[tuple[float, str], ...]
-    begins: tuple[datetime, ...]
-    rows: tuple[TimeRow, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class ScoreStrip:
-    """The distribution of the scores of one competition; places are in per cent."""
-
-    board: BoardScores
-    bars: tuple[Bar, ...]
-    median: float
-    best: float
-    reported: tuple[tuple[float, str], ...]
-
-
-def time_chart(found: History) -> TimeChart:
-    """Return submissions to each phase, and people."""
-    steps = found.steps
-    rows = [
-        _time_row(
-            one.phase.title or "Submissions",
-            steps,
-            [(kind.value, OUTCOMES[kind], one.counts[kind]) for kind in Outcome if kind in one.counts],
-            _dates(one.phase, steps),
-            peak=max(max(map(sum, zip(*each.counts.values(), strict=True))) for each in found.phases),
-        )
-        for one in found.phases
-    ]
-    people = [("scored", "for the first time", found.newcomers), ("removed", "again", found.returning)]
-    rows.append(_time_row("People", steps, people))
-    days = steps.length.days
-    unit = {1: "a day", 7: "a week"}.get(days, f"{days // 7} weeks")
-    begins = tuple(steps.begin(number) for number in range(steps.count))
-    return TimeChart(unit, _ticks(begins, days), begins, tuple(rows))
-
-
-def _time_row(
-    title: str,
-    steps: Steps,
-    parts: Sequence[tuple[str, str, Sequence[int]]],
-    dates: tuple[float, ...] = (),
-    peak: int = 0,
-) -> TimeRow:
-    counts = tuple(zip(*(numbers for _, _, numbers in parts), strict=True))
-    peak = peak or max(map(sum, counts))
-    bars = []
-    for number, each in enumerate(counts):
-        top = 100.0
-        begin = steps.begin(number)
-        text = f"{begin.day} {begin:%b %Y}: " + ", ".join(
-            f"{count} {name.lower()}" for (_, name, _), count in zip(parts, each, strict=True) if count
-        )
-        for (kind, _, _), count in zip(parts, each, strict=True):
-            if count:
-                height = max(100 * count / peak, MIN_HEIGHT)
-                top = max(top - height, 0.0)
-                bars.append(
-                    Bar(kind, 100 * (number + GAP / 2) / steps.count, top, 100 * (1 - GAP) / steps.count, height, text)
-                )
-    totals = tuple((kind, name, sum(numbers)) for kind, name, numbers in parts)
-    return TimeRow(title, sum(total for *_, total in totals), totals, peak, tuple(bars), dates, counts)
-
-
-def _dates(phase: Phase, steps: Steps) -> tuple[float, ...]:
-    ends = (phase.rules.opens_at, phase.rules.closes_at)
-    places = [100 * ((end - steps.start) / (steps.length * steps.count)) for end in ends if end is not None]
-    return tuple(place for place in places if 0 <= place <= 100)
-
-
-def _ticks(begins: Sequence[datetime], days: int) -> tuple[tuple[float, str], ...]:
-    """Return a few places of the axis and their names: where a day, a month, a quarter or a year begins."""
-    count = len(begins)
-    if days == 1:
-        stride = next(each for each in (1, 2, 7, 14) if -(-count // each) <= MAX_TICKS)
-        return tuple(
-            (100 * number / count, f"{begins[number].day} {begins[number]:%b}") for number in range(0, count, stride)
-        )
-    for months in (1, 3, 12):
-        new = [
-            (number, before, after)
-            for number, (before, after) in enumerate(pairwise(begins), 1)
-            if _months(before) // months != _months(after) // months
-        ]
-        if len(new) <= MAX_TICKS:
-            break
-    return tuple(
-        (100 * number / count, f"{after:%Y}" if before.year != after.year else f"{after:%b}")
-        for number, before, after in new
+@router.get("")
+def history_page(organised: Organised) -> Response:
+    """Show how the challenge has gone."""
+    kept_for = organised.settings.rejected_uploads_kept_for
+    with organised.reading() as (session, challenge):
+        gone = history(session, challenge, at=now())
+        rejected = attempts.rejected(session, challenge.id, kept_for=kept_for)
+    return render(
+        organised.request,
+        "organise/history.html",
+        challenge=challenge,
+        gone=gone,
+        chart=time_chart(gone) if gone else None,
+        durations=durations(gone) if gone else (),
+        waits=(wait(gone, 0.5), wait(gone, 0.9)) if gone and gone.durations else None,
+        rejected=rejected,
+        rejected_days=kept_for.days,
     )
-
-
-def _months(instant: datetime) -> int:
-    return 12 * instant.year + instant.month - 1
-
-
-def score_strips(boards: Sequence[BoardScores]) -> tuple[Scale, dict[tuple[str, str], ScoreStrip]]:
-    """Return the distributions of scores on one scale, by phase and competition."""
-    ends = [end / BINS for one in boards for end in (min(one.bins), max(one.bins))]
-    scale = Scale.over([*ends, *(mean for one in boards for _, mean in one.reported)])
-    return scale, {(one.phase.key, one.competition.key): _strip(one, scale) for one in boards}
-
-
-def _strip(board: BoardScores, scale: Scale) -> ScoreStrip:
-    def at(value: float) -> float:
-        return 3 + 94 * (value - scale.low) / (scale.high - scale.low)  # as `Scale.at`
-
-    width = min(BAR_OF_SCORES, (scale.high - scale.low) / 40)
-    bins: dict[int, int] = {}
-    for thousandths, count in board.bins.items():
-        number = int((thousandths / BINS - scale.low + 1e-9) / width)
-        bins[number] = bins.get(number, 0) + count
-    peak = max(bins.values())
-    bars = []
-    for number, count in sorted(bins.items()):
-        low = scale.low + number * width
-        height = max(100 * count / peak, 2 * MIN_HEIGHT)
-        text = f"{100 * low:.1f} to {100 * (low + width):.1f} %: {plural(count, 'submission')}"
-        bars.append(Bar("scored", at(low), 100 - height, 0.9 * (at(low + width) - at(low)), height, text))
-    reported = tuple((at(mean), method) for method, mean in board.reported)
-    return ScoreStrip(board, tuple(bars), at(board.median), at(board.best), reported)
-
-
-def durations(found: History) -> list[tuple[str, int]]:
-    """Return how many submissions took how long, from the shortest; without what is longer than all."""
-    limits = [*DURATIONS, (None, LONGER)]
-    counts = [0] * len(limits)
-    for seconds, count in found.durations.items():
-        counts[next(place for place, (end, _) in enumerate(limits) if end is None or seconds < end)] += count
-    last = max((place for place, count in enumerate(counts) if count), default=-1)
-    return [(name, count) for (_, name), count in zip(limits, counts, strict=True)][: last + 1]
-
-
-def wait(found: History, share: float) -> str:
-    """Return within which time this share of the results was there."""
-    return about(quantile(found.durations, share))
-
-
-def about(seconds: int) -> str:
-    """Return about how long that is.
-
-    >>> [about(seconds) for seconds in (0, 59, 170, 7200, 200_000)]
-    ['1 s', '59 s', '3 min', '2 h', '2 days']
-    """
-    for unit, size in (("days", 86_400), ("h", 3600), ("min", 60)):
-        if seconds >= 2 * size:
-            return f"{round(seconds / size)} {unit}"
-    return f"{max(seconds, 1)} s"

@@ -1,4 +1,4 @@
-"""The statistics of a challenge for its organisers: how it has gone, intervals, agreement of methods."""
+"""The statistics of a challenge for its organisers: scores, intervals, agreement of methods."""
 
 import uuid
 
@@ -11,13 +11,12 @@ from vocboard.app.errors import ConflictError
 from vocboard.app.evaluations import diagnosis_tasks
 from vocboard.app.evaluations.diagnosis_failures import EXPLANATIONS as WHY
 from vocboard.app.evaluations.diagnosis_failures import REMEDIES
-from vocboard.app.intake import attempts
 from vocboard.app.leaderboards import statistics_states
 from vocboard.app.leaderboards.across_methods import MAX_SEQUENCES, across_methods
 from vocboard.app.leaderboards.statistics import EXPLANATIONS, decimals_of
-from vocboard.app.organising.history import recent_history
+from vocboard.app.organising.score_distributions import score_distributions
 from vocboard.app.pages.forms import NO_ERRORS, FormErrors, go_to
-from vocboard.app.pages.organise.history import durations, score_strips, time_chart, wait
+from vocboard.app.pages.organise.score_strips import score_strips
 from vocboard.app.pages.rendering import render
 from vocboard.app.web.csrf import protect_form
 from vocboard.app.web.organised import Organised, OrganisedChallenge
@@ -28,7 +27,7 @@ MAX_IN_MATRIX = 50  # methods; more have no room
 
 @router.get("")
 def statistics_page(organised: Organised) -> Response:
-    """How the challenge has gone, which leaderboards have intervals, and which submissions have no diagnosis."""
+    """The scores of all submissions, which leaderboards have intervals, and which submissions have no diagnosis."""
     return _page(organised)
 
 
@@ -72,20 +71,13 @@ def _page(organised: OrganisedChallenge, *, errors: FormErrors = NO_ERRORS) -> R
     with organised.reading() as (session, challenge):
         boards = statistics_states.states(session, challenge, at=now())
         diagnoses = diagnosis_tasks.unknown(session, challenge.id)
-        gone = recent_history(session, challenge, at=now())
-        rejected = attempts.rejected(session, challenge.id, kept_for=organised.settings.rejected_uploads_kept_for)
-    scale, strips = score_strips(gone.boards if gone else ())
+        scores = score_distributions(session, challenge)
+    scale, strips = score_strips(scores)
     return render(
         organised.request,
         "organise/statistics.html",
         errors=errors,
         challenge=challenge,
-        gone=gone,
-        chart=time_chart(gone) if gone else None,
-        durations=durations(gone) if gone else (),
-        waits=(wait(gone, 0.5), wait(gone, 0.9)) if gone and gone.durations else None,
-        rejected=rejected,
-        rejected_days=organised.settings.rejected_uploads_kept_for.days,
         boards=[(one, strips.get((one.phase.key, one.competition.key))) for one in boards],
         scale=scale,
         has_phases=len({one.phase.key for one in boards}) > 1,
