@@ -292,7 +292,8 @@ class ChartSize(NamedTuple):
     has_others: bool
 
 
-SMALL, WIDE = ChartSize(460, 96, 8, has_others=False), ChartSize(1180, 320, MAX_NAMED, has_others=True)
+SMALL = ChartSize(460, 96, 8, has_others=False)
+WINDOWS = tuple(ChartSize(width, 320, MAX_NAMED, has_others=True) for width in (1180, 360))  # the second for phones
 
 
 def date_text(seconds: float) -> str:

@@ -25,7 +25,7 @@ from vocboard.app.pages import wording
 from vocboard.app.pages.board_rows import RepeatedTexts, RowsPage, marked, render_page
 from vocboard.app.pages.board_state import HIDEABLE, MAX_COMPARED, PER_PAGE, Asked, BoardState, View, class_columns
 from vocboard.app.pages.challenges import competitions_of
-from vocboard.app.pages.charts import SMALL, WIDE, ChartSize, class_strips, date_text, frontier_chart
+from vocboard.app.pages.charts import SMALL, WINDOWS, ChartSize, class_strips, date_text, frontier_chart
 from vocboard.app.pages.rank_chart import rank_chart
 from vocboard.app.pages.rendering import environment, render, theme_of
 from vocboard.app.submissions.forms import format_number
@@ -65,7 +65,7 @@ async def leaderboard_page(
     else:
         rows = await boards.rendered(current, ("rows", state.of_rows), lambda: render_page(board, state))
     state = replace(state, page=min(state.page, rows.pages))
-    drawing = await boards.rendered(current, ("progress", state.part), lambda: _progress(board, state, SMALL))
+    drawing = await boards.rendered(current, ("progress", state.part), lambda: _progress(board, state, [SMALL]))
     view = Markup("")
     if state.view is not View.TABLE:
         key = ("view", state.view, state.metric, state.part)
@@ -92,15 +92,16 @@ async def leaderboard_page(
     return answer(request, rendering, {"Cache-Control": KEPT_BUT_ASKED_FOR})
 
 
-def _progress(board: Board, state: BoardState, size: ChartSize) -> Markup:
-    chart = frontier_chart(frontiers.progress(board), size, date_text)
-    return _drawing("frontier.html", board, state, chart=chart, figure=None, is_small=size is SMALL)
+def _progress(board: Board, state: BoardState, sizes: Sequence[ChartSize]) -> Markup:
+    frontier = frontiers.progress(board)
+    charts = [frontier_chart(frontier, size, date_text) for size in sizes]
+    return _drawing("frontier.html", board, state, charts=charts, figure=None)
 
 
 def _view(board: Board, state: BoardState) -> Markup:
     """Return what is shown instead of the table."""
     if state.view is View.PROGRESS:
-        return _progress(board, state, WIDE)
+        return _progress(board, state, WINDOWS)
     if state.view is View.CLASSES:
         metric = state.metric or board.metric
         strips = _drawing("class_strips.html", board, state, strips=class_strips(board, metric))
@@ -110,8 +111,9 @@ def _view(board: Board, state: BoardState) -> Markup:
 
 
 def _figure(board: Board, state: BoardState, figure: Declaration) -> Markup:
-    chart = frontier_chart(frontiers.against(board, figure), WIDE, format_number, is_logarithmic=True)
-    return _drawing("frontier.html", board, state, chart=chart, figure=figure, is_small=False)
+    frontier = frontiers.against(board, figure)
+    charts = [frontier_chart(frontier, size, format_number, is_logarithmic=True) for size in WINDOWS]
+    return _drawing("frontier.html", board, state, charts=charts, figure=figure)
 
 
 def _drawing(template: str, board: Board, state: BoardState, **contents: Any) -> Markup:

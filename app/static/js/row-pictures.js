@@ -2,13 +2,13 @@
 // rests there, or with the focus. The pictures are those of the method's page. Escape closes them.
 const DELAY = 350; // milliseconds
 const LINKS = ".board tbody .name > a[href^='/methods/']";
-const choice = document.querySelector("[data-showcase]").dataset.showcase;
 const panel = Object.assign(document.createElement("div"), { className: "row-pictures", popover: "manual" });
 panel.setAttribute("role", "group");
 const known = new Map();
 let timer, shown, hasPictures = true;
 
 async function picturesOf(link) {
+  const choice = document.querySelector("[data-showcase]").dataset.showcase; // not before: this script is asynchronous
   const answer = await fetch(`${link.getAttribute("href")}?showcase=${encodeURIComponent(choice)}`);
   const showcase = new DOMParser().parseFromString(await answer.text(), "text/html").querySelector("#showcase");
   hasPictures = Boolean(showcase);

@@ -268,7 +268,7 @@ def test_views_show_progress_and_classes_and_lead_back_to_the_rows(site: Site) -
         progress = html.fromstring(client.get(PATH, params={"view": "progress"}).text)
         classes = html.fromstring(client.get(PATH, params={"view": "classes"}).text)
         nonsense = client.get(PATH, params={"view": "nonsense", "hide": "x"}).text
-    marks = progress.xpath("//figure[@class='progress']//a[@class='record' or @class='other']/@href")
+    marks = progress.xpath("//figure[@class='progress wide']//a[@class='record' or @class='other']/@href")
     assert len(marks) > 20
     assert all(re.fullmatch(r"\?page=1#m-[0-9a-f]{8}", mark) for mark in marks)
     assert len(classes.xpath("//table[@class='class-strips']/tbody/tr")) == 20
