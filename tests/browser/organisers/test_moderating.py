@@ -85,7 +85,7 @@ def test_the_reason_for_a_failure_is_found(organising: Organising, year: Year, s
     failed = {"state": State.FAILED, "failure": "It took longer than 30 minutes.", "failure_detail": detail}
     challenge, entrant, submission = entered(year, "With a failure", published=False, **failed)
     with organising.action("reason for a failure", f"/organise/{challenge.slug}"):
-        organising.link("1", within=organising.page.get_by_role("region", name="Submissions"))
+        organising.link("Failed", within=organising.page.get_by_role("region", name="Submissions"))
         organising.link("Suspicious method")
         expect(organising.page.get_by_role("region", name="Technical reason")).to_contain_text(
             "worker/evaluation.py:87"
