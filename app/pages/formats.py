@@ -139,8 +139,9 @@ def deadline(value: datetime, anywhere_on_earth: bool) -> Markup:
     if not anywhere_on_earth:
         return written
     moment = value.astimezone(ANYWHERE_ON_EARTH)
-    text = f"{moment.day} {moment:%b %Y, %H:%M} {ANYWHERE_ON_EARTH_NAME}"
-    return Markup('{} <span class="elsewhere soft">{}</span>').format(written, text)
+    return Markup('{} <span class="elsewhere soft">{} <abbr title="{}">AoE</abbr></span>').format(
+        written, f"{moment.day} {moment:%b %Y, %H:%M}", ANYWHERE_ON_EARTH_NAME
+    )
 
 
 def day(value: datetime) -> Markup:
