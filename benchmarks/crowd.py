@@ -38,7 +38,6 @@ SECONDS_TO_TRY_AGAIN = 10.0  # as the server says
 SCALE = 0.1  # of VOC2007's results: what others upload is small
 IDLE_UPLOADS = 15
 PAUSE_SECONDS = 1.0
-WARMING_SECONDS = 10.0  # until everybody has begun
 ALLOWED_RATIO = 3.0
 
 
@@ -61,11 +60,15 @@ def large(target: Target, _stop: threading.Event) -> int:
 
 def crowd(
     targets: list[Target],
-    ready: threading.Event,
+    full: threading.Event,
     stop: threading.Event,
     told: "multiprocessing.Queue[dict[str, int]]",
 ) -> None:
-    """Be all of their machines."""
+    """Be all of their machines.
+
+    Args:
+        full: set when all places are held, so that one who is slow is refused.
+    """
     step_aside()
     many_lines()  # made once, before all threads ask for them
     answers: SimpleQueue[str] = SimpleQueue()
@@ -79,6 +82,8 @@ def crowd(
                 status = 0
             else:
                 answers.put(f"{kind.__name__}: {status}")
+                if kind is slow and status == http.client.TOO_MANY_REQUESTS:
+                    full.set()
             stop.wait(SECONDS_TO_TRY_AGAIN if status != http.client.UNPROCESSABLE_ENTITY else 0.0)
 
     kinds = [slow] * SLOW + [large] * LARGE
@@ -86,7 +91,6 @@ def crowd(
     threads = [threading.Thread(target=repeat, args=job, daemon=True) for job in jobs]
     for thread in threads:
         thread.start()
-    ready.set()
     stop.wait()
     told.put(Counter(answers.get() for _ in range(answers.qsize())))
 
@@ -158,11 +162,10 @@ def run(directory: Path, *, seconds: float, embedded: bool = False, idle_uploads
             _timed(next(others), archive)
         idle = [_timed(next(others), archive)[0] for _ in range(idle_uploads)]
         context = multiprocessing.get_context("spawn")
-        ready, stop, told = context.Event(), context.Event(), context.Queue()
-        process = context.Process(target=crowd, args=(_targets(competition), ready, stop, told), daemon=True)
+        full, stop, told = context.Event(), context.Event(), context.Queue()
+        process = context.Process(target=crowd, args=(_targets(competition), full, stop, told), daemon=True)
         process.start()
-        assert ready.wait(SECONDS_TO_BEGIN), "the crowd does not begin"
-        time.sleep(min(WARMING_SECONDS, seconds / 2))
+        assert full.wait(SECONDS_TO_BEGIN), "the crowd does not hold all places of new accounts"
         busy: list[tuple[float, int]] = []
         ends_at = time.monotonic() + seconds
         while time.monotonic() < ends_at or not busy:

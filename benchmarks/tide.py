@@ -8,7 +8,6 @@ kinds, to which one rule of tidecv's after the other is added; the last one must
 one what `vocboard evaluate` does. Exit status 1 otherwise.
 """
 
-import contextlib
 import importlib
 import json
 import subprocess
@@ -16,7 +15,7 @@ import sys
 import tarfile
 import tempfile
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -66,8 +65,7 @@ class Box:
     difficult: bool = False
 
 
-@contextlib.contextmanager
-def imported() -> Iterator[Modules]:
+def imported() -> Modules:
     """Return tidecv, installed apart, without the packages that it only needs for drawing.
 
     Raises:
@@ -82,7 +80,7 @@ def imported() -> Iterator[Modules]:
             sys.modules[name] = MagicMock()
     sys.path.insert(0, str(directory))
     try:
-        yield Modules(importlib.import_module("tidecv.quantify"), importlib.import_module("tidecv.data"))
+        return Modules(importlib.import_module("tidecv.quantify"), importlib.import_module("tidecv.data"))
     finally:
         sys.path.remove(str(directory))
         for name in set(sys.modules) - before:
@@ -121,7 +119,8 @@ def main() -> int:
     if not CASE.is_dir():
         print(f"no golden data in {CASE}; set VOCBOARD_SHARED to the directory that has golden/")
         return 1
-    with tempfile.TemporaryDirectory() as directory, imported() as tidecv:
+    with tempfile.TemporaryDirectory() as directory:
+        tidecv = imported()
         truths, results = _in_coco(Path(directory))
         theirs = count(tidecv, truths, results)
     ours = _of_the_command_line()

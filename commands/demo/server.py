@@ -26,7 +26,8 @@ from vocboard.app.database import Database
 from vocboard.app.errors import NotFoundError
 from vocboard.app.settings import Settings
 
-START_SECONDS = 60
+START_SECONDS = 600  # on a slow machine
+SECONDS_BETWEEN_NOTES = 30.0
 STOP_SECONDS = 25  # longer than the server's own grace period for requests and the worker
 POLL_SECONDS = 0.1
 UPLOADS_OF_DEMO = 100  # in the first hour, by its organiser
@@ -82,11 +83,17 @@ class DemoServer:
         raise ServerError(f"The server exited with status {status}; see {self._log_file}.")
 
     def _wait_until_it_answers(self) -> None:
-        deadline = time.monotonic() + START_SECONDS
+        began = noted = time.monotonic()
         with httpx.Client(timeout=5) as client:
-            while time.monotonic() < deadline:
+            while (now := time.monotonic()) < began + START_SECONDS:
                 if self._process.poll() is not None:
                     self.wait()
+                if now - noted > SECONDS_BETWEEN_NOTES:
+                    print(
+                        f"The server is still starting, after {now - began:.0f} seconds; see {self._log_file}.",
+                        flush=True,
+                    )
+                    noted = now
                 try:
                     if client.get(f"{self.url}/readyz").is_success:
                         return

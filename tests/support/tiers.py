@@ -5,7 +5,7 @@
 - `long`: they search for minutes for what the others would find by chance. `make test-long` runs these alone.
 
 A test belongs to the tier of its file, which stands here, and is at least `full` if it needs services or a browser.
-`smoke` exempts it.
+`smoke` exempts it. Of random cases, a quarter is in the first tier (`tests.support.seeds`).
 """
 
 from pathlib import Path
@@ -30,15 +30,23 @@ FULL = (
     "tests/app/leaderboards/test_reported.py",
     "tests/commands/test_admin.py",
     "tests/commands/test_backups.py",
+    "tests/commands/test_from_upload_to_leaderboard.py",
+    "tests/commands/test_python_client.py",
     "tests/commands/test_serve.py",
+    "tests/commands/test_submission_commands.py",
+    "tests/commands/test_submit_questions.py",
     "tests/evaluator/examples/test_examples.py",
     "tests/hostile/test_folder.py",  # every hostile upload, by the command line and by a server
     "tests/test_filled_migrations.py",
     "tests/test_wording.py",
+    "tests/worker/test_columns.py",
+    "tests/worker/test_failures.py",
+    "tests/worker/test_ground_truth_import.py",
     "tests/worker/test_health.py",
     "tests/worker/test_mail.py",
     "tests/worker/test_recovery.py",
     "tests/worker/test_rescore_work.py",
+    "tests/worker/test_rescoring.py",
     "tests/worker/test_statistics.py",
 )
 LONG: tuple[str, ...] = ("tests/fuzz",)

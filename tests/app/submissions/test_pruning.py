@@ -171,6 +171,7 @@ def receive_for_ever(directory: Path, ready: threading.Event) -> None:
         signal.pause()
 
 
+@pytest.mark.full
 def test_identical_archives_are_uploaded_while_others_prune(backend: Backend) -> None:
     """Each upload makes an archive needed that a moment ago was not; no accepted one may ever be missing."""
     user, challenge = backend.user(), backend.challenge()

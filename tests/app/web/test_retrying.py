@@ -7,24 +7,27 @@ from pathlib import Path
 
 import psycopg
 import pytest
-from sqlalchemy import text
+from sqlalchemy import make_url, text
 from sqlalchemy.exc import OperationalError
 
 from tests.support.factories import make_challenge, make_token, make_user
 from tests.support.scored import make_scored
+from tests.support.services import in_full
 from tests.support.site import serving
 from vocboard.app.database import Database
 from vocboard.app.settings import Settings
 from vocboard.app.web.problem_details import details_of
 
-SECONDS_TO_WAIT = 30.0
+SECONDS_TO_WAIT = 60.0
 
 
 @pytest.mark.services
 def test_a_deadlock_does_not_reach_the_person(
     postgres_url: str, redis_url: str, tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
-    settings = Settings(data_directory=tmp_path, database_url=postgres_url, broker_url=redis_url)
+    # PostgreSQL looks for a deadlock once, when a statement has waited for so long: then there has to be one.
+    patient = make_url(postgres_url).update_query_dict({"options": "-c deadlock_timeout=5s"})
+    settings = Settings(data_directory=tmp_path, database_url=in_full(patient), broker_url=redis_url)
     with serving(settings) as site, closing(Database(postgres_url)) as other:
         with site.writing() as session:
             owner = make_user(session)
@@ -40,7 +43,7 @@ def test_a_deadlock_does_not_reach_the_person(
 
         request = threading.Thread(target=publish)
         with other.writing() as session:
-            session.execute(text("SET LOCAL deadlock_timeout = '60s'"))  # so it is the request that is ended
+            session.execute(text("SET LOCAL deadlock_timeout = '300s'"))  # so it is the request that is ended
             session.execute(text("SELECT id FROM submissions FOR UPDATE"))
             request.start()
             waiting = text("SELECT count(*) FROM pg_locks WHERE NOT granted")

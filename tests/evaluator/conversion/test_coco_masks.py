@@ -12,6 +12,7 @@ from PIL import Image
 from pycocotools import mask as coco_mask
 
 from tests.evaluator.trees import an_object, annotation, write
+from tests.support.seeds import seeds
 from vocboard.evaluator.conversion import ConversionError, coco_to_tree, tree_to_coco
 from vocboard.evaluator.conversion.painting import indexed_png
 from vocboard.evaluator.editions import load
@@ -59,7 +60,7 @@ def pixels(path: Path) -> LabelMap:
         return np.array(image)
 
 
-@pytest.mark.parametrize("seed", range(10))
+@pytest.mark.parametrize("seed", seeds(10))
 def test_label_maps_come_back_to_the_pixel(seed: int, tmp_path: Path) -> None:
     random, edition = np.random.default_rng(seed), load("VOC2007")
     kinds = [CAR, DOG, CAR, DOG][: 1 + seed % 4]

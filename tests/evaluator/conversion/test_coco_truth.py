@@ -9,6 +9,7 @@ import pytest
 
 from tests.evaluator.trees import a_part, actions, an_object, annotation, write
 from tests.support.golden import golden, golden_truth
+from tests.support.seeds import seeds
 from vocboard.evaluator.annotations.records import read_record
 from vocboard.evaluator.conversion import (
     ConversionError,
@@ -123,7 +124,7 @@ def _files(
     return files, found
 
 
-@pytest.mark.parametrize("seed", range(5))
+@pytest.mark.parametrize("seed", seeds(5))
 def test_average_precision_is_pycocotools_where_the_rules_agree(seed: int, tmp_path: Path) -> None:
     """At an overlap of a half, over eleven recalls, without difficult objects and without objects that meet."""
     coco = pytest.importorskip("pycocotools.coco", reason="pycocotools is a peer of the benchmarks, installed apart")

@@ -15,6 +15,7 @@ from tests.evaluator import trees
 from tests.evaluator.reference.overlap import overlap
 from tests.evaluator.tasks.test_instance_segmentation import EDITION as INSTANCES
 from tests.support.golden import golden, golden_truth
+from tests.support.seeds import seeds
 from vocboard.evaluator.diagnosis.classification import diagnose_labels
 from vocboard.evaluator.diagnosis.errors import ERRORS, diagnose
 from vocboard.evaluator.diagnosis.objects import NOT_FOUND, RIGHT
@@ -167,7 +168,7 @@ IMAGES = 40
 COMPETITION = load("VOC2012").competitions["comp1"]
 
 
-@pytest.mark.parametrize("seed", range(20))
+@pytest.mark.parametrize("seed", seeds(20))
 def test_mistakes_are_counted_by_what_they_show(seed: int) -> None:
     chance = random.Random(seed)
     labels = {name: [chance.choice([1, 0, -1, -1, -1]) for _ in range(IMAGES)] for name in CLASSES}

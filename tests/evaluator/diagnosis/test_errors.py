@@ -1,9 +1,8 @@
 """Kinds of errors and scores without them are those of a reference implementation, and counts those of tidecv."""
 
-import contextlib
 import json
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 
 import numpy as np
 import pytest
@@ -15,6 +14,7 @@ from tests.evaluator.reference import tide as reference
 from tests.evaluator.reference.detection import Detection, Object
 from tests.evaluator.tasks.test_detection import detections_of, truth_of
 from tests.support.golden import golden, golden_truth
+from tests.support.seeds import seeds
 from vocboard.evaluator.diagnosis.errors import ERRORS, diagnose
 from vocboard.evaluator.diagnosis.objects import diagnose_objects
 from vocboard.evaluator.diagnosis.what_if import FALSE_NEGATIVES, FALSE_POSITIVES, MISSED, WhatIf
@@ -42,7 +42,7 @@ def what_if_of(
 
 
 @pytest.mark.parametrize("edition", ["VOC2007", "VOC2012"])
-@pytest.mark.parametrize("seed", range(60))
+@pytest.mark.parametrize("seed", seeds(60))
 def test_errors_and_scores_without_them_are_those_of_the_reference(edition: str, seed: int) -> None:
     found, objects = random_case(seed)
     content = {name: detections_of(rows) for name, rows in found.items()}
@@ -126,14 +126,12 @@ def by_image(
 
 
 @pytest.fixture(scope="module")
-def tidecv() -> Iterator[tide.Modules]:
-    """Give tidecv, installed apart."""
-    with contextlib.ExitStack() as stack:
-        try:
-            found = stack.enter_context(tide.imported())
-        except tide.MissingError as error:
-            pytest.skip(str(error))
-        yield found
+def tidecv() -> tide.Modules:
+    """Return tidecv, installed apart."""
+    try:
+        return tide.imported()
+    except tide.MissingError as error:
+        pytest.skip(str(error))
 
 
 def counted_by_tidecv(
@@ -156,7 +154,7 @@ def of_coco(box: Sequence[float]) -> tuple[float, float, float, float]:
     return box[0], box[1], box[2] - box[0] + 1, box[3] - box[1] + 1
 
 
-@pytest.mark.parametrize("seed", range(40))
+@pytest.mark.parametrize("seed", seeds(40))
 def test_the_reference_counts_as_tidecv_does_by_its_rules(tidecv: tide.Modules, seed: int) -> None:
     found, objects = random_case(seed)
     expected = reference.counts(*reference.judged(found, objects, reference.TIDECV))

@@ -11,6 +11,7 @@ from tests.evaluator.reference import average_precision
 from tests.evaluator.reference.detection import Detection, Object, marks
 from tests.evaluator.reference.object_subsets import found_objects
 from tests.evaluator.tasks.test_detection import detections_of, truth_of
+from tests.support.seeds import seeds
 from vocboard.evaluator.diagnosis import measures
 from vocboard.evaluator.diagnosis.characteristics import SIZES, by_characteristic
 from vocboard.evaluator.diagnosis.segmentation import confusions
@@ -46,7 +47,7 @@ def same(found: float, expected: float | None) -> None:
     assert found == pytest.approx(math.nan if expected is None else expected, nan_ok=True, abs=1e-12)
 
 
-@pytest.mark.parametrize("seed", range(40))
+@pytest.mark.parametrize("seed", seeds(40))
 def test_average_precision_at_other_overlaps(seed: int) -> None:
     (found, objects), evidence = case(seed)
     positives = sum(not difficult for _, _, difficult in objects)
@@ -56,7 +57,7 @@ def test_average_precision_at_other_overlaps(seed: int) -> None:
         same(score, average_precision.area(marks_at(found, objects, least), positives))
 
 
-@pytest.mark.parametrize("seed", range(40))
+@pytest.mark.parametrize("seed", seeds(40))
 def test_normalised_average_precision(seed: int) -> None:
     (found, objects), evidence = case(seed)
     judged, positives = marks(found, objects, with_difficult=False)
@@ -79,7 +80,7 @@ def test_with_the_classs_own_number_of_positives_it_is_the_ordinary_one() -> Non
     same(normalised_average_precision(judgement, 4, 4), judgement.average_precision(RULES.interpolation))
 
 
-@pytest.mark.parametrize("seed", range(40))
+@pytest.mark.parametrize("seed", seeds(40))
 def test_best_f1(seed: int) -> None:
     (found, objects), evidence = case(seed)
     judged, positives = marks(found, objects, with_difficult=False)
@@ -112,7 +113,7 @@ def test_results_of_equal_confidence_are_kept_together() -> None:
     assert (best.precision, best.recall) == (0.5, 1.0)
 
 
-@pytest.mark.parametrize("seed", range(40))
+@pytest.mark.parametrize("seed", seeds(40))
 def test_recall_by_results_per_image(seed: int) -> None:
     (found, objects), evidence = case(seed)
     recalls = measures.recall_by_results_per_image(evidence, measures.matches_of(evidence, RULES, EDITION.overlap))
@@ -152,7 +153,7 @@ def test_objects_are_divided_at_10_30_70_and_90_per_cent() -> None:
     assert fifths(np.empty(0), np.empty(0, dtype=np.bool_)).tolist() == []
 
 
-@pytest.mark.parametrize("seed", range(20))
+@pytest.mark.parametrize("seed", seeds(20))
 def test_parts_have_their_own_objects_and_all_false_positives(seed: int) -> None:
     (_, _), evidence = case(seed)
     judgement = measures.matches_of(evidence, RULES, EDITION.overlap)

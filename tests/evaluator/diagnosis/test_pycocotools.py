@@ -18,6 +18,7 @@ from tests.evaluator.diagnosis.cases import moved
 from tests.evaluator.random_boxes import random_box
 from tests.evaluator.reference.detection import Detection, Object
 from tests.evaluator.tasks.test_detection import IMAGES, detections_of, truth_of
+from tests.support.seeds import seeds
 from vocboard.evaluator.diagnosis.measures import matches_of
 from vocboard.evaluator.editions import Overlap, load
 from vocboard.evaluator.metrics.matches import OVERLAPS
@@ -90,7 +91,7 @@ def at_101_recalls(judgement: Judgement) -> float:
     return float(best[np.searchsorted(recall, np.linspace(0, 1, 101), side="left")].mean())
 
 
-@pytest.mark.parametrize("seed", range(30))
+@pytest.mark.parametrize("seed", seeds(30))
 def test_true_and_false_positives_at_every_overlap_are_cocos(seed: int) -> None:
     found, objects = random_case(seed)
     if not objects:

@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from tests.evaluator.reference import boundaries as reference
+from tests.support.seeds import seeds
 from vocboard.evaluator.ground_truth import SegmentationTruth
 from vocboard.evaluator.metrics.boundaries import TRIMAP_WIDTH, Boundaries, near_boundary
 from vocboard.evaluator.metrics.label_runs import LabelRuns
@@ -21,7 +22,7 @@ def patches(chance: np.random.Generator, labels: list[int], size: tuple[int, int
     return np.kron(coarse, np.ones((patch, patch))).astype(np.uint8)[:height, :width]
 
 
-@pytest.mark.parametrize("seed", range(12))
+@pytest.mark.parametrize("seed", seeds(12))
 def test_scores_are_those_of_the_reference(seed: int) -> None:
     chance = np.random.default_rng(seed)
     sizes = [(1, 1), (30, 41), (5, 90)]

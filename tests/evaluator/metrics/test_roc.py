@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.evaluator.reference import roc as reference
+from tests.support.seeds import seeds
 from vocboard.app.evaluations.curves import plot_points
 from vocboard.evaluator.editions import Metric, RocRule, load
 from vocboard.evaluator.ground_truth import Labels, LabelTruth
@@ -48,7 +49,7 @@ def random_items(chance: random.Random) -> list[reference.Item]:
     return [(chance.choice(values), chance.choice(labels)) for _ in range(chance.randrange(30))]
 
 
-@pytest.mark.parametrize("block", range(10))
+@pytest.mark.parametrize("block", seeds(10))
 def test_scores_a_thousand_random_cases_as_the_reference_implementation_does(block: int) -> None:
     for seed in range(100 * block, 100 * block + 100):
         chance = random.Random(seed)
@@ -67,7 +68,7 @@ def test_scores_a_thousand_random_cases_as_the_reference_implementation_does(blo
                 assert found == [(float(x), float(y)) for x, y in reference.points(items)], seed
 
 
-@pytest.mark.parametrize("block", range(5))
+@pytest.mark.parametrize("block", seeds(5))
 def test_scores_random_cases_of_2006_as_the_reference_implementation_does(block: int) -> None:
     for seed in range(100 * block, 100 * block + 100):
         chance = random.Random(seed)

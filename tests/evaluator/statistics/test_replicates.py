@@ -14,6 +14,7 @@ from tests.evaluator.tasks import test_classification as of_classification
 from tests.evaluator.tasks import test_detection as of_detection
 from tests.evaluator.tasks import test_layout as of_layout
 from tests.evaluator.tasks import test_segmentation as of_segmentation
+from tests.support.seeds import seeds
 from vocboard.evaluator.editions import Competition, Edition, Metric, Task, load
 from vocboard.evaluator.evidence.evidence import Evidence
 from vocboard.evaluator.evidence.weights import Weights, draw_weights
@@ -58,7 +59,7 @@ def same(found: NDArray[np.float64], expected: Iterator[float | None]) -> None:
 
 
 @pytest.mark.parametrize("edition", ["VOC2006", "VOC2007", "VOC2009", "VOC2012"])
-@pytest.mark.parametrize("seed", range(15))
+@pytest.mark.parametrize("seed", seeds(15))
 def test_detection(edition: str, seed: int) -> None:
     found, objects = of_detection.random_case(
         seed, ("bus", "person", "cow") if edition == "VOC2006" else of_detection.CLASSES
@@ -92,7 +93,7 @@ def test_detection(edition: str, seed: int) -> None:
 
 
 @pytest.mark.parametrize("edition", ["VOC2005", "VOC2006", "VOC2009", "VOC2012"])
-@pytest.mark.parametrize("seed", range(30))
+@pytest.mark.parametrize("seed", seeds(30))
 def test_classification(edition: str, seed: int) -> None:
     confidences, labels = of_classification.random_case(seed)
     images = sorted({*confidences, *(item for item, _ in labels)})
@@ -133,7 +134,7 @@ def test_classification(edition: str, seed: int) -> None:
             assert np.array_equal(scores[name], exact, equal_nan=True)
 
 
-@pytest.mark.parametrize("seed", range(30))
+@pytest.mark.parametrize("seed", seeds(30))
 def test_action_draws_images_with_all_their_people(seed: int) -> None:
     confidences, labels = of_classification.random_case(seed)
     people = sorted({*confidences, *(item for item, _ in labels)})
@@ -159,7 +160,7 @@ def test_action_draws_images_with_all_their_people(seed: int) -> None:
 
 
 @pytest.mark.parametrize("edition", ["VOC2007", "VOC2012"])
-@pytest.mark.parametrize("seed", range(10))
+@pytest.mark.parametrize("seed", seeds(10))
 def test_segmentation_exactly(edition: str, seed: int) -> None:
     truths, results = of_segmentation.random_maps(seed)
     images = [str(number) for number in range(len(truths))]
@@ -184,7 +185,7 @@ def test_segmentation_exactly(edition: str, seed: int) -> None:
 
 
 @pytest.mark.parametrize("year", [2007, 2008, 2009, 2010, 2012])
-@pytest.mark.parametrize("seed", range(20))
+@pytest.mark.parametrize("seed", seeds(20))
 def test_layout(year: int, seed: int) -> None:
     found, people = of_layout.random_case(seed)
     edition = load(f"VOC{year}")

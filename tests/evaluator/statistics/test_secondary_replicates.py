@@ -23,6 +23,7 @@ from tests.evaluator.tasks import test_classification as of_classification
 from tests.evaluator.tasks import test_detection as of_detection
 from tests.evaluator.tasks import test_layout as of_layout
 from tests.evaluator.tasks.test_object_subsets import annotated, scaled
+from tests.support.seeds import seeds
 from vocboard.evaluator.editions import Competition, Metric, Task, load
 from vocboard.evaluator.ground_truth import Labels, LabelTruth
 from vocboard.evaluator.image_sets import ImageSet
@@ -45,7 +46,7 @@ def asking(competition: Competition, *metrics: Metric) -> Competition:
     return replace(competition, rules=replace(competition.rules, secondary=metrics))
 
 
-@pytest.mark.parametrize("seed", range(25))
+@pytest.mark.parametrize("seed", seeds(25))
 def test_detection(seed: int) -> None:
     edition, factor = load("VOC2012"), (1, 8, 12)[seed % 3]
     drawn_case, own = of_detection.random_case(seed)
@@ -107,7 +108,7 @@ def of_objects(metric: Metric, found: list, objects: list, competition: Competit
     return object_subsets.normalised(judged, {place for place in counted if values[place] in subset.values}, NORMAL)
 
 
-@pytest.mark.parametrize("seed", range(20))
+@pytest.mark.parametrize("seed", seeds(20))
 def test_the_best_f1_of_classification(seed: int) -> None:
     confidences, labels = of_classification.random_case(seed)
     images = sorted({*confidences, *(item for item, _ in labels)})
@@ -128,7 +129,7 @@ def test_the_best_f1_of_classification(seed: int) -> None:
 
 
 @pytest.mark.parametrize("of_people", [False, True])
-@pytest.mark.parametrize("seed", range(15))
+@pytest.mark.parametrize("seed", seeds(15))
 def test_forced_choice(seed: int, of_people: bool) -> None:
     """Of images, or of people, who are drawn with their images."""
     chance = random.Random(seed)
@@ -164,7 +165,7 @@ def test_forced_choice(seed: int, of_people: bool) -> None:
         same(scores[name], (reference(times, place) for times in replicates))
 
 
-@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize("seed", seeds(6))
 def test_segmentation(seed: int) -> None:
     chance = np.random.default_rng(seed)
     sizes = [(1, 1), (30, 41), (5, 90), (12, 12)]
@@ -196,7 +197,7 @@ def test_segmentation(seed: int) -> None:
         same(scores(Metric.BOUNDARY_IOU)[name], (boundaries.boundary_iou(*each, label) for each in maps))
 
 
-@pytest.mark.parametrize("seed", range(10))
+@pytest.mark.parametrize("seed", seeds(10))
 def test_the_f_measure_of_layouts(seed: int) -> None:
     found, people = of_layout.random_case(seed)
     edition = load("VOC2012")

@@ -8,6 +8,7 @@ import pytest
 
 from tests.evaluator.reference import average_precision
 from tests.evaluator.reference import classification as reference
+from tests.support.seeds import seeds
 from vocboard.evaluator.editions import Metric, load
 from vocboard.evaluator.ground_truth import Labels, LabelTruth
 from vocboard.evaluator.image_sets import ImageSet
@@ -63,7 +64,7 @@ def nan_for_none(value: float | None) -> float:
     ("edition", "key", "name"),
     [("VOC2008", "comp1", "car"), ("VOC2012", "comp1", "car"), ("VOC2011", "comp9", "walking")],
 )
-@pytest.mark.parametrize("seed", range(60))
+@pytest.mark.parametrize("seed", seeds(60))
 def test_scores_as_the_reference_implementation_does(edition: str, key: str, name: str, seed: int) -> None:
     case = random_case(seed)
     scores = score(edition, key, name, case)

@@ -9,6 +9,7 @@ import pytest
 from tests.evaluator.random_boxes import near, random_box
 from tests.evaluator.reference import average_precision
 from tests.evaluator.reference import detection as reference
+from tests.support.seeds import seeds
 from vocboard.evaluator.editions import Metric, Task, load
 from vocboard.evaluator.ground_truth import DetectionTruth
 from vocboard.evaluator.image_sets import ImageSet
@@ -74,7 +75,7 @@ def random_case(
 
 
 @pytest.mark.parametrize("edition", ["VOC2007", "VOC2009", "VOC2012"])
-@pytest.mark.parametrize("seed", range(60))
+@pytest.mark.parametrize("seed", seeds(60))
 def test_scores_as_the_reference_implementation_does(edition: str, seed: int) -> None:
     found, objects = random_case(seed)
     scores = score(edition, found, objects)
@@ -108,7 +109,7 @@ def test_scores_as_the_reference_implementation_does(edition: str, seed: int) ->
 
 
 @pytest.mark.parametrize("edition", ["VOC2005", "ParallelEye"])
-@pytest.mark.parametrize("block", range(10))
+@pytest.mark.parametrize("block", seeds(10))
 def test_a_thousand_random_cases_without_difficult_objects_score_as_the_reference_implementation_says(
     edition: str, block: int
 ) -> None:
@@ -143,7 +144,7 @@ def test_a_class_without_positives_scores_0_where_the_kit_says_so_and_is_undefin
     }
 
 
-@pytest.mark.parametrize("block", range(10))
+@pytest.mark.parametrize("block", seeds(10))
 def test_a_thousand_random_cases_of_2006_score_as_the_reference_implementation_says(block: int) -> None:
     for seed in range(100 * block, 100 * block + 100):
         found, objects = random_case(seed, ("bus", "person"), difficult=0.5)

@@ -9,6 +9,7 @@ from tests.evaluator.reference import average_precision
 from tests.evaluator.reference.replicates import tuples
 from tests.evaluator.tasks.test_detection import detections_of, truth_of
 from tests.evaluator.tasks.test_more_metrics import with_secondary
+from tests.support.seeds import seeds
 from vocboard.evaluator.editions import Metric
 from vocboard.evaluator.evidence.weights import draw_weights
 from vocboard.evaluator.image_sets import ImageSet
@@ -20,7 +21,7 @@ OVERLAPS = [0.5, 0.55, 0.6, 0.65, 0.7, 0.75, 0.8, 0.85, 0.9, 0.95]
 
 
 @pytest.mark.parametrize("name", ["VOC2007", "VOC2012"])
-@pytest.mark.parametrize("seed", range(15))
+@pytest.mark.parametrize("seed", seeds(15))
 def test_scores_and_replicates_are_those_of_the_reference(name: str, seed: int) -> None:
     found, objects = random_case(seed)
     edition = with_secondary(name, "comp3", (Metric.AVERAGE_PRECISION_75, Metric.AVERAGE_PRECISION_50_95))

@@ -20,6 +20,7 @@ from pycocotools.cocoeval import COCOeval
 from tests.evaluator.reference import average_precision
 from tests.evaluator.reference import instance_segmentation as reference
 from tests.evaluator.trees import write
+from tests.support.seeds import seeds
 from vocboard.evaluator.editions import Edition, Task, read
 from vocboard.evaluator.evaluation import Evaluation, evaluate
 from vocboard.evaluator.ground_truth import GroundTruth, GroundTruthError
@@ -95,7 +96,7 @@ def random_found(chance: random.Random, objects: dict[str, LabelMap]) -> list[re
     return found
 
 
-@pytest.mark.parametrize("seed", range(60))
+@pytest.mark.parametrize("seed", seeds(60))
 def test_scores_as_the_reference_implementation_does(tmp_path: Path, seed: int) -> None:
     chance = random.Random(seed)
     objects, classes = random_world(chance)

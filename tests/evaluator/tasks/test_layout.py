@@ -9,6 +9,7 @@ from tests.evaluator.random_boxes import near, random_box
 from tests.evaluator.reference import average_precision
 from tests.evaluator.reference import layout as reference
 from tests.evaluator.reference.layout import PARTS, Layout, Person
+from tests.support.seeds import seeds
 from vocboard.evaluator.editions import load
 from vocboard.evaluator.ground_truth import LayoutTruth
 from vocboard.evaluator.image_sets import ImageSet
@@ -78,7 +79,7 @@ def random_case(seed: int) -> tuple[list[Layout], list[Person]]:
     return found, sorted(people, key=lambda person: person.image)
 
 
-@pytest.mark.parametrize("seed", range(80))
+@pytest.mark.parametrize("seed", seeds(80))
 class TestAgainstTheSlowRival:
     def test_whole_person_by_box_of_2007(self, seed: int) -> None:
         found, people = random_case(seed)

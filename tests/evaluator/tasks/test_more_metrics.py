@@ -12,6 +12,7 @@ from tests.evaluator.reference.detection import Detection, Object
 from tests.evaluator.reference.recall_per_image import recall
 from tests.evaluator.reference.replicates import tuples
 from tests.evaluator.tasks.test_detection import detections_of, truth_of
+from tests.support.seeds import seeds
 from vocboard.evaluator.editions import Edition, Metric, load
 from vocboard.evaluator.evidence.weights import draw_weights
 from vocboard.evaluator.ground_truth import Labels, LabelTruth
@@ -40,7 +41,7 @@ def with_secondary(name: str, competition: str, metrics: tuple[Metric, ...]) -> 
     return replace(edition, competitions={competition: replace(chosen, rules=rules)})
 
 
-@pytest.mark.parametrize("seed", range(15))
+@pytest.mark.parametrize("seed", seeds(15))
 def test_detection(seed: int) -> None:
     found, objects = random_case(seed)
     edition = with_secondary("VOC2012", "comp3", OF_DETECTION)
@@ -82,7 +83,7 @@ def crowded_case(seed: int, numbers: range = range(90, 220)) -> tuple[list[Detec
     return found, objects
 
 
-@pytest.mark.parametrize("seed", range(5))
+@pytest.mark.parametrize("seed", seeds(5))
 def test_recall_leaves_out_what_is_beyond_the_number_of_each_image(seed: int) -> None:
     found, objects = crowded_case(seed)
     edition = with_secondary("VOC2012", "comp3", tuple(RECALLS))
@@ -108,7 +109,7 @@ def classified(confidences: dict[str, list[float]], labels: dict[str, list[int]]
     return ClassificationScorer().score(entry, truth, edition, ImageSet(tuple(map(str, items))), None)
 
 
-@pytest.mark.parametrize("seed", range(30))
+@pytest.mark.parametrize("seed", seeds(30))
 def test_forced_choice(seed: int) -> None:
     chance = random.Random(seed)
     names, images = ["car", "cat", "dog"], 25
@@ -128,7 +129,7 @@ def test_forced_choice(seed: int) -> None:
         assert accuracy[name] == pytest.approx(np.mean(chosen) if chosen else np.nan, nan_ok=True)
 
 
-@pytest.mark.parametrize("seed", range(20))
+@pytest.mark.parametrize("seed", seeds(20))
 def test_the_best_f1_of_layouts_is_the_highest_point_of_their_f_measure_curve(seed: int) -> None:
     chance = np.random.default_rng(seed)
     true = chance.random(30) < 0.4

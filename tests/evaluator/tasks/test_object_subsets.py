@@ -12,6 +12,7 @@ from tests.evaluator.reference import average_precision, object_subsets
 from tests.evaluator.reference.detection import Detection, Object
 from tests.evaluator.reference.overlap import Box
 from tests.evaluator.tasks.test_detection import IMAGES, detections_of, random_case, truth_of
+from tests.support.seeds import seeds
 from vocboard.evaluator.editions import Edition, Metric, Task, load
 from vocboard.evaluator.image_sets import ImageSet
 from vocboard.evaluator.metrics.matches import OVERLAPS
@@ -23,7 +24,7 @@ from vocboard.evaluator.tasks.detection.subsets import AREAS, SUBSETS, UNKNOWN, 
 from vocboard.evaluator.tasks.detection.truth import DetectionTruth
 
 NUMBER_OF_IMAGES = 10
-SEEDS = range(60)
+SEEDS = seeds(60)
 
 
 def asking(edition: Edition) -> Edition:

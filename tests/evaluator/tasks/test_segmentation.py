@@ -6,6 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.evaluator.reference import segmentation as reference
+from tests.support.seeds import seeds
 from vocboard.evaluator.editions import load
 from vocboard.evaluator.ground_truth import SegmentationTruth
 from vocboard.evaluator.image_sets import ImageSet
@@ -49,7 +50,7 @@ def random_maps(seed: int) -> tuple[list[LabelMap], list[LabelMap]]:
     return truths, results
 
 
-@pytest.mark.parametrize("seed", range(20))
+@pytest.mark.parametrize("seed", seeds(20))
 def test_scores_as_the_reference_implementation_does(seed: int) -> None:
     truths, results = random_maps(seed)
     confusion = counted(truths, results)
