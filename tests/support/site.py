@@ -21,7 +21,7 @@ from vocboard.app.web.http_protocol import BoundedHttpProtocol
 
 _shared_routes: list[BaseRoute] = []
 SECONDS_TO_START = 30
-SECONDS_TO_ANSWER = 60
+SECONDS_TO_ANSWER = 150  # more than the server gives an upload
 # Without TLS there is nothing to verify, and reading all certificates takes time; so does making a context each time.
 UNVERIFIED = httpx.create_ssl_context(verify=False)
 
