@@ -15,6 +15,7 @@ import statistics
 import sys
 import tempfile
 import time
+import uuid
 from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, closing
 from dataclasses import dataclass
@@ -24,7 +25,7 @@ from typing import Any
 import httpx
 from fastapi import FastAPI
 from fastapi.routing import iter_route_contexts
-from sqlalchemy import insert, select
+from sqlalchemy import insert, literal, select
 from sqlalchemy.orm import Session
 
 from benchmarks.cases.board import analyse
@@ -41,20 +42,25 @@ from vocboard.app.accounts.models import Role, User
 from vocboard.app.accounts.passwords import hashed
 from vocboard.app.announcements.models import Question
 from vocboard.app.audit.models import AuditEvent
+from vocboard.app.challenges.editions import edition_from
 from vocboard.app.challenges.models import (
     AdmissionRequest,
     Challenge,
     ChallengeOrganiser,
     ChallengePhase,
+    GroundTruthVersion,
     PhaseAdmission,
+    Scoring,
 )
 from vocboard.app.database import Base, Database
 from vocboard.app.jobs.models import Job, Kind
+from vocboard.app.leaderboards.models import Rescore, RescoreItem, RescoreState
 from vocboard.app.messaging.models import OutgoingMail
 from vocboard.app.messaging.outbox import Failure
 from vocboard.app.notifications.models import Notification, NotificationKind
+from vocboard.app.rescores.summaries import summarise
 from vocboard.app.settings import Settings
-from vocboard.app.submissions.models import Submission
+from vocboard.app.submissions.models import Method, Submission
 
 PUBLISHED = 200
 ROUNDS = 5
@@ -158,6 +164,36 @@ def _people(session: Session) -> dict[str, str]:
     return {"participant": participant.email, "organiser": organiser.email, "administrator": administrator.email}
 
 
+def _add_rescore(session: Session) -> uuid.UUID:
+    """Add a re-score, to be applied, that changes all scores of all submissions."""
+    challenge = session.scalars(select(Challenge)).one()
+    truth = session.scalars(select(GroundTruthVersion)).one()
+    score, rank = {"before": 0.5, "after": 0.51, "change": 0.01}, {"before": 2, "after": 1}
+    classes = dict.fromkeys(edition_from(challenge.edition, None).competitions[COMPETITION].classes, score)
+    same = {"competition": COMPETITION, "published": True, "rank": rank, "mean": score, "classes": classes}
+    query = select(Submission.id, Method.name).join(Submission.method)
+    changes = [{"submission": str(id_), "method": name, **same} for id_, name in session.execute(query)]
+    number = len(changes)
+    counts = {"evaluated": number, "published": PUBLISHED, "scores_changed": number, "ranks_changed": PUBLISHED}
+    report = {
+        **{name: {"before": "1", "after": "1"} for name in ("ground_truth", "evaluator", "edition")},
+        "competitions": [{"competition": COMPETITION, **counts}],
+        "changes": changes,
+        "failures": [],
+    }
+    scoring = Scoring(challenge_id=challenge.id, ground_truth_version_id=truth.id)
+    session.add(scoring)
+    session.flush()
+    ids = {"challenge_id": challenge.id, "ground_truth_version_id": truth.id, "scoring_id": scoring.id}
+    reports = {"report": report, "report_summary": summarise(report)}
+    rescore = Rescore(reason="Boxes corrected", state=RescoreState.READY, evaluator_version="1", **ids, **reports)
+    session.add(rescore)
+    session.flush()
+    items = select(literal(rescore.id), Submission.id, Submission.created_at)
+    session.execute(insert(RescoreItem).from_select(["rescore_id", "submission_id", "finished_at"], items))
+    return rescore.id
+
+
 def fill_all(settings: Settings, *, people: int, teams: int, submissions: int, challenges: int, times: int) -> Viewers:
     """Fill a migrated database, and return who looks at it, and at what."""
     with closing(Database(settings.database)) as database:
@@ -173,6 +209,7 @@ def fill_all(settings: Settings, *, people: int, teams: int, submissions: int, c
                 "method_id": str(shown.method_id),
                 "key": "main",
                 "user_id": str(shown.user_id),
+                "rescore_id": str(_add_rescore(session)),
             }
         multiply(database, challenges=challenges, times=times)
         analyse(database)

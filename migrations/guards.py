@@ -177,7 +177,8 @@ WEB_GUARDS: Mapping[str, Guard] = {
         adding=(
             "(NEW.state = 'running' AND NEW.evaluator_version IS NULL"
             f" OR NEW.state = 'applied' AND {_imported('NEW.challenge_id')})",
-            *(f"NEW.{column} IS NULL" for column in ("apply_requested_at", "scoring_id", "report", "report_revision")),
+            *(f"NEW.{column} IS NULL" for column in ("apply_requested_at", "scoring_id", "report", "report_summary")),
+            "NEW.report_revision IS NULL",
         ),
         changing=(
             "OLD.state IN ('running', 'ready')",

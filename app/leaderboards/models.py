@@ -274,6 +274,9 @@ class Rescore(Base):
     scoring_id: Mapped[uuid.UUID | None] = mapped_column(ForeignKey("scorings.id"))  # the evaluations belong to it
     evaluator_version: Mapped[str | None] = mapped_column(String(30))
     report: Mapped[dict[str, Any] | None] = deferred(mapped_column(JSON), raiseload=False)  # see app.rescores.report
+    # What pages show of it: a report of thousands of changes is megabytes. See `app.rescores.summaries`; None for
+    # reports of a version before 1.1.
+    report_summary: Mapped[dict[str, Any] | None] = deferred(mapped_column(JSON), raiseload=False)
     report_revision: Mapped[int | None] = mapped_column(BigInteger)  # of the leaderboards that it compares with
     failure: Mapped[str | None] = mapped_column(Text)  # for organisers: why it failed
 

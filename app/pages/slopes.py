@@ -4,7 +4,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-MAX_LINES = 30  # those whose ranks change most
 LINE = 22  # units, about pixels, from one name to the next
 TOP = 30  # to the first name
 MAX_NAME = 26  # letters
@@ -39,15 +38,13 @@ class SlopeChart:
 
 
 def slope_chart(changes: Sequence[Mapping[str, Any]]) -> SlopeChart | None:
-    """Return the chart of the changes of a competition in a report of a re-score; None if no rank changes.
+    """Return the chart of the `ranks` of a competition in the summary of a re-score's report; None if there are none.
 
     Names stand by rank below each other, however far apart the ranks are, and those with equal ranks in one order.
     """
-    ranked = [one for one in changes if one["rank"]["before"] is not None and one["rank"]["after"] is not None]
-    if all(one["rank"]["before"] == one["rank"]["after"] for one in ranked):
+    if not changes:
         return None
-    ranked.sort(key=lambda one: -abs(one["rank"]["before"] - one["rank"]["after"]))
-    shown = sorted(ranked[:MAX_LINES], key=lambda one: (one["rank"]["after"], one["rank"]["before"]))
+    shown = sorted(changes, key=lambda one: (one["rank"]["after"], one["rank"]["before"]))
     of_before = sorted(range(len(shown)), key=lambda number: (shown[number]["rank"]["before"], number))
     places = {number: place for place, number in enumerate(of_before)}
     return SlopeChart(

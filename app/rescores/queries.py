@@ -13,6 +13,7 @@ from vocboard.app.challenges.models import Challenge, GroundTruthVersion
 from vocboard.app.challenges.queries import organised_by
 from vocboard.app.errors import NotFoundError
 from vocboard.app.leaderboards.models import OPEN, Rescore, RescoreItem, RescoreState
+from vocboard.app.rescores.summaries import summarise
 from vocboard.app.submissions.models import State, Submission
 from vocboard.app.submissions.queries import is_scored_with_truth_of
 from vocboard.evaluator.problems import counted
@@ -138,14 +139,21 @@ def progress(session: Session, rescore: Rescore) -> Progress:
     return Progress(row[0], row[1])
 
 
+def summary(rescore: Rescore) -> Mapping[str, Any] | None:
+    """Return the summary of the report of a re-score; None while it has none."""
+    if rescore.report_summary is None and rescore.report is not None:
+        return summarise(rescore.report)
+    return rescore.report_summary
+
+
 def attention(rescore: Rescore) -> tuple[str, ...]:
     """Return why applying a re-score has to be confirmed, as sentences; empty if it does not.
 
     Published results are lost, or it is against other images or other classes.
     """
-    if rescore.state is not RescoreState.READY or rescore.report is None:
+    report = summary(rescore) if rescore.state is RescoreState.READY else None
+    if report is None:
         return ()
-    report: Mapping[str, Any] = rescore.report
     found = []
     if lost := report.get("lost_published", 0):
         found.append(f"{counted(lost, 'published submission')} would lose results, and leave the leaderboards.")

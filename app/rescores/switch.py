@@ -21,6 +21,7 @@ from vocboard.app.rescores import notices, queue, report, rounds
 from vocboard.app.rescores.changed_edition import reason_to_wait
 from vocboard.app.rescores.edition_changes import obstacles
 from vocboard.app.rescores.rounds import why_unusable
+from vocboard.app.rescores.summaries import summarise
 from vocboard.app.submissions import notices as submission_notices
 from vocboard.app.submissions import queries as submission_queries
 from vocboard.app.submissions.models import State, Submission
@@ -52,6 +53,7 @@ def make_ready(session: Session, rescore: Rescore) -> None:
     challenge = challenge_queries.challenge_as_it_is(session, rescore.challenge_id)
     rescore.report_revision = board_queries.revision_number(session, challenge.id)
     rescore.report = report.compute(session, rescore, challenge)
+    rescore.report_summary = summarise(rescore.report)
     rescore.state = RescoreState.READY
     session.flush()
     if not rescore.changes_edition:
@@ -88,6 +90,7 @@ def apply(session: Session, rescore: Rescore) -> bool:
         return False
     rounds.add_missing(session, rescore)
     rescore.report = report.compute(session, rescore, challenge)
+    rescore.report_summary = summarise(rescore.report)
     actor = None if rescore.apply_requested_by_id is None else PersonId(rescore.apply_requested_by_id)
     if rescore.submission_id is None:
         for phase_id, scoring in rounds.by_phase(session, rescore).items():

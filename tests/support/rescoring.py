@@ -16,6 +16,7 @@ from vocboard.app.leaderboards.board import Board
 from vocboard.app.leaderboards.models import Rescore, RescoreState
 from vocboard.app.participating import publishing
 from vocboard.app.rescores import service
+from vocboard.app.rescores.summaries import summarise
 from vocboard.evaluator.editions import Task
 from vocboard.evaluator.ground_truth import GroundTruth, Key, Labels, LabelTruth, Truth
 from vocboard.worker import ground_truth_files
@@ -90,7 +91,7 @@ def rescore(backend: Backend, rescore_id: uuid.UUID) -> Rescore:
     """Read a re-score's row as it is now, with its report."""
     with backend.database.reading() as session:
         found = session.get_one(Rescore, rescore_id)
-        assert found.report is None or found.report
+        assert found.report_summary == (None if found.report is None else summarise(found.report))
         return found
 
 

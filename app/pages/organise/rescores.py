@@ -4,7 +4,7 @@ import uuid
 from collections.abc import Callable
 from functools import partial
 from http import HTTPStatus
-from typing import Annotated, Any
+from typing import Annotated
 
 from fastapi import APIRouter, Depends, Form
 from sqlalchemy.orm import Session
@@ -29,8 +29,6 @@ from vocboard.app.web.csrf import protect_form
 from vocboard.app.web.organised import Organised, OrganisedChallenge
 
 router = APIRouter()
-
-SHOWN_AT_FIRST = 200  # changes of one competition; the API has all
 
 
 @router.get("/organise/{slug}/rescores/{rescore_id}")
@@ -108,11 +106,9 @@ def _page(
     with organised.database.reading() as session:
         rescore = _find(session, organised, rescore_id)
         progress = queries.progress(session, rescore)
-        report, version = rescore.report, rescore.ground_truth_version
+        report, version = queries.summary(rescore), rescore.ground_truth_version
         current = challenges.current_truth(session, phase_with_id(rescore.challenge, version.phase_id))
-    changes: dict[str, list[dict[str, Any]]] = {}
-    for change in report["changes"] if report else ():
-        changes.setdefault(change["competition"], []).append(change)
+    shown = report["shown"] if report else {}
     return render(
         organised.request,
         "organise/rescore.html",
@@ -121,9 +117,8 @@ def _page(
         challenge=rescore.challenge,
         progress=progress,
         report=report,
-        changes=changes,
-        charts={key: slope_chart(found) for key, found in changes.items()},
-        shown_at_first=SHOWN_AT_FIRST,
+        shown=shown,
+        charts={key: slope_chart(found["ranks"]) for key, found in shown.items()},
         competitions=challenges.edition_of(rescore.challenge).competitions,
         current_number=current.number if current else None,
         running=rescore.state is RescoreState.RUNNING

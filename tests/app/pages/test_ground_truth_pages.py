@@ -22,8 +22,9 @@ from vocboard.app.challenges.rules import PhaseRules
 from vocboard.app.database import now
 from vocboard.app.leaderboards.models import Rescore, RescoreState
 from vocboard.app.organising.phase_changes import add_phase
-from vocboard.app.pages.slopes import LINE, MAX_LINES, MAX_NAME, TOP, slope_chart
+from vocboard.app.pages.slopes import LINE, MAX_NAME, TOP, SlopeChart, slope_chart
 from vocboard.app.rescores import service
+from vocboard.app.rescores.summaries import SHOWN_CHANGES, SHOWN_RANKS, summarise
 from vocboard.evaluator.problems import Problem, Severity
 from vocboard.worker.ground_truth_directory import GroundTruthDirectory
 
@@ -101,12 +102,15 @@ def add_version(site: Site, world: World, **given: Any) -> str:
         return str(version.number)
 
 
-def test_a_slope_chart_joins_the_places_of_ranks_before_and_after() -> None:
-    def change(name: str, before: int | None, after: int | None) -> dict[str, Any]:
-        return {"method": name, "rank": {"before": before, "after": after}}
+def charted(*rows: tuple[str, int | None, int | None]) -> SlopeChart | None:
+    changes = [
+        {"competition": "comp3", "method": name, "rank": {"before": old, "after": new}} for name, old, new in rows
+    ]
+    return slope_chart(summarise({"changes": changes})["shown"]["comp3"]["ranks"])
 
-    found = [change("A", 3, 1), change("B", 1, 2), change("C", 1, 4), change("Lost", 2, None), change("New", None, 3)]
-    chart = slope_chart(found)
+
+def test_a_slope_chart_joins_the_places_of_ranks_before_and_after() -> None:
+    chart = charted(("A", 3, 1), ("B", 1, 2), ("C", 1, 4), ("Lost", 2, None), ("New", None, 3))
     assert chart is not None
     places = [(one.name, one.before, one.after, one.left, one.right, one.direction) for one in chart.slopes]
     assert places == [
@@ -114,12 +118,25 @@ def test_a_slope_chart_joins_the_places_of_ranks_before_and_after() -> None:
         ("B", 1, 2, TOP, TOP + LINE, "down"),
         ("C", 1, 4, TOP + LINE, TOP + 2 * LINE, "down"),
     ]
-    assert slope_chart([change("A", 1, 1), change("Lost", 2, None)]) is None
-    many = slope_chart([change("y" * 40, n, n) for n in range(2, 90)] + [change("Z", 90, 1), change("B", 1, 90)])
+    assert charted(("A", 1, 1), ("Lost", 2, None)) is None
+    many = charted(*(("y" * 40, n, n) for n in range(2, 90)), ("Z", 90, 1), ("B", 1, 90))
     assert many is not None
-    assert len(many.slopes) == MAX_LINES
+    assert len(many.slopes) == SHOWN_RANKS
     assert {"Z", "B"} < {one.name for one in many.slopes}
     assert max(len(one.name) for one in many.slopes) == MAX_NAME
+
+
+def test_a_summary_has_the_first_changes_of_each_competition_and_all_else() -> None:
+    [change], count = REPORT["changes"], SHOWN_CHANGES + 20
+    changes = [{**change, "method": f"{number}", "competition": "comp4"} for number in range(count)]
+    summary = summarise({**REPORT, "changes": [change, *changes]})
+    assert summary.keys() == REPORT.keys() - {"changes"} | {"shown"}
+    assert summary["shown"]["comp3"] == {
+        "changes": [change],
+        "more": 0,
+        "ranks": [{"method": change["method"], "rank": change["rank"]}],
+    }
+    assert (summary["shown"]["comp4"]["changes"], summary["shown"]["comp4"]["more"]) == (changes[:SHOWN_CHANGES], 20)
 
 
 def test_the_report_shows_ranks_scores_and_what_would_be_lost(embedded_site: Site, world: World) -> None:
