@@ -107,6 +107,7 @@ def test_participants_are_told_how_to_install_the_server(environment: Environmen
     )
 
 
+@pytest.mark.long  # for most of a minute, and it depends on what others have published today
 def test_runs_web_worker_beat_and_mail(environment: Environment, tmp_path: Path) -> None:
     environment.install("vocboard[server]")
     assert directories(environment.files()) >= set(OF_THE_SERVER)

@@ -26,7 +26,8 @@ from tests.support.site import serving
 from tests.support.small_world import EDITION, results_of
 from vocboard.app.settings import Settings
 
-EXAMPLES = 6  # of each operation, valid and invalid ones, each sent by everybody: making one up takes longer
+# Of each operation, valid and invalid ones, each sent by everybody: making one up takes longer.
+EXAMPLES = [3, pytest.param(25, marks=[pytest.mark.long, pytest.mark.timeout(1_200)])]
 SECONDS_TO_ANSWER = 30
 CHECKS: list[Any] = [
     not_a_server_error,
@@ -112,8 +113,9 @@ def world(sqlite_template: Path, tmp_path_factory: pytest.TempPathFactory) -> It
         yield World(site.url, site.application.openapi(), (*tokens.values(), None), known)
 
 
+@pytest.mark.parametrize("examples", EXAMPLES)
 @pytest.mark.parametrize("mode", [GenerationMode.POSITIVE, GenerationMode.NEGATIVE], ids=["valid", "invalid"])
-def test_every_operation_answers_as_documented(world: World, mode: GenerationMode) -> None:
+def test_every_operation_answers_as_documented(world: World, mode: GenerationMode, examples: int) -> None:
     schema = schemathesis.openapi.from_dict(world.document)
     schema.config.update(base_url=world.url)
     operations = [result.ok() for result in schema.get_all_operations()]
@@ -121,14 +123,14 @@ def test_every_operation_answers_as_documented(world: World, mode: GenerationMod
     if mode is GenerationMode.NEGATIVE:
         operations = [operation for operation in operations if operation.path != NEVER_INVALID]
     for operation in operations:
-        check(operation, mode, world)
+        check(operation, mode, world, examples)
 
 
-def check(operation: Any, mode: GenerationMode, world: World) -> None:
+def check(operation: Any, mode: GenerationMode, world: World, examples: int) -> None:
     """Call an operation with made-up arguments, and with those that exist."""
 
     @settings(
-        max_examples=EXAMPLES,
+        max_examples=examples,
         deadline=None,
         database=None,
         phases=[Phase.generate],
