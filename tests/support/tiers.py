@@ -50,6 +50,17 @@ FULL = (
     "tests/worker/test_statistics.py",
 )
 LONG: tuple[str, ...] = ("tests/fuzz",)
+# Only `make test-long` runs these on PostgreSQL, too, except for tests marked `full`: others run the same statements.
+LONG_ON_POSTGRES = (
+    "tests/app/api/test_changed_rules.py",  # tests/worker/test_changed_rules.py
+    "tests/app/api/test_rescores.py",  # tests/worker/test_rescore_work.py
+    "tests/app/leaderboards/test_freezing.py",  # tests/app/leaderboards/test_freezing_at_random.py
+    "tests/worker/test_columns.py",  # tests/worker/test_recovery.py
+    "tests/worker/test_failures.py",  # tests/worker/test_recovery.py
+    "tests/worker/test_rescoring.py",  # tests/worker/test_rescore_work.py
+    # its other tests
+    "tests/worker/test_statistics.py::test_a_leaderboard_shows_what_a_fresh_offline_computation_gives",
+)
 
 
 def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
@@ -64,9 +75,11 @@ def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Mark the tests of the two upper tiers."""
     for item in items:
-        if item.nodeid.startswith(LONG):
+        needs_services = item.get_closest_marker("services")
+        is_repeated = needs_services and not item.get_closest_marker("full")
+        if item.nodeid.startswith((*LONG, *LONG_ON_POSTGRES) if is_repeated else LONG):
             item.add_marker(pytest.mark.long)
         elif not item.get_closest_marker("smoke") and (
-            item.nodeid.startswith(FULL) or item.get_closest_marker("services") or item.get_closest_marker("browser")
+            item.nodeid.startswith(FULL) or needs_services or item.get_closest_marker("browser")
         ):
             item.add_marker(pytest.mark.full)

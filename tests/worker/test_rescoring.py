@@ -142,6 +142,7 @@ def test_applied_scores_are_those_of_a_fresh_evaluation(backend: Backend) -> Non
     )
 
 
+@pytest.mark.full
 def test_a_board_under_load_never_mixes_old_and_new(backend: Backend) -> None:
     challenge = backend.challenge()
     submit_scored(backend, challenge, 30)
