@@ -159,13 +159,15 @@ def make_scrollable(tokens: Sequence[Token]) -> list[Token]:
     """Return the tokens with wide tables in boxes that scroll, and with what scrolls in the order of the keyboard."""
     found: list[Token] = []
     number = 0
-    for token in tokens:
+    for place, token in enumerate(tokens):
+        if token.type == "th_open" and not tokens[place + 1].content:
+            token.tag = tokens[place + 2].tag = "td"  # no heading
         if token.type in {"fence", "code_block"}:
             token.attrSet("tabindex", "0")
         if token.type == "table_open":
             number += 1
             token.attrSet("class", "list")
-            box = {"class": "scroll", "tabindex": "0", "role": "region", "aria-label": f"Table {number}"}
+            box = {"class": "scroll", "tabindex": "0", "role": "group", "aria-label": f"Table {number}"}
             found.append(Token("scroll_open", "div", 1, attrs=dict(box), block=True))
         found.append(token)
         if token.type == "table_close":

@@ -153,7 +153,7 @@ def _worst(galleries: Mapping[str, str]) -> str:
 def _table(heads: tuple[str, ...], rows: list[str], name: str) -> str:
     head = "".join(f'<th scope="col">{escape(text)}</th>' for text in heads)
     table = f"<table><thead><tr>{head}</tr></thead><tbody>{''.join(rows)}</tbody></table>"
-    return f'<div class="wide" role="region" aria-label="{escape(name)}" tabindex="0">{table}</div>'
+    return f'<div class="wide" role="group" aria-label="{escape(name)}" tabindex="0">{table}</div>'
 
 
 def _per_cent(share: float | None) -> str:

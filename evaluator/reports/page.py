@@ -200,7 +200,7 @@ def wide(name: str, table: str) -> str:
         name: of the table, for screen readers, as plain text.
         table: HTML.
     """
-    return f'<div class="wide" role="region" aria-label="{escape(name)}" tabindex="0">{table}</div>'
+    return f'<div class="wide" role="group" aria-label="{escape(name)}" tabindex="0">{table}</div>'
 
 
 def _problems(problems: tuple[Problem, ...]) -> str:

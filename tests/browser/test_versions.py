@@ -57,7 +57,7 @@ def test_a_better_version_takes_the_place_of_the_first(
     expect(page.get_by_role("status").filter(has_text="taken the place")).to_be_visible()
     expect(tile).to_contain_text("1st of 2")
     with page.expect_download() as download:
-        page.get_by_role("region", name="Scores by class").locator("xpath=..").get_by_role("link", name="CSV").click()
+        page.get_by_role("group", name="Scores by class").locator("xpath=..").get_by_role("link", name="CSV").click()
     assert "mean,no,1.0000" in download.value.path().read_text()
 
     page.get_by_role("link", name="Edit description and links").click()

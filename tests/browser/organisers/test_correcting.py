@@ -231,6 +231,6 @@ def test_a_challenge_is_exported_imported_elsewhere_and_archived(
         there.choose_file("Export of a challenge", export)
         there.button("Import")
         expect(there.page.get_by_role("status")).to_contain_text("Challenge imported as an archived draft.")
-        named = there.page.get_by_role("region", name="Organisers on the other server")
+        named = there.page.get_by_role("group", name="Organisers on the other server")
         expect(named.get_by_role("row", name=year.organiser.email)).to_contain_text("Invite")
     assert mean_on(there.page, f"{elsewhere.url}/challenges/moved/leaderboards/comp1") == mean

@@ -87,9 +87,7 @@ def test_the_reason_for_a_failure_is_found(organising: Organising, year: Year, s
     with organising.action("reason for a failure", f"/organise/{challenge.slug}"):
         organising.link("Failed", within=organising.page.get_by_role("region", name="Submissions"))
         organising.link("Suspicious method")
-        expect(organising.page.get_by_role("group", name="Technical reason")).to_contain_text(
-            "worker/evaluation.py:87"
-        )
+        expect(organising.page.get_by_role("group", name="Technical reason")).to_contain_text("worker/evaluation.py:87")
     theirs = signed_in(entrant)
     theirs.goto(submission)
     expect(theirs.get_by_text("It took longer than 30 minutes.")).to_be_visible()
