@@ -19,7 +19,7 @@ STUCK = -o faulthandler_timeout=600 -o faulthandler_exit_on_timeout=true
 TEST_PROCESSES ?= $(shell $(PYTHON) -c 'import os; print(min(4, (os.cpu_count() or 1) + 1))')
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-all test-long test-pythons bench growth pictures statistics-pictures lint format lock deploy-env pin-images set-up set-up-server
+.PHONY: help demo test test-all test-long test-pythons soak bench growth pictures statistics-pictures lint format lock deploy-env pin-images set-up set-up-server
 
 help: ## list what can be made
 	@sed -n 's/^\([a-z-]*\):.*## /\1: /p' Makefile
@@ -43,6 +43,9 @@ test-long: set-up ## what searches for long: fuzzing (VOCBOARD_FUZZ_SECONDS for 
 
 test-pythons: set-up ## the tests that need no services, on the oldest and newest Python of this machine from 3.11 on
 	@.venv/bin/python tools/other_pythons.py $(ARGS)
+
+soak: set-up ## two machines under load and faults, then a count; ARGS="--seconds 1800 --seed 3" for longer
+	@exec .venv/bin/python -m tests.soak $(ARGS)
 
 bench: set-up ## ours next to peers and floors, in one table; ARGS="--quick" for a minute's worth
 	@.venv/bin/python -m benchmarks $(ARGS)

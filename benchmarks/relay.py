@@ -1,9 +1,10 @@
-"""A TCP relay that counts what clients send, holds it back from a chosen byte on, and can reset its connections."""
+"""A TCP relay that counts what clients send, holds it back from a chosen byte on, and fails as networks do."""
 
 import contextlib
 import socket
 import struct
 import threading
+import time
 from collections.abc import Iterator
 from dataclasses import dataclass
 
@@ -40,8 +41,9 @@ class Relay:
 
     Attributes:
         url: where it listens.
-        port: of the server on this machine.
+        port: of the server on this machine; new connections go there when it changes.
         sent: bytes from all clients so far, those that it holds back included.
+        delay: seconds for which it keeps each piece, either way.
 
     Args of the constructor:
         opens_tunnels: whether clients ask for a tunnel first, as through the proxy of an institution (CONNECT).
@@ -50,11 +52,13 @@ class Relay:
     def __init__(self, port: int, *, opens_tunnels: bool = False) -> None:
         self.sent = 0
         self.port = port
+        self.delay = 0.0
         self._opens_tunnels = opens_tunnels
         self._listener = socket.create_server(("127.0.0.1", 0))
         self.url = f"http://127.0.0.1:{self._listener.getsockname()[1]}"
         self._changed = threading.Condition()
         self._held_from: int | None = None
+        self._is_cut = self._is_away = False
         self._connections: set[Connection] = set()
 
     def hold_from(self, count: int) -> None:
@@ -97,6 +101,28 @@ class Relay:
         for connection in connections:
             connection.reset()
 
+    @contextlib.contextmanager
+    def cut(self) -> Iterator[None]:
+        """Let nothing pass either way until the block ends, without a word to either side."""
+        with self._changed:
+            self._is_cut = True
+        try:
+            yield
+        finally:
+            with self._changed:
+                self._is_cut = False
+                self._changed.notify_all()
+
+    @contextlib.contextmanager
+    def away(self) -> Iterator[None]:
+        """Reset all connections, and new ones until the block ends, as if the server had been killed."""
+        self._is_away = True
+        self.reset()
+        try:
+            yield
+        finally:
+            self._is_away = False
+
     def serve(self) -> None:
         """Relay until the listener is closed."""
         with contextlib.suppress(OSError):
@@ -109,6 +135,7 @@ class Relay:
         with contextlib.suppress(OSError):
             self._listener.shutdown(socket.SHUT_RDWR)
         self._listener.close()
+        self._is_cut = False
         self.release()
         self.reset()
 
@@ -116,6 +143,7 @@ class Relay:
         try:
             if self._opens_tunnels:
                 _open_tunnel(client)
+            self._pass()
             server = socket.create_connection(("127.0.0.1", self.port))
         except OSError:  # the server is away
             client.close()
@@ -123,11 +151,14 @@ class Relay:
         connection = Connection(client, server)
         with self._changed:
             self._connections.add(connection)
+        if self._is_away:
+            connection.reset()
         answers = threading.Thread(target=self._relay_answers, args=(connection,), daemon=True)
         answers.start()
         with contextlib.suppress(OSError):
             while piece := client.recv(PIECE_BYTES):
                 self._count(len(piece))
+                self._pass()
                 server.sendall(piece)
             server.shutdown(socket.SHUT_WR)
         answers.join()
@@ -139,6 +170,7 @@ class Relay:
     def _relay_answers(self, connection: Connection) -> None:
         with contextlib.suppress(OSError):
             while piece := connection.server.recv(PIECE_BYTES):
+                self._pass()
                 connection.client.sendall(piece)
         with contextlib.suppress(OSError):
             connection.client.shutdown(socket.SHUT_RDWR)
@@ -148,6 +180,12 @@ class Relay:
             self.sent += count
             self._changed.notify_all()
             self._changed.wait_for(lambda: not self._is_holding())
+
+    def _pass(self) -> None:
+        """Wait as long as the network is slow or cut."""
+        time.sleep(self.delay)
+        with self._changed:
+            self._changed.wait_for(lambda: not self._is_cut)
 
     def _is_holding(self) -> bool:
         return self._held_from is not None and self.sent >= self._held_from

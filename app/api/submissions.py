@@ -14,6 +14,7 @@ from vocboard.app.api.problems import problem_responses
 from vocboard.app.api.schemas import submissions as schemas
 from vocboard.app.api.submission_views import OwnSubmission, accepted, details, summary
 from vocboard.app.challenges import files
+from vocboard.app.errors import ConflictError, NotFoundError
 from vocboard.app.evaluations import showcase
 from vocboard.app.intake.accepting import Destination
 from vocboard.app.intake.service import SubmissionRequest
@@ -163,7 +164,14 @@ async def create_submission(
 
     def described() -> schemas.SubmissionDetails:
         with database.reading() as session:
-            return accepted(session, queries.get_for(session, submission_id, user), identity)
+            try:
+                submission = queries.get_for(session, submission_id, user)
+            except NotFoundError:
+                raise ConflictError(
+                    f"This upload was accepted, as submission {submission_id}. It belongs to a team that you are no "
+                    "longer in."
+                ) from None
+            return accepted(session, submission, identity)
 
     return await to_thread.run_sync(described)
 

@@ -11,6 +11,7 @@ import subprocess
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import psycopg
 from psycopg import sql
@@ -161,9 +162,7 @@ def initialise(binaries: Path, directory: Path, user: str, password: str) -> Non
     done = subprocess.run(
         [str(binaries / "initdb"), *arguments],
         cwd=directory,
-        user=user or None,
-        group=pwd.getpwnam(user).pw_gid if user else None,
-        extra_groups=[] if user else None,
+        **run_as(user),
         capture_output=True,
         text=True,
         check=False,
@@ -171,6 +170,11 @@ def initialise(binaries: Path, directory: Path, user: str, password: str) -> Non
     password_file.unlink()
     if done.returncode != 0:
         raise UnavailableError(f"initdb failed: {done.stderr.strip()[-2000:]}")
+
+
+def run_as(user: str) -> dict[str, Any]:
+    """Return what `subprocess` needs to run something as another user; "" for the current one."""
+    return {"user": user, "group": pwd.getpwnam(user).pw_gid, "extra_groups": []} if user else {}
 
 
 def answers(url: URL) -> bool:

@@ -27,7 +27,7 @@ def environment_of(settings: Settings) -> dict[str, str]:
 def _text(value: object) -> str:
     if isinstance(value, SecretStr):
         return value.get_secret_value()
-    return str(value.total_seconds() if isinstance(value, timedelta) else value)
+    return f"PT{value.total_seconds()}S" if isinstance(value, timedelta) else str(value)
 
 
 @contextlib.contextmanager

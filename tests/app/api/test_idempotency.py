@@ -13,12 +13,14 @@ from sqlalchemy import select, update
 
 from tests.support.browsing import from_here, signed_in, token_of
 from tests.support.factories import WEEK, make_challenge, make_token, make_user
+from tests.support.phases import complete
 from tests.support.site import Site
 from tests.support.small_world import results_of
 from tests.support.uploading import RESULTS, count
 from vocboard.app.accounts.models import User
 from vocboard.app.challenges.models import Challenge
 from vocboard.app.database import now
+from vocboard.app.participating import teams
 from vocboard.app.submissions import idempotency
 from vocboard.app.submissions.models import IdempotencyKey, Submission
 
@@ -100,6 +102,23 @@ def test_the_key_of_somebody_else_is_as_good_as_a_new_one(
     assert answer.status_code == 201
     assert answer.json()["id"] != own["id"]
     assert count(site, Submission) == 2
+
+
+def test_who_has_left_the_team_learns_that_the_upload_was_accepted(
+    site: Site, client: httpx.Client, challenge: Challenge, user: User
+) -> None:
+    with site.writing() as session:
+        owner = make_user(session)
+        team = teams.create(session, challenge=complete(session, challenge.id), user=owner, name="A team")
+        _, token = teams.invite(session, team_id=team.id, user=owner, site="https://voc.example.org")
+        teams.accept(session, token=token, user=user)
+    accepted = submit(client, challenge).json()
+    with site.writing() as session:
+        teams.remove(session, team_id=team.id, user=user, user_id=user.id)
+    again = submit(client, challenge)
+    assert again.status_code == 409
+    assert accepted["id"] in again.json()["detail"]
+    assert count(site, Submission) == 1
 
 
 def test_a_rejected_upload_stores_no_key(site: Site, client: httpx.Client, challenge: Challenge) -> None:

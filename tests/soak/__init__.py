@@ -1,0 +1,1 @@
+"""Faults of all kinds under load; see `__main__` for what is run and counted."""
