@@ -3,7 +3,7 @@
 import re
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
 
@@ -15,6 +15,7 @@ from alembic.autogenerate.api import AutogenContext
 from alembic.migration import MigrationContext
 from alembic.script import ScriptDirectory
 from sqlalchemy import CheckConstraint, Connection, inspect, text
+from sqlalchemy.engine.interfaces import ReflectedColumn
 from sqlalchemy.exc import ProgrammingError
 
 from tests.support.databases import made_roles
@@ -26,6 +27,8 @@ from vocboard.commands.main import main
 from vocboard.migrations import drafts, privileges, require_newest, upgrade
 from vocboard.migrations.run import config
 
+# Every later migration only adds (CONTRIBUTING.md).
+LAST_THAT_CONTRACTS = "2026_11_28_0526_admission"
 REVISIONS = [each.revision for each in ScriptDirectory.from_config(config("sqlite://")).walk_revisions()][::-1]
 
 
@@ -63,6 +66,35 @@ def test_migrations_make_the_check_constraints_of_the_models(migrated_url: str) 
         for name, table in Base.metadata.tables.items():
             checks = [item for item in table.constraints if isinstance(item, CheckConstraint)]
             assert {check["name"] for check in found.get_check_constraints(name)} == {item.name for item in checks}
+
+
+def test_processes_of_the_version_before_go_on_with_the_new_schema(empty_url: str) -> None:
+    """They find what they read, and what they do not know of is nullable or has a default."""
+    command.upgrade(config(empty_url), LAST_THAT_CONTRACTS)
+    with connected(empty_url) as connection:
+        before, unique = columns(connection), unique_constraints(connection)
+    tables = {table for table, _ in before}
+    upgrade(empty_url)
+    with connected(empty_url) as connection:
+        after = columns(connection)
+        assert unique_constraints(connection, tables) <= unique
+    assert before.keys() <= after.keys()
+    for (table, name), column in after.items():
+        if (table, name) in before:
+            assert column["nullable"] >= before[table, name]["nullable"], (table, name)
+        elif table in tables:
+            assert column["nullable"] or column["default"] is not None, (table, name)
+
+
+def columns(connection: Connection) -> dict[tuple[str, str], ReflectedColumn]:
+    found = inspect(connection)
+    return {(table, column["name"]): column for table in found.get_table_names() for column in found.get_columns(table)}
+
+
+def unique_constraints(connection: Connection, tables: Collection[str] | None = None) -> set[tuple[str, str | None]]:
+    found = inspect(connection)
+    names = found.get_table_names() if tables is None else tables
+    return {(table, one["name"]) for table in names for one in found.get_unique_constraints(table)}
 
 
 def test_upgrading_again_changes_nothing(migrated_url: str) -> None:
