@@ -6,7 +6,7 @@ Whether the viewer may see the challenge is the caller's to check.
 import uuid
 from collections.abc import Collection, Mapping, Sequence
 
-from sqlalchemy import Select, false, func, select
+from sqlalchemy import Select, exists, false, func, select
 from sqlalchemy.orm import Session, joinedload
 
 from vocboard.app.accounts.models import User
@@ -38,9 +38,8 @@ def entrants(session: Session, challenge: Challenge) -> Sequence[uuid.UUID]:
     """
     counts = Submission.challenge_id == challenge.id, ~Submission.is_rehearsal
     has_submitted = User.id.in_(select(Submission.user_id).where(*counts))
-    is_member = User.id.in_(
-        select(TeamMember.user_id).join(Submission, Submission.team_id == TeamMember.team_id).where(*counts)
-    )
+    of_team = exists().where(Submission.team_id == TeamMember.team_id, *counts)  # quicker than to join all of them
+    is_member = User.id.in_(select(TeamMember.user_id).where(TeamMember.challenge_id == challenge.id, of_team))
     is_reached = User.email_confirmed_at.is_not(None) & User.disabled_at.is_(None)
     people = select(User).where(has_submitted | is_member, is_reached)
     if challenge.visibility is Visibility.PRIVATE:

@@ -20,7 +20,7 @@ class AuditEvent(Base):
 
     id: Mapped[Identifier]
     created_at: Mapped[CreatedAt] = mapped_column(index=True)
-    actor_id: Mapped[uuid.UUID | None] = mapped_column(ForeignKey("users.id", ondelete="SET NULL"))
+    actor_id: Mapped[uuid.UUID | None] = mapped_column(ForeignKey("users.id", ondelete="SET NULL"), index=True)
     operator: Mapped[str | None] = mapped_column(String(200))  # "alice@host, command line"
     action: Mapped[str] = mapped_column(String(60))  # "submission.publish"
     object_type: Mapped[str] = mapped_column(String(30))

@@ -24,7 +24,7 @@ class Evaluation(Base):
     __table_args__ = (UniqueConstraint("submission_id", "scoring_id"),)
 
     id: Mapped[Identifier]
-    created_at: Mapped[CreatedAt]
+    created_at: Mapped[CreatedAt] = mapped_column(index=True)
     submission_id: Mapped[uuid.UUID] = mapped_column(ForeignKey("submissions.id", ondelete="CASCADE"))
     scoring_id: Mapped[uuid.UUID] = mapped_column(ForeignKey("scorings.id"), index=True)
     evaluator_version: Mapped[str] = mapped_column(String(30))

@@ -162,11 +162,13 @@ class Boards:
         *,
         phase_key: str | None = None,
         part: Part = Part.COUNTING,
+        revision: Revision | None = None,
     ) -> CurrentBoard:
         """Return a current leaderboard, for a person who may see it.
 
         Args:
             phase_key: by default, the phase whose leaderboards are shown first.
+            revision: read for this request, with the right to see the challenge; None to read it.
 
         Raises:
             NotFoundError: the person cannot see such a challenge, or it has no such phase, competition or part.
@@ -174,13 +176,19 @@ class Boards:
         """
         who = viewer and (viewer.id, viewer.role)  # what the right to see a draft depends on
         wanted = _Target(slug, competition, phase_key, part)
+        if revision is not None:
+            cached = self._cached(wanted, revision, now())
+            if cached is not None and cached.is_visible:  # which its stage includes
+                return cached
         return await self._queries.run((wanted, who), lambda: self._get(wanted, viewer))
 
     def read(self, slug: str, competition: str, viewer: User | None, *, phase_key: str) -> CurrentBoard:
         """Do the same as `get` in this thread, for handlers that run in one."""
         return self._get(_Target(slug, competition, phase_key, Part.COUNTING), viewer)
 
-    async def with_results(self, challenge: Challenge, viewer: User | None) -> CurrentBoard:
+    async def with_results(
+        self, challenge: Challenge, viewer: User | None, revision: Revision | None = None
+    ) -> CurrentBoard:
         """Return a leaderboard of the phase whose results overviews show.
 
         That is the phase whose leaderboards are shown first or, as long as it has no results, the one that opened last
@@ -188,6 +196,7 @@ class Boards:
 
         Args:
             challenge: with its competitions and phases.
+            revision: as for `get`.
 
         Raises:
             NotFoundError: the person cannot see the challenge any more, or its phases have changed.
@@ -200,7 +209,8 @@ class Boards:
         hidden: list[HiddenLeaderboardError] = []
         for phase in (default, *reversed(earlier)):
             try:
-                current = await self.get(challenge.slug, phase.competitions[0], viewer, phase_key=phase.key)
+                key = phase.competitions[0]
+                current = await self.get(challenge.slug, key, viewer, phase_key=phase.key, revision=revision)
             except HiddenLeaderboardError as error:
                 hidden.append(error)
                 continue
@@ -282,13 +292,9 @@ class Boards:
         at = now()
         with self._database.reading_autocommit() as session:
             revision = queries.revision(session, wanted.slug, viewer)
-        with self._boards_lock:
-            cached = self._boards.get(wanted)
-        if cached is not None and revision is not None and cached.revision == revision:
-            phase = wanted.phase(cached.challenge, at)
-            self._check_visible(cached.challenge, phase, viewer, at)
-            if phase == cached.phase and _stage(phase, at) == cached.stage:
-                return cached
+        if revision is not None and (cached := self._cached(wanted, revision, at)) is not None:
+            self._check_visible(cached.challenge, cached.phase, viewer, at)
+            return cached
         try:
             current = self._read(wanted, viewer, at)
         except service.NotFrozenYetError:
@@ -299,6 +305,14 @@ class Boards:
             with self._boards_lock, contextlib.suppress(ValueError):  # too large for the cache
                 self._boards[wanted] = current
         return current
+
+    def _cached(self, wanted: "_Target", revision: Revision, at: datetime) -> CurrentBoard | None:
+        with self._boards_lock:
+            cached = self._boards.get(wanted)
+        if cached is None or cached.revision != revision:
+            return None
+        phase = wanted.phase(cached.challenge, at)
+        return cached if phase == cached.phase and _stage(phase, at) == cached.stage else None
 
     def _read(self, wanted: "_Target", viewer: User | None, at: datetime) -> CurrentBoard:
         with self._database.snapshot() as session:

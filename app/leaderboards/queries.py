@@ -128,6 +128,11 @@ def revision(session: Session, slug: str, viewer: User | None) -> Revision | Non
     return None if row is None else Revision(*row)
 
 
+def revisions(session: Session, challenge_ids: Collection[uuid.UUID]) -> Mapping[uuid.UUID, Revision]:
+    """Return the same of challenges that the viewer can see (the caller checks), by their ids."""
+    return {row[0]: Revision(*row) for row in session.execute(_REVISION.where(Challenge.id.in_(challenge_ids)))}
+
+
 def published(
     session: Session,
     phase_id: uuid.UUID,

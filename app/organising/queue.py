@@ -85,7 +85,7 @@ def health(session: Session, challenge: Challenge) -> QueueHealth:
             func.count().filter(Submission.state == State.EVALUATING),
             func.min(Submission.queued_at, type_=Submission.queued_at.type).filter(Submission.state == State.QUEUED),
             func.count().filter(Submission.state == State.FAILED, Submission.finished_at > instant - LATELY),
-        ).where(own)
+        ).where(own, Submission.state.in_((*queue.UNFINISHED, State.FAILED)))
     ).one()
     scored_recently, mean_seconds = session.execute(
         select(func.count().filter(Evaluation.created_at > instant - RECENTLY), func.avg(Evaluation.seconds))

@@ -15,7 +15,8 @@ from vocboard.app.challenges.editions import edition_of
 from vocboard.app.challenges.models import Challenge
 from vocboard.app.evaluations.models import CompetitionResult, Measure
 from vocboard.app.evaluations.results import visible_means
-from vocboard.app.paging import PER_PAGE, Page, paginate_ids
+from vocboard.app.organising.recent import LARGE, Recent
+from vocboard.app.paging import PER_PAGE, Page, paginate, paginate_ids
 from vocboard.app.participating.describing import not_declared
 from vocboard.app.submissions.forms import needed_by
 from vocboard.app.submissions.models import Method, State, Submission, SubmissionEntry
@@ -109,14 +110,13 @@ def page_of_submissions(
     session: Session, *, challenge: Challenge, filters: Filters, page: int = 1, per_page: int = PER_PAGE
 ) -> Page[Row]:
     """Return a page of the submissions to a challenge that the viewer organises (the caller checks)."""
-    query = (
-        select(Submission.id)
-        .join(Submission.method)
-        .join(Submission.user)
-        .where(Submission.challenge_id == challenge.id, *_conditions(challenge, filters))
-        .order_by(*_order(challenge, filters))
-    )
-    found = paginate_ids(session, query, page=page, per_page=per_page)
+    query = select(Submission.id).where(Submission.challenge_id == challenge.id, *_conditions(challenge, filters))
+    if filters.sort is Sort.UPLOADED and not filters.is_any:  # an index has the first ones
+        query = query.order_by(Submission.created_at.desc() if filters.is_descending else Submission.created_at)
+        found = paginate(session, query.order_by(Submission.id), page=page, per_page=per_page)
+    else:
+        query = query.join(Submission.method).join(Submission.user).order_by(*_order(challenge, filters))
+        found = paginate_ids(session, query, page=page, per_page=per_page)
     whole = select(Submission).where(Submission.id.in_(found.items))
     of_id = {item.id: item for item in session.scalars(whole.options(*_WHOLE))}  # sorting whole rows takes far longer
     items = [of_id[each] for each in found.items]
@@ -136,7 +136,12 @@ _WHOLE = (
 
 
 def counts(session: Session, challenge: Challenge) -> Mapping[str, int]:
-    """Return how many submissions there are of each state, `published` ones, `rehearsals`, and with `copies`."""
+    """Return how many submissions there are of each state, `published` ones, `rehearsals`, and with `copies`.
+
+    Those of a large challenge are up to a minute old.
+    """
+    if (kept := _recent_counts.get(challenge.id)) is not None:
+        return kept
     of_challenge = Submission.challenge_id == challenge.id
     by_state = (
         select(
@@ -152,7 +157,12 @@ def counts(session: Session, challenge: Challenge) -> Mapping[str, int]:
     found = Counter(copies=session.scalar(copies) or 0)
     for state, number, published, rehearsals in session.execute(by_state):
         found.update({state.value: number, "published": published, "rehearsals": rehearsals})
+    if sum(found[state] for state in State) > LARGE:
+        _recent_counts.keep(challenge.id, found)
     return found
+
+
+_recent_counts: Recent[Mapping[str, int]] = Recent()
 
 
 def _conditions(challenge: Challenge, filters: Filters) -> list[ColumnElement[bool]]:

@@ -4,7 +4,7 @@ import uuid
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 
-from sqlalchemy import func, select
+from sqlalchemy import Integer, cast, func, select
 from sqlalchemy.orm import Session
 
 from vocboard.app.announcements.queries import open_questions
@@ -12,6 +12,7 @@ from vocboard.app.challenges.admission_requests import count_open
 from vocboard.app.challenges.ground_truth import needs_confirmation
 from vocboard.app.challenges.models import GroundTruthVersion, TruthState
 from vocboard.app.leaderboards.models import Rescore, RescoreState
+from vocboard.app.organising.recent import LARGE, Recent
 from vocboard.app.submissions.models import State, Submission
 
 
@@ -43,21 +44,11 @@ class Waiting:
 
 
 def waiting(session: Session, challenge_ids: Collection[uuid.UUID]) -> Mapping[uuid.UUID, Waiting]:
-    """Return the numbers of these challenges."""
+    """Return the numbers of these challenges; how many have submitted can be a minute old if these are very many."""
     found = {one: Waiting() for one in challenge_ids}
-    submissions = (
-        select(
-            Submission.challenge_id,
-            func.count(),
-            func.count(Submission.user_id.distinct()),
-            func.count().filter(Submission.state == State.FAILED),
-        )
-        .where(Submission.challenge_id.in_(challenge_ids))
-        .group_by(Submission.challenge_id)
-    )
-    for challenge_id, count, people, failed in session.execute(submissions):
+    for challenge_id, numbers in _submitted(session, frozenset(challenge_ids)).items():
         one = found[challenge_id]
-        one.submissions, one.people, one.failed = count, people, failed
+        one.submissions, one.people, one.failed = numbers
     for challenge_id, questions in open_questions(session, challenge_ids).items():
         found[challenge_id].questions = questions
     for challenge_id, requests in count_open(session, challenge_ids).items():
@@ -76,4 +67,27 @@ def waiting(session: Session, challenge_ids: Collection[uuid.UUID]) -> Mapping[u
     )
     for challenge_id in session.scalars(ready):
         found[challenge_id].rescores += 1
+    return found
+
+
+_Numbers = Mapping[uuid.UUID, tuple[int, int, int]]
+_recent: Recent[_Numbers] = Recent()
+
+
+def _submitted(session: Session, challenge_ids: frozenset[uuid.UUID]) -> _Numbers:
+    """Count submissions, people and failed submissions of challenges that have any."""
+    if (kept := _recent.get(challenge_ids)) is not None:
+        return kept
+    failed = func.count().filter(Submission.state == State.FAILED).label("failed")
+    people = (  # quicker than to sort all submissions for a count of distinct people
+        select(Submission.challenge_id, func.count().label("submissions"), failed)
+        .where(Submission.challenge_id.in_(challenge_ids))
+        .group_by(Submission.challenge_id, Submission.user_id)
+        .subquery()
+    )
+    total, all_failed = (cast(func.sum(column), Integer) for column in (people.c.submissions, people.c.failed))
+    submissions = select(people.c.challenge_id, total, func.count(), all_failed).group_by(people.c.challenge_id)
+    found = {row[0]: (row[1], row[2], row[3]) for row in session.execute(submissions)}
+    if sum(count for count, _, _ in found.values()) > LARGE:
+        _recent.keep(challenge_ids, found)
     return found

@@ -19,6 +19,7 @@ from vocboard.app.database import Database, now
 from vocboard.app.errors import NotFoundError
 from vocboard.app.leaderboards import queries
 from vocboard.app.leaderboards.current import Boards, HiddenLeaderboardError
+from vocboard.app.leaderboards.queries import Revision
 from vocboard.app.leaderboards.standings import Standings, fullest, standings
 from vocboard.app.pages.challenges import ListedChallenge, listed
 from vocboard.app.pages.rendering import render
@@ -62,8 +63,9 @@ async def home_page(
     request: Request, database: DatabaseDep, boards: BoardsDep, settings: SettingsDep, identity: CurrentIdentity
 ) -> Response:
     """List all challenges that the user may see: the open ones, those to come, and those that are over."""
-    found, own, covers = await run_in_threadpool(_read, database, identity.user)
-    cards = await asyncio.gather(*(_card(boards, item, identity.user, own) for item in listed(found)))
+    found, own, covers, revisions = await run_in_threadpool(_read, database, identity.user)
+    current = [(item, revisions.get(item.challenge.id)) for item in listed(found)]
+    cards = await asyncio.gather(*(_card(boards, item, identity.user, own, each) for item, each in current))
     groups = [(title, in_order(card for card in cards if group_of(card.listed) == title)) for title in GROUPS]
     return await run_in_threadpool(
         render,
@@ -107,18 +109,26 @@ def in_order(cards: Iterable[Card]) -> list[Card]:
 
 def _read(
     database: Database, user: User | None
-) -> tuple[Sequence[Challenge], Collection[uuid.UUID], Mapping[uuid.UUID, ChallengeFile]]:
+) -> tuple[Sequence[Challenge], Collection[uuid.UUID], Mapping[uuid.UUID, ChallengeFile], Mapping[uuid.UUID, Revision]]:
     with database.reading() as session:
         own = queries.all_published_by(session, user) if user is not None else ()
         found = challenges.visible_challenges(session, user)
-        return found, own, files.covers_of(session, [one.id for one in found])
+        ids = [one.id for one in found]
+        return found, own, files.covers_of(session, ids), queries.revisions(session, ids)
 
 
-async def _card(boards: Boards, item: ListedChallenge, viewer: User | None, own: Collection[uuid.UUID]) -> Card:
+async def _card(
+    boards: Boards,
+    item: ListedChallenge,
+    viewer: User | None,
+    own: Collection[uuid.UUID],
+    revision: Revision | None,
+) -> Card:
+    slug = item.challenge.slug
     try:
-        current = await boards.with_results(item.challenge, viewer)
+        current = await boards.with_results(item.challenge, viewer, revision)
         if (key := fullest(current)) != current.board.competition.key:
-            current = await boards.get(item.challenge.slug, key, viewer, phase_key=current.phase.key)
+            current = await boards.get(slug, key, viewer, phase_key=current.phase.key, revision=revision)
     except HiddenLeaderboardError as error:
         return Card(item, None, visible_from=error.visible_from)
     except NotFoundError:  # it was made a draft, or its phase has changed, since the list was read

@@ -39,6 +39,7 @@ GROUPS: Mapping[str, Mapping[str, str]] = {
     },
     "Running a server": {
         "operators": "Installation, settings, backups, upgrades, protection.",
+        "scale": "What things cost, which part of a server is full first, how to size it.",
         "threat-model": "What each party can and cannot do, and the tests of it.",
         "faults": "What was broken on purpose, and what was counted afterwards.",
         "benchmarks": "Time and memory, compared with other tools and with lower bounds.",

@@ -173,6 +173,7 @@ def fill(
         rows[Evaluation].append(
             {
                 "id": evaluation_id,
+                "created_at": instant + timedelta(minutes=1),
                 "submission_id": submission_id,
                 "scoring_id": scoring_id,
                 "evaluator_version": "1",

@@ -19,9 +19,10 @@ from vocboard.app.challenges.rules import PhaseRules
 from vocboard.app.database import Database, now
 from vocboard.app.leaderboards.models import ReportedKind, ReportedResult
 from vocboard.app.organising import audit_log as export
-from vocboard.app.organising import entrants, queue, submissions
+from vocboard.app.organising import entrants, queue, submissions, waiting
 from vocboard.app.organising.history import Outcome, Steps, history
 from vocboard.app.organising.phase_changes import add_phase
+from vocboard.app.organising.recent import Recent
 from vocboard.app.organising.score_distributions import score_distributions
 from vocboard.app.organising.submissions import Filters, Flag, Kind, Sort
 from vocboard.app.participating import publishing
@@ -52,6 +53,30 @@ def challenge(database: Database) -> Challenge:
         scored(session, made, ada, "Third", 0.5, created_at=now() - 1 * day, published_at=now(), declarations={})
         scored(session, made, bob, "Copy", 0.25, created_at=now(), archive_sha256="a" * 64, state=State.DISQUALIFIED)
     return made
+
+
+def test_submissions_to_a_large_challenge_are_counted_at_most_once_a_minute(
+    database: Database, challenge: Challenge, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def counted() -> tuple[int, int, int]:
+        with database.reading() as session:
+            one = waiting.waiting(session, [challenge.id])[challenge.id]
+            return submissions.counts(session, challenge)[State.SCORED], one.submissions, one.people
+
+    def add(name: str) -> None:
+        with database.writing() as session:
+            scored(session, session.get_one(Challenge, challenge.id), make_user(session), name, 0.5)
+
+    assert counted() == (3, 4, 2)
+    add("Of a small challenge")
+    for module in (submissions, waiting):
+        monkeypatch.setattr(module, "LARGE", 4)
+    assert counted() == (4, 5, 3)
+    add("Not yet")
+    assert counted() == (4, 5, 3)
+    monkeypatch.setattr(submissions, "_recent_counts", Recent())  # a minute later
+    monkeypatch.setattr(waiting, "_recent", Recent())
+    assert counted() == (5, 6, 4)
 
 
 def names(database: Database, challenge: Challenge, **filters: Any) -> list[str]:
