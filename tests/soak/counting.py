@@ -128,12 +128,12 @@ def _evaluations(database: Database, people: People) -> tuple[dict[str, Any], li
 
 
 def _told(database: Database) -> tuple[dict[str, Any], list[str]]:
-    """Everybody is told once of each result."""
+    """Everybody is told once of each result; again if an organiser applies a re-score in which it has failed."""
     of_results = Notification.kind.in_([NotificationKind.SCORED, NotificationKind.FAILED])
-    once = select(Notification.user_id, Notification.link, func.count()).where(of_results)
+    result = Notification.user_id, Notification.link, Notification.kind
     with database.reading() as session:
-        rows = session.execute(once.group_by(Notification.user_id, Notification.link)).all()
-    wrong = [f"{user} was told {times} times of {link}" for user, link, times in rows if times > 1]
+        rows = session.execute(select(*result, func.count()).where(of_results).group_by(*result)).all()
+    wrong = [f"{user} was told {times} times of {link}" for user, link, _, times in rows if times > 1]
     return {"results that somebody was told of": len(rows)}, wrong
 
 
