@@ -1,7 +1,7 @@
 """Alembic's environment, used by every command; see `migrations.run`."""
 
 from alembic import context
-from sqlalchemy import Connection, text
+from sqlalchemy import Connection, inspect, text
 
 from vocboard.app.database import Database
 from vocboard.app.models import Base
@@ -28,6 +28,8 @@ def run(database: Database) -> None:
             if not database.is_sqlite:
                 connection.execute(text("SELECT pg_advisory_xact_lock(:lock)"), {"lock": MIGRATIONS_LOCK})
             if not _is_newest():
+                if not database.is_sqlite:
+                    _lock_tables(connection)
                 leaderboard_revisions.drop(connection)
             context.run_migrations()
             if database.is_sqlite:
@@ -40,6 +42,13 @@ def run(database: Database) -> None:
 
 def _is_newest() -> bool:
     return context.get_context().get_current_revision() == context.get_head_revision()
+
+
+def _lock_tables(connection: Connection) -> None:
+    """Lock all tables before anything is changed: a deadlock with processes that use them costs nothing here."""
+    if tables := inspect(connection).get_table_names():
+        quoted = ", ".join(f'"{name}"' for name in tables)
+        connection.execute(text(f"LOCK TABLE {quoted} IN ACCESS EXCLUSIVE MODE"))
 
 
 def _switch_foreign_keys_off(connection: Connection) -> None:

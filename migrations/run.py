@@ -2,6 +2,7 @@
 
 import logging
 import re
+import time
 from contextlib import closing
 from pathlib import Path
 
@@ -12,12 +13,14 @@ from alembic.script import ScriptDirectory
 from alembic.script.revision import ResolutionError
 from alembic.util import CommandError
 from sqlalchemy.engine import make_url
-from sqlalchemy.exc import OperationalError
+from sqlalchemy.exc import DBAPIError, OperationalError
 
-from vocboard.app.database import Database
+from vocboard.app.database import Database, is_conflict
 
 HERE = Path(__file__).parent
 LAST_WITH_OLDER_REVISIONS = "3e73089f"  # the commit whose migrations lead to the baseline
+
+ATTEMPTS, PAUSE_SECONDS = 20, 0.5
 
 _log = logging.getLogger(__name__)
 
@@ -34,7 +37,8 @@ def config(database_url: str) -> Config:
 def upgrade(database_url: str, revision: str = "head") -> None:
     """Run missing migrations in one transaction, and set the privileges of the processes' roles.
 
-    Safe to run in several processes at once, which wait for each other. Creates the directory of an SQLite file.
+    Safe to run in several processes at once, which wait for each other, and while web processes and workers use the
+    database: it starts again after a deadlock with them. Creates the directory of an SQLite file.
 
     Args:
         revision: to stop at, which sets no privileges, unless it is the newest.
@@ -45,13 +49,21 @@ def upgrade(database_url: str, revision: str = "head") -> None:
     url = make_url(database_url)
     if url.get_backend_name() == "sqlite" and url.database:
         Path(url.database).parent.mkdir(parents=True, exist_ok=True)
-    try:
-        command.upgrade(config(database_url), revision)
-    except CommandError as error:
-        if not isinstance(error.__cause__, ResolutionError):
+    for is_last in (*[False] * (ATTEMPTS - 1), True):
+        try:
+            command.upgrade(config(database_url), revision)
+        except CommandError as error:
+            if not isinstance(error.__cause__, ResolutionError):
+                raise
+            require_newest(database_url)  # it says what to do
             raise
-        require_newest(database_url)  # it says what to do
-        raise
+        except DBAPIError as error:
+            if is_last or not is_conflict(error):
+                raise
+            _log.warning("a process that uses the database was in the way; trying again: %s", error.orig)
+            time.sleep(PAUSE_SECONDS)
+        else:
+            return
 
 
 def require_newest(database_url: str) -> None:

@@ -4,6 +4,7 @@ import re
 import subprocess
 import sys
 from collections.abc import Collection, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing, contextmanager
 from pathlib import Path
 
@@ -18,6 +19,7 @@ from sqlalchemy import CheckConstraint, Connection, inspect, text
 from sqlalchemy.engine.interfaces import ReflectedColumn
 from sqlalchemy.exc import ProgrammingError
 
+from tests.support.backend import wait_until
 from tests.support.databases import made_roles
 from tests.support.postgres import PostgresServer
 from tests.support.services import in_full
@@ -136,6 +138,28 @@ def test_processes_that_upgrade_at_once_wait_for_each_other(empty_url: str) -> N
     for process in running:
         _, errors = process.communicate(timeout=60)
         assert process.returncode == 0, errors
+
+
+@pytest.mark.services
+def test_a_deadlock_with_a_process_that_uses_the_database_starts_the_upgrade_again(empty_postgres_url: str) -> None:
+    command.upgrade(config(empty_postgres_url), REVISIONS[-2])
+    with closing(Database(empty_postgres_url)) as database:
+        name = database.engine.url.database
+        with database.engine.connect().execution_options(isolation_level="AUTOCOMMIT") as connection:
+            # PostgreSQL looks for a deadlock once, so long after the upgrade began to wait: it is the one that ends.
+            connection.execute(text(f"ALTER DATABASE \"{name}\" SET deadlock_timeout = '3s'"))
+        with database.engine.connect() as connection:
+            connection.execute(text("SET deadlock_timeout = '5min'"))
+            first, *_, last = inspect(connection).get_table_names()
+            connection.execute(text(f"LOCK TABLE {last} IN ACCESS SHARE MODE"))
+            with ThreadPoolExecutor() as pool:
+                upgraded = pool.submit(upgrade, empty_postgres_url)
+                waiting = text("SELECT count(*) FROM pg_locks WHERE mode = 'AccessExclusiveLock' AND NOT granted")
+                wait_until(lambda: connection.scalar(waiting) == 1)
+                connection.execute(text(f"LOCK TABLE {first} IN ACCESS SHARE MODE"))
+                connection.rollback()
+                upgraded.result()
+    require_newest(empty_postgres_url)
 
 
 def test_history_is_one_line() -> None:
