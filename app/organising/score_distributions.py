@@ -27,8 +27,8 @@ class BoardScores:
     """The means of all scored submissions to a competition of a phase, and what was not scored here.
 
     Attributes:
-        bins: number of submissions by their mean in thousandths.
-        best: fraction.
+        bins: number of submissions by their mean, as it is shown, in thousandths.
+        best: fraction, rounded as it is shown.
         reported: method and mean of each baseline and result from a paper.
     """
 
@@ -57,7 +57,8 @@ def score_distributions(session: Session, challenge: Challenge) -> tuple[BoardSc
         challenge: with its phases; the viewer organises it (the caller checks).
     """
     of_challenge = Submission.challenge_id == challenge.id
-    in_bin = cast(func.round(Measure.mean * BINS), BigInteger)
+    steps = 10**challenge.decimals  # of the shown scores: what rounding hides is hidden from organisers, too
+    in_bin = cast(func.round(func.round(Measure.mean * steps) * (BINS / steps)), BigInteger)
     key = (Submission.phase_id, CompetitionResult.competition, Measure.metric)
     query = (
         select(*key, in_bin, func.count(), func.min(Measure.mean), func.max(Measure.mean))
@@ -90,5 +91,6 @@ def score_distributions(session: Session, challenge: Challenge) -> tuple[BoardSc
                 best = max(row[4] for row in known) if higher else min(row[3] for row in known)
                 bins = {row[1]: row[2] for row in known}
                 others = tuple(reported[phase.id, name])
+                best = round(best, challenge.decimals)
                 found.append(BoardScores(phase, rules_of(challenge, phase, name), bins, best, higher, others))
     return tuple(found)

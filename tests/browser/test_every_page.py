@@ -91,7 +91,7 @@ def test_times_are_the_readers_own_with_utc(
     # Organisers type dates in UTC, or anywhere on Earth, and see their own time beside them.
     sign_in(page, exhibition.gallery.organiser)
     page.goto(f"{exhibition.url}/organise/new")
-    page.get_by_text("Dates, rules and leaderboards").click()
+    page.locator("summary", has_text="Dates").click()
     opens, hint = page.locator("#opens_at"), page.locator("#opens_at-local")
     expect(hint).to_be_hidden()
     opens.fill("2026-05-01T20:30")

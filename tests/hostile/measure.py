@@ -60,6 +60,7 @@ def measure(upload: Upload, image_sets: Path) -> Cost:
     edition = str(INSTANCES_FILE) if upload.edition == INSTANCES else upload.edition
     command = ["validate", edition, str(upload.path), "--image-sets", str(image_sets), "--json"]
     touched: list[str] = []
+    sys.dont_write_bytecode = True  # of modules that it imports
     sys.addaudithook(_watch(touched))
     memory, cpu = _resident(), _processor_seconds()
     with contextlib.redirect_stdout(io.StringIO()) as printed:

@@ -122,6 +122,8 @@ class Year:
         page.get_by_label("URL name").fill("final")
         page.get_by_label("Image set").fill(FINAL)
         _date_field(page, "Closes").fill(_form_date(90))
+        for folded in ("Rules", "Leaderboards"):
+            page.locator("summary", has_text=folded).click()
         page.get_by_label("Submissions per person and competition").fill("1")
         page.get_by_label("Every … days").fill("30")
         page.get_by_role("radio", name=re.compile("^Mean")).check()
