@@ -10,7 +10,21 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from enum import StrEnum
 
-from sqlalchemy import BigInteger, ColumnElement, Label, and_, cast, extract, func, select
+from sqlalchemy import (
+    BigInteger,
+    ColumnElement,
+    Integer,
+    Label,
+    String,
+    and_,
+    cast,
+    extract,
+    func,
+    literal,
+    null,
+    select,
+    union_all,
+)
 from sqlalchemy.orm import InstrumentedAttribute, Session
 
 from vocboard.app.challenges.models import Challenge
@@ -30,6 +44,17 @@ class Outcome(StrEnum):
     FAILED = "failed"
     REMOVED = "removed"  # withdrawn or disqualified
     UNFINISHED = "unfinished"
+
+
+@dataclass(slots=True)
+class _Counts:
+    """What `_counts` counts."""
+
+    outcomes: dict[uuid.UUID, dict[Outcome, list[int]]]  # by phase
+    published: int
+    newcomers: list[int]
+    returning: list[int]
+    durations: dict[int, int]
 
 
 _OUTCOMES = {
@@ -146,58 +171,63 @@ def history(session: Session, challenge: Challenge, *, at: datetime) -> History 
     phases = phases_of(challenge)
     is_open = any(phase.state(at) is PhaseState.OPEN for phase in phases)
     steps = Steps.between(first, max(last, at) if is_open else last)
-    counts, published = _outcomes(session, own, steps)
-    newcomers, returning = _people(session, own, steps)
-    found = tuple(PhaseHistory(phase, counts[phase.id]) for phase in phases if phase.id in counts)
+    counts = _counts(session, own, steps)
+    found = tuple(PhaseHistory(phase, counts.outcomes[phase.id]) for phase in phases if phase.id in counts.outcomes)
     return History(
         steps=steps,
         submissions=sum(one.total for one in found),
-        published=published,
-        people=sum(newcomers),
+        published=counts.published,
+        people=sum(counts.newcomers),
         phases=found,
-        newcomers=newcomers,
-        returning=returning,
-        durations=_durations(session, own),
+        newcomers=counts.newcomers,
+        returning=counts.returning,
+        durations=counts.durations,
         failures=_failures(session, own),
     )
 
 
-def _outcomes(
-    session: Session, own: ColumnElement[bool], steps: Steps
-) -> tuple[dict[uuid.UUID, dict[Outcome, list[int]]], int]:
-    step = steps.number_of(Submission.created_at)
-    published = func.count().filter(Submission.published_at.is_not(None))
-    query = select(Submission.phase_id, Submission.state, step, func.count(), published)
-    by = (Submission.phase_id, Submission.state, step)
-    known: dict[uuid.UUID, dict[Outcome, list[int]]] = defaultdict(dict)
-    all_published = 0
-    for phase_id, state, number, count, shown in session.execute(query.where(own).group_by(*by)):
-        counts = known[phase_id].setdefault(_OUTCOMES[state], [0] * steps.count)
-        counts[steps.within(number)] += count
-        all_published += shown
-    return known, all_published
+class _Part(StrEnum):
+    """Which of the counts a row of the one statement is."""
+
+    OUTCOMES = "outcomes"
+    PEOPLE = "people"
+    DURATIONS = "durations"
 
 
-def _people(session: Session, own: ColumnElement[bool], steps: Steps) -> tuple[list[int], list[int]]:
-    step = steps.number_of(Submission.created_at)
-    each = select(Submission.user_id, step).where(own).distinct().subquery()
+def _counts(session: Session, own: ColumnElement[bool], steps: Steps) -> _Counts:
+    """Count all at once: reading the submissions takes the database longer than counting them."""
+    seconds = cast(extract("epoch", Submission.finished_at) - extract("epoch", Submission.queued_at), BigInteger)
+    columns = (Submission.user_id, Submission.phase_id, Submission.state, steps.number_of(Submission.created_at))
+    published = cast(Submission.published_at.is_not(None), Integer).label("published")
+    all_own = select(*columns, published, seconds.label("seconds")).where(own).cte("all_own")
+    one, number = all_own.c, func.count()
+    outcomes = select(literal(_Part.OUTCOMES), one.phase_id, one.state, one.step, number, func.sum(one.published))
+    each = select(one.user_id, one.step).distinct().subquery()
     first = func.min(each.c.step).over(partition_by=each.c.user_id).label("first")
     with_first = select(each.c.step, first).subquery()
     is_new = with_first.c.step == with_first.c.first
-    newcomers, returning = [0] * steps.count, [0] * steps.count
-    query = select(with_first.c.step, func.count().filter(is_new), func.count().filter(~is_new))
-    for number, new, others in session.execute(query.group_by(with_first.c.step)):
-        newcomers[steps.within(number)] += new
-        returning[steps.within(number)] += others
-    return newcomers, returning
-
-
-def _durations(session: Session, own: ColumnElement[bool]) -> dict[int, int]:
-    seconds = cast(extract("epoch", Submission.finished_at) - extract("epoch", Submission.queued_at), BigInteger)
-    has_ended = and_(Submission.state.in_([State.SCORED, State.FAILED]), Submission.finished_at >= Submission.queued_at)
-    return {
-        row[0]: row[1] for row in session.execute(select(seconds, func.count()).where(own, has_ended).group_by(seconds))
-    }
+    nothing = (cast(null(), one.phase_id.type), cast(null(), String))
+    people = select(literal(_Part.PEOPLE), *nothing, with_first.c.step, number.filter(is_new), number.filter(~is_new))
+    durations = select(literal(_Part.DURATIONS), *nothing, one.seconds, number, literal(0))
+    has_ended = and_(one.state.in_([State.SCORED, State.FAILED]), one.seconds >= 0)
+    query = union_all(
+        outcomes.group_by(one.phase_id, one.state, one.step),
+        people.group_by(with_first.c.step),
+        durations.where(has_ended).group_by(one.seconds),
+    )
+    found = _Counts(defaultdict(dict), 0, [0] * steps.count, [0] * steps.count, {})
+    for part, phase_id, state, value, count, more in session.execute(query):
+        if part == _Part.DURATIONS:
+            found.durations[value] = count
+            continue
+        step = steps.within(value)
+        if part == _Part.PEOPLE:
+            found.newcomers[step] += count
+            found.returning[step] += more
+        else:
+            found.outcomes[phase_id].setdefault(_OUTCOMES[State(state)], [0] * steps.count)[step] += count
+            found.published += int(more)
+    return found
 
 
 def _failures(session: Session, own: ColumnElement[bool]) -> tuple[tuple[str, int], ...]:
