@@ -166,7 +166,7 @@ def across_methods(
     agreement: Sequence[MethodAgreement] = ()
     reached: Sequence[MethodCombination] = ()
     methods, failure = 0, None
-    basis = statistics_basis(session, challenge, phase, competition, at=at)
+    basis = statistics_basis(session, challenge, phase, competition, at=at, with_classes=False)
     is_being_computed = basis is None  # frozen, and not copied yet
     if basis is not None and basis.is_wanted:
         methods = len(basis.entries)

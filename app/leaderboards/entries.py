@@ -206,17 +206,19 @@ def published(
     others: tuple[Metric, ...],
     *,
     only: Sequence[uuid.UUID] | None = None,
+    with_classes: bool = True,
 ) -> list[Published]:
     """Return all published results of a phase in a competition, in the order of submission.
 
     Args:
         only: submissions to return; all by default.
         others: measures to return in addition to the primary one.
+        with_classes: whether the scores of the classes by the primary measure are read; they are most of the work.
     """
     if only is not None and not only:
         return []
     rows = queries.published(session, phase_id, competition, only=only)
-    values = queries.values(session, phase_id, competition, only=only)
+    values = queries.values(session, phase_id, competition, only=only) if with_classes else {}
     other_measures = queries.other_measures(session, phase_id, competition, others, only=only)
     return [
         Published(
@@ -230,7 +232,7 @@ def published(
                 mean=row.mean,
                 mean_over=row.mean_over,
                 is_complete=not row.not_entered,
-                classes=values[row.measure_id],
+                classes=values.get(row.measure_id, {}),
                 others={metric: mean for metric, (mean, _) in other_measures[row.result_id].items()},
                 other_classes={metric: scores for metric, (_, scores) in other_measures[row.result_id].items()},
                 result_id=row.result_id,

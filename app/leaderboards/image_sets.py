@@ -91,8 +91,11 @@ def on_both_image_sets(
     known = edition_of_phase(challenge, phase).competitions
     listed = []
     for both in comparable(known[key] for key in phase.competitions if key in known):
-        first, second = (statistics_basis(session, challenge, phase, one.key, at=at) for one in both)
-        if competition not in {one.key for one in both} or first is None or second is None:
+        if competition not in {one.key for one in both}:
+            continue
+        bases = [statistics_basis(session, challenge, phase, one.key, at=at, with_classes=False) for one in both]
+        first, second = bases
+        if first is None or second is None:
             continue
         pairs = on_both(first.entries, second.entries)
         decimals = decimals_of(min(first.decimals, second.decimals))

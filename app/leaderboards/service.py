@@ -24,7 +24,7 @@ from vocboard.app.evaluations.visibility import viewer_permissions
 from vocboard.app.leaderboards import contents, freezing, queries
 from vocboard.app.leaderboards.board import Board, Part
 from vocboard.app.leaderboards.contents import Content
-from vocboard.app.leaderboards.entries import NO_LINKS, Entry, EntryCache
+from vocboard.app.leaderboards.entries import NO_LINKS, Entry, EntryCache, published
 from vocboard.app.leaderboards.ranked_rows import RankedRows
 from vocboard.app.leaderboards.shown_statistics import shown_statistics
 from vocboard.app.submissions.models import Declared
@@ -159,7 +159,7 @@ class StatisticsBasis:
 
     Attributes:
         competition: the rules by which it was scored.
-        entries: what it shows.
+        entries: what it shows, by its primary measure.
         decimals: of its scores.
         frozen_at: of a frozen one.
         is_wanted: whether it shows statistics.
@@ -173,21 +173,23 @@ class StatisticsBasis:
 
 
 def statistics_basis(
-    session: Session, challenge: Challenge, phase: Phase, competition: str, *, at: datetime
+    session: Session, challenge: Challenge, phase: Phase, competition: str, *, at: datetime, with_classes: bool = True
 ) -> StatisticsBasis | None:
     """Return what the statistics of a leaderboard are computed from; None if it is frozen, and has not been copied yet.
 
     Args:
         challenge: with its competitions and phases.
         at: the current time.
+        with_classes: whether the entries of a leaderboard that is not frozen need the scores of their classes.
 
     Raises:
         NotFoundError: as for `board`.
     """
     rules = rules_of(challenge, phase, competition)
     if not phase.is_frozen(at):
-        live = contents.read_live(session, challenge, phase, rules, None)
-        return StatisticsBasis(rules, live.entries, live.decimals, None, live.has_statistics)
+        live = published(session, phase.id, competition, (), with_classes=with_classes)
+        shown = tuple(one.entry for one in live)
+        return StatisticsBasis(rules, shown, challenge.decimals, None, challenge.statistics)
     kept = freezing.find(session, phase, competition)
     if kept is None:
         return None

@@ -80,7 +80,7 @@ def request_computation(session: Session, *, challenge: Challenge, user: User) -
 
 
 def _state(session: Session, challenge: Challenge, phase: Phase, key: str, at: datetime) -> BoardState:
-    basis = statistics_basis(session, challenge, phase, key, at=at)
+    basis = statistics_basis(session, challenge, phase, key, at=at, with_classes=False)
     if basis is None:  # frozen, and not copied yet
         return BoardState(phase, rules_of(challenge, phase, key), 0, StatisticsState.BEING_COMPUTED)
     state, failure = StatisticsState.LEFT_OUT, None

@@ -109,9 +109,8 @@ def page_of_entrants(
         case Sort.SUBMISSIONS:
             query = query.order_by(counted.c.submissions.desc())
         case Sort.BEST | Sort.IMPROVEMENT:
-            means = _best_and_improvement(challenge)
-            by = means.c.best if sort is Sort.BEST else means.c.improvement
-            query = query.outerjoin(means, means.c.user_id == User.id).order_by(by.desc().nulls_last())
+            figure = _best(challenge) if sort is Sort.BEST else _improvement(challenge)
+            query = query.outerjoin(figure, figure.c.user_id == User.id).order_by(figure.c.figure.desc().nulls_last())
     query = query.order_by(func.lower(User.name), User.email)
     rows = session.execute(query.limit(per_page).offset((page - 1) * per_page)).all()
     bans = {ban.user_id: ban for ban in bans_of(session, challenge.id)}
@@ -142,30 +141,32 @@ _MEANS = (
 )
 
 
-def _best_and_improvement(challenge: Challenge) -> Subquery:
-    """Return the best mean of each person, and the largest improvement of any method of the person's.
+def _best(challenge: Challenge) -> Subquery:
+    """Return the best mean of each person, rounded as it is shown; higher is better (see `Progress`)."""
+    means, quality = _quality(challenge)
+    best = _shown(func.max(quality), challenge)
+    return select(means.c.user_id, best.label("figure")).group_by(means.c.user_id).subquery()
 
-    Both are of figures rounded as they are shown, and higher is better (see `Progress`).
-    """
-    lower = [metric for metric, known in METRICS.items() if not known.higher_is_better]
-    means = _MEANS.where(Submission.challenge_id == challenge.id).subquery()
-    quality = case((means.c.metric.in_(lower), 1 - means.c.mean), else_=means.c.mean)
+
+def _improvement(challenge: Challenge) -> Subquery:
+    """Return the largest improvement of any method of each person's, of means rounded as they are shown."""
+    means, quality = _quality(challenge)
     sequence = (means.c.method_id, means.c.competition, means.c.phase_id, means.c.user_id)  # sorted fastest so
     first = func.first_value(quality).over(partition_by=sequence, order_by=(means.c.created_at, means.c.id))
     each = select(means.c.user_id, quality.label("quality"), first.label("first")).subquery()
+    improvement = func.max(_shown(each.c.quality, challenge) - _shown(each.c.first, challenge))
+    return select(each.c.user_id, improvement.label("figure")).group_by(each.c.user_id).subquery()
 
-    def shown(fraction: ColumnElement[float]) -> ColumnElement[float]:
-        return func.round(fraction * 10.0**challenge.decimals)  # in units of the last decimal
 
-    return (
-        select(
-            each.c.user_id,
-            shown(func.max(each.c.quality)).label("best"),
-            func.max(shown(each.c.quality) - shown(each.c.first)).label("improvement"),
-        )
-        .group_by(each.c.user_id)
-        .subquery()
-    )
+def _quality(challenge: Challenge) -> tuple[Subquery, ColumnElement[float]]:
+    """Return all defined means of a challenge, and the expression of them of which higher is better."""
+    lower = [metric for metric, known in METRICS.items() if not known.higher_is_better]
+    means = _MEANS.where(Submission.challenge_id == challenge.id).subquery()
+    return means, case((means.c.metric.in_(lower), 1 - means.c.mean), else_=means.c.mean)
+
+
+def _shown(fraction: ColumnElement[float], challenge: Challenge) -> ColumnElement[float]:
+    return func.round(fraction * 10.0**challenge.decimals)  # in units of the last decimal
 
 
 def _add_progress(session: Session, challenge: Challenge, found: Mapping[uuid.UUID, Entrant]) -> None:
