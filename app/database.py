@@ -76,6 +76,17 @@ def now() -> datetime:
     return datetime.now(UTC)
 
 
+def server_time(session: Session) -> datetime:
+    """Return the time by the clock of the database server, which all machines share; this machine's with SQLite.
+
+    For leases and whatever else one machine writes and another compares with the time: their clocks may differ.
+    """
+    if session.get_bind().dialect.name != "postgresql":
+        return now()
+    instant: datetime = session.scalars(select(func.clock_timestamp())).one()
+    return instant
+
+
 Identifier = Annotated[uuid.UUID, mapped_column(primary_key=True, default=uuid.uuid4)]  # 122 random bits: opaque
 CreatedAt = Annotated[datetime, mapped_column(default=now)]
 

@@ -23,7 +23,7 @@ def _worker(kind: str) -> int:
     # Imported here: participants' commands must start without the server's packages.
     from sqlalchemy.exc import DBAPIError  # noqa: PLC0415
 
-    from vocboard.app.database import Database, now  # noqa: PLC0415
+    from vocboard.app.database import Database, server_time  # noqa: PLC0415
     from vocboard.app.jobs import heartbeats  # noqa: PLC0415
     from vocboard.app.settings import Settings  # noqa: PLC0415
 
@@ -31,11 +31,11 @@ def _worker(kind: str) -> int:
     try:
         with database.reading_autocommit() as session:
             last = heartbeats.last_polls(session, host=socket.gethostname()).get(kind)
+            seconds = None if last is None else (server_time(session) - last).total_seconds()
     except DBAPIError as error:
         return _say(f"cannot read from the database when the worker last looked for work: {error.orig}")
     finally:
         database.close()
-    seconds = None if last is None else (now() - last).total_seconds()
     return _check("the worker last looked for work", seconds, limit=heartbeats.SILENT_AFTER.total_seconds())
 
 

@@ -13,7 +13,7 @@ from sqlalchemy import ColumnElement, extract, func, select, text
 from sqlalchemy.orm import InstrumentedAttribute, Session
 
 from vocboard.app.administering import work
-from vocboard.app.database import now
+from vocboard.app.database import now, server_time
 from vocboard.app.jobs import service as jobs
 from vocboard.app.jobs.models import Job, Kind
 from vocboard.app.submissions.models import State, Submission
@@ -99,7 +99,7 @@ def _failures(session: Session) -> Iterator[GaugeMetricFamily]:
 
 
 def _workers(session: Session) -> Iterator[GaugeMetricFamily]:
-    instant, latest, numbers = now(), dict[str, datetime](), defaultdict[str, int](int)
+    instant, latest, numbers = server_time(session), dict[str, datetime](), defaultdict[str, int](int)
     for one in work.workers(session):
         latest[one.kind] = max(one.looked_at, latest.get(one.kind, one.looked_at))
         numbers[one.kind] += not one.is_silent

@@ -12,7 +12,7 @@ from sqlalchemy.orm import Session
 from vocboard.app.accounts.models import User
 from vocboard.app.audit import service as audit
 from vocboard.app.challenges.models import Challenge
-from vocboard.app.database import now
+from vocboard.app.database import now, server_time
 from vocboard.app.jobs import heartbeats
 from vocboard.app.jobs import service as jobs
 from vocboard.app.jobs.models import MAIL_KINDS, Job, Kind, WorkerHeartbeat
@@ -85,7 +85,7 @@ class _Jobs:
 
 def workers(session: Session) -> Sequence[Worker]:
     """Return the workers that have looked for work within a day, by kind and host."""
-    silent_before = now() - heartbeats.SILENT_AFTER
+    silent_before = server_time(session) - heartbeats.SILENT_AFTER
     found = select(WorkerHeartbeat).where(WorkerHeartbeat.kind != heartbeats.GROUND_TRUTH)
     return [
         Worker(one.host, one.kind, one.started_at, one.looked_at, one.looked_at < silent_before)
@@ -95,7 +95,7 @@ def workers(session: Session) -> Sequence[Worker]:
 
 def unfinished(session: Session) -> Sequence[Work]:
     """Return what is to be done, the most urgent kind first; without the sweeps, which come back by themselves."""
-    instant = now()
+    instant = server_time(session)
     is_running = and_(Job.lease_id.is_not(None), Job.not_before > instant)
     is_due = Job.not_before <= instant
     rows = session.execute(

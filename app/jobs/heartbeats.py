@@ -13,7 +13,7 @@ from sqlalchemy.engine import CursorResult
 from sqlalchemy.exc import SQLAlchemyError
 from sqlalchemy.orm import Session
 
-from vocboard.app.database import Database, now
+from vocboard.app.database import Database, server_time
 from vocboard.app.jobs.models import WorkerHeartbeat
 
 GROUND_TRUTH = "ground_truth"  # kind of heartbeat: a scoring worker's, while it can read all ground truth
@@ -43,10 +43,10 @@ class Heartbeat:
         """
         if time.monotonic() < self._last + INTERVAL.total_seconds():
             return
-        instant = now()
-        known = update(WorkerHeartbeat).where(WorkerHeartbeat.id == self._id).values(looked_at=instant)
         new = {"id": self._id, "host": socket.gethostname(), "kind": self._kind}
         with self._database.writing() as session:
+            instant = server_time(session)
+            known = update(WorkerHeartbeat).where(WorkerHeartbeat.id == self._id).values(looked_at=instant)
             if cast(CursorResult[Any], session.execute(known)).rowcount == 0:
                 session.add(WorkerHeartbeat(**new, started_at=instant, looked_at=instant))
         self._last = time.monotonic()
@@ -59,7 +59,7 @@ class Heartbeat:
 
 def remove_old(session: Session) -> None:
     """Remove old heartbeats."""
-    session.execute(delete(WorkerHeartbeat).where(WorkerHeartbeat.looked_at < now() - FORGOTTEN_AFTER))
+    session.execute(delete(WorkerHeartbeat).where(WorkerHeartbeat.looked_at < server_time(session) - FORGOTTEN_AFTER))
 
 
 def last_polls(session: Session, *, host: str | None = None) -> Mapping[str, datetime]:

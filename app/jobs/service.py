@@ -10,6 +10,7 @@ that. So in a long queue, too, owners are served one job each, and no job is ove
 
 If a worker dies, its lease ends, and the job is due again. Every change checks that the claim is still held, so a slow
 worker cannot store anything after another one has taken over. Transactions lock the job last, after what it is about.
+When jobs are due, and how long leases last, is measured by the database's clock, whatever those of the machines show.
 """
 
 import uuid
@@ -23,7 +24,7 @@ from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.engine import CursorResult
 from sqlalchemy.orm import Session
 
-from vocboard.app.database import lock_for_transaction, now
+from vocboard.app.database import lock_for_transaction, server_time
 from vocboard.app.jobs.models import MAIL_KINDS, Job, Kind
 
 PRIORITY = {kind: 10 * (position + 1) for position, kind in enumerate(Kind)}
@@ -85,8 +86,8 @@ def add_all(
         after: when they are due.
         attempts: number of attempts that count.
     """
-    if rows := _rows(kind, jobs, priority, after, attempts):
-        _take_turns(session, kind, rows)
+    if rows := _rows(session, kind, jobs, priority=priority, after=after, attempts=attempts):
+        _take_turns(session, rows)
         session.execute(_insert(session).on_conflict_do_nothing(**_PENDING_INDEX), rows)
 
 
@@ -99,7 +100,7 @@ def add_again(
         at: when it is due, by default now.
         urgent: before submissions.
     """
-    [row] = _rows(kind, [(key, None)], URGENT if urgent else None, timedelta(), 0)
+    [row] = _rows(session, kind, [(key, None)], priority=URGENT if urgent else None)
     if at is not None:
         row["not_before"] = at
     changed = {"lease_id": None, "attempts": 0, "not_before": row["not_before"], "priority": row["priority"]}
@@ -113,19 +114,19 @@ def cancel(session: Session, kind: Kind, keys: Collection[uuid.UUID]) -> None:
 
 def retry_failed(session: Session, kind: Kind, keys: Collection[uuid.UUID]) -> None:
     """Let failed jobs wait again."""
-    again = {"finished_at": None, "failure": None, "detail": None, "attempts": 0, "not_before": now()}
+    again = {"finished_at": None, "failure": None, "detail": None, "attempts": 0, "not_before": server_time(session)}
     failed = Job.kind == kind, Job.failure.is_not(None), Job.key.in_(keys)
     _changed(session, update(Job).where(*failed).values(**again))
 
 
 def claim(session: Session, kinds: Collection[Kind], *, lease: timedelta) -> Claim | None:
     """Claim the next job of some kinds; None if none is due. Two workers never claim the same."""
-    for kind, priority in _levels(session, kinds):
+    instant = server_time(session)
+    for kind, priority in _levels(session, kinds, instant):
         if kind in _ALONE:
             lock_for_transaction(session, f"jobs of kind {kind}")  # else two workers would both see that none runs
-            if session.scalar(select(exists().where(_is_running(now()), Job.kind == kind))):
+            if session.scalar(select(exists().where(_is_running(instant), Job.kind == kind))):
                 continue
-        instant = now()
         order = fair_order(kind, instant, and_(_is_due(instant), Job.priority == priority))
         # Only the first few: locking these rows is fast, but locking hundreds of due jobs takes tens of ms.
         first = order.select().order_by(*by_turn(order)).limit(_CLAIMED_TOGETHER).cte("first")
@@ -154,7 +155,7 @@ def claim(session: Session, kinds: Collection[Kind], *, lease: timedelta) -> Cla
 
 def renew(session: Session, claim: Claim, *, lease: timedelta) -> bool:
     """Renew the lease; False if the claim has been lost."""
-    return _changed(session, update(Job).where(_is_held(claim)).values(not_before=now() + lease)) > 0
+    return _changed(session, update(Job).where(_is_held(claim)).values(not_before=server_time(session) + lease)) > 0
 
 
 def require_held(session: Session, claim: Claim) -> None:
@@ -177,7 +178,7 @@ def finish(session: Session, claim: Claim, *, failure: str | None = None, detail
     Raises:
         LostClaimError: the claim has been lost, so nothing may be stored.
     """
-    _end(session, claim, finished_at=now(), failure=failure, detail=detail)
+    _end(session, claim, finished_at=server_time(session), failure=failure, detail=detail)
 
 
 def release(session: Session, claim: Claim, *, after: timedelta = timedelta()) -> None:
@@ -189,7 +190,7 @@ def release(session: Session, claim: Claim, *, after: timedelta = timedelta()) -
     Raises:
         LostClaimError: the claim has been lost.
     """
-    _end(session, claim, not_before=now() + after, attempts=Job.attempts - 1)
+    _end(session, claim, not_before=server_time(session) + after, attempts=Job.attempts - 1)
 
 
 def retry(session: Session, claim: Claim, *, after: timedelta, failure: str, detail: str | None = None) -> None:
@@ -203,19 +204,19 @@ def retry(session: Session, claim: Claim, *, after: timedelta, failure: str, det
     Raises:
         LostClaimError: the claim has been lost.
     """
-    _end(session, claim, not_before=now() + after, failure=failure, detail=detail)
+    _end(session, claim, not_before=server_time(session) + after, failure=failure, detail=detail)
 
 
 def postpone(session: Session, kind: Kind, *, by: timedelta) -> None:
     """Let all jobs of a kind that are due now be due later."""
-    instant = now()
+    instant = server_time(session)
     due = update(Job).where(_is_due(instant), Job.kind == kind)
     _changed(session, due.values(not_before=instant + by, lease_id=None))
 
 
 def count_due(session: Session, kinds: Collection[Kind], *, limit: int) -> int:
     """Return the number of jobs that could be claimed now, at most `limit`."""
-    instant = now()
+    instant = server_time(session)
     running_alone = select(Job.kind).where(_is_running(instant), Job.kind.in_(_ALONE))
     due = select(Job.id).where(_is_due(instant), Job.kind.in_(kinds), Job.kind.not_in(running_alone)).limit(limit)
     return session.scalar(select(func.count()).select_from(due.subquery())) or 0
@@ -223,7 +224,8 @@ def count_due(session: Session, kinds: Collection[Kind], *, limit: int) -> int:
 
 def must_give_way(session: Session, claim: Claim, kinds: Collection[Kind]) -> bool:
     """Whether a more urgent job of some kinds is due, so that a long one should be released as soon as possible."""
-    is_more_urgent = _is_due(now()), Job.priority < claim.priority, Job.kind.in_(_GIVEN_WAY_TO & frozenset(kinds))
+    others = _GIVEN_WAY_TO & frozenset(kinds)
+    is_more_urgent = _is_due(server_time(session)), Job.priority < claim.priority, Job.kind.in_(others)
     return session.scalar(select(exists().where(*is_more_urgent))) is True
 
 
@@ -232,14 +234,14 @@ def waiting(instant: datetime) -> ColumnElement[bool]:
     return and_(_IS_PENDING, ~_is_running(instant))
 
 
-def running(kind: Kind) -> ColumnElement[bool]:
+def running(kind: Kind, instant: datetime) -> ColumnElement[bool]:
     """Condition on jobs: of this kind, and claimed by a worker whose lease has not ended."""
-    return and_(Job.kind == kind, _is_running(now()))
+    return and_(Job.kind == kind, _is_running(instant))
 
 
 def remove_old(session: Session) -> None:
     """Remove jobs that were done a while ago; those of email are kept longer, see `outbox.remove_old`."""
-    old = Job.finished_at < now() - KEPT, Job.failure.is_(None), Job.kind.not_in(MAIL_KINDS)
+    old = Job.finished_at < server_time(session) - KEPT, Job.failure.is_(None), Job.kind.not_in(MAIL_KINDS)
     _changed(session, delete(Job).where(*old))
 
 
@@ -270,21 +272,22 @@ def by_turn(order: CTE) -> tuple[ColumnElement[Any], ...]:
     return order.c.turn, order.c.served_at.asc().nulls_first(), order.c.created_at, order.c.id
 
 
-def _levels(session: Session, kinds: Collection[Kind]) -> Iterator[tuple[Kind, int]]:
+def _levels(session: Session, kinds: Collection[Kind], instant: datetime) -> Iterator[tuple[Kind, int]]:
     """Find each kind and priority that has due jobs, the most urgent first, when the one before has none left."""
     level = tuple_(Job.priority, Job.kind)
-    query = select(Job.kind, Job.priority).where(_is_due(now()), Job.kind.in_(kinds)).order_by(Job.priority, Job.kind)
+    query = select(Job.kind, Job.priority).where(_is_due(instant), Job.kind.in_(kinds)).order_by(Job.priority, Job.kind)
     row = session.execute(query.limit(1)).one_or_none()
     while row is not None:
         yield row.kind, row.priority
         row = session.execute(query.where(level > (row.priority, row.kind)).limit(1)).one_or_none()
 
 
-def _take_turns(session: Session, kind: Kind, rows: list[dict[str, Any]]) -> None:
+def _take_turns(session: Session, rows: list[dict[str, Any]]) -> None:
     owners = {row["owner"] for row in rows} - {None}
     if not owners:
         return
-    served = select(func.min(Job.turn)).where(Job.kind == kind, Job.priority == rows[0]["priority"], waiting(now()))
+    kind, priority, instant = rows[0]["kind"], rows[0]["priority"], rows[0]["created_at"]
+    served = select(func.min(Job.turn)).where(Job.kind == kind, Job.priority == priority, waiting(instant))
     own = select(Job.owner, func.max(Job.turn)).where(Job.kind == kind, Job.owner.in_(owners), Job.claimed_at.is_(None))
     last = {row[0]: row[1] for row in session.execute(own.where(_IS_PENDING).group_by(Job.owner))}
     least = session.scalar(served) or 0
@@ -302,13 +305,15 @@ def _insert(session: Session) -> Any:
 
 
 def _rows(
+    session: Session,
     kind: Kind,
     jobs: Iterable[tuple[uuid.UUID, uuid.UUID | None]],
+    *,
     priority: int | None,
-    after: timedelta,
-    attempts: int,
+    after: timedelta = timedelta(),
+    attempts: int = 0,
 ) -> list[dict[str, Any]]:
-    instant = now()
+    instant = server_time(session)
     same = {
         "kind": kind,
         "priority": PRIORITY[kind] if priority is None else priority,

@@ -8,7 +8,7 @@ from sqlalchemy import and_, func, select
 from sqlalchemy.orm import Session, joinedload
 
 from vocboard.app.challenges.models import Challenge
-from vocboard.app.database import now
+from vocboard.app.database import now, server_time
 from vocboard.app.evaluations.models import Evaluation
 from vocboard.app.jobs import heartbeats
 from vocboard.app.jobs.models import Job, Kind
@@ -92,7 +92,7 @@ def health(session: Session, challenge: Challenge) -> QueueHealth:
         .join(Submission, Submission.id == Evaluation.submission_id)
         .where(own, Evaluation.created_at > instant - LATELY)
     ).one()
-    silent_before = instant - heartbeats.SILENT_AFTER
+    silent_before = server_time(session) - heartbeats.SILENT_AFTER
     return QueueHealth(
         waiting=queue.count(session, State.QUEUED),
         running=queue.count(session, State.EVALUATING),

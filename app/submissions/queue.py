@@ -12,7 +12,7 @@ from sqlalchemy import Select, exists, func, select, update
 from sqlalchemy.engine import CursorResult
 from sqlalchemy.orm import Session
 
-from vocboard.app.database import now
+from vocboard.app.database import now, server_time
 from vocboard.app.jobs import service as jobs
 from vocboard.app.jobs.models import Job, Kind
 from vocboard.app.jobs.service import Claim, LostClaimError
@@ -91,7 +91,7 @@ def put_back(session: Session, claim: Claim, *, after: timedelta = timedelta()) 
 
 def repair(session: Session) -> None:
     """Return submissions of dead workers to the queue, and add jobs that are missing."""
-    is_running = exists().where(jobs.running(Kind.EVALUATION), Job.key == Submission.id)
+    is_running = exists().where(jobs.running(Kind.EVALUATION, server_time(session)), Job.key == Submission.id)
     silent = (
         select(Submission.id)
         .where(Submission.state == State.EVALUATING, ~is_running)
@@ -114,13 +114,13 @@ def queue_position(session: Session, submission: Submission) -> int | None:
     """Return the submission's position in the queue, 1 for the next; None if it is not queued."""
     if submission.state != State.QUEUED:
         return None
-    places = _places().subquery()
+    places = _places(session).subquery()
     return session.scalar(select(places.c.place).where(places.c.key == submission.id))
 
 
 def places(session: Session, challenge_id: uuid.UUID, *, limit: int) -> Mapping[uuid.UUID, int]:
     """Return the positions in the queue of a challenge's queued submissions: the first `limit` of them."""
-    ranked = _places().subquery()
+    ranked = _places(session).subquery()
     query = (
         select(ranked.c.key, ranked.c.place)
         .join(Submission, Submission.id == ranked.c.key)
@@ -136,9 +136,9 @@ def count(session: Session, state: State) -> int:
     return session.scalar(select(func.count()).select_from(Submission).where(Submission.state == state)) or 0
 
 
-def _places() -> Select[uuid.UUID, int]:
+def _places(session: Session) -> Select[uuid.UUID, int]:
     """The places of the jobs that the next claims choose from, and of the others in the order in which these follow."""
-    instant = now()
+    instant = server_time(session)
     order = jobs.fair_order(Kind.EVALUATION, instant, jobs.waiting(instant))
     nearly = func.row_number().over(order_by=jobs.IN_TURN)
     first = select(order.c.id, func.row_number().over(order_by=jobs.by_turn(order)).label("place")).subquery()

@@ -7,7 +7,7 @@ from pydantic import BaseModel
 from sqlalchemy.exc import SQLAlchemyError
 from sqlalchemy.orm import Session
 
-from vocboard.app.database import Database, now
+from vocboard.app.database import Database, server_time
 from vocboard.app.jobs import heartbeats
 from vocboard.app.messaging import outbox
 from vocboard.app.messaging.broker import MAIL, SCORING
@@ -87,7 +87,7 @@ def check(settings: Settings, database: Database, store: ArchiveStore) -> Readin
 def _check_workers(session: Session, checked: Readiness) -> None:
     """Check that a worker of every kind that ran in the last day has recently looked for work, and could do it."""
     last_polls = dict(heartbeats.last_polls(session))
-    oldest = now() - heartbeats.SILENT_AFTER
+    oldest = server_time(session) - heartbeats.SILENT_AFTER
     readable = last_polls.pop(heartbeats.GROUND_TRUTH, None)
     scoring = last_polls.get(SCORING)
     checked.workers = _state(scoring is not None and all(last >= oldest for last in last_polls.values()))

@@ -20,6 +20,7 @@ TESTED = (
     "store away",
     "network slow",
     "network cut",
+    "clock jumped",
 )
 
 

@@ -78,6 +78,15 @@ def fill_disk(world: World, chance: random.Random) -> str:
     return name
 
 
+def jump_clock(world: World, chance: random.Random) -> str:
+    """Let the clock of a machine jump by up to an hour, and later back."""
+    number, seconds = chance.randrange(MACHINES), chance.choice((-1, 1)) * chance.uniform(30, 3600)
+    world.clocks[number].write_text(f"{seconds}")
+    time.sleep(chance.uniform(2, 8))
+    world.clocks[number].write_text("0")
+    return f"machine {number} by {seconds:.0f} s"
+
+
 def _family(leader: psutil.Process) -> list[psutil.Process]:
     return [leader, *leader.children(recursive=True)]
 
@@ -176,6 +185,7 @@ KINDS: Mapping[str, Kind] = {
     "beat killed": Kind("processes", 1, kill_beat),
     "worker stopped past its lease": Kind("processes", 2, stop_worker),
     "worker's disk full": Kind("processes", 2, fill_disk),
+    "clock jumped": Kind("processes", 1, jump_clock),
     "PostgreSQL killed": Kind("database", 2, kill_postgres),
     "PostgreSQL failed over": Kind("database", 1, fail_over),
     "Redis killed": Kind("services", 2, kill_redis),

@@ -47,16 +47,16 @@ class Processes:
 
     def __init__(self, logs: Path) -> None:
         self.logs = logs
-        self._commands: dict[str, tuple[tuple[str, ...], Mapping[str, str]]] = {}
+        self._commands: dict[str, tuple[tuple[str, ...], Mapping[str, str]]] = {}  # arguments, environment
         self._running: dict[str, subprocess.Popen[bytes]] = {}
 
     def start(self, name: str, command: tuple[str, ...] = (), environment: Mapping[str, str] | None = None) -> None:
-        """Start `vocboard` with a command, or as it was started before."""
+        """Start `vocboard` with the file of its clock and a command, or as it was started before."""
         self._commands.setdefault(name, (command, environment or {}))
         arguments, variables = self._commands[name]
         with (self.logs / f"{name}.log").open("ab") as log:
             self._running[name] = subprocess.Popen(
-                [sys.executable, "-m", "vocboard.commands.main", *arguments],
+                [sys.executable, "-m", "tests.soak.clock", *arguments],
                 env=dict(variables),
                 stdin=subprocess.DEVNULL,
                 stdout=log,
@@ -92,12 +92,14 @@ class World:
 
     Attributes:
         settings: those of a process that reaches the store without a relay.
+        clocks: files that say by how many seconds the clock of each machine is wrong.
         relays: of each machine, by what they lead to; `WEB` leads from the proxy to its web process.
         database_url: of the database, with the address of any of the two servers.
     """
 
     settings: Settings
     processes: Processes
+    clocks: tuple[Path, ...]
     relays: tuple[Mapping[str, Relay], ...]
     postgres: PostgresPair
     redis: CrashingServer
@@ -152,7 +154,7 @@ def running(directory: Path, *, lease: timedelta) -> Iterator[World]:
         }
         processes = Processes(directory)
         stack.callback(processes.stop)
-        all_relays, all_settings = [], []
+        all_relays, all_settings, clocks = [], [], []
         for number in range(MACHINES):
             web = free_port()
             relays = {name: stack.enter_context(relaying(port)) for name, port in {**ports, WEB: web}.items()}
@@ -177,12 +179,13 @@ def running(directory: Path, *, lease: timedelta) -> Iterator[World]:
             )
             settings.data_directory.mkdir()
             all_settings.append(settings)
-            environment = environment_of(settings)
-            processes.start(f"web-{number}", ("serve", "--port", str(web)), environment)
-            processes.start(f"worker-{number}", ("worker",), environment)
+            clocks.append(directory / f"clock-{number}")
+            clocks[-1].write_text("0")
+            own = {f"web-{number}": ("serve", "--port", str(web)), f"worker-{number}": ("worker",)}
             if number == 0:
-                processes.start("beat", ("beat",), environment)
-                processes.start("mail", ("worker", "--only", "mail"), environment)
+                own |= {"beat": ("beat",), "mail": ("worker", "--only", "mail")}
+            for name, command in own.items():
+                processes.start(name, (str(clocks[-1]), *command), environment_of(settings))
         for relays in all_relays:
             eventually(partial(answers, relays[WEB].url))
         variables = {"HOST": HOST, "TLS": "internal", "PROXY_SECRET": proxy_secret.get_secret_value()}
@@ -191,6 +194,7 @@ def running(directory: Path, *, lease: timedelta) -> Iterator[World]:
         yield World(
             settings=all_settings[0].model_copy(update=settings_of(direct)),
             processes=processes,
+            clocks=tuple(clocks),
             relays=tuple(all_relays),
             postgres=pair,
             redis=redis,

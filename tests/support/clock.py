@@ -5,6 +5,8 @@ from datetime import datetime, timedelta, tzinfo
 import pytest
 
 from vocboard.app import database
+from vocboard.app.jobs import service as jobs
+from vocboard.app.submissions import queue
 
 
 class Clock:
@@ -33,4 +35,6 @@ def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
             return datetime.now(tz) + moved.offset
 
     monkeypatch.setattr(database, "datetime", Moved)  # which `now` asks
+    for module in (jobs, queue):  # PostgreSQL has a clock of its own
+        monkeypatch.setattr(module, "server_time", lambda _session: database.now())
     return moved

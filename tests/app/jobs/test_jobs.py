@@ -1,12 +1,15 @@
 """Jobs are unique while they are pending, and claimed by priority; who loses a claim can store nothing."""
 
+import contextlib
 import uuid
-from datetime import timedelta
+from collections.abc import Iterator
+from datetime import datetime, timedelta, tzinfo
 
 import pytest
 from sqlalchemy import select, update
 
 from tests.support.jobs import claim_next, stores
+from vocboard.app import database as app_database
 from vocboard.app.database import Database, now
 from vocboard.app.jobs import service as jobs
 from vocboard.app.jobs.models import Job, Kind
@@ -81,3 +84,34 @@ def test_failed_ones_are_kept_and_can_be_tried_again(database: Database) -> None
         jobs.retry_failed(session, Kind.DIAGNOSIS, [KEY])
     again = claim_next(database, Kind.DIAGNOSIS)
     assert again.attempt == 1
+
+
+@pytest.mark.services
+@pytest.mark.parametrize("wrong", [timedelta(hours=-1), timedelta(hours=1)], ids=["slow", "fast"])
+def test_a_machine_with_a_wrong_clock_claims_and_adds_as_others_do(
+    postgres_url: str, wrong: timedelta, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    class Wrong(datetime):
+        @classmethod
+        def now(cls, tz: tzinfo | None = None) -> datetime:  # type: ignore[override]
+            return datetime.now(tz) + wrong
+
+    @contextlib.contextmanager
+    def there() -> Iterator[None]:
+        with monkeypatch.context() as machine:
+            machine.setattr(app_database, "datetime", Wrong)
+            yield
+
+    with contextlib.closing(Database(postgres_url)) as database:
+        with there():
+            add(database, Kind.DIAGNOSIS)
+        claimed = claim(database)
+        assert claimed is not None
+        with there():
+            assert claim(database) is None
+        assert stores(database, jobs.release, claimed)
+        with there():
+            assert claim(database) is not None
+        assert claim(database) is None
+        with database.reading() as session:
+            assert timedelta() < session.scalars(select(Job.not_before)).one() - now() <= LEASE
