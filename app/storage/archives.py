@@ -21,7 +21,13 @@ from typing import BinaryIO
 
 from vocboard.app.errors import too_large
 from vocboard.app.storage.directory_objects import DirectoryObjects
-from vocboard.app.storage.local_files import IncomingFile, UnfinishedFiles, remove_abandoned, reporting_unavailable
+from vocboard.app.storage.local_files import (
+    READABLE_BY_GROUP,
+    IncomingFile,
+    UnfinishedFiles,
+    remove_abandoned,
+    reporting_unavailable,
+)
 from vocboard.app.storage.moving_objects import MovingObjects
 from vocboard.app.storage.objects import Objects
 
@@ -126,6 +132,7 @@ class ArchiveStore:
         submission is rolled back; if the commit fails after it, the content has no row, and `app.submissions.pruning`
         sets it aside.
         """
+        archive.path.chmod(READABLE_BY_GROUP)
         self.objects.put(archive.path, object_name(archive.sha256), is_durable=archive.is_durable)
         return archive.sha256
 

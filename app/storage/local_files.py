@@ -21,6 +21,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Self
 
+READABLE_BY_GROUP = 0o640  # of what is kept: workers may be other users of the same group
 _ERRORS = frozenset(
     {
         errno.EACCES,

@@ -36,9 +36,12 @@ def age(path: Path, seconds: float) -> None:
     os.utime(path, (long_ago, long_ago))
 
 
-def test_the_beginning_of_a_hash_is_a_folder(store: ArchiveStore, tmp_path: Path) -> None:
+def test_the_beginning_of_a_hash_is_a_folder_and_workers_of_the_same_group_may_read(
+    store: ArchiveStore, tmp_path: Path
+) -> None:
     keep(store)
     assert files(tmp_path) == [tmp_path / SHA256[:2] / SHA256[2:]]
+    assert stored_path(store, SHA256).stat().st_mode & 0o777 == 0o640
 
 
 def test_without_its_directory_it_cannot_be_written(tmp_path: Path) -> None:

@@ -121,6 +121,7 @@ def test_what_is_kept_opens_with_the_workers_key(inbox: GroundTruthInbox, key: P
         incoming.write(b"truth")
         version_id = incoming.keep()
     with inbox.opened(version_id) as path:
+        assert path.stat().st_mode & 0o777 == 0o640  # a worker may be another user of the same group
         assert b"".join(unseal(path, key, purpose=purpose_of(CHALLENGE, version_id))) == b"the truth"
 
 
