@@ -204,6 +204,8 @@ def test_few_boxes_of_a_list_that_is_all_right_are_certain(attacked: Attacked, n
     expected = answer(truth, counts, range(RIGHT_DETECTIONS), as_shown)
     for part in ("area", "with_difficult", "points"):
         assert getattr(fetched, part) == getattr(expected, part), part  # understood
+    if not WHOLE and name not in EDITION_OF_DEMO.classes[:SHORT]:
+        return  # the answers are as expected, and test_demo_rules.py searches in those of the class with fewest objects
     most = int(LEAKED * counts.positives)
     assert len(certain_boxes(truth, counts, [fetched], np.random.default_rng(1), most=most)) <= most
 

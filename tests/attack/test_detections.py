@@ -31,9 +31,14 @@ def four_of_forty_wrong() -> Claims:
     return truth
 
 
-@pytest.mark.parametrize(
-    "truth", [*(right(number) for number in (1, 12, 13, 20, 40, 100)), four_of_forty_wrong()], ids=str
-)
+LISTS = [
+    *(right(number) for number in (1, 13, 40)),
+    *(pytest.param(right(number), marks=pytest.mark.long) for number in (12, 20, 100)),
+    four_of_forty_wrong(),
+]
+
+
+@pytest.mark.parametrize("truth", LISTS, ids=str)
 @pytest.mark.parametrize("wrong", [0, 20])
 def test_few_boxes_of_one_list_are_certain(truth: Claims, wrong: int) -> None:
     """With fewer objects to find, a list with some boxes wrong has the same score, also behind boxes known to be so."""
@@ -46,8 +51,8 @@ def test_few_boxes_of_one_list_are_certain(truth: Claims, wrong: int) -> None:
     ("truth", "names"),
     [
         (right(20), ["size", "aspect"]),
-        (right(40), ["size", "aspect"]),
-        (right(20), ["truncation", "occlusion", "view"]),
+        pytest.param(right(40), ["size", "aspect"], marks=pytest.mark.long),
+        pytest.param(right(20), ["truncation", "occlusion", "view"], marks=pytest.mark.long),
         (right(40), ["truncation", "occlusion", "view"]),
         (four_of_forty_wrong(), ["size"]),
     ],

@@ -5,7 +5,7 @@
 - `long`: they search for minutes for what the others would find by chance. `make test-long` runs these alone.
 
 A test belongs to the tier of its file, which stands here, and is at least `full` if it needs services or a browser.
-`smoke` exempts it. Of random cases, a quarter is in the first tier (`tests.support.seeds`).
+`smoke` exempts it. Of random cases, a quarter is in the first tier and half in the second (`tests.support.seeds`).
 """
 
 from pathlib import Path
@@ -49,17 +49,27 @@ FULL = (
     "tests/worker/test_rescoring.py",
     "tests/worker/test_statistics.py",
 )
-LONG: tuple[str, ...] = ("tests/fuzz",)
+LONG = (
+    "tests/browser/test_year.py::test_the_year_is_as_the_page_tells_it",  # each step: tests/browser/organisers
+    "tests/evaluator/examples/test_examples.py::test_layout_of_whole_people_finds_some",  # test_layout_of_parts
+    "tests/fuzz",
+)
 # Only `make test-long` runs these on PostgreSQL, too, except for tests marked `full`: others run the same statements.
 LONG_ON_POSTGRES = (
     "tests/app/api/test_changed_rules.py",  # tests/worker/test_changed_rules.py
     "tests/app/api/test_rescores.py",  # tests/worker/test_rescore_work.py
     "tests/app/leaderboards/test_freezing.py",  # tests/app/leaderboards/test_freezing_at_random.py
+    "tests/app/leaderboards/test_service.py",  # tests/app/leaderboards/test_current.py, test_entry_cache.py
+    "tests/app/transfer/test_people.py::test_an_archive_gives_nobody_rights",  # its other tests
+    "tests/app/transfer/test_people.py::test_bans_that_fit_nobody_are_refused",  # before anything is written
+    "tests/app/transfer/test_teams.py::test_teams_and_people_that_are_not_there_are_refused",  # likewise
+    "tests/app/transfer/test_transfer.py",  # tests/app/transfer/test_phases.py
+    "tests/worker/test_across_methods.py",  # tests/worker/test_statistics.py
     "tests/worker/test_columns.py",  # tests/worker/test_recovery.py
+    "tests/worker/test_diagnoses.py::test_diagnoses_of_all_tasks_are_those_of_the_command_line",  # its other tests
     "tests/worker/test_failures.py",  # tests/worker/test_recovery.py
     "tests/worker/test_rescoring.py",  # tests/worker/test_rescore_work.py
-    # its other tests
-    "tests/worker/test_statistics.py::test_a_leaderboard_shows_what_a_fresh_offline_computation_gives",
+    "tests/worker/test_statistics.py",  # its tests that are marked
 )
 
 

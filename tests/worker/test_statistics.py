@@ -301,6 +301,7 @@ def score_again(backend: Backend, challenge: Challenge, ids: list[uuid.UUID]) ->
     apply(backend, rescore_id)
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("change", [publish_again, unpublish, withdraw, score_again])
 def test_a_change_during_the_computation_never_leads_to_mixed_statistics(
     backend: Backend, monkeypatch: pytest.MonkeyPatch, change: Callable[[Backend, Challenge, list[uuid.UUID]], None]
@@ -331,6 +332,7 @@ def test_a_change_during_the_computation_never_leads_to_mixed_statistics(
     assert_statistics_are_of_what_is_shown(board)
 
 
+@pytest.mark.full
 def test_killed_workers_lose_no_more_than_one_result(backend: Backend) -> None:
     challenge = backend.challenge()
     submit_scored(backend, challenge, 40)
@@ -385,6 +387,7 @@ def test_without_the_switch_nothing_is_kept_and_nothing_shown(backend: Backend) 
         assert [session.scalar(select(func.count()).select_from(table)) for table in tables] == [0, 0, 0]
 
 
+@pytest.mark.full
 def test_the_sweep_removes_evidence_of_withdrawn_submissions_and_of_replaced_evaluations(backend: Backend) -> None:
     challenge = backend.challenge()
     ids = submit_scored(backend, challenge, 3)
@@ -410,6 +413,7 @@ def request_again(backend: Backend, challenge: Challenge) -> None:
         statistics_states.request_computation(session, challenge=organised, user=user)
 
 
+@pytest.mark.full
 def test_a_failure_concerns_one_leaderboard_and_is_tried_again_when_an_organiser_asks(
     backend: Backend, monkeypatch: pytest.MonkeyPatch
 ) -> None:

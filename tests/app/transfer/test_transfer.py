@@ -119,6 +119,7 @@ def test_an_exported_and_imported_challenge_has_equal_leaderboards(
     assert imported.archived_at is not None
 
 
+@pytest.mark.full
 def test_states_archives_and_log_come_along(backend: Backend, exported: Path, other: Server) -> None:
     imported = other.take(exported)
     with other.database.reading() as session:
@@ -495,6 +496,7 @@ def test_an_archived_challenge_can_be_read_but_not_changed(backend: Backend, cha
         act(archiving.archive)
 
 
+@pytest.mark.full
 def test_only_empty_drafts_are_deleted(backend: Backend, challenge: Challenge) -> None:
     organiser = challenge.organiser  # type: ignore[attr-defined]
 
