@@ -1,15 +1,18 @@
-"""Two machines that share PostgreSQL, Redis and an object store, and no directory."""
+"""Two machines that share PostgreSQL, Redis and an object store, and no directory; one loses its own."""
 
 import contextlib
 import hashlib
+import io
 import os
 import shutil
 import signal
 import subprocess
 import sys
+import tarfile
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 from urllib.parse import urlsplit
 
 import httpx
@@ -20,9 +23,10 @@ from sqlalchemy import select
 from tests.support import small_world
 from tests.support.factories import make_token, make_user
 from tests.support.forked import Forked
-from tests.support.life import eventually, make_small_world, submit
+from tests.support.life import confirm_warnings, eventually, make_small_world, submit
 from tests.support.processes import free_port
 from tests.support.s3_server import settings_of
+from tests.support.tus import NAME
 from tests.support.working import environment_of, working
 from vocboard.app.accounts.models import Role
 from vocboard.app.challenges.models import ChallengeFile
@@ -35,6 +39,7 @@ from vocboard.app.submissions.models import Submission
 from vocboard.app.submissions.pruning import Pruned, prune
 
 pytestmark = pytest.mark.services
+TUS = {"Tus-Resumable": "1.0.0"}
 KIT = bytes(range(256)) * 1000
 
 
@@ -130,8 +135,10 @@ def test_machines_share_no_directory_and_one_loses_its_own(machines: tuple[Machi
 
         archive = small_world.results_archive()
         submitted = [submit(client, challenge, archive) for client in (here, there)]
+        resumable = begin(there, archive)
         eventually(lambda: is_removed(first.settings.data_directory))
         submitted += [submit(client, challenge, archive) for client in (here, there)]
+        submitted += [end(there, challenge, resumable, archive), end(here, challenge, begin(here, archive), archive)]
         paths = [f"/api/v1/submissions/{each['id']}" for each in submitted]
         eventually(lambda: all(there.get(path).json()["state"] == "scored" for path in paths))
         assert here.get(file).content == KIT
@@ -143,6 +150,18 @@ def test_machines_share_no_directory_and_one_loses_its_own(machines: tuple[Machi
             eventually(lambda path=again["id"]: there.get(f"/api/v1/submissions/{path}").json()["state"] == "scored")
             os.killpg(stopped.worker.pid, signal.SIGCONT)
             assert list((going.settings.truth / "cache").glob("*.npz"))
+
+        # What one machine does, the other shows: a leaderboard, a diagnosis, a re-score, an export.
+        assert here.post(f"{paths[0]}/publish").status_code == 200
+        before = shown(challenge, here, there)
+        assert [row["mean"] for row in before["rows"]] == [round(small_world.MEAN_AP, 4)]
+        eventually(lambda: organiser_elsewhere.get(f"{paths[0]}/diagnosis/comp3").json()["is_known"])
+        rescore(challenge, organiser, organiser_elsewhere)
+        assert shown(challenge, here, there)["rows"][0]["mean"] < before["rows"][0]["mean"]
+        for client in (organiser, organiser_elsewhere):
+            with tarfile.open(fileobj=io.BytesIO(client.post(f"{challenge}/export").content)) as export:
+                files = [export.extractfile(member) for member in export]
+                assert archive in [file.read() for file in files if file]
 
         # Every row has its object, and every object its row.
         store = archive_store(second.settings)
@@ -158,11 +177,57 @@ def test_machines_share_no_directory_and_one_loses_its_own(machines: tuple[Machi
         assert (set(store.stored()), list(store.aside())) == (needed, [lost])
         # What the store has of the ground truth is sealed.
         client, names = bucket.client(), [name for name in everything(bucket) if "/truth" in name]
-        assert sorted(name.split("/")[1] for name in names) == ["truth", "truth-inbox"]
-        [truth] = [name for name in names if name.endswith(".npz")]
-        assert client.get_object(Bucket=bucket.name, Key=truth)["Body"].read().startswith(MAGIC)
+        assert {name.split("/")[1] for name in names} == {"truth", "truth-inbox"}
+        truths = [name for name in names if name.endswith(".npz")]
+        assert len(truths) == 2
+        assert all(client.get_object(Bucket=bucket.name, Key=one)["Body"].read().startswith(MAGIC) for one in truths)
         assert organiser_elsewhere.delete(file).status_code == 204
         assert hashlib.sha256(KIT).hexdigest() not in set(store.stored())
+
+
+def begin(client: httpx.Client, archive: bytes) -> str:
+    """Upload the first half of a resumable upload; return its path."""
+    headers = {"Upload-Length": str(len(archive)), "Upload-Metadata": f"filename {NAME}"}
+    begun = client.post("/api/v1/uploads", params={"challenge": "small-world"}, headers=TUS | headers)
+    assert begun.status_code == 201, begun.text
+    send(client, begun.headers["location"], archive[: len(archive) // 2], 0)
+    return str(begun.headers["location"])
+
+
+def end(client: httpx.Client, challenge: str, upload: str, archive: bytes) -> dict[str, Any]:
+    """Upload the other half, and submit it."""
+    send(client, upload, archive[len(archive) // 2 :], len(archive) // 2)
+    fields = {"method_name": (None, "Method")}
+    made = client.post(f"{challenge}/submissions", params={"upload": upload.rpartition("/")[2]}, files=fields)
+    assert made.status_code == 201, made.text
+    submission: dict[str, Any] = made.json()
+    return submission
+
+
+def send(client: httpx.Client, upload: str, content: bytes, offset: int) -> None:
+    headers = {"Upload-Offset": str(offset), "Content-Type": "application/offset+octet-stream"}
+    assert client.patch(upload, content=content, headers=TUS | headers).status_code == 204
+
+
+def shown(challenge: str, *clients: httpx.Client) -> dict[str, Any]:
+    """Return the leaderboard that all of them see."""
+    board: dict[str, Any]
+    board, *others = (client.get(f"{challenge}/leaderboards/comp3").json() for client in clients)
+    assert others == [board] * len(others)
+    return board
+
+
+def rescore(challenge: str, organiser: httpx.Client, elsewhere: httpx.Client) -> None:
+    """Correct the ground truth on one machine, and apply what the workers make of it on the other."""
+    upload = {"archive": ("devkit.tar.gz", small_world.ground_truth_archive({"000001": [("dog", (10, 10, 50, 50))]}))}
+    assert organiser.post(f"{challenge}/ground-truth", files=upload).status_code == 202
+    eventually(lambda: elsewhere.get(f"{challenge}/ground-truth").json()["items"][0]["state"] == "ready")
+    confirm_warnings(elsewhere, challenge)
+    started = organiser.post(f"{challenge}/rescores", json={"ground_truth_version": 2, "reason": "Labels corrected"})
+    path = started.headers["location"]
+    eventually(lambda: elsewhere.get(path).json()["state"] == "ready")
+    assert elsewhere.post(f"{path}/apply", json={"confirm": "small-world"}).status_code == 200
+    eventually(lambda: organiser.get(path).json()["state"] == "applied")
 
 
 def everything(bucket: Bucket) -> list[str]:
