@@ -175,15 +175,20 @@ def _work(found: Row[*tuple[Any, ...]] | None) -> Work:
 
 def _still_counts(session: Session, claim: Claim, work: Work) -> bool:
     """Make the submission scored; False if the challenge has another ground truth now."""
-    query = (
-        select(ChallengePhase.current_scoring_id, Submission.challenge_id, Submission.publish_when_scored)
-        .select_from(Submission)
+    locking = (
+        select(Submission.challenge_id, Submission.publish_when_scored)
         .join(Challenge, Challenge.id == Submission.challenge_id)
-        .join(ChallengePhase, ChallengePhase.id == Submission.phase_id)
         .where(Submission.id == work.submission_id)
         .with_for_update(of=Challenge, read=True)
     )
-    scoring_id, challenge_id, is_promised = session.execute(query).one()
+    challenge_id, is_promised = session.execute(locking).one()
+    # Read only now: a statement that waits for a lock reads other rows as they were before it waited.
+    current = (
+        select(ChallengePhase.current_scoring_id)
+        .join(Submission, Submission.phase_id == ChallengePhase.id)
+        .where(Submission.id == work.submission_id)
+    )
+    scoring_id = session.scalar(current)
     if is_promised:
         freezing.lock_frozen(session, challenge_id)  # before the submission
     if scoring_id != work.scoring_id:

@@ -4,17 +4,22 @@ import json
 import os
 import subprocess
 import sys
+import threading
 import uuid
 from datetime import timedelta
 
 import psutil
 import pytest
+from sqlalchemy import text
 
 from tests.support.archives import stored_path
 from tests.support.backend import ROOT, Backend, kill_group, make_archive, make_ground_truth
 from tests.support.factories import IMAGES
 from tests.support.jobs import evaluate_next, job_of, let_leases_end, process
+from tests.support.life import eventually
 from tests.support.phases import complete, main_phase, main_truth
+from tests.support.services import REAL
+from vocboard.app.challenges.queries import lock_challenge
 from vocboard.app.evaluations import queries as evaluations
 from vocboard.app.evaluations.scorings import make_current, start_scoring
 from vocboard.app.jobs.models import Kind
@@ -212,6 +217,47 @@ def test_a_switch_of_the_ground_truth_in_the_meantime_evaluates_again(
     assert evaluate(backend)
     scored = backend.submission(submission_id)
     assert (scored.state, job_of(backend.database, submission_id).attempts) == (State.SCORED, 1)
+    with backend.database.reading() as session:
+        assert evaluations.current(session, scored) is not None
+
+
+@pytest.mark.full
+@pytest.mark.services
+@pytest.mark.parametrize("set_up", [REAL], indirect=True)
+def test_a_switch_that_storing_waits_for_evaluates_again(
+    backend: Backend, submission_id: uuid.UUID, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    evaluate_once, has_switched = evaluation.evaluate, threading.Event()
+
+    def is_waited_for() -> bool:
+        with backend.database.reading() as session:
+            waiting = text("SELECT count(*) FROM pg_locks WHERE NOT granted")
+            return session.scalar(waiting) == 1
+
+    def switch_and_wait() -> None:
+        with backend.database.writing() as session:
+            lock_challenge(session, backend.submission(submission_id).challenge_id)
+            challenge = complete(session, backend.submission(submission_id).challenge_id)
+            version = main_truth(session, challenge)
+            assert version is not None
+            scoring = start_scoring(session, challenge=challenge, version=version)
+            make_current(session, challenge=challenge, scoring=scoring, actor=None, phase_id=challenge.main_phase.id)
+            has_switched.set()
+            eventually(is_waited_for)
+
+    def switched_meanwhile(*arguments: object, **options: object) -> object:
+        switching.start()
+        assert has_switched.wait(60)
+        return evaluate_once(*arguments, **options)  # type: ignore[arg-type]
+
+    switching = threading.Thread(target=switch_and_wait)
+    with monkeypatch.context() as patched:
+        patched.setattr(evaluation, "evaluate", switched_meanwhile)
+        assert evaluate(backend)
+    switching.join()
+    assert backend.submission(submission_id).state is State.QUEUED
+    assert evaluate(backend)
+    scored = backend.submission(submission_id)
     with backend.database.reading() as session:
         assert evaluations.current(session, scored) is not None
 
