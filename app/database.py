@@ -6,18 +6,20 @@ import time
 import uuid
 from collections.abc import Iterator
 from contextlib import contextmanager
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from enum import StrEnum
 from typing import Annotated, Any
 
 from sqlalchemy import DateTime, Dialect, Engine, Enum, MetaData, Uuid, create_engine, event, func, select, text
-from sqlalchemy.exc import DBAPIError
+from sqlalchemy.engine import ExceptionContext
+from sqlalchemy.exc import DBAPIError, OperationalError
 from sqlalchemy.orm import DeclarativeBase, Session, mapped_column
 from sqlalchemy.types import TypeDecorator
 
 SQLITE_BUSY_TIMEOUT_SECONDS = 30
 SQLITE_RETRY_SECONDS = 0.02
 CONFLICTS = frozenset({"40001", "40P01"})  # SQLSTATE: serialization_failure, deadlock_detected
+_PAUSED_TOO_LONG = "25P03"  # SQLSTATE: idle_in_transaction_session_timeout
 OPERATOR = "operator"  # key of `Session.info`
 # Detect a PostgreSQL server that stopped responding after about a minute, not after the system's two hours.
 POSTGRESQL_CONNECTION = {
@@ -27,6 +29,14 @@ POSTGRESQL_CONNECTION = {
     "keepalives_count": 3,
     "tcp_user_timeout": 30_000,  # ms
 }
+# And let the server detect a machine that has disappeared, or its transaction would keep its locks for two hours.
+_NOTICE_LOST_CLIENTS = """
+    SET tcp_keepalives_idle = 30;
+    SET tcp_keepalives_interval = 10;
+    SET tcp_keepalives_count = 3;
+    SET tcp_user_timeout = 30000;
+"""
+MAX_PAUSE_WITH_LOCK = timedelta(seconds=60)  # then the server ends the transaction: its process may have been stopped
 
 
 class UTCDateTime(TypeDecorator[datetime]):
@@ -102,12 +112,17 @@ class OutcomeError(Exception):
 
 
 def lock_for_transaction(session: Session, *names: str) -> None:
-    """Lock these names until the end of the transaction (not needed on SQLite, which has a single writer)."""
+    """Lock these names until the end of the transaction (not needed on SQLite, which has a single writer).
+
+    The transaction is ended if it has nothing to do for `MAX_PAUSE_WITH_LOCK`, so that others do not wait for ever.
+    """
     if session.get_bind().dialect.name != "postgresql":
         return
     for name in sorted(names):  # always in the same order, to avoid deadlocks
         key = int.from_bytes(hashlib.sha256(name.encode()).digest()[:8], "big", signed=True)
-        session.execute(select(func.pg_advisory_xact_lock(key)))
+        milliseconds = str(int(MAX_PAUSE_WITH_LOCK / timedelta(milliseconds=1)))
+        limit = func.set_config("idle_in_transaction_session_timeout", milliseconds, True)
+        session.execute(select(func.pg_advisory_xact_lock(key), limit))
 
 
 def is_conflict(error: BaseException) -> bool:
@@ -147,9 +162,11 @@ class Database:
             self._reading_engine = self.engine.execution_options(postgresql_readonly=True)
             self._autocommit_engine = self.engine.execution_options(isolation_level="AUTOCOMMIT")
             self._snapshot_engine = self._reading_engine.execution_options(isolation_level="REPEATABLE READ")
+        event.listen(self.engine, "connect", _prepare_sqlite if self.is_sqlite else _prepare_postgresql)
         if self.is_sqlite:
-            event.listen(self.engine, "connect", _prepare_sqlite)
             event.listen(self.engine, "begin", _begin_sqlite)
+        else:
+            event.listen(self.engine, "handle_error", _lost_connection, retval=True)
 
     @property
     def is_sqlite(self) -> bool:
@@ -211,6 +228,20 @@ class Database:
     def close(self) -> None:
         """Close all connections."""
         self.engine.dispose()
+
+
+def _prepare_postgresql(connection: Any, _record: Any) -> None:
+    autocommit, connection.autocommit = connection.autocommit, True
+    connection.execute(_NOTICE_LOST_CLIENTS)
+    connection.autocommit = autocommit
+
+
+def _lost_connection(context: ExceptionContext) -> OperationalError | None:
+    """Report a transaction that the server has ended for `MAX_PAUSE_WITH_LOCK` as the lost connection that it is."""
+    if getattr(context.original_exception, "sqlstate", None) != _PAUSED_TOO_LONG:
+        return None
+    context.is_disconnect = True
+    return OperationalError(context.statement, context.parameters, context.original_exception, hide_parameters=True)
 
 
 def _prepare_sqlite(connection: Any, _record: Any) -> None:

@@ -160,6 +160,7 @@ class Relay:
                 self._count(len(piece))
                 self._pass()
                 server.sendall(piece)
+        with contextlib.suppress(OSError):  # also where the client was lost
             server.shutdown(socket.SHUT_WR)
         answers.join()
         connection.close()

@@ -1,15 +1,17 @@
 """What the transactions of `Database` promise."""
 
 from collections.abc import Callable
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, ExitStack, closing
+from datetime import timedelta
 
 import psycopg
 import pytest
 from sqlalchemy import event, text
-from sqlalchemy.exc import InternalError
+from sqlalchemy.exc import InternalError, OperationalError
 from sqlalchemy.orm import Session
 
-from vocboard.app.database import Database
+from vocboard.app import database as app_database
+from vocboard.app.database import Database, lock_for_transaction
 
 
 def waits_for_the_disk(session: Session) -> bool:
@@ -57,3 +59,26 @@ def test_reading_keeps_the_statements_that_the_server_has_prepared(postgres_url:
                 prepared = session.scalar(text("SELECT count(*) FROM pg_prepared_statements"))
         assert prepared
     database.close()
+
+
+@pytest.mark.services
+def test_who_pauses_with_a_lock_loses_it(postgres_url: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(app_database, "MAX_PAUSE_WITH_LOCK", timedelta(milliseconds=100))
+    with closing(Database(postgres_url)) as database:
+        with ExitStack() as stack:
+            stopped = stack.enter_context(database.writing())
+            lock_for_transaction(stopped, "uploads")
+            with database.writing() as other:
+                lock_for_transaction(other, "uploads")  # waits until the server ends the first one
+            with pytest.raises(OperationalError):
+                stopped.execute(text("SELECT 1"))
+            stopped.rollback()
+        with database.writing() as session:
+            assert session.scalar(text("SHOW idle_in_transaction_session_timeout")) == "0"
+
+
+@pytest.mark.services
+def test_the_server_notices_machines_that_disappear(postgres_url: str) -> None:
+    with closing(Database(postgres_url)) as database, database.reading() as session:
+        shown = [session.scalar(text(f"SHOW tcp_keepalives_{name}")) for name in ("idle", "interval", "count")]
+    assert shown == ["30", "10", "3"]
