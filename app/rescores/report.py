@@ -169,7 +169,8 @@ def _results(session: Session, rescore: Rescore, which: ColumnElement[bool]) -> 
         found[submission, key] = _Result(mean, not not_entered)
     scores = evaluated.join(ClassScore, ClassScore.measure_id == Measure.id)
     for submission, key, name, value in session.execute(scores.add_columns(ClassScore.class_name, ClassScore.value)):
-        found[submission, key].classes[name] = value
+        if (result := found.get((submission, key))) is not None:  # else it has been scored since
+            result.classes[name] = value
     return found
 
 

@@ -23,7 +23,12 @@ from vocboard.app.submissions.models import State, Submission
 from vocboard.app.submissions.pruning import needed_contents, prune
 
 ALLOWED_AFTER_LEASE = timedelta(seconds=60)
-ALWAYS_DUE = {Kind.SWEEP, Kind.MAIL_SWEEP, Kind.FREEZE}
+NOT_AWAITED = {
+    Kind.SWEEP,  # due again and again
+    Kind.MAIL_SWEEP,
+    Kind.FREEZE,
+    Kind.DIAGNOSIS,  # comes after everything else, and takes minutes for thousands of submissions
+}
 UNFINISHED = (State.QUEUED, State.EVALUATING)
 
 
@@ -55,7 +60,7 @@ def _unfinished(database: Database, asked_at: datetime, *, everything: bool) -> 
             # What was put off while the mail server was away need not be waited for.
             mail = Job.kind == Kind.MAIL, Job.finished_at.is_(None), Job.lease_id.is_(None), Job.not_before > now()
             session.execute(update(Job).where(*mail).values(not_before=now()))
-            pending = select(Job.kind, func.count()).where(Job.finished_at.is_(None), Job.kind.not_in(ALWAYS_DUE))
+            pending = select(Job.kind, func.count()).where(Job.finished_at.is_(None), Job.kind.not_in(NOT_AWAITED))
             found += [f"{row[0]}: {row[1]} jobs" for row in session.execute(pending.group_by(Job.kind))]
     return found
 
@@ -111,15 +116,18 @@ def _evaluations(database: Database, people: People) -> tuple[dict[str, Any], li
             .join(CompetitionResult, CompetitionResult.evaluation_id == Evaluation.id)
             .join(Measure, (Measure.result_id == CompetitionResult.id) & (Measure.position == 0))
         ).all()
-        scored = session.scalar(select(func.count()).where(Submission.state == State.SCORED)) or 0
+        scored = session.scalars(select(Submission.id).where(Submission.state == State.SCORED)).all()
         evaluations = session.scalar(select(func.count()).select_from(Evaluation)) or 0
     wrong = []
     versions = {number for _, number, *_ in rows}
     if len(versions) > 1 or not versions <= set(VERSIONS):
         wrong.append(f"current evaluations are of the versions {versions}")
-    found = sum(state is State.SCORED for *_, state in rows) / len(small_world.COMPETITIONS)
-    if found != scored:
-        wrong.append(f"{scored} submissions are scored, {found} have a result that counts")
+    found = collections.Counter(id_ for id_, *_, state in rows if state is State.SCORED)
+    wrong += [
+        f"submission {one} is scored, and {found[one]} results of it count"
+        for one in scored
+        if found[one] != len(small_world.COMPETITIONS)
+    ]
     for submission_id, number, competition, mean, _ in rows:
         variant = people.ledger.accepted.get(str(submission_id))
         if variant is not None and round(mean or 0, 4) != people.expected[competition, variant, number]:

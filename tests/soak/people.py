@@ -19,7 +19,7 @@ from tests.support.life import confirm_warnings, eventually, make_small_world, s
 from vocboard.app.accounts.models import Role
 
 PEOPLE = 12
-SECONDS_BETWEEN = 2.4  # on average, between what one person does
+SECONDS_BETWEEN = 4.0  # on average, between what one person does
 SECONDS_BETWEEN_RESCORES = 15.0
 SECONDS_BETWEEN_READINGS = 0.3
 LATER = (httpx.codes.SERVICE_UNAVAILABLE, httpx.codes.TOO_MANY_REQUESTS)
