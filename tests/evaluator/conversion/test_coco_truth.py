@@ -28,7 +28,7 @@ from vocboard.evaluator.ground_truth.reader import read_ground_truth
 from vocboard.evaluator.public_tree import read_image_sets
 
 
-@pytest.mark.parametrize("name", [pytest.param("voc2007-real", marks=pytest.mark.full), "voc2012-synthetic"])
+@pytest.mark.parametrize("name", [pytest.param("voc2007-real", marks=pytest.mark.long), "voc2012-synthetic"])
 def test_a_tree_comes_back_as_it_was(name: str, tmp_path: Path) -> None:
     case = golden(name)
     edition = load(case.edition)

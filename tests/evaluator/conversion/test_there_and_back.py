@@ -58,7 +58,7 @@ def test_numbers_of_every_length(name: str, tmp_path: Path) -> None:
     assert bits(there_and_back(name, read, edition, sets, tmp_path)) == bits(found)
 
 
-@pytest.mark.parametrize("name", ["coco", pytest.param("yolo", marks=pytest.mark.full)])
+@pytest.mark.parametrize("name", ["coco", pytest.param("yolo", marks=pytest.mark.long)])
 def test_real_detections(name: str, tmp_path: Path) -> None:
     case, edition = golden("voc2007-real"), kit.edition()
     sets = golden_truth(case.name).image_sets
