@@ -23,6 +23,7 @@ pytestmark = pytest.mark.services
 SETTINGS = {"VOCBOARD_SWEEP_INTERVAL": "PT1S", "VOCBOARD_POLL_INTERVAL": "PT600S"}  # so that only wake-ups cause sweeps
 SECONDS_TO_WAIT = 60.0
 BYTES_FOR_PARTICIPANTS = 10_000_000
+PACKAGES_FOR_PARTICIPANTS = 15  # besides vocboard itself
 OF_THE_SERVER = ("app", "migrations", "templates", "worker")
 
 
@@ -86,6 +87,11 @@ def test_participants_do_not_get_the_server(environment: Environment) -> None:
     assert sum(path.stat().st_size for path in files) <= BYTES_FOR_PARTICIPANTS
 
 
+def test_participants_need_few_packages(environment: Environment) -> None:
+    [packages] = environment.directory.glob("lib/python*/site-packages")
+    assert len(list(packages.glob("*.dist-info"))) <= 1 + PACKAGES_FOR_PARTICIPANTS
+
+
 def test_participants_validate_evaluate_and_import(environment: Environment) -> None:
     directory = environment.directory.parent
     (directory / "results.tar").write_bytes(small_world.results_archive())
@@ -93,6 +99,9 @@ def test_participants_validate_evaluate_and_import(environment: Environment) -> 
     environment.run("vocboard", "validate", "VOC2007", "results.tar", "--image-sets", "tree.tar")
     environment.run("vocboard", "evaluate", "VOC2007", "results.tar", "--ground-truth", "tree.tar")
     environment.run("vocboard", "explain")
+    environment.run("vocboard", "view", "tree.tar", "--results", "results.tar", "--output", "page")
+    environment.run("vocboard", "submit", "--help")
+    environment.run("vocboard", "schema", "edition")
     script = "import vocboard; [getattr(vocboard, name) for name in vocboard.__all__]"
     environment.run("python", "-c", script)
 
