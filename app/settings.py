@@ -216,6 +216,7 @@ class Settings(BaseSettings):
     environment: Environment = Environment.EMBEDDED
     debug: bool = False
     log_format: LogFormat = LogFormat.TEXT
+    extensions: str = ""  # packages that add to the evaluator, which reads this itself: `evaluator.extensions`
     secret_key: SecretStr = SecretStr("")  # web only
     # Web only: separated by commas; see `vocboard admin rotate-secret-key`.
     former_secret_keys: SecretStr = SecretStr("")

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from importlib.util import find_spec
 from types import ModuleType
 
-from vocboard.evaluator import VERSION
+from vocboard.evaluator import VERSION, extensions
 from vocboard.evaluator.garbage import collection_paused
 
 COMMANDS = {
@@ -23,6 +23,8 @@ COMMANDS = {
     "check": "check your own ground truth, as the server does",
     "example": "train and run a small example method, and write its results",
     "new-edition": "create an edition file, a sample tree and a sample submission",
+    "check-edition": "check an edition file, as a server does",
+    "schema": "print the JSON Schema of edition files, or of problems",
     "hash-images": "print hashes of training images from flickr, to declare with a submission",
     "login": "store a server's address and API token",
     "whoami": "show whose token is used, and what it permits",
@@ -67,6 +69,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     if ASKED_BY_SHELL in os.environ:
         importlib.import_module("vocboard.commands.completion").complete(parser, parsers)
     called = next((argument for argument in arguments if not argument.startswith("-")), None)
+    if argv is None and called not in {*SERVER_COMMANDS, "demo"}:
+        os.environ.setdefault(extensions.VARIABLE, extensions.ALL)  # what servers load, operators choose
     if called not in parsers:
         parser.parse_args(arguments)  # prints usage and exits
         return USAGE_ERROR

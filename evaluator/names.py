@@ -2,6 +2,8 @@
 
 from enum import StrEnum
 
+from vocboard.evaluator.extensions import Group, members
+
 
 class Task(StrEnum):
     """Kinds of competition. The values are used in edition files, JSON and the database."""
@@ -12,6 +14,7 @@ class Task(StrEnum):
     LAYOUT = "layout"
     ACTION = "action"
     INSTANCE_SEGMENTATION = "instance_segmentation"
+    vars().update(members(Group.TASKS, vars()))
 
 
 class Metric(StrEnum):
@@ -65,6 +68,7 @@ class Metric(StrEnum):
     FREQUENCY_WEIGHTED_IOU = "frequency_weighted_iou"
     BOUNDARY_IOU = "boundary_iou"
     TRIMAP_ACCURACY = "trimap_accuracy"
+    vars().update(members(Group.METRICS, vars()))
 
 
 class CurveKind(StrEnum):

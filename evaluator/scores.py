@@ -1,7 +1,7 @@
 """Scores of a competition, and their JSON."""
 
 import math
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, field
 from typing import Any, ClassVar
 
@@ -153,6 +153,11 @@ class CompetitionScores:
         if self.confusion_matrix is not None:
             scores["confusion_matrix"] = self.confusion_matrix.tolist()
         return scores
+
+
+def names_scored(scores: Iterable[CompetitionScores]) -> set[str]:
+    """Return the names of tasks and metrics that have scores, for `extensions.used_by`."""
+    return {name for each in scores for name in (each.task, *(of.metric for of in (each.primary, *each.secondary)))}
 
 
 def _number(value: float) -> float | None:

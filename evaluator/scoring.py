@@ -7,13 +7,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from vocboard.evaluator import extensions
 from vocboard.evaluator.editions import Competition, Edition
 from vocboard.evaluator.ground_truth import GroundTruth, SegmentationTruth
 from vocboard.evaluator.metrics.boundaries import Boundaries
 from vocboard.evaluator.metrics.confusion_matrix import Confusion
 from vocboard.evaluator.problems import Problem
 from vocboard.evaluator.results import Results
-from vocboard.evaluator.scores import CompetitionScores
+from vocboard.evaluator.scores import CompetitionScores, names_scored
 from vocboard.evaluator.tasks.scorer import LabelMapCounts
 from vocboard.evaluator.tasks.scorers import SCORERS
 from vocboard.evaluator.tasks.segmentation.metrics import NEAR_BOUNDARIES
@@ -39,6 +40,7 @@ class Evaluation:
         """Return the JSON of `vocboard evaluate --json`: full precision, null for undefined values."""
         return {
             "edition": self.edition,
+            "extensions": list(extensions.used_by(names_scored(self.scores.values()))),
             "competitions": {key: scores.as_json() for key, scores in self.scores.items()},
             "unavailable": list(self.unavailable),
             "problems": [problem.as_json() for problem in self.problems],

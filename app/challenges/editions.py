@@ -1,5 +1,6 @@
 """The edition of a challenge: a built-in one, or a custom edition file that is stored with the challenge."""
 
+from contextlib import suppress
 from functools import lru_cache
 
 from vocboard.app.challenges.models import Challenge
@@ -15,6 +16,24 @@ KEPT = 32  # cached: the content never changes
 def edition_of(challenge: Challenge) -> Edition:
     """Return a challenge's edition."""
     return edition_from(challenge.edition, challenge.edition_file)
+
+
+def can_be_read(challenge: Challenge) -> bool:
+    """Whether this server has what a challenge's edition needs; an extension may be missing, or broken."""
+    try:
+        edition_of(challenge)
+    except (editions.UnknownEditionError, editions.EditionFileError):
+        return False
+    return True
+
+
+def offered_editions() -> list[Edition]:
+    """Return the editions that challenges can have without a file."""
+    found = []
+    for name in editions.names():
+        with suppress(editions.EditionFileError):  # of an extension that is broken
+            found.append(editions.load(name))
+    return found
 
 
 def edition_from(name: str, file: str | None) -> Edition:

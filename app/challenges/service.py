@@ -7,7 +7,7 @@ from sqlalchemy.orm import Session
 from vocboard.app.accounts.models import User
 from vocboard.app.challenges import queries
 from vocboard.app.challenges.edition_versions import source_of_version
-from vocboard.app.challenges.editions import edition_of
+from vocboard.app.challenges.editions import can_be_read, edition_of
 from vocboard.app.challenges.ground_truth import (
     add_ground_truth_version,
     check_phase_of_truth,
@@ -63,12 +63,12 @@ __all__ = [
 
 def visible_challenges(session: Session, viewer: User | None) -> Sequence[Challenge]:
     """Return the challenges to list for a user, newest first: all that the user may see but others' unlisted ones."""
-    return queries.listed_challenges(session, viewer)
+    return [one for one in queries.listed_challenges(session, viewer) if can_be_read(one)]
 
 
 def organised_challenges(session: Session, user: User) -> Sequence[Challenge]:
     """Return the challenges that a user organises (administrators: all), newest first."""
-    return queries.organised_challenges(session, user)
+    return [one for one in queries.organised_challenges(session, user) if can_be_read(one)]
 
 
 def get_visible(session: Session, slug: str, viewer: User | None) -> Challenge:

@@ -18,7 +18,11 @@ ResultId = Annotated[
 
 
 class Evaluation(Base):
-    """The evaluation of a submission in a scoring."""
+    """The evaluation of a submission in a scoring.
+
+    Attributes:
+        extensions: name and version of each extension whose task or metric has a score; None before there were any.
+    """
 
     __tablename__ = "evaluations"
     __table_args__ = (UniqueConstraint("submission_id", "scoring_id"),)
@@ -28,6 +32,7 @@ class Evaluation(Base):
     submission_id: Mapped[uuid.UUID] = mapped_column(ForeignKey("submissions.id", ondelete="CASCADE"))
     scoring_id: Mapped[uuid.UUID] = mapped_column(ForeignKey("scorings.id"), index=True)
     evaluator_version: Mapped[str] = mapped_column(String(30))
+    extensions: Mapped[list[str] | None] = mapped_column(JSON)
     ground_truth_sha256: Mapped[str] = mapped_column(String(64))
     archive_sha256: Mapped[str] = mapped_column(String(64))
     started_at: Mapped[datetime]

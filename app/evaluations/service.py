@@ -31,8 +31,8 @@ from vocboard.app.evaluations.models import (
 )
 from vocboard.app.evaluations.subset_scores import in_steps
 from vocboard.app.submissions.models import Submission
-from vocboard.evaluator import VERSION
-from vocboard.evaluator.scores import AnyCurve, ClassDetails, CompetitionScores
+from vocboard.evaluator import VERSION, extensions
+from vocboard.evaluator.scores import AnyCurve, ClassDetails, CompetitionScores, names_scored
 from vocboard.evaluator.scores import Measure as ComputedMeasure
 
 DIAGNOSIS_VERSION = 1  # of what is stored; another one if names or meanings change
@@ -85,6 +85,7 @@ def store(
             "submission_id": submission_id,
             "scoring_id": scoring_id,
             "evaluator_version": VERSION,
+            "extensions": list(extensions.used_by(names_scored(scores.values()))),
             "ground_truth_sha256": ground_truth_sha256,
             "archive_sha256": archive_sha256,
             "started_at": started_at,

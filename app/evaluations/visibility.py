@@ -141,6 +141,7 @@ def visible(
         created_at=evaluation.created_at,
         seconds=evaluation.seconds,
         evaluator_version=evaluation.evaluator_version,
+        extensions=tuple(evaluation.extensions or ()),
         archive_sha256=evaluation.archive_sha256,
         ground_truth_version=stored.ground_truth_version,
         edition_version=stored.edition_version,

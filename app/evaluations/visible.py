@@ -130,6 +130,7 @@ class VisibleEvaluation:
 
     Attributes:
         seconds: duration.
+        extensions: name and version of each extension that it used.
         ground_truth_version: its number.
         edition_version: number of the version of the challenge's edition whose rules it is by.
         ground_truth_sha256: None if hidden.
@@ -139,6 +140,7 @@ class VisibleEvaluation:
     created_at: datetime
     seconds: float
     evaluator_version: str
+    extensions: tuple[str, ...]
     archive_sha256: str
     ground_truth_version: int
     edition_version: int

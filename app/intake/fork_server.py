@@ -19,6 +19,7 @@ from collections.abc import Callable, Sequence
 from contextlib import suppress
 
 from vocboard.app.intake.confinement import end_with_parent
+from vocboard.evaluator import extensions
 
 # One thread for all libraries: others would not survive the fork.
 ENVIRONMENT = {
@@ -105,7 +106,7 @@ class ForkServer:
                 [sys.executable, "-c", self._program, str(os.getpid())],
                 stdin=theirs.fileno(),
                 stdout=subprocess.DEVNULL,
-                env=ENVIRONMENT,
+                env=ENVIRONMENT | extensions.environment(),
                 cwd="/",
                 close_fds=True,  # including the web process's listening sockets
                 start_new_session=True,

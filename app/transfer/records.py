@@ -42,11 +42,12 @@ from vocboard.evaluator.editions import Metric, Task
 from vocboard.evaluator.names import CurveKind
 from vocboard.evaluator.problems import Severity
 
-FORMAT = 8  # raised when an archive of this version could not be imported by earlier ones
+FORMAT = 9  # raised when an archive of this version could not be imported by earlier ones
 # In format 2, challenges had one version of their edition; before 4, phases had neither a minimum age of accounts nor a
 # shared quota; before 5, each declaration was a field; before 6, challenges had a title and a description alone;
-# before 7, everybody took part alone; before 8, no domain was admitted, none was private or had a licence.
-READABLE = (2, 3, 4, 5, 6, 7, FORMAT)
+# before 7, everybody took part alone; before 8, no domain was admitted, none was private or had a licence;
+# before 9, evaluations named no extensions.
+READABLE = (2, 3, 4, 5, 6, 7, 8, FORMAT)
 MAX_EDITIONS = 1000
 HEADER = "challenge.json"
 PEOPLE, SUBMISSIONS, LOG = "people.jsonl", "submissions.jsonl", "log.jsonl"
@@ -261,6 +262,7 @@ class EvaluationRecord(Record):
     started_at: Moment
     seconds: Seconds
     evaluator_version: Visible = Field(max_length=30)
+    extensions: list[Visible] | None = Field(default=None, max_length=100)  # since format 9
     ground_truth_version: Number
     edition_version: Number = 1
     ground_truth_sha256: Hash

@@ -41,6 +41,7 @@ from vocboard.app.intake.requests import note_refusal
 from vocboard.app.storage.local_files import StoreUnavailableError
 from vocboard.app.web.access_log import loggable
 from vocboard.app.web.guides import explained
+from vocboard.evaluator.editions import EditionFileError, UnknownEditionError
 
 MEDIA_TYPE = "application/problem+json"
 SIGN_IN_PATH = "/sign-in"
@@ -208,6 +209,20 @@ def _(_error: StoreUnavailableError) -> ProblemDetails:
     )
 
 
+@details_of.register(EditionFileError)
+@details_of.register(UnknownEditionError)
+def _(_error: Exception) -> ProblemDetails:
+    """Describe the failure of reading a stored edition; one that somebody uploads is an invalid field instead."""
+    return ProblemDetails(
+        503,
+        "unavailable",
+        "Temporarily unavailable",
+        "This server cannot read the rules of this challenge. They need an extension of vocboard that it does not "
+        "load, or another version. Nothing was changed. Please tell the operators of this server.",
+        headers={"Retry-After": str(RETRY_AFTER_STORE_SECONDS)},
+    )
+
+
 def wants_json(request: Request) -> bool:
     """Whether the response is for a program: API routes, and scripts that accept JSON."""
     accept = request.headers.get("accept", "")
@@ -277,7 +292,9 @@ class ErrorResponses:
         except ClientDisconnect:
             _log.info("%s %s: the client disconnected", scope["method"], loggable(scope["path"]))
         except Exception as error:
-            if not isinstance(error, ServiceError):
+            if isinstance(error, EditionFileError | UnknownEditionError):
+                _log.error("%s %s: %s", scope["method"], loggable(scope["path"]), error)
+            elif not isinstance(error, ServiceError):
                 _log.exception("%s %s failed", scope["method"], loggable(scope["path"]))
             if started:
                 raise

@@ -1,7 +1,7 @@
 """Consistency checks of edition files: names, result file names, and metrics of a task."""
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from string import Formatter
 
 from vocboard.evaluator.editions.tables import Table, meant
@@ -94,8 +94,8 @@ def _names(competition: Competition) -> list[str]:
     return [last.replace("{class}", name) for name in rules.classes] if "{class}" in last else [last]
 
 
-def _metrics(table: Table, key: str, known: Iterable[Metric]) -> tuple[Metric, ...]:
-    metrics = table.texts(key) if table.has(key) else ()
+def _metrics(table: Table, key: str, known: Sequence[Metric]) -> tuple[Metric, ...]:
+    metrics = table.texts(key, known) if table.has(key) else ()
     unknown = [metric for metric in metrics if metric not in set(known)]
     if table.is_sound(key) and unknown:
         expected = ", ".join(known) or "the secondary measures, of which there are none"

@@ -2,16 +2,33 @@
 
 import re
 from functools import cache, partial
+from importlib.resources import files
 from pathlib import Path
 
+from vocboard.evaluator import extensions
 from vocboard.evaluator.editions.line_numbers import line_index, parse
 from vocboard.evaluator.editions.mistakes import EditionFileError, Mistake, Mistakes
 from vocboard.evaluator.editions.schema import edition_in
 from vocboard.evaluator.editions.tables import Table
+from vocboard.evaluator.extensions import Group
 from vocboard.evaluator.rules import Edition
 
-_FILES = {path.stem: path for path in Path(__file__).parent.glob("*.toml")}  # by name in lower case
 _NAME = re.compile(r'name = "(.+)"\n')
+
+
+def _files() -> dict[str, Path]:
+    """Return the edition files, by name in lower case: the built-in ones, then those of extensions."""
+    found = {path.stem: path for path in Path(__file__).parent.glob("*.toml")}
+    for each in extensions.added(Group.EDITIONS):
+        with extensions.reporting(each):
+            path = Path(str(files(each.package) / f"{each.name.lower()}.toml"))
+            if _NAME.match(path.read_text(encoding="utf-8")) is None or path.stem in found:
+                raise ValueError(f"{path.name} needs a first line with its name, which is no built-in edition's")
+            found[path.stem] = path
+    return found
+
+
+_FILES = _files()
 
 
 class UnknownEditionError(LookupError):

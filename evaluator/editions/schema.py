@@ -5,9 +5,11 @@ from collections.abc import Mapping
 from dataclasses import fields
 from typing import Any, TypeAlias
 
+from vocboard.evaluator import extensions
 from vocboard.evaluator.declarations import BUILT_IN, RESERVED_NAMES, Declaration, DeclarationKind
 from vocboard.evaluator.editions.checks import check_files_differ, check_names, file_pattern, measures
 from vocboard.evaluator.editions.tables import Table
+from vocboard.evaluator.extensions import Group
 from vocboard.evaluator.names import CurveKind, Metric, Task
 from vocboard.evaluator.rules import (
     OPTIONAL_RULES,
@@ -53,7 +55,10 @@ def edition_in(table: Table) -> Edition:
         table.fail("classes", f"a list of 1 to {MAX_CLASSES} names")
     lists = {key: _class_list(table, key) if table.has(key) else () for key in name_lists()}
     tasks = table.table("tasks")
-    of_task = {task: tasks.table(task) for task in Task if tasks.has(task)}
+    for each in extensions.added(Group.TASKS):
+        if tasks.has(each.name) and (why := extensions.why_not(Group.TASKS, each.name)) is not None:
+            tasks.fail(each.name, "a task that can be used", f" {why}")
+    of_task = {task: tasks.table(task) for task in Task if tasks.has(task) and tasks.is_sound(task)}
     definitions = {**BUILT_IN, **_definitions(table.table("declarations") if table.has("declarations") else None)}
     declared = {task: _declarations(below, definitions) for task, below in of_task.items()}
     groups = _groups(table.table("groups"), classes) if table.has("groups") else {}
@@ -64,8 +69,8 @@ def edition_in(table: Table) -> Edition:
             table.fail(key, f"a list of names, for [tasks.{task}]")
     tasks.finish()
     edition = Edition(
-        name=_matching(table, "name", _NAME, "a letter, then up to 59 letters, digits, dots, hyphens and underscores"),
-        title=_short(table, "title", MAX_TITLE_LENGTH),
+        name=table.matching("name", _NAME, "a letter, then up to 59 letters, digits, dots, hyphens and underscores"),
+        title=table.short("title", MAX_TITLE_LENGTH),
         classes=classes,
         competitions=_competitions(table, of_task, named, declared),
         overlap=_overlap(table.table("overlap")) if table.has("overlap") else Overlap(),
@@ -197,12 +202,16 @@ def _competition(
         known = ", ".join(f"[tasks.{known}]" for known in rules) or "but there is none"
         table.fail("task", f"a task that has its own table, {known}")
     number = table.integer("number") if table.has("number") or not table.has("key") else None
-    key = f"comp{number}" if number is not None else _matching(table, "key", _KEY, _KEY_IN_WORDS)
+    key = table.matching("key", _KEY, _KEY_IN_WORDS) if table.has("key") else ""
+    if number is not None:
+        if key:
+            table.fail("key", "left out, because the competition has a number")
+        key = f"comp{number}"
     if not _KEY.fullmatch(key):
         table.fail("number", "a whole number of at most 26 digits")
     training = table.choice("training", Training)
-    image_set = _matching(table, "image_set", _IMAGE_SET, "up to 30 letters, digits, hyphens and underscores")
-    variant = _short(table, "variant", MAX_VARIANT_LENGTH) if table.has("variant") else ""
+    image_set = table.matching("image_set", _IMAGE_SET, "up to 30 letters, digits, hyphens and underscores")
+    variant = table.short("variant", MAX_VARIANT_LENGTH) if table.has("variant") else ""
     table.finish()
     if not table.is_sound("task", "number", "key"):
         return None
@@ -232,10 +241,10 @@ def _definition(declarations: Table, name: str) -> Declaration:
             table.fail(key, f'left out, unless kind is "{needed}"')
     declaration = Declaration(
         name,
-        _short(table, "title", MAX_HEADING_LENGTH),
+        table.short("title", MAX_HEADING_LENGTH),
         kind,
         _choices(table) if kind is DeclarationKind.CHOICE or table.has("choices") else {},
-        _short(table, "unit", MAX_HEADING_LENGTH) if table.has("unit") else "",
+        table.short("unit", MAX_HEADING_LENGTH) if table.has("unit") else "",
         table.flag("required") if table.has("required") else True,
     )
     table.finish()
@@ -249,7 +258,7 @@ def _choices(table: Table) -> dict[str, str]:
     for value in listed.names():
         if not _FIELD.fullmatch(value):
             listed.fail(value, "a value of up to 40 lower-case letters, digits and _, a letter first")
-    return {value: _short(listed, value, MAX_HEADING_LENGTH) for value in listed.names()}
+    return {value: listed.short(value, MAX_HEADING_LENGTH) for value in listed.names()}
 
 
 def _declarations(table: Table, definitions: Mapping[str, Declaration]) -> _Declared:
@@ -302,17 +311,3 @@ def _limits(table: Table) -> Limits:
     values: dict[str, Any] = {name: table.integer(name) if name in whole else table.number(name) for name in known}
     table.finish()
     return Limits(**values)
-
-
-def _matching(table: Table, key: str, pattern: re.Pattern[str], expected: str) -> str:
-    text = table.text(key)
-    if text and not pattern.fullmatch(text):
-        table.fail(key, expected)
-    return text
-
-
-def _short(table: Table, key: str, max_length: int) -> str:
-    text = table.text(key)
-    if len(text) > max_length:
-        table.fail(key, f"a text of at most {max_length} characters")
-    return text

@@ -4,6 +4,7 @@ For invalid values, an error is recorded and a default returned, so that the res
 """
 
 import difflib
+import re
 from collections.abc import Iterable
 from enum import StrEnum
 from reprlib import Repr
@@ -54,6 +55,20 @@ class Table:
         self.fail(key, "a text" if not isinstance(value, str) or not value else "a text in one line")
         return ""
 
+    def matching(self, key: str, pattern: re.Pattern[str], expected: str) -> str:
+        """Return a text that matches a pattern as a whole; `expected` describes it."""
+        text = self.text(key)
+        if text and not pattern.fullmatch(text):
+            self.fail(key, expected)
+        return text
+
+    def short(self, key: str, max_length: int) -> str:
+        """Return a text of limited length."""
+        text = self.text(key)
+        if len(text) > max_length:
+            self.fail(key, f"a text of at most {max_length} characters")
+        return text
+
     def integer(self, key: str) -> int:
         """Return a whole number of at least 1."""
         value = self._value(key)
@@ -86,8 +101,12 @@ class Table:
         self.fail(key, "two numbers, the lesser one first")
         return 0.0, 1.0
 
-    def texts(self, key: str) -> tuple[str, ...]:
-        """Return a list of distinct texts."""
+    def texts(self, key: str, offered: Iterable[str] = ()) -> tuple[str, ...]:
+        """Return a list of distinct texts.
+
+        Args:
+            offered: what the caller knows, if it knows all; only the JSON Schema needs it.
+        """
         value = self._value(key)
         if not isinstance(value, list) or not all(isinstance(item, str) and item for item in value):
             self.fail(key, "a list of texts")

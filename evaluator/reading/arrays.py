@@ -80,8 +80,11 @@ def read_arrays(
             segmentation_sink=segmentation_sink,
             new_report=report_of,
         )
-        entry = _READERS[competition.task].read(content, arrays)
-        if entry is not None:
+        reader = _READERS.get(competition.task)
+        if reader is None:  # of an extension
+            report = report_of(key)
+            report.add(kinds.WRONG_STRUCTURE, found=described(content), expected="result files, at a path")
+        elif (entry := reader.read(content, arrays)) is not None:
             entries[key] = entry
     ordered = {key: entries[key] for key in edition.competitions if key in entries}
     return ReadResults(ordered, tuple(problem for report in reports.values() for problem in report.problems()))

@@ -59,7 +59,9 @@ def write_comparison_report(
         if len(parts) == 1:
             parts.append("<section><p>Nothing was compared; that needs --bootstrap.</p></section>")
         sets = ", ".join(next(iter(reports.values())).evaluations)
-        (directory / PAGE).write_text(page(f"{edition.title}, {sets}: {len(reports)} methods", "\n".join(parts)))
+        (directory / PAGE).write_text(
+            page(f"{edition.title}, {sets}: {len(reports)} methods", "\n".join(parts), edition)
+        )
 
 
 def _competition(

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import numpy as np
 
+from vocboard.evaluator import extensions
 from vocboard.evaluator.editions import BACKGROUND, Edition, Task
 from vocboard.evaluator.evaluation import Evaluation
 from vocboard.evaluator.plots import Line, plot
@@ -74,21 +75,25 @@ def write_pages(report: MethodReport, edition: Edition, directory: Path, output:
             }
         parts += _evaluation(name, each, edition, own, shown)
     title = f"{edition.title}, {', '.join(report.evaluations)}"
-    (directory / PAGE).write_text(page(f"{method}: {title}" if method else title, "\n".join(parts)))
+    (directory / PAGE).write_text(page(f"{method}: {title}" if method else title, "\n".join(parts), edition))
 
 
-def page(title: str, body: str) -> str:
+def page(title: str, body: str, edition: Edition) -> str:
     """Return a whole page.
 
     Args:
         title: heading of the page, as plain text.
         body: HTML.
+        edition: whose rules gave the scores.
     """
+    rules = [competition.rules for competition in edition.competitions.values()]
+    names = {name for each in rules for name in (each.task, each.metric, *each.secondary)}
+    by = ", ".join([f"vocboard, evaluator {VERSION}", *extensions.used_by(names)])
     return (
         '<!doctype html>\n<html lang="en"><head><meta charset="utf-8"><meta name="color-scheme" content="light dark">\n'
         '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
         f"<title>{escape(title)}: evaluation</title><style>{_STYLE.read_text()}</style></head>\n<body><main>\n"
-        f"<h1>{escape(title)}</h1><p>Evaluated by vocboard, evaluator {VERSION}. Scores are in per cent.</p>\n"
+        f"<h1>{escape(title)}</h1><p>Evaluated by {escape(by)}. Scores are in per cent.</p>\n"
         f"{body}\n</main></body></html>\n"
     )
 

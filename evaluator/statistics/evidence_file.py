@@ -14,11 +14,13 @@ from vocboard.evaluator.evidence.ranked_evidence import JudgedResults, LabelledI
 from vocboard.evaluator.metrics.confusion_matrix import ImageConfusions
 from vocboard.evaluator.names import Metric
 from vocboard.evaluator.stored_results.columns_file import ColumnsError, ColumnsFile, ColumnsWriter
+from vocboard.evaluator.tasks.parts import added_classes
 
 EVIDENCE_VERSION = 1  # increase it when the arrays or their meaning change
 MAX_BYTES = 1024**3
 
 _KINDS: Mapping[str, type[ClassEvidence]] = {
+    **{task.value: of for task, of in added_classes("evidence", ClassEvidence).items()},
     "matched": MatchedResults,
     "labelled": LabelledItems,
     "judged": JudgedResults,

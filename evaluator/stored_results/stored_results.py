@@ -13,6 +13,7 @@ from typing import Any, BinaryIO
 import numpy as np
 from numpy.typing import NDArray
 
+from vocboard.evaluator import extensions
 from vocboard.evaluator.editions import Competition, Edition
 from vocboard.evaluator.image_sets import ImageSet, ImageSets
 from vocboard.evaluator.names import Task
@@ -177,7 +178,8 @@ def digest(edition: Edition, image_sets: ImageSets, competitions: Collection[str
 
 def _read_by(competition: Competition) -> tuple[object, ...]:
     protocol = competition.rules.layout_protocol
-    return competition.key, competition.task.value, competition.image_set, competition.classes, str(protocol)
+    version = extensions.used_by({competition.task})  # empty for built-in tasks, whose digests have to stay
+    return competition.key, competition.task.value, competition.image_set, competition.classes, str(protocol), *version
 
 
 def _digest(rules: Sequence[str], image_sets: ImageSets) -> str:

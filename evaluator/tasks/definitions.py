@@ -2,14 +2,30 @@
 
 from collections.abc import Mapping
 from dataclasses import replace
+from types import MappingProxyType
 
+from vocboard.evaluator import extensions
 from vocboard.evaluator.metrics.shared_metrics import SHARED_METRICS, MetricDefinition
 from vocboard.evaluator.names import Metric, Task
 from vocboard.evaluator.rules import Edition, Overlap
 from vocboard.evaluator.tasks.definition import TaskDefinition
-from vocboard.evaluator.tasks.parts import task_parts
+from vocboard.evaluator.tasks.parts import modules_of_metrics, task_parts
 
 TASKS: Mapping[Task, TaskDefinition] = task_parts("definition", TaskDefinition)
+
+
+def _add_metrics() -> None:
+    """Add the metrics of extensions to the built-in tasks that they are for."""
+    for addition, module in modules_of_metrics("definition"):
+        with extensions.reporting(addition):
+            for table in ("metrics", "only_secondary"):
+                for task, added in getattr(module, table.upper(), {}).items():
+                    definition = type(TASKS[Task(task)])
+                    known = {Metric(metric): of for metric, of in added.items()}
+                    setattr(definition, table, MappingProxyType({**getattr(definition, table), **known}))
+
+
+_add_metrics()
 METRICS: Mapping[Metric, MetricDefinition] = {**SHARED_METRICS} | {
     metric: known
     for definition in TASKS.values()

@@ -19,6 +19,16 @@ def test_empty_answers_make_a_challenge_that_runs(tmp_path: Path, run: Run, monk
     file, results = tmp_path / "mine" / "myroads.toml", tmp_path / "mine" / "results.tar.gz"
     assert run("validate", file, results, "--image-sets", tmp_path / "mine")[0] == 0
     assert run("check", tmp_path / "mine", "--edition", file)[0] == 0
+    assert run("check-edition", file)[1].startswith("Valid: MYROADS, ")
+    wrong = tmp_path / "wrong.toml"
+    wrong.write_text(file.read_text().replace("title =", "titel ="))
+    status, out, _ = run("check-edition", wrong)
+    assert (status, "wrong.toml:2: titel: no such key. Did you mean title?" in out) == (1, True)
+    assert [error["line"] for error in json.loads(run("check-edition", wrong, "--json")[1])["errors"]] == [None, 2]
+    assert run("check-edition", tmp_path / "none.toml")[0] == 2
+    assert json.loads(run("schema", "edition")[1])["properties"]["title"]["maxLength"] == 200
+    code = json.loads(run("schema", "problem")[1])["properties"]["code"]["oneOf"][0]
+    assert run("explain", code["const"])[0] == 0
     status, out, _ = run("evaluate", file, results, "--ground-truth", tmp_path / "mine", "--json")
     assert status == 0
     assert json.loads(out)["competitions"]["comp1"]["mean"] > 0.1

@@ -2,8 +2,10 @@
 
 import contextlib
 import random
+import tomllib
 from pathlib import Path
 
+import jsonschema_rs
 import pytest
 
 from vocboard.evaluator.declarations import TRAINING_DATA, Declaration, DeclarationKind
@@ -17,6 +19,7 @@ from vocboard.evaluator.editions import (
     source,
 )
 from vocboard.evaluator.editions.column_names import reserved_name
+from vocboard.evaluator.editions.json_schema import edition_json_schema
 from vocboard.evaluator.rules import Overlap
 
 GOOD = """\
@@ -386,3 +389,21 @@ def test_dots_in_texts_and_comments_are_no_nesting() -> None:
     assert (
         read_text(GOOD.replace('title = "Roads"', f'title = "Roads \\"{dots}" # "{dots}'), "roads.toml").name == "ROADS"
     )
+
+
+def test_the_json_schema_refuses_only_what_the_reader_refuses() -> None:
+    schema = jsonschema_rs.validator_for(edition_json_schema())
+    examples = Path(__file__).parents[2] / "docs" / "editions" / "examples"
+    for text in [GOOD, *map(source, names()), *(file.read_text() for file in examples.glob("*.toml"))]:
+        schema.validate(tomllib.loads(text))
+    lines, refused = GOOD.splitlines(), 0
+    for place, line in enumerate(lines):
+        key, _, value = line.partition(" = ")
+        for changed in ("", f"{key}s = {value}", f"{key} = 7", f'{key} = ""', f"{key} = []"):
+            text = "\n".join([*lines[:place], changed, *lines[place + 1 :]])
+            with contextlib.suppress(tomllib.TOMLDecodeError):
+                if not schema.is_valid(tomllib.loads(text)):
+                    refused += 1
+                    with pytest.raises(EditionFileError):
+                        read_text(text, "own.toml")
+    assert refused > 50

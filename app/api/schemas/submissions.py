@@ -121,6 +121,9 @@ class Evaluation(FromObject):
 
     created_at: Instant
     evaluator_version: str
+    extensions: list[str] = Field(
+        description="Name and version of each extension of the evaluator that has computed scores: `keypoints 0.1.0`."
+    )
     ground_truth_version: int = Field(description="Number of the ground truth version.")
     edition_version: int = Field(description="Number of the version of the challenge's edition, which has the rules.")
     ground_truth_sha256: str | None = Field(

@@ -13,7 +13,7 @@ from starlette.responses import Response
 
 from vocboard.app.accounts.people import written_addresses
 from vocboard.app.challenges import service as challenges
-from vocboard.app.challenges.editions import own_edition
+from vocboard.app.challenges.editions import offered_editions, own_edition
 from vocboard.app.challenges.models import (
     MAIN_PHASE,
     Admission,
@@ -558,7 +558,7 @@ def _challenge_form(
         question_kinds=QUESTION_KINDS,
         data_rows=[*form.data_rows, *[("",) * 4] * EMPTY_DATA_LINKS],
         preview=preview,
-        editions=[editions.load(name) for name in editions.names()],
+        editions=offered_editions(),
         visibilities=VISIBILITIES,
         zones=ZONES,
         statistics=STATISTICS,

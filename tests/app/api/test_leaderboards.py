@@ -105,7 +105,7 @@ def test_scores_and_curves_of_a_submission_are_rounded_too(embedded_site: Site, 
 def evaluation_with(curves: dict[str, VisibleCurve]) -> VisibleEvaluation:
     measure = VisibleMeasure("average_precision", {}, None, 0)
     result = VisibleResult("comp1", Task.CLASSIFICATION, (measure,), (), {}, curves, None)
-    return VisibleEvaluation(datetime(2026, 1, 1, tzinfo=UTC), 1.0, "1.0", "0" * 64, 1, 1, None, (result,))
+    return VisibleEvaluation(datetime(2026, 1, 1, tzinfo=UTC), 1.0, "1.0", (), "0" * 64, 1, 1, None, (result,))
 
 
 def test_a_receiver_operating_characteristic_has_rates_of_positives() -> None:

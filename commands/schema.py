@@ -1,0 +1,46 @@
+"""`vocboard schema`: print a JSON Schema."""
+
+import argparse
+from dataclasses import fields
+from typing import Any
+
+from vocboard.commands.offline import VALID, print_json, reporting_misuse
+from vocboard.evaluator.editions.json_schema import DIALECT, edition_json_schema
+from vocboard.evaluator.problem_catalogue import CATALOGUE
+from vocboard.evaluator.problems import Problem, Severity
+
+_TYPES = {str: "string", int: "integer", type(None): "null"}
+
+
+def problem_json_schema() -> dict[str, Any]:
+    """Return the schema of a problem in the output of `vocboard validate --json` and in answers of the REST API."""
+    properties: dict[str, Any] = {
+        each.name: {"type": [_TYPES[of] for of in getattr(each.type, "__args__", (each.type,)) if of in _TYPES]}
+        for each in fields(Problem)
+    }
+    properties["code"] = {"oneOf": [{"const": code, "title": kind.title} for code, kind in CATALOGUE.items()]}
+    properties["severity"] = {"enum": [each.value for each in Severity]}
+    return {
+        "$schema": DIALECT,
+        "title": "Problem of an upload",
+        "type": "object",
+        "properties": properties,
+        "required": list(properties),
+        "additionalProperties": False,
+    }
+
+
+SCHEMAS = {"edition": edition_json_schema, "problem": problem_json_schema}
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    """Add the command's arguments."""
+    parser.description = "Print the JSON Schema of edition files, or of a problem that validate and servers report."
+    parser.add_argument("of", choices=SCHEMAS, help="what the schema is of")
+
+
+@reporting_misuse
+def run(arguments: argparse.Namespace) -> int:
+    """Print the schema."""
+    print_json(SCHEMAS[arguments.of]())
+    return VALID

@@ -1,0 +1,1 @@
+"""Keypoints of people: a task for vocboard, scored like COCO."""

@@ -1,0 +1,108 @@
+"""What extensions are checked by: built-in tasks pass, and each thing that is wrong gets its sentence."""
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from tests.support import small_world
+from vocboard.evaluator import extensions
+from vocboard.evaluator.editions import Metric, Task, load
+from vocboard.evaluator.evidence.image_shares import ImageShares
+from vocboard.evaluator.extensions import Addition, Group
+from vocboard.evaluator.tasks import parts
+from vocboard.evaluator.tasks.ranked_classes import RankedClass
+from vocboard.evaluator.tasks.scorers import SCORERS
+from vocboard.testing import check_metric, check_task
+
+AP = Metric.AVERAGE_PRECISION
+
+
+@pytest.fixture(scope="module")
+def world(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
+    """Return a tree, and results for it."""
+    directory = tmp_path_factory.mktemp("world")
+    (directory / "tree.tar").write_bytes(small_world.ground_truth_archive())
+    (directory / "results.tar").write_bytes(small_world.results_archive())
+    return directory / "tree.tar", directory / "results.tar"
+
+
+@pytest.mark.parametrize("task", ["classification", "detection"])
+def test_built_in_tasks_pass(task: str, world: tuple[Path, Path]) -> None:
+    check_task(task, load("VOC2007"), *world)
+
+
+def shares(ranked: RankedClass[Any], score: float) -> ImageShares:
+    every = np.ones(ranked.images)
+    return ImageShares(every * score, every)
+
+
+class Another(ImageShares):
+    def replicates(self, weights: Any) -> Any:
+        return super().replicates(weights) * 0.5
+
+
+NUMBERS = iter(range(1000))
+WRONG: Mapping[str, Any] = {
+    "is 2.0, not from 0 to 1": lambda ranked: shares(ranked, 2),
+    "is undefined for every class": lambda ranked: shares(ranked, np.nan),
+    "is another number when the same": lambda ranked: shares(ranked, next(NUMBERS) / 1000),
+    "needs has_intervals=False": lambda ranked: 0.5,
+    "differs in its evidence|is another number": lambda ranked: shares(ranked, next(NUMBERS) % 7 / 7),
+    "is another number with each image once": lambda ranked: Another(np.ones(ranked.images), np.ones(ranked.images)),
+    "depends on the order of lines": lambda ranked: shares(ranked, float(ranked.results.image[0] == 0) / 2),
+}
+
+
+@pytest.mark.parametrize("sentence", WRONG)
+def test_what_is_wrong_with_a_metric_is_said(
+    sentence: str, world: tuple[Path, Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    tree, results = world[0], world[1].with_name("detections.tar")
+    tied = {"comp3_det_test_car": ["000001 0.9 10 10 50 50", "000002 0.9 20 20 60 60"]} if "lines" in sentence else {}
+    results.write_bytes(small_world.results_archive(comp1_cls_test_car=None, **tied))
+    scorer: Any = SCORERS[Task.DETECTION]
+    monkeypatch.setattr(type(scorer), "by_class", {**scorer.by_class, AP: WRONG[sentence]})
+    with pytest.raises(AssertionError, match=sentence):
+        check_metric(AP, load("VOC2007"), tree, results)
+
+
+def test_what_is_not_there_is_said(world: tuple[Path, Path]) -> None:
+    with pytest.raises(AssertionError, match="There is no task keypoints: VOCBOARD_EXTENSIONS has to name"):
+        check_task("keypoints", load("VOC2007"), *world)
+    with pytest.raises(AssertionError, match="There is no metric speed"):
+        check_metric("speed", load("VOC2007"), *world)
+
+
+def test_an_extension_that_fails_is_left_out_with_one_sentence(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.setattr(extensions, "_failures", {})
+    added = Addition(Group.TASKS, "action", "no_such_package", "others 1.0")
+    monkeypatch.setattr(parts, "_ADDED", {Task.ACTION: added})
+    assert Task.ACTION not in parts.task_modules("format")
+    assert Task.DETECTION in parts.task_modules("definition")
+    reason = "Extension others 1.0 cannot be used: action: ModuleNotFoundError: No module named 'no_such_package'."
+    assert extensions.failures() == {"others 1.0": reason}
+    assert caplog.messages == [reason]
+
+
+def test_only_chosen_ones_are_loaded_and_cannot_replace_what_is_built_in(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(extensions, "_failures", {})
+    try:
+        monkeypatch.setenv(extensions.VARIABLE, "No_Such.Package")
+        extensions._chosen.cache_clear()
+        [sentence] = extensions.failures().values()
+        assert sentence == "Extension no-such-package cannot be used: it is not installed, or adds nothing to vocboard."
+        added = dict.fromkeys(Group, ()) | {
+            Group.TASKS: (Addition(Group.TASKS, "detection", "p", "p 1"), Addition(Group.TASKS, "poses", "p", "p 1"))
+        }
+        monkeypatch.setattr(extensions, "_chosen", lambda: added)
+        assert extensions.members(Group.TASKS, dict(Task.__members__)) == {"POSES": "poses"}
+        assert extensions.failures()["p 1"] == "Extension p 1 cannot be used: detection: detection is built in."
+        assert extensions.used_by({"poses"}) == ("p 1",)
+    finally:
+        monkeypatch.undo()
+        extensions._chosen.cache_clear()
