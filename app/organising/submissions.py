@@ -1,5 +1,6 @@
 """Everyone's submissions to a challenge, searched, filtered and sorted; for its organisers."""
 
+import re
 import uuid
 from collections import Counter
 from collections.abc import Collection, Mapping
@@ -7,7 +8,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
 
-from sqlalchemy import ColumnElement, String, and_, case, cast, exists, func, or_, select
+from sqlalchemy import ColumnElement, String, and_, case, cast, exists, func, or_, select, union
 from sqlalchemy.orm import InstrumentedAttribute, Session, aliased, joinedload, selectinload
 
 from vocboard.app.accounts.models import User
@@ -24,6 +25,7 @@ from vocboard.evaluator.editions import Declaration
 from vocboard.evaluator.tasks.definitions import METRICS
 
 MAX_SEARCH_LENGTH = 200
+_HEXADECIMAL = re.compile(r"[0-9A-Fa-f-]*[0-9A-Fa-f][0-9A-Fa-f-]*")  # what a hash or an id may contain
 
 
 class Kind(StrEnum):
@@ -153,8 +155,9 @@ def counts(session: Session, challenge: Challenge) -> Mapping[str, int]:
         .where(of_challenge)
         .group_by(Submission.state)
     )
-    copies = select(func.count()).select_from(Submission).where(of_challenge, _has_copies())
-    found = Counter(copies=session.scalar(copies) or 0)
+    # Each alone is a join of two sets; both in one condition would be asked row by row.
+    copies = union(*(select(Submission.id).where(of_challenge, condition) for condition in _copied_as())).subquery()
+    found = Counter(copies=session.scalar(select(func.count()).select_from(copies)) or 0)
     for state, number, published, rehearsals in session.execute(by_state):
         found.update({state.value: number, "published": published, "rehearsals": rehearsals})
     if sum(found[state] for state in State) > LARGE:
@@ -169,22 +172,17 @@ def _conditions(challenge: Challenge, filters: Filters) -> list[ColumnElement[bo
     conditions: list[ColumnElement[bool]] = []
     text = "".join(filter(str.isprintable, filters.q)).strip()[:MAX_SEARCH_LENGTH]
     if text:
-        # SQLite stores an id without hyphens, PostgreSQL writes it with them.
-        identifier = func.replace(cast(Submission.id, String), "-", "")
-        conditions.append(
-            or_(
-                Submission.method_id.in_(select(Method.id).where(_contains(text, Method.name))),
-                Submission.user_id.in_(select(User.id).where(_contains(text, User.name, User.email))),
-                _contains(
-                    text,
-                    Submission.contributors,
-                    Submission.affiliation,
-                    Submission.archive_sha256,
-                    Submission.archive_name,
-                ),
-                identifier.istartswith(text.replace("-", "") or text, autoescape=True),
-            )
-        )
+        fitting = [
+            Submission.method_id.in_(select(Method.id).where(_contains(text, Method.name))),
+            Submission.user_id.in_(select(User.id).where(_contains(text, User.name, User.email))),
+            _contains(text, Submission.contributors, Submission.affiliation, Submission.archive_name),
+        ]
+        if _HEXADECIMAL.fullmatch(text):
+            # SQLite stores an id without hyphens, PostgreSQL writes it with them.
+            identifier = func.replace(cast(Submission.id, String), "-", "")
+            fitting.append(_contains(text, Submission.archive_sha256))
+            fitting.append(identifier.istartswith(text.replace("-", "")))
+        conditions.append(or_(*fitting))
     if filters.kind is not None:
         conditions.append(_is_of(filters.kind))
     if filters.competition:
@@ -243,16 +241,18 @@ def _is_undeclared(challenge: Challenge) -> ColumnElement[bool]:
 
 
 def _has_copies() -> ColumnElement[bool]:
+    return or_(*_copied_as())
+
+
+def _copied_as() -> tuple[ColumnElement[bool], ColumnElement[bool]]:
+    """Conditions on submissions: another team has submitted the same archive; the same results."""
     other = aliased(Submission)
     of_another_team = exists().where(
         other.challenge_id == Submission.challenge_id, other.team_id != Submission.team_id, ~other.is_rehearsal
     )
-    return and_(
-        ~Submission.is_rehearsal,
-        or_(
-            of_another_team.where(other.archive_sha256 == Submission.archive_sha256),
-            of_another_team.where(other.columns_sha256 == Submission.columns_sha256),
-        ),
+    return (
+        and_(~Submission.is_rehearsal, of_another_team.where(other.archive_sha256 == Submission.archive_sha256)),
+        and_(~Submission.is_rehearsal, of_another_team.where(other.columns_sha256 == Submission.columns_sha256)),
     )
 
 
