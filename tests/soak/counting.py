@@ -28,6 +28,7 @@ NOT_AWAITED = {
     Kind.MAIL_SWEEP,
     Kind.FREEZE,
     Kind.DIAGNOSIS,  # comes after everything else, and takes minutes for thousands of submissions
+    Kind.SEQUENCES,  # comes after these
 }
 UNFINISHED = (State.QUEUED, State.EVALUATING)
 
