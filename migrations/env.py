@@ -9,6 +9,7 @@ from vocboard.app.settings import Settings
 from vocboard.migrations import drafts, leaderboard_revisions, privileges
 
 MIGRATIONS_LOCK = 0x766F6362  # an arbitrary lock number
+GIVES_WAY_AFTER = "300ms"  # deadlocks are looked for after a second (PostgreSQL documentation, `deadlock_timeout`)
 
 
 def run(database: Database) -> None:
@@ -45,10 +46,15 @@ def _is_newest() -> bool:
 
 
 def _lock_tables(connection: Connection) -> None:
-    """Lock all tables before anything is changed: a deadlock with processes that use them costs nothing here."""
+    """Lock all tables before anything is changed.
+
+    It gives way to processes that use them before PostgreSQL looks for deadlocks, which might end theirs.
+    """
     if tables := inspect(connection).get_table_names():
         quoted = ", ".join(f'"{name}"' for name in tables)
+        connection.execute(text(f"SET LOCAL lock_timeout = '{GIVES_WAY_AFTER}'"))
         connection.execute(text(f"LOCK TABLE {quoted} IN ACCESS EXCLUSIVE MODE"))
+        connection.execute(text("SET LOCAL lock_timeout = 0"))
 
 
 def _switch_foreign_keys_off(connection: Connection) -> None:

@@ -20,7 +20,8 @@ from vocboard.app.database import Database, is_conflict
 HERE = Path(__file__).parent
 LAST_WITH_OLDER_REVISIONS = "3e73089f"  # the commit whose migrations lead to the baseline
 
-ATTEMPTS, PAUSE_SECONDS = 20, 0.5
+ATTEMPTS, PAUSE_SECONDS = 100, 0.5
+LOCK_NOT_AVAILABLE = "55P03"  # SQLSTATE
 
 _log = logging.getLogger(__name__)
 
@@ -38,7 +39,7 @@ def upgrade(database_url: str, revision: str = "head") -> None:
     """Run missing migrations in one transaction, and set the privileges of the processes' roles.
 
     Safe to run in several processes at once, which wait for each other, and while web processes and workers use the
-    database: it starts again after a deadlock with them. Creates the directory of an SQLite file.
+    database: it gives way to them, and starts again. Creates the directory of an SQLite file.
 
     Args:
         revision: to stop at, which sets no privileges, unless it is the newest.
@@ -58,7 +59,8 @@ def upgrade(database_url: str, revision: str = "head") -> None:
             require_newest(database_url)  # it says what to do
             raise
         except DBAPIError as error:
-            if is_last or not is_conflict(error):
+            gave_way = getattr(error.orig, "sqlstate", None) == LOCK_NOT_AVAILABLE
+            if is_last or not (gave_way or is_conflict(error)):
                 raise
             _log.warning("a process that uses the database was in the way; trying again: %s", error.orig)
             time.sleep(PAUSE_SECONDS)

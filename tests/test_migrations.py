@@ -141,24 +141,20 @@ def test_processes_that_upgrade_at_once_wait_for_each_other(empty_url: str) -> N
 
 
 @pytest.mark.services
-def test_a_deadlock_with_a_process_that_uses_the_database_starts_the_upgrade_again(empty_postgres_url: str) -> None:
+def test_the_upgrade_gives_way_to_a_process_that_uses_the_database(empty_postgres_url: str) -> None:
     command.upgrade(config(empty_postgres_url), REVISIONS[-2])
-    with closing(Database(empty_postgres_url)) as database:
-        name = database.engine.url.database
-        with database.engine.connect().execution_options(isolation_level="AUTOCOMMIT") as connection:
-            # PostgreSQL looks for a deadlock once, so long after the upgrade began to wait: it is the one that ends.
-            connection.execute(text(f"ALTER DATABASE \"{name}\" SET deadlock_timeout = '3s'"))
-        with database.engine.connect() as connection:
-            connection.execute(text("SET deadlock_timeout = '5min'"))
-            first, *_, last = inspect(connection).get_table_names()
-            connection.execute(text(f"LOCK TABLE {last} IN ACCESS SHARE MODE"))
-            with ThreadPoolExecutor() as pool:
-                upgraded = pool.submit(upgrade, empty_postgres_url)
-                waiting = text("SELECT count(*) FROM pg_locks WHERE mode = 'AccessExclusiveLock' AND NOT granted")
-                wait_until(lambda: connection.scalar(waiting) == 1)
-                connection.execute(text(f"LOCK TABLE {first} IN ACCESS SHARE MODE"))
-                connection.rollback()
-                upgraded.result()
+    with closing(Database(empty_postgres_url)) as database, database.engine.connect() as connection:
+        first, *_, last = inspect(connection).get_table_names()
+        connection.execute(text(f"LOCK TABLE {last} IN ACCESS SHARE MODE"))
+        with ThreadPoolExecutor() as pool:
+            upgraded = pool.submit(upgrade, empty_postgres_url)
+            waiting = text("SELECT count(*) FROM pg_locks WHERE mode = 'AccessExclusiveLock' AND NOT granted")
+            wait_until(lambda: connection.scalar(waiting) == 1)
+            # Both wait for each other. PostgreSQL would end this one, which looks for deadlocks first.
+            connection.execute(text("SET deadlock_timeout = '500ms'"))
+            connection.execute(text(f"LOCK TABLE {first} IN ACCESS SHARE MODE"))
+            connection.rollback()
+            upgraded.result()
     require_newest(empty_postgres_url)
 
 

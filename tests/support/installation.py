@@ -9,7 +9,7 @@ import shutil
 import subprocess
 import time
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 import httpx
@@ -43,6 +43,7 @@ class Installation:
         volumes: the directory of each volume.
         admin_url: its database, as PostgreSQL's administrator.
         directory: where each process's `<name>.log` is.
+        processes: those that run, by service.
     """
 
     url: str
@@ -52,6 +53,7 @@ class Installation:
     volumes: Mapping[str, Path]
     admin_url: URL
     directory: Path
+    processes: dict[str, "subprocess.Popen[bytes]"] = field(default_factory=dict)
 
     def client(self) -> httpx.Client:
         """Return an HTTP client that speaks to the web process as the proxy does."""
@@ -117,11 +119,14 @@ def installed(
             assert migrate.wait(SECONDS_TO_START) == 0, installation.log("migrate")
         with contextlib.ExitStack() as stack:
             for name in at_work:
-                stack.enter_context(running(composed[name], environments[name], directory, programs=programs))
+                installation.processes[name] = stack.enter_context(
+                    running(composed[name], environments[name], directory, programs=programs)
+                )
             on_port = {PORT_IN_CONTAINER: str(port), "0.0.0.0": "127.0.0.1"}
             web = stack.enter_context(
                 running(composed["web"], environments["web"], directory, replacing=on_port, programs=programs)
             )
+            installation.processes["web"] = web
             wait_until_ready(installation, web)
             yield installation
 
