@@ -36,7 +36,7 @@ from vocboard.app.web import health, metrics, problem_details, security_txt
 from vocboard.app.web.access_log import AccessLog
 from vocboard.app.web.csrf import ForgeryProtection
 from vocboard.app.web.dependencies import Services
-from vocboard.app.web.headers import SecurityHeaders
+from vocboard.app.web.headers import CrossOriginReads, SecurityHeaders
 from vocboard.app.web.middleware import Forwarded, HeadAsGet, PublicHost, ReadingTurns, RetryConflicts
 from vocboard.app.web.open_streams import OpenStreams
 from vocboard.app.web.tus import TusProtocol
@@ -65,6 +65,7 @@ def create_app(settings: Settings | None = None) -> FastAPI:
     application = FastAPI(
         title="vocboard",
         summary="Submissions, scores and leaderboards of visual object challenges.",
+        description=documentation.DESCRIPTION,
         version=VERSION,
         debug=False,  # tracebacks only go to the log, whatever the settings
         openapi_url="/api/v1/openapi.json",
@@ -169,6 +170,7 @@ def _middleware(settings: Settings) -> list[Middleware]:
         Middleware(Forwarded, secret=settings.proxy_secret.get_secret_value()),
         Middleware(AccessLog),
         Middleware(SecurityHeaders, tls=settings.secure_cookies),
+        *([Middleware(CrossOriginReads, path=api.PREFIX)] if settings.cross_origin_reads else []),
         Middleware(PublicHost, public_url=settings.public_url, accepts_addresses=is_embedded),
         Middleware(HeadAsGet),
         Middleware(TusProtocol, path=uploads.PATH),

@@ -279,6 +279,7 @@ class Settings(BaseSettings):
     session_idle_timeout: timedelta = Field(default=timedelta(days=3), ge=timedelta(minutes=10))
     second_factor: SecondFactorPolicy = SecondFactorPolicy.OPTIONAL
     token_lifetime: timedelta = timedelta(days=365)
+    cross_origin_reads: bool = False  # whether scripts of other sites may read what visitors may read of the API
 
     security_contact: str = ""  # for /.well-known/security.txt: mailto:..., https://... or tel:...
     security_expires: AwareDatetime | None = None  # expiry of the contact; default: half a year after each request

@@ -30,6 +30,7 @@ from vocboard.app.api import (
     uploads,
 )
 from vocboard.app.api.problems import problem_responses
+from vocboard.app.web.bodies import refuse_other_bodies
 from vocboard.app.web.parameters import refuse_unknown_parameters
 
 PREFIX = "/api/v1"
@@ -43,7 +44,11 @@ class Api(APIRouter):
         return super().matches(scope) if scope["path"].startswith(PREFIX) else (Match.NONE, {})
 
 
-router = Api(prefix=PREFIX, responses=problem_responses(422), dependencies=[Depends(refuse_unknown_parameters)])
+router = Api(
+    prefix=PREFIX,
+    responses=problem_responses(422),
+    dependencies=[Depends(refuse_unknown_parameters), Depends(refuse_other_bodies)],
+)
 # Routes are tried in this order, at some microseconds each: what is requested most comes first.
 _PARTS = (
     leaderboards,

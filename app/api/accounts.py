@@ -11,7 +11,7 @@ from vocboard.app.accounts import service as accounts
 from vocboard.app.accounts.models import Role, Scope, User
 from vocboard.app.accounts.own_data import stored_about
 from vocboard.app.accounts.viewer import Identity
-from vocboard.app.api.paging import ItemPage, Paging, item_page
+from vocboard.app.api.paging import ItemPage, Paging
 from vocboard.app.api.problems import problem_responses
 from vocboard.app.api.schemas.values import FromObject, Instant, without_defaults
 from vocboard.app.intake.requests import client_address
@@ -169,7 +169,7 @@ def list_registrations(database: DatabaseDep, user: ApiOrganiser, paging: Paging
     """
     with database.reading() as session:
         found = registration.waiting(session, user, page=paging.page, per_page=paging.per_page)
-        return item_page(found, WaitingRegistration.model_validate)
+        return paging.page_of(found, WaitingRegistration.model_validate)
 
 
 @router.post("/registrations/{registration_id}/approve", status_code=204, responses=REFUSALS, tags=["registrations"])

@@ -10,7 +10,7 @@ from vocboard.app.accounts import administration
 from vocboard.app.accounts.models import Role, User
 from vocboard.app.administering import people, work
 from vocboard.app.administering.people import AccountState
-from vocboard.app.api.paging import ItemPage, Paging, item_page
+from vocboard.app.api.paging import ItemPage, Paging
 from vocboard.app.api.problems import problem_responses
 from vocboard.app.api.schemas.values import FromObject, Instant
 from vocboard.app.jobs.models import Kind
@@ -101,7 +101,7 @@ def list_people(
     filters = people.Filters(q=q, role=role, state=state)
     with database.reading() as session:
         found = people.page_of_people(session, filters=filters, page=paging.page, per_page=paging.per_page)
-        return item_page(found, _person)
+        return paging.page_of(found, _person)
 
 
 @router.post("/people/{user_id}/disable", responses=CHANGING)
@@ -147,7 +147,7 @@ def list_undelivered_email(database: DatabaseDep, _: ApiAdministrator, paging: P
     """List email of the last 30 days that could not be sent, the latest first. Only administrators can do this."""
     with database.reading() as session:
         found = undelivered.page_of(session, page=paging.page, per_page=paging.per_page)
-        return item_page(found, UndeliveredEmail.model_validate)
+        return paging.page_of(found, UndeliveredEmail.model_validate)
 
 
 @router.post("/mail/{message_id}/retry", status_code=204, responses=problem_responses(401, 403, 409))

@@ -9,7 +9,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from sqlalchemy.orm import Session
 
 from vocboard.app.accounts.models import User
-from vocboard.app.api.paging import ItemPage, Paging, item_page
+from vocboard.app.api.paging import ItemPage, Paging
 from vocboard.app.api.problems import problem_responses
 from vocboard.app.api.schemas import challenges as challenge_schemas
 from vocboard.app.api.schemas.values import FromObject, Instant
@@ -81,6 +81,13 @@ class NewRequest(BaseModel):
     )
 
 
+class GivenAnswer(BaseModel):
+    """A question as it was asked, and its answer."""
+
+    question: str
+    answer: str | bool
+
+
 class AdmissionRequest(FromObject):
     """A request to be admitted."""
 
@@ -88,7 +95,7 @@ class AdmissionRequest(FromObject):
     created_at: Instant
     phase: str
     state: RequestState
-    answers: list[dict[str, Any]] = Field(description="Objects with `question` and `answer`, as it was asked.")
+    answers: list[GivenAnswer]
     reason: str = Field(description="Why it was declined; empty unless it was.")
     decided_at: datetime | None
     name: str | None = Field(description="Name of the person, for organisers; otherwise null.")
@@ -153,7 +160,7 @@ def list_requests(organised: OrganisedByToken, paging: Paging) -> ItemPage[Admis
     """List requests to be admitted, open ones first. For organisers."""
     with organised.reading() as (session, challenge):
         found = admission_requests.page_of_requests(session, challenge.id, page=paging.page, per_page=paging.per_page)
-        return item_page(found, lambda one: _shown(one, one.user))
+        return paging.page_of(found, lambda one: _shown(one, one.user))
 
 
 @router.get("/admission-requests/mine", responses=READING)

@@ -7,7 +7,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from starlette.responses import RedirectResponse
 
 from vocboard.app.announcements import announcing, asking, models, queries
-from vocboard.app.api.paging import ItemPage, Paging, item_page
+from vocboard.app.api.paging import ItemPage, Paging
 from vocboard.app.api.problems import problem_responses
 from vocboard.app.api.schemas.values import FromObject, Instant
 from vocboard.app.challenges import service as challenges
@@ -89,7 +89,7 @@ def list_announcements(database: DatabaseDep, viewer: Viewer, slug: str, paging:
         challenge = challenges.get_visible(session, slug, viewer)
         query = queries.announcements_of(challenge)
         found = paginate(session, query, page=paging.page, per_page=paging.per_page)
-        return item_page(found, Announcement.model_validate)
+        return paging.page_of(found, Announcement.model_validate)
 
 
 @router.post("/challenges/{slug}/announcements", status_code=201, responses=SENDING)
@@ -143,7 +143,7 @@ def list_questions(database: DatabaseDep, viewer: Viewer, slug: str, paging: Pag
             asked_by=one.user.name if organises and one.user is not None else None,
         )
 
-    return item_page(found, shown)
+    return paging.page_of(found, shown)
 
 
 @router.post("/challenges/{slug}/questions", status_code=201, responses=SENDING)

@@ -7,7 +7,7 @@ from anyio import to_thread
 from fastapi import APIRouter, Request, Response
 from pydantic import Field
 
-from vocboard.app.api.documentation import ELSEWHERE, file_responses, upload_form
+from vocboard.app.api.documentation import ELSEWHERE, LOCATED, file_responses, upload_form
 from vocboard.app.api.paging import ItemPage, Paging
 from vocboard.app.api.problems import problem_responses
 from vocboard.app.api.schemas.values import FromObject, Instant
@@ -91,7 +91,7 @@ def list_files(database: DatabaseDep, viewer: Viewer, slug: str, paging: Paging)
 @router.post(
     "/challenges/{slug}/files",
     status_code=201,
-    responses=problem_responses(400, 401, 403, 404, 408, 409, 413, 415, 422, 429, 507),
+    responses=problem_responses(400, 401, 403, 404, 409, 415, 429, 507) | LOCATED,
     openapi_extra=UPLOAD_FORM,
 )
 async def upload_file(

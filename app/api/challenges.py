@@ -7,7 +7,7 @@ from fastapi import APIRouter, Query, Request, Response
 from sqlalchemy.orm import Session
 
 from vocboard.app.accounts.models import User
-from vocboard.app.api.documentation import file_responses
+from vocboard.app.api.documentation import LOCATED, file_responses
 from vocboard.app.api.paging import ItemPage, Paging
 from vocboard.app.api.phases import PhaseKey, quota_of, views_of_phases
 from vocboard.app.api.problems import problem_responses
@@ -27,7 +27,6 @@ from vocboard.app.web.organised import OrganisedByToken
 router = APIRouter(tags=["challenges"])
 
 EDITION_MEDIA_TYPE = "application/toml"
-_IMAGE_SETS: dict[int | str, dict[str, Any]] = {200: {"content": {"application/json": {"schema": {"type": "object"}}}}}
 
 
 @router.get("/challenges", responses=problem_responses(401, 403))
@@ -51,7 +50,7 @@ def get_challenge(database: DatabaseDep, viewer: Viewer, slug: str) -> schemas.C
 @router.get(
     "/challenges/{slug}/image-sets",
     response_class=Response,
-    responses=problem_responses(401, 403, 404, 409) | _IMAGE_SETS,
+    responses=problem_responses(401, 403, 404, 409) | {200: {"model": schemas.ImageSets}},
 )
 def get_image_sets(database: DatabaseDep, viewer: Viewer, slug: str, phase: PhaseKey = None) -> Response:
     """Return the public part of the test set for `vocboard validate --image-sets`: image ids, sizes, person indices."""
@@ -102,7 +101,7 @@ def replace_edition(
         return challenge_details(session, challenge, identity.reader)
 
 
-@router.post("/challenges", status_code=201, responses=problem_responses(400, 401, 403, 409, 422))
+@router.post("/challenges", status_code=201, responses=problem_responses(401, 403, 409) | LOCATED)
 def create_challenge(
     request: Request,
     database: DatabaseDep,
@@ -126,7 +125,7 @@ def create_challenge(
     return details
 
 
-@router.post("/challenges/{slug}/copy", status_code=201, responses=problem_responses(400, 401, 403, 404, 409, 422))
+@router.post("/challenges/{slug}/copy", status_code=201, responses=problem_responses(401, 403, 404, 409) | LOCATED)
 def copy_challenge(
     request: Request,
     response: Response,

@@ -1,12 +1,57 @@
 """The OpenAPI document of the API, with what FastAPI does not find out by itself."""
 
-from collections.abc import Mapping
+import copy
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from fastapi import FastAPI
-from fastapi.routing import APIRoute
+from fastapi.dependencies.models import Dependant
+from fastapi.routing import APIRoute, iter_route_contexts
 
+from vocboard.app.accounts.models import Scope
+from vocboard.app.api.problems import ERROR_CODE, ERROR_MODELS, error_codes, problem_responses
+from vocboard.app.web.cookies import session_cookie
+from vocboard.app.web.csrf import HEADER, SAFE_METHODS
+from vocboard.app.web.dependencies import services_of_application
+from vocboard.app.web.identity import reader, scope_of
 from vocboard.app.web.problem_details import MEDIA_TYPE
+
+DESCRIPTION = """\
+Everything that the pages of this server do.
+
+Requests have a token from the *Account* page in the header `Authorization: Bearer vocb_…`. What everybody may read
+needs none. Scripts of the site's pages use the browser's session instead.
+
+Unknown parameters and fields are errors, and values are not converted: send `1`, not `"1"`. Times are in UTC, scores
+are fractions, ids are opaque. Errors are problem details (RFC 9457); programs decide by their `code`.
+
+New paths, parameters, fields of responses, values of enumerations and error codes may be added at any time. See
+[Changes](/docs/api#changes)."""
+
+_SCOPES = {
+    Scope.READ: "read your submissions, results and account",
+    Scope.SUBMIT: "submit, change and publish your submissions, and change your account",
+    Scope.ORGANISE: "organise challenges and administer the server, as far as your account may",
+}
+LOCATED: dict[int | str, dict[str, Any]] = {
+    201: {"headers": {"Location": {"$ref": "#/components/headers/Location"}}},
+}
+_HEADERS = {
+    "Location": ("Path of what was created.", {"type": "string", "format": "uri-reference"}),
+    "Request": ("Id of the request in the server's log: give it when you report an error.", {"type": "string"}),
+    "RetryAfter": ("Seconds to wait before the next request.", {"type": "integer", "minimum": 0}),
+    "Link": ("Addresses of the pages `first`, `prev`, `next` and `last`, of those that there are.", {"type": "string"}),
+    "Authenticate": ("`Bearer`, the kind of token that the API takes.", {"type": "string"}),
+}
+# Headers of every response with a status.
+_OF_STATUS = {
+    "401": ("WWW-Authenticate", "Authenticate"),
+    "429": ("Retry-After", "RetryAfter"),
+    "503": ("Retry-After", "RetryAfter"),
+}
+_REQUEST = ("X-Request-Id", "Request")
+# Formats that a file extension in the path chooses, beside JSON.
+_FORMATS = {"csv": "text/csv", "svg": "image/svg+xml", "tex": "application/x-tex"}
 
 
 def upload_form(
@@ -17,9 +62,7 @@ def upload_form(
     Args:
         others: schema of fields with other names; by default there are none.
     """
-    schema = {"type": "object", "required": required, "properties": properties}
-    if others is not None:
-        schema["additionalProperties"] = others
+    schema = {"type": "object", "required": required, "properties": properties, "additionalProperties": others or False}
     return {"requestBody": {"required": True, "content": {"multipart/form-data": {"schema": schema}}}}
 
 
@@ -44,16 +87,130 @@ def operation_name(route: APIRoute) -> str:
 
 
 def install(application: FastAPI) -> None:
-    """Describe error responses as problem details in the OpenAPI document."""
+    """Complete the OpenAPI document of an application."""
     plain = application.openapi
 
     def openapi() -> dict[str, Any]:
-        document = plain()
-        for operations in document["paths"].values():
-            for operation in operations.values():
-                for status, response in operation["responses"].items():
-                    if status >= "4" and MEDIA_TYPE in response.get("content", {}):
-                        response["content"] = {MEDIA_TYPE: response["content"][MEDIA_TYPE]}
-        return document
+        if application.openapi_schema is None:
+            _complete(plain(), application)
+        return plain()
 
     application.openapi = openapi  # type: ignore[method-assign]  # as FastAPI documents it
+
+
+def _complete(document: dict[str, Any], application: FastAPI) -> None:
+    components = document["components"]
+    components["securitySchemes"] = _security_schemes(application, components["securitySchemes"])
+    components["headers"] = {
+        name: {"description": description, "required": True, "schema": schema}
+        for name, (description, schema) in _HEADERS.items()
+    }
+    components["schemas"]["ErrorCode"] = {
+        "type": "string",
+        "enum": error_codes(),
+        "title": "ErrorCode",
+        "description": "Stable codes of errors. New ones may be added.",
+    }
+    for model in ERROR_MODELS:
+        components["schemas"][model]["properties"]["code"] = ERROR_CODE
+    dependants = {
+        (context.path, method): context.dependant
+        for context in iter_route_contexts(application.routes)
+        for method in context.methods or ()
+        if isinstance(context.original_route, APIRoute)
+    }
+    for path, operations in list(document["paths"].items()):
+        for method, operation in operations.items():
+            dependant = dependants[path, method.upper()]
+            operation["security"] = _security(dependant, safe=method.upper() in SAFE_METHODS)
+            _complete_responses(operation, path, method.upper())
+        _split_formats(document["paths"], path, operations)
+    document["paths"] = dict(sorted(document["paths"].items()))
+
+
+def _security_schemes(application: FastAPI, found: dict[str, Any]) -> dict[str, Any]:
+    scopes = "\n".join(f"- `{scope}`: {text}" for scope, text in _SCOPES.items())
+    found["token"]["description"] += f"\n\nEach has some of these scopes; operations say which they need:\n\n{scopes}"
+    cookie = session_cookie(services_of_application(application).settings)
+    return {
+        **found,
+        "session": {
+            "type": "apiKey",
+            "in": "cookie",
+            "name": cookie,
+            "description": "The session of a browser that has signed in, for scripts of the site's pages. It has all "
+            "scopes.",
+        },
+        "csrf": {
+            "type": "apiKey",
+            "in": "header",
+            "name": HEADER,
+            "description": "With a session, requests that change something also need this: the value of the field "
+            "`csrf_token` in the forms of the site's pages.",
+        },
+    }
+
+
+def _calls(dependant: Dependant) -> Iterator[Any]:
+    yield dependant.call
+    for needed in dependant.dependencies:
+        yield from _calls(needed)
+
+
+def _security(dependant: Dependant, *, safe: bool) -> list[dict[str, list[str]]]:
+    calls = set(_calls(dependant))
+    scopes = [scope for call in calls if (scope := scope_of(call)) is not None]
+    if reader in calls:
+        scopes.append(Scope.READ)
+    token = {"token": sorted({str(scope) for scope in scopes})}
+    session: dict[str, list[str]] = {"session": []} if safe else {"session": [], "csrf": []}
+    return [*([{}] if reader in calls and len(scopes) == 1 else []), token, session]
+
+
+def _complete_responses(operation: dict[str, Any], path: str, method: str) -> None:
+    responses = operation["responses"]
+    responses.update(
+        {str(status): said for status, said in _general(operation, method).items() if str(status) not in responses}
+    )
+    if "requestBody" not in operation and "/uploads" not in path:
+        responses.pop("400", None)
+    for status, response in responses.items():
+        if status >= "4" and MEDIA_TYPE in response.get("content", {}):
+            response["content"] = {MEDIA_TYPE: response["content"][MEDIA_TYPE]}
+        named = [_REQUEST, *([_OF_STATUS[status]] if status in _OF_STATUS else [])]
+        if "ItemPage" in response.get("content", {}).get("application/json", {}).get("schema", {}).get("$ref", ""):
+            named.append(("Link", "Link"))
+        references = {name: {"$ref": f"#/components/headers/{component}"} for name, component in named}
+        response["headers"] = response.get("headers", {}) | references
+    operation["responses"] = dict(sorted(responses.items()))
+
+
+def _general(operation: Mapping[str, Any], method: str) -> dict[int | str, dict[str, Any]]:
+    """Return the errors that an operation has because of its kind."""
+    found = [503]
+    if method not in SAFE_METHODS:
+        found += [408, 413]
+    if "application/json" in operation.get("requestBody", {}).get("content", {}):
+        found += [400, 415]
+    described = problem_responses(*found)
+    for response in described.values():
+        del response["model"]
+    return described
+
+
+def _split_formats(paths: dict[str, Any], path: str, operations: dict[str, Any]) -> None:
+    """Describe each format at the path with its file extension; the parameter `format` and `Accept` still work."""
+    operation = operations.get("get", {})
+    parameters = operation.get("parameters", [])
+    if all(one["name"] != "format" for one in parameters):
+        return
+    operation["parameters"] = [one for one in parameters if one["name"] != "format"]
+    content = operation["responses"]["200"]["content"]
+    for ending, media_type in _FORMATS.items():
+        if media_type in content:
+            other = copy.deepcopy(operation)
+            other["operationId"] += f"_{ending}"
+            other["summary"] += f" as {ending.upper()}"
+            other["responses"]["200"]["content"] = {media_type: content[media_type]}
+            paths[f"{path}.{ending}"] = {"get": other}
+    operation["responses"]["200"]["content"] = {"application/json": content["application/json"]}

@@ -2,11 +2,11 @@
 
 import uuid
 from collections.abc import Callable
-from typing import Annotated, Any
+from typing import Annotated
 
 from anyio import to_thread
 from fastapi import APIRouter, Path, Query
-from pydantic import Field
+from pydantic import BaseModel, Field
 from sqlalchemy.orm import Session
 
 from vocboard.app.api.documentation import upload_form
@@ -48,6 +48,17 @@ UPLOAD_FORM = upload_form(
 )
 
 
+class SetInNumbers(BaseModel):
+    """What the image set of a task contains."""
+
+    images: int
+    people: int | None = Field(None, description="null for tasks without people.")
+    missing: str | None = Field(None, description="Why the task cannot be scored; null if it can.")
+    classes: dict[str, dict[str, int]] | None = Field(
+        None, description="Images and objects by class, and in total; null if they are not counted."
+    )
+
+
 class GroundTruthVersion(FromObject):
     """One version of the ground truth. Its content is never returned."""
 
@@ -68,7 +79,7 @@ class GroundTruthVersion(FromObject):
     unscorable: dict[str, str] = Field(
         description="Competitions of the challenge that it cannot score, each with the reason."
     )
-    summary: dict[str, Any] | None = Field(
+    summary: dict[str, SetInNumbers] | None = Field(
         description="By task and image set: images, people, and images and objects by class."
     )
     rescore: uuid.UUID | None = Field(description="The latest re-score of all submissions with it, if there is one.")

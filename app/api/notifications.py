@@ -6,7 +6,7 @@ from typing import Annotated
 from fastapi import APIRouter, Query
 from pydantic import BaseModel, ConfigDict, Field
 
-from vocboard.app.api.paging import ItemPage, Paging, item_page
+from vocboard.app.api.paging import ItemPage, Paging
 from vocboard.app.api.problems import problem_responses
 from vocboard.app.api.schemas.values import FromObject, Instant
 from vocboard.app.notifications import queries, service
@@ -48,7 +48,7 @@ def list_notifications(
     """List what the user was told, newest first."""
     with database.reading() as session:
         found = queries.page_of(session, user.id, unread=unread, page=paging.page, per_page=paging.per_page)
-        return item_page(found, ShownNotification.model_validate)
+        return paging.page_of(found, ShownNotification.model_validate)
 
 
 @router.post("/notifications/read", status_code=204, responses=problem_responses(400, 401, 403, 422), tags=["account"])

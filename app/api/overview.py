@@ -8,7 +8,7 @@ from pydantic import AliasPath, BaseModel, ConfigDict, Field
 from starlette.responses import StreamingResponse
 
 from vocboard.app.api.documentation import file_responses
-from vocboard.app.api.paging import ItemPage, Paging, item_page
+from vocboard.app.api.paging import ItemPage, Paging
 from vocboard.app.api.problems import problem_responses
 from vocboard.app.api.schemas.submissions import SubmissionSummary
 from vocboard.app.api.schemas.values import Fraction, FromObject, Instant
@@ -190,7 +190,7 @@ def list_challenge_submissions(
         found = overview.page_of_submissions(
             session, challenge=challenge, filters=filters, page=paging.page, per_page=paging.per_page
         )
-        return item_page(found, _submission)
+        return paging.page_of(found, _submission)
 
 
 @router.get("/entrants", responses=READING)
@@ -202,7 +202,7 @@ def list_entrants(
         found = entrants_of.page_of_entrants(
             session, challenge=challenge, sort=sort, page=paging.page, per_page=paging.per_page
         )
-        return item_page(found, Entrant.model_validate)
+        return paging.page_of(found, Entrant.model_validate)
 
 
 @router.get("/queue", responses=READING)
@@ -271,7 +271,7 @@ def get_log(
         found = export.page_of_log(
             session, challenge_id=challenge.id, filters=filters, page=paging.page, per_page=paging.per_page
         )
-    return item_page(found, LoggedEvent.model_validate)
+    return paging.page_of(found, LoggedEvent.model_validate)
 
 
 @router.get("/log.csv", response_class=StreamingResponse, responses=READING | file_responses("text/csv"))

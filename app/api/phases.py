@@ -6,6 +6,7 @@ from typing import Annotated
 
 from fastapi import APIRouter, Query, Request, Response
 
+from vocboard.app.api.documentation import LOCATED
 from vocboard.app.api.problems import problem_responses
 from vocboard.app.api.schemas import challenges as schemas
 from vocboard.app.challenges import phase_people
@@ -31,7 +32,7 @@ def list_phases(database: DatabaseDep, viewer: Viewer, slug: str) -> list[schema
         return views_of_phases(challenges.get_visible(session, slug, viewer), now())
 
 
-@router.post("/phases", status_code=201, responses=problem_responses(400, 401, 403, 404, 409, 422))
+@router.post("/phases", status_code=201, responses=problem_responses(401, 403, 404, 409) | LOCATED)
 def add_phase(
     request: Request, response: Response, organised: OrganisedByToken, new: schemas.NewPhase
 ) -> schemas.Phase:
@@ -83,14 +84,14 @@ def list_admissions(organised: OrganisedByToken) -> list[schemas.PhaseAdmission]
         ]
 
 
-@router.post("/admissions", status_code=201, responses=problem_responses(400, 401, 403, 404, 422, 429))
+@router.post("/admissions", status_code=201, responses=problem_responses(400, 401, 403, 404, 409, 422, 429))
 def admit(organised: OrganisedByToken, given: schemas.NewAdmission) -> schemas.PhaseAdmission:
     """Admit a person, with or without an account, to a phase that is not open to everyone."""
     [admitted] = _admit(organised, given.phase, [given.email], "email", tell=given.tell)
     return admitted
 
 
-@router.post("/admissions/batch", status_code=201, responses=problem_responses(400, 401, 403, 404, 422, 429))
+@router.post("/admissions/batch", status_code=201, responses=problem_responses(400, 401, 403, 404, 409, 422, 429))
 def admit_several(organised: OrganisedByToken, given: schemas.NewAdmissions) -> list[schemas.PhaseAdmission]:
     """Admit people to a phase: all of them, or none if an address is invalid."""
     return _admit(organised, given.phase, given.emails, "emails", tell=given.tell)
@@ -115,7 +116,7 @@ def _admit(
     return found
 
 
-@router.delete("/admissions/{admission_id}", status_code=204, responses=READING)
+@router.delete("/admissions/{admission_id}", status_code=204, responses=problem_responses(401, 403, 404, 409))
 def end_admission(organised: OrganisedByToken, admission_id: uuid.UUID) -> None:
     """End a person's admission to a phase. Existing submissions are kept."""
     with organised.writing() as (session, challenge):
@@ -131,7 +132,7 @@ def list_extra_quotas(organised: OrganisedByToken) -> list[schemas.ExtraQuota]:
         ]
 
 
-@router.post("/extra-quotas", status_code=201, responses=problem_responses(400, 401, 403, 404, 422))
+@router.post("/extra-quotas", status_code=201, responses=problem_responses(400, 401, 403, 404, 409, 422))
 def grant_extra_quota(organised: OrganisedByToken, given: schemas.NewExtraQuota) -> schemas.ExtraQuota:
     """Let a person make more submissions than the quota allows, until a date."""
     with organised.writing() as (session, challenge):
@@ -154,7 +155,7 @@ def change_extra_quota(
         return schemas.ExtraQuota.of(grant, phase=grant.phase.key)
 
 
-@router.delete("/extra-quotas/{grant_id}", status_code=204, responses=READING)
+@router.delete("/extra-quotas/{grant_id}", status_code=204, responses=problem_responses(401, 403, 404, 409))
 def end_extra_quota(organised: OrganisedByToken, grant_id: uuid.UUID) -> None:
     """Revoke extra quota. Submissions made with it are kept."""
     with organised.writing() as (session, challenge):

@@ -1,10 +1,12 @@
 """Error responses in the OpenAPI document; `app.web.problem_details` creates them."""
 
+from collections.abc import Iterator
 from typing import Any
 
 from pydantic import BaseModel, Field
 
 from vocboard.app.api.schemas.values import Instant
+from vocboard.app.errors import ServiceError
 from vocboard.app.web.problem_details import MEDIA_TYPE
 from vocboard.evaluator.problems import Severity
 
@@ -77,6 +79,16 @@ class ConflictDetails(ProblemDetails):
     )
 
 
+class ForbiddenDetails(ProblemDetails):
+    """Not allowed for this user or token."""
+
+    version: str | int | None = Field(
+        None,
+        description="Version of the terms to accept first, with the codes `server_terms_not_accepted` and "
+        "`terms_not_accepted`.",
+    )
+
+
 class LimitedDetails(ProblemDetails):
     """The quota or a rate limit is exceeded."""
 
@@ -86,7 +98,7 @@ class LimitedDetails(ProblemDetails):
 _KINDS: dict[int, tuple[type[ProblemDetails], str]] = {
     400: (ProblemDetails, "The request is malformed."),
     401: (ProblemDetails, "The token is missing or invalid."),
-    403: (ProblemDetails, "Not allowed for this user or token."),
+    403: (ForbiddenDetails, "Not allowed for this user or token."),
     404: (ProblemDetails, "The object does not exist, or you may not see it."),
     408: (ProblemDetails, "The body arrived too slowly, or took too long."),
     409: (ConflictDetails, "Not possible in the object's current state."),
@@ -101,6 +113,24 @@ _KINDS: dict[int, tuple[type[ProblemDetails], str]] = {
     503: (ProblemDetails, "The server is busy. Try again after `Retry-After`."),
     507: (ProblemDetails, "The server's disk is full."),
 }
+
+
+ERROR_MODELS = tuple(sorted({ProblemDetails.__name__, *(model.__name__ for model, _ in _KINDS.values())}))
+ERROR_CODE = {"$ref": "#/components/schemas/ErrorCode"}
+# Of errors that are not those of services.
+_OTHER_CODES = frozenset({"bad_request", "internal_error", "method_not_allowed", "not_found", "unavailable"})
+
+
+def error_codes() -> list[str]:
+    """Return the codes of all errors, in alphabetical order."""
+    return sorted(_OTHER_CODES | {kind.code for kind in _kinds_of(ServiceError)})
+
+
+def _kinds_of(kind: type[ServiceError]) -> Iterator[type[ServiceError]]:
+    yield kind
+    for narrower in kind.__subclasses__():
+        if narrower.__module__.startswith("vocboard."):
+            yield from _kinds_of(narrower)
 
 
 def problem_responses(*statuses: int) -> dict[int | str, dict[str, Any]]:

@@ -4,8 +4,9 @@ import uuid
 from typing import Annotated
 
 from fastapi import APIRouter, Query, Request, Response
-from pydantic import BaseModel, Field
+from pydantic import BaseModel, ConfigDict, Field
 
+from vocboard.app.api.documentation import LOCATED
 from vocboard.app.api.leaderboards import ReportedResult
 from vocboard.app.api.problems import problem_responses
 from vocboard.app.challenges.phases import leaderboard_phase, phase_named
@@ -25,6 +26,8 @@ PhaseKey = Annotated[
 
 class Report(BaseModel):
     """What is said of a result that was not scored here."""
+
+    model_config = ConfigDict(extra="forbid")
 
     kind: ReportedKind
     method: str = Field(max_length=1000)
@@ -54,7 +57,7 @@ async def list_reported_results(
     return [ReportedResult.model_validate(one) for one in current.board.reported]
 
 
-@router.post("", status_code=201, responses=problem_responses(400, 401, 403, 404, 409, 422))
+@router.post("", status_code=201, responses=problem_responses(401, 403, 404, 409) | LOCATED)
 def add_reported_result(
     request: Request,
     response: Response,

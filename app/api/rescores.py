@@ -7,6 +7,7 @@ from fastapi import APIRouter, Request, Response
 from sqlalchemy.orm import Session
 
 from vocboard.app.accounts.models import User
+from vocboard.app.api.documentation import LOCATED
 from vocboard.app.api.events import EventStream, event_responses, follow
 from vocboard.app.api.paging import ItemPage, Paging
 from vocboard.app.api.problems import problem_responses
@@ -36,7 +37,7 @@ def list_rescores(organised: OrganisedByToken, paging: Paging) -> ItemPage[schem
 @router.post(
     "/challenges/{slug}/rescores",
     status_code=201,
-    responses=problem_responses(400, 401, 403, 404, 409, 422),
+    responses=problem_responses(401, 403, 404, 409) | LOCATED,
     tags=["challenges"],
 )
 def start_rescore(
@@ -112,7 +113,7 @@ async def rescore_events(
 @router.post(
     "/submissions/{submission_id}/evaluate-again",
     status_code=202,
-    responses=problem_responses(400, 401, 403, 404, 409),
+    responses=problem_responses(401, 403, 404, 409) | {202: LOCATED[201]},
     tags=["submissions"],
 )
 def evaluate_again(

@@ -7,8 +7,8 @@ from typing import Annotated, Any
 from anyio import to_thread
 from fastapi import APIRouter, Header, Query, Request, Response
 
-from vocboard.app.api.documentation import ELSEWHERE, file_responses, upload_form
-from vocboard.app.api.paging import ItemPage, Paging, item_page
+from vocboard.app.api.documentation import ELSEWHERE, LOCATED, file_responses, upload_form
+from vocboard.app.api.paging import ItemPage, Paging
 from vocboard.app.api.phases import PhaseKey
 from vocboard.app.api.problems import problem_responses
 from vocboard.app.api.schemas import submissions as schemas
@@ -21,9 +21,8 @@ from vocboard.app.intake.service import SubmissionRequest
 from vocboard.app.organising import moderation
 from vocboard.app.participating import describing, publishing
 from vocboard.app.participating import withdrawing as service
-from vocboard.app.submissions import queries
+from vocboard.app.submissions import forms, queries
 from vocboard.app.submissions.downloading import download
-from vocboard.app.submissions.forms import read_listed_images
 from vocboard.app.submissions.idempotency import MAX_KEY_LENGTH
 from vocboard.app.submissions.models import FlickrImages, TrainingAnnotation
 from vocboard.app.web.attachments import attachment
@@ -76,18 +75,21 @@ UPLOAD_FORM = upload_form(
             "description": "SHA-256 of the archive, in hexadecimal. If the archive that arrives does "
             "not match it, the upload is refused with 409 and the code `wrong_digest`.",
         },
-        "method_name": {"type": "string"},
-        "method_description": {"type": "string"},
+        "method_name": {"type": "string", "minLength": 1, "maxLength": forms.MAX_METHOD_NAME_LENGTH},
+        "method_description": {"type": "string", "maxLength": forms.MAX_DESCRIPTION_LENGTH},
         "contributors": {
             "type": "string",
+            "maxLength": forms.MAX_CONTRIBUTORS_LENGTH,
             "description": "Default: as in your last submission, or the name of your account.",
         },
         "affiliation": {
             "type": "string",
+            "maxLength": forms.MAX_AFFILIATION_LENGTH,
             "description": "Default: as in your last submission, or as in your account.",
         },
         "training_data": {
             "type": "string",
+            "maxLength": forms.MAX_TRAINING_STATEMENT_LENGTH,
             "description": "What the method was trained on, if a competition requires it.",
         },
         "training_annotation": {
@@ -128,7 +130,7 @@ UPLOAD_FORM = upload_form(
 @router.post(
     "/challenges/{slug}/submissions",
     status_code=201,
-    responses=problem_responses(400, 401, 403, 404, 408, 409, 413, 415, 422, 423, 429, 507),
+    responses=problem_responses(400, 401, 403, 404, 409, 415, 423, 429, 507) | LOCATED,
     openapi_extra=UPLOAD_FORM,
 )
 async def create_submission(
@@ -198,7 +200,7 @@ def list_submissions(
             page=paging.page,
             per_page=paging.per_page,
         )
-        return item_page(found, summary)
+        return paging.page_of(found, summary)
 
 
 @router.get("/submissions/{submission_id}", responses=problem_responses(401, 403, 404))
@@ -217,7 +219,7 @@ def change_submission(submission: OwnSubmission, given: schemas.Changes) -> sche
     sent = given.model_dump(exclude_unset=True)
     changes: dict[str, Any] = {name: "" if value is None else value for name, value in sent.items()}
     if "flickr_image_hashes" in changes:
-        changes["flickr_image_hashes"] = read_listed_images(changes["flickr_image_hashes"])
+        changes["flickr_image_hashes"] = forms.read_listed_images(changes["flickr_image_hashes"])
     described = {name: changes.pop(name) for name in describing.FIELDS if name in changes}
     found = [partial(describing.describe, changes=described)] if described else []
     if changes or not described:

@@ -6,7 +6,7 @@ from pydantic import Field
 from starlette.responses import StreamingResponse
 
 from vocboard.app.api.challenges import challenge_details
-from vocboard.app.api.documentation import file_responses, upload_form
+from vocboard.app.api.documentation import LOCATED, file_responses, upload_form
 from vocboard.app.api.problems import problem_responses
 from vocboard.app.api.schemas.challenges import ChallengeDetails
 from vocboard.app.api.schemas.values import FromObject
@@ -92,7 +92,7 @@ def export_challenge(database: DatabaseDep, store: StoreDep, user: OrganisingUse
     return exported_challenge(begin_export(database, store, slug=slug, user=user), slug)
 
 
-@router.post("/challenges/imports", status_code=201, responses=IMPORTING, openapi_extra=UPLOAD_FORM)
+@router.post("/challenges/imports", status_code=201, responses=IMPORTING | LOCATED, openapi_extra=UPLOAD_FORM)
 async def import_challenge(
     request: Request,
     response: Response,

@@ -12,6 +12,7 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Depends, Header, Query, Request, Response
 from pydantic import BaseModel, Field
 
+from vocboard.app.api.documentation import LOCATED
 from vocboard.app.api.phases import PhaseKey
 from vocboard.app.api.problems import UploadProblem, UploadProblemGroup, problem_responses
 from vocboard.app.api.schemas.values import FromObject, Instant
@@ -81,7 +82,7 @@ def describe_protocol(settings: SettingsDep) -> Response:
     "/uploads",
     status_code=201,
     dependencies=SPEAKING_TUS,
-    responses=problem_responses(400, 401, 403, 404, 409, 412, 413, 422, 429, 507),
+    responses=problem_responses(400, 401, 403, 404, 409, 412, 429, 507) | LOCATED,
 )
 def create_upload(
     request: Request,

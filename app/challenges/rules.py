@@ -49,6 +49,36 @@ MAX_TEAM_SIZE = 50
 MAX_DECIMALS = 6  # more would only help to reconstruct the ground truth from scores
 
 
+# What JSON Schema can say of the bounds that `check_rules` checks, by field; also of the fields of new challenges.
+_BOUNDS: dict[str, dict[str, Any]] = {
+    "slug": {"pattern": f"^{SLUG.pattern}$", "maxLength": MAX_SLUG_LENGTH},
+    "title": {"minLength": 1, "maxLength": MAX_TITLE_LENGTH},
+    "summary": {"maxLength": MAX_SUMMARY_LENGTH},
+    "description": {"maxLength": MAX_DESCRIPTION_LENGTH},
+    "website": {"maxLength": MAX_LINK_LENGTH},
+    "contact": {"maxLength": MAX_LINK_LENGTH},
+    "licence": {"maxLength": MAX_LINK_LENGTH},
+    "organised_by": {"maxLength": MAX_ORGANISED_BY_LENGTH},
+    "citation": {"maxLength": MAX_CITATION_LENGTH},
+    "data_links": {"maxItems": MAX_DATA_LINKS},
+    "admission_questions": {"maxItems": MAX_QUESTIONS},
+    "phase_title": {"maxLength": MAX_PHASE_TITLE_LENGTH},
+    "decimals": {"minimum": 1, "maximum": MAX_DECIMALS},
+    "team_size": {"minimum": 1, "maximum": MAX_TEAM_SIZE},
+    "quota_count": {"minimum": 1, "maximum": MAX_SUBMISSIONS},
+    "quota_period_seconds": {"minimum": 1, "maximum": int(MAX_PERIOD.total_seconds())},
+    "min_account_days": {"minimum": 0, "maximum": MAX_PERIOD.days},
+    "admission_domains": {"maxItems": MAX_DOMAINS},
+    "ladder_step": {"minimum": MIN_STEP, "maximum": MAX_STEP},
+}
+
+
+def with_bounds(schema: dict[str, Any]) -> None:
+    """Add the bounds of rules to a JSON schema; the service checks them, and reports all that are not kept at once."""
+    for name, field in schema["properties"].items():
+        field.update(_BOUNDS.get(name, {}))
+
+
 class PhaseRules(BaseModel):
     """Rules that may differ from phase to phase: what is open, when, how often, and how much is shown.
 
@@ -71,7 +101,7 @@ class PhaseRules(BaseModel):
             releases with this step (`app.evaluations.ladder`). None for scores at once.
     """
 
-    model_config = ConfigDict(frozen=True, extra="forbid")
+    model_config = ConfigDict(frozen=True, extra="forbid", json_schema_extra=with_bounds)
 
     competitions: tuple[str, ...] | None = Field(
         default=None, description="Keys of competitions; null for all competitions of the edition."
@@ -146,9 +176,16 @@ class DataLink(BaseModel):
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
-    title: str = Field(examples=["Training and validation images"])
-    url: str
-    bytes: int | None = Field(default=None, description="Size of the file; null if it is not given.")
+    title: str = Field(
+        examples=["Training and validation images"],
+        json_schema_extra={"minLength": 1, "maxLength": MAX_DATA_TITLE_LENGTH},
+    )
+    url: str = Field(json_schema_extra={"maxLength": MAX_LINK_LENGTH})
+    bytes: int | None = Field(
+        default=None,
+        description="Size of the file; null if it is not given.",
+        json_schema_extra={"minimum": 0, "maximum": MAX_DATA_BYTES},
+    )
     sha256: str = Field(default="", description="SHA-256 of the file in hexadecimal; empty if it is not given.")
 
 
@@ -162,7 +199,9 @@ class AdmissionQuestion(BaseModel):
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
-    question: str = Field(examples=["Where do you work?"])
+    question: str = Field(
+        examples=["Where do you work?"], json_schema_extra={"minLength": 1, "maxLength": MAX_ASKED_LENGTH}
+    )
     kind: QuestionKind = QuestionKind.LINE
     choices: tuple[str, ...] = Field(default=(), description="What can be chosen, if `kind` is `choice`.")
     required: bool = Field(

@@ -25,6 +25,11 @@ RETURN_TO = "vocboard_return_to"
 RETURN_TO_LIFETIME = timedelta(days=2)  # until the email of a registration is opened
 
 
+def session_cookie(settings: Settings) -> str:
+    """Return the name of the session cookie."""
+    return _name(SESSION, settings)
+
+
 def session_token(connection: HTTPConnection, settings: Settings) -> str | None:
     """Return the token of the browser session, if there is one."""
     return connection.cookies.get(_name(SESSION, settings))

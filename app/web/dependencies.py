@@ -7,7 +7,7 @@ a request, see `app.web.identity`.
 from dataclasses import dataclass
 from typing import Annotated, Any
 
-from fastapi import Depends, Request
+from fastapi import Depends, FastAPI, Request
 from starlette.requests import HTTPConnection
 
 from vocboard.app.accounts.account_service import AccountService
@@ -64,6 +64,12 @@ class Services:
 def services_of(connection: HTTPConnection) -> Services:
     """Return the services of the application that serves a request."""
     services: Services = connection.app.state.services
+    return services
+
+
+def services_of_application(application: FastAPI) -> Services:
+    """Return the services of an application."""
+    services: Services = application.state.services
     return services
 
 

@@ -28,6 +28,7 @@ GROUPS: Mapping[str, Mapping[str, str]] = {
         "participants": "File formats, uploading, scores, leaderboards and publishing, step by step.",
         "problems": "Every problem of an upload, with an example and how to fix it.",
         "development-kit": "The program on your own machine: checking, scoring, viewing, conversion, examples.",
+        "api": "The REST API: tokens, errors, lists, uploads that are sent again, and what stays as it is.",
         "python": "Scoring arrays, result objects, submitting from scripts.",
         "statistics": "Intervals of scores, and which differences between methods are larger than chance explains.",
     },

@@ -43,6 +43,7 @@ FRAMEABLE = {
     "X-Frame-Options": "",
     "Cross-Origin-Resource-Policy": "cross-origin",
 }
+EXPOSED = "Content-Disposition, ETag, Link, Retry-After, X-Request-Id"  # beside those that every script may read
 STRICT_TRANSPORT_SECURITY = "max-age=31536000"
 
 
@@ -72,3 +73,32 @@ class SecurityHeaders:
             await send(message)
 
         await self._app(scope, receive, send_with_headers)
+
+
+class CrossOriginReads:
+    """Middleware that lets scripts of other sites read what visitors may read of the API.
+
+    Only responses to requests without a token or a cookie say so; requests that change something never do.
+    """
+
+    def __init__(self, app: ASGIApp, *, path: str) -> None:
+        self._app = app
+        self._path = path
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Serve one request."""
+        if scope["type"] != "http" or scope["method"] not in {"GET", "HEAD"} or not self._is_public(scope):
+            await self._app(scope, receive, send)
+            return
+
+        async def send_for_all(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                allowed = {b"access-control-allow-origin": b"*", b"access-control-expose-headers": EXPOSED.encode()}
+                message["headers"] = [*message.get("headers", ()), *allowed.items()]
+            await send(message)
+
+        await self._app(scope, receive, send_for_all)
+
+    def _is_public(self, scope: Scope) -> bool:
+        given = {name for name, _ in scope["headers"]}
+        return scope["path"].startswith(self._path) and not given & {b"authorization", b"cookie"}

@@ -4,7 +4,7 @@ import re
 from collections.abc import Awaitable, Callable
 from dataclasses import replace
 from datetime import timedelta
-from typing import Annotated
+from typing import Annotated, Any
 
 from fastapi import Depends, Request
 from fastapi.concurrency import run_in_threadpool
@@ -25,6 +25,7 @@ from vocboard.app.web.csrf import HEADER, SAFE_METHODS, verify_csrf
 from vocboard.app.web.dependencies import services_of
 
 ALL_SCOPES = frozenset(Scope)
+_scopes: dict[Callable[..., Any], Scope] = {}  # of dependencies, for the API's document
 # Forms and routes that change something and need no terms: to accept them, to leave, and to end what had begun.
 WITHOUT_TERMS = re.compile(
     r"POST /(terms|sign-out|account/delete|unsubscribe|api/v1/account/terms)"
@@ -204,7 +205,13 @@ def requires(scope: Scope) -> Callable[[Identity], Awaitable[User]]:
             )
         return user
 
+    _scopes[user_with_scope] = scope
     return user_with_scope
+
+
+def scope_of(dependency: Callable[..., Any] | None) -> Scope | None:
+    """Return the scope that a dependency of `requires` needs; None for other dependencies."""
+    return None if dependency is None else _scopes.get(dependency)
 
 
 async def reader(identity: ApiIdentity) -> User | None:

@@ -83,6 +83,12 @@ class ProblemDetails:
         }
 
 
+class MalformedJsonError(ServiceError):
+    """The body is said to be JSON, and is not."""
+
+    code, title = "malformed_json", "Malformed JSON"
+
+
 ErrorPage = Callable[[Request, ProblemDetails], Awaitable[Response]]  # the page for people, which the pages have
 
 _DETAILS = {
@@ -256,6 +262,8 @@ def _of_request(error: RequestValidationError, request: Request) -> Exception:
     problems = error.errors()
     if any(problem["loc"][0] == "path" for problem in problems):  # a malformed identifier
         return HTTPException(404)
+    if any(problem["type"] == "json_invalid" for problem in problems):
+        return MalformedJsonError("The body is not JSON.")
     body = getattr(getattr(request.scope.get("route"), "body_field", None), "field_info", None)
     known = list(getattr(getattr(body, "annotation", None), "model_fields", ()))
     fields = {}

@@ -5,9 +5,9 @@ from typing import Annotated
 
 from pydantic import AliasPath, BaseModel, BeforeValidator, ConfigDict, Field
 
-from vocboard.app.api.schemas.values import Fraction, FromObject, Imported, Instant, without_defaults
+from vocboard.app.api.schemas.values import Fraction, FromObject, Imported, Instant, of_changes
 from vocboard.app.challenges.models import MAIN_PHASE, Admission, Detail, Freeze, OverallRank, Visibility
-from vocboard.app.challenges.rules import AdmissionQuestion, DataLink, PhaseRules, given_rules
+from vocboard.app.challenges.rules import AdmissionQuestion, DataLink, PhaseRules, given_rules, with_bounds
 from vocboard.app.challenges.service import ChallengeRules, PhaseState
 from vocboard.evaluator.editions import DeclarationKind, Metric, Task, Training
 
@@ -43,6 +43,26 @@ class Competition(FromObject):
     declaration_types: list[DeclarationType] = Field(
         validation_alias="declarations", description="The same, each with its type."
     )
+
+
+class ImageSet(BaseModel):
+    """The images of a set, without their annotations."""
+
+    tasks: list[Task]
+    name: str = Field(examples=["test"])
+    images: list[str] = Field(description="Ids.", examples=[["000001", "000002"]])
+    sizes: list[tuple[int, int]] | None = Field(description="Width and height of each; null if no task needs them.")
+    persons: list[list[int]] | None = Field(
+        description="Image (an index, from 0) and number of each person whose layout or action is scored; null without."
+    )
+
+
+class ImageSets(BaseModel):
+    """The public part of the test set."""
+
+    format: int
+    edition: str
+    image_sets: list[ImageSet]
 
 
 class Quota(BaseModel):
@@ -182,7 +202,7 @@ class NewChallenge(ChallengeRules):
 class ChallengeCopy(BaseModel):
     """A copy of a challenge for another year."""
 
-    model_config = ConfigDict(extra="forbid")
+    model_config = ConfigDict(extra="forbid", json_schema_extra=with_bounds)
 
     slug: str = Field(description="Short name of the new challenge, used in URLs.", examples=["voc2027"])
     title: str = Field("", description="Title of the new challenge; by default that of the earlier one.")
@@ -191,7 +211,7 @@ class ChallengeCopy(BaseModel):
 class ChallengeChanges(ChallengeRules):
     """Changes to a challenge. Omitted fields are unchanged; a date set to null is removed."""
 
-    model_config = ConfigDict(json_schema_extra=without_defaults)
+    model_config = ConfigDict(json_schema_extra=of_changes)
 
     title: str = ""
 
@@ -223,7 +243,7 @@ class NewPhase(PhaseRules):
 class PhaseChanges(PhaseRules):
     """Changes to a phase. Omitted fields are unchanged; a date set to null is removed."""
 
-    model_config = ConfigDict(json_schema_extra=without_defaults)
+    model_config = ConfigDict(json_schema_extra=of_changes)
 
     title: str = ""
 

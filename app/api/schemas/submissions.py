@@ -11,6 +11,13 @@ from vocboard.app.api.schemas.values import Fraction, FromObject, Imported, Inst
 from vocboard.app.challenges.models import ChallengeFile
 from vocboard.app.evaluations.diagnosis_failures import DiagnosisFailure
 from vocboard.app.evaluations.visible import DiagnosisState
+from vocboard.app.submissions.forms import (
+    MAX_AFFILIATION_LENGTH,
+    MAX_CONTRIBUTORS_LENGTH,
+    MAX_DESCRIPTION_LENGTH,
+    MAX_METHOD_NAME_LENGTH,
+    MAX_TRAINING_STATEMENT_LENGTH,
+)
 from vocboard.app.submissions.models import FlickrImages, State, TrainingAnnotation
 from vocboard.evaluator.editions import Metric, Task
 from vocboard.evaluator.names import CurveKind
@@ -210,7 +217,7 @@ class Changes(BaseModel):
 
     __pydantic_extra__: dict[str, Annotated[Any, WithJsonSchema(_DECLARED)]]  # checked with the edition
 
-    training_data: str | None = None
+    training_data: str | None = Field(None, json_schema_extra={"maxLength": MAX_TRAINING_STATEMENT_LENGTH})
     training_annotation: (
         Literal[TrainingAnnotation.SEGMENTATION_ONLY, TrainingAnnotation.OTHER_ANNOTATION, ""] | None
     ) = None
@@ -218,10 +225,14 @@ class Changes(BaseModel):
     flickr_image_hashes: str | None = Field(
         None, description="Hashes of the flickr images that were used, as `vocboard hash-images` prints them."
     )
-    method_name: str | None = Field(None, description="Name of the method, for all of its versions.")
-    method_description: str | None = None
-    contributors: str | None = None
-    affiliation: str | None = None
+    method_name: str | None = Field(
+        None,
+        description="Name of the method, for all of its versions.",
+        json_schema_extra={"maxLength": MAX_METHOD_NAME_LENGTH},
+    )
+    method_description: str | None = Field(None, json_schema_extra={"maxLength": MAX_DESCRIPTION_LENGTH})
+    contributors: str | None = Field(None, json_schema_extra={"maxLength": MAX_CONTRIBUTORS_LENGTH})
+    affiliation: str | None = Field(None, json_schema_extra={"maxLength": MAX_AFFILIATION_LENGTH})
     paper_url: str | None = Field(None, description="http(s) URL of the paper, for all versions of the method.")
     code_url: str | None = Field(None, description="http(s) URL of the code, for all versions of the method.")
     note: str | None = Field(None, description="Private note, visible only to you.")

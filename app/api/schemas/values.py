@@ -4,6 +4,7 @@ from typing import Annotated, Any, Self
 
 from pydantic import BaseModel, ConfigDict, Field
 
+from vocboard.app.challenges.rules import with_bounds
 from vocboard.app.forms import Instant
 
 __all__ = ["Fraction", "FromObject", "Imported", "ImportedScores", "Instant"]
@@ -25,6 +26,12 @@ class FromObject(BaseModel):
     def of(cls, found: object, **given: Any) -> Self:
         """Return the fields that are given here, and all others with the object's values of the same names."""
         return cls(**{name: getattr(found, name) for name in cls.model_fields if name not in given}, **given)
+
+
+def of_changes(schema: dict[str, Any]) -> None:
+    """Complete the JSON schema of changes of rules."""
+    with_bounds(schema)
+    without_defaults(schema)
 
 
 def without_defaults(schema: dict[str, Any]) -> None:

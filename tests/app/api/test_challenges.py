@@ -35,6 +35,47 @@ def test_a_new_challenge_has_all_competitions_of_its_edition(organiser: httpx.Cl
     assert challenge["quota"] == {"count": 2, "period_seconds": 7 * 24 * 3600, "shared": True, "rule": rule}
 
 
+@pytest.mark.parametrize(
+    ("body", "media_type", "status", "told"),
+    [
+        ('{"title": "A"', "application/json", 400, "malformed_json"),
+        ('{"title": "A"}', "text/plain", 415, "unsupported_media_type"),
+        ('{"title": "A"}', None, 415, "unsupported_media_type"),
+        ('{"titel": "A"}', "application/json", 422, {"titel": "There is no such field. Do you mean 'title'?"}),
+        ('{"quota_count": "3"}', "application/json", 422, {"quota_count": "Send a number instead of a string."}),
+        (
+            '{"statistics": 1, "closes_at": 1790000000, '
+            '"data_links": [{"title": "A", "url": "https://a.org", "bytes": "1"}]}',
+            "application/merge-patch+json",
+            422,
+            {
+                "statistics": "Send true or false instead of a number.",
+                "closes_at": "Send a string instead of a number.",
+                "data_links.0.bytes": "Send a number instead of a string.",
+            },
+        ),
+        ('{"ladder_step": null, "team_size": 3.0, "statistics": true}', "application/json", 200, None),
+    ],
+)
+def test_a_body_is_taken_as_it_is_written_or_not_at_all(
+    organiser: httpx.Client, body: str, media_type: str | None, status: int, told: object
+) -> None:
+    path = organiser.post("/api/v1/challenges", json=NEW).headers["location"]
+    headers = {"Content-Type": media_type} if media_type else {}
+    answer = organiser.patch(path, content=body, headers=headers)
+    assert answer.status_code == status, answer.text
+    assert told in (answer.json().get("code"), answer.json().get("fields"))
+    if status != 200:
+        assert organiser.get(path).json()["title"] == NEW["title"]
+
+
+def test_a_request_without_a_body_has_none(organiser: httpx.Client) -> None:
+    path = organiser.post("/api/v1/challenges", json=NEW).headers["location"]
+    answer = organiser.post(f"{path}/archive", json={"reason": "It is over"})
+    assert (answer.status_code, answer.json()["fields"]) == (422, {"body": "This request takes no body."})
+    assert organiser.post(f"{path}/archive", json={}).status_code == 200
+
+
 def test_only_what_is_given_changes(organiser: httpx.Client) -> None:
     path = organiser.post("/api/v1/challenges", json=NEW).headers["location"]
     before = without_phases(organiser.get(path).json()) | {"note": None}
@@ -123,10 +164,21 @@ def test_lists_are_paged(embedded_site: Site) -> None:
         slugs = {make_challenge(session, organiser=organiser, ready=False).slug for _ in range(5)}
     seen = []
     with embedded_site.client() as client:
-        for number in range(1, 5):
-            page = client.get("/api/v1/challenges", params={"page": number, "per_page": 2}).json()
+        answer = client.get("/api/v1/challenges", params={"per_page": 2})
+        for number in range(1, 4):
+            page = answer.json()
             assert (page["page"], page["per_page"], page["total"]) == (number, 2, 5)
             seen += [item["slug"] for item in page["items"]]
+            last = answer
+            if "next" in answer.links:
+                answer = client.get(answer.links["next"]["url"])
+        assert {relation: link["url"] for relation, link in last.links.items()} == {
+            "first": "/api/v1/challenges?per_page=2&page=1",
+            "prev": "/api/v1/challenges?per_page=2&page=2",
+            "last": "/api/v1/challenges?per_page=2&page=3",
+        }
+        beyond = client.get("/api/v1/challenges", params={"per_page": 2, "page": 9})
+        assert (beyond.json()["items"], beyond.links["prev"]) == ([], last.links["last"] | {"rel": "prev"})
         for wrong in ({"page": 0}, {"per_page": 0}, {"per_page": 10_000}, {"page": "x"}):
             assert client.get("/api/v1/challenges", params=wrong).status_code == 422
     assert len(seen) == 5

@@ -37,6 +37,21 @@ def test_every_response_has_the_headers(embedded_site: Site, path: str) -> None:
     assert headers["x-frame-options"] == "DENY"
     assert headers["referrer-policy"] == "same-origin"
     assert "strict-transport-security" not in headers
+    assert "access-control-allow-origin" not in headers
+
+
+def test_other_sites_read_what_visitors_may_read_if_operators_allow_it(sqlite_url: str, tmp_path: Path) -> None:
+    settings = Settings(data_directory=tmp_path, database_url=sqlite_url, cross_origin_reads=True)
+    allowed = "access-control-allow-origin"
+    with serving(settings) as site, site.client() as client:
+        path, origin = "/api/v1/challenges", {"Origin": "https://other.example"}
+        assert client.get(path, headers=origin).headers[allowed] == "*"
+        assert "Link" in client.get(path).headers["access-control-expose-headers"]
+        for credentials in ({"Authorization": "Bearer vocb_x"}, {"Cookie": "vocboard_session=x"}):
+            assert allowed not in client.get(path, headers=origin | credentials).headers
+        assert allowed not in client.get("/", headers=origin).headers
+        assert allowed not in client.post(path, json={}, headers=origin).headers
+        assert allowed not in client.options(path, headers=origin | {"Access-Control-Request-Method": "POST"}).headers
 
 
 def test_our_errors_have_the_headers_and_no_traceback(

@@ -91,7 +91,7 @@ def test_a_body_that_is_not_json_is_malformed_input(embedded_site: Site) -> None
         token = make_token(session, make_user(session, role=Role.ORGANISER))
     with embedded_site.client(token) as client:
         response = client.post("/api/v1/challenges", content=b"{", headers={"Content-Type": "application/json"})
-    assert response.status_code == 422
+    assert (response.status_code, response.json()["code"]) == (400, "malformed_json")
     assert response.headers["content-type"] == "application/problem+json"
 
 
