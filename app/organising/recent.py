@@ -8,7 +8,7 @@ from typing import Generic, TypeVar
 from cachetools import TTLCache
 
 KEPT_FOR = timedelta(minutes=1)
-LARGE = 50_000  # submissions; fewer are counted within milliseconds
+LARGE = 10_000  # submissions; fewer are counted within milliseconds
 
 Value = TypeVar("Value")
 

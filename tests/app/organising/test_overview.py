@@ -155,6 +155,26 @@ def test_entrants_have_their_use_of_the_quota_and_their_progress(database: Datab
     assert (bob.submissions, bob.disqualified, bob.progress) == (1, 1, [])
 
 
+def test_the_order_of_many_entrants_may_be_old_and_nothing_else(
+    database: Database, challenge: Challenge, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def listed(page: int = 1) -> list[tuple[str, int]]:
+        with database.reading() as session:
+            found = entrants.page_of_entrants(session, challenge=complete(session, challenge.id), page=page, per_page=2)
+            return [(one.user.name, one.submissions) for one in found.items]
+
+    monkeypatch.setattr(entrants, "MANY", 1)
+    before = listed()
+    name, number = before[1]
+    with database.writing() as session:
+        latest = session.scalars(select(User).where(User.name == name)).one()
+        scored(session, challenge, latest, "Later", 0.5)
+        scored(session, challenge, make_user(session, name="Newcomer"), "Later", 0.5)
+    assert (listed(), listed(2)) == ([before[0], (name, number + 1)], [])
+    monkeypatch.setattr(entrants, "_orders", Recent())
+    assert [one for one, _ in listed() + listed(2)] == ["Newcomer", name, before[0][0]]
+
+
 def test_entrants_rehearsals_and_returned_quota_do_not_count(database: Database, challenge: Challenge) -> None:
     with database.writing() as session:
         cleo = make_user(session, name="Cleo")
