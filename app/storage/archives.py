@@ -132,7 +132,8 @@ class ArchiveStore:
         submission is rolled back; if the commit fails after it, the content has no row, and `app.submissions.pruning`
         sets it aside.
         """
-        archive.path.chmod(READABLE_BY_GROUP)
+        with reporting_unavailable():
+            archive.path.chmod(READABLE_BY_GROUP)
         self.objects.put(archive.path, object_name(archive.sha256), is_durable=archive.is_durable)
         return archive.sha256
 
