@@ -47,7 +47,7 @@ class Processes:
 
     def __init__(self, logs: Path) -> None:
         self.logs = logs
-        self._commands: dict[str, tuple[tuple[str, ...], Mapping[str, str]]] = {}  # arguments, environment
+        self._commands: dict[str, tuple[tuple[str, ...], Mapping[str, str]]] = {}
         self._running: dict[str, subprocess.Popen[bytes]] = {}
 
     def start(self, name: str, command: tuple[str, ...] = (), environment: Mapping[str, str] | None = None) -> None:
