@@ -5,7 +5,7 @@ ARGS ?=
 PYTHON ?= $(or $(shell for python in python3 python3.14 python3.13 python3.12 python3.11; do \
 	$$python -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && echo $$python && break; done),python3)
 COMPILE = .venv/bin/uv pip compile pyproject.toml server/pyproject.toml --no-emit-package vocboard --quiet --no-config --universal --python-version 3.11 \
-	--generate-hashes --no-annotate --prerelease disallow \
+	--generate-hashes --no-annotate --prerelease if-necessary \
 	--custom-compile-command "make lock" --group build
 
 # What Python has compiled is kept: the tests start hundreds of Python processes.

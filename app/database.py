@@ -16,6 +16,8 @@ from sqlalchemy.exc import DBAPIError, OperationalError
 from sqlalchemy.orm import DeclarativeBase, Session, mapped_column
 from sqlalchemy.types import TypeDecorator
 
+from vocboard.app import tracing
+
 SQLITE_BUSY_TIMEOUT_SECONDS = 30
 SQLITE_RETRY_SECONDS = 0.02
 CONFLICTS = frozenset({"40001", "40P01"})  # SQLSTATE: serialization_failure, deadlock_detected
@@ -162,6 +164,7 @@ class Database:
             self._reading_engine = self.engine.execution_options(postgresql_readonly=True)
             self._autocommit_engine = self.engine.execution_options(isolation_level="AUTOCOMMIT")
             self._snapshot_engine = self._reading_engine.execution_options(isolation_level="REPEATABLE READ")
+        tracing.follow(self.engine)
         event.listen(self.engine, "connect", _prepare_sqlite if self.is_sqlite else _prepare_postgresql)
         if self.is_sqlite:
             event.listen(self.engine, "begin", _begin_sqlite)

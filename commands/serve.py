@@ -95,8 +95,10 @@ def run(arguments: argparse.Namespace) -> int:
 
 def web_process() -> "FastAPI":
     """Return the web application of a long-running process."""
+    from vocboard.app import tracing  # noqa: PLC0415
     from vocboard.app.main import create_app  # noqa: PLC0415
 
+    tracing.configure("vocboard-web")
     application = create_app()
     # Exclude loaded modules from garbage collection: scanning them would delay all requests by 0.1 s each time.
     gc.collect()

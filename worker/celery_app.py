@@ -5,9 +5,10 @@ from collections.abc import Collection
 from typing import Any
 
 from celery import Celery
-from celery.signals import worker_process_init, worker_ready, worker_shutting_down
+from celery.signals import worker_process_init, worker_process_shutdown, worker_ready, worker_shutting_down
 from kombu.entity import Queue
 
+from vocboard.app import tracing
 from vocboard.app.intake.confinement import limit_memory
 from vocboard.app.jobs.models import Kind
 from vocboard.app.messaging.broker import MAIL, SCORING, WORK, create_celery
@@ -57,6 +58,7 @@ def create_worker(settings: Settings, kinds: Collection[Kind] = tuple(Kind)) -> 
         # for a process that has ended in the middle of a task.
         signal.signal(signal.SIGTERM, signal.SIG_IGN)
         limit_memory(settings.evaluation_memory_limit_bytes)
+        tracing.configure("vocboard-worker")
 
     def start(sender: Any, **_signal: Any) -> None:
         dispatcher.start(sender.controller)
@@ -67,6 +69,7 @@ def create_worker(settings: Settings, kinds: Collection[Kind] = tuple(Kind)) -> 
         dispatcher.stop()
 
     worker_process_init.connect(prepare, weak=False)
+    worker_process_shutdown.connect(lambda **_: tracing.flush(), weak=False)
     worker_ready.connect(start, weak=False)
     worker_shutting_down.connect(stop, weak=False)
     return application

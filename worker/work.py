@@ -20,6 +20,7 @@ from vocboard.app.jobs import service as jobs
 from vocboard.app.jobs.models import Kind
 from vocboard.app.jobs.service import Claim, LostClaimError
 from vocboard.app.logs import about
+from vocboard.app.tracing import span
 from vocboard.worker import (
     board_statistics,
     diagnoses,
@@ -95,6 +96,7 @@ def work_next(process: Process) -> bool:
     subject = {_SUBJECTS.get(claim.kind, "key"): claim.key}
     with (
         about(job=claim.kind, person=claim.owner, **subject),
+        span(claim.kind, {f"vocboard.{name}": str(value) for name, value in subject.items()}),
         _renewing(process.database, claim, lease=settings.lease),
     ):
         try:

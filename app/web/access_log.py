@@ -4,6 +4,8 @@ import logging
 import re
 import secrets
 import time
+from contextlib import nullcontext
+from typing import TYPE_CHECKING
 from urllib.parse import quote
 
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
@@ -11,6 +13,10 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from vocboard.app.counters import REFUSALS, REQUESTS
 from vocboard.app.intake.requests import REFUSED
 from vocboard.app.logs import DETAILS, REQUEST, about
+from vocboard.app.tracing import span
+
+if TYPE_CHECKING:
+    from opentelemetry.trace import Span
 
 REQUEST_ID_HEADER = b"x-request-id"
 QUIET_PATHS = frozenset({"/healthz", "/readyz", "/metrics"})  # asked every few seconds; only logged if they fail
@@ -48,13 +54,17 @@ class AccessLog:
                 message["headers"] = [*message.get("headers", ()), (REQUEST_ID_HEADER, request_id.encode())]
             await send(message)
 
-        with about(**{REQUEST: request_id}):
+        quiet = path in QUIET_PATHS
+        traced = nullcontext() if quiet else span(method, {"vocboard.request": request_id}, is_server=True)
+        with about(**{REQUEST: request_id}), traced as recorded:
             try:
                 await self._app(scope, receive, send_with_id)
             finally:
+                if recorded:
+                    _describe(recorded, scope, status)
                 for code in state[REFUSED].split(",") if REFUSED in state else ():
                     REFUSALS.labels(code).inc()
-                if path not in QUIET_PATHS or status >= 500:
+                if not quiet or status >= 500:
                     _write(scope, status, time.monotonic() - started)
 
 
@@ -80,6 +90,14 @@ def _write(scope: Scope, status: int, seconds: float) -> None:
         details["person"] or "-",
         f" {REFUSED}={details[REFUSED]}" if details[REFUSED] else "",
         extra={DETAILS: {name: value for name, value in details.items() if value is not None}},
+    )
+
+
+def _describe(recorded: "Span", scope: Scope, status: int) -> None:
+    route = getattr(scope.get("route"), "path", "")  # not the address, which can hold tokens
+    recorded.update_name(f"{scope['method']} {route}".strip())
+    recorded.set_attributes(
+        {"http.request.method": scope["method"], "http.route": route, "http.response.status_code": status}
     )
 
 
