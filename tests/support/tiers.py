@@ -50,6 +50,7 @@ FULL = (
     "tests/worker/test_statistics.py",
 )
 LONG = (
+    "tests/deployment/test_upgrades.py",  # .github/workflows/release.yml runs it before each release
     "tests/browser/test_year.py::test_the_year_is_as_the_page_tells_it",  # each step: tests/browser/organisers
     "tests/evaluator/examples/test_examples.py::test_layout_of_whole_people_finds_some",  # test_layout_of_parts
     "tests/fuzz",
