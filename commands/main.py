@@ -43,6 +43,7 @@ COMMANDS = {
     "announcements": "read what the organisers of a challenge announce",
     "notifications": "list what you were told, and choose what you get by email",
     "account": "change your name or affiliation, and download what is stored about you",
+    "import": "create a draft challenge from a competition of Codabench, CodaLab or EvalAI",
     "completion": "print a script that completes commands in bash, zsh or fish",
     "demo": "run a complete server on this machine, with sample challenges",
 }
@@ -54,6 +55,8 @@ SERVER_COMMANDS = {
     "migrate": "migrate the database to the current schema",
     "admin": "manage users, tokens, challenges and ground truth",
 }
+NEED_SERVER = {*SERVER_COMMANDS, "demo", "import"}  # the packages of vocboard-server
+MODULES = {"import": "moving"}  # a module cannot have the name of a keyword
 ASKED_BY_SHELL = "_ARGCOMPLETE"  # a shell that asks for completions sets it
 USAGE_ERROR = 2
 STATUS_OF_BROKEN_PIPE = 141  # the shell's convention for SIGPIPE
@@ -132,10 +135,10 @@ def _import_command(name: str, *, for_good: bool) -> ModuleType:
     Raises:
         ModuleNotFoundError: this is a participant's installation, and the command is one of servers.
     """
-    if name in {*SERVER_COMMANDS, "demo"} and find_spec("vocboard.app") is None:
+    if name in NEED_SERVER and find_spec("vocboard.app") is None:
         raise ModuleNotFoundError(name="vocboard_server")
     with collection_paused():
-        module = importlib.import_module(f"vocboard.commands.{name.replace('-', '_')}")
+        module = importlib.import_module(f"vocboard.commands.{MODULES.get(name, name.replace('-', '_'))}")
         if for_good:
             gc.freeze()
         return module

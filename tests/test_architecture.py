@@ -49,7 +49,7 @@ UNFILTERED_RESULTS = ("app.evaluations.curves", "app.evaluations.models", "app.e
 # Of `evaluator.tasks.parts`: they import a module of every task by its name.
 LOADERS = ("task_classes", "task_modules", "task_parts")
 # The commands of an installed server; a participant's installation has none of the packages that these need.
-SERVER_COMMANDS = ("admin", "backups", "beat", "demo", "health", "migrate", "serve", "worker")
+SERVER_COMMANDS = ("admin", "backups", "beat", "demo", "health", "migrate", "moving", "serve", "worker")
 
 
 class Import(NamedTuple):

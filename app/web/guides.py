@@ -37,6 +37,7 @@ GROUPS: Mapping[str, Mapping[str, str]] = {
         "organisers": "Challenges, phases, ground truth, quotas, fairness.",
         "detail-levels": "What participants see of a result, and what it reveals about the ground truth.",
         "editions/own": "Your own classes, competitions and metrics, in one file.",
+        "moving": "A challenge of Codabench, CodaLab or EvalAI as a draft here.",
         "extensions": "A package of your own that adds a metric or a task.",
     },
     "Running a server": {
