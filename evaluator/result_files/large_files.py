@@ -1,10 +1,12 @@
 """Reads large, plain text files with a columnar reader; other files are left to the line reader.
 
 A plain file is ASCII text with line feeds and single spaces between fields. The line reader accepts everything that is
-accepted here, with identical values, because both round decimal numbers correctly.
+accepted here, with identical values, because both round decimal numbers correctly. So participants can do without the
+columnar reader, pyarrow (`vocboard[fast]`).
 """
 
 from collections.abc import Iterator
+from functools import cache
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -32,6 +34,16 @@ class PlainColumns(NamedTuple):
     numbers: NDArray[np.float64]
 
 
+@cache
+def has_column_reader() -> bool:
+    """Whether pyarrow is installed."""
+    try:
+        import pyarrow.csv  # noqa: F401, PLC0415  # importing takes a tenth of a second, and few uploads have large files
+    except ModuleNotFoundError:
+        return False
+    return True
+
+
 def is_large_and_plain(data: bytes, limits: Limits) -> bool:
     """Whether to use the columnar reader for a file; not if it has too many lines."""
     if len(data) < LARGE_BYTES or not data.isascii() or any(mark in data for mark in _OTHER_LINE_ENDS_AND_TABS):
@@ -39,7 +51,7 @@ def is_large_and_plain(data: bytes, limits: Limits) -> bool:
     # Counting lines is slow, and every line has at least one byte.
     if len(data) > limits.lines_per_file and data.count(b"\n") + 1 > limits.lines_per_file:
         return False
-    return _are_short(data, limits.characters_per_line)
+    return _are_short(data, limits.characters_per_line) and has_column_reader()
 
 
 def parts_of(data: bytes) -> Iterator[bytes]:
@@ -89,7 +101,7 @@ def _are_short(data: bytes, characters_per_line: int) -> bool:
 
 def _parse(data: bytes, names: int, numbers: int) -> list[Any] | None:
     """Return one Arrow column per field; None if a line has other fields, or a number is not plain."""
-    import pyarrow as pa  # noqa: PLC0415  # importing takes a tenth of a second, and few uploads have large files
+    import pyarrow as pa  # noqa: PLC0415  # see `has_column_reader`
     from pyarrow import csv  # noqa: PLC0415
 
     threads = min(pa.cpu_count(), _MAX_THREADS)

@@ -18,12 +18,14 @@ from tests.support.services import in_full, needed
 from vocboard.app.database import Database
 from vocboard.app.messaging import outbox
 from vocboard.app.messaging.broker import WORK
+from vocboard.evaluator.result_files.large_files import LARGE_BYTES
 
 pytestmark = pytest.mark.services
 SETTINGS = {"VOCBOARD_SWEEP_INTERVAL": "PT1S", "VOCBOARD_POLL_INTERVAL": "PT600S"}  # so that only wake-ups cause sweeps
 SECONDS_TO_WAIT = 60.0
 BYTES_FOR_PARTICIPANTS = 10_000_000
 PACKAGES_FOR_PARTICIPANTS = 15  # besides vocboard itself
+BYTES_WITH_PACKAGES = 150_000_000
 OF_THE_SERVER = ("app", "migrations", "templates", "worker")
 
 
@@ -90,11 +92,14 @@ def test_participants_do_not_get_the_server(environment: Environment) -> None:
 def test_participants_need_few_packages(environment: Environment) -> None:
     [packages] = environment.directory.glob("lib/python*/site-packages")
     assert len(list(packages.glob("*.dist-info"))) <= 1 + PACKAGES_FOR_PARTICIPANTS
+    assert sum(path.stat().st_size for path in packages.rglob("*") if path.is_file()) <= BYTES_WITH_PACKAGES
 
 
 def test_participants_validate_evaluate_and_import(environment: Environment) -> None:
     directory = environment.directory.parent
-    (directory / "results.tar").write_bytes(small_world.results_archive())
+    # One file is so large that it is read in columns where pyarrow is installed.
+    many = [f"000001 {1 / number} 10 10 50 50" for number in range(1, 1 + LARGE_BYTES // 20)]
+    (directory / "results.tar").write_bytes(small_world.results_archive(comp3_det_test_car=many))
     (directory / "tree.tar").write_bytes(small_world.ground_truth_archive())
     environment.run("vocboard", "validate", "VOC2007", "results.tar", "--image-sets", "tree.tar")
     environment.run("vocboard", "evaluate", "VOC2007", "results.tar", "--ground-truth", "tree.tar")
