@@ -37,6 +37,7 @@ from vocboard.app.web.access_log import AccessLog
 from vocboard.app.web.csrf import ForgeryProtection
 from vocboard.app.web.dependencies import Services
 from vocboard.app.web.headers import CrossOriginReads, SecurityHeaders
+from vocboard.app.web.idempotency import IdempotentRequests
 from vocboard.app.web.middleware import Forwarded, HeadAsGet, PublicHost, ReadingTurns, RetryConflicts
 from vocboard.app.web.open_streams import OpenStreams
 from vocboard.app.web.tus import TusProtocol
@@ -179,4 +180,5 @@ def _middleware(settings: Settings) -> list[Middleware]:
         Middleware(BodyLimit),
         Middleware(ForgeryProtection, settings=settings),
         Middleware(RetryConflicts),
+        Middleware(IdempotentRequests, path=api.PREFIX),
     ]

@@ -27,6 +27,7 @@ WEB: Mapping[str, tuple[str, ...]] = {
     "users": CHANGE,
     "sessions": ALL,
     "api_tokens": ALL,
+    "kept_answers": ALL,
     "email_links": ALL,
     "second_factors": ALL,
     # Not the texts, which contain secrets of links; it deletes within its guard.

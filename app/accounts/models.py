@@ -6,7 +6,7 @@ from datetime import datetime
 from enum import StrEnum
 from typing import Any
 
-from sqlalchemy import JSON, BigInteger, ForeignKey, LargeBinary, String, UniqueConstraint
+from sqlalchemy import JSON, BigInteger, ForeignKey, Index, LargeBinary, String, UniqueConstraint
 from sqlalchemy.orm import Mapped, mapped_column, relationship
 
 from vocboard.app.database import Base, CreatedAt, Identifier, text_enum
@@ -242,3 +242,19 @@ class ApiToken(Base):
         return frozenset(map(Scope, self.scopes.split()))
 
     user: Mapped[User] = relationship(lazy="raise")
+
+
+class KeptAnswer(Base):
+    """The answer to a request with an idempotency key; see `app.web.idempotency`.
+
+    Attributes:
+        answer: with the hash of the request, encrypted for those who know the key; None while it is in progress.
+    """
+
+    __tablename__ = "kept_answers"
+    __table_args__ = (Index("ix_kept_answers_user_id", "user_id", "created_at"),)
+
+    user_id: Mapped[uuid.UUID] = mapped_column(ForeignKey("users.id", ondelete="CASCADE"), primary_key=True)
+    key_sha256: Mapped[bytes] = mapped_column(LargeBinary(32), primary_key=True)
+    created_at: Mapped[CreatedAt] = mapped_column(index=True)
+    answer: Mapped[bytes | None] = mapped_column(LargeBinary)

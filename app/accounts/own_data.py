@@ -26,6 +26,7 @@ BY_ID: Mapping[str, str] = {
     "submissions": "user_id",
     "submission_people": "user_id",
     "idempotency_keys": "user_id",
+    "kept_answers": "user_id",
     "uploads": "user_id",
     "resumable_uploads": "user_id",
     "notifications": "user_id",

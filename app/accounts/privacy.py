@@ -103,6 +103,7 @@ STORED: Mapping[str, Stored] = {
     ),
     "resumable_uploads": Stored("Uploads that are not finished", "{unfinished_uploads_kept_for}", Fate.EXPIRES),
     "idempotency_keys": Stored("Keys that programs have sent with uploads", "a day", Fate.DELETED),
+    "kept_answers": Stored("Answers to programs that may repeat their requests, encrypted", "a day", Fate.DELETED),
     "questions": Stored(
         "Your questions to organisers, with their answers", "as long as the challenge", Fate.PUBLIC_STAY
     ),

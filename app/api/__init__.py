@@ -31,6 +31,7 @@ from vocboard.app.api import (
 )
 from vocboard.app.api.problems import problem_responses
 from vocboard.app.web.bodies import refuse_other_bodies
+from vocboard.app.web.idempotency import serve_once
 from vocboard.app.web.parameters import refuse_unknown_parameters
 
 PREFIX = "/api/v1"
@@ -47,7 +48,7 @@ class Api(APIRouter):
 router = Api(
     prefix=PREFIX,
     responses=problem_responses(422),
-    dependencies=[Depends(refuse_unknown_parameters), Depends(refuse_other_bodies)],
+    dependencies=[Depends(refuse_unknown_parameters), Depends(refuse_other_bodies), Depends(serve_once)],
 )
 # Routes are tried in this order, at some microseconds each: what is requested most comes first.
 _PARTS = (

@@ -10,6 +10,8 @@ from fastapi.routing import APIRoute, iter_route_contexts
 
 from vocboard.app.accounts.models import Scope
 from vocboard.app.api.problems import ERROR_CODE, ERROR_MODELS, error_codes, problem_responses
+from vocboard.app.submissions.idempotency import MAX_KEY_LENGTH
+from vocboard.app.web import idempotency
 from vocboard.app.web.cookies import session_cookie
 from vocboard.app.web.csrf import HEADER, SAFE_METHODS
 from vocboard.app.web.dependencies import services_of_application
@@ -42,6 +44,18 @@ _HEADERS = {
     "RetryAfter": ("Seconds to wait before the next request.", {"type": "integer", "minimum": 0}),
     "Link": ("Addresses of the pages `first`, `prev`, `next` and `last`, of those that there are.", {"type": "string"}),
     "Authenticate": ("`Bearer`, the kind of token that the API takes.", {"type": "string"}),
+}
+_OPTIONAL_HEADERS = {
+    "Replayed": ("`true` if this is the answer to an earlier request with the same key.", {"type": "string"}),
+    "RetryAfterInUse": ("With the code `idempotency_key_in_use`: seconds to wait.", {"type": "integer", "minimum": 0}),
+}
+_IDEMPOTENCY_KEY = {
+    "name": idempotency.HEADER,
+    "in": "header",
+    "required": False,
+    "description": "A random value that you choose, such as a UUID. A request that is repeated with its key "
+    "within 24 hours gets the same answer, and nothing is done again.",
+    "schema": {"type": "string", "minLength": 1, "maxLength": MAX_KEY_LENGTH, "pattern": idempotency.KEY_PATTERN},
 }
 # Headers of every response with a status.
 _OF_STATUS = {
@@ -104,6 +118,9 @@ def _complete(document: dict[str, Any], application: FastAPI) -> None:
     components["headers"] = {
         name: {"description": description, "required": True, "schema": schema}
         for name, (description, schema) in _HEADERS.items()
+    } | {
+        name: {"description": description, "required": False, "schema": schema}
+        for name, (description, schema) in _OPTIONAL_HEADERS.items()
     }
     components["schemas"]["ErrorCode"] = {
         "type": "string",
@@ -113,17 +130,20 @@ def _complete(document: dict[str, Any], application: FastAPI) -> None:
     }
     for model in ERROR_MODELS:
         components["schemas"][model]["properties"]["code"] = ERROR_CODE
-    dependants = {
-        (context.path, method): context.dependant
+    routes = {
+        (context.path, method): context
         for context in iter_route_contexts(application.routes)
         for method in context.methods or ()
         if isinstance(context.original_route, APIRoute)
     }
     for path, operations in list(document["paths"].items()):
         for method, operation in operations.items():
-            dependant = dependants[path, method.upper()]
-            operation["security"] = _security(dependant, safe=method.upper() in SAFE_METHODS)
-            _complete_responses(operation, path, method.upper())
+            route = routes[path, method.upper()]
+            operation["security"] = _security(route.dependant, safe=method.upper() in SAFE_METHODS)
+            takes_key = idempotency.takes_key(route.original_route)
+            if takes_key:
+                operation["parameters"] = [*operation.get("parameters", []), _IDEMPOTENCY_KEY]
+            _complete_responses(operation, path, method.upper(), takes_key=takes_key)
         _split_formats(document["paths"], path, operations)
     document["paths"] = dict(sorted(document["paths"].items()))
 
@@ -167,11 +187,10 @@ def _security(dependant: Dependant, *, safe: bool) -> list[dict[str, list[str]]]
     return [*([{}] if reader in calls and len(scopes) == 1 else []), token, session]
 
 
-def _complete_responses(operation: dict[str, Any], path: str, method: str) -> None:
+def _complete_responses(operation: dict[str, Any], path: str, method: str, *, takes_key: bool) -> None:
     responses = operation["responses"]
-    responses.update(
-        {str(status): said for status, said in _general(operation, method).items() if str(status) not in responses}
-    )
+    general = _general(operation, method, takes_key=takes_key)
+    responses.update({str(status): said for status, said in general.items() if str(status) not in responses})
     if "requestBody" not in operation and "/uploads" not in path:
         responses.pop("400", None)
     for status, response in responses.items():
@@ -180,18 +199,24 @@ def _complete_responses(operation: dict[str, Any], path: str, method: str) -> No
         named = [_REQUEST, *([_OF_STATUS[status]] if status in _OF_STATUS else [])]
         if "ItemPage" in response.get("content", {}).get("application/json", {}).get("schema", {}).get("$ref", ""):
             named.append(("Link", "Link"))
+        if status.startswith("2") and (takes_key or operation["operationId"] == "create_submission"):
+            named.append((idempotency.REPLAYED, "Replayed"))
+        if status == "409" and takes_key:
+            named.append(("Retry-After", "RetryAfterInUse"))
         references = {name: {"$ref": f"#/components/headers/{component}"} for name, component in named}
         response["headers"] = response.get("headers", {}) | references
     operation["responses"] = dict(sorted(responses.items()))
 
 
-def _general(operation: Mapping[str, Any], method: str) -> dict[int | str, dict[str, Any]]:
+def _general(operation: Mapping[str, Any], method: str, *, takes_key: bool) -> dict[int | str, dict[str, Any]]:
     """Return the errors that an operation has because of its kind."""
     found = [503]
     if method not in SAFE_METHODS:
         found += [408, 413]
     if "application/json" in operation.get("requestBody", {}).get("content", {}):
         found += [400, 415]
+    if takes_key:
+        found.append(409)
     described = problem_responses(*found)
     for response in described.values():
         del response["model"]

@@ -16,7 +16,7 @@ from datetime import datetime, timedelta
 from sqlalchemy import delete, select
 from sqlalchemy.orm import Session
 
-from vocboard.app.accounts.models import User
+from vocboard.app.accounts.models import KeptAnswer, User
 from vocboard.app.database import now
 from vocboard.app.errors import ServiceError
 from vocboard.app.submissions.models import IdempotencyKey, Submission
@@ -98,7 +98,8 @@ def remember(session: Session, user: User, request: RepeatableRequest, submissio
 
 
 def forget_expired(session: Session) -> None:
-    """Delete the keys of all people that are older than `KEPT_FOR`."""
+    """Delete the keys and the kept answers (`app.web.idempotency`) of all people that are older than `KEPT_FOR`."""
+    session.execute(delete(KeptAnswer).where(KeptAnswer.created_at <= _oldest()))
     session.execute(delete(IdempotencyKey).where(IdempotencyKey.created_at <= _oldest()))
 
 

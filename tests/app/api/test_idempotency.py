@@ -1,29 +1,32 @@
-"""Uploads that are sent again with their idempotency key, because their answer was lost: they count once."""
+"""Requests that are sent again with their idempotency key, because their answer was lost: they count once."""
 
 import html
 import re
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
+from typing import Any
 
 import httpx
 import pytest
 from sqlalchemy import select, update
 
 from tests.support.browsing import from_here, signed_in, token_of
-from tests.support.factories import WEEK, make_challenge, make_token, make_user
+from tests.support.factories import WEEK, make_challenge, make_organiser, make_token, make_user
 from tests.support.phases import complete
 from tests.support.site import Site
 from tests.support.small_world import results_of
 from tests.support.uploading import RESULTS, count
-from vocboard.app.accounts.models import User
-from vocboard.app.challenges.models import Challenge
+from vocboard.app.accounts.models import KeptAnswer, Scope, User
+from vocboard.app.announcements.models import Announcement, Question
+from vocboard.app.challenges.models import Challenge, ChallengeFile
 from vocboard.app.database import now
 from vocboard.app.participating import teams
 from vocboard.app.submissions import idempotency
 from vocboard.app.submissions.models import IdempotencyKey, Submission
+from vocboard.app.teams.models import TeamInvitation
 
 OTHERS = results_of({"Main/comp1_cls_test_car.txt": ["000001 0.1", "000002 0.2", "000003 0.3"]})
 KEY = "8e03978e-40d5-43e8-bc93-6894a57f9324"
@@ -140,18 +143,30 @@ def test_keys_that_are_not_allowed(client: httpx.Client, challenge: Challenge, k
     assert list(answer.json()["fields"]) == ["Idempotency-Key"]
 
 
+def ask(client: httpx.Client, challenge: Challenge) -> httpx.Response:
+    path = f"/api/v1/challenges/{challenge.slug}/questions"
+    return client.post(path, json={"text": "When?"}, headers={"Idempotency-Key": KEY})
+
+
 @pytest.mark.full
-def test_twenty_at_the_same_time_make_one_submission(site: Site, client: httpx.Client, challenge: Challenge) -> None:
+@pytest.mark.parametrize(("send", "made"), [(submit, Submission), (ask, Question)], ids=["submission", "question"])
+def test_twenty_at_the_same_time_make_one(
+    site: Site,
+    client: httpx.Client,
+    challenge: Challenge,
+    send: Callable[[httpx.Client, Challenge], httpx.Response],
+    made: type,
+) -> None:
     at_once = 20
     together = threading.Barrier(at_once)
 
     def until_accepted(_: int) -> httpx.Response:
         with site.client(client.headers["Authorization"].removeprefix("Bearer ")) as own:
             together.wait()
-            answer = submit(own, challenge)
-            while answer.status_code == 429 and int(answer.headers["Retry-After"]) < 60:  # two may be in progress
+            answer = send(own, challenge)
+            while int(answer.headers.get("Retry-After", 60)) < 60:  # two uploads may be in progress, one question
                 time.sleep(0.05)
-                answer = submit(own, challenge)
+                answer = send(own, challenge)
             return answer
 
     with ThreadPoolExecutor(at_once) as pool:
@@ -159,10 +174,77 @@ def test_twenty_at_the_same_time_make_one_submission(site: Site, client: httpx.C
     assert [answer.status_code for answer in answers] == [201] * at_once, [answer.text for answer in answers]
     assert len({answer.json()["id"] for answer in answers}) == 1
     assert sum("Idempotent-Replayed" in answer.headers for answer in answers) == at_once - 1
-    assert count(site, Submission) == 1
+    assert count(site, made) == 1
 
 
-def test_a_key_expires(site: Site, client: httpx.Client, challenge: Challenge) -> None:
+def _file(content: bytes) -> dict[str, Any]:
+    return {"data": {"kind": "data", "audience": "public"}, "files": {"file": ("a.txt", content)}}
+
+
+# Of some kinds, by path: a request, and another one.
+REQUESTS: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {
+    "challenges/{slug}/announcements": ({"json": {"title": "A", "text": "B"}}, {"json": {"title": "A", "text": "C"}}),
+    "challenges/{slug}/files": (_file(b"one"), _file(b"two")),
+    "uploads?challenge={slug}": ({"headers": {"Upload-Length": "5"}}, {"headers": {"Upload-Length": "6"}}),
+    "teams/{team}/invitations": ({"json": {}}, {"json": {"email": "a@lab.example"}}),
+    "notifications/read": ({"json": {}}, {"json": {"ids": [KEY]}}),
+}
+
+
+def test_every_post_is_done_once_with_its_key(site: Site) -> None:
+    with site.writing() as session:
+        organiser = make_organiser(session)
+        challenge = make_challenge(session, organiser=organiser, edition="VOC2007", competitions=["comp1"])
+        tokens = [make_token(session, organiser), make_token(session, organiser, Scope.SUBMIT)]
+        tokens += [make_token(session, make_user(session))]
+        team = teams.create(session, challenge=complete(session, challenge.id), user=organiser, name="A team").id
+    with site.client(tokens[0]) as client, site.client(tokens[1]) as narrow, site.client(tokens[2]) as other:
+        for number, (path, (given, changed)) in enumerate(REQUESTS.items()):
+            address = "/api/v1/" + path.format(slug=challenge.slug, team=team)
+
+            def send(content: dict[str, Any], address: str = address, number: int = number) -> httpx.Response:
+                headers = content.get("headers", {}) | {"Idempotency-Key": f"{KEY}-{number}"}
+                return client.post(address, **content | {"headers": headers})
+
+            first, again, refused = send(given), send(given), send(changed)
+            assert first.is_success, first.text
+            assert (again.status_code, again.content) == (first.status_code, first.content)
+            assert "Idempotent-Replayed" not in first.headers
+            own = {"date", "x-request-id", "idempotent-replayed"}
+            assert set(again.headers) ^ set(first.headers) == {"idempotent-replayed"}
+            assert {name: again.headers[name] for name in set(again.headers) - own} == {
+                name: first.headers[name] for name in set(first.headers) - own
+            }
+            assert (refused.status_code, refused.json()["code"]) == (422, "idempotency_key_reused"), address
+        assert (count(site, Announcement), count(site, ChallengeFile), count(site, TeamInvitation)) == (1, 1, 1)
+
+        path = f"/api/v1/challenges/{challenge.slug}/questions"
+        assert client.post(path, json={"text": ""}, headers={"Idempotency-Key": KEY}).status_code == 422
+        assert [ask(client, challenge).status_code for _ in range(2)] == [201, 201], "the error was not kept"
+        assert ask(other, challenge).status_code == 201
+        assert ask(narrow, challenge).json()["code"] == "idempotency_key_reused", "it may not do all that the first may"
+        assert count(site, Question) == 2
+        with site.writing() as session:
+            assert all(b"When?" not in kept for kept in session.scalars(select(KeptAnswer.answer)) if kept)
+            session.execute(update(KeptAnswer).values(answer=None))  # as while it is in progress
+        busy = ask(client, challenge)
+        assert (busy.status_code, busy.json()["code"], busy.headers["Retry-After"]) == (
+            409,
+            "idempotency_key_in_use",
+            "1",
+        )
+        with site.writing() as session:
+            session.execute(update(KeptAnswer).values(created_at=now() - idempotency.KEPT_FOR - timedelta(seconds=1)))
+        assert "Idempotent-Replayed" not in ask(client, challenge).headers
+        with site.writing() as session:
+            session.execute(update(KeptAnswer).values(created_at=now() - idempotency.KEPT_FOR - timedelta(seconds=1)))
+            idempotency.forget_expired(session)
+        assert count(site, KeptAnswer) == 0
+        wrong = client.post(path, json={"text": "When?"}, headers={"Idempotency-Key": "two words"})
+        assert list(wrong.json()["fields"]) == ["Idempotency-Key"]
+
+
+def test_an_uploads_key_expires(site: Site, client: httpx.Client, challenge: Challenge) -> None:
     assert submit(client, challenge).status_code == 201
     with site.writing() as session:
         session.execute(update(IdempotencyKey).values(created_at=now() - idempotency.KEPT_FOR - timedelta(seconds=1)))
