@@ -56,7 +56,7 @@ from vocboard.app.database import Base, Database
 from vocboard.app.jobs.models import Job, Kind
 from vocboard.app.leaderboards.models import Rescore, RescoreItem, RescoreState
 from vocboard.app.messaging.models import OutgoingMail
-from vocboard.app.messaging.outbox import Failure
+from vocboard.app.messaging.outbox import MailFailure
 from vocboard.app.notifications.models import Notification, NotificationKind
 from vocboard.app.rescores.summaries import summarise
 from vocboard.app.settings import Settings
@@ -136,7 +136,7 @@ def _add_activity(session: Session, participant: User) -> None:
         rows[AuditEvent].append({"created_at": since, "action": "submission.publish", **about})
         mail = {"recipient": participant.email, "subject": "Scored", "body": "", "expires_at": since}
         rows[OutgoingMail].append({"id": one.id, **mail})
-        job = {"kind": Kind.MAIL, "key": one.id, "priority": 0, "finished_at": since, "failure": Failure.REJECTED}
+        job = {"kind": Kind.MAIL, "key": one.id, "priority": 0, "finished_at": since, "failure": MailFailure.REJECTED}
         rows[Job].append(job)
         told = {"user_id": participant.id, "kind": NotificationKind.SCORED, "title": "Your submission is scored."}
         rows[Notification].append({"link": f"/submissions/{one.id}", **told, **of_challenge})

@@ -15,7 +15,7 @@ from vocboard.app.jobs import service as jobs
 from vocboard.app.jobs.service import Claim
 from vocboard.app.messaging import outbox
 from vocboard.app.messaging.delivery import DeferredError, MailServerError, UndeliverableError
-from vocboard.app.messaging.outbox import Failure
+from vocboard.app.messaging.outbox import MailFailure
 from vocboard.app.notifications import emails as notification_emails
 from vocboard.worker.process import Process
 
@@ -28,20 +28,20 @@ def send(process: Process, claim: Claim) -> None:
         message = outbox.get(session, claim)
         if message is None or message.expires_at <= now():
             _log.error("message %s could not be sent in time and has failed", claim.key)
-            outbox.finish(session, claim, failure=Failure.EXPIRED)
+            outbox.finish(session, claim, failure=MailFailure.EXPIRED)
             return
     end: Callable[[Session, Claim], None] = outbox.finish
     try:
         process.send_mail(message)
     except UndeliverableError as error:
         _log.error("the mail server permanently rejected message %s: %s", message.id, error)  # no traceback
-        end = partial(outbox.finish, failure=Failure.REJECTED, error=str(error))
+        end = partial(outbox.finish, failure=MailFailure.REJECTED, error=str(error))
     except DeferredError as error:
         _log.warning("message %s was deferred, attempt %d: %s", message.id, claim.attempt, error)
-        end = partial(outbox.retry, failure=Failure.DEFERRED, error=str(error))
+        end = partial(outbox.retry, failure=MailFailure.DEFERRED, error=str(error))
     except (MailServerError, OSError) as error:
         _log.warning("message %s could not be sent, attempt %d: %s", message.id, claim.attempt, error)
-        end = partial(outbox.retry, failure=Failure.MAIL_SERVER, error=str(error))
+        end = partial(outbox.retry, failure=MailFailure.MAIL_SERVER, error=str(error))
     process.store_result(lambda session: end(session, claim))
 
 

@@ -15,7 +15,7 @@ from vocboard.app.api.problems import problem_responses
 from vocboard.app.api.schemas.values import FromObject, Instant
 from vocboard.app.jobs.models import Kind
 from vocboard.app.messaging import undelivered
-from vocboard.app.messaging.outbox import Failure
+from vocboard.app.messaging.outbox import MailFailure
 from vocboard.app.web.dependencies import DatabaseDep, NotifierDep, SettingsDep
 from vocboard.app.web.identity import ApiAdministrator
 
@@ -43,7 +43,7 @@ class UndeliveredEmail(FromObject):
     created_at: Instant
     recipient: str
     subject: str
-    failure: Failure = Field(description="`rejected` and `expired` messages are not tried again by themselves.")
+    failure: MailFailure = Field(description="`rejected` and `expired` messages are not tried again by themselves.")
     error: str | None = Field(description="The mail server's answer.")
     attempts: int
     next_attempt_at: Instant | None = Field(description="null if it is given up.")

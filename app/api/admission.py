@@ -103,7 +103,7 @@ class AdmissionRequest(FromObject):
     email: str | None
 
 
-class Reason(BaseModel):
+class DeclineReason(BaseModel):
     """Why a request is declined."""
 
     model_config = ConfigDict(extra="forbid")
@@ -202,7 +202,7 @@ def admit_request(organised: OrganisedByToken, request_id: uuid.UUID) -> challen
 
 
 @router.post("/admission-requests/{request_id}/decline", responses=CHANGING)
-def decline_request(organised: OrganisedByToken, request_id: uuid.UUID, given: Reason) -> AdmissionRequest:
+def decline_request(organised: OrganisedByToken, request_id: uuid.UUID, given: DeclineReason) -> AdmissionRequest:
     """Decline a request. The person is told the reason. 409 if the request has been decided."""
     with organised.writing() as (session, challenge):
         found = admission_requests.decline(

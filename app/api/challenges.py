@@ -50,7 +50,7 @@ def get_challenge(database: DatabaseDep, viewer: Viewer, slug: str) -> schemas.C
 @router.get(
     "/challenges/{slug}/image-sets",
     response_class=Response,
-    responses=problem_responses(401, 403, 404, 409) | {200: {"model": schemas.ImageSets}},
+    responses=problem_responses(401, 403, 404, 409) | {200: {"model": schemas.PublicImageSets}},
 )
 def get_image_sets(database: DatabaseDep, viewer: Viewer, slug: str, phase: PhaseKey = None) -> Response:
     """Return the public part of the test set for `vocboard validate --image-sets`: image ids, sizes, person indices."""
@@ -91,7 +91,7 @@ def get_edition(
 
 @router.put("/challenges/{slug}/edition", responses=problem_responses(400, 401, 403, 404, 409, 413, 422))
 def replace_edition(
-    organised: OrganisedByToken, identity: ApiIdentity, given: schemas.EditionFile
+    organised: OrganisedByToken, identity: ApiIdentity, given: schemas.NewEdition
 ) -> schemas.ChallengeDetails:
     """Replace a custom edition before ground truth is uploaded. Afterwards, use `POST /challenges/{slug}/rescores`."""
     with organised.writing() as (session, challenge):

@@ -1,6 +1,8 @@
 """The OpenAPI document of the API, with what FastAPI does not find out by itself."""
 
 import copy
+import json
+import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
@@ -57,6 +59,7 @@ _IDEMPOTENCY_KEY = {
     "within 24 hours gets the same answer, and nothing is done again.",
     "schema": {"type": "string", "minLength": 1, "maxLength": MAX_KEY_LENGTH, "pattern": idempotency.KEY_PATTERN},
 }
+_EVENTS = "text/event-stream"
 # Headers of every response with a status.
 _OF_STATUS = {
     "401": ("WWW-Authenticate", "Authenticate"),
@@ -64,6 +67,7 @@ _OF_STATUS = {
     "503": ("Retry-After", "RetryAfter"),
 }
 _REQUEST = ("X-Request-Id", "Request")
+_NAME_OF_PAGE = re.compile(r"ItemPage[_\[](\w+?)[_\]]")
 # Formats that a file extension in the path chooses, beside JSON.
 _FORMATS = {"csv": "text/csv", "svg": "image/svg+xml", "tex": "application/x-tex"}
 
@@ -106,7 +110,10 @@ def install(application: FastAPI) -> None:
 
     def openapi() -> dict[str, Any]:
         if application.openapi_schema is None:
-            _complete(plain(), application)
+            document = plain()
+            _complete(document, application)
+            # Names of generic models, such as `ItemPage_Team_` with the title `ItemPage[Team]`: TeamPage.
+            application.openapi_schema = json.loads(_NAME_OF_PAGE.sub(r"\1Page", json.dumps(document)))
         return plain()
 
     application.openapi = openapi  # type: ignore[method-assign]  # as FastAPI documents it
@@ -139,6 +146,7 @@ def _complete(document: dict[str, Any], application: FastAPI) -> None:
     for path, operations in list(document["paths"].items()):
         for method, operation in operations.items():
             route = routes[path, method.upper()]
+            _complete_body(operation)
             operation["security"] = _security(route.dependant, safe=method.upper() in SAFE_METHODS)
             takes_key = idempotency.takes_key(route.original_route)
             if takes_key:
@@ -146,6 +154,9 @@ def _complete(document: dict[str, Any], application: FastAPI) -> None:
             _complete_responses(operation, path, method.upper(), takes_key=takes_key)
         _split_formats(document["paths"], path, operations)
     document["paths"] = dict(sorted(document["paths"].items()))
+    used = json.dumps(document)  # the schemas of formats are not, once the formats are paths
+    for name in [name for name in components["schemas"] if f'"#/components/schemas/{name}"' not in used]:
+        del components["schemas"][name]
 
 
 def _security_schemes(application: FastAPI, found: dict[str, Any]) -> dict[str, Any]:
@@ -187,6 +198,14 @@ def _security(dependant: Dependant, *, safe: bool) -> list[dict[str, list[str]]]
     return [*([{}] if reader in calls and len(scopes) == 1 else []), token, session]
 
 
+def _complete_body(operation: dict[str, Any]) -> None:
+    """Say of an optional body that it can be left out, which is enough: no need for `null` as well."""
+    body = operation.get("requestBody", {"required": True})
+    if not body.get("required"):
+        content = body["content"]["application/json"]
+        [content["schema"]] = [one for one in content["schema"]["anyOf"] if one != {"type": "null"}]
+
+
 def _complete_responses(operation: dict[str, Any], path: str, method: str, *, takes_key: bool) -> None:
     responses = operation["responses"]
     general = _general(operation, method, takes_key=takes_key)
@@ -197,7 +216,10 @@ def _complete_responses(operation: dict[str, Any], path: str, method: str, *, ta
         if status >= "4" and MEDIA_TYPE in response.get("content", {}):
             response["content"] = {MEDIA_TYPE: response["content"][MEDIA_TYPE]}
         named = [_REQUEST, *([_OF_STATUS[status]] if status in _OF_STATUS else [])]
-        if "ItemPage" in response.get("content", {}).get("application/json", {}).get("schema", {}).get("$ref", ""):
+        content = response.get("content", {})
+        if _EVENTS in content:  # a text, in which each event has data of the schema
+            content[_EVENTS]["schema"] = {"type": "string", "contentSchema": content[_EVENTS]["schema"]}
+        if "ItemPage" in content.get("application/json", {}).get("schema", {}).get("$ref", ""):
             named.append(("Link", "Link"))
         if status.startswith("2") and (takes_key or operation["operationId"] == "create_submission"):
             named.append((idempotency.REPLAYED, "Replayed"))

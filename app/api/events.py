@@ -41,9 +41,9 @@ class EventStream(EventSourceResponse):
 
 
 def event_responses(model: type[BaseModel]) -> dict[int | str, dict[str, Any]]:
-    """Return the `responses` of an operation that streams events of a schema."""
+    """Return the `responses` of an operation that streams events, whose data has a schema."""
     errors = problem_responses(401, 403, 404, 429)
-    return errors | {200: {"model": model, "description": "The data of each event."}}
+    return errors | {200: {"model": model, "description": f"Events, whose data is a {model.__name__} as JSON."}}
 
 
 class SubmissionEvent(BaseModel):

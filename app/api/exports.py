@@ -87,7 +87,7 @@ def get_scores(
 
 @router.get(
     "/submissions/{submission_id}/curves/{competition}",
-    response_model=schemas.Curves,
+    response_model=schemas.CompetitionCurves,
     responses=problem_responses(401, 403, 404) | _AS_TEXT,
 )
 def get_curves(
@@ -140,11 +140,11 @@ def get_diagnosis(
     return _file(content, Format(wanted), f"{submission.challenge.slug}-{competition}-diagnosis")
 
 
-def curves_of(competition: str, evaluation: VisibleEvaluation | None) -> schemas.Curves:
+def curves_of(competition: str, evaluation: VisibleEvaluation | None) -> schemas.CompetitionCurves:
     """Return the curves of a competition by class."""
     results = evaluation.results if evaluation else ()
     curves = next((result.curves for result in results if result.competition == competition), {})
-    return schemas.Curves(
+    return schemas.CompetitionCurves(
         competition=competition,
         kind=next((curve.kind for curve in curves.values()), None),
         curves={name: _points(curve) for name, curve in curves.items()},

@@ -18,7 +18,7 @@ router = APIRouter(tags=["moderation"])
 ERRORS = problem_responses(400, 401, 403, 404, 409, 422)
 
 
-class Reason(BaseModel):
+class DecisionReason(BaseModel):
     """The reason for a decision about a submission; shown to its owner."""
 
     model_config = ConfigDict(extra="forbid")
@@ -62,7 +62,7 @@ class BulkOutcomes(BaseModel):
 
 
 @router.post("/submissions/{submission_id}/disqualify", responses=ERRORS)
-def disqualify(submission: ModeratedSubmission, given: Reason) -> SubmissionDetails:
+def disqualify(submission: ModeratedSubmission, given: DecisionReason) -> SubmissionDetails:
     """Disqualify a submission: remove it from all leaderboards until it is reinstated. The owner is sent the reason."""
     answer = submission.change(bulk.disqualify, site=submission.services.settings.public_url, **dict(given))
     submission.services.notifier.mail_queued()
@@ -80,7 +80,7 @@ def reinstate(submission: ModeratedSubmission, given: OptionalReason | None = No
 
 
 @router.post("/submissions/{submission_id}/fail", responses=ERRORS)
-def fail(submission: ModeratedSubmission, given: Reason) -> SubmissionDetails:
+def fail(submission: ModeratedSubmission, given: DecisionReason) -> SubmissionDetails:
     """Mark a submission as failed because of an error on the server. It no longer counts against the quota."""
     return submission.change(bulk.fail, reason=given.reason)
 

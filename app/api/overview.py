@@ -21,7 +21,7 @@ from vocboard.app.organising import entrants as entrants_of
 from vocboard.app.organising import queue as queue_of
 from vocboard.app.organising import submissions as overview
 from vocboard.app.organising.moderation import MAX_REASON_LENGTH
-from vocboard.app.organising.submissions import Filters, Flag, Kind, Row, Sort
+from vocboard.app.organising.submissions import Filters, Flag, Row, SubmissionKind, SubmissionSort
 from vocboard.app.web.organised import OrganisedByToken
 
 router = APIRouter(prefix="/challenges/{slug}", tags=["overview"])
@@ -170,12 +170,12 @@ def list_challenge_submissions(
     paging: Paging,
     *,
     q: Search = "",
-    state: Kind | None = None,
+    state: SubmissionKind | None = None,
     competition: str = "",
     phase: Annotated[str, Query(description="Key of a phase.")] = "",
     person: uuid.UUID | None = None,
     flag: Flag | None = None,
-    sort: Sort = Sort.UPLOADED,
+    sort: SubmissionSort = SubmissionSort.UPLOADED,
     descending: Annotated[
         bool | None,
         Query(
@@ -195,7 +195,7 @@ def list_challenge_submissions(
 
 @router.get("/entrants", responses=READING)
 def list_entrants(
-    organised: OrganisedByToken, paging: Paging, sort: entrants_of.Sort = entrants_of.Sort.LATEST
+    organised: OrganisedByToken, paging: Paging, sort: entrants_of.EntrantSort = entrants_of.EntrantSort.LATEST
 ) -> ItemPage[Entrant]:
     """List the people who have submitted, with their use of the quota and their progress."""
     with organised.reading() as (session, challenge):

@@ -122,7 +122,7 @@ UPLOAD_FORM = upload_form(
             "description": "Classes entered for segmentation; omit it to enter all classes.",
         },
     },
-    required=["archive", "method_name"],
+    required=["method_name"],
     others={"type": "string", "description": "A declaration that the challenge's edition defines, by name."},
 )
 

@@ -83,7 +83,7 @@ class Joining(BaseModel):
     )
 
 
-class Role(BaseModel):
+class MemberRole(BaseModel):
     """The role of a member."""
 
     model_config = ConfigDict(extra="forbid")
@@ -164,7 +164,7 @@ def remove_member(database: DatabaseDep, user: SubmittingUser, team_id: uuid.UUI
 
 @router.put("/teams/{team_id}/members/{user_id}/role", responses=CHANGING)
 def set_member_role(
-    database: DatabaseDep, user: SubmittingUser, team_id: uuid.UUID, user_id: uuid.UUID, given: Role
+    database: DatabaseDep, user: SubmittingUser, team_id: uuid.UUID, user_id: uuid.UUID, given: MemberRole
 ) -> Team:
     """Make a member of a team that you own an owner, or an owner a member."""
     with database.writing() as session:

@@ -25,7 +25,7 @@ MAX_ERROR_LENGTH = 500
 MAX_SUBJECT_LENGTH = 200
 
 
-class Failure(StrEnum):
+class MailFailure(StrEnum):
     """Why a message has failed, or, if its job is pending, why the last attempt has (`Job.failure`)."""
 
     REJECTED = "rejected"  # permanently, by the mail server
@@ -73,7 +73,7 @@ def get(session: Session, claim: Claim) -> OutgoingMail | None:
     return session.get(OutgoingMail, claim.key)
 
 
-def finish(session: Session, claim: Claim, *, failure: Failure | None = None, error: str | None = None) -> None:
+def finish(session: Session, claim: Claim, *, failure: MailFailure | None = None, error: str | None = None) -> None:
     """Record that a message was sent, or has failed. One that was rejected keeps its text, to be sent again.
 
     Args:
@@ -84,12 +84,12 @@ def finish(session: Session, claim: Claim, *, failure: Failure | None = None, er
     """
     of_job = OutgoingMail.id == claim.key
     session.execute(delete(OutgoingMail).where(of_job, OutgoingMail.is_forgotten))
-    changed = {"error": _shortened(error)} if failure is Failure.REJECTED else {"body": ""}
+    changed = {"error": _shortened(error)} if failure is MailFailure.REJECTED else {"body": ""}
     session.execute(update(OutgoingMail).where(of_job).values(changed))
     jobs.finish(session, claim, failure=failure)
 
 
-def retry(session: Session, claim: Claim, *, failure: Failure, error: str) -> None:
+def retry(session: Session, claim: Claim, *, failure: MailFailure, error: str) -> None:
     """Record a failed attempt, and when the next is due. Without a mail server, no other message is tried before.
 
     Raises:
@@ -97,7 +97,7 @@ def retry(session: Session, claim: Claim, *, failure: Failure, error: str) -> No
     """
     session.execute(update(OutgoingMail).where(OutgoingMail.id == claim.key).values(error=_shortened(error)))
     jobs.retry(session, claim, after=retry_after(claim.attempt), failure=failure)
-    if failure is Failure.MAIL_SERVER:
+    if failure is MailFailure.MAIL_SERVER:
         jobs.postpone(session, Kind.MAIL, by=FIRST_RETRY_DELAY)
 
 
@@ -119,7 +119,9 @@ def is_stuck(session: Session, *, since: datetime) -> bool:
     of_mail = Job.kind == Kind.MAIL
     sent_at = select(func.max(Job.finished_at)).where(of_mail, Job.failure.is_(None)).scalar_subquery()
     has_no_server = and_(
-        Job.failure == Failure.MAIL_SERVER, Job.created_at <= since, or_(sent_at.is_(None), sent_at < Job.claimed_at)
+        Job.failure == MailFailure.MAIL_SERVER,
+        Job.created_at <= since,
+        or_(sent_at.is_(None), sent_at < Job.claimed_at),
     )
     waiting = select(Job.id).where(of_mail, Job.finished_at.is_(None), or_(Job.not_before <= since, has_no_server))
     return session.scalar(waiting.limit(1)) is not None

@@ -16,7 +16,7 @@ from vocboard.app.errors import ConflictError
 from vocboard.app.jobs import service as jobs
 from vocboard.app.jobs.models import Job, Kind
 from vocboard.app.messaging.models import OutgoingMail
-from vocboard.app.messaging.outbox import Failure
+from vocboard.app.messaging.outbox import MailFailure
 from vocboard.app.paging import PER_PAGE, Page
 
 MAX_RETRIED = 1000  # at once
@@ -39,7 +39,7 @@ class Undelivered:
     created_at: datetime
     recipient: str
     subject: str
-    failure: Failure
+    failure: MailFailure
     error: str | None
     attempts: int
     next_attempt_at: datetime | None
@@ -87,11 +87,11 @@ def page_of(
             created_at=row.created_at,
             recipient=row.recipient,
             subject=row.subject,
-            failure=Failure(row.failure),
+            failure=MailFailure(row.failure),
             error=row.error,
             attempts=row.attempts,
             next_attempt_at=row.not_before if row.finished_at is None else None,
-            can_be_retried=row.failure == Failure.REJECTED and row.expires_at > now(),
+            can_be_retried=row.failure == MailFailure.REJECTED and row.expires_at > now(),
         )
         for row in rows
     )
@@ -135,7 +135,7 @@ def _retriable(session: Session, message_id: uuid.UUID | None = None) -> Sequenc
     query = (
         select(OutgoingMail.id, OutgoingMail.recipient)
         .join(Job, Job.key == OutgoingMail.id)
-        .where(_HAS_FAILED, Job.failure == Failure.REJECTED, OutgoingMail.expires_at > now())
+        .where(_HAS_FAILED, Job.failure == MailFailure.REJECTED, OutgoingMail.expires_at > now())
         .order_by(Job.created_at)
         .limit(MAX_RETRIED)
     )

@@ -28,7 +28,7 @@ MANY = 1_000  # people; fewer are sorted within milliseconds
 _orders: Recent[Sequence[uuid.UUID]] = Recent()
 
 
-class Sort(StrEnum):
+class EntrantSort(StrEnum):
     """What entrants are sorted by."""
 
     LATEST = "latest"
@@ -88,7 +88,12 @@ class Entrant:
 
 
 def page_of_entrants(
-    session: Session, *, challenge: Challenge, sort: Sort = Sort.LATEST, page: int = 1, per_page: int = PER_PAGE
+    session: Session,
+    *,
+    challenge: Challenge,
+    sort: EntrantSort = EntrantSort.LATEST,
+    page: int = 1,
+    per_page: int = PER_PAGE,
 ) -> Page[Entrant]:
     """Return some of those who have submitted to a challenge that the viewer organises (the caller checks).
 
@@ -126,7 +131,7 @@ def page_of_entrants(
     return Page(tuple(shown.values()), page, per_page, len(order))
 
 
-def _in_order(challenge: Challenge, sort: Sort) -> Select[uuid.UUID]:
+def _in_order(challenge: Challenge, sort: EntrantSort) -> Select[uuid.UUID]:
     """Return the query of the ids of all entrants."""
     counted = (
         select(
@@ -140,12 +145,12 @@ def _in_order(challenge: Challenge, sort: Sort) -> Select[uuid.UUID]:
     )
     query = select(User.id).join(counted, counted.c.user_id == User.id)
     match sort:
-        case Sort.LATEST:
+        case EntrantSort.LATEST:
             query = query.order_by(counted.c.latest_at.desc())
-        case Sort.SUBMISSIONS:
+        case EntrantSort.SUBMISSIONS:
             query = query.order_by(counted.c.submissions.desc())
-        case Sort.BEST | Sort.IMPROVEMENT:
-            figure = _best(challenge) if sort is Sort.BEST else _improvement(challenge)
+        case EntrantSort.BEST | EntrantSort.IMPROVEMENT:
+            figure = _best(challenge) if sort is EntrantSort.BEST else _improvement(challenge)
             query = query.outerjoin(figure, figure.c.user_id == User.id).order_by(figure.c.figure.desc().nulls_last())
     return query.order_by(func.lower(User.name), User.email)
 

@@ -28,7 +28,7 @@ MAX_SEARCH_LENGTH = 200
 _HEXADECIMAL = re.compile(r"[0-9A-Fa-f-]*[0-9A-Fa-f][0-9A-Fa-f-]*")  # what a hash or an id may contain
 
 
-class Kind(StrEnum):
+class SubmissionKind(StrEnum):
     """A filter for submissions: their state, or whether they are published."""
 
     QUEUED = "queued"
@@ -50,7 +50,7 @@ class Flag(StrEnum):
     COPIES = "copies"  # of other people
 
 
-class Sort(StrEnum):
+class SubmissionSort(StrEnum):
     """What submissions are sorted by."""
 
     UPLOADED = "uploaded"
@@ -71,12 +71,12 @@ class Filters:
     """
 
     q: str = ""
-    kind: Kind | None = None
+    kind: SubmissionKind | None = None
     competition: str = ""
     phase: str = ""
     person: uuid.UUID | None = None
     flag: Flag | None = None
-    sort: Sort = Sort.UPLOADED
+    sort: SubmissionSort = SubmissionSort.UPLOADED
     descending: bool | None = None
 
     @property
@@ -87,7 +87,7 @@ class Filters:
     @property
     def is_descending(self) -> bool:
         """Whether the highest comes first."""
-        names = {Sort.METHOD, Sort.PERSON, Sort.STATE}
+        names = {SubmissionSort.METHOD, SubmissionSort.PERSON, SubmissionSort.STATE}
         return self.sort not in names if self.descending is None else self.descending
 
 
@@ -113,7 +113,7 @@ def page_of_submissions(
 ) -> Page[Row]:
     """Return a page of the submissions to a challenge that the viewer organises (the caller checks)."""
     query = select(Submission.id).where(Submission.challenge_id == challenge.id, *_conditions(challenge, filters))
-    if filters.sort is Sort.UPLOADED and not filters.is_any:  # an index has the first ones
+    if filters.sort is SubmissionSort.UPLOADED and not filters.is_any:  # an index has the first ones
         query = query.order_by(Submission.created_at.desc() if filters.is_descending else Submission.created_at)
         found = paginate(session, query.order_by(Submission.id), page=page, per_page=per_page)
     else:
@@ -211,13 +211,13 @@ def _keys(challenge: Challenge, filters: Filters) -> list[str]:
     return [key for key in edition_of(challenge).competitions if key == filters.competition]
 
 
-def _is_of(kind: Kind) -> ColumnElement[bool]:
+def _is_of(kind: SubmissionKind) -> ColumnElement[bool]:
     match kind:
-        case Kind.PUBLISHED:
+        case SubmissionKind.PUBLISHED:
             return Submission.published_at.is_not(None)
-        case Kind.UNPUBLISHED:
+        case SubmissionKind.UNPUBLISHED:
             return and_(Submission.state == State.SCORED, Submission.published_at.is_(None))
-        case Kind.HELD_BACK:
+        case SubmissionKind.HELD_BACK:
             return Submission.held_back_at.is_not(None)
     return Submission.state == State(kind.value)
 
@@ -264,17 +264,17 @@ def _copied(session: Session, challenge: Challenge, ids: Collection[uuid.UUID]) 
 def _order(challenge: Challenge, filters: Filters) -> list[ColumnElement[Any]]:
     by: ColumnElement[Any]
     match filters.sort:
-        case Sort.UPLOADED:
+        case SubmissionSort.UPLOADED:
             by = Submission.created_at.expression
-        case Sort.METHOD:
+        case SubmissionSort.METHOD:
             by = func.lower(Method.name)
-        case Sort.PERSON:
+        case SubmissionSort.PERSON:
             by = func.lower(User.name)
-        case Sort.STATE:
+        case SubmissionSort.STATE:
             by = Submission.state.expression
-        case Sort.WARNINGS:
+        case SubmissionSort.WARNINGS:
             by = _warnings()
-        case Sort.MEAN:
+        case SubmissionSort.MEAN:
             by = _best_mean(challenge, filters)
     ordered = by.desc() if filters.is_descending else by.asc()
     return [ordered.nulls_last(), Submission.created_at.desc(), Submission.id.expression]

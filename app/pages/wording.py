@@ -13,13 +13,13 @@ from vocboard.app.leaderboards.corrections import Cause, Removal
 from vocboard.app.leaderboards.models import ReportedKind, RescoreState
 from vocboard.app.leaderboards.sequences import Verdict
 from vocboard.app.leaderboards.statistics_states import StatisticsState
-from vocboard.app.messaging.outbox import Failure as MailFailure
+from vocboard.app.messaging.outbox import MailFailure
 from vocboard.app.notifications.models import NotificationKind
 from vocboard.app.organising.bans import Results
-from vocboard.app.organising.entrants import Sort as EntrantSort
+from vocboard.app.organising.entrants import EntrantSort
 from vocboard.app.organising.history import Outcome
 from vocboard.app.organising.moderation import Action
-from vocboard.app.organising.submissions import Flag, Kind
+from vocboard.app.organising.submissions import Flag, SubmissionKind
 from vocboard.app.pages import formats
 from vocboard.app.submissions.models import State
 from vocboard.evaluator.editions import Competition, Metric, Training
@@ -102,15 +102,15 @@ REPORTED_KINDS = {
 }
 STATES = {state: _words(state) for state in State}
 KINDS = {
-    Kind.QUEUED: "Queued",
-    Kind.EVALUATING: "Evaluating",
-    Kind.SCORED: "Scored",
-    Kind.PUBLISHED: "Published",
-    Kind.UNPUBLISHED: "Scored, not published",
-    Kind.HELD_BACK: "Unpublished by organisers",
-    Kind.FAILED: "Failed",
-    Kind.WITHDRAWN: "Withdrawn",
-    Kind.DISQUALIFIED: "Disqualified",
+    SubmissionKind.QUEUED: "Queued",
+    SubmissionKind.EVALUATING: "Evaluating",
+    SubmissionKind.SCORED: "Scored",
+    SubmissionKind.PUBLISHED: "Published",
+    SubmissionKind.UNPUBLISHED: "Scored, not published",
+    SubmissionKind.HELD_BACK: "Unpublished by organisers",
+    SubmissionKind.FAILED: "Failed",
+    SubmissionKind.WITHDRAWN: "Withdrawn",
+    SubmissionKind.DISQUALIFIED: "Disqualified",
 }
 FLAGS = {
     Flag.WARNINGS: "With validation warnings",

@@ -394,7 +394,7 @@ def test_what_operators_change_is_logged_as_theirs(
 def _add_failures(session: Session) -> None:
     outbox.put(session, to="gone@lab.example", template="approved", site="https://voc.example")
     mail = session.scalars(select(Job)).one()
-    mail.failure, mail.finished_at = outbox.Failure.REJECTED, now()
+    mail.failure, mail.finished_at = outbox.MailFailure.REJECTED, now()
     session.add(Job(kind=Kind.DIAGNOSIS, key=uuid.uuid4(), priority=1, failure="error", finished_at=now()))
 
 

@@ -12,7 +12,7 @@ from vocboard.app.database import Database, now
 from vocboard.app.jobs.heartbeats import GROUND_TRUTH, Heartbeat
 from vocboard.app.jobs.models import Job, Kind, WorkerHeartbeat
 from vocboard.app.messaging.broker import MAIL, SCORING
-from vocboard.app.messaging.outbox import Failure, put
+from vocboard.app.messaging.outbox import MailFailure, put
 from vocboard.app.settings import Settings
 from vocboard.app.storage.stores import archive_store
 from vocboard.commands.main import main
@@ -35,7 +35,7 @@ def test_everything_that_is_wrong_is_said_at_once(
     with database.writing() as session:
         put(session, to="gone@lab.example", template="approved", site="https://voc.example")
         session.flush()
-        session.execute(update(Job).values(failure=Failure.REJECTED, finished_at=now()))
+        session.execute(update(Job).values(failure=MailFailure.REJECTED, finished_at=now()))
         session.add(Job(kind=Kind.EVALUATION, key=uuid.uuid4(), priority=1, not_before=an_hour_ago))
         session.add(Job(kind=Kind.DIAGNOSIS, key=uuid.uuid4(), priority=1, failure="error", finished_at=now()))
         session.execute(update(WorkerHeartbeat).values(looked_at=an_hour_ago))

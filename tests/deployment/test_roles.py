@@ -84,7 +84,7 @@ def test_web_shows_administrators_what_failed_without_the_texts_of_email(databas
             outbox.put(session, to=email, template="approved", site="https://voc.example")
         for job in session.scalars(select(Job)):
             message = session.get_one(OutgoingMail, job.key)
-            job.failure = outbox.Failure.REJECTED if message.recipient.startswith("gone") else None
+            job.failure = outbox.MailFailure.REJECTED if message.recipient.startswith("gone") else None
             job.finished_at = now() if job.failure else None
     web = database.set(username="vocboard_web", password=PASSWORDS["VOCBOARD_WEB_PASSWORD"])
     with contextlib.closing(Database(in_full(web))) as opened, opened.writing() as session:

@@ -51,6 +51,7 @@ FULL = (
 )
 LONG = (
     "tests/deployment/test_upgrades.py",  # .github/workflows/release.yml runs it before each release
+    "tests/app/api/test_generated_clients.py",  # tests/app/api/test_documentation.py
     "tests/browser/test_year.py::test_the_year_is_as_the_page_tells_it",  # each step: tests/browser/organisers
     "tests/evaluator/examples/test_examples.py::test_layout_of_whole_people_finds_some",  # test_layout_of_parts
     "tests/fuzz",

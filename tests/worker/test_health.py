@@ -22,7 +22,7 @@ from vocboard.app.database import now
 from vocboard.app.jobs import heartbeats
 from vocboard.app.jobs.models import Job, WorkerHeartbeat
 from vocboard.app.messaging import outbox
-from vocboard.app.messaging.outbox import Failure
+from vocboard.app.messaging.outbox import MailFailure
 from vocboard.app.storage.local_files import StoreUnavailableError
 
 
@@ -172,7 +172,7 @@ def test_ready_says_that_email_is_not_sent(backend: Backend, tmp_path: Path) -> 
 
 def attempts(backend: Backend) -> int:
     with backend.database.reading() as session:
-        return session.scalar(select(Job.attempts).where(Job.failure == Failure.MAIL_SERVER)) or 0
+        return session.scalar(select(Job.attempts).where(Job.failure == MailFailure.MAIL_SERVER)) or 0
 
 
 def test_ready_says_that_the_disk_is_full_and_that_archives_are_gone(backend: Backend) -> None:

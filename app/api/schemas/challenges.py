@@ -57,7 +57,7 @@ class ImageSet(BaseModel):
     )
 
 
-class ImageSets(BaseModel):
+class PublicImageSets(BaseModel):
     """The public part of the test set."""
 
     format: int
@@ -312,7 +312,7 @@ class ExtraQuota(NewExtraQuota, FromObject):
     created_at: Instant
 
 
-class EditionFile(BaseModel):
+class NewEdition(BaseModel):
     """A custom edition."""
 
     model_config = ConfigDict(extra="forbid")

@@ -84,7 +84,7 @@ class RuleChange(BaseModel):
     after: str = Field(examples=["more than 0.6"])
 
 
-class Change(BaseModel):
+class ScoreChange(BaseModel):
     """What changes for one submission in one competition."""
 
     submission: uuid.UUID
@@ -106,7 +106,7 @@ class CompetitionSummary(BaseModel):
     ranks_changed: int = Field(description="Number of published submissions whose rank changes.")
 
 
-class Failure(BaseModel):
+class FailedSubmission(BaseModel):
     """A submission that could not be evaluated; applying the re-score marks it as failed."""
 
     submission: uuid.UUID
@@ -156,11 +156,11 @@ class Rescore(FromObject):
     competitions: list[CompetitionSummary] = Field(
         description="Summary by competition. Empty until the re-score is ready."
     )
-    changes: list[Change] = Field(
+    changes: list[ScoreChange] = Field(
         description="Submissions whose scores or ranks change, by competition, then by new rank; unpublished "
         "submissions last. Empty until the re-score is ready."
     )
-    failures: list[Failure] = Field(
+    failures: list[FailedSubmission] = Field(
         description="Submissions that could not be evaluated. Empty until the re-score is ready."
     )
 

@@ -140,7 +140,7 @@ class Evaluation(FromObject):
     archive_sha256: str
 
 
-class Team(FromObject):
+class SubmittingTeam(FromObject):
     """Whose a submission is."""
 
     id: uuid.UUID
@@ -158,7 +158,7 @@ class SubmissionSummary(FromObject):
     )
     state: State
     method_name: str
-    team: Team
+    team: SubmittingTeam
     entered: dict[str, list[str]] = Field(description="Classes entered, by competition.")
     created_at: Instant
     published_at: Instant | None
@@ -294,7 +294,7 @@ class RocPoints(BaseModel):
     is_left_out: bool = _LEFT_OUT
 
 
-class Curves(BaseModel):
+class CompetitionCurves(BaseModel):
     """The curves of one competition."""
 
     competition: str

@@ -20,7 +20,7 @@ from vocboard.app.organising import queue as queue_of
 from vocboard.app.organising import submissions as overview
 from vocboard.app.organising.bans import Results
 from vocboard.app.organising.moderation import Action, Outcome
-from vocboard.app.organising.submissions import Filters, Flag, Kind, Sort
+from vocboard.app.organising.submissions import Filters, Flag, SubmissionKind, SubmissionSort
 from vocboard.app.pages import wording
 from vocboard.app.pages.filters import address_with, chosen
 from vocboard.app.pages.forms import NO_ERRORS, FormErrors, go_to
@@ -160,18 +160,18 @@ def _filters(request: Request) -> Filters:
         person = None
     return Filters(
         q=given.get("q", ""),
-        kind=chosen(Kind, given.get("state", "")),
+        kind=chosen(SubmissionKind, given.get("state", "")),
         competition=given.get("competition", ""),
         phase=given.get("phase", ""),
         person=person,
         flag=chosen(Flag, given.get("flag", "")),
-        sort=chosen(Sort, given.get("sort", "")) or Sort.UPLOADED,
+        sort=chosen(SubmissionSort, given.get("sort", "")) or SubmissionSort.UPLOADED,
         descending={"descending": True, "ascending": False}.get(order),
     )
 
 
 def _entrants_page(organised: OrganisedChallenge, *, sort: str = "", errors: FormErrors = NO_ERRORS) -> Response:
-    order = chosen(entrants_of.Sort, sort) or entrants_of.Sort.LATEST
+    order = chosen(entrants_of.EntrantSort, sort) or entrants_of.EntrantSort.LATEST
     number = organised.request.query_params.get("page", "")
     with organised.reading() as (session, challenge):
         found = entrants_of.page_of_entrants(

@@ -1,5 +1,6 @@
 """The OpenAPI document is complete and says what the API does."""
 
+import re
 from typing import Any
 
 import pytest
@@ -38,6 +39,17 @@ def test_operations_have_their_own_names_descriptions_and_answers(document: dict
             if status < "400" and status not in of_part_or_unchanged
         ]
         assert "content" in success or {"204", "307"} & operation["responses"].keys(), name
+
+
+def test_generators_of_clients_can_name_all(document: dict[str, Any]) -> None:
+    schemas = document["components"]["schemas"]
+    assert [name for name in schemas if not re.fullmatch("([A-Z][a-z]+)+", name)] == []
+    assert {name: schema["title"] for name, schema in schemas.items() if schema["title"] != name} == {}
+    for name, schema in schemas.items():  # a variable for the class, and one for the field
+        assert re.sub("(?<!^)([A-Z])", r"_\1", name).lower() not in schema.get("properties", {}), name
+    for name, operation in operations(document):
+        body = operation.get("requestBody", {}).get("content", {}).get("application/json", {"schema": {}})
+        assert "anyOf" not in body["schema"], f"{name} takes something without a name"
 
 
 def test_errors_are_problem_details(document: dict[str, Any]) -> None:
@@ -110,7 +122,7 @@ def test_error_codes_are_an_enumeration(document: dict[str, Any]) -> None:
 def test_the_upload_is_described_as_a_form(document: dict[str, Any]) -> None:
     upload = document["paths"]["/api/v1/challenges/{slug}/submissions"]["post"]
     form = upload["requestBody"]["content"]["multipart/form-data"]["schema"]
-    assert form["required"] == ["archive", "method_name"]
+    assert form["required"] == ["method_name"]
     assert form["properties"]["archive"]["format"] == "binary"
     limited = upload["responses"]["429"]["content"]["application/problem+json"]["schema"]["$ref"]
     assert "allowed_at" in document["components"]["schemas"][limited.rpartition("/")[2]]["properties"]

@@ -19,7 +19,7 @@ from vocboard.app.jobs.models import Job, Kind
 from vocboard.app.messaging import outbox, undelivered
 from vocboard.app.messaging.delivery import DeferredError, MailServerError, SmtpServer, UndeliverableError, sender
 from vocboard.app.messaging.models import OutgoingMail
-from vocboard.app.messaging.outbox import Failure
+from vocboard.app.messaging.outbox import MailFailure
 from vocboard.app.settings import Settings
 
 
@@ -82,7 +82,7 @@ def test_a_server_that_is_down_is_tried_once_and_again_later(database: Database,
         rows = session.scalars(select(Job).order_by(Job.attempts)).all()
         [failed] = undelivered.page_of(session).items
         errors = [session.get_one(OutgoingMail, row.key).error for row in rows]
-    assert [(row.attempts, row.failure) for row in rows] == [(0, None), (1, Failure.MAIL_SERVER)]
+    assert [(row.attempts, row.failure) for row in rows] == [(0, None), (1, MailFailure.MAIL_SERVER)]
     assert errors == [None, "no route"]
     assert (failed.error, failed.next_attempt_at, failed.can_be_retried) == ("no route", rows[1].not_before, False)
     assert all(timedelta() < row.not_before - now() <= outbox.FIRST_RETRY_DELAY for row in rows)
@@ -115,7 +115,7 @@ def test_a_message_is_given_up_in_the_end(database: Database, tmp_path: Path) ->
     send_due(database, tmp_path, lambda message: pytest.fail("too late"))
     job = only_job(database)
     assert job.finished_at is not None
-    assert (job.failure, only_row(database).error) == (Failure.EXPIRED, "450 busy")
+    assert (job.failure, only_row(database).error) == (MailFailure.EXPIRED, "450 busy")
     assert only_row(database).body == ""
     with database.writing() as session:
         assert undelivered.retry_all(session) == 0
@@ -136,7 +136,7 @@ def test_a_refused_message_does_not_hold_up_the_others(database: Database, tmp_p
         rows = session.scalars(select(Job).order_by(Job.created_at)).all()
         [gone] = undelivered.page_of(session).items
         assert undelivered.page_of(session, recipient="ada@lab.example").total == 0
-    assert [row.failure for row in rows] == [Failure.REJECTED, None]
+    assert [row.failure for row in rows] == [MailFailure.REJECTED, None]
     assert all(row.finished_at for row in rows)
     assert (gone.recipient, gone.error) == ("gone@lab.example", "550 no such mailbox")
 
@@ -267,8 +267,8 @@ def test_an_address_that_the_mail_server_cannot_take_does_not_hold_up_the_others
     with database.reading() as session:
         rows = session.scalars(select(Job).order_by(Job.created_at)).all()
     assert [(row.failure, row.finished_at is not None) for row in rows] == [
-        (Failure.REJECTED, True),
-        (Failure.DEFERRED, False),
+        (MailFailure.REJECTED, True),
+        (MailFailure.DEFERRED, False),
         (None, True),
     ]
 

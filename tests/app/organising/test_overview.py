@@ -24,7 +24,7 @@ from vocboard.app.organising.history import Outcome, Steps, history
 from vocboard.app.organising.phase_changes import add_phase
 from vocboard.app.organising.recent import Recent
 from vocboard.app.organising.score_distributions import score_distributions
-from vocboard.app.organising.submissions import Filters, Flag, Kind, Sort
+from vocboard.app.organising.submissions import Filters, Flag, SubmissionKind, SubmissionSort
 from vocboard.app.participating import publishing
 from vocboard.app.submissions import queue as submission_queue
 from vocboard.app.submissions.models import State
@@ -95,9 +95,9 @@ def names(database: Database, challenge: Challenge, **filters: Any) -> list[str]
         ({"q": "_100%"}, ["Copy"]),
         ({"q": "%"}, ["Copy"]),
         ({"q": "\x00nobody"}, []),
-        ({"kind": Kind.DISQUALIFIED}, ["Copy"]),
-        ({"kind": Kind.PUBLISHED}, ["Third"]),
-        ({"kind": Kind.UNPUBLISHED}, ["Second", "First"]),
+        ({"kind": SubmissionKind.DISQUALIFIED}, ["Copy"]),
+        ({"kind": SubmissionKind.PUBLISHED}, ["Third"]),
+        ({"kind": SubmissionKind.UNPUBLISHED}, ["Second", "First"]),
         ({"flag": Flag.WARNINGS}, ["Second"]),
         ({"flag": Flag.COPIES}, ["Copy", "First"]),
         ({"competition": "comp1"}, ["Copy", "Third", "Second", "First"]),
@@ -106,11 +106,14 @@ def names(database: Database, challenge: Challenge, **filters: Any) -> list[str]
         ({"phase": "main", "q": "sec"}, ["Second"]),
         ({"phase": "\x00"}, []),
         ({"person": uuid.uuid4()}, []),
-        ({"sort": Sort.MEAN, "kind": Kind.SCORED}, ["Second", "Third", "First"]),
-        ({"sort": Sort.MEAN, "kind": Kind.SCORED, "descending": False}, ["First", "Third", "Second"]),
-        ({"sort": Sort.METHOD}, ["Copy", "First", "Second", "Third"]),
-        ({"sort": Sort.PERSON}, ["Third", "Second", "First", "Copy"]),
-        ({"sort": Sort.WARNINGS}, ["Second", "Copy", "Third", "First"]),
+        ({"sort": SubmissionSort.MEAN, "kind": SubmissionKind.SCORED}, ["Second", "Third", "First"]),
+        (
+            {"sort": SubmissionSort.MEAN, "kind": SubmissionKind.SCORED, "descending": False},
+            ["First", "Third", "Second"],
+        ),
+        ({"sort": SubmissionSort.METHOD}, ["Copy", "First", "Second", "Third"]),
+        ({"sort": SubmissionSort.PERSON}, ["Third", "Second", "First", "Copy"]),
+        ({"sort": SubmissionSort.WARNINGS}, ["Second", "Copy", "Third", "First"]),
     ],
 )
 def test_submissions_are_searched_filtered_and_sorted(
@@ -146,7 +149,7 @@ def test_an_id_is_found(database: Database, challenge: Challenge) -> None:
 def test_entrants_have_their_use_of_the_quota_and_their_progress(database: Database, challenge: Challenge) -> None:
     with database.reading() as session:
         ada, bob = entrants.page_of_entrants(
-            session, challenge=complete(session, challenge.id), sort=entrants.Sort.BEST
+            session, challenge=complete(session, challenge.id), sort=entrants.EntrantSort.BEST
         ).items
     assert (ada.user.name, ada.submissions, ada.quota, ada.published) == ("Ada", 3, Use(3, 2), 1)
     assert [(one.phase, one.method, one.competition, one.scored) for one in ada.progress] == [
@@ -212,7 +215,7 @@ def test_the_best_of_an_error_is_the_lowest(
     with database.reading() as session:
         by_best, by_improvement = (
             entrants.page_of_entrants(session, challenge=complete(session, challenge.id), sort=sort).items
-            for sort in (entrants.Sort.BEST, entrants.Sort.IMPROVEMENT)
+            for sort in (entrants.EntrantSort.BEST, entrants.EntrantSort.IMPROVEMENT)
         )
     practice, progress = by_best[0].progress
     assert (progress.scored, progress.first, progress.best, progress.improvement) == (3, 0.5, 0.125, 0.375)
