@@ -74,10 +74,15 @@ class Challenge:
 
 @dataclass(frozen=True, slots=True)
 class Submission:
-    """A submission as lists show it; `SubmissionDetails` has all fields."""
+    """A submission as lists show it; `SubmissionDetails` has all fields.
+
+    Attributes:
+        phase: key of the phase; None if the server is of an earlier version.
+    """
 
     id: str
     challenge: str
+    phase: str | None
     state: str
     method: str
     competitions: tuple[str, ...]
@@ -239,6 +244,7 @@ def _summary(answer: Mapping[str, Any]) -> dict[str, Any]:
     return {
         "id": str(answer["id"]),
         "challenge": str(answer["challenge"]),
+        "phase": answer.get("phase"),
         "state": str(answer["state"]),
         "method": str(answer["method_name"]),
         "competitions": tuple(str(key) for key in answer["entered"]),

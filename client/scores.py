@@ -99,6 +99,8 @@ class BoardRow:
         is_complete: whether every class of the competition was entered.
         per_class: fractions; a class that was not entered is missing.
         best: classes in which no method has a better score; contains `mean` if this holds for the mean.
+        submission: its id; None on an anonymous leaderboard.
+        interval: ends of the 95 % interval of the mean; None if it is unknown or not shown.
     """
 
     rank: int | None
@@ -108,6 +110,8 @@ class BoardRow:
     is_complete: bool
     per_class: Mapping[str, float | None]
     best: frozenset[str]
+    submission: str | None = None
+    interval: tuple[float, float] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,6 +120,7 @@ class Board:
 
     Attributes:
         imported: None if all scores were computed on the server.
+        is_computing: whether the server is computing intervals for these rows.
     """
 
     challenge: str
@@ -125,6 +130,7 @@ class Board:
     decimals: int
     rows: tuple[BoardRow, ...]
     imported: Imported | None = None
+    is_computing: bool = False
 
 
 def competition_scores(key: str, answer: Mapping[str, Any]) -> CompetitionScores:
@@ -154,7 +160,12 @@ def board(answer: Mapping[str, Any]) -> Board:
         decimals=int(answer["decimals"]),
         rows=tuple(_board_row(row) for row in answer["rows"]),
         imported=_imported(answer.get("imported")),  # not from older servers
+        is_computing=_is_computing(answer.get("statistics")),
     )
+
+
+def _is_computing(answer: Mapping[str, Any] | None) -> bool:
+    return answer is not None and not answer["is_current"] and not answer["is_unavailable"]
 
 
 def _ladder(answer: Mapping[str, Any] | None) -> Ladder | None:
@@ -181,7 +192,13 @@ def _board_row(answer: Mapping[str, Any]) -> BoardRow:
         is_complete=bool(answer["is_complete"]),
         per_class={str(name): _fraction(value) for name, value in answer["per_class"].items()},
         best=frozenset(str(name) for name in answer["best"]),
+        submission=answer.get("submission"),
+        interval=_interval(answer.get("interval")),
     )
+
+
+def _interval(answer: Mapping[str, Any] | None) -> tuple[float, float] | None:
+    return None if answer is None else (float(answer["low"]), float(answer["high"]))
 
 
 def _fraction(value: Any) -> float | None:

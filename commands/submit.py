@@ -29,6 +29,7 @@ from vocboard.client.terminal import ProgressBar, instant, printable, size
 from vocboard.commands.connecting import DONE, PROBLEMS, add_online_arguments, connect, print_json, reporting_errors
 from vocboard.commands.declarations import add_declaration_arguments
 from vocboard.commands.explanations import PAGE
+from vocboard.commands.markdown_report import problems_in_markdown, scores_in_markdown
 from vocboard.commands.names import wrong_name
 from vocboard.commands.problem_text import group_lines, group_summary
 from vocboard.commands.submissions import exit_status, followed, scores_in_full, state_in_words
@@ -82,12 +83,19 @@ def configure(parser: argparse.ArgumentParser) -> None:
         "--accept-warnings", action="store_true", help="do not ask if warnings are about many of the results"
     )
     parser.add_argument("--wait", action="store_true", help="wait until the submission is scored, and print the scores")
+    parser.add_argument(
+        "--markdown",
+        type=Path,
+        metavar="FILE",
+        help="wait, and write scores, intervals and ranks, or what is wrong, to a file in Markdown",
+    )
     add_online_arguments(parser)
 
 
 @reporting_errors
 def run(arguments: argparse.Namespace) -> int:
     """Upload the archive, print the server's report, and wait for the scores if requested."""
+    arguments.wait = arguments.wait or arguments.markdown is not None
     with connect(arguments.server) as connection, opened(arguments.archive) as archive:
         found = understood(challenge, _challenge(connection, arguments.challenge))
         _check_that_it_is_open(found, arguments.phase)
@@ -95,20 +103,7 @@ def run(arguments: argparse.Namespace) -> int:
         try:
             answer = _accepted(connection, arguments, archive)
         except InvalidArchiveError as error:
-            if isinstance(error, WarningsNotAcceptedError) and not arguments.json:
-                print("Nothing was submitted, and no quota was used; --accept-warnings submits these results.")
-            elif arguments.json:
-                print_json(
-                    {
-                        "problems": [problem.as_json() for problem in error.problems],
-                        "groups": [group.as_json() for group in error.groups],
-                        "fields": error.fields,
-                    }
-                )
-            else:
-                _print_report(connection, arguments, error)
-                for field, message in error.fields.items():
-                    print(f"{field.replace('_', ' ')}: {message}")
+            _report_rejection(connection, arguments, error)
             return PROBLEMS
         accepted = understood(submission_details, answer)
         if not arguments.json:
@@ -120,7 +115,9 @@ def run(arguments: argparse.Namespace) -> int:
             return DONE
         followed(connection, accepted.id)
         answer = connection.get(path("submissions", accepted.id))
-    ended = understood(submission_details, answer)
+        ended = understood(submission_details, answer)
+        if arguments.markdown is not None:
+            arguments.markdown.write_text(scores_in_markdown(connection, ended), encoding="utf-8")
     if arguments.json:
         print_json(answer)
     elif ended.scores:
@@ -130,6 +127,25 @@ def run(arguments: argparse.Namespace) -> int:
     else:
         print(f"\n{printable(ended.failure or '') or f'The submission is {state_in_words(ended.state, None)}.'}")
     return exit_status(ended)
+
+
+def _report_rejection(connection: Connection, arguments: argparse.Namespace, error: InvalidArchiveError) -> None:
+    if arguments.markdown is not None:
+        arguments.markdown.write_text(problems_in_markdown(error), encoding="utf-8")
+    if isinstance(error, WarningsNotAcceptedError) and not arguments.json:
+        print("Nothing was submitted, and no quota was used; --accept-warnings submits these results.")
+    elif arguments.json:
+        print_json(
+            {
+                "problems": [problem.as_json() for problem in error.problems],
+                "groups": [group.as_json() for group in error.groups],
+                "fields": error.fields,
+            }
+        )
+    else:
+        _print_report(connection, arguments, error)
+        for field, message in error.fields.items():
+            print(f"{field.replace('_', ' ')}: {message}")
 
 
 def _accepted(connection: Connection, arguments: argparse.Namespace, archive: OutgoingArchive) -> Answer:

@@ -27,6 +27,7 @@ GROUPS: Mapping[str, Mapping[str, str]] = {
     "Taking part": {
         "participants": "File formats, uploading, scores, leaderboards and publishing, step by step.",
         "problems": "Every problem of an upload, with an example and how to fix it.",
+        "automation": "Checking results before each commit, submitting on a tag, comments with scores.",
         "development-kit": "The program on your own machine: checking, scoring, viewing, conversion, examples.",
         "api": "The REST API: tokens, errors, lists, uploads that are sent again, and what stays as it is.",
         "python": "Scoring arrays, result objects, submitting from scripts.",

@@ -28,6 +28,7 @@ FULL = (
     "tests/app/test_ladder.py",
     "tests/app/leaderboards/test_freezing_at_random.py",
     "tests/app/leaderboards/test_reported.py",
+    "tests/commands/test_action.py",
     "tests/commands/test_admin.py",
     "tests/commands/test_backups.py",
     "tests/commands/test_from_upload_to_leaderboard.py",
