@@ -167,18 +167,6 @@ class Connection:
         )
         return self._decoded(answer)
 
-    def send_file(self, path: str, fields: Mapping[str, str], name: str, content: bytes) -> Answer:
-        """Send a form with a small file, and return the response. Never retried.
-
-        Raises:
-            ClientError: see `client.errors`.
-        """
-        parts: list[tuple[str, tuple[str | None, str | bytes]]] = [
-            (key, (None, value)) for key, value in fields.items()
-        ]
-        json_only = {"Accept": "application/json"}
-        return self._decoded(self.send("POST", path, headers=json_only, files=[*parts, ("file", (name, content))]))
-
     def send(
         self,
         method: str,
@@ -187,7 +175,7 @@ class Connection:
         *,
         headers: Mapping[str, str],
         content: Iterator[bytes] | None = None,
-        files: Sequence[tuple[str, tuple[str | None, str | bytes]]] | None = None,
+        files: Sequence[tuple[str, tuple[None, str]]] | None = None,
         read_timeout_seconds: float = READ_TIMEOUT_SECONDS,
     ) -> httpx.Response:
         """Send a request once, and return the successful response.

@@ -192,7 +192,7 @@ def set_detail(session: Session, *, challenge: Challenge, user: User, detail: De
 
 
 def replace_edition_file(session: Session, *, challenge: Challenge, user: User, edition_file: str) -> None:
-    """Replace the custom edition file of a challenge; it then runs all competitions of the new edition.
+    """Replace the custom edition file of a challenge; each phase then runs all competitions of the new edition.
 
     Args:
         challenge: from `get_organised`.
@@ -210,11 +210,10 @@ def replace_edition_file(session: Session, *, challenge: Challenge, user: User, 
             "Ground truth has been uploaded, so the edition can only be changed together with the scores: start a "
             "re-score with the changed edition file."
         )
-    if len(challenge.phases) > 1:
-        raise ConflictError("The edition cannot be changed while there are several phases. Remove the others first.")
     before = challenge.edition
     challenge.edition, challenge.edition_file = edition.name if edition else "", edition_file
-    challenge.main_phase.competition_keys = list(edition.competitions) if edition else []
+    for row in challenge.phases:
+        row.competition_keys = list(edition.competitions) if edition else []
     session.flush()
     details = {"from": before, "to": challenge.edition, "sha256": sha256(edition_file.encode()).hexdigest()}
     audit.record(session, actor=user, action="challenge.replace_edition", subject=challenge, details=details)

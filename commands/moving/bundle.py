@@ -5,11 +5,12 @@ import zipfile
 import zlib
 from collections.abc import Iterator, Sequence
 from pathlib import Path, PurePosixPath
-from typing import Any
+from typing import Any, ClassVar
 
 import yaml
 
 from vocboard.client.errors import MisuseError
+from vocboard.client.terminal import printable
 
 MAX_CONFIGURATION_BYTES = 1024**2
 MAX_TEXT_BYTES = 2 * 1024**2
@@ -97,7 +98,16 @@ class Bundle:
         except FileError as error:
             raise MisuseError(f"{name} {error}") from error
         except (yaml.YAMLError, ValueError, OverflowError, RecursionError) as error:
-            raise MisuseError(f"{name} is not valid YAML: {error}") from error
+            raise MisuseError(f"{name} is not valid YAML: {printable(str(error))}") from error
+
+
+class _Loader(yaml.SafeLoader):
+    """Also knows the texts that CodaLab has written in its dumps."""
+
+    yaml_constructors: ClassVar = {
+        **yaml.SafeLoader.yaml_constructors,
+        "tag:yaml.org,2002:python/unicode": yaml.SafeLoader.construct_yaml_str,
+    }
 
 
 def loaded(text: str) -> Any:
@@ -109,7 +119,7 @@ def loaded(text: str) -> Any:
     >>> loaded("a: &x {b: 1}\\nc: *x")
     {'a': {'b': 1}, 'c': {'b': 1}}
     """
-    loader = yaml.SafeLoader(text)
+    loader = _Loader(text)
     try:
         node = loader.get_single_node()
         if node is None:

@@ -8,6 +8,7 @@ from vocboard.commands.moving.values import Values
 NAMES = ("competition.yaml", "competition.yml")
 PER_DAY = 5  # what Codabench takes if a phase says nothing; then it also takes 100 in all
 REASONS = {
+    "image": "upload it with *Set-up → Files*, as a cover or a logo",
     "docker_image": "results are scored by this server, not by an image",
     "queue": "every worker scores every challenge",
     "solutions": "upload results with *Rehearse* to try the challenge",
@@ -28,7 +29,7 @@ REASONS = {
 
 def read(bundle: Bundle, values: Values) -> Draft:
     """Return the challenge of a bundle."""
-    draft = Draft(title=values.text("title"), summary=values.text("description"), picture=values.text("image"))
+    draft = Draft(title=values.text("title"), summary=values.text("description"))
     draft.contact = values.text("contact_email")
     draft.terms = draft.markdown(bundle, "Terms", terms := values.text("terms"))
     for one in values.several("pages"):
@@ -55,7 +56,7 @@ def read(bundle: Bundle, values: Values) -> Draft:
                 opens_at=one.moment("start"),
                 closes_at=one.moment("end"),
                 truth=" ".join(truths.get(task, task) for task in tasks),
-                per_day=PER_DAY if one.get("max_submissions_per_day") is None else one.whole("max_submissions_per_day"),
+                per_day=one.whole("max_submissions_per_day", default=PER_DAY),
                 total=one.whole("max_submissions"),
             )
         )

@@ -10,6 +10,7 @@ NAMES = ("competition.yaml", "competition.yml")
 TERMS = "terms"
 FIRST = {"overview": 0, "evaluation": 1}  # as its pages have them
 REASONS = {
+    "image": "upload it with *Set-up → Files*, as a cover or a logo",
     "competition_docker_image": "results are scored by this server, not by an image",
     "admin_names": "invite co-organisers with *People → Organisers*",
     "enable_forum": "questions to the organisers take its place",
@@ -30,7 +31,7 @@ REASONS = {
 
 def read(bundle: Bundle, values: Values) -> Draft:
     """Return the challenge of a bundle."""
-    draft = Draft(title=values.text("title"), summary=values.text("description"), picture=values.text("image"))
+    draft = Draft(title=values.text("title"), summary=values.text("description"))
     html = values.inner("html")
     for name in sorted(html.names(), key=lambda name: FIRST.get(name, len(FIRST))):
         if name == TERMS:
@@ -52,7 +53,7 @@ def read(bundle: Bundle, values: Values) -> Draft:
                 opens_at=one.moment("start_date"),
                 closes_at=one.moment("end_date"),
                 truth=one.text("reference_data"),
-                per_day=PER_DAY if one.get("max_submissions_per_day") is None else one.whole("max_submissions_per_day"),
+                per_day=one.whole("max_submissions_per_day", default=PER_DAY),
                 total=one.whole("max_submissions"),
                 is_hidden=one.text("leaderboard_management_mode") == "hide_results",
             )

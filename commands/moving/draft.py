@@ -2,6 +2,7 @@
 
 import re
 import unicodedata
+from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -34,6 +35,7 @@ from vocboard.commands.moving.texts import as_markdown, page
 from vocboard.evaluator.editions import Edition
 
 DAY = 24 * 3600
+DECIMALS, TEAM_SIZE = (ChallengeRules.model_fields[name].default for name in ("decimals", "team_size"))
 
 
 @dataclass
@@ -79,15 +81,14 @@ class Draft:
 
     Attributes:
         pages: titles and Markdown.
-        picture: name of a file of the bundle.
         remarks: sentences on what is not carried over, or differently.
+        of_phases: the same of phases: titles by what follows them.
     """
 
     title: str
     summary: str = ""
     pages: list[tuple[str, str]] = field(default_factory=list)
     terms: str = ""
-    picture: str = ""
     contact: str = ""
     phases: list[Phase] = field(default_factory=list)
     columns: list[Column] = field(default_factory=list)
@@ -97,6 +98,11 @@ class Draft:
     is_anonymous: bool = False
     decimals: int | None = None
     remarks: list[str] = field(default_factory=list)
+    of_phases: defaultdict[str, list[str]] = field(default_factory=lambda: defaultdict(list))
+
+    def remark_on(self, phase: Phase, text: str) -> None:
+        """Remark on a phase; what is said of several is said once."""
+        self.of_phases[text].append(f"“{phase.title}”")
 
     def add_page(self, bundle: Bundle, title: str, file: str) -> None:
         """Add a page of the bundle to the description."""
@@ -148,47 +154,44 @@ def rules_of(draft: Draft, edition: Edition | None, wrong: list[str]) -> Rules:
     The last phase is the main one: it has the test set of the edition.
 
     Args:
+        edition: None if it is unknown.
         wrong: gets what is wrong nevertheless.
     """
-    remarks = draft.remarks
-    phases = draft.phases or [Phase("", "", None, None, "")]
-    if len(phases) > MAX_PHASES:
-        remarks.append(f"Only the last {MAX_PHASES} of {len(phases)} phases are carried over.")
-        del phases[:-MAX_PHASES]
-    *others, main = phases
-    for one in phases:
-        _check_dates(one, remarks)
+    phases = (draft.phases or [Phase("", "", None, None, "")])[-MAX_PHASES:]
+    if len(draft.phases) > MAX_PHASES:
+        draft.remarks.append(f"Only the last {MAX_PHASES} of {len(draft.phases)} phases are carried over.")
+    checks = FieldChecks()
+    keys, listed, bodies = [MAIN_PHASE], [], []
+    for number, one in enumerate(phases, 1):
+        _check_dates(draft, one)
+        title = _shortened(draft, "name of a phase", one.title, MAX_PHASE_TITLE_LENGTH)
+        listed.append((title, _phase_rules(draft, one)))
+        if one is phases[-1]:
+            break
+        check_phase_rules(checks, listed[-1][1], edition)
+        checks.line(f"name of phase {number}", title, max_length=MAX_PHASE_TITLE_LENGTH)
+        key = slug_of(title, MAX_KEY_LENGTH - 3) or "phase"
+        keys.append(key if key not in keys else f"{key}-{number}")
+        is_own = one.truth != phases[-1].truth
+        if is_own:
+            draft.remark_on(one, "was scored with data of its own. Upload its ground truth for it, too.")
+        title = title or f"Phase {number}"
+        bodies.append({"key": keys[-1], "title": title, "has_own_ground_truth": is_own, **_given(listed[-1][1])})
     if all(one.closes_at is not None and one.closes_at < datetime.now(UTC) for one in phases):
-        remarks.append("All phases have ended. Give them new dates before you open the challenge.")
+        draft.remarks.append("All phases have ended. Give them new dates before you open the challenge.")
     challenge = ChallengeRules(
-        title=_shortened("title", draft.title, MAX_TITLE_LENGTH, remarks),
-        summary=_shortened("summary", draft.summary, MAX_SUMMARY_LENGTH, remarks),
+        title=_shortened(draft, "title", draft.title, MAX_TITLE_LENGTH),
+        summary=_shortened(draft, "summary", draft.summary, MAX_SUMMARY_LENGTH),
         description=_description(draft, [(one.title, one.text) for one in phases if one.text]),
         contact=_contact(draft),
-        phase_title=_shortened("name of the main phase", main.title, MAX_PHASE_TITLE_LENGTH, remarks),
-        decimals=min(max(draft.decimals, 1), MAX_DECIMALS) if draft.decimals is not None else 2,
-        team_size=ChallengeRules.model_fields["team_size"].default if draft.has_teams else 1,
-        **dict(_phase_rules(draft, main)),
+        phase_title=listed[-1][0],
+        decimals=DECIMALS if draft.decimals is None else min(max(draft.decimals, 1), MAX_DECIMALS),
+        team_size=TEAM_SIZE if draft.has_teams else 1,
+        **dict(listed[-1][1]),
     )
-    checks = FieldChecks()
     challenge = check_rules(checks, challenge, edition)
-    further: list[dict[str, Any]] = []
-    listed: list[tuple[str, PhaseRules]] = []
-    used = {MAIN_PHASE}
-    for number, one in enumerate(others, 1):
-        key = slug_of(one.title, MAX_KEY_LENGTH) or f"phase-{number}"
-        key = key if key not in used else f"{key[: MAX_KEY_LENGTH - 4]}-{number}"
-        used.add(key)
-        rules = _phase_rules(draft, one)
-        check_phase_rules(checks, rules, edition)
-        title = _shortened("name of a phase", one.title, MAX_PHASE_TITLE_LENGTH, remarks) or f"Phase {number}"
-        own = one.truth != main.truth
-        further.append({"key": key, "title": title, "has_own_ground_truth": own, **_given(rules)})
-        listed.append((checks.line(f"name of phase {number}", title, max_length=MAX_PHASE_TITLE_LENGTH), rules))
-        if own:
-            remarks.append(f"The phase “{title}” was scored with data of its own: upload its ground truth for it, too.")
     wrong += [f"{name}: {message}" for name, message in checks.messages.items()]
-    return Rules(_given(challenge), further, _terms(draft), [*listed, (challenge.phase_title, challenge)])
+    return Rules(_given(challenge), bodies, _terms(draft), listed)
 
 
 def _given(rules: PhaseRules) -> dict[str, Any]:
@@ -197,11 +200,10 @@ def _given(rules: PhaseRules) -> dict[str, Any]:
 
 
 def _phase_rules(draft: Draft, phase: Phase) -> PhaseRules:
-    count, seconds = _quota(phase, draft.remarks)
-    hidden_until = phase.closes_at or LATEST if phase.is_hidden else None
+    count, seconds = _quota(draft, phase)
     if phase.is_hidden:
-        until = f"until {written(phase.closes_at)}" if phase.closes_at else "for ever: give it a date"
-        draft.remarks.append(f"The leaderboard of “{phase.title}” was hidden. Here it is {until}.")
+        until = "until the phase closes" if phase.closes_at else "for ever: give it a date"
+        draft.remark_on(phase, f"had a hidden leaderboard. Here it is hidden {until}.")
     return PhaseRules(
         opens_at=phase.opens_at,
         closes_at=phase.closes_at,
@@ -210,41 +212,40 @@ def _phase_rules(draft: Draft, phase: Phase) -> PhaseRules:
         detail=Detail.MEAN,
         admission=draft.admission,
         admission_domains=tuple(draft.domains)[:MAX_DOMAINS] if draft.admission is Admission.DOMAIN else (),
-        leaderboard_from=hidden_until,
+        leaderboard_from=(phase.closes_at or LATEST) if phase.is_hidden else None,
         anonymous_until=phase.closes_at if draft.is_anonymous else None,
     )
 
 
-def _quota(phase: Phase, remarks: list[str]) -> tuple[int, int]:
-    """Return the most frequent of its limits: a quota here has one period, which may be the whole phase."""
+def _quota(draft: Draft, phase: Phase) -> tuple[int, int]:
+    """Return the limit with the shortest period: a quota here has one period, which may be the whole phase."""
     whole = int(MAX_PERIOD.total_seconds())
     if phase.opens_at and phase.closes_at:
         whole = min(whole, max(int((phase.closes_at - phase.opens_at).total_seconds()), DAY))
-    limits = {"a day": (phase.per_day, DAY), "a month": (phase.per_month, 30 * DAY), "in all": (phase.total, whole)}
-    given = {name: (min(limit[0], MAX_SUBMISSIONS), limit[1]) for name, limit in limits.items() if limit[0] > 0}
+    limits = (("a day", phase.per_day, DAY), ("a month", phase.per_month, 30 * DAY), ("in all", phase.total, whole))
+    given = [(name, min(count, MAX_SUBMISSIONS), seconds) for name, count, seconds in limits if count > 0]
     if not given:
         default = PhaseRules()
-        remarks.append(f"“{phase.title}” had no limit of submissions. It has the usual quota here, two a week.")
+        draft.remark_on(phase, "had no limit of submissions. It has the usual quota here, two a week.")
         return default.quota_count, default.quota_period_seconds
-    (_, quota), *left = given.items()
-    if more := [f"{count} {name}" for name, (count, seconds) in left if count * quota[1] < quota[0] * seconds]:
-        remarks.append(
-            f"“{phase.title}” also had a limit of {' and of '.join(more)}. A quota has one period here: choose another "
-            "one if that limit matters more."
+    (_, quota, period), *left = given
+    if more := [f"{count} {name}" for name, count, seconds in left if count * period < quota * seconds]:
+        draft.remark_on(
+            phase,
+            f"also had a limit of {' and of '.join(more)}. A quota has one period here: choose another one if that "
+            "limit matters more.",
         )
-    return quota
+    return quota, period
 
 
-def _check_dates(phase: Phase, remarks: list[str]) -> None:
+def _check_dates(draft: Draft, phase: Phase) -> None:
     for name in ("opens_at", "closes_at"):
         value = getattr(phase, name)
         if value is not None and not EARLIEST <= value <= LATEST:
-            remarks.append(f"“{phase.title}”: {value.date()} is left out, since years are 2000 to 2199.")
+            draft.remark_on(phase, f"has {value.date()}, which is left out: years are 2000 to 2199.")
             setattr(phase, name, None)
     if phase.opens_at and phase.closes_at and phase.closes_at <= phase.opens_at:
-        remarks.append(
-            f"“{phase.title}” would not end after it begins. Its end, {written(phase.closes_at)}, is left out."
-        )
+        draft.remark_on(phase, f"would not end after it begins. The end, {written(phase.closes_at)}, is left out.")
         phase.closes_at = None
 
 
@@ -253,11 +254,10 @@ def written(moment: datetime) -> str:
     return f"{moment.astimezone(UTC):%Y-%m-%d %H:%M} UTC"
 
 
-def _shortened(name: str, text: str, length: int, remarks: list[str]) -> str:
-    text = " ".join(text.split())
+def _shortened(draft: Draft, name: str, text: str, length: int) -> str:
     if len(text) <= length:
         return text
-    remarks.append(f"The {name} is cut to {length} characters.")
+    draft.remarks.append(f"The {name} is cut to {length} characters.")
     return f"{text[: length - 2].rsplit(' ', 1)[0]} …"
 
 

@@ -17,6 +17,7 @@ PAGES = {
 PUBLIC = 3  # a leaderboard that everyone sees
 NOT_NEEDED = ("start_date", "end_date", "published", "dataset_splits")  # phases have dates; a draft is not published
 REASONS = {
+    "image": "upload it with *Set-up → Files*, as a cover or a logo",
     "evaluation_script": "the edition file says how results are scored",
     "remote_evaluation": "results are scored by the workers of this server",
     "is_docker_based": "people upload results, not programs",
@@ -37,7 +38,6 @@ REASONS = {
 def read(bundle: Bundle, values: Values) -> Draft:
     """Return the challenge of a configuration."""
     draft = Draft(title=values.text("title"), summary=values.text("short_description"), has_teams=True)
-    draft.picture = values.text("image")
     for name in NOT_NEEDED:
         values.get(name)
     for name, title in PAGES.items():

@@ -57,7 +57,7 @@ def reports(
             wrong += [f"{path}: result {number}: {field}: {message}" for field, message in error.fields.items()]
     if wrong:
         hint = "Scores are fractions here: give --percent if they are in per cent, or another --results-column."
-        raise MisuseError("\n  ".join([*wrong[:MAX_WRONG], f"{path}: {len(wrong)} errors. {hint}"]))
+        raise MisuseError("\n".join([*wrong[:MAX_WRONG], f"{path}: {len(wrong)} errors. {hint}"]))
     is_ascending = next((one.is_ascending for one in draft.columns if _is_called(score, one.title)), False)
     found.sort(key=lambda each: each.mean or 0.0, reverse=not is_ascending)
     if len(found) < len(rows):

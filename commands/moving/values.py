@@ -7,7 +7,6 @@ from typing import Any, TypeVar
 from dateutil import parser
 
 from vocboard.app.forms import cleaned
-from vocboard.client.terminal import printable
 
 MAX_ITEMS = 200  # of a list
 SHOWN = 60  # characters of a value in a message
@@ -44,11 +43,11 @@ class Values:
             return "" if value is None else cleaned(" ".join(str(value).split()))
         return self._refuse(name, "a text", "")
 
-    def whole(self, name: str) -> int:
-        """Return a number; 0 without one."""
+    def whole(self, name: str, *, default: int = 0) -> int:
+        """Return a number."""
         value = self.get(name)
         try:
-            return int(value or 0)
+            return default if value is None else int(value or 0)
         except (ValueError, OverflowError, TypeError):
             return self._refuse(name, "a number", 0)
 
@@ -87,7 +86,7 @@ class Values:
             found = parser.parse(text, default=datetime(2000, 1, 1))  # noqa: DTZ001  # as without a time zone
         except (ValueError, OverflowError):
             return self._refuse(name, "a date", None)
-        self._remarks.append(f"{self._at(name)}: “{printable(text)}” is read as {found:%d %B %Y}.")
+        self._remarks.append(f"{self._at(name)}: “{text}” is read as {found:%d %B %Y}.")
         return found
 
     def inner(self, name: str) -> "Values":
@@ -124,6 +123,6 @@ class Values:
         return f"{self._place}.{name}" if self._place else name
 
     def _refuse(self, name: str, wanted: str, default: T) -> T:
-        given = printable(str(self._content[name])[:SHOWN])
+        given = str(self._content[name])[:SHOWN]
         self._wrong.append(f"{self._at(name)} has to be {wanted}, not “{given}”.")
         return default

@@ -1,6 +1,5 @@
 """`vocboard import`: drafts from bundles of other servers, made here in their shapes."""
 
-import io
 import json
 import zipfile
 from collections.abc import Iterator, Mapping
@@ -8,7 +7,6 @@ from pathlib import Path
 
 import httpx
 import pytest
-from PIL import Image
 
 from tests.support.factories import make_challenge, make_organiser, make_token
 from tests.support.site import Site, serving
@@ -82,7 +80,8 @@ enable_teams: True
 anonymous_leaderboard: True
 html: {data: data.html, overview: overview.html, terms: missing.html}
 phases:
-  1: {phasenumber: 1, label: First, start_date: 2027-01-01, max_submissions_per_day: 9, reference_data: a.zip}
+  1: {phasenumber: 1, label: !!python/unicode First, start_date: 2027-01-01, max_submissions_per_day: 9,
+      reference_data: a.zip}
   2: {phasenumber: 2, label: Second, start_date: 2027-02-01 05:00:00+02:00, reference_data: a.zip, color: red}
 leaderboard:
   leaderboards: {RESULTS: &R {label: Results, rank: 1}}
@@ -144,8 +143,8 @@ class Importer:
     def get(self, path: str) -> httpx.Response:
         return self._ask("GET", path)
 
-    def patch(self, path: str, changes: Mapping[str, str]) -> None:
-        self._ask("PATCH", path, changes).raise_for_status()
+    def send(self, method: str, path: str, body: Mapping[str, str]) -> None:
+        self._ask(method, path, body).raise_for_status()
 
     def _ask(self, method: str, path: str, body: Mapping[str, str] | None = None) -> httpx.Response:
         headers = {"Authorization": f"Bearer {self.token}"}
@@ -169,19 +168,16 @@ def importer(
 
 
 def test_a_bundle_of_codabench_with_its_leaderboard(importer: Importer) -> None:
-    picture = io.BytesIO()
-    Image.new("RGB", (40, 20), "teal").save(picture, "PNG")
     bundle = importer.folder / "cranes.zip"
     with zipfile.ZipFile(bundle, "w") as archive:
-        for name, content in (CODABENCH | {"logo.png": picture.getvalue()}).items():
+        for name, content in CODABENCH.items():
             archive.writestr(f"cranes/{name}", content)
     results = importer.folder / "results.csv"
     results.write_text(
         "Username,fact_sheet_answers,Test(7)-AP50,Test(7)-AP75,crane\r\n"
         "bob-12,,61.5,40,70\r\nada-9,,73.25,51,\r\neve-3,,,,\r\n"
     )
-    said = importer("codabench", str(bundle))
-    assert "Nothing is created yet" in said
+    assert "Nothing is created." in importer("codabench", str(bundle), "--dry-run")
     assert importer.get("find-the-cranes").status_code == 404
     own = ["--edition-file", importer.edition, "--results", str(results), "--percent", "--source", "https://a.example"]
     said = importer("codabench", str(bundle), *own)
@@ -190,11 +186,12 @@ def test_a_bundle_of_codabench_with_its_leaderboard(importer: Importer) -> None:
         "The page “Elsewhere” is left out: ../../etc/passwd is not in the bundle.",
         "The page “Book” is left out: its 25,007 characters do not fit into the 20,000 of a description.",
         "Pictures of the page “Overview” are left out (1)",
-        "The leaderboard of “Practice” was hidden. Here it is until 2027-02-28 00:00 UTC.",
+        "“Practice”, “Final” had a hidden leaderboard. Here it is hidden until the phase closes.",
         "“Practice” also had a limit of 20 in all.",
-        "The phase “Practice” was scored with data of its own",
+        "“Practice” was scored with data of its own.",
         "1 of 3 results have no score",
-        "The columns AP50, AP75: which columns",
+        "The columns AP50, AP75: which ones",
+        "image: upload it with",
         "docker_image: results are scored by this server",
         "fact_sheet: let the edition file ask for declarations",
         "tasks.scoring_program: the edition file says how",
@@ -218,9 +215,7 @@ def test_a_bundle_of_codabench_with_its_leaderboard(importer: Importer) -> None:
     assert (main_phase["quota"]["count"], main_phase["quota"]["period_seconds"]) == (3, 554_400)
     assert (main_phase["detail"], main_phase["admission"]) == ("mean", "request")
     assert importer.get("find-the-cranes/terms").json()["text"] == "Be *fair*."
-    [logo] = importer.get("find-the-cranes/files").json()["items"]
-    assert logo["kind"] == "logo"
-    importer.patch("find-the-cranes", {"detail": "classes"})  # at first, people see means only
+    importer.send("PATCH", "find-the-cranes", {"detail": "classes"})  # at first, people see means only
     rows = importer.get("find-the-cranes/leaderboards/comp1/reported?phase=main").json()
     assert [(row["method"], row["mean"], row["per_class"].get("crane"), row["note"]) for row in rows] == [
         ("ada", 0.7325, None, "AP75 51"),
@@ -231,9 +226,11 @@ def test_a_bundle_of_codabench_with_its_leaderboard(importer: Importer) -> None:
 
 
 def test_a_bundle_of_codalab(importer: Importer) -> None:
-    said = importer("codalab", str(importer.write(CODALAB)), "--edition-file", importer.edition, "--slug", "buoys")
+    """Without an edition, which organisers replace then."""
+    said = importer("codalab", str(importer.write(CODALAB)), "--slug", "buoys")
+    assert "Replace its sample edition there by your own edition file" in said
     assert "The page “Terms” is left out: missing.html is missing in the bundle." in said
-    assert "The columns Recall, Error (smaller is better): which columns" in said
+    assert "The columns Recall, Error (smaller is better): which ones" in said
     challenge = importer.get("buoys").json()
     assert challenge["description"] == ("# Overview\n\n# Buoys\n\n- one\n- two\n\n# Data\n\n| a | b |\n| --- | --- |")
     assert (challenge["decimals"], challenge["team_size"]) == (6, 10)
@@ -242,6 +239,11 @@ def test_a_bundle_of_codalab(importer: Importer) -> None:
     assert second["closes_at"] == second["anonymous_until"] == "2027-05-01T00:00:00Z"
     assert [one["quota"]["count"] for one in (first, second)] == [9, 5]
     assert (first["has_own_ground_truth"], first["admission"]) == (False, "everyone")
+    assert challenge["edition"] == "Sample"
+    own = EDITION.replace("number = 1", "number = 4")
+    importer.send("PUT", "buoys/edition", {"edition_file": own})
+    challenge = importer.get("buoys").json()
+    assert (challenge["edition"], [one["competitions"] for one in challenge["phases"]]) == ("Docks", [["comp4"]] * 2)
 
 
 def test_a_configuration_of_evalai_with_its_leaderboard(importer: Importer) -> None:
@@ -253,11 +255,11 @@ def test_a_configuration_of_evalai_with_its_leaderboard(importer: Importer) -> N
     said = importer("evalai", *arguments)
     for part in (
         "The summary is cut to 160 characters.",
-        "The leaderboard of “Dev” was hidden. Here it is until 2027-04-25 23:59 UTC.",
+        "“Dev” had a hidden leaderboard. Here it is hidden until the phase closes.",
         "“Dev” also had a limit of 20 in all.",
-        "“Dev” would not end after it begins. Its end, 2027-01-01 00:00 UTC, is left out.",
+        "“Dev” would not end after it begins. The end, 2027-01-01 00:00 UTC, is left out.",
         "“Test” had no limit of submissions.",
-        "The columns mAP, Speed (smaller is better): which columns",
+        "The columns mAP, Speed (smaller is better): which ones",
     ):
         assert part in said
     challenge = importer.get("docks-at-night").json()
@@ -309,7 +311,6 @@ def test_everything_that_is_wrong_is_said_at_once(importer: Importer) -> None:
         "phases[0].start has to be a date, not “soon”.",
         "phases[0].max_submissions has to be a number, not “many”.",
         "phases[1] has to be a mapping",
-        "slug: Use at most",
         "edition: ",
         "source: Enter a whole address",
         "result 1: mean: Give a fraction from 0 to 1.",
@@ -347,8 +348,8 @@ def test_a_draft_is_whole_or_not_there(importer: Importer) -> None:
     challenge = {"slug": "half", "title": "Half", "edition_file": EDITION}
     rules = Rules(challenge, [{"key": "NOT A KEY", "title": "Phase"}], "", [])
     with Connection(importer.url, importer.token) as connection, pytest.raises(MisdirectedError, match="key"):
-        create(connection, rules, [], None)
+        create(connection, rules, [], "")
     assert importer.get("half").status_code == 404
     with Connection(importer.url, importer.token) as connection, pytest.raises(MisdirectedError, match="taken"):
-        create(connection, Rules(challenge | {"slug": "taken"}, [], "", []), [], None)
+        create(connection, Rules(challenge | {"slug": "taken"}, [], "", []), [], "")
     assert importer.get("taken").status_code == 200
