@@ -19,7 +19,7 @@ STUCK = -o faulthandler_timeout=600 -o faulthandler_exit_on_timeout=true
 TEST_PROCESSES ?= $(shell $(PYTHON) -c 'import os; print(min(4, (os.cpu_count() or 1) + 1))')
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-all test-long test-pythons soak bench growth pictures statistics-pictures lint format lock deploy-env pin-images set-up set-up-server
+.PHONY: help demo test test-all test-long test-pythons soak bench growth docs pictures statistics-pictures lint format lock deploy-env pin-images set-up set-up-server
 
 help: ## list what can be made
 	@sed -n 's/^\([a-z-]*\):.*## /\1: /p' Makefile
@@ -58,6 +58,9 @@ pictures: set-up ## the pictures of docs/a-year.md, taken in Chromium
 
 statistics-pictures: set-up ## the pictures of docs/statistics.md
 	@.venv/bin/python -m tools.statistics_pictures
+
+docs: set-up ## the documentation as a site, with search, in .cache/docs/site
+	@.venv/bin/python -m tools.docs_site
 
 lint: set-up ## ruff's rules and format, and the type checker
 	.venv/bin/ruff check .

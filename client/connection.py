@@ -20,6 +20,8 @@ from vocboard.client.terminal import printable
 API = "/api/v1"
 # Only validating an upload takes long: the server limits its time, but it may first wait for a free process.
 CONNECT_SECONDS = 15.0
+# Servers close a connection that is idle for 5 s; a request that is sent at that moment gets no answer.
+POOL = httpx.Limits(keepalive_expiry=2.0)
 READ_TIMEOUT_SECONDS = 60.0
 CHECKING_SECONDS = 600.0
 PAUSES_SECONDS = (0.5, 2.0, 5.0)  # before each retry
@@ -65,6 +67,7 @@ class Connection:
                 base_url=address + API,
                 headers=headers,
                 timeout=_timeout(READ_TIMEOUT_SECONDS),
+                limits=POOL,
                 follow_redirects=False,
                 mounts=_no_proxy_for_loopback(address),
                 transport=transport,

@@ -10,7 +10,7 @@ from vocboard.client.errors import ClientError, InvalidArchiveError
 from vocboard.client.paths import path, phase_parameter
 from vocboard.client.scores import Board, CompetitionScores, board
 from vocboard.commands.problem_text import group_lines, group_summary
-from vocboard.commands.score_tables import DECIMALS, interval_text, metric_title, percentage
+from vocboard.commands.score_tables import DECIMALS, metric_title, percentage
 
 SECONDS_FOR_INTERVALS = 600.0
 SECONDS_BETWEEN = 5.0
@@ -67,7 +67,7 @@ def _figures(submission: SubmissionDetails, scores: CompetitionScores, found: Bo
     row = next((row for row in found.rows if row.submission == submission.id), None) if found else None
     places = DECIMALS if scores.decimals is None else max(scores.decimals - 2, 0)
     yield percentage(scores.mean, places)
-    yield interval_text(*row.interval) if row and row.interval else "–"
+    yield " to ".join(percentage(end, places) for end in row.interval) if row and row.interval else "–"
     yield f"{row.rank} of {len(found.rows)}" if found and row and row.rank else "–"
 
 

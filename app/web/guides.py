@@ -25,6 +25,7 @@ MEDIA_TYPES = {
 # What people look for first, with what they find there; other documents come after these, by title.
 GROUPS: Mapping[str, Mapping[str, str]] = {
     "Taking part": {
+        "five-minutes/participant": "The first commands: check, score, view, submit.",
         "participants": "File formats, uploading, scores, leaderboards and publishing, step by step.",
         "problems": "Every problem of an upload, with an example and how to fix it.",
         "automation": "Checking results before each commit, submitting on a tag, comments with scores.",
@@ -34,6 +35,7 @@ GROUPS: Mapping[str, Mapping[str, str]] = {
         "statistics": "Intervals of scores, and which differences between methods are larger than chance explains.",
     },
     "Running a challenge": {
+        "five-minutes/organiser": "The first commands: an edition file, ground truth, a leaderboard.",
         "a-year": "A challenge from the first idea to the archive, with pictures.",
         "organisers": "Challenges, phases, ground truth, quotas, fairness.",
         "detail-levels": "What participants see of a result, and what it reveals about the ground truth.",
@@ -42,6 +44,7 @@ GROUPS: Mapping[str, Mapping[str, str]] = {
         "extensions": "A package of your own that adds a metric or a task.",
     },
     "Running a server": {
+        "five-minutes/operator": "The first commands: a server on your own machine.",
         "operators": "Installation, settings, backups, upgrades, protection.",
         "scale": "What things cost, which part of a server is full first, how to size it.",
         "threat-model": "What each party can and cannot do, and the tests of it.",

@@ -27,6 +27,7 @@ from vocboard.app.challenges.models import MAIN_PHASE
 from vocboard.app.database import Database, now
 from vocboard.app.jobs.models import Job
 from vocboard.app.submissions.models import State, Submission
+from vocboard.client.connection import POOL
 from vocboard.commands.demo.backdating import days_ago, move_submission
 from vocboard.commands.demo.cast import BY_NAME, DECLARATIONS, links_of
 from vocboard.commands.demo.development_kit import development_kit
@@ -64,7 +65,12 @@ class Api:
     def __init__(self, url: str, token: str) -> None:
         headers = {"Authorization": f"Bearer {token}"}
         self._client = httpx.Client(
-            base_url=f"{url}/api/v1", headers=headers, timeout=UPLOAD_SECONDS, trust_env=False, verify=_certificates()
+            base_url=f"{url}/api/v1",
+            headers=headers,
+            timeout=UPLOAD_SECONDS,
+            limits=POOL,
+            trust_env=False,
+            verify=_certificates(),
         )
         self._uploading = threading.Lock()  # challenges are filled concurrently; a person may upload two files at once
 
