@@ -50,6 +50,7 @@ def read(bundle: Bundle, values: Values) -> Draft:
         draft.admission = Admission.DOMAIN
     if values.flag("manual_participant_approval", default=False):
         draft.admission = Admission.REQUEST
+    draft.is_anonymous = values.flag("anonymous_leaderboard", default=False)
     hidden, ascending = _read_splits(draft, values.several("challenge_phase_splits"))
     for one in values.several("challenge_phases"):
         number, title = one.text("id"), one.text("name")

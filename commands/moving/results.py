@@ -75,7 +75,7 @@ def _rows(path: Path) -> list[dict[str, str]]:
             raise MisuseError(f"{path} is larger than {MAX_BYTES // 1024**2} MiB")
         text = content.decode("utf-8-sig")
         if text.lstrip().startswith(("{", "[")):
-            return _rows_of_evalai(json.loads(text))
+            return _rows_of_evalai(path, json.loads(text))
         lines = csv.DictReader(io.StringIO(text, newline=""), restval="")
         return [{head: cell for head, cell in line.items() if head is not None} for line in lines]
     except (OSError, UnicodeDecodeError, csv.Error) as error:
@@ -84,7 +84,9 @@ def _rows(path: Path) -> list[dict[str, str]]:
         raise MisuseError(f"{path} is neither CSV nor a leaderboard of EvalAI") from None
 
 
-def _rows_of_evalai(content: Any) -> list[dict[str, str]]:
+def _rows_of_evalai(path: Path, content: Any) -> list[dict[str, str]]:
+    if isinstance(content, dict) and content.get("next"):
+        raise MisuseError(f"{path} is one page of several; put the results of all pages into it")
     return [
         {
             "team": str(one["submission__participant_team__team_name"]),

@@ -95,6 +95,7 @@ leaderboard:
 EVALAI = {
     "challenge_config.yaml": """
 title: Docks at night
+anonymous_leaderboard: true
 short_description: %s
 description: templates/description.html
 terms_and_conditions: templates/terms.html
@@ -250,8 +251,11 @@ def test_a_configuration_of_evalai_with_its_leaderboard(importer: Importer) -> N
     bundle = importer.write(EVALAI)
     results = importer.folder / "board.json"
     row = {"leaderboard__schema": {"labels": ["Speed", "mAP"]}, "result": [3, 0.5]}
-    results.write_text(json.dumps({"results": [row | {"submission__participant_team__team_name": "Gulls"}]}))
+    board = {"results": [row | {"submission__participant_team__team_name": "Gulls"}], "next": None}
+    results.write_text(json.dumps(board | {"next": "https://a.example/?page=2"}))
     arguments = [str(bundle / "challenge_config.yaml"), "--edition-file", importer.edition, "--results", str(results)]
+    assert "is one page of several" in importer("evalai", *arguments, status=2)
+    results.write_text(json.dumps(board))
     said = importer("evalai", *arguments)
     for part in (
         "The summary is cut to 160 characters.",
@@ -265,7 +269,8 @@ def test_a_configuration_of_evalai_with_its_leaderboard(importer: Importer) -> N
     challenge = importer.get("docks-at-night").json()
     assert challenge["description"].startswith("# Overview\n\nDocks, *at night*.\n\n# Phases\n\n**Dev**: A first try.")
     assert {one["key"] for one in challenge["phases"]} == {"dev", "dev-2", "main"}
-    assert challenge["phases"][0]["admission_domains"] == ["lab.example"]
+    [dev] = [one for one in challenge["phases"] if one["key"] == "dev"]
+    assert (dev["admission_domains"], dev["anonymous_until"]) == (["lab.example"], "2027-04-25T23:59:59Z")
     assert importer.get("docks-at-night/terms").json()["text"] == "Sleep enough."
     [row] = importer.get("docks-at-night/leaderboards/comp1/reported?phase=main").json()
     assert (row["method"], row["mean"], row["note"]) == ("Gulls", 0.5, "Speed 3")

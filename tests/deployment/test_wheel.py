@@ -111,7 +111,7 @@ def test_participants_validate_evaluate_and_import(environment: Environment) -> 
     environment.run("python", "-c", script)
 
 
-@pytest.mark.parametrize("command", ["admin", "beat", "demo", "health", "migrate", "serve", "worker"])
+@pytest.mark.parametrize("command", ["admin", "beat", "demo", "health", "import", "migrate", "serve", "worker"])
 def test_participants_are_told_how_to_install_the_server(environment: Environment, command: str) -> None:
     arguments = {"health": ["worker"], "admin": ["list-users"]}.get(command, [])
     told = environment.run("vocboard", command, *arguments, status=2).stderr
