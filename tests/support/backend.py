@@ -34,6 +34,7 @@ from vocboard.app.intake import submitting
 from vocboard.app.intake.report import EnteredCompetition, Report
 from vocboard.app.settings import Settings
 from vocboard.app.storage.archives import ArchiveStore
+from vocboard.app.storage.stores import archive_store
 from vocboard.app.submissions.forms import SubmissionForm
 from vocboard.app.submissions.models import State, Submission
 from vocboard.evaluator.editions import Task, load
@@ -199,7 +200,7 @@ def backend(database_url: str, broker_url: str, tmp_path: Path) -> Iterator[Back
     )
     settings.archives.mkdir(parents=True)
     database = Database(settings.database)
-    store = ArchiveStore(settings.archives)
+    store = archive_store(settings)
     store.set_up()
     yield Backend(settings, database, store)
     database.close()

@@ -30,6 +30,7 @@ from vocboard.app.evaluations.models import Evaluation
 from vocboard.app.jobs.models import Job, Kind
 from vocboard.app.settings import Settings
 from vocboard.app.storage.ground_truth_inbox import UNANNOUNCED_FOR, GroundTruthInbox
+from vocboard.app.storage.stores import ground_truth_inbox
 from vocboard.app.submissions.models import Submission
 from vocboard.evaluator.editions import Task, load
 from vocboard.evaluator.ground_truth import GroundTruth, reader
@@ -70,7 +71,7 @@ def sealed_path(settings: Settings, version_id: uuid.UUID) -> Path:
 def upload(database: Database, settings: Settings, challenge: Challenge, archive: Path) -> uuid.UUID:
     """What the web process does."""
     GroundTruthDirectory(settings).private_key()  # a worker has started
-    inbox, limit = GroundTruthInbox(settings.ground_truth_inbox), settings.ground_truth_limit_bytes
+    inbox, limit = ground_truth_inbox(settings), settings.ground_truth_limit_bytes
     with inbox.receive(challenge_id=challenge.id, limit=limit) as incoming:
         content = archive.read_bytes()
         for start in range(0, len(content), CHUNK):
