@@ -92,10 +92,11 @@ def run(arguments: argparse.Namespace) -> int:
     draft.remarks[:0] = remarks
     checks = FieldChecks()
     slug = arguments.slug or slug_of(draft.title)
-    check_slug(checks, slug)
+    if draft.title or slug:  # a title that is missing is said anyway
+        check_slug(checks, slug)
     checked_link(checks, "source", arguments.source)
     text = _edition_file(arguments, checks)
-    edition = chosen_edition(checks, arguments.edition, text)
+    edition = None if "edition_file" in checks.messages else chosen_edition(checks, arguments.edition, text)
     wrong += [f"{name}: {message}" for name, message in checks.messages.items()]
     rules = rules_of(draft, edition, wrong)
     own = {"edition": arguments.edition} if text is None else {"edition_file": text}
@@ -162,8 +163,11 @@ def create(connection: Connection, rules: Rules, rows: list[dict[str, Any]], boa
         for row in rows:
             where = path("challenges", slug, "leaderboards", board, "reported")
             connection.post(f"{where}?phase={MAIN_PHASE}", row)
-    except ClientError:
-        connection.post(path("challenges", slug), method="DELETE")
+    except ClientError as error:
+        try:
+            connection.post(path("challenges", slug), method="DELETE")
+        except ClientError:
+            raise ClientError(f"{error}; the draft {slug} is incomplete, delete it and import again") from error
         raise
 
 

@@ -4,6 +4,7 @@ import json
 import zipfile
 from collections.abc import Iterator, Mapping
 from pathlib import Path
+from typing import Any
 
 import httpx
 import pytest
@@ -12,7 +13,7 @@ from tests.support.factories import make_challenge, make_organiser, make_token
 from tests.support.site import Site, serving
 from vocboard.app.settings import Settings
 from vocboard.client.connection import Connection
-from vocboard.client.errors import MisdirectedError
+from vocboard.client.errors import ClientError, MisdirectedError, NetworkError
 from vocboard.commands.main import main
 from vocboard.commands.moving import create
 from vocboard.commands.moving.draft import Rules
@@ -358,3 +359,14 @@ def test_a_draft_is_whole_or_not_there(importer: Importer) -> None:
     with Connection(importer.url, importer.token) as connection, pytest.raises(MisdirectedError, match="taken"):
         create(connection, Rules(challenge | {"slug": "taken"}, [], "", []), [], "")
     assert importer.get("taken").status_code == 200
+    with Dying(importer.url, importer.token) as connection, pytest.raises(ClientError, match="half is incomplete"):
+        create(connection, rules, [], "")
+
+
+class Dying(Connection):
+    """A connection that is lost after the challenge was created."""
+
+    def post(self, path: str, body: Mapping[str, Any] | None = None, *, method: str = "POST") -> Any:
+        if path != "/challenges":
+            raise NetworkError("the connection was lost")
+        return super().post(path, body, method=method)
