@@ -24,7 +24,7 @@ COMMANDS = {
     "example": "train and run a small example method, and write its results",
     "new-edition": "create an edition file, a sample tree and a sample submission",
     "check-edition": "check an edition file, as a server does",
-    "schema": "print the JSON Schema of edition files, or of problems",
+    "schema": "print the JSON Schema of edition files, of problems, or of exported challenges",
     "hash-images": "print hashes of training images from flickr, to declare with a submission",
     "login": "store a server's address and API token",
     "whoami": "show whose token is used, and what it permits",

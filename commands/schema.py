@@ -2,6 +2,8 @@
 
 import argparse
 from dataclasses import fields
+from importlib import import_module
+from importlib.util import find_spec
 from typing import Any
 
 from vocboard.commands.offline import VALID, print_json, reporting_misuse
@@ -30,12 +32,27 @@ def problem_json_schema() -> dict[str, Any]:
     }
 
 
-SCHEMAS = {"edition": edition_json_schema, "problem": problem_json_schema}
+def export_json_schema() -> dict[str, Any]:
+    """Return the schema of exported challenges.
+
+    Raises:
+        ModuleNotFoundError: this is a participant's installation, and exports are the server's.
+    """
+    if find_spec("vocboard.app") is None:
+        raise ModuleNotFoundError(name="vocboard_server")
+    schema: dict[str, Any] = import_module("vocboard.app.transfer.json_schema").export_json_schema()
+    return schema
+
+
+SCHEMAS = {"edition": edition_json_schema, "problem": problem_json_schema, "export": export_json_schema}
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """Add the command's arguments."""
-    parser.description = "Print the JSON Schema of edition files, or of a problem that validate and servers report."
+    parser.description = (
+        "Print the JSON Schema of edition files, of a problem that validate and servers report, or of exported "
+        "challenges, which needs the server's packages."
+    )
     parser.add_argument("of", choices=SCHEMAS, help="what the schema is of")
 
 

@@ -14,6 +14,7 @@ from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
+import jsonschema_rs
 import pyarrow.parquet as pq
 import pytest
 from sqlalchemy import select, update
@@ -42,6 +43,7 @@ from vocboard.app.submissions.models import State, Submission
 from vocboard.app.submissions.pruning import prune
 from vocboard.app.transfer import reading, records
 from vocboard.app.transfer.exporting import begin_export
+from vocboard.app.transfer.json_schema import export_json_schema
 
 
 @pytest.fixture
@@ -203,6 +205,20 @@ def test_tables_have_every_score(exported: Path) -> None:
     assert {row["person"] for row in rows} == {"Ada", "'=Bob", "Cleo"}
     means = {row["method"]: float(row["score"]) for row in rows if not row["class"] and row["metric"]}
     assert len(means) == 5
+
+
+def test_the_json_schema_describes_every_file(exported_once: Path) -> None:
+    schema = export_json_schema()
+    with tarfile.open(exported_once) as tar:
+        found = {name: tar.extractfile(name).read() for name in tar.getnames() if ".json" in name}  # type: ignore[union-attr]
+    del found["image-sets.json"]  # what `--image-sets` takes
+    archive: dict[str, Any] = {"challenge.json": json.loads(found.pop("challenge.json"))}
+    archive |= {name: [json.loads(line) for line in content.splitlines()] for name, content in found.items()}
+    assert archive.keys() == schema["properties"].keys()
+    validator = jsonschema_rs.validator_for(schema)
+    assert [str(error) for error in validator.iter_errors(archive)] == []
+    archive["submissions.jsonl"][0]["state"] = "imagined"
+    assert not validator.is_valid(archive)
 
 
 def test_lost_and_damaged_archives_do_not_keep_the_rest_from_being_exported(
