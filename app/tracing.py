@@ -1,7 +1,8 @@
 """Traces for OpenTelemetry: a span for each request and each job, and in it one for each statement of the database.
 
 They are sent if OpenTelemetry's own variable says where to: `OTEL_EXPORTER_OTLP_ENDPOINT`. Like the log, spans have ids
-and no contents: no addresses of pages, which can hold tokens, no values in statements, and no messages of errors.
+and no contents: no addresses of pages, which can hold tokens, no values in statements, and no messages of errors. So
+they are our own: FastAPI's, which go to a global provider, have addresses.
 """
 
 import os
