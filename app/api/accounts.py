@@ -11,6 +11,7 @@ from vocboard.app.accounts import service as accounts
 from vocboard.app.accounts.models import Role, Scope, User
 from vocboard.app.accounts.own_data import stored_about
 from vocboard.app.accounts.viewer import Identity
+from vocboard.app.api.documentation import AS_FILE
 from vocboard.app.api.paging import ItemPage, Paging
 from vocboard.app.api.problems import problem_responses
 from vocboard.app.api.schemas.values import FromObject, Instant, without_defaults
@@ -137,7 +138,7 @@ async def delete_account(
     )
 
 
-@router.get("/account/export", responses=problem_responses(401, 403), tags=["account"])
+@router.get("/account/export", responses=problem_responses(401, 403) | AS_FILE, tags=["account"])
 def export_account(database: DatabaseDep, user: ReadingUser, response: Response) -> dict[str, list[dict[str, Any]]]:
     """Return what the server stores about the user, by table: also sessions, upload attempts and the user's actions.
 

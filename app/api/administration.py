@@ -150,7 +150,7 @@ def list_undelivered_email(database: DatabaseDep, _: ApiAdministrator, paging: P
         return paging.page_of(found, UndeliveredEmail.model_validate)
 
 
-@router.post("/mail/{message_id}/retry", status_code=204, responses=problem_responses(401, 403, 409))
+@router.post("/mail/{message_id}/retry", status_code=204, responses=problem_responses(401, 403, 404, 409))
 def retry_email(
     database: DatabaseDep, notifier: NotifierDep, administrator: ApiAdministrator, message_id: uuid.UUID
 ) -> None:

@@ -7,7 +7,7 @@ from anyio import to_thread
 from fastapi import APIRouter, Request, Response
 from pydantic import Field
 
-from vocboard.app.api.documentation import ELSEWHERE, LOCATED, file_responses, upload_form
+from vocboard.app.api.documentation import ELSEWHERE, LOCATED, UNCHANGED, file_responses, upload_form
 from vocboard.app.api.paging import ItemPage, Paging
 from vocboard.app.api.problems import problem_responses
 from vocboard.app.api.schemas.values import FromObject, Instant
@@ -53,10 +53,13 @@ ANY_TYPE = "application/octet-stream"  # first: generated clients read a respons
 FILE_RESPONSES: dict[int | str, dict[str, Any]] = file_responses(
     ANY_TYPE, *sorted(files.MEDIA_TYPES - {ANY_TYPE}), format="binary"
 )
-FILE_RESPONSES |= ELSEWHERE | {
-    206: FILE_RESPONSES[200] | {"description": "The parts in `Range`: one, or several as `multipart/byteranges`."},
-    304: {"description": "The client has the file, as it says with `If-None-Match`."},
-}
+FILE_RESPONSES |= (
+    ELSEWHERE
+    | UNCHANGED
+    | {
+        206: FILE_RESPONSES[200] | {"description": "The parts in `Range`: one, or several as `multipart/byteranges`."},
+    }
+)
 
 
 class ChallengeFile(FromObject):

@@ -50,7 +50,20 @@ _HEADERS = {
 _OPTIONAL_HEADERS = {
     "Replayed": ("`true` if this is the answer to an earlier request with the same key.", {"type": "string"}),
     "RetryAfterInUse": ("With the code `idempotency_key_in_use`: seconds to wait.", {"type": "integer", "minimum": 0}),
+    "Accept-Ranges": ("`bytes`: parts can be requested with `Range`.", {"type": "string"}),
+    "Content-Disposition": ("Name for the file.", {"type": "string"}),
+    "Content-Range": ("Which part of how many bytes it is.", {"type": "string"}),
+    "ETag": ("Tag of the content, for `If-None-Match`.", {"type": "string"}),
+    "Last-Modified": ("When the file was stored.", {"type": "string"}),
+    "Repr-Digest": ("SHA-256 of the whole file (RFC 9530).", {"type": "string"}),
+    "Tus-Resumable": ("Version of the tus protocol.", {"type": "string"}),
+    "Tus-Version": ("Versions of the tus protocol that the server supports.", {"type": "string"}),
+    "Upload-Expires": ("When an unfinished upload is deleted.", {"type": "string"}),
+    "Upload-Length": ("Size of the whole archive in bytes.", {"type": "integer", "minimum": 1}),
+    "Upload-Metadata": ("As it was sent.", {"type": "string"}),
+    "Upload-Offset": ("Bytes received: where the next part begins.", {"type": "integer", "minimum": 0}),
 }
+_OF_UPLOADS = ("Upload-Expires", "Upload-Length", "Upload-Metadata", "Upload-Offset")
 _IDEMPOTENCY_KEY = {
     "name": idempotency.HEADER,
     "in": "header",
@@ -94,8 +107,15 @@ def file_responses(*media_types: str, **schema: str) -> dict[int | str, dict[str
     return {200: {"content": content}}
 
 
+AS_FILE: dict[int | str, dict[str, Any]] = {
+    200: {"headers": {"Content-Disposition": {"$ref": "#/components/headers/Content-Disposition"}}},
+}
 ELSEWHERE: dict[int | str, dict[str, Any]] = {
     302: {"description": "Where to download it, within five minutes: some sites have another server for that."}
+}
+
+UNCHANGED: dict[int | str, dict[str, Any]] = {
+    304: {"description": "The client has it, as it says with `If-None-Match`."}
 }
 
 
@@ -146,7 +166,9 @@ def _complete(document: dict[str, Any], application: FastAPI) -> None:
     for path, operations in list(document["paths"].items()):
         for method, operation in operations.items():
             route = routes[path, method.upper()]
-            _complete_body(operation)
+            bodies = operation.get("requestBody", {}).get("content", {}).values()
+            for described in (*operation.get("parameters", ()), *bodies):
+                _without_null(described)
             operation["security"] = _security(route.dependant, safe=method.upper() in SAFE_METHODS)
             takes_key = idempotency.takes_key(route.original_route)
             if takes_key:
@@ -198,12 +220,12 @@ def _security(dependant: Dependant, *, safe: bool) -> list[dict[str, list[str]]]
     return [*([{}] if reader in calls and len(scopes) == 1 else []), token, session]
 
 
-def _complete_body(operation: dict[str, Any]) -> None:
-    """Say of an optional body that it can be left out, which is enough: no need for `null` as well."""
-    body = operation.get("requestBody", {"required": True})
-    if not body.get("required"):
-        content = body["content"]["application/json"]
-        [content["schema"]] = [one for one in content["schema"]["anyOf"] if one != {"type": "null"}]
+def _without_null(described: dict[str, Any]) -> None:
+    """Say of an optional parameter or body that it can be left out, which is all: no header or query is `null`."""
+    alternatives = described["schema"].pop("anyOf", None)
+    if alternatives:
+        [schema] = [one for one in alternatives if one != {"type": "null"}]
+        described["schema"].update(schema)
 
 
 def _complete_responses(operation: dict[str, Any], path: str, method: str, *, takes_key: bool) -> None:
@@ -225,9 +247,31 @@ def _complete_responses(operation: dict[str, Any], path: str, method: str, *, ta
             named.append((idempotency.REPLAYED, "Replayed"))
         if status == "409" and takes_key:
             named.append(("Retry-After", "RetryAfterInUse"))
+        named += [(name, name) for name in _of_files(responses, status)]
+        if "/uploads" in path:
+            says_progress = status < "3" and operation["operationId"] in {"create_upload", "get_upload", "send_part"}
+            named += [(name, name) for name in ("Tus-Resumable", *(_OF_UPLOADS if says_progress else ()))]
+        if status == "412":
+            named.append(("Tus-Version", "Tus-Version"))
         references = {name: {"$ref": f"#/components/headers/{component}"} for name, component in named}
         response["headers"] = response.get("headers", {}) | references
     operation["responses"] = dict(sorted(responses.items()))
+
+
+def _of_files(responses: Mapping[str, Any], status: str) -> Iterator[str]:
+    """Return the headers that a response has because of what it sends, or could have sent."""
+    if status in {"302", "307"}:
+        yield "Location"
+    if status in {"200", "206"} and responses[status].get("content", {}).keys() - {"application/json", _EVENTS}:
+        yield "Content-Disposition"
+    if "302" in responses and status in {"200", "206", "302", "304"}:
+        yield "Repr-Digest"
+    if "304" in responses and status in {"200", "206", "304"}:
+        yield "ETag"
+    if "206" in responses and status in {"200", "206"}:
+        yield from ("Accept-Ranges", "Last-Modified")
+    if status in {"206", "416"}:
+        yield "Content-Range"
 
 
 def _general(operation: Mapping[str, Any], method: str, *, takes_key: bool) -> dict[int | str, dict[str, Any]]:
@@ -259,5 +303,7 @@ def _split_formats(paths: dict[str, Any], path: str, operations: dict[str, Any])
             other["operationId"] += f"_{ending}"
             other["summary"] += f" as {ending.upper()}"
             other["responses"]["200"]["content"] = {media_type: content[media_type]}
+            other["responses"].pop("406", None)
             paths[f"{path}.{ending}"] = {"get": other}
     operation["responses"]["200"]["content"] = {"application/json": content["application/json"]}
+    del operation["responses"]["200"]["headers"]["Content-Disposition"]

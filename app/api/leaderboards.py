@@ -7,7 +7,7 @@ from typing import Annotated
 from fastapi import APIRouter, Query, Request, Response
 from pydantic import BaseModel, Field, field_validator
 
-from vocboard.app.api.documentation import file_responses
+from vocboard.app.api.documentation import UNCHANGED, file_responses
 from vocboard.app.api.problems import problem_responses
 from vocboard.app.api.schemas.values import Fraction, FromObject, Imported, Instant
 from vocboard.app.challenges.models import MAIN_PHASE
@@ -205,7 +205,7 @@ class NotAcceptableError(ServiceError):
 @router.get(
     "/challenges/{slug}/leaderboards/{competition}",
     response_model=Leaderboard,
-    responses=problem_responses(401, 403, 404) | _OTHER_FORMATS,
+    responses=problem_responses(401, 403, 404, 406) | UNCHANGED | _OTHER_FORMATS,
 )
 async def leaderboard(
     request: Request,

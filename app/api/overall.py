@@ -6,6 +6,7 @@ from typing import Annotated, Literal
 from fastapi import APIRouter, Query, Request, Response
 from pydantic import BaseModel, Field
 
+from vocboard.app.api.documentation import UNCHANGED
 from vocboard.app.api.problems import problem_responses
 from vocboard.app.challenges.models import OverallRank
 from vocboard.app.leaderboards.board import Board
@@ -60,7 +61,11 @@ class OverallRanks(BaseModel):
     groups: list[OverallGroup]
 
 
-@router.get("/challenges/{slug}/overall", response_model=OverallRanks, responses=problem_responses(401, 403, 404))
+@router.get(
+    "/challenges/{slug}/overall",
+    response_model=OverallRanks,
+    responses=problem_responses(401, 403, 404) | UNCHANGED,
+)
 async def overall_ranks(
     request: Request,
     boards: BoardsDep,

@@ -100,6 +100,7 @@ _KINDS: dict[int, tuple[type[ProblemDetails], str]] = {
     401: (ProblemDetails, "The token is missing or invalid."),
     403: (ForbiddenDetails, "Not allowed for this user or token."),
     404: (ProblemDetails, "The object does not exist, or you may not see it."),
+    406: (ProblemDetails, "None of the formats in `Accept` is available."),
     408: (ProblemDetails, "The body arrived too slowly, or took too long."),
     409: (ConflictDetails, "Not possible in the object's current state."),
     410: (ProblemDetails, "It was deleted, or cannot be continued."),

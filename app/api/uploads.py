@@ -33,7 +33,14 @@ PART_MEDIA_TYPE = "application/offset+octet-stream"
 MAX_INTEGER = 2**63 - 1  # of the databases' integers
 
 
-def _check_version(tus_resumable: Annotated[str | None, Header(alias="Tus-Resumable")] = None) -> None:
+def _check_version(
+    tus_resumable: Annotated[
+        str | None,
+        Header(
+            alias="Tus-Resumable", json_schema_extra={"enum": [tus.VERSION]}, description="Version of the protocol."
+        ),
+    ] = None,
+) -> None:
     tus.check_version(tus_resumable)
 
 
