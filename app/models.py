@@ -13,6 +13,7 @@ from vocboard.app.leaderboards import models as leaderboards
 from vocboard.app.messaging import models as mail
 from vocboard.app.notifications import models as notifications
 from vocboard.app.submissions import models as submissions
+from vocboard.app.webhooks import models as webhooks
 
 __all__ = [
     "Base",
@@ -28,4 +29,5 @@ __all__ = [
     "rate_limits",
     "submissions",
     "uploads",
+    "webhooks",
 ]

@@ -54,6 +54,7 @@ ANNOUNCEMENTS_BY_EMAIL = Limit("announcements_by_email", 10, timedelta(hours=24)
 ADMISSIONS_BY_EMAIL = Limit("admissions_by_email", 10, timedelta(hours=24))  # of a challenge
 REQUESTS_BY_PERSON = Limit("requests_by_person", 20, timedelta(hours=1))  # to be admitted
 QUESTIONS_BY_PERSON = Limit("questions_by_person", 10, timedelta(hours=1))
+WEBHOOK_TESTS = Limit("webhook_tests", 20, timedelta(hours=1))  # of a person
 PASSWORD_CHECK = Limit("password_check", 10, timedelta(minutes=15))  # wrong current passwords
 
 SECOND_FACTOR = Limit("second_factor", 5, timedelta(minutes=15))  # wrong codes

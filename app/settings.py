@@ -21,7 +21,7 @@ SMALL_PER_LIMIT = 128  # so many small uploads together are as large as one may 
 MIN_SECRET_LENGTH = 32
 MIN_DIFFERENT_CHARACTERS = 8
 _WITH_SECRETS = ("database_url", "broker_url")  # a password is part of them
-_GENERATED_SECRETS = ("secret_key", "proxy_secret", "metrics_token")
+_GENERATED_SECRETS = ("secret_key", "proxy_secret", "metrics_token", "webhook_key")
 MAX_PROVIDER_TITLE = 60
 _REGISTRATION_FORMS = "use open, domains:a.example,b.example, approval or closed"
 
@@ -279,6 +279,10 @@ class Settings(BaseSettings):
     session_idle_timeout: timedelta = Field(default=timedelta(days=3), ge=timedelta(minutes=10))
     second_factor: SecondFactorPolicy = SecondFactorPolicy.OPTIONAL
     token_lifetime: timedelta = timedelta(days=365)
+    # Web and mail worker: encrypts the secrets of webhooks. Production has no webhooks without it.
+    webhook_key: SecretStr = SecretStr("")
+    webhooks_anywhere: bool = False  # whether they may use http, and addresses of private networks
+    webhook_log_kept_for: timedelta = Field(default=timedelta(days=30), ge=timedelta(days=1))
     cross_origin_reads: bool = False  # whether scripts of other sites may read what visitors may read of the API
 
     security_contact: str = ""  # for /.well-known/security.txt: mailto:..., https://... or tel:...
@@ -375,6 +379,14 @@ class Settings(BaseSettings):
         """URL of the broker: `redis://...`, or `filesystem://` and a directory."""
         self.require("broker_url")
         return self.broker_url or f"filesystem://{self.data_directory.resolve() / 'broker'}"
+
+    @property
+    def key_of_webhooks(self) -> str | None:
+        """What encrypts the secrets of webhooks; None if there are none."""
+        found = self.webhook_key.get_secret_value()
+        if self.environment is Environment.EMBEDDED:
+            return found or self.secret_key.get_secret_value()
+        return found or None
 
     @property
     def former_keys(self) -> tuple[str, ...]:

@@ -41,6 +41,8 @@ WEB: Mapping[str, tuple[str, ...]] = {
     "identities": ALL,
     "notifications": ("SELECT", "INSERT", "UPDATE (title, text, read_at)", "DELETE"),
     "notification_settings": ALL,
+    "webhooks": ("SELECT", "INSERT", "DELETE"),
+    "webhook_deliveries": ADD,
     "attempts": ALL,
     "audit_events": (*ADD, "UPDATE (details)"),  # within its guard: names of deleted accounts are replaced
     "challenges": ALL,
@@ -113,6 +115,8 @@ WEB: Mapping[str, tuple[str, ...]] = {
 WORKER: Mapping[str, tuple[str, ...]] = {
     "audit_events": ADD,
     "notifications": ("SELECT (user_id, once_key)", "INSERT"),
+    "webhooks": ("SELECT (id, user_id, challenge_id, events, off_because)",),
+    "webhook_deliveries": ("INSERT",),
     "bans": READ,  # of results that are published as soon as they are scored
     "challenges": ("SELECT", "UPDATE (edition_file, edition_version)"),
     "edition_versions": ("SELECT", "UPDATE (made_current_at)"),
@@ -164,6 +168,8 @@ MAIL: Mapping[str, tuple[str, ...]] = {
     "notifications": ("SELECT", "UPDATE (mailed_at)", "DELETE"),
     "notification_settings": ADD,
     "outbox": ("SELECT", "INSERT", "UPDATE (body, error)", "DELETE"),
+    "webhooks": ("SELECT", "UPDATE (off_because)"),
+    "webhook_deliveries": ("SELECT", "UPDATE", "DELETE"),
     "jobs": ALL,  # within `JOBS_OF_ROLE`: of email
     "worker_heartbeats": ALL,  # within its guard: its own kind
     "alembic_version": READ,
@@ -175,10 +181,11 @@ JOBS_OF_ROLE = (
     f"CASE current_user WHEN '{MAIL_ROLE}' THEN {_OF_MAIL} WHEN '{WORKER_ROLE}' THEN NOT {_OF_MAIL} ELSE true END"
 )
 
-# The mail worker sees the addresses of those whom it has to write to now.
+# The mail worker sees the addresses of those whom it has to write to now, and whose webhooks it serves.
 PEOPLE_OF_ROLE = {
     WEB_ROLE: "true",
-    MAIL_ROLE: "EXISTS (SELECT FROM notifications WHERE user_id = users.id AND mailed_at IS NULL)",
+    MAIL_ROLE: "EXISTS (SELECT FROM notifications WHERE user_id = users.id AND mailed_at IS NULL)"
+    " OR EXISTS (SELECT FROM webhooks WHERE user_id = users.id)",
 }
 
 ROLES: Mapping[str, Mapping[str, tuple[str, ...]]] = {WEB_ROLE: WEB, WORKER_ROLE: WORKER, MAIL_ROLE: MAIL}

@@ -17,6 +17,7 @@ from vocboard.app.messaging import outbox
 from vocboard.app.messaging.delivery import DeferredError, MailServerError, UndeliverableError
 from vocboard.app.messaging.outbox import MailFailure
 from vocboard.app.notifications import emails as notification_emails
+from vocboard.app.webhooks import delivering as webhooks
 from vocboard.worker.process import Process
 
 _log = logging.getLogger(__name__)
@@ -46,13 +47,15 @@ def send(process: Process, claim: Claim) -> None:
 
 
 def sweep(process: Process, claim: Claim) -> None:
-    """Make emails of notifications, and delete what is old; the next time after the interval."""
+    """Make emails of notifications, add jobs of webhooks, and delete what is old; again after the interval."""
     may_be_more = True
     while may_be_more:
         with process.database.writing() as session:
             jobs.require_held(session, claim)
             may_be_more = notification_emails.put_due(session, site=process.settings.public_url)
     with process.database.writing() as session:
+        webhooks.add_jobs(session)
+        webhooks.remove_old(session, kept_for=process.settings.webhook_log_kept_for)
         outbox.remove_old(session)
         notification_emails.remove_old(session)
         jobs.release(session, claim, after=process.settings.sweep_interval)

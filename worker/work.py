@@ -31,6 +31,7 @@ from vocboard.worker import (
     sequences,
     showcase,
     sweep,
+    webhooks,
 )
 from vocboard.worker.process import MoreUrgentError, Process
 
@@ -71,6 +72,7 @@ WORK: Mapping[Kind, Work] = {
     Kind.STATISTICS: Work(board_statistics.run, board_statistics.give_up),
     Kind.DIAGNOSIS: Work(diagnoses.run, diagnoses.give_up),
     Kind.SEQUENCES: Work(sequences.run, sequences.give_up),
+    Kind.WEBHOOK: Work(webhooks.deliver),
 }
 
 

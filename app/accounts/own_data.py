@@ -32,6 +32,7 @@ BY_ID: Mapping[str, str] = {
     "notifications": "user_id",
     "notification_settings": "user_id",
     "questions": "user_id",
+    "webhooks": "user_id",
     "admission_requests": "user_id",
     "terms_acceptances": "user_id",
     "audit_events": "actor_id",

@@ -109,6 +109,11 @@ STORED: Mapping[str, Stored] = {
     ),
     "notifications": Stored("What you were told, on the site and by email", "180 days", Fate.DELETED),
     "notification_settings": Stored("Which of it you get by email", _ACCOUNT, Fate.DELETED),
+    "webhooks": Stored(
+        "Your webhooks: address, events, the secret, encrypted; what they were told, and how they answered",
+        "until you remove them; what they were told {webhook_log_kept_for}",
+        Fate.DELETED,
+    ),
     "audit_events": Stored(
         "The log of changes: who did what and when, and from which network people signed in",
         "as long as the server",

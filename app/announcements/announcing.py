@@ -14,6 +14,8 @@ from vocboard.app.challenges.phases import lock_to_change
 from vocboard.app.database import now
 from vocboard.app.errors import InvalidInputError, NotFoundError
 from vocboard.app.forms import FieldChecks
+from vocboard.app.webhooks.events import emit
+from vocboard.app.webhooks.models import Event
 
 MAX_TITLE_LENGTH, MAX_TEXT_LENGTH = 200, 20_000
 
@@ -43,6 +45,10 @@ def announce(session: Session, *, challenge: Challenge, user: User, title: str, 
     )
     session.add(announcement)
     session.flush()
+    content = {"challenge": challenge.slug, "announcement": str(announcement.id), "title": title}
+    is_draft = challenge.visibility is Visibility.DRAFT  # which organisers alone see
+    entrants = [] if is_draft else queries.entrants(session, challenge)
+    emit(session, Event.ANNOUNCED, [(entrants, content)], challenge_id=challenge.id)
     told = 0
     if email:
         subjects = {rate_limits.ANNOUNCEMENTS_BY_EMAIL: str(challenge.id)}

@@ -28,6 +28,7 @@ from vocboard.app.api import (
     teams,
     transfer,
     uploads,
+    webhooks,
 )
 from vocboard.app.api.problems import problem_responses
 from vocboard.app.web.bodies import refuse_other_bodies
@@ -73,6 +74,7 @@ _PARTS = (
     ground_truth,
     rescores,
     notifications,
+    webhooks,
     accounts,
     administration,
 )

@@ -21,6 +21,7 @@ from vocboard.app.errors import ConflictError, ForbiddenError, InvalidInputError
 from vocboard.app.messaging import outbox
 from vocboard.app.notifications.models import NotificationKind
 from vocboard.app.notifications.service import notify
+from vocboard.app.webhooks.models import Webhook
 
 MAX_INVITATIONS = 50  # that wait in one challenge
 
@@ -182,6 +183,7 @@ def remove(session: Session, *, challenge: Challenge, user: User, user_id: uuid.
         raise ConflictError("The owner cannot be removed. Hand the challenge over to another organiser first.")
     person = session.get_one(User, user_id)
     session.delete(found)
+    session.execute(delete(Webhook).where(Webhook.challenge_id == challenge.id, Webhook.user_id == user_id))
     if user_id != user.id:
         for invitation in invitations_to(session, challenge):
             if invitation.invited_by_id == user_id:

@@ -25,9 +25,11 @@ class Kind(StrEnum):
     STATISTICS = "statistics"  # a challenge, like the last one
     DIAGNOSIS = "diagnosis"  # an evaluation
     SEQUENCES = "sequences"
+    WEBHOOK = "webhook"  # a webhook; `Job.not_before` is when its next attempt is due
 
 
-MAIL_KINDS = frozenset({Kind.MAIL, Kind.MAIL_SWEEP})  # where email has its own worker, of it alone
+# Where email has its own worker, of it alone: it can reach the internet.
+MAIL_KINDS = frozenset({Kind.MAIL, Kind.MAIL_SWEEP, Kind.WEBHOOK})
 
 
 class Job(Base):

@@ -371,6 +371,8 @@ PHRASES: Mapping[str, Callable[[str, Details], str]] = {
     "team.set_role": _plain("made {person} {role} of the team “{team}”"),
     "token.create": _plain("created the API token “{label}” with the scopes {scopes}"),
     "token.revoke": _plain("revoked the API token “{label}”"),
+    "webhook.add": _plain("added a webhook to {host} for {events}"),
+    "webhook.remove": _plain("removed a webhook to {host}"),
     "user.register": _plain("registered"),
     "user.accept_terms": _plain("accepted the terms of the server (version {version})"),
     "user.create": _plain("created the account of {subject} as {role}"),

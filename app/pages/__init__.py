@@ -26,6 +26,7 @@ from vocboard.app.pages import (
     submit,
     taking_part,
     teams,
+    webhooks,
 )
 
 # Routes are tried in this order: what is requested most comes first.
@@ -50,6 +51,7 @@ _PARTS = (
     server_terms,
     notifications,
     leaving,
+    webhooks,
     organise,
     admin,
     guides,

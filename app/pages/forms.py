@@ -167,6 +167,8 @@ DONE = {
     "announced": "Announced.",
     "announcement-corrected": "Announcement changed. Nobody is notified again.",
     "announcement-removed": "Announcement removed.",
+    "webhook-test": "The test is on its way. Reload this page in a quarter of a minute.",
+    "webhook-removed": "Webhook removed.",
     "asked": "Question sent. You are notified of the answer, which appears here.",
     "answered": "Answer saved. Who asked is notified of new answers.",
     "question-removed": "Question removed.",

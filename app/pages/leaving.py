@@ -28,6 +28,7 @@ DURATIONS = (
     "withdrawn_archives_kept_for",
     "rejected_uploads_kept_for",
     "unfinished_uploads_kept_for",
+    "webhook_log_kept_for",
 )
 
 

@@ -87,6 +87,7 @@ JOB_KINDS = {
     JobKind.STATISTICS: "Statistics of a challenge",
     JobKind.DIAGNOSIS: "Diagnosis",
     JobKind.SEQUENCES: "Comparison of submissions",
+    JobKind.WEBHOOK: "Webhook",
 }
 FILE_KINDS = {
     FileKind.DATA: "Data to download",

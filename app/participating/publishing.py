@@ -209,6 +209,7 @@ def publish_if_promised(session: Session, submission_id: uuid.UUID) -> None:
         return
     submission.published_at = now()
     audit.record(session, actor=None, action="submission.publish", subject=submission, details={"promised": True})
+    notices.published_as_promised(session, submission.id)
     freezing.freeze_due(session, challenge_queries.challenge_as_it_is(session, submission.challenge_id))
 
 

@@ -17,6 +17,8 @@ from vocboard.app.notifications.service import notify
 from vocboard.app.rescores.queries import is_compared
 from vocboard.app.submissions.models import Method, State, Submission
 from vocboard.app.teams.models import TeamMember
+from vocboard.app.webhooks.events import emit
+from vocboard.app.webhooks.models import Event
 
 MAX_LINES = 50  # of a notification
 
@@ -42,6 +44,7 @@ def corrected(session: Session, rescore: Rescore, challenge: Challenge) -> None:
         changes[change["submission"]].append(change)
     lines: defaultdict[uuid.UUID, list[str]] = defaultdict(list)
     links: defaultdict[uuid.UUID, set[str]] = defaultdict(set)
+    people: defaultdict[uuid.UUID, list[uuid.UUID]] = defaultdict(list)
     for submission_id, user_id, phase_id, method in session.execute(evaluated.order_by(Submission.created_at)):
         phase, found = phases[phase_id], []
         if phase.ladder_step(now()) is None:
@@ -51,6 +54,10 @@ def corrected(session: Session, rescore: Rescore, challenge: Challenge) -> None:
                 continue
         lines[user_id] += found
         links[user_id].add(f"/submissions/{submission_id}")
+        people[submission_id].append(user_id)
+    same = {"challenge": challenge.slug, "rescore": str(rescore.id)}
+    happened = ((members, {"submission": str(submission_id), **same}) for submission_id, members in people.items())
+    emit(session, Event.CORRECTED, happened, challenge_id=challenge.id)
     for user_id, found in lines.items():
         more = [f"And {len(found) - MAX_LINES} more."] if len(found) > MAX_LINES else []
         reason = [rescore.reason] if rescore.submission_id is None else []

@@ -1,16 +1,25 @@
 """What members of teams are told about their submissions: that they are scored, have failed or are published."""
 
 import uuid
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
+from typing import Any
 
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
-from vocboard.app.challenges.models import Challenge
+from vocboard.app.challenges.models import Challenge, ChallengePhase
 from vocboard.app.notifications.models import NotificationKind
 from vocboard.app.notifications.service import notify
 from vocboard.app.submissions.models import Method, Submission
 from vocboard.app.teams.models import TeamMember
+from vocboard.app.webhooks.events import emit
+from vocboard.app.webhooks.models import Event
+
+_EVENTS = {
+    NotificationKind.SCORED: Event.SCORED,
+    NotificationKind.FAILED: Event.FAILED,
+    NotificationKind.PUBLISHED: Event.PUBLISHED,
+}
 
 
 def scored(session: Session, submission_id: uuid.UUID) -> None:
@@ -28,6 +37,12 @@ def published(session: Session, submission_id: uuid.UUID, *, by: uuid.UUID) -> N
     _tell(session, [submission_id], NotificationKind.PUBLISHED, "was published by a member of your team in", but=by)
 
 
+def published_as_promised(session: Session, submission_id: uuid.UUID) -> None:
+    """Tell webhooks alone that a submission was published as soon as it was scored, which people are told."""
+    for row in _rows(session, [submission_id]):
+        _emit(session, row, Event.PUBLISHED)
+
+
 def _tell(
     session: Session,
     submission_ids: Collection[uuid.UUID],
@@ -36,21 +51,42 @@ def _tell(
     *,
     but: uuid.UUID | None = None,
 ) -> None:
-    rows = session.execute(
-        select(Submission.id, Submission.team_id, Submission.failure, Method.name, Challenge.id, Challenge.title)
-        .join(Method, Method.id == Submission.method_id)
-        .join(Challenge, Challenge.id == Submission.challenge_id)
-        .where(Submission.id.in_(submission_ids))
-        .order_by(Submission.created_at)
-    )
-    for submission_id, team_id, failure, method, challenge_id, challenge in rows.all():
-        members = session.scalars(select(TeamMember.user_id).where(TeamMember.team_id == team_id)).all()
+    for row in _rows(session, submission_ids):
+        members = _emit(session, row, _EVENTS[kind])
         notify(
             session,
             [member for member in members if member != but],
             kind,
-            title=f"“{method}” {what} “{challenge}”",
-            text=(failure or "") if kind is NotificationKind.FAILED else "",
-            link=f"/submissions/{submission_id}",
-            challenge_id=challenge_id,
+            title=f"“{row.method}” {what} “{row.title}”",
+            text=(row.failure or "") if kind is NotificationKind.FAILED else "",
+            link=f"/submissions/{row.id}",
+            challenge_id=row.challenge_id,
         )
+
+
+def _rows(session: Session, submission_ids: Collection[uuid.UUID]) -> list[Any]:
+    about = Submission.id, Submission.team_id, Submission.failure, Submission.is_rehearsal, Submission.challenge_id
+    rows = session.execute(
+        select(*about, Method.name.label("method"), Challenge.title, Challenge.slug, ChallengePhase.key.label("phase"))
+        .join(Method, Method.id == Submission.method_id)
+        .join(Challenge, Challenge.id == Submission.challenge_id)
+        .join(ChallengePhase, ChallengePhase.id == Submission.phase_id)
+        .where(Submission.id.in_(submission_ids))
+        .order_by(Submission.created_at)
+    )
+    return list(rows)
+
+
+def _emit(session: Session, row: Any, event: Event) -> Sequence[uuid.UUID]:
+    """Tell webhooks about a submission, and return the members of its team."""
+    members = session.scalars(select(TeamMember.user_id).where(TeamMember.team_id == row.team_id)).all()
+    content = {
+        "submission": str(row.id),
+        "challenge": row.slug,
+        "phase": row.phase,
+        "method_name": row.method,
+        "is_rehearsal": row.is_rehearsal,
+        **({"failure": row.failure} if event is Event.FAILED else {}),
+    }
+    emit(session, event, [(members, content)], challenge_id=row.challenge_id)
+    return members

@@ -152,6 +152,19 @@ def of_announcements(scope: Scope | None = None, **given: Any) -> tuple[Rule, ..
     )
 
 
+WEBHOOK = {"url": "https://hooks.example/voc", "events": ["submission.scored"]}
+
+
+def of_webhooks(scope: Scope | None = None) -> tuple[Rule, ...]:
+    """Rules of a route about a webhook of the public challenge, which belongs to no other."""
+    known = {"webhook_id": "challenge-webhook"}
+    return (
+        Rule(NOBODY, PUBLIC | {"webhook_id": "webhook"}, scope),
+        Rule(NOBODY, DRAFT | known, scope, hidden=True),
+        Rule(ORGANISERS, PUBLIC | known, scope),
+    )
+
+
 def of_questions(scope: Scope | None = None, **given: Any) -> tuple[Rule, ...]:
     """Rules of a route that changes a question or its answer, which its asker cannot."""
     return (
@@ -200,6 +213,16 @@ TABLE: Mapping[str, tuple[Rule, ...]] = {
     "GET /api/v1/account/emails": (Rule(SIGNED_IN, scope=Scope.READ),),
     "PATCH /api/v1/account/emails": (Rule(SIGNED_IN, scope=Scope.SUBMIT, json={"scored": False}),),
     "GET /api/v1/notifications": (Rule(SIGNED_IN, scope=Scope.READ),),
+    "GET /api/v1/webhooks": (Rule(SIGNED_IN, scope=Scope.READ),),
+    "POST /api/v1/webhooks": (Rule(SIGNED_IN, scope=Scope.SUBMIT, json=WEBHOOK),),
+    "POST /api/v1/webhooks/{webhook_id}/test": (Rule(OWNER, {"webhook_id": "webhook"}, Scope.SUBMIT, hidden=True),),
+    "GET /api/v1/webhooks/{webhook_id}/deliveries": (Rule(OWNER, {"webhook_id": "webhook"}, Scope.READ, hidden=True),),
+    "DELETE /api/v1/webhooks/{webhook_id}": (Rule(OWNER, {"webhook_id": "webhook"}, Scope.SUBMIT, hidden=True),),
+    "GET /api/v1/challenges/{slug}/webhooks": of_challenges(ORGANISERS, Scope.ORGANISE),
+    "POST /api/v1/challenges/{slug}/webhooks": of_challenges(ORGANISERS, Scope.ORGANISE, json=WEBHOOK),
+    "POST /api/v1/challenges/{slug}/webhooks/{webhook_id}/test": of_webhooks(Scope.ORGANISE),
+    "GET /api/v1/challenges/{slug}/webhooks/{webhook_id}/deliveries": of_webhooks(Scope.ORGANISE),
+    "DELETE /api/v1/challenges/{slug}/webhooks/{webhook_id}": of_webhooks(Scope.ORGANISE),
     "POST /api/v1/notifications/read": (Rule(SIGNED_IN, scope=Scope.SUBMIT, json={}),),
     "GET /api/v1/challenges": (Rule(EVERYONE, scope=Scope.READ),),
     "POST /api/v1/challenges": (
@@ -592,6 +615,10 @@ TABLE: Mapping[str, tuple[Rule, ...]] = {
     "POST /notifications/read": (Rule(SIGNED_IN),),
     "GET /unsubscribe": (Rule(EVERYONE, query={"token": "unsubscribe-token"}),),
     "POST /unsubscribe": (Rule(EVERYONE, query={"token": "unsubscribe-token"}),),
+    "GET /account/webhooks": (Rule(SIGNED_IN),),
+    "POST /account/webhooks": (Rule(SIGNED_IN, form={"url": "https://hooks.example", "events": "submission.scored"}),),
+    "POST /account/webhooks/{webhook_id}/test": (Rule(OWNER, {"webhook_id": "webhook"}, hidden=True),),
+    "POST /account/webhooks/{webhook_id}/remove": (Rule(OWNER, {"webhook_id": "webhook"}, hidden=True),),
     "POST /account/tokens": (Rule(SIGNED_IN),),
     "POST /account/tokens/{token_id}/revoke": (Rule(OWNER, {"token_id": "token"}),),
     "POST /account/sessions/{session_id}/revoke": (Rule(OWNER, {"session_id": "session"}),),
@@ -687,6 +714,10 @@ TABLE: Mapping[str, tuple[Rule, ...]] = {
     "POST /organise/{slug}/admission/requests/{request_id}/decline": of_requests(form=REASON),
     "POST /organise/{slug}/admission/terms": of_challenges(ORGANISERS, form={"text": TERMS}),
     "GET /organise/{slug}/admission/acceptances.csv": of_challenges(ORGANISERS),
+    "GET /organise/{slug}/webhooks": of_challenges(ORGANISERS),
+    "POST /organise/{slug}/webhooks": of_challenges(ORGANISERS, form={"url": "https://hooks.example"}),
+    "POST /organise/{slug}/webhooks/{webhook_id}/test": of_webhooks(),
+    "POST /organise/{slug}/webhooks/{webhook_id}/remove": of_webhooks(),
     "GET /organise/{slug}/announcements": of_challenges(ORGANISERS),
     "POST /organise/{slug}/announcements": of_challenges(ORGANISERS, form={"title": "New data", "text": "Faster."}),
     "POST /organise/{slug}/announcements/{announcement_id}/correct": of_announcements(

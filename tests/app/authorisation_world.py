@@ -1,6 +1,7 @@
 """The world that the table of authorisation speaks of: people, challenges, submissions, all with tell-tale names."""
 
 import base64
+import uuid
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import timedelta
@@ -34,9 +35,13 @@ from vocboard.app.intake.models import ResumableUpload, Upload, UploadKind
 from vocboard.app.leaderboards.models import ReportedKind, ReportedResult, Rescore, RescoreState
 from vocboard.app.notifications.models import NotificationKind, NotificationSetting
 from vocboard.app.organising import phase_changes
+from vocboard.app.settings import Settings
 from vocboard.app.submissions.queries import hash_of
 from vocboard.app.teams.models import Team, TeamInvitation, TeamMember, TeamRole
 from vocboard.app.teams.queries import locked_team_of
+from vocboard.app.webhooks import service as webhooks
+from vocboard.app.webhooks.models import CHOICES, Webhook
+from vocboard.app.webhooks.service import Owner
 
 ROLES = {
     Person.OTHER_ORGANISER: Role.ORGANISER,
@@ -151,6 +156,8 @@ def build(session: Session) -> World:
             "draft-version": str(_version(session, draft).number),
             "public-announcement": str(_announcement(session, public, "New data").id),
             "draft-announcement": str(_announcement(session, draft, f"New {SECRET}").id),
+            "webhook": str(_webhook(session, owner).id),
+            "challenge-webhook": str(_webhook(session, organiser, public.id).id),
             "private-question": str(_private_question(session, public, owner).id),
             "public-file": str(_file(session, public, Audience.PUBLIC).id),
             "admitted-file": str(_file(session, public, Audience.ADMITTED).id),
@@ -202,6 +209,12 @@ def _team(session: Session, challenge: Challenge, owner: User) -> tuple[Team, Us
     session.add(invitation)
     session.flush()
     return team, member, invitation
+
+
+def _webhook(session: Session, user: User, challenge_id: uuid.UUID | None = None) -> Webhook:
+    owner = Owner(user, challenge_id)
+    url = f"https://hooks.example/{SECRET}"
+    return webhooks.add(session, owner=owner, url=url, chosen=list(CHOICES), settings=Settings())[0]
 
 
 def _announcement(session: Session, challenge: Challenge, title: str) -> Announcement:

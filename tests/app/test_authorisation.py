@@ -151,6 +151,7 @@ CHANGEABLE_WHEN_ARCHIVED = re.compile(
     r"|POST .*/invitations/{invitation_id}/(accept|decline)"
     r"|(POST|DELETE) .*/anonymous-link(/revoke)?"
     r"|PATCH /api/v1/challenges/{slug}"
+    r"|.* (/api/v1/challenges|/organise)/{slug}/webhooks.*"  # addresses of organisers, not of the challenge
 )
 
 

@@ -30,8 +30,13 @@ from vocboard.app.leaderboards.service import columns
 from vocboard.app.organising.bans import Results, ban
 from vocboard.app.participating.publishing import create_anonymous_link
 from vocboard.app.rescores import service as rescores
+from vocboard.app.settings import Settings
 from vocboard.app.submissions import queue
 from vocboard.app.submissions.models import State, Submission
+from vocboard.app.webhooks import events
+from vocboard.app.webhooks import service as webhooks
+from vocboard.app.webhooks.models import CHOICES, Event, Off, WebhookDelivery
+from vocboard.app.webhooks.service import Owner
 from vocboard.evaluator.editions import Competition, Metric, Task, load
 from vocboard.evaluator.problems import Problem, Severity
 from vocboard.evaluator.scores import ClassDetails, CompetitionScores, Curve, Measure
@@ -136,6 +141,8 @@ def fill(session: Session, *, methods: int = 200) -> Gallery:
     _truth_versions(session, challenge, organiser)
     gallery.states["reported"] = _reported(session, challenge)
     _announcements_and_questions(session, challenge, organiser, participant)
+    _webhooks(session, Owner(organiser, challenge.id))
+    _webhooks(session, Owner(participant))
     others = [make_user(session, name=f"Rival {number}") for number in range(4)]
     gallery.rival = others[1].email
     for number in range(methods):
@@ -232,6 +239,18 @@ def _announcements_and_questions(session: Session, challenge: Challenge, organis
         if public is not None:
             answer = "Yes, if you enter a competition that allows other data."
             asking.answer(session, **by, question_id=question.id, text=answer, public=public)
+
+
+def _webhooks(session: Session, owner: Owner) -> None:
+    """Add one that works and one that is switched off, with deliveries in every state."""
+    for name in ("leaderboard-bot", "old"):
+        url = f"https://{name}.lab.example/challenges/voc"
+        webhook, _ = webhooks.add(session, owner=owner, url=url, chosen=CHOICES, settings=Settings())
+        events.add(session, Event.SCORED, [webhook.id] * 3, {})
+        delivered, failed, _ = session.scalars(select(WebhookDelivery).where(WebhookDelivery.webhook_id == webhook.id))
+        delivered.status, delivered.attempts, delivered.is_delivered, delivered.ended_at = 204, 1, True, now()
+        failed.error, failed.attempts, failed.ended_at = "no answer in time", 3, now()
+    webhook.off_because = Off.GONE
 
 
 def _truth_versions(session: Session, challenge: Challenge, organiser: User) -> None:

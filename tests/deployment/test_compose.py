@@ -18,12 +18,12 @@ OURS = ("web", "worker", "beat", "mail", "migrate", "backup")
 CODE_OF = {
     "web": ("app/**/*.py",),
     "worker": ("worker/**/*.py", "app/storage/**/*.py"),
-    "mail": ("worker/mail*.py",),
+    "mail": ("worker/mail*.py", "worker/webhooks.py"),
     "backup": ("commands/admin/backups.py",),
 }
 NOT_OF: dict[str, tuple[str, ...]] = {
     "web": ("app/settings.py", "app/messaging/broker.py", "app/messaging/outbox.py", "app/messaging/delivery.py"),
-    "worker": ("worker/mail.py",),
+    "worker": ("worker/mail.py", "worker/webhooks.py"),
     "mail": (),
     "backup": (),
 }

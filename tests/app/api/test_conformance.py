@@ -86,6 +86,8 @@ def make_world(sqlite_template: Path, directory: Path) -> Iterator[World]:
                 "/api/v1/uploads", params={"challenge": challenge.slug}, headers={"Upload-Length": "100"}
             )
             upload_id = created.headers["Location"].rpartition("/")[2]
+            hook = {"url": "https://hooks.example/voc", "events": ["submission.scored"]}
+            webhook = client.post("/api/v1/webhooks", json=hook)
             team = client.post(f"/api/v1/challenges/{challenge.slug}/teams", json={"name": "The team"})
             invited = client.post(f"/api/v1/teams/{team.json()['id']}/invitations", json={})
             asked = client.post(f"/api/v1/challenges/{challenge.slug}/questions", json={"text": "Why?"})
@@ -99,6 +101,7 @@ def make_world(sqlite_template: Path, directory: Path) -> Iterator[World]:
         known = {
             "slug": challenge.slug,
             "submission_id": answer.json()["id"],
+            "webhook_id": webhook.json()["id"],
             "competition": "comp1",
             "key": "main",
             "phase": "main",

@@ -34,6 +34,7 @@ LEFT_OUT = {
     "leaderboard_revisions": "triggers count them",
     "notifications": "people are told by the server where it happens",
     "resumable_uploads": "not finished",
+    "webhooks": "addresses of programs that know this server",
     "uploads": "attempts, which are only kept for a while",
     "statistics_updates": "work for this server's workers",
     "submission_sequences": "computed from the ground truth, which is not exported",
