@@ -4,6 +4,7 @@ import contextlib
 import uuid
 from collections.abc import Iterator
 from datetime import timedelta
+from pathlib import Path
 
 import psycopg
 import pytest
@@ -13,8 +14,10 @@ from sqlalchemy.engine import URL
 
 from tests.support.factories import make_challenge, make_token, make_user
 from tests.support.installation import ROLES, roles, run_roles_script
+from tests.support.jobs import process
 from tests.support.phases import complete
 from tests.support.postgres import PostgresServer, conninfo, postgres_server
+from tests.support.receiver import receiving
 from tests.support.scored import make_published
 from tests.support.services import in_full, needed
 from vocboard import migrations
@@ -24,6 +27,7 @@ from vocboard.app.administering import work
 from vocboard.app.audit import service as audit
 from vocboard.app.audit.models import AuditEvent
 from vocboard.app.database import Database, now
+from vocboard.app.jobs import service as jobs
 from vocboard.app.jobs.models import Job, Kind
 from vocboard.app.leaderboards import freezing
 from vocboard.app.leaderboards.models import FrozenLeaderboard
@@ -32,6 +36,12 @@ from vocboard.app.messaging.models import OutgoingMail
 from vocboard.app.notifications.models import Notification, NotificationKind
 from vocboard.app.notifications.service import notify
 from vocboard.app.participating.leaving import Naming, delete_account
+from vocboard.app.settings import Settings
+from vocboard.app.webhooks import service as webhooks
+from vocboard.app.webhooks.events import emit
+from vocboard.app.webhooks.models import CHOICES, Event
+from vocboard.app.webhooks.service import Owner
+from vocboard.worker.work import work_next
 
 pytestmark = pytest.mark.services
 PASSWORDS = {
@@ -512,3 +522,36 @@ def test_web_deletes_an_account_and_changes_nothing_else_of_frozen_leaderboards_
     ):
         with connect(database, "vocboard_web") as connection, pytest.raises(psycopg.errors.InsufficientPrivilege):
             connection.execute(statement)  # type: ignore[call-overload]
+
+
+def test_webhooks_are_added_by_web_told_by_the_worker_and_served_by_mail(database: URL, tmp_path: Path) -> None:
+    """The worker sees neither their addresses nor secrets; each does its part with its own role."""
+    settings = Settings(data_directory=tmp_path, webhooks_anywhere=True, webhook_key="k" * 40)
+    opened = {}
+    for role in ("owner", "web", "worker", "mail"):
+        url = database.set(username=f"vocboard_{role}", password=PASSWORDS[f"VOCBOARD_{role.upper()}_PASSWORD"])
+        opened[role] = Database(in_full(url))
+    with opened["owner"].writing() as session:
+        person = make_user(session)
+        challenge = make_challenge(session)
+        jobs.add(session, Kind.MAIL_SWEEP, jobs.SWEEP_KEY)
+    with receiving() as receiver:
+        with opened["web"].writing() as session:
+            webhooks.add(session, owner=Owner(person), url=receiver.url, chosen=CHOICES, settings=settings)
+        with opened["worker"].writing() as session:
+            emit(session, Event.SCORED, [([person.id], {"submission": "1"})], challenge_id=challenge.id)
+        for column in ("url", "sealed_secret"):
+            forbidden = pytest.raises(psycopg.errors.InsufficientPrivilege)
+            with connect(database, "vocboard_worker") as connection, forbidden:
+                connection.execute(sql.SQL("SELECT {} FROM webhooks").format(sql.Identifier(column)))
+        worker = process(opened["mail"], None, settings, Kind.MAIL_SWEEP, Kind.WEBHOOK)
+        while work_next(worker):
+            pass
+    assert len(receiver.got) == 1
+    with opened["web"].writing() as session:
+        [webhook] = webhooks.webhooks_of(session, Owner(person))
+        [delivery] = webhooks.deliveries(session, Owner(person), webhook.id).items
+        assert (delivery.is_delivered, delivery.status, webhooks.next_attempts(session, [webhook])) == (True, 204, {})
+        webhooks.remove(session, owner=Owner(person), webhook_id=webhook.id)
+    for each in opened.values():
+        each.close()

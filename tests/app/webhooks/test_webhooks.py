@@ -4,19 +4,23 @@ import base64
 import hashlib
 import hmac
 import json
+import re
 from collections.abc import Iterator
 from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any
 
+import httpx
 import pytest
 from sqlalchemy import select
 
+from tests.support.browsing import from_here, signed_in, token_of
 from tests.support.clock import Clock
 from tests.support.factories import make_challenge, make_organiser, make_user
 from tests.support.jobs import process
 from tests.support.receiver import Receiver, receiving
 from tests.support.scored import make_scored
+from tests.support.site import serving
 from vocboard.app.accounts import administration
 from vocboard.app.accounts.models import User
 from vocboard.app.announcements import announcing
@@ -279,3 +283,30 @@ def test_no_connection_is_made_to_a_private_address(receiver: Receiver, host: st
     assert receiver.got == []
     assert sending.post(f"http://localhost:{port}/", "{}", {}, anywhere=True).status == 204
     assert receiver.got[0][1]["Host"] == f"localhost:{port}"
+
+
+@pytest.mark.parametrize("base", ["/account/webhooks", "/organise/{slug}/webhooks"])
+def test_the_page_adds_shows_the_secret_once_tests_and_removes(tmp_path: Path, sqlite_url: str, base: str) -> None:
+    with serving(Settings(data_directory=tmp_path, database_url=sqlite_url)) as site:
+        with site.writing() as session:
+            organiser = make_organiser(session)
+            base = base.format(slug=make_challenge(session, organiser=organiser).slug)
+        with signed_in(site, organiser.email) as browser:
+
+            def send(path: str, **given: Any) -> httpx.Response:
+                form = {"csrf_token": token_of(browser.get(base)), **given}
+                return browser.post(base + path, data=form, headers=from_here(browser))
+
+            refused = send("", url="http://hooks.example/")
+            assert refused.status_code == 422
+            assert "The address has to begin with https://." in refused.text
+            assert "Choose at least one of" in refused.text
+            assert send("", url="https://hooks.example/<voc>", events=list(CHOICES)).headers["Location"] == base
+            first, again = browser.get(base).text, browser.get(base).text
+            assert ("whsec_" in first, "whsec_" in again) == (True, False)
+            assert "https://hooks.example/&lt;voc&gt;" in again
+            [own] = re.findall(rf'action="{base}/([^/"]+)/test"', again)
+            assert send(f"/{own}/test").status_code == 303
+            assert "webhook.test" in browser.get(base).text
+            assert send(f"/{own}/remove").status_code == 303
+            assert "There are no webhooks." in browser.get(base).text
