@@ -6,6 +6,7 @@ certificate is verified for the name. Redirects are not followed, proxies are no
 
 import ipaddress
 import socket
+import ssl
 from collections.abc import Mapping
 from dataclasses import dataclass
 from urllib.parse import urlsplit
@@ -78,7 +79,9 @@ async def _post(url: str, body: str, headers: dict[str, str], anywhere: bool) ->
             target = httpx.URL(url).copy_with(host=address)
             sent = {"Host": parts.netloc, "Content-Type": "application/json", "User-Agent": f"vocboard/{VERSION}"}
             async with (
-                httpx.AsyncClient(trust_env=False, follow_redirects=False, timeout=SECONDS) as client,
+                httpx.AsyncClient(
+                    verify=ssl.create_default_context(), trust_env=False, follow_redirects=False, timeout=SECONDS
+                ) as client,
                 client.stream(
                     "POST",
                     target,

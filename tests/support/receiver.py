@@ -1,5 +1,6 @@
 """A receiver of webhooks: a real HTTP server in a thread, which says what it answers and keeps what it got."""
 
+import ssl
 import threading
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -22,8 +23,8 @@ class Receiver:
 
 
 @contextmanager
-def receiving() -> Iterator[Receiver]:
-    """Run a receiver on a port of this machine."""
+def receiving(context: ssl.SSLContext | None = None) -> Iterator[Receiver]:
+    """Run a receiver on a port of this machine, for https if there is a context."""
     receiver = Receiver()
 
     class Handler(BaseHTTPRequestHandler):
@@ -44,7 +45,9 @@ def receiving() -> Iterator[Receiver]:
             """Say nothing."""
 
     server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-    receiver.url = f"http://127.0.0.1:{server.server_port}"
+    if context is not None:
+        server.socket = context.wrap_socket(server.socket, server_side=True)
+    receiver.url = f"http{'s' if context else ''}://127.0.0.1:{server.server_port}"
     thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01})
     thread.start()
     try:

@@ -5,6 +5,8 @@ import hashlib
 import hmac
 import json
 import re
+import ssl
+import subprocess
 from collections.abc import Iterator
 from datetime import datetime, timedelta
 from pathlib import Path
@@ -283,6 +285,22 @@ def test_no_connection_is_made_to_a_private_address(receiver: Receiver, host: st
     assert receiver.got == []
     assert sending.post(f"http://localhost:{port}/", "{}", {}, anywhere=True).status == 204
     assert receiver.got[0][1]["Host"] == f"localhost:{port}"
+
+
+def test_the_certificate_is_verified_for_the_name_though_the_connection_goes_to_a_checked_address(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    certificate, key = tmp_path / "certificate.pem", tmp_path / "key.pem"
+    make = f"openssl req -x509 -newkey rsa:2048 -nodes -days 1 -keyout {key} -out {certificate} -subj /CN=localhost"
+    subprocess.run([*make.split(), "-addext", "subjectAltName=DNS:localhost"], check=True, capture_output=True)
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    context.load_cert_chain(certificate, key)
+    with receiving(context) as receiver:
+        named = receiver.url.replace("127.0.0.1", "localhost")
+        assert sending.post(named, "{}", {}, anywhere=True).error == "certificate not valid", "of nobody we know"
+        monkeypatch.setenv("SSL_CERT_FILE", str(certificate))
+        assert sending.post(named, "{}", {}, anywhere=True).status == 204
+        assert sending.post(receiver.url, "{}", {}, anywhere=True).error == "certificate not valid", "of another name"
 
 
 @pytest.mark.parametrize("base", ["/account/webhooks", "/organise/{slug}/webhooks"])
