@@ -12,7 +12,7 @@ from vocboard.app.administering import people, work
 from vocboard.app.administering.people import AccountState
 from vocboard.app.api.paging import ItemPage, Paging
 from vocboard.app.api.problems import problem_responses
-from vocboard.app.api.schemas.values import FromObject, Instant
+from vocboard.app.api.schemas.values import Count, FromObject, Instant
 from vocboard.app.jobs.models import Kind
 from vocboard.app.messaging import undelivered
 from vocboard.app.messaging.outbox import MailFailure
@@ -45,7 +45,7 @@ class UndeliveredEmail(FromObject):
     subject: str
     failure: MailFailure = Field(description="`rejected` and `expired` messages are not tried again by themselves.")
     error: str | None = Field(description="The mail server's answer.")
-    attempts: int
+    attempts: Count
     next_attempt_at: Instant | None = Field(description="null if it is given up.")
     can_be_retried: bool = Field(description="Whether it can be sent again: it was rejected, and is not too old.")
 
@@ -64,10 +64,10 @@ class UnfinishedJobs(FromObject):
     """The unfinished jobs of one kind."""
 
     kind: Kind
-    due: int = Field(description="Number of jobs that wait for a worker.")
+    due: Count = Field(description="Number of jobs that wait for a worker.")
     due_since: Instant | None = Field(description="Since when the first of them waits.")
-    running: int
-    later: int = Field(description="Number of jobs that are not due yet.")
+    running: Count
+    later: Count = Field(description="Number of jobs that are not due yet.")
 
 
 class FailedJobs(FromObject):
@@ -75,7 +75,7 @@ class FailedJobs(FromObject):
 
     kind: Kind
     failure: str
-    count: int
+    count: Count
     latest_at: Instant
 
 
@@ -85,7 +85,7 @@ class ServerStatus(BaseModel):
     workers: list[WorkerOfServer]
     unfinished: list[UnfinishedJobs]
     failed: list[FailedJobs]
-    undelivered: int = Field(description="Number of emails that could not be sent.")
+    undelivered: Count = Field(description="Number of emails that could not be sent.")
 
 
 @router.get("/people", responses=READING)

@@ -12,7 +12,7 @@ from vocboard.app.accounts.models import User
 from vocboard.app.api.paging import ItemPage, Paging
 from vocboard.app.api.problems import problem_responses
 from vocboard.app.api.schemas import challenges as challenge_schemas
-from vocboard.app.api.schemas.values import FromObject, Instant
+from vocboard.app.api.schemas.values import Count, FromObject, Instant
 from vocboard.app.challenges import admission_requests, phase_people, terms
 from vocboard.app.challenges import service as challenges
 from vocboard.app.challenges.models import MAIN_PHASE, Challenge, RequestState
@@ -30,7 +30,7 @@ ASKING = problem_responses(400, 401, 403, 404, 409, 422, 429)
 class Terms(FromObject):
     """A version of the terms of a challenge."""
 
-    version: int = Field(validation_alias="number")
+    version: Count = Field(validation_alias="number")
     created_at: Instant
     text: str = Field(description="Markdown; empty if there are no terms from then on.")
 
@@ -38,10 +38,10 @@ class Terms(FromObject):
 class CurrentTerms(BaseModel):
     """The terms of a challenge."""
 
-    version: int | None = Field(description="Number of the current version; null if the challenge has no terms.")
+    version: Count | None = Field(description="Number of the current version; null if the challenge has no terms.")
     text: str = Field(description="Markdown.")
     created_at: Instant | None
-    accepted_version: int | None = Field(description="The latest version that you have accepted; null if none.")
+    accepted_version: Count | None = Field(description="The latest version that you have accepted; null if none.")
     accepted_at: Instant | None
 
 
@@ -64,7 +64,7 @@ class AcceptedTerms(BaseModel):
 class Acceptance(BaseModel):
     """That a person has accepted a version of the terms."""
 
-    version: int
+    version: Count
     name: str
     email: str
     accepted_at: Instant

@@ -10,7 +10,7 @@ from pydantic import Field
 from vocboard.app.api.documentation import ELSEWHERE, LOCATED, UNCHANGED, file_responses, upload_form
 from vocboard.app.api.paging import ItemPage, Paging
 from vocboard.app.api.problems import problem_responses
-from vocboard.app.api.schemas.values import FromObject, Instant
+from vocboard.app.api.schemas.values import Count, FromObject, Instant, Sha256
 from vocboard.app.challenges import files, models
 from vocboard.app.challenges import service as challenges
 from vocboard.app.intake.challenge_files import file_to_send, is_admitted, remove_file
@@ -71,8 +71,8 @@ class ChallengeFile(FromObject):
     audience: models.Audience
     name: str
     title: str = Field(description="May be empty.")
-    bytes: int = Field(validation_alias="byte_count")
-    sha256: str | None = Field(
+    bytes: Count = Field(validation_alias="byte_count")
+    sha256: Sha256 | None = Field(
         description="Of the stored file; of pictures, after they were re-encoded. Null if you may not download it."
     )
     media_type: str

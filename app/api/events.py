@@ -18,6 +18,7 @@ from starlette.types import Receive, Scope, Send
 from vocboard.app.accounts.models import User
 from vocboard.app.accounts.viewer import Identity, viewer_now
 from vocboard.app.api.problems import problem_responses
+from vocboard.app.api.schemas.values import Count
 from vocboard.app.database import Database
 from vocboard.app.errors import ForbiddenError, NotFoundError, NotSignedInError
 from vocboard.app.intake.requests import client_address
@@ -50,7 +51,7 @@ class SubmissionEvent(BaseModel):
     """An event of the stream: sent when the state or the queue position changes."""
 
     state: State
-    queue_position: int | None
+    queue_position: Count | None
 
 
 @router.get(

@@ -12,7 +12,7 @@ from sqlalchemy.orm import Session
 from vocboard.app.api.documentation import upload_form
 from vocboard.app.api.paging import ItemPage, Paging
 from vocboard.app.api.problems import UploadProblem, problem_responses
-from vocboard.app.api.schemas.values import FromObject, Instant
+from vocboard.app.api.schemas.values import Count, FromObject, Instant
 from vocboard.app.challenges import ground_truth as versions
 from vocboard.app.challenges import models
 from vocboard.app.challenges import service as challenges
@@ -51,8 +51,8 @@ UPLOAD_FORM = upload_form(
 class SetInNumbers(BaseModel):
     """What the image set of a task contains."""
 
-    images: int
-    people: int | None = Field(None, description="null for tasks without people.")
+    images: Count
+    people: Count | None = Field(None, description="null for tasks without people.")
     missing: str | None = Field(None, description="Why the task cannot be scored; null if it can.")
     classes: dict[str, dict[str, int]] | None = Field(
         None, description="Images and objects by class, and in total; null if they are not counted."
@@ -63,7 +63,7 @@ class GroundTruthVersion(FromObject):
     """One version of the ground truth. Its content is never returned."""
 
     id: uuid.UUID
-    number: int
+    number: Count
     phase: str = Field(description="Key of the phase that it was uploaded for.")
     created_at: Instant
     file_name: str

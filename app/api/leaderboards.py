@@ -9,7 +9,15 @@ from pydantic import BaseModel, Field, field_validator
 
 from vocboard.app.api.documentation import UNCHANGED, file_responses
 from vocboard.app.api.problems import problem_responses
-from vocboard.app.api.schemas.values import Fraction, FromObject, Imported, Instant
+from vocboard.app.api.schemas.values import (
+    ChallengeName,
+    CompetitionKey,
+    Count,
+    Fraction,
+    FromObject,
+    Imported,
+    Instant,
+)
 from vocboard.app.challenges.models import MAIN_PHASE
 from vocboard.app.errors import ServiceError
 from vocboard.app.leaderboards import export
@@ -55,8 +63,8 @@ class ScoreInterval(FromObject):
 class RankRange(BaseModel):
     """The best and the worst rank of a method, with 95 % confidence for all methods together."""
 
-    best: int
-    worst: int
+    best: Count
+    worst: Count
 
 
 class LeaderboardStatistics(FromObject):
@@ -71,12 +79,12 @@ class LeaderboardStatistics(FromObject):
         description="Whether the statistics of these rows could not be computed. Organisers see why in `GET "
         "/challenges/{slug}/statistics`.",
     )
-    decimals: int = Field(description="Decimal places of intervals.")
-    resampled_images: int = Field(
+    decimals: Count = Field(description="Decimal places of intervals.")
+    resampled_images: Count = Field(
         validation_alias="images", description="Number of test images that the bootstrap draws from."
     )
-    replicates: int = Field(description="Number of bootstrap replicates.")
-    compared: int = Field(description="Number of methods with a rank range: those that entered every class.")
+    replicates: Count = Field(description="Number of bootstrap replicates.")
+    compared: Count = Field(description="Number of methods with a rank range: those that entered every class.")
 
     @field_validator("is_unavailable", mode="before")
     @classmethod
@@ -87,7 +95,7 @@ class LeaderboardStatistics(FromObject):
 class LeaderboardRow(FromObject):
     """One published method."""
 
-    rank: int | None = Field(
+    rank: Count | None = Field(
         description="Rank by the mean as shown. Methods with the same mean share a rank, if all of them entered every "
         "class, or none did. null if the mean is undefined; such methods come last."
     )
@@ -114,7 +122,7 @@ class LeaderboardRow(FromObject):
         "for all pairs of compared methods; a difference that depends on fewer than ten images does not count). null "
         "if `ranks` is null."
     )
-    mean_over: int = Field(description="Number of classes in the mean.")
+    mean_over: Count = Field(description="Number of classes in the mean.")
     other_means: dict[Metric, Fraction] = Field(description="Means of the leaderboard's secondary metrics.")
     is_complete: bool = Field(description="Whether every class was entered. Such methods rank before all others.")
     per_class: dict[str, Fraction] = Field(description="Scores by class, without the classes that were not entered.")
@@ -133,9 +141,9 @@ class Correction(FromObject):
 
     applied_at: Instant
     reason: str
-    ground_truth_version: int
+    ground_truth_version: Count
     evaluator_version: str
-    edition_version: int
+    edition_version: Count
     changes_edition: bool = Field(description="Whether this changed the rules to those of `edition_version`.")
     method: str | None = Field(
         description="Name of the method, if only one submission was evaluated again; otherwise null."
@@ -167,15 +175,15 @@ class ReportedResult(FromObject):
 class Leaderboard(FromObject):
     """The leaderboard of one competition, ranked by means as shown."""
 
-    challenge: str
+    challenge: ChallengeName
     phase: str = Field(description="Key of the phase.")
     frozen_at: Instant | None = Field(description="When the leaderboard was frozen; null if it may still change.")
     is_anonymous: bool = Field(description="Whether names, affiliations, statements and links are hidden.")
-    competition: str
+    competition: CompetitionKey
     task: Task
     metric: Metric
     classes: list[str]
-    decimals: int
+    decimals: Count
     ladder_step: float | None = Field(
         description="Step of the Ladder mechanism while it hides scores: `mean` is then rounded to this step, and null "
         "for methods that were not a new best of their owner. null if all scores are shown."

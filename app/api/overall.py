@@ -8,6 +8,7 @@ from pydantic import BaseModel, Field
 
 from vocboard.app.api.documentation import UNCHANGED
 from vocboard.app.api.problems import problem_responses
+from vocboard.app.api.schemas.values import ChallengeName, Count
 from vocboard.app.challenges.models import OverallRank
 from vocboard.app.leaderboards.board import Board
 from vocboard.app.leaderboards.participation import Overall, Participant, overall, participants
@@ -29,7 +30,7 @@ class OverallLimits(BaseModel):
 class OverallRow(BaseModel):
     """A method that has a rank on each of the leaderboards."""
 
-    rank: int = Field(description="Rank of the value as shown; equals share the best.")
+    rank: Count = Field(description="Rank of the value as shown; equals share the best.")
     method: str
     contributors: str
     affiliation: str
@@ -55,7 +56,7 @@ class OverallGroup(BaseModel):
 class OverallRanks(BaseModel):
     """Ranks over the leaderboards of one phase or all, computed from what they show."""
 
-    challenge: str
+    challenge: ChallengeName
     phase: str | None = Field(description="Key of the phase; null for all phases.")
     by: OverallRank = Field(description="`none`: the organisers have not chosen to rank over all leaderboards.")
     groups: list[OverallGroup]

@@ -11,7 +11,7 @@ from vocboard.app.api.documentation import file_responses
 from vocboard.app.api.paging import ItemPage, Paging
 from vocboard.app.api.problems import problem_responses
 from vocboard.app.api.schemas.submissions import SubmissionSummary
-from vocboard.app.api.schemas.values import Fraction, FromObject, Instant
+from vocboard.app.api.schemas.values import CompetitionKey, Count, Fraction, FromObject, Instant, Sha256
 from vocboard.app.api.submission_views import organisers_summary
 from vocboard.app.challenges import bans as banned
 from vocboard.app.forms import FilterInstant
@@ -46,8 +46,8 @@ class OrganisersSubmission(SubmissionSummary):
     means: dict[str, Fraction] = Field(
         description="Mean of the primary metric, by competition; empty until the submission is scored."
     )
-    warnings: int = Field(description="Number of warnings of the validation.")
-    archive_sha256: str
+    warnings: Count = Field(description="Number of warnings of the validation.")
+    archive_sha256: Sha256
     held_back: bool = Field(description="Whether an organiser has unpublished it, so that it cannot be published.")
     moderation_reason: str | None = Field(description="Why organisers have disqualified or unpublished it.")
     has_copies: bool = Field(description="Whether another person has submitted the same archive or the same results.")
@@ -58,8 +58,8 @@ class Progress(FromObject):
 
     phase: str = Field(description="Key of the phase.")
     method: str
-    competition: str
-    scored: int = Field(description="Number of scored submissions.")
+    competition: CompetitionKey
+    scored: Count = Field(description="Number of scored submissions.")
     first: Fraction = Field(description="Mean of the first submission, rounded to the challenge's decimals.")
     best: Fraction = Field(description="Best mean, rounded to the challenge's decimals.")
     improvement: float = Field(description="By how much the best mean is better than the first.")
@@ -92,19 +92,19 @@ class Entrant(FromObject):
     name: str = Field(validation_alias=AliasPath("user", "name"))
     email: str = Field(validation_alias=AliasPath("user", "email"))
     affiliation: str = Field(validation_alias=AliasPath("user", "affiliation"))
-    submissions: int
-    counted: int = Field(
+    submissions: Count
+    counted: Count = Field(
         validation_alias=AliasPath("quota", "counted"),
         description="Number of submissions that count against the quota, now or earlier: neither rehearsals nor "
         "submissions whose quota was returned.",
     )
-    counted_now: int = Field(
+    counted_now: Count = Field(
         validation_alias=AliasPath("quota", "counted_now"),
         description="Number of submissions that count against the quota of their phase now.",
     )
-    published: int
-    failed: int
-    disqualified: int
+    published: Count
+    failed: Count
+    disqualified: Count
     latest_at: Instant
     ban: Banned | None = Field(description="The ban of the person from this challenge; null if there is none.")
     progress: list[Progress] = Field(description="Progress of each of the person's methods, by phase.")
@@ -121,23 +121,25 @@ class Worker(FromObject):
 class QueueHealth(FromObject):
     """The queue, running evaluations and worker health."""
 
-    waiting: int = Field(validation_alias="own_waiting", description="Number of queued submissions to this challenge.")
-    running: int = Field(
+    waiting: Count = Field(
+        validation_alias="own_waiting", description="Number of queued submissions to this challenge."
+    )
+    running: Count = Field(
         validation_alias="own_running", description="Number of submissions to this challenge that are being evaluated."
     )
-    waiting_on_server: int = Field(
+    waiting_on_server: Count = Field(
         validation_alias="waiting", description="Number of queued submissions to any challenge."
     )
-    running_on_server: int = Field(
+    running_on_server: Count = Field(
         validation_alias="running", description="Number of submissions to any challenge that are being evaluated."
     )
     waiting_since: Instant | None = Field(
         description="When the oldest queued submission to this challenge was queued; null if none is queued."
     )
-    scored_last_hour: int = Field(
+    scored_last_hour: Count = Field(
         validation_alias="scored_recently", description="Number of evaluations for this challenge in the last hour."
     )
-    failed_last_day: int = Field(
+    failed_last_day: Count = Field(
         validation_alias="failed_lately",
         description="Number of submissions to this challenge that failed in the last 24 hours.",
     )

@@ -5,7 +5,7 @@ from typing import Any
 
 from pydantic import BaseModel, Field
 
-from vocboard.app.api.schemas.values import Instant
+from vocboard.app.api.schemas.values import Count, Instant
 from vocboard.app.errors import ServiceError
 from vocboard.app.web.problem_details import MEDIA_TYPE
 from vocboard.evaluator.problems import Severity
@@ -16,7 +16,7 @@ class ProblemDetails(BaseModel):
 
     type: str = Field(examples=["urn:vocboard:error:not_found"])
     title: str
-    status: int
+    status: int = Field(ge=400, le=599, examples=[404])
     detail: str
     code: str = Field(description="Stable error code.", examples=["not_found"])
 
@@ -27,7 +27,7 @@ class UploadProblem(BaseModel):
     code: str = Field(examples=["unknown_image"])
     severity: Severity
     file: str | None = Field(description="File name in the archive; null if the problem concerns the whole archive.")
-    line: int | None = Field(description="1-based line number; null if the problem concerns the whole file.")
+    line: Count | None = Field(description="1-based line number; null if the problem concerns the whole file.")
     message: str
 
 
@@ -35,7 +35,7 @@ class Place(BaseModel):
     """Where a problem is."""
 
     file: str | None
-    line: int | None
+    line: Count | None
 
 
 class UploadProblemGroup(BaseModel):
@@ -44,8 +44,8 @@ class UploadProblemGroup(BaseModel):
     code: str = Field(description="Code of the problems.", examples=["unknown_image"])
     severity: Severity
     headline: str = Field(description="The cause, and what to do.")
-    count: int = Field(description="Number of problems, including those that are not listed.")
-    file_count: int = Field(description="Number of files with the problem; 0 if it concerns the archive as a whole.")
+    count: Count = Field(description="Number of problems, including those that are not listed.")
+    file_count: Count = Field(description="Number of files with the problem; 0 if it concerns the archive as a whole.")
     places: list[Place] = Field(description="The first places where the problem occurs.")
     documentation: str | None = Field(
         description="Path of the page that explains the problem.", examples=["/docs/problems#unknown_image"]

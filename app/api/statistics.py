@@ -8,7 +8,7 @@ from sqlalchemy.orm import Session
 
 from vocboard.app.api.problems import problem_responses
 from vocboard.app.api.schemas.across import AcrossMethods
-from vocboard.app.api.schemas.values import FromObject
+from vocboard.app.api.schemas.values import CompetitionKey, Count, FromObject
 from vocboard.app.challenges.models import Challenge
 from vocboard.app.challenges.phases import leaderboard_phase, phase_named
 from vocboard.app.database import now
@@ -28,8 +28,8 @@ class BoardStatisticsState(FromObject):
     """Whether a leaderboard has intervals and rank ranges."""
 
     phase: str = Field(description="Key of the phase.")
-    competition: str
-    methods: int = Field(description="Number of methods that the leaderboard shows.")
+    competition: CompetitionKey
+    methods: Count = Field(description="Number of methods that the leaderboard shows.")
     state: StatisticsState
     failure: Failure | None = Field(description="Why there are no statistics; null unless `state` is `failed`.")
     explanation: str | None = Field(description="`failure` in words, and what to do about it.")
@@ -39,7 +39,7 @@ class FailedDiagnoses(BaseModel):
     """Number of submissions whose diagnosis failed for one reason."""
 
     failure: DiagnosisFailure
-    submissions: int = Field(description="Number of submissions.")
+    submissions: Count = Field(description="Number of submissions.")
     explanation: str = Field(description="`failure` in words, and what to do about it.")
 
 
@@ -47,7 +47,7 @@ class StatisticsStates(BaseModel):
     """The statistics of a challenge, and the diagnoses of its submissions."""
 
     leaderboards: list[BoardStatisticsState]
-    diagnoses_waiting: int = Field(
+    diagnoses_waiting: Count = Field(
         description="Number of submissions that will be diagnosed when nothing else is waiting."
     )
     diagnoses_failed: list[FailedDiagnoses] = Field(description="Failed diagnoses by reason.")

@@ -8,7 +8,7 @@ from sqlalchemy.orm import Session
 
 from vocboard.app.accounts.models import User
 from vocboard.app.api.problems import problem_responses
-from vocboard.app.api.schemas.values import FromObject, Instant
+from vocboard.app.api.schemas.values import ChallengeName, FromObject, Instant
 from vocboard.app.challenges import service as challenges
 from vocboard.app.errors import NotFoundError
 from vocboard.app.participating import teams
@@ -51,7 +51,7 @@ class Team(BaseModel):
     """Your team in a challenge."""
 
     id: uuid.UUID
-    challenge: str
+    challenge: ChallengeName
     name: str = Field(description="Shown on leaderboards. Empty if you take part alone.")
     members: list[Member]
     invitations: list[TeamInvitation] = Field(description="Those that can be accepted.")

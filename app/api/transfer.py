@@ -9,7 +9,7 @@ from vocboard.app.api.challenges import challenge_details
 from vocboard.app.api.documentation import LOCATED, file_responses, upload_form
 from vocboard.app.api.problems import problem_responses
 from vocboard.app.api.schemas.challenges import ChallengeDetails
-from vocboard.app.api.schemas.values import FromObject
+from vocboard.app.api.schemas.values import Count, FromObject
 from vocboard.app.challenges import service as challenges
 from vocboard.app.intake.organisers import take_challenge
 from vocboard.app.organising import archiving
@@ -57,7 +57,7 @@ class ImportedChallenge(ChallengeDetails):
         description="Organisers whom the archive names. They have no rights on this server until they accept an "
         "invitation."
     )
-    bans: int = Field(description="Number of imported bans. Each holds for an email address.")
+    bans: Count = Field(description="Number of imported bans. Each holds for an email address.")
 
 
 @router.post("/challenges/{slug}/archive", responses=CHANGING)

@@ -15,7 +15,7 @@ from pydantic import BaseModel, Field
 from vocboard.app.api.documentation import LOCATED
 from vocboard.app.api.phases import PhaseKey
 from vocboard.app.api.problems import UploadProblem, UploadProblemGroup, problem_responses
-from vocboard.app.api.schemas.values import FromObject, Instant
+from vocboard.app.api.schemas.values import ChallengeName, Count, FromObject, Instant
 from vocboard.app.api.submissions import Rehearsal
 from vocboard.app.errors import ServiceError
 from vocboard.app.intake import parts, resumable
@@ -64,12 +64,12 @@ class Upload(FromObject):
     """A resumable upload. `HEAD` returns the same in the headers of the tus protocol."""
 
     id: uuid.UUID
-    challenge: str
+    challenge: ChallengeName
     phase: str
     is_rehearsal: bool
     file_name: str
-    bytes: int = Field(validation_alias="byte_count")
-    received_bytes: int = Field(description="Number of bytes received: the offset of the next part.")
+    bytes: Count = Field(validation_alias="byte_count")
+    received_bytes: Count = Field(description="Number of bytes received: the offset of the next part.")
     created_at: Instant
     expires_at: Instant
 

@@ -5,7 +5,7 @@ from typing import Annotated
 
 from pydantic import AfterValidator, AliasPath, Field, ValidationInfo, field_validator
 
-from vocboard.app.api.schemas.values import Fraction, FromObject, Instant
+from vocboard.app.api.schemas.values import CompetitionKey, Count, Fraction, FromObject, Instant
 from vocboard.app.evaluations.rounding import rounded
 from vocboard.app.leaderboards.sequences import Verdict
 from vocboard.app.leaderboards.statistics import Failure
@@ -46,7 +46,7 @@ class EntrantSequence(FromObject):
     team: uuid.UUID = Field(validation_alias=AliasPath("team", "id"))
     name: str = Field(description="Name of the team, or of the person who takes part alone.")
     method: str
-    submissions: int = Field(description="Number of these submissions; may be larger than the length of `steps`.")
+    submissions: Count = Field(description="Number of these submissions; may be larger than the length of `steps`.")
     steps: list[SequenceStep] = Field(description="The latest submissions, at most 300, oldest first.")
     difference: Rounded = Field(description="Difference between the last and the first of `steps`.")
     change: Change | None = Field(
@@ -79,7 +79,7 @@ class AgreeingMethod(FromObject):
 class Combination(FromObject):
     """A combination of the first methods of the leaderboard by mean normalised rank; see docs/statistics.md."""
 
-    methods: int = Field(description="Number of methods that are combined.")
+    methods: Count = Field(description="Number of methods that are combined.")
     score: Fraction
     difference: Rounded = Field(description="Difference from the score of the first method alone.")
     change: Change | None = Field(
@@ -112,16 +112,16 @@ class OnBothImageSets(FromObject):
     is_compared: bool = Field(
         description="Whether workers have compared these methods; otherwise, there are no intervals."
     )
-    pairs: int = Field(description="Number of pairs of these methods.")
-    swapped: int = Field(
+    pairs: Count = Field(description="Number of pairs of these methods.")
+    swapped: Count = Field(
         description="Number of pairs in which one method has the higher mean on the first image set, and the other on "
         "the second, however small the differences."
     )
-    same: int | None = Field(
+    same: Count | None = Field(
         description="Number of pairs that differ significantly on both image sets, in the same direction; null unless "
         "`is_compared`."
     )
-    reversed: int | None = Field(
+    reversed: Count | None = Field(
         description="Number of pairs that differ significantly on both image sets, in opposite directions; null unless "
         "`is_compared`."
     )
@@ -136,7 +136,7 @@ class AcrossMethods(FromObject):
     """What the methods of one competition have in common, and whether entrants improve; see docs/statistics.md."""
 
     phase: str = Field(validation_alias=AliasPath("phase", "key"), description="Key of the phase.")
-    competition: str = Field(validation_alias=AliasPath("competition", "key"))
+    competition: CompetitionKey = Field(validation_alias=AliasPath("competition", "key"))
     is_wanted: bool = Field(description="Whether the challenge has statistics; otherwise, nothing is computed.")
     is_being_computed: bool = Field(description="Whether the leaderboard’s statistics are being computed.")
     failure: Failure | None = Field(

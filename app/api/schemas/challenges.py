@@ -1,11 +1,11 @@
 """Schemas for challenges and their phases."""
 
 import uuid
-from typing import Annotated
+from typing import Annotated, Any
 
 from pydantic import AliasPath, BaseModel, BeforeValidator, ConfigDict, Field
 
-from vocboard.app.api.schemas.values import Fraction, FromObject, Imported, Instant, of_changes
+from vocboard.app.api.schemas.values import Count, Fraction, FromObject, Imported, Instant, of_changes
 from vocboard.app.challenges.models import MAIN_PHASE, Admission, Detail, Freeze, OverallRank, Visibility
 from vocboard.app.challenges.rules import AdmissionQuestion, DataLink, PhaseRules, given_rules, with_bounds
 from vocboard.app.challenges.service import ChallengeRules, PhaseState
@@ -27,7 +27,7 @@ class Competition(FromObject):
     """A competition of a challenge."""
 
     key: str = Field(examples=["comp4"])
-    number: int | None = Field(description="Number of the competition; null if the edition does not number them.")
+    number: Count | None = Field(description="Number of the competition; null if the edition does not number them.")
     task: Task
     variant: str = Field(
         description="Distinguishes competitions of the same task, for example `boxless`; usually empty."
@@ -60,7 +60,7 @@ class ImageSet(BaseModel):
 class PublicImageSets(BaseModel):
     """The public part of the test set."""
 
-    format: int
+    format: Count
     edition: str
     image_sets: list[ImageSet]
 
@@ -68,8 +68,8 @@ class PublicImageSets(BaseModel):
 class Quota(BaseModel):
     """Maximum number of submissions per user and competition in a rolling period."""
 
-    count: int
-    period_seconds: int
+    count: Count
+    period_seconds: Count
     shared: bool = Field(
         description="Whether competitions with the same ground truth share the quota; a submission counts in each "
         "competition that it enters."
@@ -80,8 +80,8 @@ class Quota(BaseModel):
 class QuotaUse(FromObject):
     """Quota used in one competition."""
 
-    used: int = Field(description="Number of submissions that count, also in competitions that share the quota.")
-    allowed: int = Field(description="Maximum number of submissions, including extra quota.")
+    used: Count = Field(description="Number of submissions that count, also in competitions that share the quota.")
+    allowed: Count = Field(description="Maximum number of submissions, including extra quota.")
     allowed_at: Instant | None = Field(description="When the next submission is allowed; null if it is allowed now.")
 
 
@@ -109,7 +109,7 @@ class Phase(FromObject):
     detail: Detail
     admission: Admission = Field(description="Who may submit.")
     admission_domains: list[str] = Field(description="Domains of email addresses that `admission` `domain` admits.")
-    min_account_days: int = Field(
+    min_account_days: Count = Field(
         description="Number of days for which the email address of an account must have been confirmed."
     )
     leaderboard_from: Instant | None = Field(description="When leaderboards become visible; null for immediately.")
@@ -138,7 +138,7 @@ class ChallengeSummary(FromObject):
     edition_is_own: bool = Field(
         description="Whether the challenge has a custom edition; see `GET /challenges/{slug}/edition`."
     )
-    edition_version: int = Field(
+    edition_version: Count = Field(
         description="Number of the current version of the edition; it grows when the rules change."
     )
     visibility: Visibility
@@ -147,10 +147,10 @@ class ChallengeSummary(FromObject):
     closes_at: Instant | None
     competitions: list[Competition]
     quota: Quota
-    decimals: int = Field(description="Decimal places to which scores are rounded. Scores are fractions.")
+    decimals: Count = Field(description="Decimal places to which scores are rounded. Scores are fractions.")
     detail: Detail = Field(description="Detail level of results for participants and visitors.")
     anywhere_on_earth: bool = Field(description="Whether pages also show dates in the time zone UTC-12.")
-    team_size: int = Field(description="Largest number of members of a team; 1 if everybody takes part alone.")
+    team_size: Count = Field(description="Largest number of members of a team; 1 if everybody takes part alone.")
     teams_until: Instant | None = Field(description="When teams can change for the last time; null for no such date.")
     statistics: bool = Field(description="Whether leaderboards show intervals and rank ranges.")
     overall_rank: OverallRank = Field(description="How methods are ranked over all leaderboards of a phase.")
@@ -199,10 +199,15 @@ class NewChallenge(ChallengeRules):
         return ChallengeRules(**{name: getattr(self, name) for name in ChallengeRules.model_fields})
 
 
+def _of_copy(schema: dict[str, Any]) -> None:
+    with_bounds(schema)
+    del schema["properties"]["title"]["minLength"]  # empty: that of the earlier one
+
+
 class ChallengeCopy(BaseModel):
     """A copy of a challenge for another year."""
 
-    model_config = ConfigDict(extra="forbid", json_schema_extra=with_bounds)
+    model_config = ConfigDict(extra="forbid", json_schema_extra=_of_copy)
 
     slug: str = Field(description="Short name of the new challenge, used in URLs.", examples=["voc2027"])
     title: str = Field("", description="Title of the new challenge; by default that of the earlier one.")

@@ -4,7 +4,7 @@ import uuid
 
 from pydantic import AliasPath, BaseModel, ConfigDict, Field
 
-from vocboard.app.api.schemas.values import Fraction, FromObject, Instant
+from vocboard.app.api.schemas.values import ChallengeName, CompetitionKey, Count, Fraction, FromObject, Instant
 from vocboard.app.leaderboards.models import RescoreState
 
 MAX_NUMBER = 2**31 - 1  # maximum of the database's integers
@@ -72,8 +72,8 @@ class Difference(BaseModel):
 class Ranks(BaseModel):
     """A submission's rank before and after; null where it has none."""
 
-    before: int | None
-    after: int | None
+    before: Count | None
+    after: Count | None
 
 
 class RuleChange(BaseModel):
@@ -89,7 +89,7 @@ class ScoreChange(BaseModel):
 
     submission: uuid.UUID
     method: str
-    competition: str
+    competition: CompetitionKey
     published: bool
     rank: Ranks
     mean: Difference
@@ -99,11 +99,11 @@ class ScoreChange(BaseModel):
 class CompetitionSummary(BaseModel):
     """How much changes in one competition."""
 
-    competition: str
-    evaluated: int = Field(description="Number of submissions that were evaluated.")
-    published: int = Field(description="Number of these that are published.")
-    scores_changed: int = Field(description="Number of submissions whose scores change.")
-    ranks_changed: int = Field(description="Number of published submissions whose rank changes.")
+    competition: CompetitionKey
+    evaluated: Count = Field(description="Number of submissions that were evaluated.")
+    published: Count = Field(description="Number of these that are published.")
+    scores_changed: Count = Field(description="Number of submissions whose scores change.")
+    ranks_changed: Count = Field(description="Number of published submissions whose rank changes.")
 
 
 class FailedSubmission(BaseModel):
@@ -118,8 +118,8 @@ class FailedSubmission(BaseModel):
 class ImageNumbers(BaseModel):
     """Numbers of test images before and after a re-score."""
 
-    before: int
-    after: int
+    before: Count
+    after: Count
     differ: bool = Field(description="Whether they are not the same images.")
 
 
@@ -127,9 +127,9 @@ class Rescore(FromObject):
     """A re-score: submissions are evaluated again, and leaderboards do not change until it is applied."""
 
     id: uuid.UUID
-    challenge: str
-    ground_truth_version: int
-    edition_version: int = Field(description="Number of the version of the challenge's edition, which has the rules.")
+    challenge: ChallengeName
+    ground_truth_version: Count
+    edition_version: Count = Field(description="Number of the version of the challenge's edition, which has the rules.")
     edition_changes: list[RuleChange] | None = Field(
         description="How the rules change; null unless the re-score is for a changed edition."
     )
@@ -142,8 +142,8 @@ class Rescore(FromObject):
     apply_requested: bool = Field(
         description="Whether applying was requested; `state` becomes `applied` when it is done."
     )
-    done: int = Field(description="Number of submissions that have been evaluated.")
-    total: int = Field(description="Number of submissions, including those that were scored in the meantime.")
+    done: Count = Field(description="Number of submissions that have been evaluated.")
+    total: Count = Field(description="Number of submissions, including those that were scored in the meantime.")
     created_at: Instant
     finished_at: Instant | None
     failure: str | None = Field(description="Why the re-score failed; null unless it did.")
@@ -151,8 +151,8 @@ class Rescore(FromObject):
         description="Why applying it has to be confirmed with `confirm`; empty if it does not."
     )
     images: ImageNumbers | None = Field(description="Numbers of test images; null until the re-score is ready.")
-    scored: int | None = Field(description="Number of submissions that were scored; null until it is ready.")
-    lost: int | None = Field(description="Number of submissions that would lose results; null until it is ready.")
+    scored: Count | None = Field(description="Number of submissions that were scored; null until it is ready.")
+    lost: Count | None = Field(description="Number of submissions that would lose results; null until it is ready.")
     competitions: list[CompetitionSummary] = Field(
         description="Summary by competition. Empty until the re-score is ready."
     )
@@ -169,8 +169,8 @@ class RescoreSummary(FromObject):
     """A re-score, as shown in lists."""
 
     id: uuid.UUID
-    ground_truth_version: int = Field(validation_alias=AliasPath("ground_truth_version", "number"))
-    edition_version: int
+    ground_truth_version: Count = Field(validation_alias=AliasPath("ground_truth_version", "number"))
+    edition_version: Count
     changes_edition: bool
     evaluator_version: str | None
     submission: uuid.UUID | None = Field(validation_alias="submission_id")
@@ -185,5 +185,5 @@ class RescoreEvent(BaseModel):
 
     state: RescoreState
     apply_requested: bool
-    done: int
-    total: int
+    done: Count
+    total: Count

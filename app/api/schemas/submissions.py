@@ -7,7 +7,16 @@ from typing import Annotated, Any, Literal, Self
 from pydantic import AliasPath, BaseModel, ConfigDict, Field, WithJsonSchema
 
 from vocboard.app.api.problems import UploadProblem
-from vocboard.app.api.schemas.values import Fraction, FromObject, Imported, Instant
+from vocboard.app.api.schemas.values import (
+    ChallengeName,
+    CompetitionKey,
+    Count,
+    Fraction,
+    FromObject,
+    Imported,
+    Instant,
+    Sha256,
+)
 from vocboard.app.challenges.models import ChallengeFile
 from vocboard.app.evaluations.diagnosis_failures import DiagnosisFailure
 from vocboard.app.evaluations.visible import DiagnosisState
@@ -41,7 +50,7 @@ class Method(FromObject):
     flickr_images: FlickrImages | None = Field(
         description="Whether images from flickr were used for training; null if not declared."
     )
-    flickr_image_count: int = Field(
+    flickr_image_count: Count = Field(
         validation_alias="flickr_count", description="Number of hashes of flickr images that were declared."
     )
     declarations: dict[str, str | float] = Field(
@@ -55,8 +64,8 @@ class Archive(FromObject):
     """The uploaded file."""
 
     name: str = Field(validation_alias="archive_name")
-    bytes: int = Field(validation_alias="archive_bytes")
-    sha256: str = Field(validation_alias="archive_sha256")
+    bytes: Count = Field(validation_alias="archive_bytes")
+    sha256: Sha256 = Field(validation_alias="archive_sha256")
 
 
 class SecondaryMeasure(FromObject):
@@ -69,8 +78,8 @@ class SecondaryMeasure(FromObject):
 class ClassCounts(FromObject):
     """Counts of one class, with recall and precision at the end of the ranking."""
 
-    positives: int
-    results: int
+    positives: Count
+    results: Count
     final_recall: Fraction
     final_precision: Fraction
 
@@ -96,8 +105,8 @@ class CompetitionScores(FromObject):
     metric: Metric = Field(description="Primary metric, by which the competition is ranked.")
     per_class: dict[str, Fraction] = Field(description="Scores by class; empty at the detail level `mean`.")
     mean: Fraction
-    mean_over: int = Field(description="Number of classes in the mean: those for which the metric is defined.")
-    decimals: int = Field(description="Decimal places to which the challenge rounds scores, which are fractions.")
+    mean_over: Count = Field(description="Number of classes in the mean: those for which the metric is defined.")
+    decimals: Count = Field(description="Decimal places to which the challenge rounds scores, which are fractions.")
     secondary: dict[Metric, SecondaryMeasure] = Field(description="Scores by secondary metric.")
     not_entered: list[str] = Field(description="Classes that were not entered.")
     details: dict[str, ClassCounts] = Field(
@@ -131,13 +140,13 @@ class Evaluation(FromObject):
     extensions: list[str] = Field(
         description="Name and version of each extension of the evaluator that has computed scores: `keypoints 0.1.0`."
     )
-    ground_truth_version: int = Field(description="Number of the ground truth version.")
-    edition_version: int = Field(description="Number of the version of the challenge's edition, which has the rules.")
-    ground_truth_sha256: str | None = Field(
+    ground_truth_version: Count = Field(description="Number of the ground truth version.")
+    edition_version: Count = Field(description="Number of the version of the challenge's edition, which has the rules.")
+    ground_truth_sha256: Sha256 | None = Field(
         description="Hash of the ground truth. Visible to organisers, and to others at the detail level `everything`; "
         "otherwise null."
     )
-    archive_sha256: str
+    archive_sha256: Sha256
 
 
 class SubmittingTeam(FromObject):
@@ -151,7 +160,7 @@ class SubmissionSummary(FromObject):
     """A submission, as shown in lists."""
 
     id: uuid.UUID
-    challenge: str
+    challenge: ChallengeName
     phase: str = Field(description="Key of the phase that it was submitted in.")
     is_rehearsal: bool = Field(
         description="Whether it is an organiser's test of the challenge, which no leaderboard shows."
@@ -177,7 +186,7 @@ class SubmissionDetails(SubmissionSummary):
 
     method: Method | None
     segmentation_classes: list[str] | None = Field(description="Classes entered for segmentation; null for all.")
-    queue_position: int | None = Field(description="Position in the queue, 1 for the next; null unless queued.")
+    queue_position: Count | None = Field(description="Position in the queue, 1 for the next; null unless queued.")
     finished_at: Instant | None
     technical_reason: str | None = Field(
         description="Type and location of the error that ended the evaluation. Visible to organisers."
@@ -297,7 +306,7 @@ class RocPoints(BaseModel):
 class CompetitionCurves(BaseModel):
     """The curves of one competition."""
 
-    competition: str
+    competition: CompetitionKey
     kind: CurveKind | None = Field(description="Kind of the curves; null if there are none.")
     curves: dict[str, PrecisionRecallPoints | RocPoints] = Field(
         description="Curves by class; empty for segmentation and below the detail level `curves`."
@@ -308,7 +317,7 @@ class CompetitionCurves(BaseModel):
 class Diagnosis(BaseModel):
     """The errors in the results of one competition. docs/statistics.md explains the names."""
 
-    competition: str
+    competition: CompetitionKey
     is_known: bool = Field(description="Whether the diagnosis is available to you: whether `state` is `known`.")
     state: DiagnosisState | None = Field(
         description="`waiting`: it will be computed when nothing else is waiting. `failed`: it could not be computed, "
@@ -339,7 +348,7 @@ class FoundResult(BaseModel):
         None, description="Left, top, right, bottom in pixels, as in detection results."
     )
     outline: str | None = Field(None, description="Path in SVG's syntax, in pixels, simplified.")
-    person: int | None = Field(None, description="Index of the person in the image, from 1.")
+    person: Count | None = Field(None, description="Index of the person in the image, from 1.")
     share: float | None = Field(None, description="Share of the label map's pixels.")
 
 

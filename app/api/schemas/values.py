@@ -2,13 +2,28 @@
 
 from typing import Annotated, Any, Self
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, WithJsonSchema
 
 from vocboard.app.challenges.rules import with_bounds
 from vocboard.app.forms import Instant
 
-__all__ = ["Fraction", "FromObject", "Imported", "ImportedScores", "Instant"]
+__all__ = [
+    "ChallengeName",
+    "CompetitionKey",
+    "Count",
+    "Fraction",
+    "FromObject",
+    "Imported",
+    "ImportedScores",
+    "Instant",
+    "Sha256",
+]
 
+# Of responses: said, and not enforced, because an answer is better than none. Tests compare answers with it.
+Count = Annotated[int, WithJsonSchema({"type": "integer", "minimum": 0})]
+Sha256 = Annotated[str, WithJsonSchema({"type": "string", "pattern": "^[0-9a-f]{64}$"})]
+ChallengeName = Annotated[str, Field(description="Short name of the challenge, as in URLs.", examples=["voc2012"])]
+CompetitionKey = Annotated[str, Field(description="Key of the competition.", examples=["comp3"])]
 Fraction = Annotated[
     float | None, Field(description="A fraction, rounded to the challenge's decimals; null if undefined.")
 ]
