@@ -77,6 +77,8 @@ def with_bounds(schema: dict[str, Any]) -> None:
     """Add the bounds of rules to a JSON schema; the service checks them, and reports all that are not kept at once."""
     for name, field in schema["properties"].items():
         field.update(_BOUNDS.get(name, {}))
+        if field.get("default") == "":  # which phases and copies take as none of their own
+            field.pop("minLength", None)
 
 
 class PhaseRules(BaseModel):

@@ -1,7 +1,7 @@
 """Schemas for challenges and their phases."""
 
 import uuid
-from typing import Annotated, Any
+from typing import Annotated
 
 from pydantic import AliasPath, BaseModel, BeforeValidator, ConfigDict, Field
 
@@ -199,15 +199,10 @@ class NewChallenge(ChallengeRules):
         return ChallengeRules(**{name: getattr(self, name) for name in ChallengeRules.model_fields})
 
 
-def _of_copy(schema: dict[str, Any]) -> None:
-    with_bounds(schema)
-    del schema["properties"]["title"]["minLength"]  # empty: that of the earlier one
-
-
 class ChallengeCopy(BaseModel):
     """A copy of a challenge for another year."""
 
-    model_config = ConfigDict(extra="forbid", json_schema_extra=_of_copy)
+    model_config = ConfigDict(extra="forbid", json_schema_extra=with_bounds)
 
     slug: str = Field(description="Short name of the new challenge, used in URLs.", examples=["voc2027"])
     title: str = Field("", description="Title of the new challenge; by default that of the earlier one.")
