@@ -198,7 +198,7 @@ def _follow(database: Database, rescore_id: UUID) -> Rescore:
 def _read(database: Database, rescore_id: UUID) -> Rescore:
     with database.reading() as session:
         found = session.get_one(Rescore, rescore_id)
-        session.refresh(found, ["report"])
+        session.refresh(found, ["report", "report_summary"])  # `attention` reads it, after the session
         return found
 
 

@@ -37,6 +37,7 @@ from vocboard.app.rescores import service as rescores
 from vocboard.app.settings import Settings
 from vocboard.app.storage.archives import ArchiveStore
 from vocboard.app.submissions.models import State
+from vocboard.commands.admin.rescores import report_when_ready
 from vocboard.commands.main import main
 from vocboard.evaluator.problems import Problem, Severity
 from vocboard.worker.ground_truth_directory import GroundTruthDirectory
@@ -290,9 +291,16 @@ def test_a_list_of_rescores_says_which_must_be_confirmed(
     assert re.search(r" ready +version", capsys.readouterr().out)
     with embedded.writing() as session:
         rescore = session.get_one(Rescore, uuid.UUID(named["RESCORE"]))
-        rescore.report = {"lost_published": 1}
+        rescore.report = {
+            **{"images": {"before": 2, "after": 2, "differ": False}, "scored": 1, "lost": 1, "lost_published": 1},
+            **{"competitions": [], "changes": [], "failures": []},
+        }
     assert admin("rescores", "scored", "--organiser", "olga@lab.example") == 0
     assert re.search(r" attention +version", capsys.readouterr().out)
+    assert report_when_ready(embedded, uuid.UUID(named["RESCORE"]), "olga@lab.example") == 0  # of `rescore --wait`
+    said = capsys.readouterr().out
+    assert "NEEDS ATTENTION: 1 published submission would lose results" in said
+    assert "--organiser olga@lab.example --confirm scored" in said
     assert admin("apply-rescore", named["RESCORE"], "--organiser", "olga@lab.example") == 1
 
 
