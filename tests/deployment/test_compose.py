@@ -1,6 +1,7 @@
 """What docker-compose.yml promises: one way in, no way from the web application to the ground truth, no privileges."""
 
 import re
+import tarfile
 from collections.abc import Mapping
 from datetime import timedelta
 from pathlib import Path, PurePosixPath
@@ -9,7 +10,7 @@ import pytest
 import yaml
 
 from tests.support.compose import COMPOSE_FILE, ROOT, MissingVariableError, Service, expand, services
-from tools import deploy_env
+from tools import compose_files, deploy_env
 from vocboard.app.settings import Environment, Settings
 from vocboard.worker.celery_app import KILLED_AFTER_SECONDS
 
@@ -54,6 +55,26 @@ def settings(service: Service, monkeypatch: pytest.MonkeyPatch) -> Settings:
 
 def test_has_all_parts_of_the_real_set_up(composed: Mapping[str, Service]) -> None:
     assert set(composed) == {"proxy", "web", "worker", "beat", "mail", "migrate", "backup", "postgres", "redis"}
+
+
+def test_a_release_is_started_without_a_checkout(
+    environment: dict[str, str], composed: Mapping[str, Service], tmp_path: Path
+) -> None:
+    """Its file has published images in place of what is built, and brings all other files that it names."""
+    assert compose_files.main("ghcr.io/lab/vocboard", "2.0.0", str(tmp_path / "files.tar.gz")) == 0
+    with tarfile.open(tmp_path / "files.tar.gz") as archive:
+        archive.extractall(tmp_path, filter="data")
+    directory = tmp_path / "vocboard-2.0.0"
+    released = services(environment, directory / "docker-compose.yml")
+    for name, service in composed.items():
+        keys = dict(service.keys)
+        if keys.pop("build", None):
+            keys["image"] = "ghcr.io/lab/" + keys["image"] + ":2.0.0"
+        assert released.pop(name).keys == keys
+    assert not released
+    paths = {mount.source for service in composed.values() for mount in service.mounts if "/" in mount.source}
+    paths |= {"deploy/providers.yml", "deploy/object-store.yml", "deploy_env.py"}
+    assert all((directory / path).is_file() for path in paths)
 
 
 def test_only_the_proxy_is_reached_from_outside(composed: Mapping[str, Service]) -> None:
