@@ -10,10 +10,11 @@ from vocboard.commands.progress import Progress
 from vocboard.evaluator.conversion.result_archive import write_results
 from vocboard.evaluator.editions import Edition, EditionFileError, Task, image_sets_of, read_text
 from vocboard.evaluator.editions.column_names import reserved_name
-from vocboard.evaluator.examples.material import read_material
+from vocboard.evaluator.examples.material import ExampleError, read_material
 from vocboard.evaluator.examples.run import example_files
 from vocboard.evaluator.new_edition import QUESTIONS, Answers, edition_text, write_sample_tree
 from vocboard.evaluator.new_edition.answers import Question, listed
+from vocboard.evaluator.problems.trees import GroundTruthError
 from vocboard.evaluator.public_tree import read_image_sets
 from vocboard.evaluator.tasks.definitions import name_lists
 from vocboard.evaluator.whole_output import OutputExistsError, whole_directory
@@ -56,6 +57,8 @@ def run(arguments: argparse.Namespace) -> int:
                 _write_sample_submission(edition, directory, progress.advance)
     except OutputExistsError as error:
         raise MisuseError(str(error)) from error
+    except (ExampleError, GroundTruthError) as error:  # of the task of an extension
+        raise MisuseError(f"no samples can be drawn: {error}") from error
     output, tree = arguments.output, arguments.output / edition.name
     print(f"{output / file}    the edition file; docs/editions/own.md describes its other settings")
     print(f"{tree}    a sample tree, with the sets train, val and {', '.join(image_sets_of(edition))}")

@@ -20,6 +20,7 @@ from cachetools import LRUCache
 from vocboard.app.challenges.editions import edition_of
 from vocboard.app.challenges.models import Challenge
 from vocboard.app.errors import BusyError, ConflictError
+from vocboard.evaluator import extensions
 
 SECONDS = 120.0
 MEMORY_BYTES = 2 * 1024**3
@@ -78,7 +79,7 @@ def _run(arguments: list[str], directory: str) -> None:
         stdin=subprocess.DEVNULL,
         stdout=subprocess.DEVNULL,
         stderr=subprocess.PIPE,
-        env=_ENVIRONMENT | {"TMPDIR": directory},
+        env=_ENVIRONMENT | extensions.environment() | {"TMPDIR": directory},
         cwd=directory,
         text=True,
         start_new_session=True,

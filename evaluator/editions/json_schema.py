@@ -69,7 +69,7 @@ class _Recorder(Table):
     def is_sound(self, *keys: str) -> bool:
         return True
 
-    def finish(self) -> None:
+    def finish(self, hint: str = "") -> None:
         pass
 
     def names(self) -> list[str]:

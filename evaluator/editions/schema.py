@@ -67,7 +67,7 @@ def edition_in(table: Table) -> Edition:
         key = TASKS[task].needed_names
         if key is not None and not lists[key]:
             table.fail(key, f"a list of names, for [tasks.{task}]")
-    tasks.finish()
+    tasks.finish(" A task that is not built in needs an extension (docs/extensions.md): ask the organisers.")
     edition = Edition(
         name=table.matching("name", _NAME, "a letter, then up to 59 letters, digits, dots, hyphens and underscores"),
         title=table.short("title", MAX_TITLE_LENGTH),

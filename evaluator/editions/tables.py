@@ -151,11 +151,11 @@ class Table:
             return []
         return [Table(self._mistakes, f"{self._path(key)}[{number}]", item) for number, item in enumerate(value, 1)]
 
-    def finish(self) -> None:
-        """Report unknown keys, so that misspelt ones are not silently ignored."""
+    def finish(self, hint: str = "") -> None:
+        """Report unknown keys, so that misspelt ones are not silently ignored; the hint is for those like no other."""
         for key in self._content:
-            if key not in self._used:
-                self._mistakes.note(self._path(key), f"{self._path(key)}: no such key.{meant(key, self._used)}")
+            if key not in self._used | self._wrong:
+                self._mistakes.note(self._path(key), f"{self._path(key)}: no such key.{meant(key, self._used) or hint}")
 
     def names(self) -> list[str]:
         """Return all keys, in the order of the file."""

@@ -55,8 +55,10 @@ def example_files(material: Material, competition: str | None = None) -> tuple[s
     """Train and run the example of a task; return the competition's key and its result files.
 
     Raises:
-        ExampleError: the tree lacks required data, or the competition is of another task.
+        ExampleError: the tree lacks required data, the competition is of another task, or the task has no example.
     """
+    if material.task not in METHODS:
+        raise ExampleError(f"{material.task.value} has no example method")
     of_task = {key: each for key, each in material.edition.competitions.items() if each.task is material.task}
     key = next(iter(of_task)) if competition is None else competition
     if key not in of_task:

@@ -8,6 +8,7 @@ from vocboard.evaluator.diagnosis.report import diagnosis
 from vocboard.evaluator.evaluation import Confusions
 from vocboard.evaluator.evidence.evidence import Evidence
 from vocboard.evaluator.ground_truth import GroundTruth
+from vocboard.evaluator.names import Task
 from vocboard.evaluator.results import Results
 from vocboard.evaluator.rules import Edition
 from vocboard.evaluator.statistics.bootstrap import Bootstrap, bootstrap
@@ -53,5 +54,8 @@ class Statistics:
         evidence = {competition: self.evidence[competition]}
         found = diagnosis(self._results, self._edition, self._truth, evidence)
         if competition not in found:
-            raise ValueError("layouts of whole people have no diagnosis")
+            task = self._results[competition].competition.task
+            raise ValueError(
+                "layouts of whole people have no diagnosis" if task is Task.LAYOUT else f"{task} has no diagnosis"
+            )
         return found[competition]

@@ -33,7 +33,10 @@ class StatisticsTable:
 class TaskDefinition(ABC):
     """A task. Each task has a subclass, with one instance in `evaluator.tasks.definitions`.
 
+    `task`, `title`, `short_title`, `metrics`, `statistics` and `new_edition_rules` have no default.
+
     Attributes:
+        task: its name.
         title: title for headings.
         short_title: title for tabs and columns.
         folder: folder of its image sets below `ImageSets/`.
@@ -82,6 +85,15 @@ class TaskDefinition(ABC):
     statistics: ClassVar[StatisticsTable | None]
     new_edition_rules: ClassVar[str]
     needs_declared_classes: ClassVar[bool] = False
+
+    def __init__(self) -> None:
+        """Check that no attribute is missing.
+
+        Raises:
+            TypeError: some are.
+        """
+        if missing := [name for name in TaskDefinition.__annotations__ if not hasattr(self, name)]:
+            raise TypeError(f"{type(self).__name__} lacks {', '.join(missing)}")
 
     @abstractmethod
     def content(self, rules: TaskRules) -> str:

@@ -4,12 +4,17 @@ A check that fails raises `AssertionError`, with a sentence that says what is wr
 """
 
 import io
+import json
 import math
 import pickle
+import subprocess
+import sys
 import tarfile
 import tempfile
 from collections.abc import Collection, Iterator, Mapping
-from dataclasses import replace
+from contextlib import contextmanager
+from dataclasses import asdict, replace
+from importlib.util import find_spec
 from pathlib import Path
 from typing import cast
 
@@ -20,6 +25,7 @@ from vocboard.evaluator.archives import UPLOAD_LIMITS, members
 from vocboard.evaluator.editions import Competition, Edition, Metric, Task, TaskRules
 from vocboard.evaluator.evidence.evidence import Evidence
 from vocboard.evaluator.evidence.resampled import Resampled
+from vocboard.evaluator.extensions import Group
 from vocboard.evaluator.ground_truth import GroundTruth
 from vocboard.evaluator.ground_truth.reader import read_ground_truth
 from vocboard.evaluator.problems import Problem, Severity
@@ -34,6 +40,10 @@ from vocboard.evaluator.tasks.scorers import SCORERS
 
 _CLOSE = 1e-9  # sums may be taken in another order
 _GARBAGE = (b"\xff\xfe\x00", b"x\n", b"nobody 0.5 1 2 3 4\n", b"nobody nan\n", b"nobody inf 1\n", b"\n\na,b;c\n")
+_WITHOUT_TRUTH = ("definition", "format", "columns", "arrays", "rows")  # what the web process imports of a task
+_TRUTH = ("truth", "ground_truth", "scoring", "metrics", "evidence")
+_ANNOTATIONS = "NDArray[np.bool_], int8, uint8, int32, int64 or float64"
+_IMPORTED = "import sys; sys.path[:] = {path!r}; import {modules}; print(*sys.modules)"
 _Files = Mapping[str, bytes]
 
 
@@ -58,7 +68,11 @@ def check_task(task: str, edition: Edition, tree: Path, results: Path) -> None:
     unlike = ", ".join(sorted(defined ^ scorer.metrics))
     _require(not unlike, f"definition.py and metrics.py differ in {unlike}.")
     _require(definition.task == task, f"The definition is of {definition.task}, not of {task}.")
+    for added in extensions.added(Group.TASKS):
+        if added.name == task:
+            _check_imports(added.package)
     truth = read_ground_truth(tree, edition)
+    _check_counts(kind, edition, truth)
     files = {member.name: member.read() for member in members(results, UPLOAD_LIMITS)}
     read = _entries(kind, edition, truth, files)
     _require(bool(read), f"The results have no competition of {task}.")
@@ -131,6 +145,27 @@ def _check_intervals(metric: Metric, edition: Edition, truth: GroundTruth, entri
                 _require(math.isnan(each) or 0 <= each <= 1 + _CLOSE, f"{why} is {each!r} on a selection of images.")
 
 
+def _check_imports(package: str) -> None:
+    """Check that what reads uploads does not know the ground truth, in a process that has imported nothing else."""
+    modules = [name for part in _WITHOUT_TRUTH if find_spec(name := f"{package}.{part}") is not None]
+    program = _IMPORTED.format(path=sys.path, modules=", ".join(modules))
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False)  # noqa: S603
+    _require(done.returncode == 0, f"{', '.join(modules)} cannot be imported alone: {done.stderr.strip()}")
+    for part in _TRUTH:
+        found = f"{package}.{part}" in done.stdout.split()
+        _require(not found, f"{part}.py is imported by one of {', '.join(_WITHOUT_TRUTH)}, which must not know it.")
+
+
+def _check_counts(task: Task, edition: Edition, truth: GroundTruth) -> None:
+    """Check the numbers that organisers see of the ground truth, and that a server can store them."""
+    for (of, name), secret in truth.truths.items():
+        if of is task:
+            with _saying("truth.py cannot count the ground truth, in int"):
+                counted = secret.statistics(truth.image_sets.sets[of, name], edition)
+                rows = [asdict(each) for each in (*counted.classes.values(), counted.total)]
+                json.dumps([*rows, *map(asdict, secret.class_counts(edition).values())])
+
+
 def _check_storage(edition: Edition, truth: GroundTruth, entries: Mapping[str, Entry]) -> None:
     """Check that results, ground truth and evidence are the same after they were stored."""
     expected = _score(edition, truth, entries)
@@ -147,7 +182,8 @@ def _check_storage(edition: Edition, truth: GroundTruth, entries: Mapping[str, E
     _require(_all(_score(edition, kept, entries)) == _all(expected), "Scores differ after the ground truth was stored.")
     for key, entry, evidence in _evidence(edition, truth, entries):
         origin = Origin(key, truth.sha256)
-        loaded = load_evidence(io.BytesIO(store_evidence(evidence, origin)), origin)
+        with _saying(f"Evidence, of one-dimensional arrays annotated {_ANNOTATIONS}, cannot be stored and loaded"):
+            loaded = load_evidence(io.BytesIO(store_evidence(evidence, origin)), origin)
         scorer, metric = SCORERS[entry.competition.task], entry.competition.rules.metric
         before, after = (
             {name: each.score() for name, each in scorer.resampled(metric, one, edition, entry.competition).items()}
@@ -246,6 +282,15 @@ def _same(
     for place, value in expected.items():
         other = found.get(place, math.nan)
         _require(is_same(value, other), f"{otherwise}: {value!r} and {other!r} of {place[1]} in {place[0]}.")
+
+
+@contextmanager
+def _saying(what: str) -> Iterator[None]:
+    """Say what is wrong if the block raises an exception."""
+    try:
+        yield
+    except Exception as error:
+        raise AssertionError(f"{what}: {type(error).__name__}: {error}") from error
 
 
 def _require(condition: bool, otherwise: str) -> None:

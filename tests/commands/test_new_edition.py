@@ -7,6 +7,8 @@ from pathlib import Path
 import pytest
 
 from tests.commands.board import Run
+from vocboard.evaluator.editions import Task
+from vocboard.evaluator.examples.run import METHODS
 from vocboard.evaluator.tasks.detection.subsets import SUBSETS
 
 
@@ -79,7 +81,9 @@ def test_every_task_and_the_example_command_on_the_sample_tree(tmp_path: Path, r
     assert run("evaluate", file, results, *truth, "--image-set", "val")[0] == 0
 
 
-def test_wrong_answers_are_reported_and_nothing_is_written(tmp_path: Path, run: Run) -> None:
+def test_wrong_answers_are_reported_and_nothing_is_written(
+    tmp_path: Path, run: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
     options = [
         "--name",
         "9",
@@ -112,6 +116,9 @@ def test_wrong_answers_are_reported_and_nothing_is_written(tmp_path: Path, run: 
     ):
         status, _, err = run("new-edition", "--output", tmp_path / "mine", *options, "--by", "none", *answer)
         assert (status, said in err, "TOML" in err) == (2, True, False)
+    monkeypatch.delitem(METHODS, Task.DETECTION)  # as the task of an extension may lack one
+    status, _, err = run("new-edition", "--output", tmp_path / "mine", *options, "--by", "none", "--image-set", "test")
+    assert (status, "no samples can be drawn: detection has no example method" in err) == (2, True)
     assert list(tmp_path.iterdir()) == []
 
 

@@ -266,6 +266,7 @@ def test_what_is_not_utf_8_is_reported_by_its_line(tmp_path: Path) -> None:
         ("metric =", "confidence_range = [1, 0]\nmetric =", 7, "must be two numbers, the lesser one first"),
         ("metric =", "metrik =", 7, "tasks.detection.metrik: no such key"),
         ("metric =", "metrik =", 5, "tasks.detection.metric must be one of average_precision"),
+        ("[tasks.det", "[tasks.poses]\n[tasks.det", 5, "poses: no such key. A task that is not built in needs an"),
         ("[tasks.det", '[annotations]\nformat = "json"\n[tasks.det', 6, "must be one of xml, pascal-text, lines"),
         (
             "[tasks.detection]",

@@ -1,20 +1,26 @@
 """What extensions are checked by: built-in tasks pass, and each thing that is wrong gets its sentence."""
 
 from collections.abc import Mapping
+from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+from numpy.typing import NDArray
 
 from tests.support import small_world
 from vocboard.evaluator import extensions
 from vocboard.evaluator.editions import Metric, Task, load
 from vocboard.evaluator.evidence.image_shares import ImageShares
+from vocboard.evaluator.evidence.ranked_evidence import MatchedResults
 from vocboard.evaluator.extensions import Addition, Group
+from vocboard.evaluator.ground_truth import DetectionTruth
 from vocboard.evaluator.tasks import parts
+from vocboard.evaluator.tasks.definition import TaskDefinition
 from vocboard.evaluator.tasks.ranked_classes import RankedClass
 from vocboard.evaluator.tasks.scorers import SCORERS
+from vocboard.evaluator.tasks.truth import ClassCount
 from vocboard.testing import check_metric, check_task
 
 AP = Metric.AVERAGE_PRECISION
@@ -67,6 +73,30 @@ def test_what_is_wrong_with_a_metric_is_said(
     monkeypatch.setattr(type(scorer), "by_class", {**scorer.by_class, AP: WRONG[sentence]})
     with pytest.raises(AssertionError, match=sentence):
         check_metric(AP, load("VOC2007"), tree, results)
+
+
+def test_what_is_wrong_with_a_task_is_said(
+    world: tuple[Path, Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def check(sentence: str) -> None:
+        with pytest.raises(AssertionError, match=sentence):
+            check_task("detection", load("VOC2007"), *world)
+        monkeypatch.undo()
+
+    for annotation in (np.ndarray, "NDArray[np.int32]", NDArray[np.int16]):
+        monkeypatch.setattr(fields(MatchedResults)[0], "type", annotation)
+        check(r"^Evidence, of one-dimensional arrays annotated NDArray\[np.bool_\], .* cannot be stored and loaded: ")
+    none = ClassCount(np.int64(1))  # type: ignore[arg-type]  # the mistake
+    monkeypatch.setattr(DetectionTruth, "class_counts", lambda self, edition: {"car": none})
+    check("^truth.py cannot count the ground truth, in int: TypeError")
+    (tmp_path / "poses").mkdir()
+    for name, content in {"format": "import poses.helpers", "helpers": "import poses.truth", "truth": ""}.items():
+        (tmp_path / "poses" / f"{name}.py").write_text(content)
+    monkeypatch.syspath_prepend(tmp_path)
+    monkeypatch.setattr(extensions, "added", lambda group: (Addition(group, "detection", "poses", "poses 1"),))
+    check("^truth.py is imported by one of definition, format, ")
+    with pytest.raises(TypeError, match=r"^Poses lacks task, short_title, metrics, statistics, new_edition_rules$"):
+        type("Poses", (TaskDefinition,), {"title": "Poses", "content": lambda self, rules: ""})()
 
 
 def test_what_is_not_there_is_said(world: tuple[Path, Path]) -> None:

@@ -59,6 +59,15 @@ def test_drawing_ends_in_time_and_leaves_nothing(empty_cache: Path, monkeypatch:
     assert not samples._one_at_a_time.locked()
 
 
+def test_the_process_that_draws_loads_the_same_extensions(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("VOCBOARD_EXTENSIONS", "vocboard-poses")
+    monkeypatch.setattr(
+        samples, "_START", "import os, sys; print(os.environ['VOCBOARD_EXTENSIONS'], file=sys.stderr); sys.exit(2)"
+    )
+    with pytest.raises(ConflictError, match="for this edition: vocboard-poses"):
+        samples.samples_of(challenge())
+
+
 def test_too_little_memory_is_an_error_and_no_traceback(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(samples, "MEMORY_BYTES", 64 * 1024**2)
     with pytest.raises(ConflictError, match="No samples can be drawn") as caught:
