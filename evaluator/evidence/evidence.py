@@ -36,7 +36,9 @@ class Judged:
 
 
 class ClassEvidence(ABC):
-    """The evidence of one class: a dataclass of arrays.
+    """The evidence of one class: a dataclass of arrays, each of one dimension.
+
+    Files have them in the types that their annotations say, `NDArray[np.int32]`, which have to be real ones, not texts.
 
     Attributes:
         depends_on_overlap: whether the overlap that a result needs can be chosen after the evidence was collected.
@@ -95,7 +97,7 @@ class EvidenceByClass(Evidence, Generic[AnyClass]):
     Attributes:
         images: number of images of the test set.
         classes: by name, in the edition's order.
-        others: the same for metrics whose true and false positives are others.
+        others: the same for metrics whose true and false positives are others, such as those of some objects.
         source: what it was collected from; None if it was stored in between, or no metric of the task needs it.
     """
 

@@ -22,8 +22,8 @@ class MetricDefinition:
         description: what it measures, in a sentence for documents; empty for those that the VOC documents define, and
             those of some objects, which have a table of their own.
         undefined: when it is n/a, in a sentence; None if that depends on the edition's rules.
-        overlap: the overlap that it requires; None for the edition's. Only for tasks whose evidence is
-            `MatchedResults` (detection, instance segmentation): computing it from another is an error.
+        overlap: the overlap that it requires; None for the edition's. Only for tasks whose evidence depends on overlaps
+            (`ClassEvidence.depends_on_overlap`): computing it from another is an error.
         protocols: the layout protocols whose competitions can have it as a secondary metric; None for all.
         has_intervals: whether it is computed for selections of the test images, too (docs/statistics.md).
         needs_public_ground_truth: whether it is shown only where the ground truth is public, because results can be

@@ -91,4 +91,7 @@ class FilesByClass(ResultFiles, Generic[Content]):
 
     @abstractmethod
     def read(self, data: bytes, report: FileReport) -> Content | None:
-        """Return the content of one class's file; report problems and return None if it is invalid."""
+        """Return the content of one class's file; report problems and return None if it is invalid.
+
+        `upload` has what it is read by: the test items, the limits of the edition, and the rules of the competition.
+        """

@@ -81,7 +81,10 @@ class RankedScorer(Scorer[SomeTruth], Generic[SomeTruth, SomeClass]):
         """Return the ranked results of each class entered."""
 
     def numbers(self, entry: Entry, name: str, ranked: RankedClass[SomeClass]) -> tuple[int, int]:
-        """Return the numbers of results of a class: all, and those ignored because they match difficult objects."""
+        """Return the numbers of results of a class: all, and those ignored because they match difficult objects.
+
+        They are counted in the evidence, which is enough if that has every result of the class.
+        """
         judgement = ranked.judged().judgement
         return len(judgement.true), int(np.count_nonzero(~(judgement.true | judgement.false)))
 

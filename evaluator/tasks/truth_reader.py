@@ -27,5 +27,11 @@ class TruthReader(ABC, Generic[SomeTruth]):
     def read(self, key: Key, listed: Listed, rules: TaskRules, material: Material) -> tuple[ImageSet, SomeTruth | str]:
         """Return the public part and the ground truth, or why there is none, for the organiser.
 
-        Partial ground truth is reported in the material's problems.
+        Partial ground truth is reported in the material's problems, with a code of the task's own.
+
+        Args:
+            key: the task and the image set.
+            listed: the images of the image set.
+            rules: of the task.
+            material: the annotations and those of `image_files` that exist, by their name in the tree.
         """
