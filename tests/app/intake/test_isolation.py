@@ -222,7 +222,7 @@ def test_the_web_application_ends_its_server_when_it_shuts_down(
     with serving(Settings(data_directory=tmp_path / "data", database_url=sqlite_url)):
         while not (running := [each for each in own_servers() if each not in before]):
             time.sleep(0.01)
-    assert not any(each.is_running() for each in running)
+    assert psutil.wait_procs(running, timeout=10)[1] == []
 
 
 def test_a_server_ends_with_its_parent_even_if_another_process_has_the_socket() -> None:
