@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from opentelemetry.trace import Span, Tracer
 
 VARIABLES = ("OTEL_EXPORTER_OTLP_ENDPOINT", "OTEL_EXPORTER_OTLP_TRACES_ENDPOINT")
+SECONDS = 2  # by default, a process whose collector is away would take ten seconds longer to stop
 _STARTED = "tracing_started"  # in `Connection.info`: when a statement began, in ns
 
 _provider: "TracerProvider | None" = None
@@ -43,7 +44,8 @@ def configure(service: str) -> None:
 
     name = os.environ.get("OTEL_SERVICE_NAME", service)
     _provider = TracerProvider(resource=Resource.create({"service.name": name, "service.version": VERSION}))
-    _provider.add_span_processor(BatchSpanProcessor(OTLPSpanExporter()))
+    seconds = float(os.environ.get("OTEL_EXPORTER_OTLP_TIMEOUT", SECONDS))
+    _provider.add_span_processor(BatchSpanProcessor(OTLPSpanExporter(timeout=seconds)))
     _tracer = _provider.get_tracer("vocboard")
 
 

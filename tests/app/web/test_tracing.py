@@ -1,8 +1,10 @@
 """Spans reach a collector of OpenTelemetry, with ids and without secrets."""
 
+import socket
 import threading
 import uuid
 from collections.abc import Iterator
+from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
@@ -38,13 +40,20 @@ def received(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[bytes]]:
     with ThreadingHTTPServer(("127.0.0.1", 0), Collector) as server:
         threading.Thread(target=server.serve_forever).start()
         monkeypatch.setenv("OTEL_EXPORTER_OTLP_ENDPOINT", f"http://127.0.0.1:{server.server_port}")
-        monkeypatch.setattr(tracing, "_provider", None)
-        monkeypatch.setattr(tracing, "_tracer", None)
-        tracing.configure("vocboard-test")
-        assert tracing._provider is not None
-        yield bodies
-        tracing._provider.shutdown()
+        with configured(monkeypatch):
+            yield bodies
         server.shutdown()
+
+
+@contextmanager
+def configured(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """Let this process send its spans during the block."""
+    monkeypatch.setattr(tracing, "_provider", None)
+    monkeypatch.setattr(tracing, "_tracer", None)
+    tracing.configure("vocboard-test")
+    assert tracing._provider is not None
+    yield
+    tracing._provider.shutdown()
 
 
 def test_a_request_and_a_job_are_spans_with_those_of_their_statements(
@@ -75,6 +84,18 @@ def test_a_request_and_a_job_are_spans_with_those_of_their_statements(
         assert "SELECT" in {attributes(span)["db.query.text"].split()[0] for span in statements}
         assert {span.trace_id for span in statements} == {parent.trace_id}
     assert not [span for span in spans if "health" in str(span)]
+
+
+def test_a_collector_that_does_not_answer_costs_spans_alone(
+    embedded_site: Site, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.setenv("OTEL_EXPORTER_OTLP_TIMEOUT", "0.2")
+    with socket.create_server(("127.0.0.1", 0)) as silent, embedded_site.client() as client:
+        monkeypatch.setenv("OTEL_EXPORTER_OTLP_ENDPOINT", f"http://127.0.0.1:{silent.getsockname()[1]}")
+        with configured(monkeypatch):
+            assert client.get("/challenges/nothing").status_code == 404
+            tracing.flush()
+    assert "Failed to export spans" in caplog.text
 
 
 def spans_of(body: bytes) -> list[Span]:
