@@ -330,7 +330,7 @@ def _checked_name(session: Session, challenge_id: uuid.UUID, name: str) -> str:
     found = checks.line("name", name, max_length=MAX_NAME_LENGTH, required=True)
     checks.finish()
     challenge_queries.lock_challenge(session, challenge_id)
-    same = select(Team.id).where(Team.challenge_id == challenge_id, func.lower(Team.name) == found.lower())
+    same = select(Team.id).where(Team.challenge_id == challenge_id, func.lower(Team.name) == func.lower(found))
     if session.scalar(same.limit(1)) is not None:
         raise InvalidInputError({"name": "The challenge has a team of this name."})
     return found

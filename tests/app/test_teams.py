@@ -105,7 +105,7 @@ def test_a_person_in_two_teams_is_refused(database: Database, people: tuple[User
     ada, bob, cy = people
     with database.writing() as session:
         challenge = make_challenge(session)
-        first = found_team(session, challenge, ada, cy)
+        first = found_team(session, challenge, ada, cy, name="Équipe A")
         second = found_team(session, challenge, bob, name="Another team")
         with pytest.raises(ConflictError, match="Leave it first"):
             join(session, second, bob, cy)
@@ -114,7 +114,7 @@ def test_a_person_in_two_teams_is_refused(database: Database, people: tuple[User
         with pytest.raises(ConflictError, match="already"):
             teams.create(session, challenge=complete(session, challenge.id), user=cy, name="A third team")
         with pytest.raises(InvalidInputError):
-            teams.rename(session, team_id=second.id, user=bob, name="THE TEAM")
+            teams.rename(session, team_id=second.id, user=bob, name="ÉQUIPE A")
         assert len(members_of(session, first.id)) == 2
 
 

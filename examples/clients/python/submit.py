@@ -9,6 +9,7 @@ from typing import TypeVar
 
 import httpx
 from vocboard_api import AuthenticatedClient
+from vocboard_api.api.account import export_account
 from vocboard_api.api.challenges import get_challenge
 from vocboard_api.api.leaderboards import leaderboard, leaderboard_csv
 from vocboard_api.api.submissions import create_submission, get_scores, get_scores_csv, publish, submission_events
@@ -17,6 +18,7 @@ from vocboard_api.models import (
     ChallengeDetails,
     CompetitionScores,
     CreateSubmissionBody,
+    ExportAccountResponseExportAccount,
     Leaderboard,
     ProblemDetails,
     SubmissionDetails,
@@ -83,6 +85,11 @@ def submit(
     for row in board.rows:
         print(row.rank, row.method, row.mean)
     print(expect(str, leaderboard_csv.sync(slug, competition, client=visitor)), end="")
+
+    # What the server stores about the user.
+    stored = expect(ExportAccountResponseExportAccount, export_account.sync(client=client))
+    for table, rows in stored.additional_properties.items():
+        print(f"{table}: {len(rows)}")
 
 
 if __name__ == "__main__":

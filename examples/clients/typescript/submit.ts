@@ -1,11 +1,10 @@
-// The life of a submission with the generated types: npm start SERVER TOKEN CHALLENGE COMPETITION ARCHIVE
+// The life of a submission with the generated types: node dist/submit.js SERVER TOKEN CHALLENGE COMPETITION ARCHIVE
 
 import { randomUUID } from "node:crypto";
 import { openAsBlob } from "node:fs";
 import createClient from "openapi-fetch";
-import type { components, paths } from "./api.js";
-
-type Schemas = components["schemas"];
+import { expect, formData, type Schemas } from "./answers.js";
+import type { paths } from "./api.js";
 
 const [server, token, slug, competition, archive] = process.argv.slice(2);
 if (!server || !token || !slug || !competition || !archive) {
@@ -13,14 +12,6 @@ if (!server || !token || !slug || !competition || !archive) {
 }
 const visitor = createClient<paths>({ baseUrl: server });
 const client = createClient<paths>({ baseUrl: server, headers: { Authorization: `Bearer ${token}` } });
-
-/** Returns the data of a response; errors of the server end the program. */
-function expect<Data>(answer: { data?: Data; error?: Schemas["ProblemDetails"]; response: Response }): Data {
-  if (!answer.response.ok) {
-    throw new Error(`${answer.error?.code}: ${answer.error?.detail}`);
-  }
-  return answer.data as Data;
-}
 
 const challenge = expect(await visitor.GET("/api/v1/challenges/{slug}", { params: { path: { slug } } }));
 console.log(`${challenge.title}: ${challenge.phase}`);
@@ -48,11 +39,7 @@ const submission = expect(
   await client.POST("/api/v1/challenges/{slug}/submissions", {
     params: { path: { slug }, query: { upload: upload.id }, header: { "Idempotency-Key": randomUUID() } },
     body: { method_name: "From TypeScript" },
-    bodySerializer: (form) => {
-      const data = new FormData();
-      Object.entries(form).forEach(([name, value]) => data.append(name, String(value)));
-      return data;
-    },
+    bodySerializer: formData,
   }),
 );
 const path = { submission_id: submission.id };
@@ -99,3 +86,9 @@ const exported = expect(
   }),
 );
 process.stdout.write(exported);
+
+// What the server stores about the user.
+const stored = expect(await client.GET("/api/v1/account/export"));
+for (const [table, rows] of Object.entries(stored)) {
+  console.log(`${table}: ${rows.length}`);
+}

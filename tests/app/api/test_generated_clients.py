@@ -1,4 +1,4 @@
-"""examples/clients: clients generated from the API's document type-check strictly and run the life of a submission."""
+"""examples/clients: clients generated from the API's document type-check strictly, submit, and move a challenge."""
 
 import os
 import shutil
@@ -11,13 +11,15 @@ import httpx
 import pytest
 
 from tests.support import small_world
+from tests.support.factories import make_organiser, make_token
 from tests.support.life import make_small_world
 from tests.support.services import EMBEDDED
-from tests.support.site import Site
+from tests.support.site import Site, serving
+from vocboard.app.settings import Settings
 
 EXAMPLES = Path(__file__).parents[3] / "examples" / "clients"
 SECONDS = 240
-Client = tuple[list[str], Path]  # the command that submits, without its arguments, and where it is run
+Client = tuple[Callable[[str], list[str]], Path]  # the command that runs a program, and where
 
 
 def run(command: list[str], directory: Path) -> str:
@@ -36,8 +38,8 @@ def run(command: list[str], directory: Path) -> str:
 def python(directory: Path, document: Path) -> Client:
     options = ["--path", str(document), "--config", "config.yml", "--output-path", "vocboard-api"]
     run([sys.executable, "-m", "openapi_python_client", "generate", *options], directory)
-    run([sys.executable, "-m", "mypy", "--strict", "submit.py", "vocboard-api/vocboard_api"], directory)
-    return [sys.executable, "-W", "error", "submit.py"], directory
+    run([sys.executable, "-m", "mypy", "--strict", "submit.py", "move.py", "vocboard-api/vocboard_api"], directory)
+    return lambda program: [sys.executable, "-W", "error", f"{program}.py"], directory
 
 
 def typescript(directory: Path, document: Path) -> Client:
@@ -52,14 +54,15 @@ def typescript(directory: Path, document: Path) -> Client:
         raise
     run([npm, "run", "generate", "--", str(document), "--output", "api.d.ts"], directory)
     run([npm, "run", "build"], directory)
-    return [node, "dist/submit.js"], directory
+    return lambda program: [node, f"dist/{program}.js"], directory
 
 
 @pytest.mark.parametrize("set_up", [EMBEDDED], indirect=True)
 @pytest.mark.parametrize(("language", "make"), [("Python", python), ("TypeScript", typescript)])
 @pytest.mark.usefixtures("worker")
-def test_the_life_of_a_submission(
+def test_a_submission_lives_and_its_challenge_moves(
     site: Site,
+    sqlite_template: Path,
     organiser: httpx.Client,
     participant: httpx.Client,
     tmp_path: Path,
@@ -74,7 +77,8 @@ def test_the_life_of_a_submission(
     slug = make_small_world(organiser).rpartition("/")[2]
     (tmp_path / "results.tar.gz").write_bytes(small_world.results_archive())
     token = participant.headers["Authorization"].removeprefix("Bearer ")
-    printed = run([*command, site.url, token, slug, "comp3", str(tmp_path / "results.tar.gz")], directory).splitlines()
+    given = [site.url, token, slug, "comp3", str(tmp_path / "results.tar.gz")]
+    printed = run([*command("submit"), *given], directory).splitlines()
     mean = str(round(small_world.MEAN_AP, 4))
     assert printed[:2] == ["A challenge: open", "checked: comp1, comp3"]
     scored = printed.index("scored")
@@ -85,5 +89,20 @@ def test_the_life_of_a_submission(
         board = visitor.get(f"/api/v1/challenges/{slug}/leaderboards/comp3.csv").text
         scores = participant.get("/api/v1/submissions").json()["items"][0]
         exported = participant.get(f"/api/v1/submissions/{scores['id']}/scores/comp3.csv").text
+        stored = participant.get("/api/v1/account/export").json()
     assert printed[scored + 2 : row] == exported.splitlines()
-    assert printed[row + 1 :] == board.splitlines()
+    tables = row + 1 + len(board.splitlines())
+    assert printed[row + 1 : tables] == board.splitlines()
+    assert printed[tables:] == [f"{table}: {len(rows)}" for table, rows in stored.items()]
+    assert "submissions: 1" in printed
+
+    database = shutil.copy(sqlite_template, tmp_path / "other.sqlite")
+    elsewhere = Settings(data_directory=tmp_path / "other", database_url=f"sqlite:///{database}")
+    with serving(elsewhere) as other:
+        with other.writing() as session:
+            other_token = make_token(session, make_organiser(session))
+        token = organiser.headers["Authorization"].removeprefix("Bearer ")
+        printed = run([*command("move"), site.url, token, slug, other.url, other_token], directory).splitlines()
+    assert printed[0] == "A challenge: archived"
+    best = board.splitlines()[1]
+    assert any(line.startswith(best) and "imported from an archive" in line for line in printed)
