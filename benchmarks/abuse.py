@@ -74,6 +74,7 @@ class Target:
         token: of one of the accounts.
         good: an archive that is accepted.
         network: the address that requests come from.
+        scale: of archives that take long to read.
     """
 
     url: str
@@ -84,6 +85,7 @@ class Target:
     email: str
     good: bytes
     network: str = ADDRESS
+    scale: float = 1.0
 
     @property
     def address(self) -> dict[str, str]:
@@ -133,12 +135,12 @@ def half_sent(target: Target) -> int:
 
 def full_of_ignored_members(target: Target) -> int:
     """Send an archive of additions of macOS."""
-    return target.upload(ignored_members()).status_code
+    return target.upload(ignored_members(int(MEMBERS * target.scale))).status_code
 
 
 def slow_to_check(target: Target) -> int:
     """Send a large file of lines that are wrong only at its end."""
-    return target.upload(many_lines()).status_code
+    return target.upload(many_lines(int(LINES * target.scale))).status_code
 
 
 def accepted_and_withdrawn(target: Target) -> int:
@@ -186,8 +188,8 @@ def abuse(
     """
     if steps_aside:
         step_aside()
-    for make in (ignored_members, many_lines):  # made once, before all threads ask for them
-        make()
+    ignored_members(int(MEMBERS * targets[0].scale))  # made once, before all threads ask for them
+    many_lines(int(LINES * targets[0].scale))
     answers: SimpleQueue[str] = SimpleQueue()
 
     def repeat(kind: Callable[[Target], int], target: Target) -> None:
@@ -213,7 +215,7 @@ def abuse(
 
 
 @cache
-def ignored_members(count: int = MEMBERS) -> bytes:
+def ignored_members(count: int) -> bytes:
     """Write the members as `tarfile` would, ten times as fast: only name and checksum differ between headers."""
     directory = "__MACOSX/"
     header = bytearray(tarfile.TarInfo(directory).tobuf())
@@ -230,12 +232,12 @@ def ignored_members(count: int = MEMBERS) -> bytes:
 
 
 @cache
-def many_lines() -> bytes:
+def many_lines(count: int) -> bytes:
     """An archive that takes long to check."""
     numbers = random.Random(0)  # noise, not a secret
     lines = [
         f"{numbers.randrange(9963):06d} {numbers.random():.6f} 1 1 {numbers.randrange(2, 300)} 99\n"
-        for _ in range(LINES)
+        for _ in range(count)
     ]
     data = "".join([*lines, "wrong\n"]).encode()
     packed = io.BytesIO()
@@ -254,7 +256,7 @@ def step_aside() -> None:
         os.nice(NICENESS)
 
 
-def _targets(competition: Competition, archive: Path) -> list[Target]:
+def _targets(competition: Competition, archive: Path, scale: float) -> list[Target]:
     """Make the abuser's accounts; for them and everyone the challenge gets an ordinary quota."""
     with competition.database.writing() as session:
         challenge_with_phases(session, competition.challenge.id).main_phase.quota_count = QUOTA
@@ -265,7 +267,8 @@ def _targets(competition: Competition, archive: Path) -> list[Target]:
     origin = url if competition.installation.is_embedded else settings.public_url
     secret = settings.proxy_secret.get_secret_value()
     return [
-        Target(url, secret, origin, path, token, user.email, good) for user, token in zip(users, tokens, strict=True)
+        Target(url, secret, origin, path, token, user.email, good, scale=scale)
+        for user, token in zip(users, tokens, strict=True)
     ]
 
 
@@ -317,7 +320,14 @@ class Outcome:
 
 
 def measure(
-    competition: Competition, archive: Path, *, seconds: float, steps_aside: bool, warming: int, idle_uploads: int
+    competition: Competition,
+    archive: Path,
+    *,
+    seconds: float,
+    scale: float,
+    steps_aside: bool,
+    warming: int,
+    idle_uploads: int,
 ) -> Outcome:
     """Measure idle, then under abuse."""
     others, settings = _others(competition), competition.installation.settings
@@ -326,7 +336,7 @@ def measure(
     idle = [submit(next(others), archive).seconds for _ in range(idle_uploads)]
     context = multiprocessing.get_context("spawn")
     ready, stop, told = context.Event(), context.Event(), context.Queue()
-    abused = (_targets(competition, archive), steps_aside, ready, stop, told)
+    abused = (_targets(competition, archive, scale), steps_aside, ready, stop, told)
     abuser = context.Process(target=abuse, args=abused, daemon=True)
     before = most = _stored_bytes(settings.archives)
     abuser.start()
@@ -359,7 +369,7 @@ def run(
     Args:
         directory: an empty one.
         seconds: of abuse.
-        scale: of the results that others upload; 1.0 is VOC2007's size.
+        scale: of all archives; at 1.0 others upload results of VOC2007's size.
         embedded: on SQLite and a directory of messages.
         steps_aside: whether the abuser's process leaves the processor to the server.
         warming, idle_uploads: uploads to the idle server, before and while they are measured.
@@ -380,6 +390,7 @@ def run(
             competition,
             directory / "results.tar.gz",
             seconds=seconds,
+            scale=scale,
             steps_aside=steps_aside,
             warming=warming,
             idle_uploads=idle_uploads,

@@ -25,7 +25,7 @@ from queue import SimpleQueue
 
 import httpx
 
-from benchmarks.abuse import SECONDS_TO_BEGIN, Target, begun, many_lines, step_aside
+from benchmarks.abuse import LINES, SECONDS_TO_BEGIN, Target, begun, many_lines, slow_to_check, step_aside
 from benchmarks.competing import Competition, competing
 from benchmarks.datasets.voc2007 import make_voc2007
 from benchmarks.running import installed, serving
@@ -55,7 +55,7 @@ def slow(target: Target, stop: threading.Event) -> int:
 
 def large(target: Target, _stop: threading.Event) -> int:
     """Send what takes long to check."""
-    return target.upload(many_lines()).status_code
+    return slow_to_check(target)
 
 
 def crowd(
@@ -70,7 +70,7 @@ def crowd(
         full: set when all places are held, so that one who is slow is refused.
     """
     step_aside()
-    many_lines()  # made once, before all threads ask for them
+    many_lines(int(LINES * targets[0].scale))  # made once, before all threads ask for them
     answers: SimpleQueue[str] = SimpleQueue()
 
     def repeat(kind: Callable[[Target, threading.Event], int], target: Target) -> None:
@@ -116,7 +116,7 @@ class Outcome:
         return statistics.median(self.busy) / statistics.median(self.idle)
 
 
-def _targets(competition: Competition) -> list[Target]:
+def _targets(competition: Competition, scale: float) -> list[Target]:
     with competition.database.writing() as session:
         users = [make_user(session) for _ in range(SLOW + LARGE)]
         tokens = [make_token(session, user) for user in users]
@@ -125,7 +125,7 @@ def _targets(competition: Competition) -> list[Target]:
     origin = installation.url if installation.is_embedded else installation.settings.public_url
     secret = installation.settings.proxy_secret.get_secret_value()
     return [
-        Target(installation.url, secret, origin, path, token, user.email, b"", f"203.0.113.{number}")
+        Target(installation.url, secret, origin, path, token, user.email, b"", f"203.0.113.{number}", scale)
         for number, (user, token) in enumerate(zip(users, tokens, strict=True))
     ]
 
@@ -136,7 +136,14 @@ def _timed(competition: Competition, archive: Path) -> tuple[float, int]:
     return time.perf_counter() - began, status
 
 
-def run(directory: Path, *, seconds: float, embedded: bool = False, idle_uploads: int = IDLE_UPLOADS) -> Outcome:
+def run(
+    directory: Path,
+    *,
+    seconds: float,
+    embedded: bool = False,
+    idle_uploads: int = IDLE_UPLOADS,
+    scale: float = 1.0,
+) -> Outcome:
     """Start an installation with the default limits, and measure it.
 
     Args:
@@ -144,6 +151,7 @@ def run(directory: Path, *, seconds: float, embedded: bool = False, idle_uploads
         seconds: in the crowd.
         embedded: on SQLite and a directory of messages.
         idle_uploads: uploads to the idle server.
+        scale: of the large archives.
     """
     limits = {name: Settings.model_fields[name].default for name in ("uploads_per_hour", "upload_bytes_per_day")}
     make_voc2007(directory, SCALE)
@@ -163,7 +171,7 @@ def run(directory: Path, *, seconds: float, embedded: bool = False, idle_uploads
         idle = [_timed(next(others), archive)[0] for _ in range(idle_uploads)]
         context = multiprocessing.get_context("spawn")
         full, stop, told = context.Event(), context.Event(), context.Queue()
-        process = context.Process(target=crowd, args=(_targets(competition), full, stop, told), daemon=True)
+        process = context.Process(target=crowd, args=(_targets(competition, scale), full, stop, told), daemon=True)
         process.start()
         assert full.wait(SECONDS_TO_BEGIN), "the crowd does not hold all places of new accounts"
         busy: list[tuple[float, int]] = []

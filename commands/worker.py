@@ -1,7 +1,10 @@
 """`vocboard worker`: run a worker that evaluates submissions and imports ground truth, or one that sends email."""
 
 import argparse
+import gc
 import sys
+
+from vocboard.evaluator.garbage import collection_paused
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -17,15 +20,17 @@ def configure(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """Run until stopped."""
     # Imported here: participants' commands must start without the server's packages.
-    from celery.signals import setup_logging  # noqa: PLC0415
+    with collection_paused():
+        from celery.signals import setup_logging  # noqa: PLC0415
 
-    from vocboard import migrations  # noqa: PLC0415
-    from vocboard.app import logs  # noqa: PLC0415
-    from vocboard.app.jobs.models import MAIL_KINDS, Kind  # noqa: PLC0415
-    from vocboard.app.messaging import delivery  # noqa: PLC0415
-    from vocboard.app.settings import Environment, Settings  # noqa: PLC0415
-    from vocboard.worker import ground_truth_files  # noqa: PLC0415
-    from vocboard.worker.celery_app import create_worker  # noqa: PLC0415
+        from vocboard import migrations  # noqa: PLC0415
+        from vocboard.app import logs  # noqa: PLC0415
+        from vocboard.app.jobs.models import MAIL_KINDS, Kind  # noqa: PLC0415
+        from vocboard.app.messaging import delivery  # noqa: PLC0415
+        from vocboard.app.settings import Environment, Settings  # noqa: PLC0415
+        from vocboard.worker import ground_truth_files  # noqa: PLC0415
+        from vocboard.worker.celery_app import create_worker  # noqa: PLC0415
+    gc.freeze()  # what is imported stays, and processes that are forked share it
 
     settings = Settings()
     logs.configure(settings.log_format)
