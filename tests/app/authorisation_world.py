@@ -1,10 +1,14 @@
 """The world that the table of authorisation speaks of: people, challenges, submissions, all with tell-tale names."""
 
 import base64
+import shutil
 import uuid
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import timedelta
+from pathlib import Path
+from typing import Any
 
 from sqlalchemy.orm import Session
 
@@ -12,6 +16,7 @@ from tests.app.authorisation_table import TERMS, Person
 from tests.support.factories import make_challenge, make_token, make_user
 from tests.support.phases import main_truth, phase_of
 from tests.support.scored import make_scored
+from tests.support.site import Site
 from vocboard.app.accounts import links
 from vocboard.app.accounts import service as accounts
 from vocboard.app.accounts.models import LinkPurpose, Role, User
@@ -30,8 +35,9 @@ from vocboard.app.challenges.models import (
     Visibility,
 )
 from vocboard.app.challenges.rules import PhaseRules
-from vocboard.app.database import now
+from vocboard.app.database import Database, now
 from vocboard.app.intake.models import ResumableUpload, Upload, UploadKind
+from vocboard.app.leaderboards.current import Boards
 from vocboard.app.leaderboards.models import ReportedKind, ReportedResult, Rescore, RescoreState
 from vocboard.app.notifications.models import NotificationKind, NotificationSetting
 from vocboard.app.organising import phase_changes
@@ -68,6 +74,31 @@ class World:
     objects: Mapping[str, str]
     tokens: Mapping[Person, str]
     sessions: Mapping[Person, str]
+
+
+def meant(world: World, fields: Mapping[str, Any]) -> dict[str, Any]:
+    """Return fields with the world's objects in place of their names."""
+    return {
+        name: world.objects.get(value, value) if isinstance(value, str) else value for name, value in fields.items()
+    }
+
+
+@contextmanager
+def using(site: Site, file: Path, directory: Path) -> Iterator[None]:
+    """Let the site use a copy of a database.
+
+    Args:
+        directory: where the copy will be.
+    """
+    database = Database(f"sqlite:///{shutil.copy(file, directory / 'world.sqlite')}")
+    services = site.application.state.services
+    before = services.database, services.boards
+    services.database, services.boards = database, Boards(database)
+    try:
+        yield
+    finally:
+        services.database, services.boards = before
+        database.close()
 
 
 def build(session: Session) -> World:

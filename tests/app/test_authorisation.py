@@ -4,7 +4,7 @@ import hashlib
 import re
 import shutil
 import sqlite3
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing
 from itertools import product
 from pathlib import Path
@@ -16,16 +16,15 @@ from fastapi.routing import iter_route_contexts
 from sqlalchemy import select
 
 from tests.app.authorisation_table import PUBLIC, SIGNED_IN, TABLE, Person, Rule
-from tests.app.authorisation_world import SECRET, SHOWN_SCORE, World, build
+from tests.app.authorisation_world import SECRET, SHOWN_SCORE, World, build, meant, using
 from tests.support.browsing import from_here
 from tests.support.factories import make_token
 from tests.support.site import Site, serving
 from vocboard.app.accounts.models import Role, Scope, User
 from vocboard.app.challenges import queries as challenge_queries
 from vocboard.app.challenges.models import Admission, Challenge, Visibility
-from vocboard.app.database import Base, Database, now
+from vocboard.app.database import Base, now
 from vocboard.app.intake.models import Upload
-from vocboard.app.leaderboards.current import Boards
 from vocboard.app.settings import Settings
 from vocboard.app.web import cookies, csrf
 
@@ -72,13 +71,8 @@ def built(site: Site, tmp_path_factory: pytest.TempPathFactory) -> tuple[World, 
 def world(site: Site, built: tuple[World, Path], tmp_path: Path) -> Iterator[World]:
     """Give a world in which nothing has happened yet."""
     given, file = built
-    database = Database(f"sqlite:///{shutil.copy(file, tmp_path / 'world.sqlite')}")
-    services = site.application.state.services
-    before = services.database, services.boards
-    services.database, services.boards = database, Boards(database)
-    yield given
-    services.database, services.boards = before
-    database.close()
+    with using(site, file, tmp_path):
+        yield given
 
 
 @pytest.fixture
@@ -301,13 +295,6 @@ def send(client: httpx.Client, world: World, route: str, rule: Rule, **given: An
     body = None if rule.json is None else meant(world, rule.json)
     headers = {**rule.headers, **given.pop("headers", {})}
     return client.request(method, path, json=body, params=meant(world, rule.query), headers=headers, **given)
-
-
-def meant(world: World, fields: Mapping[str, Any]) -> dict[str, Any]:
-    """Return fields with the world's objects in place of their names."""
-    return {
-        name: world.objects.get(value, value) if isinstance(value, str) else value for name, value in fields.items()
-    }
 
 
 def is_refused(response: httpx.Response, route: str) -> bool:
