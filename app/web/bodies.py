@@ -41,6 +41,8 @@ async def refuse_other_bodies(request: Request) -> None:
     if not _is_json(request.headers.get("content-type", "")):
         raise NotJsonError("Send JSON, with the header Content-Type: application/json.")
     sent = await request.json()
+    if sent is None:  # a route whose body can be left out would accept it
+        raise InvalidInputError({"body": "Send an object instead of null."})
     taken, errors = route.body_field.validate(sent)
     if not errors:
         others = dict(_of_other_type(sent, route.body_field.serialize(taken)))

@@ -63,6 +63,9 @@ def test_from_ground_truth_to_leaderboard(site: Site, organiser: httpx.Client, p
     with site.client() as visitor:
         assert visitor.get(path).status_code == 404
         assert visitor.get(board).json()["rows"] == []
+        as_json = {"Content-Type": "application/json"}
+        refused = participant.post(f"{path}/publish", content="null", headers=as_json)
+        assert refused.json()["fields"] == {"body": "Send an object instead of null."}
         assert participant.post(f"{path}/publish").json()["published_at"] is not None
         [row] = visitor.get(board).json()["rows"]
         assert row["rank"] == 1
