@@ -4,6 +4,7 @@ import argparse
 import gc
 import importlib
 import os
+import signal
 import sys
 from collections.abc import Sequence
 from importlib.util import find_spec
@@ -61,10 +62,15 @@ ASKED_BY_SHELL = "_ARGCOMPLETE"  # a shell that asks for completions sets it
 USAGE_ERROR = 2
 STATUS_OF_BROKEN_PIPE = 141  # the shell's convention for SIGPIPE
 STATUS_OF_INTERRUPT = 130
+STATUS_OF_TERMINATION = 143
 
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the command that the arguments name, and return the exit status."""
+    if os.getpid() == 1:
+        # The kernel drops a SIGTERM that the first process of a container does not handle. Asked to stop while it
+        # starts, a worker would go on until it is killed.
+        signal.signal(signal.SIGTERM, lambda *_: sys.exit(STATUS_OF_TERMINATION))
     # Starting BLAS threads takes a third of numpy's import time, and vocboard's few matrix products are small.
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     arguments = sys.argv[1:] if argv is None else list(argv)

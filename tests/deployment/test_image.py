@@ -1,8 +1,10 @@
 """What the image has inside: everything, so that each command of the documentation runs there."""
 
 import json
+import os
 import re
 import shlex
+import signal
 import subprocess
 import tomllib
 import zipfile
@@ -13,6 +15,7 @@ import pytest
 
 from tests.support import small_world
 from tests.support.image import ROOT, Installed, Rule, context_files, install_as_image
+from vocboard.commands.main import main
 from vocboard.evaluator.editions import load
 from vocboard.evaluator.version import VERSION
 
@@ -205,6 +208,7 @@ PROJECT = {
     "templates/sign_in.html": "my page",
     "main.py": """
 import json
+import os
 from pathlib import Path
 
 import app
@@ -242,3 +246,17 @@ def test_works_next_to_a_project_that_has_packages_of_the_same_names(installed: 
     assert printed["mean"] == pytest.approx(small_world.MEAN_AP, abs=1e-12)
     assert "<h1>Sign in</h1>" in printed["page"]
     assert printed["guide"] == [200, 200]
+
+
+def test_the_first_process_of_a_container_stops_even_while_it_starts(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The kernel drops what process 1 has no handler for; Celery's comes after seconds of imports."""
+    before = signal.getsignal(signal.SIGTERM)
+    monkeypatch.setattr(os, "getpid", lambda: 1)
+    try:
+        with pytest.raises(SystemExit):
+            main(["--version"])
+        assert callable(signal.getsignal(signal.SIGTERM))
+        with pytest.raises(SystemExit, match="143"):
+            signal.raise_signal(signal.SIGTERM)
+    finally:
+        signal.signal(signal.SIGTERM, before)
