@@ -133,7 +133,7 @@ def test_a_database_of_another_version_is_left_alone_with_a_clear_message(
 def test_processes_that_upgrade_at_once_wait_for_each_other(empty_url: str) -> None:
     script = "import sys; from vocboard.migrations import upgrade; upgrade(sys.argv[1])"
     running = [
-        subprocess.Popen([sys.executable, "-c", script, empty_url], stderr=subprocess.PIPE, text=True) for _ in range(3)
+        subprocess.Popen([sys.executable, "-c", script, empty_url], stderr=subprocess.PIPE, text=True) for _ in range(2)
     ]
     for process in running:
         _, errors = process.communicate(timeout=60)

@@ -69,7 +69,6 @@ def _fill(session: Session) -> None:
     make_challenge(session, slug="unseen", title="Zebra", visibility=Visibility.DRAFT)
 
 
-@pytest.mark.parametrize("text", ODD_TEXTS)
 @pytest.mark.parametrize(
     "address",
     [
@@ -91,13 +90,14 @@ def _fill(session: Session) -> None:
         "/{}",
     ],
 )
-def test_odd_texts_in_addresses(site: Site, address: str, text: str) -> None:
+def test_odd_texts_in_addresses(site: Site, address: str) -> None:
     with site.client() as client:
-        answer = client.get(address.replace("{}", text))
-    assert answer.status_code < 500, answer.text
-    assert "<script>" not in answer.text.replace("&lt;script&gt;", "").partition("</head>")[2]
-    assert "5332114" not in answer.text
-    assert_leads_nowhere_else(site, answer.headers.get("location"))
+        for text in ODD_TEXTS:
+            answer = client.get(address.replace("{}", text))
+            assert answer.status_code < 500, (text, answer.text)
+            assert "<script>" not in answer.text.replace("&lt;script&gt;", "").partition("</head>")[2], text
+            assert "5332114" not in answer.text, text
+            assert_leads_nowhere_else(site, answer.headers.get("location"))
 
 
 @pytest.mark.parametrize("name", ODD_HEADERS)
