@@ -1,5 +1,6 @@
 """The database: engine, transactions, and the base class of all models."""
 
+import copy
 import hashlib
 import sqlite3
 import time
@@ -8,9 +9,22 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
 from enum import StrEnum
-from typing import Annotated, Any
+from typing import Annotated, Any, Self
 
-from sqlalchemy import DateTime, Dialect, Engine, Enum, MetaData, Uuid, create_engine, event, func, select, text
+from sqlalchemy import (
+    Connection,
+    DateTime,
+    Dialect,
+    Engine,
+    Enum,
+    MetaData,
+    Uuid,
+    create_engine,
+    event,
+    func,
+    select,
+    text,
+)
 from sqlalchemy.engine import ExceptionContext
 from sqlalchemy.exc import DBAPIError, OperationalError
 from sqlalchemy.orm import DeclarativeBase, Session, mapped_column
@@ -159,7 +173,9 @@ class Database:
         self.engine: Engine = create_engine(url, hide_parameters=True, **options)  # errors are logged
         self._writing_engine = self.engine.execution_options(writing=True)
         # On SQLite, every reading transaction is a snapshot, and beginning one costs no round trip.
-        self._reading_engine = self._autocommit_engine = self._snapshot_engine = self.engine
+        self._reading_engine: Engine | Connection = self.engine
+        self._autocommit_engine: Engine | Connection = self.engine
+        self._snapshot_engine: Engine | Connection = self.engine
         if not self.is_sqlite:
             self._reading_engine = self.engine.execution_options(postgresql_readonly=True)
             self._autocommit_engine = self.engine.execution_options(isolation_level="AUTOCOMMIT")
@@ -220,8 +236,14 @@ class Database:
                 transaction.commit()
                 raise
 
+    def within(self, session: Session) -> Self:
+        """Return this database as a transaction sees it: what reads from it does so in the transaction."""
+        seen = copy.copy(self)
+        seen._reading_engine = seen._autocommit_engine = seen._snapshot_engine = session.connection()
+        return seen
+
     @contextmanager
-    def _read_only(self, engine: Engine) -> Iterator[Session]:
+    def _read_only(self, engine: Engine | Connection) -> Iterator[Session]:
         with Session(engine, expire_on_commit=False) as session:
             yield session
             # psycopg throws away the statements that it has prepared whenever a transaction is rolled back.

@@ -40,6 +40,8 @@ from vocboard.app.web.headers import CrossOriginReads, SecurityHeaders
 from vocboard.app.web.idempotency import IdempotentRequests
 from vocboard.app.web.middleware import Forwarded, HeadAsGet, PublicHost, ReadingTurns, RetryConflicts
 from vocboard.app.web.open_streams import OpenStreams
+from vocboard.app.web.preconditions import EntityTags
+from vocboard.app.web.rate_limit_headers import RateLimitHeaders
 from vocboard.app.web.tus import TusProtocol
 from vocboard.evaluator.version import VERSION
 
@@ -180,5 +182,7 @@ def _middleware(settings: Settings) -> list[Middleware]:
         Middleware(BodyLimit),
         Middleware(ForgeryProtection, settings=settings),
         Middleware(RetryConflicts),
+        Middleware(RateLimitHeaders, path=api.PREFIX),
         Middleware(IdempotentRequests, path=api.PREFIX),
+        Middleware(EntityTags, path=api.PREFIX),
     ]

@@ -2,11 +2,13 @@
 
 import hashlib
 import ipaddress
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass
-from datetime import timedelta
+from datetime import datetime, timedelta
 
-from sqlalchemy import String, delete, func, select
+from sqlalchemy import String, delete, event, func, select
 from sqlalchemy.orm import Mapped, Session, mapped_column
 
 from vocboard.app.database import Base, CreatedAt, Identifier, now
@@ -28,11 +30,39 @@ class Attempt(Base):
 
 @dataclass(frozen=True, slots=True)
 class Limit:
-    """At most `count` attempts at `action` by one subject in any `period`."""
+    """At most `count` attempts at `action` by one subject in any `period`.
+
+    Attributes:
+        is_told: whether programs are told what is left of it: not of limits on guessing, or by what others do.
+    """
 
     action: str
     count: int
     period: timedelta
+    is_told: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """What is left of a limit.
+
+    Attributes:
+        name: of the limit.
+        quota: at most so much in any `period`.
+        remaining: of it.
+        more_at: when some of what was used no longer counts.
+        unit: of `quota`; requests by default.
+    """
+
+    name: str
+    quota: int
+    period: timedelta
+    remaining: int
+    more_at: datetime
+    unit: str = ""
+
+
+_told: ContextVar[dict[str, Standing] | None] = ContextVar("standings", default=None)
 
 
 # Failed sign-ins, which delay the next ones: per account and network; per account; per network, which a whole lab may
@@ -49,12 +79,12 @@ REGISTRATION_OF_ACCOUNT = Limit("registration_of_account", 5, timedelta(hours=1)
 # A separate limit, so that registrations by others cannot prevent somebody from resetting a password.
 RESET_OF_ACCOUNT = Limit("reset_of_account", 5, timedelta(hours=1))
 REGISTRATION_FROM_ADDRESS = Limit("registration_from_address", 30, timedelta(hours=1))
-INVITATIONS_BY_PERSON = Limit("invitations_by_person", 30, timedelta(hours=24))
-ANNOUNCEMENTS_BY_EMAIL = Limit("announcements_by_email", 10, timedelta(hours=24))  # of a challenge
-ADMISSIONS_BY_EMAIL = Limit("admissions_by_email", 10, timedelta(hours=24))  # of a challenge
-REQUESTS_BY_PERSON = Limit("requests_by_person", 20, timedelta(hours=1))  # to be admitted
-QUESTIONS_BY_PERSON = Limit("questions_by_person", 10, timedelta(hours=1))
-WEBHOOK_TESTS = Limit("webhook_tests", 20, timedelta(hours=1))  # of a person
+INVITATIONS_BY_PERSON = Limit("invitations_by_person", 30, timedelta(hours=24), is_told=True)
+ANNOUNCEMENTS_BY_EMAIL = Limit("announcements_by_email", 10, timedelta(hours=24), is_told=True)  # of a challenge
+ADMISSIONS_BY_EMAIL = Limit("admissions_by_email", 10, timedelta(hours=24), is_told=True)  # of a challenge
+REQUESTS_BY_PERSON = Limit("requests_by_person", 20, timedelta(hours=1), is_told=True)  # to be admitted
+QUESTIONS_BY_PERSON = Limit("questions_by_person", 10, timedelta(hours=1), is_told=True)
+WEBHOOK_TESTS = Limit("webhook_tests", 20, timedelta(hours=1), is_told=True)  # of a person
 PASSWORD_CHECK = Limit("password_check", 10, timedelta(minutes=15))  # wrong current passwords
 
 SECOND_FACTOR = Limit("second_factor", 5, timedelta(minutes=15))  # wrong codes
@@ -88,6 +118,8 @@ def enforce(session: Session, subjects: Mapping[Limit, str]) -> None:
         )
         if decisive is not None:
             used_up.append(decisive + limit.period)
+            if limit.is_told:
+                tell_refused(Standing(limit.action, limit.count, limit.period, 0, used_up[-1]))
     if used_up:
         raise LimitedError("Too many attempts. Wait a moment, then try again.", allowed_at=max(used_up))
 
@@ -108,6 +140,39 @@ def count(session: Session, subjects: Mapping[Limit, str]) -> None:
         Attempt(action=limit.action, subject=subject, created_at=instant) for limit, subject in subjects.items()
     )
     session.flush()
+    for limit, subject in subjects.items():
+        if limit.is_told and _told.get() is not None:
+            counted = select(func.count(), func.min(Attempt.created_at)).where(
+                Attempt.action == limit.action, Attempt.subject == subject, Attempt.created_at > instant - limit.period
+            )
+            used, oldest = session.execute(counted).one()
+            more_at = oldest + limit.period
+            tell(session, Standing(limit.action, limit.count, limit.period, max(0, limit.count - used), more_at))
+
+
+@contextmanager
+def telling() -> Iterator[dict[str, Standing]]:
+    """Collect, by name, what is left of the limits that the block counts or is refused by, also in its threads."""
+    found: dict[str, Standing] = {}
+    token = _told.set(found)
+    try:
+        yield found
+    finally:
+        _told.reset(token)
+
+
+def tell(session: Session, standing: Standing) -> None:
+    """Tell what is left of a limit once the transaction is committed."""
+    found = _told.get()
+    if found is not None:
+        event.listen(session, "after_commit", lambda _: found.update({standing.name: standing}), once=True)
+
+
+def tell_refused(standing: Standing) -> None:
+    """Tell that nothing, or too little, is left of a limit."""
+    found = _told.get()
+    if found is not None:
+        found[standing.name] = standing
 
 
 def network(address: str) -> str:

@@ -34,6 +34,7 @@ from vocboard.app.api.problems import problem_responses
 from vocboard.app.web.bodies import refuse_other_bodies
 from vocboard.app.web.idempotency import serve_once
 from vocboard.app.web.parameters import refuse_unknown_parameters
+from vocboard.app.web.preconditions import note_condition
 
 PREFIX = "/api/v1"
 
@@ -49,7 +50,12 @@ class Api(APIRouter):
 router = Api(
     prefix=PREFIX,
     responses=problem_responses(422),
-    dependencies=[Depends(refuse_unknown_parameters), Depends(refuse_other_bodies), Depends(serve_once)],
+    dependencies=[
+        Depends(refuse_unknown_parameters),
+        Depends(refuse_other_bodies),
+        Depends(serve_once),
+        Depends(note_condition),
+    ],
 )
 # Routes are tried in this order, at some microseconds each: what is requested most comes first.
 _PARTS = (

@@ -13,12 +13,13 @@ from fastapi.routing import APIRoute, iter_route_contexts
 from vocboard.app.accounts.models import Scope
 from vocboard.app.api.problems import ERROR_CODE, ERROR_MODELS, error_codes, problem_responses
 from vocboard.app.submissions.idempotency import MAX_KEY_LENGTH
-from vocboard.app.web import idempotency
+from vocboard.app.web import idempotency, preconditions
 from vocboard.app.web.cookies import session_cookie
 from vocboard.app.web.csrf import HEADER, SAFE_METHODS
 from vocboard.app.web.dependencies import services_of_application
 from vocboard.app.web.identity import reader, scope_of
 from vocboard.app.web.problem_details import MEDIA_TYPE
+from vocboard.app.web.rate_limit_headers import POLICY, STANDING
 
 DESCRIPTION = """\
 Everything that the pages of this server do.
@@ -45,12 +46,21 @@ _HEADERS = {
     "Request": ("Id of the request in the server's log: give it when you report an error.", {"type": "string"}),
     "RetryAfter": ("Seconds to wait before the next request.", {"type": "integer", "minimum": 0}),
     "Link": ("Addresses of the pages `first`, `prev`, `next` and `last`, of those that there are.", {"type": "string"}),
+    "Tag": ("Strong tag of the content, for `If-Match` when you change it.", {"type": "string"}),
     "Authenticate": ("`Bearer`, the kind of token that the API takes.", {"type": "string"}),
 }
 _OPTIONAL_HEADERS = {
     "Replayed": ("`true` if this is the answer to an earlier request with the same key.", {"type": "string"}),
     "RetryAfterInUse": ("With the code `idempotency_key_in_use`: seconds to wait.", {"type": "integer", "minimum": 0}),
     "Accept-Ranges": ("`bytes`: parts can be requested with `Range`.", {"type": "string"}),
+    "RateLimitPolicy": (
+        "The limits that the request counts against: at most `q` in any `w` seconds; of bytes with `qu`.",
+        {"type": "string", "examples": ['"questions_by_person";q=10;w=3600']},
+    ),
+    "RateLimit": (
+        "What is left of each: `r`, and some more in `t` seconds. `Retry-After` goes before it.",
+        {"type": "string", "examples": ['"questions_by_person";r=9;t=3600']},
+    ),
     "Content-Disposition": ("Name for the file.", {"type": "string"}),
     "Content-Range": ("Which part of how many bytes it is.", {"type": "string"}),
     "ETag": ("Tag of the content, for `If-None-Match`.", {"type": "string"}),
@@ -71,6 +81,14 @@ _IDEMPOTENCY_KEY = {
     "description": "A random value that you choose, such as a UUID. A request that is repeated with its key "
     "within 24 hours gets the same answer, and nothing is done again.",
     "schema": {"type": "string", "minLength": 1, "maxLength": MAX_KEY_LENGTH, "pattern": idempotency.KEY_PATTERN},
+}
+_IF_MATCH = {
+    "name": preconditions.HEADER,
+    "in": "header",
+    "required": False,
+    "description": "The `ETag` of what you change, as you have read it. If it has changed since, the answer is 412 and "
+    "nothing is changed. Needs the scope `read`, too.",
+    "schema": {"type": "string"},
 }
 _EVENTS = "text/event-stream"
 # Headers of every response with a status.
@@ -157,6 +175,7 @@ def _complete(document: dict[str, Any], application: FastAPI) -> None:
     }
     for model in ERROR_MODELS:
         components["schemas"][model]["properties"]["code"] = ERROR_CODE
+    tagged = preconditions.readers(application.routes)
     routes = {
         (context.path, method): context
         for context in iter_route_contexts(application.routes)
@@ -173,6 +192,8 @@ def _complete(document: dict[str, Any], application: FastAPI) -> None:
             takes_key = idempotency.takes_key(route.original_route)
             if takes_key:
                 operation["parameters"] = [*operation.get("parameters", []), _IDEMPOTENCY_KEY]
+            if route.endpoint in tagged:
+                _add_tag(operation, method.upper())
             _complete_responses(operation, path, method.upper(), takes_key=takes_key)
         _split_formats(document["paths"], path, operations)
     document["paths"] = dict(sorted(document["paths"].items()))
@@ -228,6 +249,16 @@ def _without_null(described: dict[str, Any]) -> None:
         described["schema"].update(schema)
 
 
+def _add_tag(operation: dict[str, Any], method: str) -> None:
+    if method == "GET":
+        operation["responses"]["200"]["headers"] = {"ETag": {"$ref": "#/components/headers/Tag"}}
+    elif method in preconditions.CHANGING:
+        operation["parameters"] = [*operation.get("parameters", []), _IF_MATCH]
+        [failed] = problem_responses(412).values()
+        described = {"description": "It is no longer as it was with this ETag. Get it again."}
+        operation["responses"]["412"] = {"content": failed["content"]} | described
+
+
 def _complete_responses(operation: dict[str, Any], path: str, method: str, *, takes_key: bool) -> None:
     responses = operation["responses"]
     general = _general(operation, method, takes_key=takes_key)
@@ -251,7 +282,9 @@ def _complete_responses(operation: dict[str, Any], path: str, method: str, *, ta
         if "/uploads" in path:
             says_progress = status < "3" and operation["operationId"] in {"create_upload", "get_upload", "send_part"}
             named += [(name, name) for name in ("Tus-Resumable", *(_OF_UPLOADS if says_progress else ()))]
-        if status == "412":
+        if method == "POST" and "429" in responses:
+            named += [(POLICY, "RateLimitPolicy"), (STANDING, "RateLimit")]
+        if status == "412" and "/uploads" in path:
             named.append(("Tus-Version", "Tus-Version"))
         references = {name: {"$ref": f"#/components/headers/{component}"} for name, component in named}
         response["headers"] = response.get("headers", {}) | references

@@ -1,9 +1,10 @@
 """What the user was told, and what the user gets by email."""
 
 import uuid
+from functools import partial
 from typing import Annotated
 
-from fastapi import APIRouter, Query
+from fastapi import APIRouter, Query, Request
 from pydantic import BaseModel, ConfigDict, Field
 
 from vocboard.app.api.paging import ItemPage, Paging
@@ -12,8 +13,10 @@ from vocboard.app.api.schemas.values import FromObject, Instant
 from vocboard.app.notifications import queries, service
 from vocboard.app.notifications.models import NotificationKind
 from vocboard.app.paging import MAX_PER_PAGE
+from vocboard.app.participating.locking import lock_person
 from vocboard.app.web.dependencies import DatabaseDep
 from vocboard.app.web.identity import ReadingUser, SubmittingUser
+from vocboard.app.web.preconditions import require_match
 
 router = APIRouter()
 
@@ -66,8 +69,11 @@ def chosen_emails(database: DatabaseDep, user: ReadingUser) -> dict[str, bool]:
 
 
 @router.patch("/account/emails", responses=problem_responses(400, 401, 403, 422), tags=["account"])
-def choose_emails(database: DatabaseDep, user: SubmittingUser, chosen: dict[NotificationKind, bool]) -> dict[str, bool]:
+def choose_emails(
+    request: Request, database: DatabaseDep, user: SubmittingUser, chosen: dict[NotificationKind, bool]
+) -> dict[str, bool]:
     """Change which kinds of notifications the user also gets by email. Tokens need the scope `submit`."""
     with database.writing() as session:
+        require_match(request, session, partial(lock_person, session, user.id))
         service.choose_emails(session, user.id, chosen)
         return {kind.value: is_chosen for kind, is_chosen in queries.by_email(session, user.id).items()}

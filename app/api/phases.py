@@ -48,8 +48,16 @@ def add_phase(
             image_set=new.image_set,
             has_own_truth=new.has_own_ground_truth,
         )
-    response.headers["Location"] = request.app.url_path_for("list_phases", slug=organised.slug)
+    response.headers["Location"] = request.app.url_path_for("get_phase", slug=organised.slug, key=phase.key)
     return _view(challenge, phase)
+
+
+@router.get("/phases/{key}", responses=READING)
+def get_phase(database: DatabaseDep, viewer: Viewer, slug: str, key: str) -> schemas.Phase:
+    """Return one phase of a challenge."""
+    with database.reading() as session:
+        challenge = challenges.get_visible(session, slug, viewer)
+        return _view(challenge, challenges.phase_named(challenge, key))
 
 
 @router.patch("/phases/{key}", responses=problem_responses(400, 401, 403, 404, 409, 422))

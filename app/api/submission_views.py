@@ -2,6 +2,7 @@
 
 import uuid
 from collections.abc import Callable
+from functools import partial
 from typing import Annotated, Any
 
 from fastapi import Depends, Request
@@ -14,10 +15,12 @@ from vocboard.app.api.schemas import submissions as schemas
 from vocboard.app.evaluations.results import visible_evaluation
 from vocboard.app.evaluations.visible import VisibleEvaluation, VisibleResult
 from vocboard.app.participating.describing import not_declared
+from vocboard.app.participating.locking import locked
 from vocboard.app.submissions import queries, queue
 from vocboard.app.submissions.models import Submission
 from vocboard.app.web.dependencies import services_of
 from vocboard.app.web.identity import ApiIdentity, OrganisingUser, SubmittingUser
+from vocboard.app.web.preconditions import require_match
 from vocboard.evaluator.editions import Metric
 
 
@@ -115,15 +118,21 @@ class SubmissionToChange:
     """The submission in a request's path, for the user who changes it."""
 
     def __init__(self, request: Request, user: User, identity: Identity, submission_id: uuid.UUID) -> None:
-        self.services, self.user, self.submission_id = services_of(request), user, submission_id
+        self.request, self.services = request, services_of(request)
+        self.user, self.submission_id = user, submission_id
         self._identity = identity
 
     def change(self, *changes: Callable[..., Any], **given: Any) -> schemas.SubmissionDetails:
         """Call service functions in one transaction, and return the submission."""
         with self.services.database.writing() as session:
+            require_match(self.request, session, partial(self._lock, session))
             for change in changes:
                 change(session, submission_id=self.submission_id, user=self.user, **given)
             return changed(session, queries.get_for(session, self.submission_id, self.user), self._identity)
+
+    def _lock(self, session: Session) -> None:
+        submission = locked(session, self.submission_id, self.user, with_person=True)
+        session.refresh(submission.method, with_for_update=True)  # which other submissions may have, too
 
 
 async def _of_submitter(

@@ -26,6 +26,7 @@ from vocboard.app.intake.limits import (
     refusal,
 )
 from vocboard.app.intake.models import Upload, UploadKind
+from vocboard.app.rate_limits import Standing, tell, tell_refused
 
 _BUSY_RETRY = timedelta(seconds=10)  # suggested retry time, since the duration of other uploads is unknown
 
@@ -82,7 +83,7 @@ def begin(session: Session, attempt: Attempt, *, person: PersonLimits, server: S
     instant = now()
     _forget_old(session, instant, server)
     earlier = _earlier_uploads(session, attempt, instant)
-    _check_attempts(earlier, person, instant)
+    attempts = [*_check_attempts(earlier, person, instant), instant]
     _check_bytes(earlier, attempt, person)
     if attempt.kind is not UploadKind.RESUMABLE:
         _check_places(session, attempt, person, server, instant)
@@ -97,6 +98,8 @@ def begin(session: Session, attempt: Attempt, *, person: PersonLimits, server: S
     )
     session.add(upload)
     session.flush()
+    tell(session, _of_attempts(person, attempts))
+    tell(session, _of_bytes(person, [*earlier, _EarlierUpload(instant, attempt.byte_count)]))
     return upload.id
 
 
@@ -213,14 +216,28 @@ def _earlier_uploads(session: Session, attempt: Attempt, instant: datetime) -> S
     return [_EarlierUpload(*row) for row in session.execute(query.order_by(Upload.created_at))]
 
 
-def _check_attempts(earlier: Sequence[_EarlierUpload], person: PersonLimits, instant: datetime) -> None:
+def _of_attempts(person: PersonLimits, counted: Sequence[datetime]) -> Standing:
+    remaining = max(0, person.attempts - len(counted))
+    return Standing("uploads", person.attempts, ATTEMPTS_PERIOD, remaining, counted[0] + ATTEMPTS_PERIOD)
+
+
+def _of_bytes(person: PersonLimits, counted: Sequence[_EarlierUpload]) -> Standing:
+    remaining = max(0, person.bytes_per_day - sum(upload.byte_count for upload in counted))
+    more_at = counted[0].created_at + BYTES_PERIOD
+    return Standing("upload_bytes", person.bytes_per_day, BYTES_PERIOD, remaining, more_at, "content-bytes")
+
+
+def _check_attempts(earlier: Sequence[_EarlierUpload], person: PersonLimits, instant: datetime) -> list[datetime]:
+    """Return when the attempts were that count."""
     counted = [upload.created_at for upload in earlier if upload.created_at > instant - ATTEMPTS_PERIOD]
     if len(counted) >= person.attempts:
+        tell_refused(replace(_of_attempts(person, counted), more_at=counted[-person.attempts] + ATTEMPTS_PERIOD))
         raise LimitedError(
             f"You have tried to upload {person.attempts} times within an hour. Rejected and cancelled uploads also "
             f"count.",
             allowed_at=counted[-person.attempts] + ATTEMPTS_PERIOD,
         )
+    return counted
 
 
 def _check_bytes(earlier: Sequence[_EarlierUpload], attempt: Attempt, person: PersonLimits) -> None:
@@ -234,6 +251,7 @@ def _check_bytes(earlier: Sequence[_EarlierUpload], attempt: Attempt, person: Pe
         excess -= upload.byte_count
         allowed_at = upload.created_at + BYTES_PERIOD
     if allowed_at is not None:
+        tell_refused(replace(_of_bytes(person, earlier), more_at=allowed_at))
         raise LimitedError(
             f"You may upload {person.bytes_per_day:,} bytes in any 24 hours. Rejected, cancelled and withdrawn "
             f"uploads also count.",

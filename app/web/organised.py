@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import partial
 from typing import Annotated, Any, TypeVar
 
 from fastapi import Depends, Request
@@ -10,8 +11,10 @@ from sqlalchemy.orm import Session
 from vocboard.app.accounts.models import User
 from vocboard.app.challenges import service as challenges
 from vocboard.app.challenges.models import Challenge
+from vocboard.app.challenges.queries import lock_challenge
 from vocboard.app.web.dependencies import services_of
 from vocboard.app.web.identity import Organiser, OrganisingUser
+from vocboard.app.web.preconditions import require_match
 
 Result = TypeVar("Result")
 
@@ -44,9 +47,16 @@ class OrganisedChallenge:
 
     @contextmanager
     def writing(self) -> Iterator[tuple[Session, Challenge]]:
-        """Write in a transaction; raises the same errors."""
+        """Write in a transaction; raises the same errors.
+
+        Raises:
+            PreconditionFailedError: as `require_match`.
+        """
         with self.database.writing() as session:
-            yield session, challenges.get_organised(session, self.slug, self.user)
+            challenge = challenges.get_organised(session, self.slug, self.user)
+            if require_match(self.request, session, partial(lock_challenge, session, challenge.id)):
+                challenge = challenges.get_organised(session, self.slug, self.user)
+            yield session, challenge
 
     def change(self, function: Callable[..., Result], **given: Any) -> Result:
         """Call a function of a service in a transaction, with the challenge and the user; raises the same errors."""

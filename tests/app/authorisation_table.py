@@ -260,6 +260,7 @@ TABLE: Mapping[str, tuple[Rule, ...]] = {
     "POST /api/v1/challenges/{slug}/phases": of_challenges(
         ORGANISERS, Scope.ORGANISE, json={"key": "new", "title": "New"}
     ),
+    "GET /api/v1/challenges/{slug}/phases/{key}": of_challenges(EVERYONE, Scope.READ, path={"key": "later"}),
     "PATCH /api/v1/challenges/{slug}/phases/{key}": of_challenges(
         ORGANISERS, Scope.ORGANISE, path={"key": "main"}, json={"quota_count": 3}
     ),
