@@ -7,7 +7,7 @@ from typing import Annotated
 from fastapi import APIRouter, Query, Request
 from pydantic import BaseModel, ConfigDict, Field
 
-from vocboard.app.api.paging import ItemPage, Paging
+from vocboard.app.api.paging import ItemPage, PagingByTime
 from vocboard.app.api.problems import problem_responses
 from vocboard.app.api.schemas.values import FromObject, Instant
 from vocboard.app.notifications import queries, service
@@ -45,12 +45,14 @@ class ReadNotifications(BaseModel):
 def list_notifications(
     database: DatabaseDep,
     user: ReadingUser,
-    paging: Paging,
+    paging: PagingByTime,
     unread: Annotated[bool, Query(description="Only unread ones.")] = False,
 ) -> ItemPage[ShownNotification]:
     """List what the user was told, newest first."""
     with database.reading() as session:
-        found = queries.page_of(session, user.id, unread=unread, page=paging.page, per_page=paging.per_page)
+        found = queries.page_of(
+            session, user.id, unread=unread, page=paging.page, per_page=paging.per_page, after=paging.after
+        )
         return paging.page_of(found, ShownNotification.model_validate)
 
 

@@ -8,7 +8,7 @@ from pydantic import AliasPath, BaseModel, ConfigDict, Field
 from starlette.responses import StreamingResponse
 
 from vocboard.app.api.documentation import file_responses
-from vocboard.app.api.paging import ItemPage, Paging
+from vocboard.app.api.paging import ItemPage, Paging, PagingByTime
 from vocboard.app.api.problems import problem_responses
 from vocboard.app.api.schemas.submissions import SubmissionSummary
 from vocboard.app.api.schemas.values import CompetitionKey, Count, Fraction, FromObject, Instant, Sha256
@@ -169,7 +169,7 @@ class LoggedEvent(FromObject):
 @router.get("/submissions", responses=READING)
 def list_challenge_submissions(
     organised: OrganisedByToken,
-    paging: Paging,
+    paging: PagingByTime,
     *,
     q: Search = "",
     state: SubmissionKind | None = None,
@@ -190,7 +190,12 @@ def list_challenge_submissions(
     filters = Filters(q, state, competition, phase, person, flag, sort, descending)
     with organised.reading() as (session, challenge):
         found = overview.page_of_submissions(
-            session, challenge=challenge, filters=filters, page=paging.page, per_page=paging.per_page
+            session,
+            challenge=challenge,
+            filters=filters,
+            page=paging.page,
+            per_page=paging.per_page,
+            after=paging.after,
         )
         return paging.page_of(found, _submission)
 
@@ -255,7 +260,7 @@ def lift_ban(organised: OrganisedByToken, user_id: uuid.UUID) -> None:
 @router.get("/log", responses=READING)
 def get_log(
     organised: OrganisedByToken,
-    paging: Paging,
+    paging: PagingByTime,
     *,
     who: Annotated[str, Query(description="Who acted: the id of a person, `operator` or `server`.")] = "",
     action: Annotated[
@@ -271,7 +276,12 @@ def get_log(
     filters = _log_filters(who, action, about, since, until)
     with organised.reading() as (session, challenge):
         found = export.page_of_log(
-            session, challenge_id=challenge.id, filters=filters, page=paging.page, per_page=paging.per_page
+            session,
+            challenge_id=challenge.id,
+            filters=filters,
+            page=paging.page,
+            per_page=paging.per_page,
+            after=paging.after,
         )
     return paging.page_of(found, LoggedEvent.model_validate)
 

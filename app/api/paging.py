@@ -1,13 +1,13 @@
 """Paginated lists in the API. The header `Link` leads to the other pages (RFC 8288)."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Annotated, Generic, TypeVar
 
 from fastapi import Depends, Query, Request, Response
 from pydantic import BaseModel, Field
 
-from vocboard.app.paging import LAST_PAGE, MAX_PER_PAGE, PER_PAGE, Page
+from vocboard.app.paging import LAST_PAGE, MAX_PER_PAGE, PER_PAGE, Cursor, Page
 
 Item = TypeVar("Item")
 Row = TypeVar("Row")
@@ -24,12 +24,17 @@ class ItemPage(BaseModel, Generic[Item]):
 
 @dataclass(frozen=True, slots=True)
 class PageRequest:
-    """The page of a list that a request asks for."""
+    """The page of a list that a request asks for.
+
+    Attributes:
+        after: where the page begins, instead of by its number, in lists that have cursors.
+    """
 
     request: Request
     response: Response
     page: int
     per_page: int
+    after: Cursor | None = None
 
     def of(self, rows: Sequence[Row], convert: Callable[[Row], Item]) -> ItemPage[Item]:
         """Return the page of a list that is already in memory."""
@@ -40,17 +45,20 @@ class PageRequest:
     def page_of(self, page: Page[Row], convert: Callable[[Row], Item]) -> ItemPage[Item]:
         """Convert a page of rows to a page of the API."""
         last = page.pages
-        pages = {"first": 1, "prev": min(page.page - 1, last), "next": page.page + 1, "last": last}
-        links = (
-            f'<{self._address(number)}>; rel="{relation}"' for relation, number in pages.items() if 1 <= number <= last
-        )
+        pages = {"first": 1, "prev": min(page.page - 1, last), "last": last}
+        addresses = {relation: self._address(number) for relation, number in pages.items() if number}
+        if page.has_next:
+            addresses["next"] = self._address(page.page + 1, page.following)
+        links = (f'<{address}>; rel="{relation}"' for relation, address in addresses.items())
         self.response.headers["Link"] = ", ".join(links)
         return ItemPage(
             items=[convert(row) for row in page.items], page=page.page, per_page=page.per_page, total=page.total
         )
 
-    def _address(self, number: int) -> str:
-        url = self.request.url.include_query_params(page=number)
+    def _address(self, number: int, after: Cursor | None = None) -> str:
+        url = self.request.url.remove_query_params("cursor").include_query_params(page=number)
+        if after is not None:
+            url = url.include_query_params(cursor=after)
         return f"{url.path}?{url.query}"
 
 
@@ -63,4 +71,19 @@ async def _page_request(
     return PageRequest(request, response, page, per_page)
 
 
+async def _cursor_request(
+    asked: Annotated[PageRequest, Depends(_page_request)],
+    cursor: Annotated[
+        str | None,
+        Query(
+            max_length=200,
+            description="Where the page begins: as in the address `next` of the header `Link`. Whatever is added in "
+            "the meantime, no item is repeated or left out. `page` is only the number of the page then.",
+        ),
+    ] = None,
+) -> PageRequest:
+    return replace(asked, after=None if cursor is None else Cursor.of(cursor))
+
+
 Paging = Annotated[PageRequest, Depends(_page_request)]
+PagingByTime = Annotated[PageRequest, Depends(_cursor_request)]  # for what `paginate_by_time` returns

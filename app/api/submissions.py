@@ -8,7 +8,7 @@ from anyio import to_thread
 from fastapi import APIRouter, Header, Query, Request, Response
 
 from vocboard.app.api.documentation import ELSEWHERE, LOCATED, file_responses, upload_form
-from vocboard.app.api.paging import ItemPage, Paging
+from vocboard.app.api.paging import ItemPage, PagingByTime
 from vocboard.app.api.phases import PhaseKey
 from vocboard.app.api.problems import problem_responses
 from vocboard.app.api.schemas import submissions as schemas
@@ -182,7 +182,7 @@ async def create_submission(
 def list_submissions(
     database: DatabaseDep,
     user: ReadingUser,
-    paging: Paging,
+    paging: PagingByTime,
     challenge: Annotated[
         str | None, Query(description="Short name of a challenge: list only submissions to it.")
     ] = None,
@@ -199,6 +199,7 @@ def list_submissions(
             archive_sha256=archive_sha256,
             page=paging.page,
             per_page=paging.per_page,
+            after=paging.after,
         )
         return paging.page_of(found, summary)
 

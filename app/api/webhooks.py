@@ -8,7 +8,7 @@ from fastapi import APIRouter
 from pydantic import BaseModel, ConfigDict, Field
 from sqlalchemy.orm import Session
 
-from vocboard.app.api.paging import ItemPage, Paging
+from vocboard.app.api.paging import ItemPage, PagingByTime
 from vocboard.app.api.problems import problem_responses
 from vocboard.app.api.schemas.values import FromObject, Instant
 from vocboard.app.web.dependencies import DatabaseDep, SettingsDep
@@ -104,7 +104,7 @@ def test_webhook(database: DatabaseDep, user: SubmittingUser, webhook_id: uuid.U
 
 @router.get("/webhooks/{webhook_id}/deliveries", responses=CHANGING)
 def list_deliveries(
-    database: DatabaseDep, user: ReadingUser, webhook_id: uuid.UUID, paging: Paging
+    database: DatabaseDep, user: ReadingUser, webhook_id: uuid.UUID, paging: PagingByTime
 ) -> ItemPage[Delivery]:
     """List what a webhook was told, newest first."""
     with database.reading() as session:
@@ -143,7 +143,9 @@ def test_challenge_webhook(organised: OrganisedByToken, webhook_id: uuid.UUID) -
 
 
 @router.get(OF_CHALLENGE + "/{webhook_id}/deliveries", responses=CHANGING)
-def list_challenge_deliveries(organised: OrganisedByToken, webhook_id: uuid.UUID, paging: Paging) -> ItemPage[Delivery]:
+def list_challenge_deliveries(
+    organised: OrganisedByToken, webhook_id: uuid.UUID, paging: PagingByTime
+) -> ItemPage[Delivery]:
     """List what a webhook of a challenge was told, newest first."""
     with organised.reading() as (session, challenge):
         return _deliveries(session, Owner(organised.user, challenge.id), webhook_id, paging)
@@ -164,7 +166,9 @@ def _described(webhook: WebhookRow) -> dict[str, Any]:
     return {**own, "events": [Event(name) for name in webhook.events.split()]}
 
 
-def _deliveries(session: Session, owner: Owner, webhook_id: uuid.UUID, paging: Paging) -> ItemPage[Delivery]:
-    found = service.deliveries(session, owner, webhook_id, page=paging.page, per_page=paging.per_page)
+def _deliveries(session: Session, owner: Owner, webhook_id: uuid.UUID, paging: PagingByTime) -> ItemPage[Delivery]:
+    found = service.deliveries(
+        session, owner, webhook_id, page=paging.page, per_page=paging.per_page, after=paging.after
+    )
     convert: Callable[[WebhookDelivery], Delivery] = Delivery.model_validate
     return paging.page_of(found, convert)

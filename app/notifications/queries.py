@@ -8,13 +8,19 @@ from sqlalchemy.orm import Session
 
 from vocboard.app.errors import NotFoundError
 from vocboard.app.notifications.models import ALWAYS_EMAILED, Notification, NotificationKind, NotificationSetting
-from vocboard.app.paging import PER_PAGE, Page, paginate
+from vocboard.app.paging import PER_PAGE, Cursor, Page, paginate_by_time
 
 EMAILED_BY_CHOICE = tuple(kind for kind in NotificationKind if kind not in ALWAYS_EMAILED)
 
 
 def page_of(
-    session: Session, user_id: uuid.UUID, *, unread: bool = False, page: int = 1, per_page: int = PER_PAGE
+    session: Session,
+    user_id: uuid.UUID,
+    *,
+    unread: bool = False,
+    page: int = 1,
+    per_page: int = PER_PAGE,
+    after: Cursor | None = None,
 ) -> Page[Notification]:
     """Return a page of what a person was told, newest first.
 
@@ -24,8 +30,8 @@ def page_of(
     own = select(Notification).where(Notification.user_id == user_id)
     if unread:
         own = own.where(Notification.read_at.is_(None))
-    ordered = own.order_by(Notification.created_at.desc(), Notification.id)
-    return paginate(session, ordered, page=page, per_page=per_page)
+    keys = (Notification.created_at, Notification.id)
+    return paginate_by_time(session, own, keys, page=page, per_page=per_page, after=after)
 
 
 def count_unread(session: Session, user_id: uuid.UUID) -> int:

@@ -19,7 +19,7 @@ from vocboard.app.audit.models import AuditEvent
 from vocboard.app.database import Database
 from vocboard.app.forms import escape_formula
 from vocboard.app.organising.audit_sentences import PHRASES, sentence
-from vocboard.app.paging import PER_PAGE, Page, paginate
+from vocboard.app.paging import PER_PAGE, Cursor, Page, paginate_by_time
 from vocboard.app.submissions.models import Method, Submission
 
 SERVER = "The server"
@@ -75,14 +75,16 @@ def page_of_log(
     filters: Filters,
     page: int = 1,
     per_page: int = PER_PAGE,
+    after: Cursor | None = None,
 ) -> Page[LoggedEvent]:
     """Return a page of the log of a challenge, or of the whole server, the latest event first.
 
     Whether the viewer may read it is the caller's to check.
     """
-    query = _filtered(challenge_id, filters).order_by(AuditEvent.created_at.desc(), AuditEvent.id.desc())
-    found = paginate(session, query, page=page, per_page=per_page)
-    return Page(tuple(described(session, found.items)), found.page, found.per_page, found.total)
+    keys = (AuditEvent.created_at, AuditEvent.id)
+    query = _filtered(challenge_id, filters)
+    found = paginate_by_time(session, query, keys, page=page, per_page=per_page, after=after)
+    return found.of(described(session, found.items))
 
 
 def batch_of_log(

@@ -14,10 +14,11 @@ from sqlalchemy.orm import InstrumentedAttribute, Session, aliased, joinedload, 
 from vocboard.app.accounts.models import User
 from vocboard.app.challenges.editions import edition_of
 from vocboard.app.challenges.models import Challenge
+from vocboard.app.errors import InvalidInputError
 from vocboard.app.evaluations.models import CompetitionResult, Measure
 from vocboard.app.evaluations.results import visible_means
 from vocboard.app.organising.recent import LARGE, Recent
-from vocboard.app.paging import PER_PAGE, Page, paginate, paginate_ids
+from vocboard.app.paging import PER_PAGE, Cursor, Page, paginate_by_time, paginate_ids
 from vocboard.app.participating.describing import not_declared
 from vocboard.app.submissions.forms import needed_by
 from vocboard.app.submissions.models import Method, State, Submission, SubmissionEntry
@@ -109,13 +110,34 @@ class Row:
 
 
 def page_of_submissions(
-    session: Session, *, challenge: Challenge, filters: Filters, page: int = 1, per_page: int = PER_PAGE
+    session: Session,
+    *,
+    challenge: Challenge,
+    filters: Filters,
+    page: int = 1,
+    per_page: int = PER_PAGE,
+    after: Cursor | None = None,
 ) -> Page[Row]:
-    """Return a page of the submissions to a challenge that the viewer organises (the caller checks)."""
+    """Return a page of the submissions to a challenge that the viewer organises (the caller checks).
+
+    Raises:
+        InvalidInputError: there is a cursor, and another order than by time.
+    """
     query = select(Submission.id).where(Submission.challenge_id == challenge.id, *_conditions(challenge, filters))
-    if filters.sort is SubmissionSort.UPLOADED and not filters.is_any:  # an index has the first ones
-        query = query.order_by(Submission.created_at.desc() if filters.is_descending else Submission.created_at)
-        found = paginate(session, query.order_by(Submission.id), page=page, per_page=per_page)
+    if filters.sort is SubmissionSort.UPLOADED:  # an index has the first ones
+        keys, ascending = (Submission.created_at, Submission.id), not filters.is_descending
+        found = paginate_by_time(
+            session,
+            query,
+            keys,
+            page=page,
+            per_page=per_page,
+            after=after,
+            ascending=ascending,
+            in_one=filters.is_any,
+        )
+    elif after is not None:
+        raise InvalidInputError({"cursor": "Lists in another order than by time have pages by number alone."})
     else:
         query = query.join(Submission.method).join(Submission.user).order_by(*_order(challenge, filters))
         found = paginate_ids(session, query, page=page, per_page=per_page)
@@ -125,7 +147,7 @@ def page_of_submissions(
     means = visible_means(session, items, for_organisers=True)
     copied = _copied(session, challenge, found.items)
     rows = (Row(item, means.get(item.id, {}), tuple(not_declared(item)), item.id in copied) for item in items)
-    return Page(tuple(rows), found.page, found.per_page, found.total)
+    return found.of(tuple(rows))
 
 
 _WHOLE = (
@@ -264,8 +286,6 @@ def _copied(session: Session, challenge: Challenge, ids: Collection[uuid.UUID]) 
 def _order(challenge: Challenge, filters: Filters) -> list[ColumnElement[Any]]:
     by: ColumnElement[Any]
     match filters.sort:
-        case SubmissionSort.UPLOADED:
-            by = Submission.created_at.expression
         case SubmissionSort.METHOD:
             by = func.lower(Method.name)
         case SubmissionSort.PERSON:

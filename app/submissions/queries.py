@@ -15,7 +15,7 @@ from vocboard.app.challenges.phases import Phase, edition_of_phase, phase_with_i
 from vocboard.app.challenges.queries import organised_by, organises
 from vocboard.app.database import now
 from vocboard.app.errors import ConflictError, NotFoundError
-from vocboard.app.paging import PER_PAGE, Page, paginate
+from vocboard.app.paging import PER_PAGE, Cursor, Page, paginate_by_time
 from vocboard.app.submissions.models import Method, State, Submission, SubmissionEntry, SubmissionPerson
 from vocboard.app.teams.queries import is_member, teams_of
 from vocboard.evaluator.editions import Edition
@@ -108,6 +108,7 @@ def mine(
     archive_sha256: str | None = None,
     page: int = 1,
     per_page: int = PER_PAGE,
+    after: Cursor | None = None,
 ) -> Page[Submission]:
     """Return the submissions of the user's teams, newest first.
 
@@ -120,7 +121,8 @@ def mine(
         query = query.where(Challenge.slug == challenge)
     if archive_sha256 is not None:
         query = query.where(Submission.archive_sha256 == archive_sha256)
-    return paginate(session, latest_first(query), page=page, per_page=per_page)
+    keys = (Submission.created_at, Submission.id)
+    return paginate_by_time(session, query, keys, page=page, per_page=per_page, after=after)
 
 
 def identical_to(session: Session, *, user: User, phase_id: uuid.UUID, sha256: str) -> Submission | None:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from urllib.parse import urlsplit
 
-from sqlalchemy import ColumnElement, and_, func, select
+from sqlalchemy import ColumnElement, and_, select
 from sqlalchemy.orm import Session
 
 from vocboard.app import rate_limits
@@ -16,7 +16,7 @@ from vocboard.app.database import lock_for_transaction
 from vocboard.app.errors import ConflictError, NotFoundError
 from vocboard.app.forms import FieldChecks
 from vocboard.app.jobs.models import Job, Kind
-from vocboard.app.paging import Page
+from vocboard.app.paging import Cursor, Page, paginate_by_time
 from vocboard.app.settings import Settings
 from vocboard.app.webhooks import events, signing
 from vocboard.app.webhooks.models import CHOICES, Event, Webhook, WebhookDelivery
@@ -131,18 +131,22 @@ def test(session: Session, *, owner: Owner, webhook_id: uuid.UUID) -> WebhookDel
 
 
 def deliveries(
-    session: Session, owner: Owner, webhook_id: uuid.UUID, *, page: int = 1, per_page: int = 20
+    session: Session,
+    owner: Owner,
+    webhook_id: uuid.UUID,
+    *,
+    page: int = 1,
+    per_page: int = 20,
+    after: Cursor | None = None,
 ) -> Page[WebhookDelivery]:
     """Return the deliveries of a webhook, the newest first.
 
     Raises:
         NotFoundError: as `get`.
     """
-    own = WebhookDelivery.webhook_id == get(session, owner, webhook_id).id
-    total = session.scalar(select(func.count()).select_from(WebhookDelivery).where(own)) or 0
-    newest = select(WebhookDelivery).where(own).order_by(WebhookDelivery.created_at.desc(), WebhookDelivery.id)
-    items = session.scalars(newest.limit(per_page).offset((page - 1) * per_page)).all()
-    return Page(tuple(items), page, per_page, total)
+    query = select(WebhookDelivery).where(WebhookDelivery.webhook_id == get(session, owner, webhook_id).id)
+    keys = (WebhookDelivery.created_at, WebhookDelivery.id)
+    return paginate_by_time(session, query, keys, page=page, per_page=per_page, after=after)
 
 
 def next_attempts(session: Session, webhooks: Sequence[Webhook]) -> dict[uuid.UUID, datetime]:

@@ -2,20 +2,28 @@
 
 import re
 import threading
+import uuid
 from concurrent.futures import ThreadPoolExecutor
+from datetime import datetime, timedelta
 from typing import Any
 
 import httpx
 import pytest
+from sqlalchemy import insert, select
 
 from tests.support.factories import make_challenge, make_organiser, make_token
 from tests.support.life import RULES, upload_results
 from tests.support.own_rules import CHANGED_FILE, EDITION_FILE
 from tests.support.site import Site
 from tests.support.uploading import RESULTS
+from vocboard.app.audit.models import AuditEvent
 from vocboard.app.challenges.models import Challenge
+from vocboard.app.database import Base, now
+from vocboard.app.notifications.models import Notification, NotificationKind
 from vocboard.app.rate_limits import QUESTIONS_BY_PERSON
+from vocboard.app.submissions.models import Submission
 from vocboard.app.web.preconditions import readers
+from vocboard.app.webhooks.models import WebhookDelivery
 
 
 @pytest.fixture
@@ -141,3 +149,61 @@ def test_of_changes_at_once_with_the_same_tag_one_is_made(site: Site, *, of_pers
             answers = list(pool.map(change, range(at_once)))
         assert sorted(status for status, _ in answers) == [200] + [412] * (at_once - 1)
         assert client.get(path).json()[field] == dict(answers)[200]
+
+
+def test_lists_that_grow_while_they_are_read_repeat_and_leave_out_nothing(site: Site) -> None:
+    with site.writing() as session:
+        organiser = make_organiser(session)
+        challenge = make_challenge(session, organiser=organiser, edition="VOC2007", competitions=["comp1"])
+        told = {"kind": NotificationKind.SCORED, "title": "Scored", "text": "", "link": "/"}
+        session.add(Notification(user_id=organiser.id, **told))
+        token = make_token(session, organiser)
+    path = f"/api/v1/challenges/{challenge.slug}"
+    with site.client(token) as client:
+        assert upload_results(client, challenge.slug, RESULTS).status_code == 201
+        hook = {"url": "https://hooks.example/voc", "events": ["submission.scored"]}
+        webhook = f"/api/v1/webhooks/{client.post('/api/v1/webhooks', json=hook).json()['id']}"
+        assert client.post(f"{webhook}/test").status_code == 202
+        lists: dict[str, type[Base]] = {
+            "/api/v1/submissions": Submission,
+            f"{path}/submissions": Submission,
+            f"{path}/submissions?q=method": Submission,
+            f"{path}/submissions?descending=false": Submission,
+            f"{path}/log": AuditEvent,
+            "/api/v1/notifications": Notification,
+            f"{webhook}/deliveries": WebhookDelivery,
+        }
+        for address, kind in lists.items():
+            url = httpx.URL(address)
+            first = client.get(url).json()["items"][-1]["id"]
+            moment = now()
+            for seconds in (2, 2, 2, 1):  # three at the same moment
+                copy_of(site, kind, first, moment - timedelta(seconds=seconds))
+            before = [one["id"] for one in client.get(url.copy_merge_params({"per_page": 200})).json()["items"]]
+            seen, following, number = [], client.get(url.copy_merge_params({"per_page": 2})), 1
+            while following is not None:
+                page = following.json()
+                assert (page["page"], page["total"]) == (number, len(before) + (number > 1)), address
+                seen += [one["id"] for one in page["items"]]
+                if number == 1:
+                    copy_of(site, kind, first, now())
+                number, link = number + 1, following.links.get("next")
+                following = client.get(link["url"]) if link else None
+            assert seen[: len(before)] == before, address
+            assert len(seen) - len(before) == ("false" in address), "what is added comes last, or first"
+            by_number = client.get(url.copy_merge_params({"per_page": 2, "page": 2}))
+            assert by_number.json()["page"] == 2, "as ever"
+        for wrong in ("x", "W10", "bm90aGluZw", "WyIyMDI2IiwgMV0", "é"):
+            refused = client.get("/api/v1/submissions", params={"cursor": wrong})
+            assert (refused.status_code, list(refused.json()["fields"])) == (422, ["cursor"]), wrong
+        cursor = httpx.URL(client.get(f"{path}/submissions?per_page=1").links["next"]["url"]).params["cursor"]
+        refused = client.get(f"{path}/submissions", params={"cursor": cursor, "sort": "method"})
+        assert list(refused.json()["fields"]) == ["cursor"]
+
+
+def copy_of(site: Site, kind: type[Base], identifier: str, created_at: datetime) -> None:
+    """Add another row like this one."""
+    table = kind.__table__
+    with site.writing() as session:
+        row = session.execute(select(table).where(table.c.id == uuid.UUID(identifier))).mappings().one()
+        session.execute(insert(table).values({**row, "id": uuid.uuid4(), "created_at": created_at}))
