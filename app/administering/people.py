@@ -43,16 +43,19 @@ class Filters:
 
     Attributes:
         q: part of a name, an affiliation or an email address.
+        since, until: of the registration; `until` itself is left out.
     """
 
     q: str = ""
     role: Role | None = None
     state: AccountState | None = None
+    since: datetime | None = None
+    until: datetime | None = None
 
     @property
     def is_any(self) -> bool:
         """Whether they leave anybody out."""
-        return bool(self.q or self.role or self.state)
+        return bool(self.q or self.role or self.state or self.since or self.until)
 
 
 @dataclass(frozen=True, slots=True)
@@ -188,6 +191,10 @@ def _conditions(filters: Filters) -> list[ColumnElement[bool]]:
         conditions.append(or_(*(column.icontains(wanted, autoescape=True) for column in columns)))
     if filters.role is not None:
         conditions.append(User.role == filters.role)
+    if filters.since is not None:
+        conditions.append(User.created_at >= filters.since)
+    if filters.until is not None:
+        conditions.append(User.created_at < filters.until)
     is_enabled, is_confirmed = User.disabled_at.is_(None), User.email_confirmed_at.is_not(None)
     is_approved = User.approved_at.is_not(None)
     conditions += {

@@ -13,6 +13,7 @@ from vocboard.app.administering.people import AccountState
 from vocboard.app.api.paging import ItemPage, Paging
 from vocboard.app.api.problems import problem_responses
 from vocboard.app.api.schemas.values import Count, FromObject, Instant
+from vocboard.app.forms import FilterInstant
 from vocboard.app.jobs.models import Kind
 from vocboard.app.messaging import undelivered
 from vocboard.app.messaging.outbox import MailFailure
@@ -96,9 +97,14 @@ def list_people(
     q: Annotated[str, Query(max_length=200, description="Part of a name, an affiliation or an email address.")] = "",
     role: Role | None = None,
     state: AccountState | None = None,
+    since: FilterInstant | None = None,
+    until: FilterInstant | None = None,
 ) -> ItemPage[PersonOfServer]:
-    """List everybody with an account, by name. Only administrators can do this."""
-    filters = people.Filters(q=q, role=role, state=state)
+    """List everybody with an account, by name; with `since` and `until`, those who have registered then.
+
+    Only administrators can do this.
+    """
+    filters = people.Filters(q=q, role=role, state=state, since=since, until=until)
     with database.reading() as session:
         found = people.page_of_people(session, filters=filters, page=paging.page, per_page=paging.per_page)
         return paging.page_of(found, _person)

@@ -21,7 +21,8 @@ from vocboard.app.organising import entrants as entrants_of
 from vocboard.app.organising import queue as queue_of
 from vocboard.app.organising import submissions as overview
 from vocboard.app.organising.moderation import MAX_REASON_LENGTH
-from vocboard.app.organising.submissions import Filters, Flag, Row, SubmissionKind, SubmissionSort
+from vocboard.app.organising.submissions import Filters, Flag, Row, SubmissionSort
+from vocboard.app.submissions.filters import SubmissionKind
 from vocboard.app.web.organised import OrganisedByToken
 
 router = APIRouter(prefix="/challenges/{slug}", tags=["overview"])
@@ -177,6 +178,8 @@ def list_challenge_submissions(
     phase: Annotated[str, Query(description="Key of a phase.")] = "",
     person: uuid.UUID | None = None,
     flag: Flag | None = None,
+    since: FilterInstant | None = None,
+    until: FilterInstant | None = None,
     sort: SubmissionSort = SubmissionSort.UPLOADED,
     descending: Annotated[
         bool | None,
@@ -187,7 +190,7 @@ def list_challenge_submissions(
     ] = None,
 ) -> ItemPage[OrganisersSubmission]:
     """Search, filter and sort all submissions to a challenge. For its organisers."""
-    filters = Filters(q, state, competition, phase, person, flag, sort, descending)
+    filters = Filters(q, state, competition, phase, person, flag, sort, descending, since, until)
     with organised.reading() as (session, challenge):
         found = overview.page_of_submissions(
             session,

@@ -16,6 +16,7 @@ from vocboard.app.api.submission_views import OwnSubmission, accepted, details, 
 from vocboard.app.challenges import files
 from vocboard.app.errors import ConflictError, NotFoundError
 from vocboard.app.evaluations import showcase
+from vocboard.app.forms import FilterInstant
 from vocboard.app.intake.accepting import Destination
 from vocboard.app.intake.service import SubmissionRequest
 from vocboard.app.organising import moderation
@@ -23,6 +24,7 @@ from vocboard.app.participating import describing, publishing
 from vocboard.app.participating import withdrawing as service
 from vocboard.app.submissions import forms, queries
 from vocboard.app.submissions.downloading import download
+from vocboard.app.submissions.filters import OwnFilters, SubmissionKind
 from vocboard.app.submissions.idempotency import MAX_KEY_LENGTH
 from vocboard.app.submissions.models import FlickrImages, TrainingAnnotation
 from vocboard.app.web.attachments import attachment
@@ -189,14 +191,20 @@ def list_submissions(
     archive_sha256: Annotated[
         str | None, Query(pattern="^[0-9a-f]{64}$", description="SHA-256 of an archive: list only submissions of it.")
     ] = None,
+    q: Annotated[str, Query(max_length=200, description="Part of the name of a method.")] = "",
+    state: SubmissionKind | None = None,
+    competition: str = "",
+    phase: Annotated[str, Query(description="Key of a phase.")] = "",
+    since: FilterInstant | None = None,
+    until: FilterInstant | None = None,
 ) -> ItemPage[schemas.SubmissionSummary]:
-    """List your own submissions, newest first."""
+    """List your own submissions, newest first; with `since` and `until`, those that were uploaded then."""
+    filters = OwnFilters(challenge, archive_sha256, q, state, competition, phase, since, until)
     with database.reading() as session:
         found = queries.mine(
             session,
             user=user,
-            challenge=challenge,
-            archive_sha256=archive_sha256,
+            filters=filters,
             page=paging.page,
             per_page=paging.per_page,
             after=paging.after,

@@ -5,6 +5,7 @@ import uuid
 from collections import Counter
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
+from datetime import datetime
 from enum import StrEnum
 from typing import Any
 
@@ -20,6 +21,7 @@ from vocboard.app.evaluations.results import visible_means
 from vocboard.app.organising.recent import LARGE, Recent
 from vocboard.app.paging import PER_PAGE, Cursor, Page, paginate_by_time, paginate_ids
 from vocboard.app.participating.describing import not_declared
+from vocboard.app.submissions.filters import SubmissionKind, is_of, searchable, uploaded_between
 from vocboard.app.submissions.forms import needed_by
 from vocboard.app.submissions.models import Method, State, Submission, SubmissionEntry
 from vocboard.evaluator.editions import Declaration
@@ -27,20 +29,6 @@ from vocboard.evaluator.tasks.definitions import METRICS
 
 MAX_SEARCH_LENGTH = 200
 _HEXADECIMAL = re.compile(r"[0-9A-Fa-f-]*[0-9A-Fa-f][0-9A-Fa-f-]*")  # what a hash or an id may contain
-
-
-class SubmissionKind(StrEnum):
-    """A filter for submissions: their state, or whether they are published."""
-
-    QUEUED = "queued"
-    EVALUATING = "evaluating"
-    SCORED = "scored"
-    FAILED = "failed"
-    WITHDRAWN = "withdrawn"
-    DISQUALIFIED = "disqualified"
-    PUBLISHED = "published"
-    UNPUBLISHED = "unpublished"  # scored, and on no leaderboard
-    HELD_BACK = "held_back"  # unpublished by an organiser
 
 
 class Flag(StrEnum):
@@ -68,6 +56,7 @@ class Filters:
 
     Attributes:
         q: part of a method's or person's name, an email address, contributors, affiliation, or of a hash or an id.
+        since, until: of the upload; `until` itself is left out.
         descending: None for the order that suits what is sorted by: the latest and the best first, names from A.
     """
 
@@ -79,11 +68,14 @@ class Filters:
     flag: Flag | None = None
     sort: SubmissionSort = SubmissionSort.UPLOADED
     descending: bool | None = None
+    since: datetime | None = None
+    until: datetime | None = None
 
     @property
     def is_any(self) -> bool:
         """Whether they leave anything out."""
-        return bool(self.q or self.kind or self.competition or self.phase or self.person or self.flag)
+        chosen = (self.q, self.kind, self.competition, self.phase, self.person, self.flag, self.since, self.until)
+        return any(chosen)
 
     @property
     def is_descending(self) -> bool:
@@ -191,8 +183,8 @@ _recent_counts: Recent[Mapping[str, int]] = Recent()
 
 
 def _conditions(challenge: Challenge, filters: Filters) -> list[ColumnElement[bool]]:
-    conditions: list[ColumnElement[bool]] = []
-    text = "".join(filter(str.isprintable, filters.q)).strip()[:MAX_SEARCH_LENGTH]
+    conditions = uploaded_between(filters.since, filters.until)
+    text = searchable(filters.q)[:MAX_SEARCH_LENGTH]
     if text:
         fitting = [
             Submission.method_id.in_(select(Method.id).where(_contains(text, Method.name))),
@@ -206,7 +198,7 @@ def _conditions(challenge: Challenge, filters: Filters) -> list[ColumnElement[bo
             fitting.append(identifier.istartswith(text.replace("-", "")))
         conditions.append(or_(*fitting))
     if filters.kind is not None:
-        conditions.append(_is_of(filters.kind))
+        conditions.append(is_of(filters.kind))
     if filters.competition:
         conditions.append(Submission.entries.any(SubmissionEntry.competition.in_(_keys(challenge, filters))))
     if filters.phase:  # one that the challenge has: anything else is nothing to ask a database for
@@ -231,17 +223,6 @@ def _contains(text: str, *columns: InstrumentedAttribute[Any]) -> ColumnElement[
 def _keys(challenge: Challenge, filters: Filters) -> list[str]:
     """The competition that is filtered by, if the challenge has it: anything else is nothing to ask a database for."""
     return [key for key in edition_of(challenge).competitions if key == filters.competition]
-
-
-def _is_of(kind: SubmissionKind) -> ColumnElement[bool]:
-    match kind:
-        case SubmissionKind.PUBLISHED:
-            return Submission.published_at.is_not(None)
-        case SubmissionKind.UNPUBLISHED:
-            return and_(Submission.state == State.SCORED, Submission.published_at.is_(None))
-        case SubmissionKind.HELD_BACK:
-            return Submission.held_back_at.is_not(None)
-    return Submission.state == State(kind.value)
 
 
 def _warnings() -> ColumnElement[int]:

@@ -19,8 +19,9 @@ from vocboard.app.organising.bans import Results
 from vocboard.app.organising.entrants import EntrantSort
 from vocboard.app.organising.history import Outcome
 from vocboard.app.organising.moderation import Action
-from vocboard.app.organising.submissions import Flag, SubmissionKind
+from vocboard.app.organising.submissions import Flag
 from vocboard.app.pages import formats
+from vocboard.app.submissions.filters import SubmissionKind
 from vocboard.app.submissions.models import State
 from vocboard.evaluator.editions import Competition, Metric, Training
 from vocboard.evaluator.names import CurveKind

@@ -16,6 +16,7 @@ from vocboard.app.challenges.queries import organised_by, organises
 from vocboard.app.database import now
 from vocboard.app.errors import ConflictError, NotFoundError
 from vocboard.app.paging import PER_PAGE, Cursor, Page, paginate_by_time
+from vocboard.app.submissions.filters import OwnFilters
 from vocboard.app.submissions.models import Method, State, Submission, SubmissionEntry, SubmissionPerson
 from vocboard.app.teams.queries import is_member, teams_of
 from vocboard.evaluator.editions import Edition
@@ -104,23 +105,13 @@ def mine(
     session: Session,
     *,
     user: User,
-    challenge: str | None = None,
-    archive_sha256: str | None = None,
+    filters: OwnFilters = OwnFilters(),  # noqa: B008  # frozen
     page: int = 1,
     per_page: int = PER_PAGE,
     after: Cursor | None = None,
 ) -> Page[Submission]:
-    """Return the submissions of the user's teams, newest first.
-
-    Args:
-        challenge: slug of the only challenge whose submissions are wanted.
-        archive_sha256: of the only archive that is wanted.
-    """
-    query = complete().where(Submission.team_id.in_(teams_of(user)))
-    if challenge is not None:
-        query = query.where(Challenge.slug == challenge)
-    if archive_sha256 is not None:
-        query = query.where(Submission.archive_sha256 == archive_sha256)
+    """Return the submissions of the user's teams, newest first."""
+    query = complete().where(Submission.team_id.in_(teams_of(user)), *filters.conditions())
     keys = (Submission.created_at, Submission.id)
     return paginate_by_time(session, query, keys, page=page, per_page=per_page, after=after)
 

@@ -20,11 +20,12 @@ from vocboard.app.organising import queue as queue_of
 from vocboard.app.organising import submissions as overview
 from vocboard.app.organising.bans import Results
 from vocboard.app.organising.moderation import Action, Outcome
-from vocboard.app.organising.submissions import Filters, Flag, SubmissionKind, SubmissionSort
+from vocboard.app.organising.submissions import Filters, Flag, SubmissionSort
 from vocboard.app.pages import wording
 from vocboard.app.pages.filters import address_with, chosen
 from vocboard.app.pages.forms import NO_ERRORS, FormErrors, go_to
 from vocboard.app.pages.rendering import render
+from vocboard.app.submissions.filters import SubmissionKind
 from vocboard.app.web.csrf import protect_form
 from vocboard.app.web.organised import Organised, OrganisedChallenge
 

@@ -167,7 +167,8 @@ def test_lists_that_grow_while_they_are_read_repeat_and_leave_out_nothing(site: 
         lists: dict[str, type[Base]] = {
             "/api/v1/submissions": Submission,
             f"{path}/submissions": Submission,
-            f"{path}/submissions?q=method": Submission,
+            "/api/v1/submissions?q=method&state=queued&phase=main&competition=comp1&since=2020-01-01": Submission,
+            f"{path}/submissions?q=method&until=2090-01-01": Submission,
             f"{path}/submissions?descending=false": Submission,
             f"{path}/log": AuditEvent,
             "/api/v1/notifications": Notification,

@@ -24,14 +24,17 @@ from vocboard.app.organising.history import Outcome, Steps, history
 from vocboard.app.organising.phase_changes import add_phase
 from vocboard.app.organising.recent import Recent
 from vocboard.app.organising.score_distributions import score_distributions
-from vocboard.app.organising.submissions import Filters, Flag, SubmissionKind, SubmissionSort
+from vocboard.app.organising.submissions import Filters, Flag, SubmissionSort
 from vocboard.app.participating import publishing
+from vocboard.app.submissions import queries as submission_queries
 from vocboard.app.submissions import queue as submission_queue
+from vocboard.app.submissions.filters import OwnFilters, SubmissionKind
 from vocboard.app.submissions.models import State
 from vocboard.app.submissions.quota import Use
 from vocboard.evaluator.names import Metric
 from vocboard.evaluator.tasks.definitions import METRICS
 
+DAY = timedelta(days=1)
 WARNING = {"code": "x", "severity": "warning", "message": "Odd.", "file": "a.txt", "line": 1}
 
 
@@ -43,14 +46,13 @@ def scored(session: Session, challenge: Challenge, owner: User, name: str, score
 
 @pytest.fixture
 def challenge(database: Database) -> Challenge:
-    day = timedelta(days=1)
     with database.writing() as session:
         made = make_challenge(session)
         ada = make_user(session, name="Ada", email="ada@lab.example")
         bob = make_user(session, name="Bob_100%", email="bob@lab.example")
-        scored(session, made, ada, "First", 0.25, created_at=now() - 9 * day, archive_sha256="a" * 64)
-        scored(session, made, ada, "Second", 0.75, created_at=now() - 2 * day, warnings=[WARNING, WARNING])
-        scored(session, made, ada, "Third", 0.5, created_at=now() - 1 * day, published_at=now(), declarations={})
+        scored(session, made, ada, "First", 0.25, created_at=now() - 9 * DAY, archive_sha256="a" * 64)
+        scored(session, made, ada, "Second", 0.75, created_at=now() - 2 * DAY, warnings=[WARNING, WARNING])
+        scored(session, made, ada, "Third", 0.5, created_at=now() - 1 * DAY, published_at=now(), declarations={})
         scored(session, made, bob, "Copy", 0.25, created_at=now(), archive_sha256="a" * 64, state=State.DISQUALIFIED)
     return made
 
@@ -104,6 +106,8 @@ FOUND: list[tuple[dict[str, Any], list[str]]] = [
     ({"phase": "main", "q": "sec"}, ["Second"]),
     ({"phase": "\x00"}, []),
     ({"person": uuid.uuid4()}, []),
+    ({"since": now() - 3 * DAY}, ["Copy", "Third", "Second"]),
+    ({"since": now() - 3 * DAY, "until": now() - DAY / 2}, ["Third", "Second"]),
     ({"sort": SubmissionSort.MEAN, "kind": SubmissionKind.SCORED}, ["Second", "Third", "First"]),
     (
         {"sort": SubmissionSort.MEAN, "kind": SubmissionKind.SCORED, "descending": False},
@@ -118,6 +122,29 @@ FOUND: list[tuple[dict[str, Any], list[str]]] = [
 def test_submissions_are_searched_filtered_and_sorted(database: Database, challenge: Challenge) -> None:
     for filters, expected in FOUND:
         assert names(database, challenge, **filters) == expected, filters
+
+
+@pytest.mark.parametrize(
+    ("given", "expected"),
+    [
+        ({"challenge": "of another"}, []),
+        ({"archive_sha256": "a" * 64}, ["First"]),
+        ({"q": "I"}, ["Third", "First"]),
+        ({"kind": SubmissionKind.PUBLISHED}, ["Third"]),
+        ({"competition": "comp1", "phase": "main"}, ["Third", "Second", "First"]),
+        ({"competition": "comp3"}, []),
+        ({"phase": "later"}, []),
+        ({"since": now() - 3 * DAY, "until": now() - 3 * DAY / 2}, ["Second"]),
+        ({"q": "\x00", "competition": "\x00", "phase": "\x00", "challenge": "\x00"}, []),
+    ],
+)
+def test_own_submissions_are_filtered(
+    database: Database, challenge: Challenge, given: dict[str, Any], expected: list[str]
+) -> None:
+    with database.reading() as session:
+        ada = session.scalars(select(User).where(User.email == "ada@lab.example")).one()
+        found = submission_queries.mine(session, user=ada, filters=OwnFilters(**given))
+    assert [one.method.name for one in found.items] == expected
 
 
 def test_missing_declarations_are_found(database: Database, challenge: Challenge) -> None:
