@@ -13,7 +13,7 @@ import pytest
 from numpy.typing import NDArray
 from sqlalchemy import delete, select, update
 
-from tests.app.authorisation_table import TABLE
+from tests.app.authorisation_table import TABLE, Person
 from tests.support.browsing import sign_in
 from tests.support.factories import make_challenge, make_organiser, make_token, make_user
 from tests.support.jobs import sweep
@@ -165,8 +165,10 @@ class Scene:
 
 
 def addresses(known: Mapping[str, str]) -> set[str]:
-    """All addresses for which the authorisation table has a rule, and which name nothing but what is known."""
-    templates = {route.removeprefix("GET ") for route in TABLE if route.startswith("GET ")}
+    """All addresses that the authorisation table allows participants, and which name nothing but what is known."""
+    participants = {Person.VISITOR, Person.OWNER}
+    allowed = {route for route, rules in TABLE.items() if any(rule.allowed & participants for rule in rules)}
+    templates = {route.removeprefix("GET ") for route in allowed if route.startswith("GET ")}
     boards = {template for template in templates if template.endswith("/leaderboards/{competition}")}
     templates |= {board + ending for board in boards for ending in (".csv", ".tex")}
     exports = {template for template in templates if re.search("/(scores|curves|diagnosis)/{competition}$", template)}

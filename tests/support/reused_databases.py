@@ -46,6 +46,8 @@ class ReusedDatabases:
         self._server = server
         self._template = template
         self._free: list[URL] = []
+        # A new connection would read the catalogue again, which takes most of the time.
+        self._connections: dict[URL, psycopg.Connection] = {}
         self._schema = ""
         self._rows: Mapping[str, bytes] = {}
 
@@ -54,43 +56,46 @@ class ReusedDatabases:
         if self._free:
             return self._free.pop()
         url = self._server.create_database(template=self._template)
+        connection = self._connections[url] = psycopg.connect(conninfo(url), autocommit=True)
         if not self._schema:
-            with psycopg.connect(conninfo(url), autocommit=True) as connection:
-                self._schema = _schema(connection)
-                self._rows = {table: _content(connection, table) for table in _tables_with_rows(connection)}
+            self._schema = _schema(connection)
+            self._rows = {table: _content(connection, table) for table in _tables_with_rows(connection)}
         return url
 
     def give_back(self, url: URL) -> None:
         """Restore a database's rows for the next test; drop it if that is not enough."""
         try:
-            is_restored = self._restore(url)
+            is_restored = self._restore(self._connections[url])
         except psycopg.Error:  # the role that a given server is used with may not do everything
             is_restored = False
         if is_restored:
             self._free.append(url)
         else:
-            self._server.drop_database(url)
+            self._drop(url)
 
     def close(self) -> None:
         """Drop all."""
         while self._free:
-            self._server.drop_database(self._free.pop())
+            self._drop(self._free.pop())
 
-    def _restore(self, url: URL) -> bool:
-        with psycopg.connect(conninfo(url), autocommit=True) as connection:
-            connection.execute(DISCONNECT_OTHERS)
-            if _schema(connection) != self._schema:
-                return False
-            connection.execute("SET session_replication_role = replica")  # no triggers, no foreign keys
-            for table in _tables_with_rows(connection) | set(self._rows):
-                if table in self._rows and _content(connection, table) == self._rows[table]:
-                    continue
-                connection.execute(sql.SQL("DELETE FROM {}").format(sql.Identifier(table)))
-                if table in self._rows:
-                    statement = sql.SQL("COPY {} FROM STDIN").format(sql.Identifier(table))
-                    with connection.cursor() as cursor, cursor.copy(statement) as copy:
-                        copy.write(self._rows[table])
-            connection.execute(RESTART_SEQUENCES)
+    def _drop(self, url: URL) -> None:
+        self._connections.pop(url).close()
+        self._server.drop_database(url)
+
+    def _restore(self, connection: psycopg.Connection) -> bool:
+        connection.execute(DISCONNECT_OTHERS)
+        if _schema(connection) != self._schema:
+            return False
+        connection.execute("SET session_replication_role = replica")  # no triggers, no foreign keys
+        for table in _tables_with_rows(connection) | set(self._rows):
+            if table in self._rows and _content(connection, table) == self._rows[table]:
+                continue
+            connection.execute(sql.SQL("DELETE FROM {}").format(sql.Identifier(table)))
+            if table in self._rows:
+                statement = sql.SQL("COPY {} FROM STDIN").format(sql.Identifier(table))
+                with connection.cursor() as cursor, cursor.copy(statement) as copy:
+                    copy.write(self._rows[table])
+        connection.execute(RESTART_SEQUENCES)
         return True
 
 
