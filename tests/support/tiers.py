@@ -36,7 +36,10 @@ FULL = (
     "tests/commands/test_serve.py",
     "tests/commands/test_submission_commands.py",
     "tests/commands/test_submit_questions.py",
+    "tests/evaluator/conversion/test_there_and_back.py::test_real_detections",
+    "tests/evaluator/diagnosis/test_errors.py::test_counts_of_real_detections_differ_from_tidecvs",
     "tests/evaluator/examples/test_examples.py",
+    "tests/evaluator/statistics/test_coverage.py",
     "tests/hostile/test_folder.py",  # every hostile upload, by the command line and by a server
     "tests/test_filled_migrations.py",
     "tests/test_wording.py",
