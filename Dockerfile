@@ -1,7 +1,7 @@
 # One image for the web application, the worker, the periodic sweep and the migrations.
 
 # The full image has a compiler, for packages without a wheel for this machine's architecture.
-FROM python:3.13-bookworm@sha256:8b9a8b28d9cc221c6ab5d40e9cfcd99429959f6a8f5171612a99147975ab043f AS build
+FROM docker.io/library/python:3.13-bookworm@sha256:8b9a8b28d9cc221c6ab5d40e9cfcd99429959f6a8f5171612a99147975ab043f AS build
 RUN python -m venv /opt/vocboard
 ENV PATH=/opt/vocboard/bin:$PATH PIP_DISABLE_PIP_VERSION_CHECK=1 PIP_NO_CACHE_DIR=1
 WORKDIR /source
@@ -10,7 +10,7 @@ RUN pip install --require-hashes --no-deps -r requirements.lock
 COPY . .
 RUN pip install --no-deps --no-build-isolation . ./server
 
-FROM python:3.13-slim-bookworm@sha256:67a1e1f215ccda113cfc024e8639049257e88f273898f595b61476d128d387e8
+FROM docker.io/library/python:3.13-slim-bookworm@sha256:67a1e1f215ccda113cfc024e8639049257e88f273898f595b61476d128d387e8
 COPY --from=build /opt/vocboard /opt/vocboard
 ENV PATH=/opt/vocboard/bin:$PATH PYTHONUNBUFFERED=1 PYTHONDONTWRITEBYTECODE=1
 # A new volume takes over the owner and mode of the directory that it is mounted on.
