@@ -18,6 +18,7 @@ from vocboard.app.settings import Settings
 
 RELEASED = Path(__file__).with_name("openapi.json")
 TEXTS = frozenset({"description", "summary", "title", "examples", "tags", "info"})
+ANNOUNCING = {"Deprecation", "Sunset"}
 Document = dict[str, Any]
 
 
@@ -54,6 +55,18 @@ def broken(before: Document, now: Document) -> list[str]:
                 found.append(f"{place} is gone")
             else:
                 found += _Comparison(before, now).of_operation(operation, current, place)
+    return found
+
+
+def unannounced(document: Document) -> list[str]:
+    """Return what is marked as deprecated without the headers that docs/api.md promises."""
+    found = []
+    for path, operations in document["paths"].items():
+        for method, operation in operations.items():
+            marked = (operation, *operation.get("parameters", ()))
+            headers = [response["headers"].keys() for response in operation["responses"].values()]
+            if any(one.get("deprecated") for one in marked) and not all(each >= ANNOUNCING for each in headers):
+                found.append(f"{method.upper()} {path} is deprecated without the headers Deprecation and Sunset")
     return found
 
 
@@ -143,7 +156,15 @@ def released() -> Document:
 
 
 def test_what_programs_rely_on_stays(released: Document, tmp_path: Path) -> None:
-    assert broken(released, todays(tmp_path)) == []
+    today = todays(tmp_path)
+    assert broken(released, today) == []
+    assert unannounced(today) == []
+    today["paths"][CHALLENGES]["post"]["deprecated"] = True
+    today["paths"][CHALLENGES]["get"]["parameters"][0]["deprecated"] = True
+    assert len(unannounced(today)) == 2
+    for response in today["paths"][CHALLENGES]["post"]["responses"].values():
+        response["headers"] |= dict.fromkeys(ANNOUNCING)
+    assert [one.split()[0] for one in unannounced(today)] == ["GET"]
 
 
 CHALLENGES = "/api/v1/challenges"
