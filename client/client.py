@@ -9,7 +9,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Self, Unpack
 
-from vocboard.client import credentials, submitting, teams
+from vocboard.client import credentials, submitting, teams, webhooks
 from vocboard.client.answers import (
     Challenge,
     Person,
@@ -41,6 +41,7 @@ from vocboard.client.publishing import publish_body
 from vocboard.client.resumable import UploadListener
 from vocboard.client.scores import Board, CompetitionScores, board
 from vocboard.client.teams import Team, team
+from vocboard.client.webhooks import Delivery, Webhook, delivery, webhook
 from vocboard.evaluator import editions
 from vocboard.evaluator.editions import Edition
 from vocboard.evaluator.image_sets import ImageSets
@@ -398,6 +399,32 @@ class Client:
         """Return which kinds of notifications the user also gets by email, after changing those that are given."""
         where = "/account/emails"
         return understood(dict, self._connection.patch(where, chosen) if chosen else self._connection.get(where))
+
+    def webhooks(self, *, challenge: str | None = None) -> list[Webhook]:
+        """Return the user's webhooks, or those of a challenge that the user organises."""
+        return [understood(webhook, one) for one in understood(list, webhooks.listed(self._connection, challenge))]
+
+    def add_webhook(self, url: str, events: Sequence[str], *, challenge: str | None = None) -> Webhook:
+        """Let the server tell an address of events, and return the webhook with its `secret`, which is shown only now.
+
+        Args:
+            url: an https address on the internet.
+            events: such as `submission.scored`; docs/api.md lists them.
+            challenge: short name of one that the user organises, to be told of all that is submitted to it.
+        """
+        return understood(webhook, webhooks.added(self._connection, challenge, url, events))
+
+    def remove_webhook(self, webhook_id: str, *, challenge: str | None = None) -> None:
+        """Remove a webhook, with what waits for it."""
+        webhooks.removed(self._connection, challenge, webhook_id)
+
+    def test_webhook(self, webhook_id: str, *, challenge: str | None = None) -> Delivery:
+        """Send a webhook a test within a quarter of a minute; if it arrives, the webhook is on."""
+        return understood(delivery, webhooks.tried(self._connection, challenge, webhook_id))
+
+    def deliveries(self, webhook_id: str, *, challenge: str | None = None) -> list[Delivery]:
+        """Return what a webhook was told and how it answered, newest first."""
+        return [understood(delivery, one) for one in webhooks.deliveries(self._connection, challenge, webhook_id)]
 
     def change_account(self, *, name: str | None = None, affiliation: str | None = None) -> None:
         """Change the user's name or affiliation. What was submitted keeps the names given with it."""

@@ -97,6 +97,16 @@ class Connection:
         """
         return self._decoded(self._read(path, parameters, "application/json"))
 
+    def get_page(self, path: str, parameters: Mapping[str, str | int]) -> tuple[Answer, dict[str, str | int] | None]:
+        """Read a page of a list, and return also the parameters of the next one; None if there is none.
+
+        Raises:
+            ClientError: see `client.errors`.
+        """
+        answer = self._read(path, parameters, "application/json")
+        following = answer.links.get("next", {}).get("url")
+        return self._decoded(answer), None if following is None else dict(httpx.URL(following).params)
+
     def get_text(self, path: str, parameters: Mapping[str, str | int] | None = None, *, accept: str) -> str:
         """Read a document of another media type, such as `text/csv`, as text.
 

@@ -1,7 +1,6 @@
 """Reading lists that the server splits into pages."""
 
 from collections.abc import Iterator, Mapping
-from typing import Any
 
 from vocboard.client.answers import understood
 from vocboard.client.connection import Answer, Connection
@@ -18,15 +17,9 @@ def items(connection: Connection, where: str, parameters: Mapping[str, str] | No
     Raises:
         ClientError: see `client.errors`.
     """
-    page, seen = 1, 0
-    while True:
-        answer = connection.get(where, {**(parameters or {}), "page": page, "per_page": PER_PAGE})
-        found, total = understood(_page, answer)
+    wanted: Mapping[str, str | int] | None = {**(parameters or {}), "per_page": PER_PAGE}
+    while wanted is not None:
+        answer, following = connection.get_page(where, wanted)
+        found = understood(lambda page: list(page["items"]), answer)
         yield from found
-        seen, page = seen + len(found), page + 1
-        if not found or seen >= total:
-            return
-
-
-def _page(answer: Mapping[str, Any]) -> tuple[list[Any], int]:
-    return list(answer["items"]), int(answer["total"])
+        wanted = following if found else None

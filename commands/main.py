@@ -43,6 +43,7 @@ COMMANDS = {
     "questions": "ask the organisers of a challenge, and read their answers",
     "announcements": "read what the organisers of a challenge announce",
     "notifications": "list what you were told, and choose what you get by email",
+    "webhooks": "let the server tell your programs what was scored, published or announced",
     "account": "change your name or affiliation, and download what is stored about you",
     "import": "create a draft challenge from a competition of Codabench, CodaLab or EvalAI",
     "completion": "print a script that completes commands in bash, zsh or fish",

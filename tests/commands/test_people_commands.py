@@ -117,6 +117,27 @@ def test_questions_announcements_and_notifications(people: People, monkeypatch: 
     assert "no-such" in people("ada", "notifications", "emails", "--on", "no-such", status=2)
 
 
+@pytest.mark.parametrize("options", [(), ("--challenge", "voc")], ids=["own", "of a challenge"])
+def test_webhooks_at_the_command_line(people: People, options: tuple[str, ...]) -> None:
+    address = "https://hooks.example/voc"
+    assert "submission.corrected" in people("olga", "webhooks", "add", address, "no.such", *options, status=2)
+    identifier, secret = people("olga", "webhooks", "add", address, "submission.scored", *options).split()
+    assert secret.startswith("whsec_")
+    assert people("olga", "webhooks", "list", *options) == f"{identifier}  {address}  submission.scored\n"
+    assert people("olga", "webhooks", "test", identifier, *options) == ""
+    assert people("olga", "webhooks", "deliveries", identifier, *options).endswith("  webhook.test  waits\n")
+    challenge = options[1] if options else None
+    with people.client("olga") as olga:
+        assert [one.id for one in olga.webhooks(challenge=challenge)] == [identifier]
+        tested = olga.test_webhook(identifier, challenge=challenge)
+        assert [one.id for one in olga.deliveries(identifier, challenge=challenge)][:1] == [tested.id]
+        added = olga.add_webhook(address, ["challenge.announced"], challenge=challenge)
+        assert added.secret
+        olga.remove_webhook(added.id, challenge=challenge)
+    people("olga", "webhooks", "remove", identifier, *options)
+    assert people("olga", "webhooks", "list", *options) == ""
+
+
 def test_an_account_at_the_command_line(people: People) -> None:
     assert "say what to change" in people("ada", "account", "change", status=2)
     people("ada", "account", "change", "--name", "Ada Lovelace")
