@@ -82,16 +82,10 @@ def test_everything_wrong_with_label_maps_at_once(tmp_path: Path) -> None:
     assert not (tmp_path / "r.tar.gz").exists()
 
 
-def errors_of(maps: Path, directory: Path) -> dict[str, str]:
+def errors_of(maps: Path, directory: Path, form: str = "greyscale") -> dict[str, str]:
+    target, edition = directory / "r.tar.gz", load("VOC2007")
     with pytest.raises(ConversionError) as caught:
-        maps_to_results(
-            "greyscale",
-            maps,
-            directory / "r.tar.gz",
-            edition=load("VOC2007"),
-            competition="comp6",
-            image_sets=image_sets(),
-        )
+        maps_to_results(form, maps, target, edition=edition, competition="comp6", image_sets=image_sets())
     return {problem.code: problem.message for problem in caught.value.problems}
 
 
@@ -100,16 +94,8 @@ def test_colours_that_are_no_labels(tmp_path: Path) -> None:
     maps.mkdir()
     for image in IMAGES:
         Image.new("RGB", SIZE, (128, 1, 0)).save(maps / f"{image}.png")
-    with pytest.raises(ConversionError) as caught:
-        maps_to_results(
-            "colour",
-            maps,
-            tmp_path / "r.tar.gz",
-            edition=load("VOC2007"),
-            competition="comp6",
-            image_sets=image_sets(),
-        )
-    assert "(128, 1, 0)" in caught.value.problems[0].message
+    first, *_ = errors_of(maps, tmp_path, "colour").values()
+    assert "(128, 1, 0)" in first
 
 
 def test_colour_map_files(tmp_path: Path) -> None:
