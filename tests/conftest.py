@@ -10,6 +10,7 @@ import pytest
 from hypothesis import settings
 
 pytest_plugins = [
+    "tests.support.machines",  # others import it
     "tests.support.collector",
     "tests.support.order",
     "tests.support.tiers",

@@ -25,7 +25,7 @@ from vocboard.app.intake.models import UploadKind
 from vocboard.app.intake.requests import client_address
 from vocboard.app.rate_limits import network
 from vocboard.app.settings import Settings
-from vocboard.app.storage.local_files import IncomingFile, reporting_unavailable
+from vocboard.app.storage.local_files import IncomingFile, StoreUnavailableError, reporting_unavailable
 
 END_RETRY_SECONDS = 1.0
 _FULL = frozenset({errno.ENOSPC, errno.EDQUOT})
@@ -166,9 +166,17 @@ async def lease_renewed(
 
 @asynccontextmanager
 async def removed_at_end(incoming: IncomingFile) -> AsyncIterator[None]:
-    """Remove an incoming file at the end of the block, in a thread because removing a large file takes time."""
+    """Remove an incoming file at the end of the block, in a thread because removing a large file takes time.
+
+    Raises:
+        StoreUnavailableError: the block fails because the file was lost, as when its directory is.
+    """
     try:
         yield
+    except FileNotFoundError as error:
+        if incoming.path.exists():
+            raise
+        raise StoreUnavailableError(error.errno, error.strerror, error.filename) from error
     finally:
         with anyio.CancelScope(shield=True):
             await to_thread.run_sync(incoming.remove)

@@ -22,7 +22,7 @@ import numpy as np
 import pytest
 from sqlalchemy import make_url, text
 
-from tests.support import forked
+from tests.support import forked, machines
 from tests.support.factories import IMAGES, make_challenge, make_image_sets, make_user
 from tests.support.forked import Forked
 from tests.support.small_world import packed
@@ -66,7 +66,7 @@ class Backend:
         """Make a challenge that can be scored; by default with a quota that no test reaches."""
         truth = make_ground_truth()
         self.truth_file.parent.mkdir(exist_ok=True)
-        truth.save(self.truth_file)
+        ground_truth_files.save(self.settings, truth)
         with self.database.writing() as session:
             challenge = make_challenge(session, **{"quota_count": 1000, **given})
             version = truth_of_scoring(session, challenge.main_phase.current_scoring_id)
@@ -138,7 +138,7 @@ class Backend:
             settings: those that are this process's alone, by the names of `Settings`.
         """
         environment = {
-            "data_directory": self.settings.data_directory,
+            "data_directory": machines.next_worker(self.settings).data_directory,
             "database_url": self.settings.database_url,
             "broker_url": self.settings.broker_url,
             "lease": "PT1S",

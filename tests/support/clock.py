@@ -1,5 +1,6 @@
 """A clock that tests move: all of vocboard asks it for the current time, in this process."""
 
+import multiprocessing
 from datetime import datetime, timedelta, tzinfo
 
 import pytest
@@ -10,10 +11,19 @@ from vocboard.app.submissions import queue
 
 
 class Clock:
-    """How far the clock of vocboard is from the real one."""
+    """How far the clock of vocboard is from the real one, in this process and in those that are forked from it."""
 
     def __init__(self) -> None:
-        self.offset = timedelta()
+        self._seconds = multiprocessing.RawValue("d", 0)
+
+    @property
+    def offset(self) -> timedelta:
+        """How much later it is by this clock."""
+        return timedelta(seconds=self._seconds.value)
+
+    @offset.setter
+    def offset(self, offset: timedelta) -> None:
+        self._seconds.value = offset.total_seconds()
 
     def advance(self, by: timedelta) -> None:
         """Let time pass."""

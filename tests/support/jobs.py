@@ -7,6 +7,7 @@ from pathlib import Path
 
 from sqlalchemy import select, update
 
+from tests.support import machines
 from vocboard.app.database import Database, now
 from vocboard.app.evaluations import ground_truth_queue
 from vocboard.app.jobs import service as jobs
@@ -32,36 +33,45 @@ def process(database: Database, store: ArchiveStore | None, settings: Settings, 
     return made
 
 
+def work(database: Database, store: ArchiveStore | None, settings: Settings, *kinds: Kind) -> bool:
+    """Do the next job of some kinds; return whether there was one."""
+    if not machines.ARE_TWO:
+        return work_next(process(database, store, settings, *kinds))
+    url = database.engine.url.render_as_string(hide_password=False)
+    other = machines.next_worker(settings).model_copy(update={"database_url": url})
+    return machines.in_process_of_its_own(lambda: work_next(Process(other, kinds)))
+
+
 def evaluate_next(database: Database, store: ArchiveStore, settings: Settings) -> bool:
     """Evaluate the next submission; return whether there was one."""
-    return work_next(process(database, store, settings, Kind.EVALUATION))
+    return work(database, store, settings, Kind.EVALUATION)
 
 
 def import_next(database: Database, settings: Settings) -> bool:
     """Import the next version of ground truth; return whether there was one."""
-    return work_next(process(database, None, settings, Kind.IMPORT))
+    return work(database, None, settings, Kind.IMPORT)
 
 
 def diagnose_next(database: Database, store: ArchiveStore, settings: Settings) -> bool:
     """Diagnose the next evaluation; return whether there was one."""
-    return work_next(process(database, store, settings, Kind.DIAGNOSIS))
+    return work(database, store, settings, Kind.DIAGNOSIS)
 
 
 def update_next(database: Database, store: ArchiveStore, settings: Settings) -> bool:
     """Compute statistics of the next challenge for a turn; return whether there was one."""
-    return work_next(process(database, store, settings, Kind.STATISTICS))
+    return work(database, store, settings, Kind.STATISTICS)
 
 
 def compare_next(database: Database, store: ArchiveStore, settings: Settings) -> bool:
     """Compare submissions in the next challenge; return whether there was one."""
-    return work_next(process(database, store, settings, Kind.SEQUENCES))
+    return work(database, store, settings, Kind.SEQUENCES)
 
 
 def rescore_next(database: Database, store: ArchiveStore, settings: Settings) -> bool:
     """Do a job of a re-score; return whether there was one."""
     with database.writing() as session:
         rescores.add_missing(session, vars(rescoring)["VERSION"])
-    return work_next(process(database, store, settings, Kind.RESCORE, Kind.BATCH))
+    return work(database, store, settings, Kind.RESCORE, Kind.BATCH)
 
 
 def send_due(database: Database, directory: Path, send: Send) -> int:

@@ -38,7 +38,7 @@ def make_corrected_truth() -> GroundTruth:
 def add_corrected_truth(backend: Backend, challenge: Challenge) -> GroundTruthVersion:
     """Add the version that `make_corrected_truth` makes, as the worker leaves it once it is imported."""
     truth = make_corrected_truth()
-    truth.save(ground_truth_files.path_of(backend.settings, truth.sha256))
+    ground_truth_files.save(backend.settings, truth)
     with backend.database.writing() as session:
         version = make_truth(session, complete(session, challenge.id), current=False)
         version.sha256 = truth.sha256

@@ -21,6 +21,7 @@ import pytest
 import redis
 from sqlalchemy.engine import URL, make_url
 
+from tests.support import machines
 from tests.support.postgres import PostgresServer, postgres_server
 from tests.support.processes import UnavailableError, skip_or_fail
 from tests.support.redis_server import redis_server
@@ -117,8 +118,10 @@ def postgres_url(postgres_databases: ReusedDatabases) -> Iterator[str]:
 
 
 @pytest.fixture
-def sqlite_url(sqlite_template: Path, tmp_path: Path) -> str:
+def sqlite_url(request: pytest.FixtureRequest, sqlite_template: Path, tmp_path: Path) -> str:
     """Give an SQLite database with all tables and no rows but those that migrations insert."""
+    if machines.ARE_TWO:
+        return str(request.getfixturevalue("postgres_url"))
     return f"sqlite:///{shutil.copy(sqlite_template, tmp_path / 'vocboard.sqlite')}"
 
 
@@ -140,6 +143,8 @@ def worker_number() -> int:
 @pytest.fixture(params=[EMBEDDED, pytest.param(REAL, marks=pytest.mark.services)])
 def set_up(request: pytest.FixtureRequest) -> str:
     """Give the name of the set-up that the test runs on: "embedded", then "real"."""
+    if machines.ARE_TWO and request.param == EMBEDDED:
+        pytest.skip("two machines share a real set-up")
     return str(request.param)
 
 

@@ -2,7 +2,9 @@
 
 import asyncio
 import contextlib
+import logging
 import socket
+import sys
 import threading
 import time
 from collections.abc import Iterator
@@ -14,6 +16,8 @@ from fastapi import FastAPI
 from sqlalchemy.orm import Session
 from starlette.routing import BaseRoute
 
+from tests.support import machines
+from tests.support.machines import InTurn, Machines
 from vocboard.app.database import Database
 from vocboard.app.main import create_app
 from vocboard.app.settings import Settings
@@ -58,6 +62,30 @@ class Site:
             yield client
 
 
+class TwoMachines(Site):
+    """A site of two web processes; its application is this process's own, to look into what they share."""
+
+    _machines: Machines
+
+    def __init__(self, application: FastAPI, settings: Settings, machines: Machines) -> None:
+        for name, value in (("application", application), ("settings", settings), ("_machines", machines)):
+            object.__setattr__(self, name, value)
+
+    @property
+    def url(self) -> str:
+        """Where the first of them answers."""
+        self._machines.start()
+        return f"http://127.0.0.1:{self._machines.port}"
+
+    @contextlib.contextmanager
+    def client(self, token: str | None = None) -> Iterator[httpx.Client]:
+        """Give a client whose requests they answer in turn."""
+        headers = {"Authorization": f"Bearer {token}"} if token else {}
+        transport = InTurn(self._machines, UNVERIFIED)
+        with httpx.Client(base_url=self.url, headers=headers, timeout=SECONDS_TO_ANSWER, transport=transport) as client:
+            yield client
+
+
 def _share_routes(application: FastAPI) -> None:
     """Let it answer by the routes of this process's first application, which depend on no settings.
 
@@ -95,20 +123,16 @@ def serving(settings: Settings, port: int = 0) -> Iterator[Site]:
     Args:
         port: 0 for a free one.
     """
+    with _on_two_machines(settings, port) if machines.ARE_TWO else _in_a_thread(settings, port) as site:
+        yield site
+
+
+@contextlib.contextmanager
+def _in_a_thread(settings: Settings, port: int) -> Iterator[Site]:
     application = create_app(settings)
     _share_routes(application)
-    config = uvicorn.Config(
-        application,
-        host="127.0.0.1",
-        port=port,
-        log_level="warning",
-        lifespan="on",
-        ws="none",
-        http=BoundedHttpProtocol,
-        proxy_headers=False,
-    )
-    server = _Server(config)
-    with contextlib.closing(config.bind_socket()) as listener:
+    server = _Server(_config(application, port))
+    with contextlib.closing(server.config.bind_socket()) as listener:
         thread = threading.Thread(target=server.run, kwargs={"sockets": [listener]}, name="site")
         thread.start()
         try:
@@ -122,3 +146,44 @@ def serving(settings: Settings, port: int = 0) -> Iterator[Site]:
         finally:
             server.should_exit = True
             thread.join()
+
+
+@contextlib.contextmanager
+def _on_two_machines(settings: Settings, port: int) -> Iterator[Site]:
+    application = create_app(settings)
+    is_first = not _shared_routes
+    _share_routes(application)
+    application.state.services.ground_truth_inbox.set_up()
+    if is_first:
+        asyncio.run(_analyse_routes(application))
+    with contextlib.closing(Machines(settings, _serve, port)) as both:
+        try:
+            yield TwoMachines(application, settings, both)
+        finally:
+            application.state.services.database.close()
+
+
+async def _analyse_routes(application: FastAPI) -> None:
+    """Answer a request, so that what FastAPI finds out about all handlers is there in the processes that are forked."""
+    async with httpx.AsyncClient(transport=httpx.ASGITransport(application), base_url="http://127.0.0.1") as client:
+        await client.get("/")
+
+
+def _serve(settings: Settings, listener: socket.socket) -> None:
+    logging.basicConfig(level=logging.WARNING, stream=sys.__stderr__, force=True)  # which pytest shows with a failure
+    application = create_app(settings)
+    _share_routes(application)
+    _Server(_config(application)).run(sockets=[listener])
+
+
+def _config(application: FastAPI, port: int = 0) -> uvicorn.Config:
+    return uvicorn.Config(
+        application,
+        host="127.0.0.1",
+        port=port,
+        log_level="warning",
+        lifespan="on",
+        ws="none",
+        http=BoundedHttpProtocol,
+        proxy_headers=False,
+    )

@@ -97,7 +97,7 @@ class Entrant:
 
     def files(self) -> list[Path]:
         """Return the files of uploads that are not submitted yet."""
-        return [path for path in (self.site.settings.archives / "unfinished").rglob("*") if path.is_file()]
+        return [path for path in self.site.settings.data_directory.glob("**/unfinished/*") if path.is_file()]
 
     def count(self, model: type) -> int:
         """Return the number of rows of a model."""

@@ -10,6 +10,7 @@ from sqlalchemy import ColumnElement, func, select
 
 from tests.support.site import Site
 from tests.support.small_world import results_of
+from vocboard.app.storage.stores import archive_store
 
 # For comp1 of VOC2007, whose ground truth has three images; as a file of a form, and as a whole form.
 RESULTS = results_of({"Main/comp1_cls_test_car.txt": ["000001 0.5", "000002 0.25", "000003 0.75"]})
@@ -30,9 +31,11 @@ def sending(
         yield connection
 
 
-def stored(site: Site) -> list[Path]:
-    """Return the files of uploads, and of what was read from them."""
-    return [path for path in site.settings.archives.rglob("*") if path.is_file()]
+def stored(site: Site) -> list[Path | str]:
+    """Return the files of uploads, and of what was read from them; on two machines, of both and of the store."""
+    in_store = archive_store(site.settings).stored() if site.settings.store else ()
+    found = site.settings.data_directory.glob("**/archives/**/*")
+    return [*(path for path in found if path.is_file()), *in_store]
 
 
 def count(site: Site, model: type, *conditions: ColumnElement[bool]) -> int:

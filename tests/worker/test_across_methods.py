@@ -40,9 +40,8 @@ RANDOM = np.random.default_rng(5)
 
 def begin(backend: Backend, edition: Edition, truth: GroundTruth, keys: Sequence[str]) -> Challenge:
     """Make a challenge with this ground truth."""
-    path = ground_truth_files.path_of(backend.settings, truth.sha256)
-    path.parent.mkdir(exist_ok=True)
-    truth.save(path)
+    backend.truth_file.parent.mkdir(exist_ok=True)
+    ground_truth_files.save(backend.settings, truth)
     challenge = backend.challenge(edition=edition.name, competitions=list(keys), statistics=True)
     with backend.database.writing() as session:
         version = main_truth(session, challenge)

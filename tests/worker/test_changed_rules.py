@@ -59,7 +59,7 @@ def truth_of(backend: Backend, edition: Edition) -> GroundTruth:
     known = make_ground_truth().truths[Task.CLASSIFICATION, "test"]
     image_set = edition.competitions["comp1"].image_set
     truth = GroundTruth.of(make_image_sets(edition), {(Task.CLASSIFICATION, image_set): known}, {})
-    truth.save(ground_truth_files.path_of(backend.settings, truth.sha256))
+    ground_truth_files.save(backend.settings, truth)
     return truth
 
 

@@ -58,9 +58,8 @@ def test_diagnoses_of_all_tasks_are_those_of_the_command_line(
         for name in OFFLINE_ONLY & set(found):
             del found[name]
 
-    path = ground_truth_files.path_of(backend.settings, truth.sha256)
-    path.parent.mkdir(exist_ok=True)
-    truth.save(path)
+    backend.truth_file.parent.mkdir(exist_ok=True)
+    ground_truth_files.save(backend.settings, truth)
     challenge = backend.challenge(competitions=list(read.results), detail=Detail.EVERYTHING)
     with backend.database.writing() as session:
         version = main_truth(session, challenge)

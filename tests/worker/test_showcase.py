@@ -23,7 +23,7 @@ from vocboard.app.evaluations.models import ShowcaseDrawing
 from vocboard.app.intake.report import EnteredCompetition
 from vocboard.app.jobs.models import Kind
 from vocboard.app.settings import Settings
-from vocboard.app.storage.archives import ArchiveStore
+from vocboard.app.storage.stores import archive_store
 from vocboard.app.submissions.models import State, Submission
 from vocboard.evaluator.results import Detections, Entry
 from vocboard.evaluator.stored_results.stored_results import ResultsWriter
@@ -34,7 +34,7 @@ from vocboard.worker.work import work_next
 def embedded_backend(sqlite_url: str, tmp_path: Path) -> Iterator[Backend]:
     settings = Settings(data_directory=tmp_path / "data", database_url=sqlite_url)
     settings.archives.mkdir(parents=True)
-    store = ArchiveStore(settings.archives)
+    store = archive_store(settings)
     store.set_up()
     with contextlib.closing(Database(settings.database)) as database:
         yield Backend(settings, database, store)

@@ -93,9 +93,8 @@ def perturbed(results: Results, keys: tuple[str, ...], seed: int) -> Results:
 def submit_golden(backend: Backend) -> tuple[Challenge, Mapping[uuid.UUID, Results]]:
     """Submit a golden case and perturbed copies, all evaluated and published."""
     keys, truth = ("comp1", "comp3"), golden_truth(GOLDEN)
-    path = ground_truth_files.path_of(backend.settings, truth.sha256)
-    path.parent.mkdir(exist_ok=True)
-    truth.save(path)
+    backend.truth_file.parent.mkdir(exist_ok=True)
+    ground_truth_files.save(backend.settings, truth)
     challenge = backend.challenge(competitions=list(keys), detail=Detail.CLASSES)
     with backend.database.writing() as session:
         version = main_truth(session, challenge)

@@ -3,6 +3,7 @@
 import contextlib
 import errno
 import os
+import shutil
 import socket
 import threading
 from collections.abc import Callable, Iterator
@@ -21,6 +22,8 @@ from tests.support.site import Site, serving
 from tests.support.uploading import BODY, MULTIPART, PART, RESULTS, sending, stored
 from vocboard import migrations
 from vocboard.app.database import now
+from vocboard.app.intake.report import Report
+from vocboard.app.intake.service import Intake
 from vocboard.app.settings import Settings
 from vocboard.app.storage.local_files import IncomingFile
 from vocboard.app.submissions import forms
@@ -340,6 +343,27 @@ def test_an_archive_that_the_disk_fails_to_take_is_not_accepted(serve: Serve, mo
         patched.setattr(os, "fsync", full)
         response = entrant.submit()
     assert (response.status_code, response.json()["code"]) == (507, "storage_full")
+    assert (entrant.total(), entrant.stored()) == (0, [])
+    assert entrant.submit().status_code == 201
+
+
+@pytest.mark.parametrize("when", ["before", "after"])
+def test_an_archive_that_is_lost_while_it_is_read_is_to_be_sent_again(
+    serve: Serve, monkeypatch: pytest.MonkeyPatch, when: str
+) -> None:
+    entrant, validate = Entrant(serve()), Intake._validate
+    incoming = entrant.site.settings.archives / "incoming"
+
+    async def lose(self: Intake, *given: Any, **named: Any) -> Report:
+        report = await validate(self, *given, **named) if when == "after" else None
+        shutil.rmtree(incoming)
+        incoming.mkdir()
+        return report or await validate(self, *given, **named)
+
+    with monkeypatch.context() as patched:
+        patched.setattr(Intake, "_validate", lose)
+        response = entrant.submit()
+    assert (response.status_code, response.json()["code"]) == (503, "unavailable")
     assert (entrant.total(), entrant.stored()) == (0, [])
     assert entrant.submit().status_code == 201
 
