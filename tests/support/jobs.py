@@ -38,7 +38,7 @@ def work(database: Database, store: ArchiveStore | None, settings: Settings, *ki
     if not machines.ARE_TWO:
         return work_next(process(database, store, settings, *kinds))
     url = database.engine.url.render_as_string(hide_password=False)
-    other = machines.next_worker(settings).model_copy(update={"database_url": url})
+    other = machines.next_worker(settings.model_copy(update={"database_url": url}))
     return machines.in_process_of_its_own(lambda: work_next(Process(other, kinds)))
 
 
