@@ -32,14 +32,14 @@ SECRET_KEY = SecretStr("a key that two machines share, 0123456789")
 # Tests that patch or read the memory of a web process or worker, or look at, damage or block files of the machine that
 # they run on. On two machines, these are in other processes, or in the store.
 INSIDE = (
+    "tests/app/api/test_attacks_on_uploads.py::test_an_upload_has_a_limited_number_of_parts",
+    "tests/app/api/test_attacks_on_uploads.py::test_an_upload_that_is_being_checked",
     "tests/app/api/test_events.py::test_one_person_cannot_open_streams_without_end",
     "tests/app/api/test_resumable_uploads.py::test_an_error_of_the_disk",
     "tests/app/api/test_resumable_uploads.py::test_an_expired_upload_is_gone_with_its_file",
     "tests/app/api/test_resumable_uploads.py::test_an_upload_that_the_disk_has_no_room_for",
     "tests/app/api/test_resumable_uploads.py::test_parts_are_recorded_while_they_arrive",
-    "tests/app/api/test_resumable_uploads.py::test_the_oldest_unfinished_upload_makes_way",
     "tests/app/api/test_resumable_uploads.py::test_two_web_processes_share_an_upload",
-    "tests/app/api/test_resumable_uploads.py::test_what_has_arrived_before_the_client_hangs_up",
     "tests/app/api/test_upload_limits.py::test_a_client_that_goes_away_ends_the_checks",
     "tests/app/api/test_upload_limits.py::test_a_long_list_of_images_is_read_once",
     "tests/app/api/test_upload_limits.py::test_a_refused_file_is_removed_outside_the_event_loop",
@@ -70,6 +70,7 @@ INSIDE = (
     "tests/worker/test_failures.py::test_a_switch_that_storing_waits_for",
     "tests/worker/test_ground_truth_import.py",
     "tests/worker/test_health.py::test_ready_says_that",
+    "tests/worker/test_privileges.py::test_each_process_may_do_its_part",
     "tests/worker/test_recovery.py",
     "tests/worker/test_rescore_work.py::test_it_waits_for_ground_truth_that_is_away",
     "tests/worker/test_showcase.py::test_drawings_need_neither",
@@ -166,8 +167,11 @@ class Machines:
             if number % REQUESTS_BEFORE_LOSS == 0 and not self.in_flight:
                 shutil.rmtree(self._settings[0].data_directory, ignore_errors=True)
             self.in_flight += 1
-        is_bound = url.path.startswith("/api/v1/uploads") or "upload" in url.params
-        return int(self._ports[1 if is_bound else number % 2])
+        return int(self._ports[1 if is_about_upload(url) else number % 2])
+
+    def url_for(self, path: str) -> str:
+        """Return where a request goes that is sent without a client."""
+        return f"http://127.0.0.1:{self._ports[int(is_about_upload(httpx.URL(path)))]}"
 
     def close(self) -> None:
         """Kill the processes."""
@@ -177,6 +181,11 @@ class Machines:
             os.waitpid(process, 0)
         for listener in self._listeners:
             listener.close()
+
+
+def is_about_upload(url: httpx.URL) -> bool:
+    """Whether a request is about an unfinished upload."""
+    return url.path.startswith("/api/v1/uploads") or "upload" in url.params
 
 
 class InTurn(httpx.HTTPTransport):

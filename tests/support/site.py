@@ -48,6 +48,10 @@ class Site:
         database: Database = self.application.state.services.database
         return database
 
+    def url_for(self, path: str) -> str:
+        """Return where it answers requests to a path."""
+        return self.url
+
     @contextlib.contextmanager
     def writing(self) -> Iterator[Session]:
         """Give a transaction that is committed at the end."""
@@ -74,8 +78,12 @@ class TwoMachines(Site):
     @property
     def url(self) -> str:
         """Where the first of them answers."""
+        return self.url_for("/")
+
+    def url_for(self, path: str) -> str:
+        """Return where one of them answers requests to a path."""
         self._machines.start()
-        return f"http://127.0.0.1:{self._machines.port}"
+        return self._machines.url_for(path)
 
     @contextlib.contextmanager
     def client(self, token: str | None = None) -> Iterator[httpx.Client]:

@@ -24,7 +24,7 @@ def sending(
     site: Site, path: str, begin: bytes, *, headers: Mapping[str, str], method: str = "POST"
 ) -> Iterator[socket.socket]:
     """Send the head of a request and the beginning of its body, and give the connection."""
-    address = urlsplit(site.url)
+    address = urlsplit(site.url_for(path))
     head = [f"{method} {path} HTTP/1.1", f"Host: {address.netloc}", *(f"{key}: {headers[key]}" for key in headers)]
     with socket.create_connection((address.hostname or "", address.port or 0), timeout=20) as connection:
         connection.sendall("\r\n".join([*head, "", ""]).encode() + begin)
