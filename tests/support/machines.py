@@ -51,11 +51,13 @@ INSIDE = (
     "tests/app/leaderboards/test_reported.py::test_they_change_no_rank",  # pages name the directory of emails
     "tests/app/pages/test_signing_in_pages.py::test_a_client_that_disconnects_leaves_the_queue",
     "tests/app/pages/test_signing_in_pages.py::test_a_newcomer_registers",  # likewise
+    "tests/app/pages/test_signing_in_pages.py::test_the_time_to_ask_for_a_new_password",
     "tests/app/pages/test_submit_pages.py::test_a_store_that_cannot_be_reached",
     "tests/app/storage/test_archive_stores.py::test_the_settings_choose_a_directory",
     "tests/app/submissions/test_pruning.py::test_an_archive_that_no_row_knows",
     "tests/app/submissions/test_pruning.py::test_identical_archives_are_uploaded",
     "tests/app/submissions/test_service.py::test_an_accepted_upload_is_queued_with_its_archive",
+    "tests/app/test_ladder.py::test_no_view_depends",  # likewise
     "tests/app/test_settings.py::test_secrets_can_be_in_files",
     "tests/app/transfer/test_phases.py::test_statistics_are_computed_once_the_ground_truth_is_on_the_new_server",
     "tests/app/web/test_access_log.py::test_a_refused_upload_is_logged",
