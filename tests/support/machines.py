@@ -34,6 +34,7 @@ SECRET_KEY = SecretStr("a key that two machines share, 0123456789")
 INSIDE = (
     "tests/app/api/test_attacks_on_uploads.py::test_an_upload_has_a_limited_number_of_parts",
     "tests/app/api/test_attacks_on_uploads.py::test_an_upload_that_is_being_checked",
+    "tests/app/api/test_conformance.py",
     "tests/app/api/test_events.py::test_one_person_cannot_open_streams_without_end",
     "tests/app/api/test_resumable_uploads.py::test_an_error_of_the_disk",
     "tests/app/api/test_resumable_uploads.py::test_an_expired_upload_is_gone_with_its_file",
@@ -57,6 +58,7 @@ INSIDE = (
     "tests/app/submissions/test_pruning.py::test_an_archive_that_no_row_knows",
     "tests/app/submissions/test_pruning.py::test_identical_archives_are_uploaded",
     "tests/app/submissions/test_service.py::test_an_accepted_upload_is_queued_with_its_archive",
+    "tests/app/test_authorisation.py",  # it exchanges the site's database again and again
     "tests/app/test_ladder.py::test_no_view_depends",  # likewise
     "tests/app/test_settings.py::test_secrets_can_be_in_files",
     "tests/app/transfer/test_phases.py::test_statistics_are_computed_once_the_ground_truth_is_on_the_new_server",
