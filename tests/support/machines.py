@@ -51,7 +51,7 @@ INSIDE = (
     "tests/app/leaderboards/test_current.py::test_statements_are_as_many",
     "tests/app/leaderboards/test_reported.py::test_they_change_no_rank",  # pages name the directory of emails
     "tests/app/pages/test_signing_in_pages.py::test_a_client_that_disconnects_leaves_the_queue",
-    "tests/app/pages/test_signing_in_pages.py::test_a_newcomer_registers",  # likewise
+    "tests/app/pages/test_signing_in_pages.py::test_a_newcomer_registers",  # pages name the directory of emails
     "tests/app/pages/test_signing_in_pages.py::test_the_time_to_ask_for_a_new_password",
     "tests/app/pages/test_submit_pages.py::test_a_store_that_cannot_be_reached",
     "tests/app/storage/test_archive_stores.py::test_the_settings_choose_a_directory",
@@ -59,7 +59,7 @@ INSIDE = (
     "tests/app/submissions/test_pruning.py::test_identical_archives_are_uploaded",
     "tests/app/submissions/test_service.py::test_an_accepted_upload_is_queued_with_its_archive",
     "tests/app/test_authorisation.py",  # it exchanges the site's database again and again
-    "tests/app/test_ladder.py::test_no_view_depends",  # likewise
+    "tests/app/test_ladder.py::test_no_view_depends",  # pages name the directory of emails
     "tests/app/test_settings.py::test_secrets_can_be_in_files",
     "tests/app/transfer/test_phases.py::test_statistics_are_computed_once_the_ground_truth_is_on_the_new_server",
     "tests/app/web/test_access_log.py::test_a_refused_upload_is_logged",
@@ -143,7 +143,7 @@ class Machines:
         self._lock = threading.Lock()
         self._ports = [listener.getsockname()[1] for listener in self._listeners]
         self.port = self._ports[0]
-        self.in_flight = 0
+        self._in_flight = 0
 
     def start(self) -> None:
         """Fork the two processes, unless they run."""
@@ -170,10 +170,15 @@ class Machines:
         """
         with self._lock:
             number = next(self._requests)
-            if number % REQUESTS_BEFORE_LOSS == 0 and not self.in_flight:
+            if number % REQUESTS_BEFORE_LOSS == 0 and not self._in_flight:
                 shutil.rmtree(self._settings[0].data_directory, ignore_errors=True)
-            self.in_flight += 1
+            self._in_flight += 1
         return int(self._ports[1 if is_about_upload(url) else number % 2])
+
+    def answered(self) -> None:
+        """Note that a request is no longer in flight."""
+        with self._lock:
+            self._in_flight -= 1
 
     def url_for(self, path: str) -> str:
         """Return where a request goes that is sent without a client."""
@@ -209,7 +214,7 @@ class InTurn(httpx.HTTPTransport):
         try:
             return super().handle_request(request)
         finally:
-            self._machines.in_flight -= 1
+            self._machines.answered()
 
 
 @pytest.hookimpl(tryfirst=True)
