@@ -3,7 +3,6 @@
 import hashlib
 import re
 import shutil
-import sqlite3
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing
 from itertools import product
@@ -13,17 +12,21 @@ from typing import Any
 import httpx
 import pytest
 from fastapi.routing import iter_route_contexts
-from sqlalchemy import select
+from sqlalchemy import URL, create_engine, select
 
 from tests.app.authorisation_table import PUBLIC, SIGNED_IN, TABLE, Person, Rule
 from tests.app.authorisation_world import SECRET, SHOWN_SCORE, World, build, meant, using
+from tests.support import machines
 from tests.support.browsing import from_here
 from tests.support.factories import make_token
+from tests.support.postgres import PostgresServer
+from tests.support.reused_databases import ReusedDatabases
+from tests.support.services import in_full
 from tests.support.site import Site, serving
 from vocboard.app.accounts.models import Role, Scope, User
 from vocboard.app.challenges import queries as challenge_queries
 from vocboard.app.challenges.models import Admission, Challenge, Visibility
-from vocboard.app.database import Base, now
+from vocboard.app.database import Base, Database, now
 from vocboard.app.intake.models import Upload
 from vocboard.app.settings import Settings
 from vocboard.app.web import cookies, csrf
@@ -46,40 +49,67 @@ CASES = [(route, number) for route, rules in TABLE.items() for number in range(l
 
 
 @pytest.fixture(scope="module")
-def site(sqlite_template: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
-    directory = tmp_path_factory.mktemp("authorisation")
-    database = shutil.copy(sqlite_template, directory / "vocboard.sqlite")
-    settings = Settings(
-        data_directory=directory, database_url=f"sqlite:///{database}", security_contact="mailto:security@lab.example"
-    )
-    with serving(settings) as running:
-        yield running
+def built(sqlite_template: Path, tmp_path_factory: pytest.TempPathFactory) -> tuple[World, Path]:
+    """Give the world and the file of its database."""
+    file = tmp_path_factory.mktemp("world") / "world.sqlite"
+    shutil.copy(sqlite_template, file)
+    with closing(Database(f"sqlite:///{file}")) as database, database.writing() as session:
+        return build(session), file
 
 
 @pytest.fixture(scope="module")
-def built(site: Site, tmp_path_factory: pytest.TempPathFactory) -> tuple[World, Path]:
-    """Give the world and the file of its database."""
-    with site.writing() as session:
+def built_on_postgres(postgres: PostgresServer, postgres_template: str) -> Iterator[tuple[World, ReusedDatabases]]:
+    """Give the world and databases with it."""
+    url = postgres.create_database(template=postgres_template)
+    with closing(Database(in_full(url))) as database, database.writing() as session:
         world = build(session)
-    site.database.close()  # writes everything into the one file
-    file = tmp_path_factory.mktemp("world") / "world.sqlite"
-    shutil.copy(str(site.database.engine.url.database), file)
-    return world, file
+    with closing(ReusedDatabases(postgres, str(url.database))) as databases:
+        yield world, databases
+    postgres.drop_database(url)
+
+
+@pytest.fixture(scope="module")
+def shared_site(built: tuple[World, Path], tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
+    with serving(settings(tmp_path_factory.mktemp("authorisation"), f"sqlite:///{built[1]}")) as running:
+        yield running
 
 
 @pytest.fixture
-def world(site: Site, built: tuple[World, Path], tmp_path: Path) -> Iterator[World]:
-    """Give a world in which nothing has happened yet."""
-    given, file = built
-    with using(site, file, tmp_path):
-        yield given
+def site(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Site]:
+    """Give a site with a world in which nothing has happened yet."""
+    if machines.ARE_TWO:
+        _, databases = request.getfixturevalue("built_on_postgres")
+        url = databases.take()
+        with serving(settings(tmp_path, in_full(url))) as running:
+            yield running
+        databases.give_back(url)
+    else:
+        shared, (_, file) = request.getfixturevalue("shared_site"), request.getfixturevalue("built")
+        with using(shared, file, tmp_path):
+            yield shared
+
+
+@pytest.fixture
+def world(request: pytest.FixtureRequest) -> World:
+    """Give what is on the site."""
+    world: World = request.getfixturevalue("built_on_postgres" if machines.ARE_TWO else "built")[0]
+    return world
 
 
 @pytest.fixture
 def content(site: Site, world: World) -> Iterator[Callable[[], str]]:
     """Give what fingerprints the world's database."""
-    with closing(Content(str(site.database.engine.url.database))) as fingerprint:
+    with closing(Content(site.database.engine.url)) as fingerprint:
         yield fingerprint
+
+
+def settings(directory: Path, database_url: str) -> Settings:
+    return Settings(
+        data_directory=directory,
+        database_url=database_url,
+        secret_key=machines.SECRET_KEY,
+        security_contact="mailto:security@lab.example",
+    )
 
 
 def test_every_route_has_a_rule(site: Site) -> None:
@@ -313,32 +343,37 @@ def lacks_scope(person: Person, rule: Rule, route: str) -> bool:
 
 # Without what changes with every visit, and without attempts to upload, which all count.
 CONTENT = [
-    "SELECT {} FROM {} ORDER BY rowid".format(
+    "SELECT {} FROM {} ORDER BY {}".format(
         ", ".join(f'"{column.name}"' for column in table.columns if column.name not in CHANGING_BY_THEMSELVES),
         table.name,
+        ", ".join(f'"{column.name}"' for column in table.primary_key),
     )
     for table in Base.metadata.sorted_tables
     if table is not Upload.__table__
 ]
+# What is another after each transaction that writes.
+VERSIONS = {"sqlite": "PRAGMA data_version", "postgresql": "SELECT pg_current_snapshot()::text"}
 
 
 class Content:
-    """What is in a database of SQLite: one fingerprint for all rows."""
+    """What is in a database: one fingerprint for all rows."""
 
-    def __init__(self, file: str) -> None:
-        self._connection = sqlite3.connect(file)
-        self._version = -1
+    def __init__(self, url: URL) -> None:
+        self._engine = create_engine(url, isolation_level="AUTOCOMMIT")
+        self._connection = self._engine.connect()
+        self._version: object = None
         self._fingerprint = ""
 
     def __call__(self) -> str:
         """Return the fingerprint; computed again once another connection has committed a change."""
-        [version] = self._connection.execute("PRAGMA data_version").fetchone()
+        version = self._connection.exec_driver_sql(VERSIONS[self._engine.dialect.name]).scalar_one()
         if version != self._version:
             self._version, digest = version, hashlib.sha256()
             for query in CONTENT:
-                digest.update(f"{query} {self._connection.execute(query).fetchall()}".encode())
+                digest.update(f"{query} {self._connection.exec_driver_sql(query).fetchall()}".encode())
             self._fingerprint = digest.hexdigest()
         return self._fingerprint
 
     def close(self) -> None:
         self._connection.close()
+        self._engine.dispose()

@@ -58,7 +58,6 @@ INSIDE = (
     "tests/app/submissions/test_pruning.py::test_an_archive_that_no_row_knows",
     "tests/app/submissions/test_pruning.py::test_identical_archives_are_uploaded",
     "tests/app/submissions/test_service.py::test_an_accepted_upload_is_queued_with_its_archive",
-    "tests/app/test_authorisation.py",  # it exchanges the site's database again and again
     "tests/app/test_ladder.py::test_no_view_depends",  # pages name the directory of emails
     "tests/app/test_settings.py::test_secrets_can_be_in_files",
     "tests/app/transfer/test_phases.py::test_statistics_are_computed_once_the_ground_truth_is_on_the_new_server",
