@@ -28,6 +28,7 @@ pytest_plugins = [
 # How long one generated case takes says how busy the machine is. Tests of speed measure it themselves.
 settings.register_profile("vocboard", parent=settings(), deadline=None)
 settings.load_profile("vocboard")
+settings.register_profile("first tier", max_examples=25)  # tests.support.tiers loads it
 
 
 @pytest.fixture(scope="session")

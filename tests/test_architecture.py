@@ -88,7 +88,12 @@ def imports(module: str) -> tuple[Import, ...]:
             above = package.split(".")[: len(package.split(".")) - node.level + 1] if node.level else []
             target = ".".join([*above, *filter(None, [node.module])]).removeprefix("vocboard.")
             found += [Import(node.lineno, target, alias.name) for alias in node.names]
-        elif isinstance(node, ast.Call) and module != "evaluator.tasks.parts" and ast.unparse(node.func) in LOADERS:
+        elif (
+            isinstance(node, ast.Call)
+            and isinstance(node.func, ast.Name)
+            and node.func.id in LOADERS
+            and module != "evaluator.tasks.parts"
+        ):
             part = ast.literal_eval(node.args[0])
             found += [Import(node.lineno, f"evaluator.tasks.{task}", part, True) for task in Task]
     return tuple(found)
@@ -166,7 +171,7 @@ def test_handlers_get_what_they_need_as_dependencies() -> None:
         module
         for module in ours("app")
         for node in ast.walk(ast.parse(modules()[module].read_text(encoding="utf-8")))
-        if isinstance(node, ast.Attribute) and ast.unparse(node).endswith("app.state")
+        if isinstance(node, ast.Attribute) and node.attr == "state" and ast.unparse(node).endswith("app.state")
     }
     assert readers == {"app.web.dependencies"}
 

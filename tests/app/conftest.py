@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.support.services import make_tables
 from tests.support.site import Site, serving
 from vocboard.app.settings import Settings
 
@@ -26,4 +27,13 @@ def site(settings: Settings) -> Iterator[Site]:
 def embedded_site(sqlite_url: str, tmp_path: Path) -> Iterator[Site]:
     """Give a site of the embedded set-up, for what does not depend on the database."""
     with serving(Settings(data_directory=tmp_path / "data", database_url=sqlite_url)) as running:
+        yield running
+
+
+@pytest.fixture(scope="module")
+def shared_site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
+    """Give a site of the embedded set-up that all tests of a file share: each looks only at what it adds itself."""
+    settings = Settings(data_directory=tmp_path_factory.mktemp("site"))
+    make_tables(settings)
+    with serving(settings) as running:
         yield running

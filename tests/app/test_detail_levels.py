@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from sqlalchemy import delete, select, update
 
 from tests.app.authorisation_table import TABLE, Person
-from tests.support.browsing import sign_in
+from tests.support.browsing import browser_of
 from tests.support.factories import make_challenge, make_organiser, make_token, make_user
 from tests.support.jobs import sweep
 from tests.support.other_truths import answers, certain
@@ -432,9 +432,7 @@ def test_an_evaluation_without_a_diagnosis_says_why(embedded_site: Site) -> None
         why = {"state": state, "failure": failure, "explanation": explanation}
         assert scene.diagnosis(None) == {**nothing, **why}
         for reader in (None, scene.organisers_email):
-            with embedded_site.client() as client:
-                if reader is not None:
-                    sign_in(client, reader)
+            with browser_of(embedded_site, reader) as client:
                 page = client.get(address).text
             assert text in page
             assert ("Compute again" in page) == (reader is not None and failure is not None)

@@ -10,7 +10,7 @@ from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from tests.support.backend import Backend
-from tests.support.browsing import sign_in, token_of
+from tests.support.browsing import signed_in, token_of
 from tests.support.factories import make_challenge, make_token, make_user
 from tests.support.phases import complete
 from tests.support.scored import make_published, make_scored
@@ -293,8 +293,7 @@ def test_a_team_in_the_browser_and_by_the_api(embedded_site: Site) -> None:
         make_challenge(session, slug="open")
         token = make_token(session, bob)
     page = "/challenges/open/team"
-    with embedded_site.client() as browser, embedded_site.client(token) as api:
-        sign_in(browser, ada.email)
+    with signed_in(embedded_site, ada.email) as browser, embedded_site.client(token) as api:
         assert "Found the team" in browser.get(page).text
 
         def post(path: str, **form: str) -> str:

@@ -128,7 +128,7 @@ class TestValidate:
         _, out, _ = run("validate", "VOC2012", directory(tmp_path, VALID))
         assert "--image-sets" in out
 
-    @pytest.mark.parametrize("name", ["voc2007-real", "voc2012-synthetic"])
+    @pytest.mark.parametrize("name", [pytest.param("voc2007-real", marks=pytest.mark.full), "voc2012-synthetic"])
     def test_golden_results_are_valid_against_their_tree(self, name: str, run: Run) -> None:
         case = golden(name)
         status, _, _ = run("validate", case.edition, case.results, "--image-sets", case.ground_truth)

@@ -34,8 +34,9 @@ def test_finds_the_same_file_and_the_same_picture_and_no_other(test_images: Path
     mine.mkdir()
     (mine / "a.jpg").write_bytes((test_images / "000004.jpg").read_bytes())
     picture(7).resize((320, 240)).save(mine / "b.jpg", quality=60)
-    for seed in range(100, 140):
-        picture(seed).save(mine / f"c{seed}.png")
+    picture(100).save(mine / "c.png")
+    for seed in range(101, 140):
+        picture(seed).save(mine / f"d{seed}.jpg")
     listed = parse_list("".join(f"{hash_image(path)}\n" for path in images_below(mine)))
     found = [(one.line, one.image.name, one.bits) for one in overlaps(listed, hashed(test_images))]
     assert [(line, name) for line, name, _ in found] == [(1, "000004.jpg"), (2, "000007.jpg")]

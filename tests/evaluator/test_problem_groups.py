@@ -158,6 +158,7 @@ def test_one_headline_says_what_to_do(tmp_path: Path, case: str) -> None:
     assert re.fullmatch(".*".join(map(re.escape, expected.split("…"))), headline), headline
 
 
+@pytest.mark.full
 def test_all_lines_of_the_real_results_of_another_year(tmp_path: Path) -> None:
     case = golden("voc2007-real")
     sets = {
@@ -244,7 +245,7 @@ def test_a_list_alone_can_be_grouped() -> None:
     assert counted_in_files(found, Severity.ERROR) == "3 errors in 2 files"
 
 
-@pytest.mark.parametrize("name", ["voc2007-real", "voc2012-synthetic"])
+@pytest.mark.parametrize("name", [pytest.param("voc2007-real", marks=pytest.mark.full), "voc2012-synthetic"])
 def test_valid_results_have_no_groups_of_errors(name: str) -> None:
     case = golden(name)
     edition = load(case.edition)

@@ -10,7 +10,7 @@ from tests.support.factories import PASSWORD, make_user
 from tests.support.form_tokens import token_of
 from tests.support.site import Site
 
-__all__ = ["from_here", "send_archive", "send_form", "sign_in", "signed_in", "token_of"]
+__all__ = ["browser_of", "from_here", "send_archive", "send_form", "sign_in", "signed_in", "token_of"]
 
 
 def send_form(client: httpx.Client, shown_at: str, to: str | None = None, /, **fields: str) -> httpx.Response:
@@ -43,6 +43,11 @@ def signed_in(site: Site, email: str | None = None, **given: Any) -> Iterator[ht
     with site.client() as client:
         sign_in(client, email)
         yield client
+
+
+def browser_of(site: Site, email: str | None) -> contextlib.AbstractContextManager[httpx.Client]:
+    """Return a browser in which somebody has signed in, or a visitor's."""
+    return signed_in(site, email) if email else site.client()
 
 
 def send_archive(

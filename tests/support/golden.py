@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from _pytest.mark import ParameterSet
 
 from tests.support.run_files import made_once
 from vocboard.evaluator.editions import load
@@ -22,7 +23,7 @@ ROOT = Path(__file__).parents[2]
 SYNTHETIC = ROOT / "tests" / "golden"
 REAL = Path(os.environ.get("VOCBOARD_SHARED") or ROOT.parent / "shared") / "golden"
 
-CASES = (
+_NAMES = (
     "voc2006-real",
     "voc2007-real",
     "voc2008-synthetic",
@@ -32,8 +33,15 @@ CASES = (
     "voc2012-synthetic",
     "voc2012-real",
 )
-# For tests of what else is true of each case: the largest one takes seconds in each, and is left to `make test-long`.
-CASES_IN_TIERS = [pytest.param(name, marks=pytest.mark.long) if name == "voc2012-real" else name for name in CASES]
+
+
+def _in_tiers(marks: dict[str, pytest.MarkDecorator]) -> list[ParameterSet]:
+    return [pytest.param(name, marks=marks.get(name, ())) for name in _NAMES]
+
+
+CASES = _in_tiers({"voc2012-real": pytest.mark.full})
+# For tests of what else is true of each case: the two largest take seconds in each.
+CASES_IN_TIERS = _in_tiers({"voc2007-real": pytest.mark.full, "voc2012-real": pytest.mark.long})
 
 
 @dataclass(frozen=True)

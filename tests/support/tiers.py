@@ -5,12 +5,14 @@
 - `long`: they search for minutes for what the others would find by chance. `make test-long` runs these alone.
 
 A test belongs to the tier of its file, which stands here, and is at least `full` if it needs services or a browser.
-`smoke` exempts it. Of random cases, a quarter is in the first tier and half in the second (`tests.support.seeds`).
+`smoke` exempts it. Of random cases, a quarter is in the first tier and half in the second (`tests.support.seeds`);
+of those of Hypothesis, a quarter and all.
 """
 
 from pathlib import Path
 
 import pytest
+from hypothesis import settings
 
 FULL = (
     "tests/attack",
@@ -37,7 +39,7 @@ FULL = (
     "tests/commands/test_submission_commands.py",
     "tests/commands/test_submit_questions.py",
     "tests/evaluator/conversion/test_there_and_back.py::test_real_detections",
-    "tests/evaluator/diagnosis/test_errors.py::test_counts_of_real_detections_differ_from_tidecvs",
+    "tests/evaluator/diagnosis/test_errors.py::test_counts_of_real_detections",
     "tests/evaluator/examples/test_examples.py",
     "tests/evaluator/statistics/test_coverage.py",
     "tests/hostile/test_folder.py",  # every hostile upload, by the command line and by a server
@@ -81,6 +83,12 @@ LONG_ON_POSTGRES = (
     "tests/worker/test_rescoring.py",  # tests/worker/test_rescore_work.py
     "tests/worker/test_statistics.py",  # its tests that are marked
 )
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Let Hypothesis search less in the first tier."""
+    if "not full" in config.option.markexpr:
+        settings.load_profile("first tier")
 
 
 def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:

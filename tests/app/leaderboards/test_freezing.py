@@ -3,7 +3,7 @@
 import itertools
 import random
 import uuid
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from datetime import datetime, time, timedelta
 from functools import partial
 from pathlib import Path
@@ -239,7 +239,7 @@ def test_names_are_hidden_until_a_date_also_on_a_frozen_leaderboard(
 
 
 class Activity:
-    """Things that happen in a month, each at most once a day."""
+    """Things that happen in a month, one every other day."""
 
     def __init__(self, world: World) -> None:
         self.world = world
@@ -309,8 +309,8 @@ class Activity:
     def sweep(self, session: Session) -> None:
         freezing.freeze_phase(session, self.world.challenge.main_phase.id)
 
-    def of_a_month(self) -> Iterator[Callable[[Session], None]]:
-        actions = (
+    def of_a_month(self) -> tuple[Callable[[Session], None], ...]:
+        return (
             self.publish,
             self.unpublish,
             self.new_result,
@@ -325,9 +325,9 @@ class Activity:
             self.archive,
             self.rename,
             self.reopen,
+            self.new_result,
+            self.new_result,
         )
-        yield from actions
-        yield from itertools.islice(itertools.cycle((self.new_result, self.sweep)), 30 - len(actions))
 
 
 def test_a_frozen_leaderboard_stays_byte_identical_over_a_simulated_month_of_activity(site: Site, clock: Clock) -> None:
@@ -346,10 +346,10 @@ def test_a_frozen_leaderboard_stays_byte_identical_over_a_simulated_month_of_act
         at_first = bodies()
         assert b"Method 1" in at_first[0]
         for day, action in enumerate(Activity(world).of_a_month(), 1):
-            clock.advance(DAY)
+            clock.advance(2 * DAY)
             with site.writing() as session:
                 action(session)
-            assert bodies() == at_first, f"day {day}: {action.__name__}"
+            assert bodies() == at_first, f"day {2 * day}: {action.__name__}"
         later = client.get(f"/api/v1{BOARD}?results=later").json()
     assert {row["method"] for row in later["rows"]} >= {"New 2", "New 3"}
     assert later["frozen_at"] is not None

@@ -11,7 +11,7 @@ import pytest
 from lxml import html
 from sqlalchemy import select
 
-from tests.support.browsing import sign_in
+from tests.support.browsing import browser_of
 from tests.support.factories import make_challenge, make_organiser, make_user
 from tests.support.phases import main_phase
 from tests.support.scored import make_submission, store_scores
@@ -82,9 +82,7 @@ class Scene:
             self.link = create_anonymous_link(session, submission_id=made.id, user=owner)
 
     def page(self, who: str | None, competition: str = "comp3", path: str = "") -> Any:
-        with self.site.client() as client:
-            if who:
-                sign_in(client, who)
+        with browser_of(self.site, who) as client:
             answer = client.get(f"{path or f'/submissions/{self.own}'}?competition={competition}")
         assert answer.status_code == 200
         return html.fromstring(answer.text)

@@ -6,7 +6,7 @@ from urllib.parse import urldefrag, urljoin, urlsplit
 import pytest
 from lxml import html
 
-from tests.support.browsing import sign_in
+from tests.support.browsing import signed_in
 from tests.support.factories import make_user
 from tests.support.site import Site
 from vocboard.app.pages.markdown import render
@@ -139,8 +139,7 @@ def test_search_takes_any_text_as_words(embedded_site: Site, wanted: str) -> Non
 def test_visitors_share_a_page_that_says_nothing_of_users_or_of_how_it_was_asked_for(embedded_site: Site) -> None:
     with embedded_site.writing() as session:
         email = make_user(session).email
-    with embedded_site.client() as visitor, embedded_site.client() as user:
-        sign_in(user, email)
+    with embedded_site.client() as visitor, signed_in(embedded_site, email) as user:
         assert 'action="/sign-out"' in user.get("/docs/problems").text
         visitor.get("/docs/problems?done=published")
         first = visitor.get("/docs/problems?next=//evil.example")

@@ -97,14 +97,14 @@ def said(challenge: Challenge, text: str) -> Iterator[Announcement | Question]:
     yield Question(**of, text=body, answer=body, answered_at=now(), is_public=True)
 
 
-@pytest.fixture
-def challenges(embedded_site: Site) -> Iterator[tuple[httpx.Client, list[Challenge]]]:
-    """Yield a browser of their organiser, and challenges with all of these texts."""
-    with embedded_site.writing() as session:
+@pytest.fixture(scope="module")
+def challenges(shared_site: Site) -> Iterator[tuple[httpx.Client, list[Challenge]]]:
+    """Yield a browser of their organiser, and challenges with all of these texts; tests only look at them."""
+    with shared_site.writing() as session:
         organiser = make_organiser(session)
         found = [
             make_challenge(session, organiser=organiser, **hostile(f"hostile-{number}", titles))
-            for number, titles in enumerate(SHOWN[at : at + 6] for at in range(0, len(SHOWN), 6))
+            for number, titles in enumerate(SHOWN[at : at + 12] for at in range(0, len(SHOWN), 12))
         ]
         for each in found:
             lines = each.organised_by.splitlines()
@@ -112,7 +112,7 @@ def challenges(embedded_site: Site) -> Iterator[tuple[httpx.Client, list[Challen
             session.add_all(reported_as(each, line) for line in lines)
             session.add_all(one for line in lines for one in said(each, line))
         email = organiser.email
-    with signed_in(embedded_site, email) as client:
+    with signed_in(shared_site, email) as client:
         yield client, found
 
 

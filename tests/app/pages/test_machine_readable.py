@@ -10,14 +10,12 @@ from typing import Any
 import httpx
 import pytest
 import yaml
-from sqlalchemy import select
 
 from tests.support.factories import make_challenge, make_organiser, make_user
 from tests.support.markup_attacks import HTML
-from tests.support.phases import main_phase
 from tests.support.scored import make_scored
 from tests.support.site import Site
-from vocboard.app.challenges.models import Audience, Challenge, ChallengeFile, FileKind
+from vocboard.app.challenges.models import Audience, ChallengeFile, FileKind
 from vocboard.app.database import now
 from vocboard.app.forms import character_error
 
@@ -44,11 +42,12 @@ SHA256 = "a" * 64
 
 @dataclass
 class Scene:
-    """Challenges whose texts are hostile, each with a published and a private version of a method."""
+    """Challenges whose texts are hostile, each with a published and a private version of a method. Tests only look."""
 
     client: httpx.Client
     texts: dict[str, str]  # by slug
     methods: dict[str, str]  # their ids, by slug
+    hidden: str  # the id of one whose leaderboard cannot be seen yet
 
     def get(self, path: str) -> str:
         answer = self.client.get(path)
@@ -56,11 +55,11 @@ class Scene:
         return answer.text
 
 
-@pytest.fixture
-def scene(embedded_site: Site) -> Iterator[Scene]:
+@pytest.fixture(scope="module")
+def scene(shared_site: Site) -> Iterator[Scene]:
     texts = {f"hostile-{number}": text for number, text in enumerate(HOSTILE)}
     methods = {}
-    with embedded_site.writing() as session:
+    with shared_site.writing() as session:
         organiser, owner = make_organiser(session), make_user(session)
         for slug, text in texts.items():
             links = [{"title": text[:100], "url": f"https://data.example/{slug}.zip?a='", "sha256": SHA256, "bytes": 7}]
@@ -78,8 +77,10 @@ def scene(embedded_site: Site) -> Iterator[Scene]:
             published = make_scored(session, challenge, owner, text[:100], score=0.123456, published_at=now())
             make_scored(session, challenge, owner, text[:100], score=0.654321)
             methods[slug] = str(published.method_id)
-    with embedded_site.client() as client:
-        yield Scene(client, texts, methods)
+        challenge = make_challenge(session, organiser=organiser, leaderboard_from=now() + timedelta(days=1))
+        hidden = str(make_scored(session, challenge, owner, "Hidden", published_at=now()).method_id)
+    with shared_site.client() as client:
+        yield Scene(client, texts, methods, hidden)
 
 
 def _file(challenge_id: Any, text: str, audience: Audience) -> ChallengeFile:
@@ -136,7 +137,7 @@ def _check_bibtex(entry: str) -> None:
     assert all(re.match(r"  [a-z]+ = \{.*\},?$", line) for line in entry.rstrip().splitlines()[1:-1])
 
 
-def test_results_for_the_hub_are_the_published_ones_as_shown(embedded_site: Site, scene: Scene) -> None:
+def test_results_for_the_hub_are_the_published_ones_as_shown(scene: Scene) -> None:
     for slug, method in scene.methods.items():
         [found] = yaml.safe_load(scene.get(f"/methods/{method}/eval-results.yaml"))
         assert found["dataset"] == {"id": f"OWNER/{slug}", "task_id": "comp1"}
@@ -144,11 +145,7 @@ def test_results_for_the_hub_are_the_published_ones_as_shown(embedded_site: Site
         assert found["source"]["url"].endswith(f"/methods/{method}")
         assert found["source"]["name"] == " ".join(scene.texts[slug][:100].split())
         assert "not all classes entered" in found["notes"]
-    hidden = next(iter(scene.methods))
-    with embedded_site.writing() as session:
-        challenge = session.scalars(select(Challenge).where(Challenge.slug == hidden)).one()
-        main_phase(session, challenge.id).leaderboard_from = now() + timedelta(days=1)
-    assert scene.client.get(f"/methods/{scene.methods[hidden]}/eval-results.yaml").status_code == 404
+    assert scene.client.get(f"/methods/{scene.hidden}/eval-results.yaml").status_code == 404
 
 
 def test_only_leaderboards_that_there_are_can_be_cited(scene: Scene) -> None:

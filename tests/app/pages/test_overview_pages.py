@@ -7,7 +7,7 @@ from lxml import html
 from sqlalchemy import select
 
 from tests.browser.gallery import Gallery
-from tests.support.browsing import from_here, send_form, sign_in, signed_in, token_of
+from tests.support.browsing import from_here, send_form, signed_in, token_of
 from tests.support.site import Site
 from vocboard.app.accounts.models import User
 from vocboard.app.submissions.models import State, Submission
@@ -64,9 +64,7 @@ def test_the_owner_sees_why_a_submission_is_disqualified_and_no_button_to_publis
     gallery_site: Site, gallery: Gallery
 ) -> None:
     path = f"/submissions/{gallery.submissions['scored']}"
-    with gallery_site.client() as organiser, gallery_site.client() as owner:
-        sign_in(organiser, gallery.organiser)
-        sign_in(owner, gallery.participant)
+    with signed_in(gallery_site, gallery.organiser) as organiser, signed_in(gallery_site, gallery.participant) as owner:
         refused = send_form(organiser, path, f"{path}/disqualify", reason=" ")
         assert (refused.status_code, "Reason: Required." in refused.text) == (422, True)
         done = send_form(organiser, path, f"{path}/disqualify", reason="Trained on <test> images.")
@@ -85,9 +83,10 @@ def test_an_entrant_is_banned_and_the_ban_lifted(gallery_site: Site, gallery: Ga
     with gallery_site.writing() as session:
         person = str(session.scalars(select(User.id).where(User.email == gallery.participant)).one())
     page, base = "/organise/voc2012/entrants", "/organise/voc2012/bans"
-    with gallery_site.client() as organiser, gallery_site.client() as entrant:
-        sign_in(organiser, gallery.organiser)
-        sign_in(entrant, gallery.participant)
+    with (
+        signed_in(gallery_site, gallery.organiser) as organiser,
+        signed_in(gallery_site, gallery.participant) as entrant,
+    ):
         done = send_form(organiser, page, base, person=person, reason="Two accounts.", results="unpublish")
         assert done.headers["location"] == f"{page}?done=banned"
         assert "Two accounts." in organiser.get(page).text

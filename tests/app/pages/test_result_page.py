@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from tests.support.browsing import sign_in
+from tests.support.browsing import browser_of
 from tests.support.factories import make_challenge, make_organiser, make_user
 from tests.support.phases import main_phase
 from tests.support.scored import make_scored
@@ -49,9 +49,7 @@ class Scene:
 
     def page(self, who: str | None, submission_id: uuid.UUID | None = None, query: str = "") -> str:
         """What somebody sees of the second version, its words in one line; empty if there is no such page."""
-        with self.site.client() as client:
-            if who:
-                sign_in(client, who)
+        with browser_of(self.site, who) as client:
             answer = client.get(f"/submissions/{submission_id or self.own}{query}")
         if answer.status_code == 404:
             return ""

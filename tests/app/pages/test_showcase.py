@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from lxml import html
 
-from tests.support.browsing import sign_in
+from tests.support.browsing import browser_of
 from tests.support.factories import IMAGES, make_challenge, make_organiser, make_user
 from tests.support.phases import main_phase
 from tests.support.scored import make_scored
@@ -82,9 +82,7 @@ class Scene:
                 setattr(submission, name, value)
 
     def get(self, path: str, who: str | None = None) -> Any:
-        with self.site.client() as client:
-            if who:
-                sign_in(client, who)
+        with browser_of(self.site, who) as client:
             return client.get(path)
 
     def showcase(self, path: str, who: str | None = None) -> Any:

@@ -7,7 +7,7 @@ import pytest
 from lxml import html
 
 from tests.browser.gallery_states import add_states
-from tests.support.browsing import sign_in
+from tests.support.browsing import browser_of
 from tests.support.factories import make_challenge, make_organiser, make_user
 from tests.support.scored import make_published
 from tests.support.site import Site
@@ -17,9 +17,7 @@ from vocboard.app.database import now
 
 def said(site: Site, path: str, reader: str | None = None, *, slug: str = "") -> str:
     """Return the text of a page's content, or of the card of a challenge on the first page."""
-    with site.client() as client:
-        if reader:
-            sign_in(client, reader)
+    with browser_of(site, reader) as client:
         answer = client.get(path)
     assert answer.status_code == 200
     [part] = html.fromstring(answer.text).xpath(

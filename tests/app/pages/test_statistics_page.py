@@ -9,7 +9,7 @@ from lxml import html
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
-from tests.support.browsing import sign_in, signed_in
+from tests.support.browsing import browser_of, signed_in
 from tests.support.factories import make_challenge, make_organiser, make_user
 from tests.support.phases import main_phase, show_board
 from tests.support.scored import make_published
@@ -55,9 +55,7 @@ def test_only_organisers_of_the_challenge_are_told_why_there_are_no_intervals(em
         make_board(session, organiser, {**NONE.as_json(), "failure": Failure.TOO_FEW_IMAGES})
         readers = {None: False, other.email: False, organiser.email: True}
     for reader, is_told in readers.items():
-        with embedded_site.client() as client:
-            if reader is not None:
-                sign_in(client, reader)
+        with browser_of(embedded_site, reader) as client:
             page = client.get(BOARD).text
             assert "they could not be computed" in page
             assert why not in page

@@ -7,7 +7,7 @@ import httpx
 import pytest
 from lxml import html
 
-from tests.support.browsing import from_here, send_archive, send_form, sign_in, signed_in, token_of
+from tests.support.browsing import from_here, send_archive, send_form, signed_in, token_of
 from tests.support.factories import make_challenge, make_token, make_user
 from tests.support.phases import main_phase
 from tests.support.site import Site
@@ -46,8 +46,7 @@ def test_a_store_that_cannot_be_reached_is_explained(embedded_site: Site, small:
         main_phase(session, small.id).quota_count = 5
     path = f"/challenges/{small.slug}/submit"
     store = embedded_site.settings.archives
-    with embedded_site.client() as client, embedded_site.client(token) as program:
-        sign_in(client, email)
+    with signed_in(embedded_site, email) as client, embedded_site.client(token) as program:
         page = upload(client, path).headers["location"].partition("?")[0]
         archives = (f"{page}/archive", f"/api/v1{page}/archive")
         aside = store.rename(store.with_name("elsewhere"))

@@ -3,7 +3,7 @@
 import html
 import io
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 
 import lxml.html
@@ -13,28 +13,18 @@ from PIL import Image
 from tests.support.browsing import send_archive, signed_in
 from tests.support.factories import make_challenge, make_token, make_user
 from tests.support.life import upload_results
-from tests.support.services import make_tables
-from tests.support.site import Site, serving
+from tests.support.site import Site
 from tests.support.small_world import packed
 from tests.support.wrong_archives import CASES, TRAINING_DATA, WrongArchive, challenge
-from vocboard.app.settings import Settings
-
-
-@pytest.fixture(scope="module")
-def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
-    settings = Settings(data_directory=tmp_path_factory.mktemp("wrong-archives"))
-    make_tables(settings)
-    with serving(settings) as running:
-        yield running
 
 
 @pytest.mark.parametrize("case", CASES, ids=str)
-def test_the_page_and_the_api_say_first_what_to_do(case: WrongArchive, site: Site) -> None:
-    with site.writing() as session:
+def test_the_page_and_the_api_say_first_what_to_do(case: WrongArchive, shared_site: Site) -> None:
+    with shared_site.writing() as session:
         slug, person = challenge(session).slug, make_user(session)
         token = make_token(session, person)
     path = f"/challenges/{slug}/submit"
-    with signed_in(site, person.email) as client:
+    with signed_in(shared_site, person.email) as client:
         refused = send_archive(client, path, case.wrong(), case.file_name, training_data=TRAINING_DATA)
         assert refused.status_code == 422
         (heading,) = re.findall(r'<h2 id="report-title">(.*?)</h2>', refused.text, re.DOTALL)
@@ -44,7 +34,7 @@ def test_the_page_and_the_api_say_first_what_to_do(case: WrongArchive, site: Sit
         accepted = send_archive(client, path, case.corrected(), case.file_name, training_data=TRAINING_DATA)
         assert accepted.status_code == 303, accepted.text
         assert accepted.headers["location"].startswith("/submissions/")
-    with site.client(token) as client:
+    with shared_site.client(token) as client:
         answer = upload_results(client, slug, case.wrong(), case.file_name, training_data=TRAINING_DATA)
     assert answer.status_code == 422
     content = answer.json()
@@ -57,14 +47,14 @@ def test_the_page_and_the_api_say_first_what_to_do(case: WrongArchive, site: Sit
 
 
 def test_the_command_line_says_the_same(
-    site: Site, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+    shared_site: Site, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     from vocboard.commands.main import main  # noqa: PLC0415
 
     monkeypatch.setenv("COLUMNS", "120")
-    with site.writing() as session:
+    with shared_site.writing() as session:
         slug, token = challenge(session).slug, make_token(session, make_user(session))
-    with site.client(token) as client:
+    with shared_site.client(token) as client:
         image_sets = tmp_path / "image-sets.json"
         image_sets.write_text(client.get(f"/api/v1/challenges/{slug}/image-sets").text)
     for case in CASES:
@@ -119,15 +109,15 @@ ARCHIVES: dict[str, tuple[str, Callable[[], bytes]]] = {
 
 
 @pytest.mark.parametrize("name", ARCHIVES)
-def test_the_page_lists_what_the_api_lists(site: Site, name: str) -> None:
+def test_the_page_lists_what_the_api_lists(shared_site: Site, name: str) -> None:
     file_name, make = ARCHIVES[name]
     archive = make()
-    with site.writing() as session:
+    with shared_site.writing() as session:
         slug = make_challenge(session, edition="VOC2007", competitions=["comp1", "comp3", "comp5"]).slug
         token = make_token(session, make_user(session))
-    with site.client(token) as client:
+    with shared_site.client(token) as client:
         answer = upload_results(client, slug, archive, file_name, training_data="segmentations alone")
-    with signed_in(site) as client:
+    with signed_in(shared_site) as client:
         page = send_archive(client, f"/challenges/{slug}/submit", archive, file_name, training_data="boxes")
     assert (answer.status_code, answer.json()["code"], page.status_code) == (422, "invalid_archive", 422)
     assert answer.headers["content-type"] == "application/problem+json"

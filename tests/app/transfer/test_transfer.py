@@ -238,32 +238,32 @@ def test_lost_and_damaged_archives_do_not_keep_the_rest_from_being_exported(
 
 
 @ON_ONE_SET_UP
-@pytest.mark.parametrize("ending", ["dropped", "dropped before the first chunk", "closed early", "discarded"])
 def test_an_export_that_is_not_sent_leaves_no_files(
-    backend: Backend, challenge: Challenge, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, ending: str
+    backend: Backend, challenge: Challenge, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     directory = tmp_path / "temporary"
     directory.mkdir()
     monkeypatch.setattr(tempfile, "tempdir", str(directory))
     organiser = challenge.organiser  # type: ignore[attr-defined]
-    export = begin_export(backend.database, backend.store, slug="spring", user=organiser)
-    assert list(directory.iterdir())
-    match ending:
-        case "dropped":
-            del export
-        case "dropped before the first chunk":  # the client has gone
-            stream = export.stream()
-            del export
-            assert list(directory.iterdir())
-            del stream
-        case "closed early":
-            stream = export.stream()
-            next(stream)
-            stream.close()  # type: ignore[attr-defined]
-        case "discarded":
-            export.discard()
-            export.discard()
-    assert list(directory.iterdir()) == []
+    for ending in ("dropped", "dropped before the first chunk", "closed early", "discarded"):
+        export = begin_export(backend.database, backend.store, slug="spring", user=organiser)
+        assert list(directory.iterdir())
+        match ending:
+            case "dropped":
+                del export
+            case "dropped before the first chunk":  # the client has gone
+                stream = export.stream()
+                del export
+                assert list(directory.iterdir())
+                del stream
+            case "closed early":
+                stream = export.stream()
+                next(stream)
+                stream.close()  # type: ignore[attr-defined]
+            case "discarded":
+                export.discard()
+                export.discard()
+        assert list(directory.iterdir()) == [], ending
 
 
 def test_only_who_may_create_challenges_imports(exported: Path, other: Server) -> None:

@@ -1,19 +1,15 @@
 """Requests that no browser sends: never an error of the server, and never a way to another site."""
 
-from collections.abc import Iterator
-from pathlib import Path
 from urllib.parse import quote, urlsplit
 
 import pytest
 from sqlalchemy import func, select
-from sqlalchemy.orm import Session
 
 from tests.browser.gallery import fill
-from tests.support.browsing import sign_in, signed_in
+from tests.support.browsing import signed_in
 from tests.support.factories import make_challenge, make_user
-from tests.support.site import Site, serving
+from tests.support.site import Site
 from vocboard.app.challenges.models import Challenge, Visibility
-from vocboard.app.settings import Settings
 
 BOARD = "/challenges/voc2012/leaderboards/comp3"
 ODD_TEXTS = [
@@ -54,19 +50,11 @@ ODD_HEADERS = {
 
 
 @pytest.fixture(scope="module")
-def site(sqlite_template: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
-    directory = tmp_path_factory.mktemp("odd")
-    database = directory / "vocboard.sqlite"
-    database.write_bytes(sqlite_template.read_bytes())
-    with serving(Settings(data_directory=directory, database_url=f"sqlite:///{database}")) as running:
-        with running.writing() as session:
-            _fill(session)
-        yield running
-
-
-def _fill(session: Session) -> None:
-    fill(session, methods=3)
-    make_challenge(session, slug="unseen", title="Zebra", visibility=Visibility.DRAFT)
+def site(shared_site: Site) -> Site:
+    with shared_site.writing() as session:
+        fill(session, methods=3)
+        make_challenge(session, slug="unseen", title="Zebra", visibility=Visibility.DRAFT)
+    return shared_site
 
 
 @pytest.mark.parametrize(
@@ -175,8 +163,7 @@ def test_a_draft_shows_nowhere(site: Site) -> None:
         stranger = make_user(session).email
         is_public = Challenge.visibility == Visibility.PUBLIC
         site_total = session.scalar(select(func.count()).select_from(Challenge).where(is_public))
-    with site.client() as visitor, site.client() as participant:
-        sign_in(participant, stranger)
+    with site.client() as visitor, signed_in(site, stranger) as participant:
         for client in (visitor, participant):
             for address in ("/", "/api/v1/challenges", "/submissions", "/sign-in?next=/challenges/unseen"):
                 text = client.get(address).text

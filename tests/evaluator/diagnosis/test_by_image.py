@@ -39,12 +39,13 @@ def annotated_otherwise(objects: Objects, image: str, chance: random.Random) -> 
     }
 
 
+@pytest.mark.parametrize("cases", [40, pytest.param(150, marks=pytest.mark.full)])
 @pytest.mark.parametrize("spoil", [lambda rows: rows, lambda rows: rows * 30], ids=["plain", "thirty copies"])
 def test_other_boxes_in_one_image_change_the_sums_by_at_most_two(
-    spoil: Callable[[list[Detection]], list[Detection]],
+    spoil: Callable[[list[Detection]], list[Detection]], cases: int
 ) -> None:
     largest = dict.fromkeys(("first_results", "objects"), 0.0)
-    for seed in range(150):
+    for seed in range(cases):
         found, objects = random_case(seed)
         found = {name: spoil(rows) for name, rows in found.items()}
         before = of_boxes(found, objects)

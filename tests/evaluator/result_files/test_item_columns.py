@@ -4,7 +4,7 @@ import sys
 
 import numpy as np
 import pytest
-from hypothesis import example, given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from vocboard.evaluator.editions import Limits, Task
@@ -52,7 +52,6 @@ def read(data: bytes, least_bytes: int) -> tuple[Confidences | None, list[tuple[
     return content, [(problem.code, problem.line, problem.message) for problem in report.problems()]
 
 
-@settings(deadline=None)  # the first imports the column reader
 @given(st.lists(names, min_size=1, max_size=5))
 @example(NAMED)
 @example(NAMED[::-1])
@@ -68,7 +67,6 @@ def test_a_file_reads_as_with_the_line_walker_alone(named: list[str]) -> None:
         assert quick.confidence.tolist() == slow.confidence.tolist()
 
 
-@settings(deadline=None)
 @given(st.lists(st.permutations(range(len(NAMED))), min_size=1, max_size=4))
 def test_plain_files_are_read_in_whatever_order_they_name_people(orders: list[list[int]]) -> None:
     people = items()

@@ -5,7 +5,7 @@ import sys
 
 import numpy as np
 import pytest
-from hypothesis import example, given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from vocboard.evaluator.editions import Limits, Task
@@ -77,7 +77,6 @@ def walk(data: bytes, known: bool) -> tuple[Detections | None, list[str]]:
 
 
 @pytest.mark.parametrize("known", [True, False])
-@settings(deadline=None)  # the first imports the column reader
 @given(text=st.lists(lines(), min_size=1, max_size=4).map("".join))
 @example(text="000001 0.30000000000000004 1e22 1e23 9007199254740993 -0\n")
 @example(text="000001 0.5 1 2 3 4\n\n")
@@ -97,7 +96,6 @@ def test_what_it_reads_the_line_walker_reads_too(text: str, known: bool) -> None
     assert plain.numbers[1:].tobytes() == np.ascontiguousarray(content.box.T).tobytes()
 
 
-@settings(deadline=None)
 @given(text=st.lists(st.tuples(st.sampled_from(IMAGES), *[st.floats(-1e30, 1e30)] * 5), min_size=1))
 def test_it_reads_plain_files(text: list[tuple[object, ...]]) -> None:
     data = "".join(" ".join(map(str, row)) + "\n" for row in text).encode()

@@ -212,7 +212,7 @@ def with_more_data(*contents: bytes, rows: str = "unfiltered") -> bytes:
 
 
 @pytest.mark.parametrize("rows", ROWS)
-@pytest.mark.parametrize("contents", [[b""] * 20_000, [b"", b"anything"], [zlib.compress(b"\0" * 20_000_000)]])
+@pytest.mark.parametrize("contents", [[b""] * 2_000, [b"", b"anything"], [zlib.compress(b"\0" * 20_000_000)]])
 def test_data_after_the_last_row_are_not_read(rows: str, contents: list[bytes]) -> None:
     for png in (with_more_data(*contents, rows=rows), with_more_data(rows=rows) + b"".join(contents)):
         assert np.array_equal(read_indexed(png, None).labels, TWELVE)

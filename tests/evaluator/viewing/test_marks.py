@@ -78,7 +78,10 @@ def test_every_kind_of_mark() -> None:
     assert {error: counts[error] for error in ERRORS} == {error: own[error] for error in ERRORS}
 
 
-@pytest.fixture(scope="module", params=["voc2007-real", "voc2012-synthetic", "voc2006-real", "voc2008-synthetic"])
+LARGE = pytest.param("voc2007-real", marks=pytest.mark.full)
+
+
+@pytest.fixture(scope="module", params=[LARGE, "voc2012-synthetic", "voc2006-real", "voc2008-synthetic"])
 def shown(
     request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
 ) -> tuple[Mapping[str, CompetitionScores], dict[str, Any], ViewSummary]:
