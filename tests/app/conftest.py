@@ -5,7 +5,6 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.services import make_tables
 from tests.support.site import Site, serving
 from vocboard.app.settings import Settings
 
@@ -31,9 +30,7 @@ def embedded_site(sqlite_url: str, tmp_path: Path) -> Iterator[Site]:
 
 
 @pytest.fixture(scope="module")
-def shared_site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
+def shared_site(shared_database_url: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
     """Give a site of the embedded set-up that all tests of a file share: each looks only at what it adds itself."""
-    settings = Settings(data_directory=tmp_path_factory.mktemp("site"))
-    make_tables(settings)
-    with serving(settings) as running:
+    with serving(Settings(data_directory=tmp_path_factory.mktemp("site"), database_url=shared_database_url)) as running:
         yield running

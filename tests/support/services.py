@@ -125,6 +125,20 @@ def sqlite_url(request: pytest.FixtureRequest, sqlite_template: Path, tmp_path: 
     return f"sqlite:///{shutil.copy(sqlite_template, tmp_path / 'vocboard.sqlite')}"
 
 
+@pytest.fixture(scope="module")
+def shared_database_url(
+    request: pytest.FixtureRequest, sqlite_template: Path, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[str]:
+    """Give all tests of a file a database as `sqlite_url` is."""
+    if machines.ARE_TWO:
+        databases: ReusedDatabases = request.getfixturevalue("postgres_databases")
+        url = databases.take()
+        yield in_full(url)
+        databases.give_back(url)
+    else:
+        yield f"sqlite:///{shutil.copy(sqlite_template, tmp_path_factory.mktemp('database') / 'vocboard.sqlite')}"
+
+
 @pytest.fixture
 def redis_url(redis_server_url: str, worker_number: int) -> str:
     """Give a Redis database with nothing in it."""
