@@ -5,7 +5,7 @@ import hashlib
 import sqlite3
 import time
 import uuid
-from collections.abc import Iterator
+from collections.abc import Callable, Collection, Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
 from enum import StrEnum
@@ -36,7 +36,7 @@ SQLITE_BUSY_TIMEOUT_SECONDS = 30
 SQLITE_RETRY_SECONDS = 0.02
 CONFLICTS = frozenset({"40001", "40P01"})  # SQLSTATE: serialization_failure, deadlock_detected
 _PAUSED_TOO_LONG = "25P03"  # SQLSTATE: idle_in_transaction_session_timeout
-OPERATOR = "operator"  # key of `Session.info`
+OPERATOR, ADDED = "operator", "added"  # keys of `Session.info`: who acts, and kinds of jobs that were added
 # Detect a PostgreSQL server that stopped responding after about a minute, not after the system's two hours.
 POSTGRESQL_CONNECTION = {
     "connect_timeout": 10,  # seconds, like the next two
@@ -160,13 +160,16 @@ class Database:
     change; on PostgreSQL, services lock the rows that their decisions depend on.
     """
 
-    def __init__(self, url: str, *, operator: str | None = None) -> None:
+    def __init__(
+        self, url: str, *, operator: str | None = None, wake: Callable[[Collection[Any]], None] | None = None
+    ) -> None:
         """Open a database.
 
         Args:
             operator: name of the operator at the command line, for the audit log; None for the server's own processes.
+            wake: notifies workers of kinds of jobs that a transaction has added, after its commit.
         """
-        self._info = {OPERATOR: operator}
+        self._info, self._wake = {OPERATOR: operator}, wake
         options: dict[str, Any] = {"pool_pre_ping": True, "connect_args": POSTGRESQL_CONNECTION}
         if url.startswith("sqlite"):
             options = {"connect_args": {"timeout": SQLITE_BUSY_TIMEOUT_SECONDS, "isolation_level": None}}
@@ -234,7 +237,13 @@ class Database:
                 yield session
             except OutcomeError:
                 transaction.commit()
+                self._notify(session)
                 raise
+        self._notify(session)
+
+    def _notify(self, session: Session) -> None:
+        if self._wake is not None and (added := session.info.get(ADDED)):
+            self._wake(added)
 
     def within(self, session: Session) -> Self:
         """Return this database as a transaction sees it: what reads from it does so in the transaction."""

@@ -92,14 +92,13 @@ def create_app(settings: Settings | None = None) -> FastAPI:
 
 
 def _services(settings: Settings) -> Services:
-    database, work = Database(settings.database), PasswordWork()
+    database, work = Database(settings.database, wake=WorkerNotifier(settings).wake), PasswordWork()
     return Services(
         settings=settings,
         database=database,
         store=archive_store(settings),
         ground_truth_inbox=ground_truth_inbox(settings),
         validator=Validator(settings),
-        notifier=WorkerNotifier(settings),
         boards=Boards(database),
         open_streams=OpenStreams(),
         password_work=work,

@@ -32,6 +32,7 @@ from benchmarks.benchmark import ROOT
 from benchmarks.cases.scoring import running
 from benchmarks.competing import Competition
 from benchmarks.datasets.voc2007 import make_voc2007
+from vocboard.app.jobs.models import Kind
 from vocboard.app.messaging.notifier import WorkerNotifier
 from vocboard.app.submissions.models import Submission
 
@@ -272,7 +273,7 @@ def _per_one(competition: Competition, number: int, act: Callable[[], object]) -
 def _drain(competition: Competition, archive: Path) -> tuple[float, float]:
     """Let workers score many that wait; return how many a second, and seconds that one waited on average."""
     competition.queue(archive, WAITING)
-    WorkerNotifier(competition.installation.settings).jobs_added()
+    WorkerNotifier(competition.installation.settings).wake({Kind.EVALUATION})
     while competition.unfinished():
         time.sleep(0.5)
     with competition.database.reading() as session:

@@ -24,7 +24,6 @@ from vocboard.app.accounts.models import ApiToken, LinkPurpose, Scope, User, Web
 from vocboard.app.accounts.password_work import PasswordWork
 from vocboard.app.accounts.terms import Terms
 from vocboard.app.database import Database
-from vocboard.app.messaging.notifier import WorkerNotifier
 from vocboard.app.rate_limits import network
 from vocboard.app.settings import Settings
 
@@ -36,7 +35,6 @@ class AccountService:
     settings: Settings
     database: Database
     password_work: PasswordWork
-    notifier: WorkerNotifier
 
     async def register(
         self, *, email: str, name: str, affiliation: str, password: str, address: str, terms: str = ""
@@ -74,7 +72,6 @@ class AccountService:
                 registration.register(
                     session, checked, password_hash=password_hash, policy=policy, site=self.settings.public_url
                 )
-            self.notifier.mail_queued()
 
         checked = await to_thread.run_sync(check)
         password_hash = await self.password_work.hashed(password, client=network(address))
@@ -101,7 +98,7 @@ class AccountService:
             with self.database.writing() as session:
                 user = links.use(session, token, LinkPurpose.CONFIRM_ADDRESS)
                 policy = self.settings.registration_policy
-                user = registration.confirm(
+                return registration.confirm(
                     session,
                     user=user,
                     policy=policy,
@@ -109,8 +106,6 @@ class AccountService:
                     server_key=self._server_key,
                     former_keys=self.settings.former_keys,
                 )
-            self.notifier.mail_queued()
-            return user
 
         await self.verify(await to_thread.run_sync(owner), password, field="password", address=address)
         return await to_thread.run_sync(confirm)
@@ -133,7 +128,6 @@ class AccountService:
         """Send a link to choose a new password, if the (normalised) address has an account."""
         with self.database.writing() as session:
             registration.send_reset_link(session, email=email, site=self.settings.public_url)
-        self.notifier.mail_queued()
 
     async def reset_password(self, *, token: str, new_password: str, address: str) -> None:
         """Set a new password with a link from an email, confirm the address, and end all sessions and tokens.
@@ -162,7 +156,6 @@ class AccountService:
                     server_key=self._server_key,
                     former_keys=self.settings.former_keys,
                 )
-            self.notifier.mail_queued()
 
         await to_thread.run_sync(check)
         password_hash = await self.password_work.hashed(new_password, client=network(address))
@@ -190,7 +183,6 @@ class AccountService:
                     keep=keep,
                     site=self.settings.public_url,
                 )
-            self.notifier.mail_queued()
 
         verified_hash = await self.verify(user, current_password, field="current_password", address=address)
         password_changes.check_new(user, new_password, field="new_password")
@@ -209,7 +201,6 @@ class AccountService:
         def store() -> None:
             with self.database.writing() as session:
                 addresses.request(session, user=user, email=new, address=address, site=self.settings.public_url)
-            self.notifier.mail_queued()
 
         await self.verify(user, password, field=field, address=address)
         new = addresses.checked(user, email, self.settings.registration_policy)
@@ -226,7 +217,6 @@ class AccountService:
         policy, site = self.settings.registration_policy, self.settings.public_url
         with self.database.writing() as session:
             addresses.confirm(session, user=user, secret=secret, keep=keep, policy=policy, site=site)
-        self.notifier.mail_queued()
 
     async def create_token(
         self, user: User, *, password: str, label: str, scopes: Collection[Scope], lifetime: timedelta, address: str
@@ -269,11 +259,9 @@ class AccountService:
     def confirm_second_factor(self, user: User, *, code: str, keep: WebSession | None) -> list[str]:
         """Finish the set-up; return the recovery codes. It raises as `second_factor.confirm`."""
         with self.database.writing() as session:
-            codes = second_factor.confirm(
+            return second_factor.confirm(
                 session, user=user, code=code, server_key=self._server_key, keep=keep, site=self.settings.public_url
             )
-        self.notifier.mail_queued()
-        return codes
 
     async def replace_recovery_codes(self, user: User, *, password: str, address: str) -> list[str]:
         """Return new recovery codes, after verifying the password; the earlier ones no longer work.
@@ -303,7 +291,6 @@ class AccountService:
         def remove() -> None:
             with self.database.writing() as session:
                 second_factor.remove(session, user=user, site=self.settings.public_url, actor=user)
-            self.notifier.mail_queued()
 
         await self.verify(user, password, field=field, address=address)
         await to_thread.run_sync(remove)
@@ -317,7 +304,6 @@ class AccountService:
         with self.database.writing() as session:
             user = registration.registered(session, user_id, actor)
             administration.approve(session, user=user, site=self.settings.public_url, actor=actor)
-        self.notifier.mail_queued()
 
     def reject_registration(self, user_id: uuid.UUID, *, actor: User) -> None:
         """Reject a registration, and notify the user by email.
@@ -328,7 +314,6 @@ class AccountService:
         with self.database.writing() as session:
             user = registration.registered(session, user_id, actor)
             administration.reject(session, user=user, site=self.settings.public_url, actor=actor)
-        self.notifier.mail_queued()
 
     @property
     def _server_key(self) -> str:

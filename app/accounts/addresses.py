@@ -46,8 +46,6 @@ def checked(user: User, email: str, policy: RegistrationPolicy) -> str:
 def request(session: Session, *, user: User, email: str, address: str, site: str) -> None:
     """Send a link to a new address (see `checked`), or tell the owner of its account about the request.
 
-    After the commit, the caller calls `WorkerNotifier.mail_queued`.
-
     Args:
         address: IP address of the client.
         site: the public URL, for the link.
@@ -78,8 +76,7 @@ def confirm(
 ) -> None:
     """Change the address of a signed-in user to the one that a link was sent to, and tell the old address.
 
-    All links and all other sessions of the account end: they may have been obtained with the old mailbox. After the
-    commit, the caller calls `WorkerNotifier.mail_queued`.
+    All links and all other sessions of the account end: they may have been obtained with the old mailbox.
 
     Args:
         keep: the session to keep.

@@ -157,8 +157,6 @@ def end_sessions(session: Session, *, user: User, actor: User | None = None) -> 
 def resend_confirmation(session: Session, *, user: User, site: str, actor: User | None = None) -> None:
     """Send a user (of this transaction) another link that confirms the email address.
 
-    After the commit, the caller calls `WorkerNotifier.mail_queued`.
-
     Raises:
         ConflictError: the address is confirmed, or the account is disabled.
         LimitedError: too many emails to this mailbox.

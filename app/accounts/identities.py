@@ -75,8 +75,6 @@ def account_of_address(session: Session, proven: ProvenIdentity) -> User | None:
 def link(session: Session, *, user: User, proven: ProvenIdentity, settings: Settings) -> None:
     """Let an identity sign in to the account of a user of this transaction, who is locked, and tell the user by email.
 
-    After the commit, the caller calls `WorkerNotifier.mail_queued`.
-
     Raises:
         ConflictError: it signs in to another account, or the account has too many.
     """
@@ -104,8 +102,6 @@ def _add(session: Session, user: User, proven: ProvenIdentity) -> bool:
 
 def unlink(session: Session, *, user: User, identity_id: str, settings: Settings, actor: User | None = None) -> None:
     """End that an identity signs in to a user's account, and tell the user by email.
-
-    After the commit, the caller calls `WorkerNotifier.mail_queued`.
 
     Raises:
         NotFoundError: the user has no such identity.
@@ -154,8 +150,6 @@ def register(
     settings: Settings,
 ) -> User:
     """Create an account without a password for an identity with a verified address.
-
-    After the commit, the caller calls `WorkerNotifier.mail_queued`.
 
     Args:
         new: with this address.

@@ -128,8 +128,6 @@ def confirm(
 ) -> list[str]:
     """Finish the set-up with a first code; end all other sessions, all links and all tokens.
 
-    After the commit, the caller calls `WorkerNotifier.mail_queued`.
-
     Args:
         keep: the session to keep.
 
@@ -185,8 +183,6 @@ def check_key(session: Session, *, user: User, answer: KeyAnswer, settings: Sett
 def add_key(session: Session, *, user: User, answer: KeyAnswer, label: str, settings: Settings) -> None:
     """Add a security key to the second factor of a user, and tell the user by email.
 
-    After the commit, the caller calls `WorkerNotifier.mail_queued`.
-
     Raises:
         ConflictError: the user has no second factor; or as `security_keys.add`.
         InvalidInputError: as `security_keys.add`.
@@ -199,8 +195,6 @@ def add_key(session: Session, *, user: User, answer: KeyAnswer, label: str, sett
 
 def remove_key(session: Session, *, user: User, key_id: str, settings: Settings) -> None:
     """Remove a security key of a user, and tell the user by email.
-
-    After the commit, the caller calls `WorkerNotifier.mail_queued`.
 
     Raises:
         NotFoundError: the user has no such key.
@@ -230,8 +224,6 @@ def replace_recovery_codes(session: Session, *, user: User) -> list[str]:
 
 def remove(session: Session, *, user: User, site: str, actor: User | None = None) -> None:
     """Remove a user's second factor, for example because the app and the recovery codes are lost.
-
-    After the commit, the caller calls `WorkerNotifier.mail_queued`.
 
     Raises:
         ConflictError: the user has none.

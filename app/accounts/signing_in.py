@@ -242,8 +242,6 @@ class SignInService:
     ) -> SignedIn | CodeWanted:
         """Create an account for an identity, and start its first browser session.
 
-        After the commit, the caller calls `WorkerNotifier.mail_queued`.
-
         Raises:
             ConflictError, LimitedError: as `identities.register`.
         """

@@ -146,8 +146,6 @@ def details(session: Session, user_id: uuid.UUID) -> Person:
 def enable(session: Session, *, user: User, actor: User, site: str) -> None:
     """Enable a disabled account; if a ban from the server has disabled it, that is lifted, and the person is told.
 
-    After the commit, the caller calls `WorkerNotifier.mail_queued`.
-
     Args:
         user: of this transaction.
         site: the public URL, for the email.
@@ -160,8 +158,6 @@ def enable(session: Session, *, user: User, actor: User, site: str) -> None:
 
 def delete(session: Session, *, user: User, naming: Naming, actor: User, settings: Settings) -> None:
     """Delete the account of somebody else; see `leaving.delete_account`.
-
-    After the commit, the caller calls `WorkerNotifier.mail_queued`.
 
     Raises:
         ConflictError: the actor is the user, or the user owns a challenge.

@@ -141,10 +141,7 @@ def failed_submissions(session: Session) -> Sequence[FailedSubmissions]:
 
 
 def retry(session: Session, *, kind: Kind, failure: str, actor: User | None = None) -> int:
-    """Let workers try jobs that have failed again; return how many.
-
-    After the commit, the caller calls `WorkerNotifier.jobs_added`.
-    """
+    """Let workers try jobs that have failed again; return how many."""
     keys = select(Job.key).where(Job.kind == kind, Job.failure == failure, Job.finished_at.is_not(None))
     found = session.scalars(keys).all() if kind not in MAIL_KINDS else []
     if found:

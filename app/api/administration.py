@@ -17,7 +17,7 @@ from vocboard.app.forms import FilterInstant
 from vocboard.app.jobs.models import Kind
 from vocboard.app.messaging import undelivered
 from vocboard.app.messaging.outbox import MailFailure
-from vocboard.app.web.dependencies import DatabaseDep, NotifierDep, SettingsDep
+from vocboard.app.web.dependencies import DatabaseDep, SettingsDep
 from vocboard.app.web.identity import ApiAdministrator
 
 router = APIRouter(tags=["administration"])
@@ -123,7 +123,6 @@ def disable_person(database: DatabaseDep, administrator: ApiAdministrator, user_
 def enable_person(
     database: DatabaseDep,
     settings: SettingsDep,
-    notifier: NotifierDep,
     administrator: ApiAdministrator,
     user_id: uuid.UUID,
 ) -> PersonOfServer:
@@ -131,9 +130,7 @@ def enable_person(
     with database.writing() as session:
         user = people.locked(session, user_id)
         people.enable(session, user=user, actor=administrator, site=settings.public_url)
-        shown = _person(user)
-    notifier.mail_queued()
-    return shown
+        return _person(user)
 
 
 @router.get("/status", responses=READING)
@@ -157,13 +154,10 @@ def list_undelivered_email(database: DatabaseDep, _: ApiAdministrator, paging: P
 
 
 @router.post("/mail/{message_id}/retry", status_code=204, responses=problem_responses(401, 403, 404, 409))
-def retry_email(
-    database: DatabaseDep, notifier: NotifierDep, administrator: ApiAdministrator, message_id: uuid.UUID
-) -> None:
+def retry_email(database: DatabaseDep, administrator: ApiAdministrator, message_id: uuid.UUID) -> None:
     """Send an email that the mail server rejected again. Only administrators can do this."""
     with database.writing() as session:
         undelivered.retry(session, message_id=message_id, actor=administrator)
-    notifier.mail_queued()
 
 
 def _person(user: User) -> PersonOfServer:

@@ -123,9 +123,7 @@ def confirm_ground_truth(organised: OrganisedByToken, number: VersionNumber) -> 
     """Confirm the warnings of a version's import. If there are no submissions, the version becomes current."""
     with organised.writing() as (session, challenge):
         version = versions.confirm(session, challenge=challenge, user=organised.user, number=number)
-        answer = _describe(session, challenge)(version)
-    organised.notifier.jobs_added()
-    return answer
+        return _describe(session, challenge)(version)
 
 
 @router.delete(

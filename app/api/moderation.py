@@ -64,19 +64,14 @@ class BulkOutcomes(BaseModel):
 @router.post("/submissions/{submission_id}/disqualify", responses=ERRORS)
 def disqualify(submission: ModeratedSubmission, given: DecisionReason) -> SubmissionDetails:
     """Disqualify a submission: remove it from all leaderboards until it is reinstated. The owner is sent the reason."""
-    answer = submission.change(bulk.disqualify, site=submission.services.settings.public_url, **dict(given))
-    submission.services.notifier.mail_queued()
-    return answer
+    return submission.change(bulk.disqualify, site=submission.services.settings.public_url, **dict(given))
 
 
 @router.post("/submissions/{submission_id}/reinstate", responses=ERRORS)
 def reinstate(submission: ModeratedSubmission, given: OptionalReason | None = None) -> SubmissionDetails:
     """Lift a disqualification: restore the previous state of the submission. Its owner is notified by email."""
     reason, site = given.reason if given else "", submission.services.settings.public_url
-    answer = submission.change(bulk.reinstate, site=site, reason=reason)
-    submission.services.notifier.mail_queued()
-    submission.services.notifier.jobs_added()  # it may wait for a worker
-    return answer
+    return submission.change(bulk.reinstate, site=site, reason=reason)
 
 
 @router.post("/submissions/{submission_id}/fail", responses=ERRORS)
@@ -97,6 +92,4 @@ def act_on_submissions(organised: OrganisedByToken, given: BulkAction) -> BulkOu
     outcomes = organised.change(
         bulk.act, action=given.action, submission_ids=given.submissions, reason=given.reason, site=organised.site
     )
-    organised.notifier.jobs_added()
-    organised.notifier.mail_queued()
     return BulkOutcomes(outcomes=[BulkOutcome.model_validate(one) for one in outcomes])

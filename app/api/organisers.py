@@ -79,7 +79,6 @@ def list_invitations(organised: OrganisedByToken, paging: Paging) -> ItemPage[In
 def invite_organiser(organised: OrganisedByToken, given: NewOrganiser) -> Invitation:
     """Invite a person by email to organise the challenge."""
     invitation = organised.change(organisers.invite, email=given.email, site=organised.site)
-    organised.notifier.mail_queued()
     return Invitation.model_validate(invitation)
 
 

@@ -246,9 +246,7 @@ def ban(organised: OrganisedByToken, given: BanRequest) -> Banned:
             results=given.results,
             site=organised.site,
         )
-        answer = Banned(id=found.id, user=person.id, name=person.name, reason=found.reason, created_at=found.created_at)
-    organised.notifier.mail_queued()
-    return answer
+        return Banned(id=found.id, user=person.id, name=person.name, reason=found.reason, created_at=found.created_at)
 
 
 @router.delete("/bans/{user_id}", status_code=204, responses=CHANGING)
@@ -257,7 +255,6 @@ def lift_ban(organised: OrganisedByToken, user_id: uuid.UUID) -> None:
     with organised.writing() as (session, challenge):
         person = bans.entrant(session, challenge=challenge, user_id=user_id)
         bans.lift_ban(session, challenge=challenge, person=person, user=organised.user, site=organised.site)
-    organised.notifier.mail_queued()
 
 
 @router.get("/log", responses=READING)

@@ -119,9 +119,7 @@ def _admit(
             tell=tell,
             site=organised.site,
         )
-        found = [schemas.PhaseAdmission.of(one, phase=one.phase.key) for one in admitted]
-    organised.notifier.mail_queued()
-    return found
+        return [schemas.PhaseAdmission.of(one, phase=one.phase.key) for one in admitted]
 
 
 @router.delete("/admissions/{admission_id}", status_code=204, responses=problem_responses(401, 403, 404, 409))

@@ -20,7 +20,7 @@ from vocboard.app.leaderboards.models import OPEN, RescoreState
 from vocboard.app.rescores import queries, service
 from vocboard.app.rescores.queries import attention
 from vocboard.app.submissions import queries as submissions
-from vocboard.app.web.dependencies import DatabaseDep, NotifierDep, OpenStreamsDep
+from vocboard.app.web.dependencies import DatabaseDep, OpenStreamsDep
 from vocboard.app.web.identity import ApiIdentity, OrganisingUser
 from vocboard.app.web.organised import OrganisedByToken
 
@@ -49,7 +49,6 @@ def start_rescore(
     are no submissions: they then change immediately.
     """
     started = organised.change(service.start, **dict(wanted))
-    organised.notifier.jobs_added()
     response.headers["Location"] = request.app.url_path_for("get_rescore", rescore_id=started.id)
     return _read(organised.database, organised.user, started.id)
 
@@ -63,7 +62,6 @@ def get_rescore(database: DatabaseDep, user: OrganisingUser, rescore_id: uuid.UU
 @router.post("/rescores/{rescore_id}/apply", responses=problem_responses(400, 401, 403, 404, 409, 422))
 def apply_rescore(
     database: DatabaseDep,
-    notifier: NotifierDep,
     user: OrganisingUser,
     rescore_id: uuid.UUID,
     wanted: schemas.ApplyRescore | None = None,
@@ -76,7 +74,6 @@ def apply_rescore(
     with database.writing() as session:
         reason, confirm = (wanted.reason, wanted.confirm) if wanted else (None, None)
         service.request_apply(session, rescore_id=rescore_id, user=user, reason=reason, confirm=confirm)
-    notifier.jobs_added()
     service.wait_until_applied(database, rescore_id)
     return _read(database, user, rescore_id)
 
@@ -119,7 +116,6 @@ async def rescore_events(
 def evaluate_again(
     request: Request,
     database: DatabaseDep,
-    notifier: NotifierDep,
     response: Response,
     user: OrganisingUser,
     identity: ApiIdentity,
@@ -136,7 +132,6 @@ def evaluate_again(
             session, submission_id=submission_id, user=user, reason=wanted.reason if wanted else ""
         )
         answer = changed(session, submissions.get_for(session, submission.id, user), identity)
-    notifier.jobs_added()
     address = request.app.url_path_for
     response.headers["Location"] = (
         address("get_submission", submission_id=submission_id)

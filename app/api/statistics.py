@@ -65,9 +65,7 @@ def compute_statistics(organised: OrganisedByToken) -> StatisticsStates:
     """Retry statistics and diagnoses that have failed. Workers do this; the response shows the current states."""
     with organised.writing() as (session, challenge):
         statistics_states.request_computation(session, challenge=challenge, user=organised.user)
-        found = _states(session, challenge)
-    organised.notifier.jobs_added()
-    return found
+        return _states(session, challenge)
 
 
 def _states(session: Session, challenge: Challenge) -> StatisticsStates:

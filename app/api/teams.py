@@ -14,7 +14,7 @@ from vocboard.app.errors import NotFoundError
 from vocboard.app.participating import teams
 from vocboard.app.teams import queries
 from vocboard.app.teams.models import TeamRole
-from vocboard.app.web.dependencies import DatabaseDep, NotifierDep, SettingsDep
+from vocboard.app.web.dependencies import DatabaseDep, SettingsDep
 from vocboard.app.web.identity import ReadingUser, SubmittingUser
 
 router = APIRouter(tags=["teams"])
@@ -122,7 +122,6 @@ def rename_team(database: DatabaseDep, user: SubmittingUser, team_id: uuid.UUID,
 def invite_member(
     database: DatabaseDep,
     settings: SettingsDep,
-    notifier: NotifierDep,
     user: SubmittingUser,
     team_id: uuid.UUID,
     given: Invited,
@@ -132,8 +131,7 @@ def invite_member(
     with database.writing() as session:
         found, token = teams.invite(session, team_id=team_id, user=user, email=given.email, site=site)
         shown = TeamInvitation.model_validate(found)
-    notifier.mail_queued()
-    return NewInvitation(**dict(shown), token=token, link=teams.address(site, token))
+        return NewInvitation(**dict(shown), token=token, link=teams.address(site, token))
 
 
 @router.delete("/teams/{team_id}/invitations/{invitation_id}", status_code=204, responses=CHANGING)

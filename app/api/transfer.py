@@ -103,7 +103,6 @@ async def import_challenge(
 ) -> ImportedChallenge:
     """Import an exported challenge, with its bans, as an archived draft."""
     slug = await take_challenge(intake, request, user=user)
-    await to_thread.run_sync(intake.notifier.mail_queued)
     response.headers["Location"] = request.app.url_path_for("get_challenge", slug=slug)
 
     def described() -> ImportedChallenge:

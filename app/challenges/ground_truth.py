@@ -194,8 +194,6 @@ def confirm(session: Session, *, challenge: Challenge, user: User, number: int) 
 
     Nothing changes if they are confirmed already.
 
-    The caller commits, then tells the `WorkerNotifier` afterwards.
-
     Raises:
         NotFoundError: there is no such version.
         ConflictError: it is not ready, or the challenge is archived.

@@ -69,8 +69,6 @@ def invitations_of(session: Session, user: User) -> Sequence[ChallengeInvitation
 def invite(session: Session, *, challenge: Challenge, user: User, email: str, site: str) -> ChallengeInvitation:
     """Invite the person with an address by email; if invited already, this changes and sends nothing.
 
-    After the commit, the caller calls `WorkerNotifier.mail_queued`.
-
     Args:
         challenge: one that `get_organised` gave.
         site: its address, for the link.

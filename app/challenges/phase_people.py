@@ -77,7 +77,7 @@ def admit(
 ) -> list[PhaseAdmission]:
     """Let people submit to a phase that is not open to everyone, or not to new accounts. Idempotent.
 
-    This admits who has asked for it. After the commit, the caller calls `WorkerNotifier.mail_queued` if it tells them.
+    This admits who has asked for it.
 
     Args:
         tell: whether those who are admitted now get an email.

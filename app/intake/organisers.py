@@ -137,9 +137,7 @@ async def take_ground_truth(
                     )
                     return TakenGroundTruth(version.id, None if rescore is None else rescore.id)
 
-            taken = await to_thread.run_sync(announce)
-    await to_thread.run_sync(intake.notifier.jobs_added)
-    return taken
+            return await to_thread.run_sync(announce)
 
 
 async def take_challenge(intake: Intake, request: Request, *, user: User, before_file: BeforeFile | None = None) -> str:

@@ -71,7 +71,6 @@ from vocboard.app.intake.requests import client_address, note_refusal
 from vocboard.app.intake.resumable import file_name
 from vocboard.app.intake.validation import Uploader, Validator
 from vocboard.app.logs import note
-from vocboard.app.messaging.notifier import WorkerNotifier
 from vocboard.app.rate_limits import network
 from vocboard.app.settings import Settings
 from vocboard.app.storage.archives import ArchiveStore, IncomingArchive
@@ -184,7 +183,6 @@ class Intake:
     store: ArchiveStore
     ground_truth_inbox: GroundTruthInbox
     validator: Validator
-    notifier: WorkerNotifier
 
     def find(self, upload_id: uuid.UUID, user: User) -> ResumableUpload:
         """Return a resumable upload of the person, whose received bytes are on disk.
@@ -284,9 +282,7 @@ class Intake:
 
             if target is None:
                 return await self._repeated(opened, receive)
-            accepted = await self._submit(opened, target, receive)
-            await to_thread.run_sync(self.notifier.jobs_added)  # before the upload ends: a worker can begin
-            return accepted
+            return await self._submit(opened, target, receive)
 
     def _in_progress(
         self, request: Request, user: User, upload_id: uuid.UUID | None

@@ -48,8 +48,6 @@ def submit(
 ) -> Submission:
     """Accept a valid upload: count it against the quota, queue it and store its archive, atomically.
 
-    After the commit, the caller notifies the `WorkerNotifier`.
-
     Args:
         form: checked, see `forms.checked`.
         archive: completely received, not yet kept.

@@ -24,7 +24,7 @@ from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.engine import CursorResult
 from sqlalchemy.orm import Session
 
-from vocboard.app.database import lock_for_transaction, server_time
+from vocboard.app.database import ADDED, lock_for_transaction, server_time
 from vocboard.app.jobs.models import MAIL_KINDS, Job, Kind
 
 PRIORITY = {kind: 10 * (position + 1) for position, kind in enumerate(Kind)}
@@ -89,6 +89,7 @@ def add_all(
     if rows := _rows(session, kind, jobs, priority=priority, after=after, attempts=attempts):
         _take_turns(session, rows)
         session.execute(_insert(session).on_conflict_do_nothing(**_PENDING_INDEX), rows)
+        announce(session, kind)
 
 
 def add_again(
@@ -105,6 +106,12 @@ def add_again(
         row["not_before"] = at
     changed = {"lease_id": None, "attempts": 0, "not_before": row["not_before"], "priority": row["priority"]}
     session.execute(_insert(session).values(row).on_conflict_do_update(set_=changed, **_PENDING_INDEX))
+    announce(session, kind)
+
+
+def announce(session: Session, kind: Kind) -> None:
+    """Let workers look for jobs of a kind after the commit: `Database.writing` notifies them."""
+    session.info.setdefault(ADDED, set()).add(kind)
 
 
 def cancel(session: Session, kind: Kind, keys: Collection[uuid.UUID]) -> None:
@@ -117,6 +124,7 @@ def retry_failed(session: Session, kind: Kind, keys: Collection[uuid.UUID]) -> N
     again = {"finished_at": None, "failure": None, "detail": None, "attempts": 0, "not_before": server_time(session)}
     failed = Job.kind == kind, Job.failure.is_not(None), Job.key.in_(keys)
     _changed(session, update(Job).where(*failed).values(**again))
+    announce(session, kind)
 
 
 def claim(session: Session, kinds: Collection[Kind], *, lease: timedelta) -> Claim | None:

@@ -16,6 +16,8 @@ from vocboard.app.challenges.phases import Phase, lock_to_change, phases_of
 from vocboard.app.database import now
 from vocboard.app.errors import ConflictError
 from vocboard.app.evaluations import diagnosis_tasks
+from vocboard.app.jobs import service as jobs
+from vocboard.app.jobs.models import Kind
 from vocboard.app.leaderboards.service import rules_of, statistics_basis
 from vocboard.app.leaderboards.shown_statistics import shown_statistics
 from vocboard.app.leaderboards.statistics import Failure
@@ -61,8 +63,6 @@ def states(session: Session, challenge: Challenge, *, at: datetime) -> list[Boar
 def request_computation(session: Session, *, challenge: Challenge, user: User) -> None:
     """Ask workers to try again what failed: statistics of leaderboards, and diagnoses.
 
-    The caller notifies the workers after the commit.
-
     Args:
         challenge: from `get_organised`.
 
@@ -75,6 +75,7 @@ def request_computation(session: Session, *, challenge: Challenge, user: User) -
             "This challenge shows scores and ranks only. To have statistics, change it under “How certain scores are”."
         )
     challenge.statistics_requested_at = now()
+    jobs.announce(session, Kind.STATISTICS)  # which workers add when they look for work
     diagnosis_tasks.retry_failed(session, challenge.id)
     audit.record(session, actor=user, action="challenge.request_statistics", subject=challenge)
 

@@ -1,8 +1,10 @@
-"""Notifies workers of new work, after the commit."""
+"""Notifies workers of new work, after the commit that makes it due (`Database.writing`)."""
 
 import logging
 import time
+from collections.abc import Collection
 
+from vocboard.app.jobs.models import MAIL_KINDS, Kind
 from vocboard.app.messaging.broker import MAIL, SCORING, WORK, create_publisher
 from vocboard.app.settings import Settings
 
@@ -21,13 +23,10 @@ class WorkerNotifier:
         self._publisher = create_publisher(settings)
         self._silent_until = 0.0  # time.monotonic()
 
-    def jobs_added(self) -> None:
-        """Notify workers that a job was added."""
-        self._send(SCORING)
-
-    def mail_queued(self) -> None:
-        """Notify workers that there is email in the outbox."""
-        self._send(MAIL)
+    def wake(self, kinds: Collection[Kind]) -> None:
+        """Notify the workers that do jobs of these kinds."""
+        for queue in sorted({MAIL if kind in MAIL_KINDS else SCORING for kind in kinds}):
+            self._send(queue)
 
     def _send(self, queue: str) -> None:
         if time.monotonic() < self._silent_until:

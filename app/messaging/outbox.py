@@ -45,8 +45,6 @@ def put(
 ) -> None:
     """Add a message to the outbox, in the transaction of the event that it announces.
 
-    After the commit, the caller calls `WorkerNotifier.mail_queued`.
-
     Args:
         to: a normalised email address.
         template: name of a file in `templates/mail`: the subject, an empty line, and the body.

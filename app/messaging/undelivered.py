@@ -106,8 +106,6 @@ def retriable(session: Session) -> int:
 def retry(session: Session, *, message_id: uuid.UUID, actor: Actor | None = None) -> None:
     """Let a message that was rejected be sent again.
 
-    After the commit, the caller calls `WorkerNotifier.mail_queued`.
-
     Raises:
         ConflictError: there is none with this id, or it is too old.
     """
@@ -120,10 +118,7 @@ def retry(session: Session, *, message_id: uuid.UUID, actor: Actor | None = None
 
 
 def retry_all(session: Session, *, actor: Actor | None = None) -> int:
-    """Let all messages that were rejected and are not too old be sent again, at most `MAX_RETRIED`; return how many.
-
-    After the commit, the caller calls `WorkerNotifier.mail_queued`.
-    """
+    """Let all messages that were rejected and are not too old be sent again, at most `MAX_RETRIED`; return how many."""
     found = [message_id for message_id, _ in _retriable(session)]
     if found:
         jobs.retry_failed(session, Kind.MAIL, found)

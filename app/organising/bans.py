@@ -48,8 +48,6 @@ def ban(
 ) -> Ban:
     """Keep a person from submitting to a challenge and from publishing in it, and say so by email.
 
-    After the commit, the caller calls `WorkerNotifier.mail_queued`.
-
     Args:
         challenge: one that `get_organised` gave.
         user: the organiser.
@@ -79,7 +77,7 @@ def ban(
 def lift_ban(session: Session, *, challenge: Challenge, person: User, user: User, site: str) -> None:
     """Let a banned person take part again. What the ban did to results stays; it can be undone one by one.
 
-    The person is told by email. After the commit, the caller calls `WorkerNotifier.mail_queued`.
+    The person is told by email.
 
     Args:
         site: its address, for the email.
@@ -100,7 +98,7 @@ def lift_ban(session: Session, *, challenge: Challenge, person: User, user: User
 def ban_from_server(session: Session, *, person: User, user: User, reason: str, results: Results, site: str) -> Ban:
     """Ban a user from the whole server: the account is disabled, with what happens to all published results.
 
-    The person is told by email. After the commit, the caller calls `WorkerNotifier.mail_queued`.
+    The person is told by email.
 
     Args:
         user: an administrator; the log names an operator at the command line instead.
@@ -131,7 +129,7 @@ def ban_from_server(session: Session, *, person: User, user: User, reason: str, 
 def lift_server_ban(session: Session, *, person: User, user: User, site: str) -> None:
     """Let a person who was banned from the server sign in again.
 
-    The person is told by email. After the commit, the caller calls `WorkerNotifier.mail_queued`.
+    The person is told by email.
 
     Args:
         site: its address, for the email.

@@ -45,7 +45,6 @@ def disqualify(session: Session, *, submission_id: uuid.UUID, user: User, reason
     """Take a submission off all leaderboards, frozen ones included, until an organiser lifts it.
 
     Its owner is told the reason by email, too.
-    After the commit, the caller calls `WorkerNotifier.mail_queued`.
 
     Args:
         site: its address, for the email.
@@ -78,7 +77,7 @@ def disqualify_quietly(session: Session, *, submission_id: uuid.UUID, user: User
 def reinstate(session: Session, *, submission_id: uuid.UUID, user: User, reason: str = "", site: str) -> Submission:
     """Lift a disqualification. The submission is as it was before: scored or queued, and published if it was.
 
-    Its owner is told by email. After the commit, the caller calls `WorkerNotifier.mail_queued`.
+    Its owner is told by email.
 
     Args:
         site: its address, for the email.
@@ -259,8 +258,7 @@ def act(
 ) -> tuple[Outcome, ...]:
     """Do something with submissions to a challenge that the person organises.
 
-    After the commit, the caller calls `WorkerNotifier.mail_queued`: owners are told when a submission is
-    disqualified, and when that is lifted.
+    Owners are told by email when a submission is disqualified, and when that is lifted.
 
     Args:
         site: its address, for the email.

@@ -18,8 +18,6 @@ from vocboard.app.teams.queries import people_by_team
 def disqualified(session: Session, submissions: Sequence[Submission], *, reason: str, site: str) -> None:
     """Tell the teams of submissions to one challenge that these were disqualified; each member gets one email.
 
-    After the commit, the caller calls `WorkerNotifier.mail_queued`.
-
     Args:
         submissions: with their methods and challenge.
         site: its address, for links.
@@ -48,8 +46,6 @@ def banned(
 ) -> None:
     """Tell a person of a ban, before the account is disabled.
 
-    After the commit, the caller calls `WorkerNotifier.mail_queued`.
-
     Args:
         challenge: None for a ban from the server.
         results: what happened to published results, as in `app.organising.bans.Results`.
@@ -70,8 +66,6 @@ def banned(
 
 def ban_lifted(session: Session, person: User, *, challenge: Challenge | None, site: str) -> None:
     """Tell a person that a ban was lifted, after the account is enabled.
-
-    After the commit, the caller calls `WorkerNotifier.mail_queued`.
 
     Args:
         challenge: None for a ban from the server.

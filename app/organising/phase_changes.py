@@ -341,8 +341,6 @@ def _further_phase(challenge: Challenge, key: str) -> Phase:
 def remove_unscorable(session: Session, *, challenge: Challenge, user: User, number: int) -> list[str]:
     """Remove the competitions that a version cannot score from its phase, and from those that share its ground truth.
 
-    After the commit, the caller notifies the `WorkerNotifier`.
-
     Returns:
         The keys of these competitions.
 

@@ -36,7 +36,6 @@ from vocboard.app.web.csrf import protect_form
 from vocboard.app.web.dependencies import (
     AccountServiceDep,
     DatabaseDep,
-    NotifierDep,
     OpenIdDep,
     SettingsDep,
     SignInServiceDep,
@@ -93,7 +92,6 @@ async def come_back(
     openid: OpenIdDep,
     database: DatabaseDep,
     sign_in_service: SignInServiceDep,
-    notifier: NotifierDep,
     identity: CurrentIdentity,
     provider: str,
     state: str = "",
@@ -126,7 +124,6 @@ async def come_back(
         proven = await openid.identity(provider, ticket, code)
         if user is not None:
             await to_thread.run_sync(_link, database, settings, user, proven)
-            notifier.mail_queued()
             response: Response = go_to(ACCOUNT, done="linked")
         else:
             attempt = attempt_of(request, settings, identity, "", "")
@@ -232,7 +229,6 @@ def register(
     settings: SettingsDep,
     database: DatabaseDep,
     sign_in_service: SignInServiceDep,
-    notifier: NotifierDep,
     identity: CurrentIdentity,
     form: Annotated[NewAccountForm, Form()],
 ) -> Response:
@@ -257,7 +253,6 @@ def register(
         signed_in = sign_in_service.register(database, attempt, new, proven)
     except ServiceError as error:
         return _new_page(request, settings, database, form=form, form_errors=FormErrors.of(error))
-    notifier.mail_queued()
     needs_approval = settings.registration_policy.needs_approval
     response = _signed_in(settings, signed_in, path)
     if isinstance(signed_in, SignedIn):
@@ -273,7 +268,6 @@ async def link_by_password(
     settings: SettingsDep,
     database: DatabaseDep,
     sign_in_service: SignInServiceDep,
-    notifier: NotifierDep,
     identity: CurrentIdentity,
     form: Annotated[LinkForm, Form()],
 ) -> Response:
@@ -288,7 +282,6 @@ async def link_by_password(
     except ServiceError as error:
         failed = partial(_new_page, request, settings, database, link=form, link_errors=FormErrors.of(error))
         return await to_thread.run_sync(failed)
-    notifier.mail_queued()
     response = _signed_in(settings, signed_in, path)
     cookies.set_identity(response, settings, "", timedelta(0))
     return response
@@ -299,7 +292,6 @@ def send_address_link(
     request: Request,
     settings: SettingsDep,
     database: DatabaseDep,
-    notifier: NotifierDep,
     _: CurrentIdentity,
     address: Annotated[str, Form()] = "",
 ) -> Response:
@@ -333,7 +325,6 @@ def send_address_link(
             )
     except ServiceError as error:
         return _new_page(request, settings, database, address=address, address_errors=FormErrors.of(error))
-    notifier.mail_queued()
     return go_to(NEW, done="identity-address")
 
 
@@ -392,7 +383,6 @@ async def unlink(
     request: Request,
     settings: SettingsDep,
     database: DatabaseDep,
-    notifier: NotifierDep,
     account_service: AccountServiceDep,
     user: SignedInUser,
     linked: Annotated[str, Form()] = "",
@@ -409,7 +399,6 @@ async def unlink(
         await to_thread.run_sync(change)
     except ServiceError as error:
         return await to_thread.run_sync(partial(_page, request, database, settings, user, error=error, unlinks=True))
-    notifier.mail_queued()
     return go_to(ACCOUNT, done="unlinked")
 
 

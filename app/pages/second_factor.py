@@ -22,7 +22,7 @@ from vocboard.app.pages.forms import NO_ERRORS, FormErrors, go_to
 from vocboard.app.pages.rendering import render
 from vocboard.app.settings import Settings
 from vocboard.app.web.csrf import protect_form
-from vocboard.app.web.dependencies import AccountServiceDep, DatabaseDep, NotifierDep, SettingsDep
+from vocboard.app.web.dependencies import AccountServiceDep, DatabaseDep, SettingsDep
 from vocboard.app.web.identity import CurrentIdentity, SignedIn
 from vocboard.app.web.shown_once import forget, show_once, shown_once
 
@@ -154,7 +154,6 @@ def add_key(
     request: Request,
     settings: SettingsDep,
     database: DatabaseDep,
-    notifier: NotifierDep,
     user: SignedIn,
     form: Annotated[KeyForm, Form()],
 ) -> Response:
@@ -165,7 +164,6 @@ def add_key(
             second_factor.add_key(session, user=user, answer=answer, label=form.label, settings=settings)
     except ServiceError as error:
         return _page(request, database, settings, user, errors=FormErrors.of(error))
-    notifier.mail_queued()
     return go_to(PATH, done="key-added")
 
 
@@ -174,7 +172,6 @@ async def remove_key(
     request: Request,
     settings: SettingsDep,
     database: DatabaseDep,
-    notifier: NotifierDep,
     account_service: AccountServiceDep,
     user: SignedIn,
     security_key: Annotated[str, Form()] = "",
@@ -192,7 +189,6 @@ async def remove_key(
     except ServiceError as error:
         failed = partial(_page, request, database, settings, user, errors=FormErrors.of(error))
         return await to_thread.run_sync(failed)
-    notifier.mail_queued()
     return go_to(PATH, done="key-removed")
 
 

@@ -30,7 +30,7 @@ from vocboard.app.pages.rendering import render
 from vocboard.app.settings import Settings
 from vocboard.app.web import cookies
 from vocboard.app.web.csrf import protect_form
-from vocboard.app.web.dependencies import AccountServiceDep, DatabaseDep, NotifierDep, SettingsDep, SignInServiceDep
+from vocboard.app.web.dependencies import AccountServiceDep, DatabaseDep, SettingsDep, SignInServiceDep
 from vocboard.app.web.identity import CurrentIdentity
 from vocboard.app.web.problem_details import details_of
 
@@ -112,7 +112,6 @@ def finish_sign_in(
     settings: SettingsDep,
     sign_in_service: SignInServiceDep,
     database: DatabaseDep,
-    notifier: NotifierDep,
     identity: CurrentIdentity,
     form: Annotated[CodeForm, Form()],
 ) -> Response:
@@ -126,7 +125,6 @@ def finish_sign_in(
         return sign_in_error(request, settings, form.next, error)
     except ServiceError as error:
         return _code_page(request, settings, sign_in_service, database, form.next, FormErrors.of(error))
-    notifier.mail_queued()  # if an identity was linked
     response = with_session(go_to(safe_path(form.next)), settings, signed_in)
     cookies.set_code_wanted(response, settings, "", timedelta(0))
     return response

@@ -45,8 +45,8 @@ class SubmissionPage:
     def __init__(self, request: Request, user: User | None, submission_id: uuid.UUID) -> None:
         services = services_of(request)
         self.request, self.user, self.submission_id = request, user, submission_id
-        self.database, self.settings, self.notifier = services.database, services.settings, services.notifier
-        self.boards, self.path = services.boards, f"/submissions/{submission_id}"
+        self.database, self.settings, self.boards = services.database, services.settings, services.boards
+        self.path = f"/submissions/{submission_id}"
 
     def act(self, action: Callable[..., Any], *, done: str, **given: str) -> Response:
         """Do something with the submission and show its page again."""
@@ -243,19 +243,14 @@ def archive(database: DatabaseDep, store: StoreDep, user: SignedIn, submission_i
 def disqualify(page: UsersPage, reason: Reason = "") -> Response:
     """Take the submission off the leaderboards until an organiser lifts it."""
     change = partial(moderation.disqualify, site=page.settings.public_url)
-    answer = page.act(change, done="disqualified", reason=reason)
-    page.notifier.mail_queued()
-    return answer
+    return page.act(change, done="disqualified", reason=reason)
 
 
 @router.post("/submissions/{submission_id}/reinstate", dependencies=[Depends(protect_form)])
 def reinstate(page: UsersPage, reason: Reason = "") -> Response:
     """Lift the disqualification."""
     change = partial(moderation.reinstate, site=page.settings.public_url)
-    answer = page.act(change, done="reinstated", reason=reason)
-    page.notifier.mail_queued()
-    page.notifier.jobs_added()  # what the current scoring has not evaluated waits for a worker
-    return answer
+    return page.act(change, done="reinstated", reason=reason)
 
 
 @router.post("/submissions/{submission_id}/fail", dependencies=[Depends(protect_form)])
@@ -280,7 +275,6 @@ def evaluate_again(page: UsersPage, user: Organiser, reason: Reason = "") -> Res
             )
     except (ConflictError, InvalidInputError) as error:
         return page.show(refusal=error)
-    page.notifier.jobs_added()
     if rescore is None:
         return go_to(page.path, done="queued-again")
     return go_to(f"/organise/{submission.challenge.slug}/rescores/{rescore.id}")

@@ -24,7 +24,7 @@ from vocboard.app.settings import Settings
 from vocboard.app.teams import queries
 from vocboard.app.teams.models import TeamRole
 from vocboard.app.web.csrf import protect_form
-from vocboard.app.web.dependencies import DatabaseDep, NotifierDep, SettingsDep
+from vocboard.app.web.dependencies import DatabaseDep, SettingsDep
 from vocboard.app.web.identity import SignedIn
 from vocboard.app.web.shown_once import forget, show_once, shown_once
 
@@ -106,7 +106,7 @@ def name_team(page: OwnTeam, name: Annotated[str, Form()] = "") -> Response:
 
 
 @router.post(PAGE + "/invitations", dependencies=[Depends(protect_form)])
-def invite(page: OwnTeam, notifier: NotifierDep, email: Annotated[str, Form()] = "") -> Response:
+def invite(page: OwnTeam, email: Annotated[str, Form()] = "") -> Response:
     """Invite somebody by email, or make a link."""
     site = page.settings.public_url
     try:
@@ -114,7 +114,6 @@ def invite(page: OwnTeam, notifier: NotifierDep, email: Annotated[str, Form()] =
             _, token = teams.invite(session, team_id=page.team_id(session), user=page.user, email=email, site=site)
     except _REFUSALS as error:
         return page.show(FormErrors.of(error), email=email)
-    notifier.mail_queued()
     response = go_to(page.path, done="team-invited" if email else None)
     if not email:
         show_once(response, page.request, page.settings, page=page.path, secret=teams.address(site, token))

@@ -72,8 +72,7 @@ def delete_account(
     """Delete the account of a user, and confirm it by a last email.
 
     Unpublished submissions are withdrawn; their archives are removed like those of all withdrawn submissions. What was
-    submitted by a team with others stays with the team. After the commit, the caller calls
-    `WorkerNotifier.mail_queued`.
+    submitted by a team with others stays with the team.
 
     Args:
         server_key: `Settings.secret_key`, for the hash of the mailbox.
@@ -213,7 +212,6 @@ async def delete_own_account(
         with account_service.database.writing() as session:
             key, site = settings.secret_key.get_secret_value(), settings.public_url
             delete_account(session, user=user, naming=naming, server_key=key, site=site, actor=user)
-        account_service.notifier.mail_queued()
 
     await account_service.verify(user, password, field="password", address=address)
     await to_thread.run_sync(remove)

@@ -102,8 +102,6 @@ def invite(
 ) -> tuple[TeamInvitation, str]:
     """Invite somebody, and return the invitation with the secret of its link. One person who has the link can join.
 
-    After the commit, the caller calls `WorkerNotifier.mail_queued`.
-
     Args:
         email: where to send the link; empty for a link that the person passes on.
         site: the address of this server.

@@ -46,8 +46,6 @@ def start(
 ) -> Rescore:
     """Evaluate all submissions of a challenge again, for a report of what would change.
 
-    After the commit, the caller notifies the `WorkerNotifier`.
-
     Args:
         challenge: from `get_organised`.
         reason: shown on the leaderboards when the re-score is applied.
@@ -120,8 +118,6 @@ def evaluate_again(
 ) -> tuple[Submission, Rescore | None]:
     """Evaluate one submission again: a failed one at once, a scored one as a re-score with a report.
 
-    After the commit, the caller notifies the `WorkerNotifier`.
-
     Returns:
         The submission, and for a scored one the re-score.
 
@@ -161,8 +157,6 @@ def request_apply(
     session: Session, *, rescore_id: uuid.UUID, user: User, reason: str | None = None, confirm: str | None = None
 ) -> Rescore:
     """Request that a worker applies a re-score. Idempotent.
-
-    After the commit, the caller notifies the `WorkerNotifier`.
 
     Args:
         reason: in place of the one that it was started with; None to keep that.

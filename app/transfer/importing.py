@@ -107,8 +107,7 @@ def import_challenge(
 ) -> Challenge:
     """Add the challenge in an archive, as an archived draft of this user.
 
-    No other person gets any rights. People who are invited become organisers by accepting. After the import, the caller
-    calls `WorkerNotifier.mail_queued`.
+    No other person gets any rights. People who are invited become organisers by accepting.
 
     Args:
         invited: normalised addresses of organisers of the other server, who are to organise it here, too.

@@ -18,7 +18,6 @@ from vocboard.app.database import Database
 from vocboard.app.intake.service import Intake
 from vocboard.app.intake.validation import Validator
 from vocboard.app.leaderboards.current import Boards
-from vocboard.app.messaging.notifier import WorkerNotifier
 from vocboard.app.settings import Settings
 from vocboard.app.storage.archives import ArchiveStore
 from vocboard.app.storage.ground_truth_inbox import GroundTruthInbox
@@ -43,7 +42,6 @@ class Services:
     store: ArchiveStore
     ground_truth_inbox: GroundTruthInbox
     validator: Validator
-    notifier: WorkerNotifier
     boards: Boards
     open_streams: OpenStreams
     password_work: PasswordWork
@@ -53,12 +51,12 @@ class Services:
     @property
     def account_service(self) -> AccountService:
         """Operations on accounts."""
-        return AccountService(self.settings, self.database, self.password_work, self.notifier)
+        return AccountService(self.settings, self.database, self.password_work)
 
     @property
     def intake(self) -> Intake:
         """The way in of uploads."""
-        return Intake(self.settings, self.database, self.store, self.ground_truth_inbox, self.validator, self.notifier)
+        return Intake(self.settings, self.database, self.store, self.ground_truth_inbox, self.validator)
 
 
 def services_of(connection: HTTPConnection) -> Services:
@@ -90,7 +88,6 @@ ServicesDep = Annotated[Services, Depends(_services)]  # for handlers that are c
 SettingsDep = Annotated[Settings, _service("settings")]
 DatabaseDep = Annotated[Database, _service("database")]
 StoreDep = Annotated[ArchiveStore, _service("store")]
-NotifierDep = Annotated[WorkerNotifier, _service("notifier")]
 BoardsDep = Annotated[Boards, _service("boards")]
 OpenStreamsDep = Annotated[OpenStreams, _service("open_streams")]
 AccountServiceDep = Annotated[AccountService, _service("account_service")]

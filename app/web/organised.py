@@ -31,7 +31,7 @@ class OrganisedChallenge:
     def __init__(self, request: Request, user: User, slug: str) -> None:
         services = services_of(request)
         self.request, self.user, self.slug = request, user, slug
-        self.database, self.settings, self.notifier = services.database, services.settings, services.notifier
+        self.database, self.settings = services.database, services.settings
         self.site = services.settings.public_url
 
     @contextmanager

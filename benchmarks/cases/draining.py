@@ -11,6 +11,7 @@ from sqlalchemy import select
 from benchmarks.benchmark import Case, Goal, Implementation, Kind, Measurement, Run
 from benchmarks.cases.scoring import WARMING, running
 from benchmarks.datasets.voc2007 import EDITION, make_voc2007
+from vocboard.app.jobs.models import Kind as JobKind
 from vocboard.app.messaging.notifier import WorkerNotifier
 from vocboard.app.submissions.models import State, Submission
 from vocboard.evaluator.editions import load
@@ -32,7 +33,7 @@ def drain(directory: Path, *, processes: int, submissions: int = SUBMISSIONS) ->
         competition.queue(directory / "results.tar.gz", submissions)
         notifier = WorkerNotifier(installation.settings)
         for _ in range(processes):
-            notifier.jobs_added()
+            notifier.wake({JobKind.EVALUATION})
         while competition.unfinished():
             time.sleep(POLLING_SECONDS)
         processor_seconds = installation.processor_seconds() - processor_before

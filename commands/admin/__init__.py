@@ -7,6 +7,7 @@ from sqlalchemy.exc import ProgrammingError
 
 from vocboard.app.database import Database
 from vocboard.app.errors import InvalidInputError, ServiceError
+from vocboard.app.messaging.notifier import WorkerNotifier
 from vocboard.app.settings import Settings
 from vocboard.commands.admin import (
     backups,
@@ -50,7 +51,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """Run the chosen action."""
     settings = Settings()
-    database = Database(settings.database, operator=operator())
+    database = Database(settings.database, operator=operator(), wake=lambda kinds: WorkerNotifier(settings).wake(kinds))
     try:
         outcome = arguments.do(Call(arguments, database, settings))
         if isinstance(outcome, str) and outcome:  # a list may be empty

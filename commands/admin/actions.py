@@ -21,7 +21,6 @@ from vocboard.app.challenges import service
 from vocboard.app.challenges.models import Challenge
 from vocboard.app.database import Database
 from vocboard.app.errors import ServiceError
-from vocboard.app.messaging.notifier import WorkerNotifier
 from vocboard.app.settings import Settings
 
 WHERE_TO_RUN = (
@@ -95,14 +94,6 @@ class Call:
         with self.database.reading() as session:
             yield Transaction(session, self)
 
-    def wake_workers(self, *, jobs: bool = True, mail: bool = False) -> None:
-        """Notify workers of what has been committed."""
-        notifier = WorkerNotifier(self.settings)
-        if jobs:
-            notifier.jobs_added()
-        if mail:
-            notifier.mail_queued()
-
 
 class Actions:
     """The actions of a module. A decorated function is one: it has the action's name, and its docstring is the help."""
@@ -128,17 +119,12 @@ class Actions:
 
     def reads(self, *arguments: Argument) -> Callable[[Step], Step]:
         """Decorate an action that reads in one transaction, and returns the text to print."""
+
         return self._decorator(lambda read: in_transaction(read, Call.reading), arguments)
 
-    def changes(self, *arguments: Argument, jobs: bool = False, mail: bool = False) -> Callable[[Step], Step]:
-        """Decorate an action that is one transaction; the text that it returns is printed after the commit.
-
-        Args:
-            arguments: in the order of the help.
-            jobs: whether it adds jobs, of which workers are notified.
-            mail: whether it sends mail.
-        """
-        return self._decorator(lambda change: in_transaction(change, jobs=jobs, mail=mail), arguments)
+    def changes(self, *arguments: Argument) -> Callable[[Step], Step]:
+        """Decorate an action that is one transaction; the text that it returns is printed after the commit."""
+        return self._decorator(in_transaction, arguments)
 
     def _decorator(self, as_run: Callable[[F], Run], arguments: tuple[Argument, ...]) -> Callable[[F], F]:
         def decorate(function: F) -> F:
@@ -150,20 +136,12 @@ class Actions:
         return decorate
 
 
-def in_transaction(
-    step: Step,
-    opened: Callable[[Call], AbstractContextManager[Transaction]] = Call.writing,
-    *,
-    jobs: bool = False,
-    mail: bool = False,
-) -> Run:
+def in_transaction(step: Step, opened: Callable[[Call], AbstractContextManager[Transaction]] = Call.writing) -> Run:
     """Return what runs an action that is one transaction, see `Actions.changes`."""
 
     def run(call: Call) -> Outcome:
         with opened(call) as at:
-            text = step(at)
-        call.wake_workers(jobs=jobs, mail=mail)
-        return text
+            return step(at)
 
     return run
 

@@ -257,7 +257,6 @@ def import_truth(call: Call) -> Outcome:
                 at.session, **at.organised, file_name=arguments.tree.name, version_id=version_id
             )
             rescore = start_with_upload(at.session, **at.organised, version=version, reason=arguments.reason)
-    call.wake_workers()
     if rescore is not None:
         print(f"re-score {rescore.id}")
     if not (arguments.wait or arguments.confirm):
@@ -266,13 +265,12 @@ def import_truth(call: Call) -> Outcome:
     if status == 0 and arguments.confirm:
         with call.writing() as at:
             ground_truth.confirm(at.session, **at.organised, number=_version(database, version_id).number)
-        call.wake_workers()
     if status == 0 and rescore is not None:
         return report_when_ready(database, rescore.id, arguments.organiser)
     return _what_is_current(database, version_id) if status == 0 else status
 
 
-@ACTIONS.changes("slug", argument("number", type=int, help="number of the version"), ORGANISER, jobs=True)
+@ACTIONS.changes("slug", argument("number", type=int, help="number of the version"), ORGANISER)
 def confirm_truth(at: Transaction) -> None:
     """Confirm the warnings of a version of the ground truth."""
     ground_truth.confirm(at.session, **at.organised, number=at.arguments.number)

@@ -19,8 +19,8 @@ REASON, OPTIONAL_REASON = (
 
 
 def _on_submission(*arguments: Declared) -> Callable[[Step], Step]:
-    """Decorate an action on a submission. One that is reinstated may have to be evaluated: it wakes workers."""
-    return ACTIONS.changes(SUBMISSION, *arguments, ORGANISER, jobs=True, mail=True)
+    """Decorate an action on a submission."""
+    return ACTIONS.changes(SUBMISSION, *arguments, ORGANISER)
 
 
 def _given(at: Transaction) -> dict[str, Any]:
@@ -66,7 +66,6 @@ def _challenge(default: str) -> Declared:
     _challenge("the whole server; the account is disabled"),
     argument("--reason", required=True, help="shown to the person"),
     argument("--results", required=True, choices=list(map(str, Results)), help="what happens to published results"),
-    mail=True,
 )
 def ban(at: Transaction) -> None:
     """Ban a person from a challenge, or from the whole server."""
@@ -83,7 +82,7 @@ def ban(at: Transaction) -> None:
         bans.ban(at.session, challenge=at.challenge, **how)
 
 
-@ACTIONS.changes("email", _challenge("the ban from the whole server"), mail=True)
+@ACTIONS.changes("email", _challenge("the ban from the whole server"))
 def lift_ban(at: Transaction) -> None:
     """Lift a ban."""
     if at.arguments.slug is None:

@@ -112,7 +112,6 @@ for name, change, help_text in (
 @ACTIONS.changes(
     "email",
     argument("--results", required=True, choices=["keep-name", "without-name"], help="names of published results"),
-    mail=True,
 )
 def delete_user(at: Transaction) -> None:
     """Delete an account; published results stay. It needs VOCBOARD_SECRET_KEY."""
@@ -134,7 +133,7 @@ def rotate_secret_key(at: Transaction) -> str:
     return f"{changed} second factors encrypted with the new key{unreadable}"
 
 
-@ACTIONS.changes("email", mail=True)
+@ACTIONS.changes("email")
 def remove_second_factor(at: Transaction) -> None:
     """Remove the second factor of a user who has lost it; the user gets an email."""
     second_factor.remove(at.session, user=at.person, site=at.site)
@@ -149,7 +148,7 @@ def change_profile(at: Transaction) -> None:
     service.change_profile(at.session, user=person, name=name, affiliation=affiliation)
 
 
-@ACTIONS.changes("email", "issuer", mail=True)
+@ACTIONS.changes("email", "issuer")
 def unlink_identity(at: Transaction) -> None:
     """End that an OpenID Connect provider signs in to an account; the user gets an email."""
     own = identities.identities_of(at.session, at.person)
@@ -160,7 +159,7 @@ def unlink_identity(at: Transaction) -> None:
     identities.unlink(at.session, user=at.person, identity_id=str(found.id), settings=at.settings)
 
 
-@ACTIONS.changes("email", "new_email", mail=True)
+@ACTIONS.changes("email", "new_email")
 def change_address(at: Transaction) -> None:
     """Change a user's email address without a link; the old one gets an email."""
     addresses.change(at.session, user=at.person, email=normalised(at.arguments.new_email), site=at.site)

@@ -60,7 +60,6 @@ def rescore(call: Call) -> Outcome:
             confirm_warnings=arguments.confirm,
             reason=arguments.reason,
         )
-    call.wake_workers()
     print(f"re-score {started.id}")
     for change in started.edition_changes or ():
         print(f"  {change['what']}: {change['before']} -> {change['after']}")
@@ -80,7 +79,6 @@ def evaluate_again(call: Call) -> Outcome:
         _, started = service.evaluate_again(
             at.session, submission_id=call.arguments.submission, user=at.user, reason=call.arguments.reason
         )
-    call.wake_workers()
     if started is None:
         return "queued"
     print(f"re-score {started.id}")
@@ -160,7 +158,6 @@ def _what(rescore: Rescore) -> str:
 def _apply(call: Call, rescore_id: UUID, reason: str | None = None, confirm: str | None = None) -> Outcome:
     with call.writing() as at:
         service.request_apply(at.session, rescore_id=rescore_id, user=at.user, reason=reason, confirm=confirm)
-    call.wake_workers()
     service.wait_until_applied(call.database, rescore_id)
     found = _read(call.database, rescore_id)
     if found.state is RescoreState.FAILED:

@@ -27,9 +27,7 @@ def undelivered_mail(at: Transaction) -> str:
     return _listed(at, rows, columns)
 
 
-@ACTIONS.changes(
-    argument("message", nargs="*", type=UUID, metavar="ID", help="default: all that were rejected"), mail=True
-)
+@ACTIONS.changes(argument("message", nargs="*", type=UUID, metavar="ID", help="default: all that were rejected"))
 def retry_mail(at: Transaction) -> str:
     """Send rejected email again."""
     for message_id in at.arguments.message:
@@ -51,7 +49,7 @@ def status(at: Transaction) -> str:
     return "\n".join(f"{name}  {line}" for name, rows in parts.items() for line in _lines(rows))
 
 
-@ACTIONS.changes(argument("kind", choices=list(map(str, Kind))), "failure", jobs=True)
+@ACTIONS.changes(argument("kind", choices=list(map(str, Kind))), "failure")
 def retry_jobs(at: Transaction) -> str:
     """Let workers try failed jobs of a kind again that failed for this reason; see status."""
     count = work.retry(at.session, kind=Kind(at.arguments.kind), failure=at.arguments.failure)

@@ -117,7 +117,6 @@ def import_challenge(call: Call) -> Outcome:
             place = ":".join(str(part) for part in (problem.file, problem.line) if part is not None)
             print(f"vocboard admin: {place + ': ' if place else ''}{problem.message}", file=sys.stderr)
         return 1
-    call.wake_workers(jobs=False, mail=True)
     print(f"imported as {challenge.slug}, an archived draft")
     with call.reading() as at:
         report = report_of(at.session, challenge)

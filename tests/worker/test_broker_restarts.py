@@ -13,6 +13,7 @@ import pytest
 from tests.support.backend import Backend, make_columns, wait_until
 from tests.support.crashing_servers import CrashingServer, crashing_redis
 from tests.support.services import REAL, needed
+from vocboard.app.jobs.models import Kind
 from vocboard.app.messaging.notifier import WorkerNotifier
 from vocboard.app.submissions import queue
 from vocboard.app.submissions.models import State
@@ -42,7 +43,7 @@ def test_both_workers_still_consume_after_redis_was_killed_and_restarted(
     def upload() -> None:
         while not done.wait(SECONDS_BETWEEN_UPLOADS):
             queued.append(backend.submit(people[len(queued) % len(people)], challenge, columns=make_columns()))
-            WorkerNotifier(backend.settings).jobs_added()  # a new one: it does not pause after a failure
+            WorkerNotifier(backend.settings).wake({Kind.EVALUATION})  # a new one: it does not pause after a failure
 
     def left() -> int:
         with backend.database.reading() as session:
@@ -77,14 +78,14 @@ def test_wake_ups_arrive_again_after_a_restart(redis: tuple[Backend, CrashingSer
     notifier = WorkerNotifier(backend.settings)
     with backend.running("worker", poll_interval="PT1H", sweep_interval="PT1H"):
         first = backend.submit(user, challenge)
-        notifier.jobs_added()
+        notifier.wake({Kind.EVALUATION})
         backend.wait_for(first, State.SCORED)
         server.kill()
         server.start()
         second = backend.submit(user, challenge)
 
         def is_scored() -> bool:
-            notifier.jobs_added()
+            notifier.wake({Kind.EVALUATION})
             return backend.submission(second).state is State.SCORED
 
         wait_until(is_scored)

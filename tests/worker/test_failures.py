@@ -266,7 +266,7 @@ def test_scores_a_submission_that_it_was_woken_for(backend: Backend) -> None:
     challenge, user = backend.challenge(), backend.user()
     with backend.running("worker", poll_interval="PT1H"):
         submission_id = backend.submit(user, challenge)
-        WorkerNotifier(backend.settings).jobs_added()
+        WorkerNotifier(backend.settings).wake({Kind.EVALUATION})
         submission = backend.wait_for(submission_id, State.SCORED)
     with backend.database.reading() as session:
         evaluation = evaluations.current(session, submission)

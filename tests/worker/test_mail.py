@@ -70,7 +70,7 @@ def test_a_message_of_the_broker_makes_it_poll_at_once(backend: Backend, server:
         put(backend)
         wait_until(lambda: len(server.messages()) == 1)  # its first poll
         put(backend)
-        WorkerNotifier(backend.settings).mail_queued()
+        WorkerNotifier(backend.settings).wake({Kind.MAIL})
         wait_until(lambda: len(server.messages()) == 2)
 
 

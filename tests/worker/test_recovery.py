@@ -99,7 +99,7 @@ def test_ten_submissions_whose_messages_were_lost_are_scored(backend: Backend) -
     submissions = []
     for _ in range(10):
         submissions.append(backend.submit(user, challenge))
-        notifier.jobs_added()
+        notifier.wake({Kind.EVALUATION})
     empty_broker(backend)
     with backend.running("worker"):
         for submission_id in submissions:
@@ -111,11 +111,11 @@ def test_a_running_worker_survives_that_its_broker_is_emptied(backend: Backend) 
     challenge, user, notifier = backend.challenge(), backend.user(), WorkerNotifier(backend.settings)
     with backend.running("worker", poll_interval="PT1H", sweep_interval="PT1H") as worker:
         before = backend.submit(user, challenge)
-        notifier.jobs_added()
+        notifier.wake({Kind.EVALUATION})
         backend.wait_for(before, State.SCORED)
         empty_broker(backend)
         after = backend.submit(user, challenge)
-        notifier.jobs_added()
+        notifier.wake({Kind.EVALUATION})
         backend.wait_for(after, State.SCORED)
         assert worker.poll() is None
 

@@ -102,7 +102,6 @@ async def act(
         with services.database.writing() as session:
             user = people.locked(session, user_id)
             _change(session, action, form, user=user, actor=administrator, settings=services.settings)
-        services.notifier.mail_queued()
 
     try:
         if action in NEED_PASSWORD:

@@ -43,7 +43,6 @@ def retry_mail(
                 undelivered.retry(session, message_id=message, actor=administrator)
     except ConflictError as error:
         return _mail_page(request, services, errors=FormErrors.of(error))
-    services.notifier.mail_queued()
     return go_to("/admin/mail", done="mail-retried")
 
 
@@ -86,7 +85,6 @@ def retry_jobs(
     """Let workers try jobs that have failed again."""
     with services.database.writing() as session:
         work.retry(session, kind=kind, failure=failure, actor=administrator)
-    services.notifier.jobs_added()
     return go_to("/admin/queue", done="jobs-retried")
 
 

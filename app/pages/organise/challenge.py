@@ -119,7 +119,6 @@ def _change_version(
         organised.change(change, number=number)
     except ConflictError as error:
         return challenge_page(organised, refusal=error)
-    organised.notifier.jobs_added()
     return go_to(f"/organise/{organised.slug}", done=done)
 
 
@@ -145,7 +144,6 @@ def change_edition(
         return challenge_page(organised, errors=FormErrors.of(error), reason=reason)
     if rescore is None:
         return go_to(f"/organise/{slug}", done="edition")
-    organised.notifier.jobs_added()
     return go_to(f"/organise/{slug}/rescores/{rescore.id}")
 
 

@@ -57,8 +57,6 @@ def act_on_submissions(
         )
     except InvalidInputError as error:
         return _submissions_page(organised, errors=FormErrors.of(error), ticked=submission)
-    organised.notifier.jobs_added()  # what is reinstated may wait for a worker
-    organised.notifier.mail_queued()
     refused = [one for one in outcomes if one.refusal is not None]
     if refused:
         return _submissions_page(organised, done=len(outcomes) - len(refused), refused=refused)
@@ -90,7 +88,6 @@ def ban(
             change(session, person=entrant, user=organised.user, reason=reason, results=results, site=organised.site)
     except (ConflictError, InvalidInputError) as error:
         return _entrants_page(organised, errors=FormErrors.of(error))
-    organised.notifier.mail_queued()
     return go_to(f"/organise/{organised.slug}/entrants", done="banned")
 
 
@@ -103,7 +100,6 @@ def lift_ban(organised: Organised, user_id: uuid.UUID) -> Response:
             bans.lift_ban(session, challenge=challenge, person=person, user=organised.user, site=organised.site)
     except ConflictError as error:
         return _entrants_page(organised, errors=FormErrors.of(error))
-    organised.notifier.mail_queued()
     return go_to(f"/organise/{organised.slug}/entrants", done="ban-lifted")
 
 

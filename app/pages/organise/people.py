@@ -33,7 +33,6 @@ def invite(organised: Organised, email: Annotated[str, Form()] = "") -> Response
         organised.change(organisers.invite, email=email, site=organised.site)
     except (ConflictError, InvalidInputError, LimitedError) as error:
         return _page(organised, errors=FormErrors.of(error), email=email)
-    organised.notifier.mail_queued()
     return go_to(f"/organise/{organised.slug}/people", done="invited")
 
 

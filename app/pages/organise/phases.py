@@ -93,7 +93,6 @@ def admit(organised: Organised, form: Annotated[PersonForm, Form()]) -> Response
             )
     except (InvalidInputError, LimitedError) as error:
         return phases_overview(organised, admission=form, errors=FormErrors.of(error))
-    organised.notifier.mail_queued()
     return go_to(f"/organise/{organised.slug}/phases", done="admitted")
 
 

@@ -51,7 +51,6 @@ def start_rescore(
         )
     except (ConflictError, InvalidInputError) as error:
         return challenge_page(organised, refusal=error)
-    organised.notifier.jobs_added()
     return go_to(f"/organise/{organised.slug}/rescores/{rescore.id}")
 
 
@@ -67,7 +66,6 @@ def apply_rescore(
     response = _act(organised, rescore_id, apply, done="applying", reason=reason)
     if response.status_code != HTTPStatus.SEE_OTHER:  # refused
         return response
-    organised.notifier.jobs_added()
     if service.wait_until_applied(organised.database, rescore_id):
         return go_to(f"/organise/{organised.slug}/rescores/{rescore_id}", done="applied")
     return response

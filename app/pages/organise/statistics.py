@@ -38,7 +38,6 @@ def compute_statistics(organised: Organised) -> Response:
         organised.change(statistics_states.request_computation)
     except ConflictError as error:
         return _page(organised, errors=FormErrors.of(error))
-    organised.notifier.jobs_added()
     return go_to(f"/organise/{organised.slug}/statistics", done="statistics-requested")
 
 

@@ -39,7 +39,6 @@ async def import_challenge(request: Request, settings: SettingsDep, intake: Inta
         raise
     except ServiceError as error:
         return await to_thread.run_sync(_import_page, request, settings.ground_truth_limit_bytes, error)
-    await to_thread.run_sync(intake.notifier.mail_queued)
     return go_to(f"/organise/{slug}/people", done="imported")
 
 

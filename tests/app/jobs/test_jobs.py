@@ -2,7 +2,7 @@
 
 import contextlib
 import uuid
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from datetime import datetime, timedelta, tzinfo
 
 import pytest
@@ -10,7 +10,7 @@ from sqlalchemy import select, update
 
 from tests.support.jobs import claim_next, stores
 from vocboard.app import database as app_database
-from vocboard.app.database import Database, now
+from vocboard.app.database import Database, OutcomeError, now
 from vocboard.app.jobs import service as jobs
 from vocboard.app.jobs.models import Job, Kind
 from vocboard.app.jobs.service import Claim
@@ -115,3 +115,25 @@ def test_a_machine_with_a_wrong_clock_claims_and_adds_as_others_do(
         assert claim(database) is None
         with database.reading() as session:
             assert timedelta() < session.scalars(select(Job.not_before)).one() - now() <= LEASE
+
+
+def test_workers_are_notified_after_the_commit_of_what_was_added_and_of_nothing_else(database_url: str) -> None:
+    woken: list[set[Kind]] = []
+
+    def wake(kinds: Collection[Kind]) -> None:
+        with database.reading() as session:
+            assert set(kinds) <= set(session.scalars(select(Job.kind)))  # they are committed
+        woken.append(set(kinds))
+
+    with contextlib.closing(Database(database_url, wake=wake)) as database:
+        with contextlib.suppress(ZeroDivisionError), database.writing() as session:
+            jobs.add(session, Kind.IMPORT, KEY)
+            raise ZeroDivisionError
+        with database.writing() as session:
+            jobs.cancel(session, Kind.IMPORT, [KEY])
+        assert not woken
+        with contextlib.suppress(OutcomeError), database.writing() as session:
+            jobs.add(session, Kind.MAIL, KEY)
+            raise OutcomeError
+        add(database, Kind.EVALUATION)
+    assert [sorted(kinds) for kinds in woken] == [[Kind.MAIL], [Kind.EVALUATION]]

@@ -9,6 +9,7 @@ from urllib.parse import urlsplit
 
 import pytest
 
+from vocboard.app.jobs.models import Kind
 from vocboard.app.messaging.notifier import WorkerNotifier
 from vocboard.app.settings import Settings
 
@@ -19,7 +20,7 @@ def settings(tmp_path: Path, broker_url: str = "") -> Settings:
 
 def test_a_message_in_the_directory_is_json_and_complete(tmp_path: Path) -> None:
     embedded = settings(tmp_path)
-    WorkerNotifier(embedded).jobs_added()
+    WorkerNotifier(embedded).wake({Kind.EVALUATION})
     (message,) = (Path(urlsplit(embedded.broker).path) / "messages").iterdir()
     assert json.loads(message.read_text())["headers"]["task"] == "worker.work"
 
@@ -29,7 +30,7 @@ def test_a_broker_that_refuses_connections_is_logged(tmp_path: Path, caplog: pyt
         closed.bind(("127.0.0.1", 0))
         address = f"redis://127.0.0.1:{closed.getsockname()[1]}/0"
     with caplog.at_level(logging.WARNING):
-        WorkerNotifier(settings(tmp_path, address)).jobs_added()
+        WorkerNotifier(settings(tmp_path, address)).wake({Kind.EVALUATION})
     assert "could not send a wake-up" in caplog.text
 
 
@@ -39,9 +40,9 @@ def test_a_broker_that_says_nothing_delays_one_notification_briefly_and_the_next
         silent.listen()
         notifier = WorkerNotifier(settings(tmp_path, f"redis://127.0.0.1:{silent.getsockname()[1]}/0"))
         started = time.monotonic()
-        notifier.jobs_added()
+        notifier.wake({Kind.EVALUATION})
         first = time.monotonic()
-        notifier.jobs_added()
+        notifier.wake({Kind.EVALUATION})
         second = time.monotonic()
     assert first - started < 2
     assert second - first < 0.1
@@ -58,5 +59,5 @@ def test_a_reader_never_sees_half_a_message(tmp_path: Path, monkeypatch: pytest.
         return written
 
     monkeypatch.setattr(Path, "write_text", watched)
-    WorkerNotifier(settings(tmp_path)).jobs_added()
+    WorkerNotifier(settings(tmp_path)).wake({Kind.EVALUATION})
     assert seen == [[]]
