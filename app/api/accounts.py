@@ -14,7 +14,7 @@ from vocboard.app.accounts.viewer import Identity
 from vocboard.app.api.documentation import AS_FILE
 from vocboard.app.api.paging import ItemPage, Paging
 from vocboard.app.api.problems import problem_responses
-from vocboard.app.api.schemas.values import FromObject, Instant, without_defaults
+from vocboard.app.api.schemas.values import FromObject, Given, Instant, without_defaults
 from vocboard.app.intake.requests import client_address
 from vocboard.app.participating.leaving import Naming, delete_own_account
 from vocboard.app.web.dependencies import AccountServiceDep, DatabaseDep, SettingsDep
@@ -47,27 +47,21 @@ class AccountChanges(BaseModel):
     affiliation: str = Field("", description="Affiliation, filled in for new submissions; empty for none.")
 
 
-class NewAddress(BaseModel):
+class NewAddress(Given):
     """A new email address of the user's own account."""
-
-    model_config = ConfigDict(extra="forbid")
 
     email: str = Field(description="The link that changes the address is sent there.")
     password: str = Field(description="The present password.")
 
 
-class AcceptedServerTerms(BaseModel):
+class AcceptedServerTerms(Given):
     """The terms of the server that the user accepts."""
-
-    model_config = ConfigDict(extra="forbid")
 
     version: str = Field(description="As the problem `server_terms_not_accepted` names it, and the page `/terms`.")
 
 
-class Deletion(BaseModel):
+class Deletion(Given):
     """How to delete the user's own account."""
-
-    model_config = ConfigDict(extra="forbid")
 
     naming: Naming = Field(
         description="`keep_name`: published results keep the names that they were published with. `without_name`: "

@@ -5,14 +5,14 @@ from datetime import datetime
 from typing import Any
 
 from fastapi import APIRouter
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, Field
 from sqlalchemy.orm import Session
 
 from vocboard.app.accounts.models import User
 from vocboard.app.api.paging import ItemPage, Paging
 from vocboard.app.api.problems import problem_responses
 from vocboard.app.api.schemas import challenges as challenge_schemas
-from vocboard.app.api.schemas.values import Count, FromObject, Instant
+from vocboard.app.api.schemas.values import Count, FromObject, Given, Instant
 from vocboard.app.challenges import admission_requests, phase_people, terms
 from vocboard.app.challenges import service as challenges
 from vocboard.app.challenges.models import MAIN_PHASE, Challenge, RequestState
@@ -45,18 +45,14 @@ class CurrentTerms(BaseModel):
     accepted_at: Instant | None
 
 
-class NewTerms(BaseModel):
+class NewTerms(Given):
     """Terms to accept."""
-
-    model_config = ConfigDict(extra="forbid")
 
     text: str = Field(max_length=terms.MAX_LENGTH, description="Markdown; empty to have no terms from now on.")
 
 
-class AcceptedTerms(BaseModel):
+class AcceptedTerms(Given):
     """Terms that you accept."""
-
-    model_config = ConfigDict(extra="forbid")
 
     version: int = Field(description="Number of the current version.")
 
@@ -70,10 +66,8 @@ class Acceptance(BaseModel):
     accepted_at: Instant
 
 
-class NewRequest(BaseModel):
+class NewRequest(Given):
     """A request to be admitted."""
-
-    model_config = ConfigDict(extra="forbid")
 
     phase: str = Field(MAIN_PHASE, description="Key of the phase.")
     answers: dict[str, str | bool] = Field(
@@ -103,10 +97,8 @@ class AdmissionRequest(FromObject):
     email: str | None
 
 
-class DeclineReason(BaseModel):
+class DeclineReason(Given):
     """Why a request is declined."""
-
-    model_config = ConfigDict(extra="forbid")
 
     reason: str = Field(max_length=admission_requests.MAX_REASON_LENGTH, description="The person is told.")
 

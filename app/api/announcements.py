@@ -3,13 +3,13 @@
 import uuid
 
 from fastapi import APIRouter
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, Field
 from starlette.responses import RedirectResponse
 
 from vocboard.app.announcements import announcing, asking, models, queries
 from vocboard.app.api.paging import ItemPage, Paging
 from vocboard.app.api.problems import problem_responses
-from vocboard.app.api.schemas.values import FromObject, Instant
+from vocboard.app.api.schemas.values import FromObject, Given, Instant
 from vocboard.app.challenges import service as challenges
 from vocboard.app.paging import paginate
 from vocboard.app.web.dependencies import DatabaseDep
@@ -32,10 +32,8 @@ class Announcement(FromObject):
     by_email: bool = Field(description="Whether entrants were notified, also by email.")
 
 
-class ChangedAnnouncement(BaseModel):
+class ChangedAnnouncement(Given):
     """Another title and text of an announcement."""
-
-    model_config = ConfigDict(extra="forbid")
 
     title: str = Field(max_length=announcing.MAX_TITLE_LENGTH)
     text: str = Field(max_length=announcing.MAX_TEXT_LENGTH, description="Markdown without HTML and pictures.")
@@ -63,18 +61,14 @@ class Question(BaseModel):
     asked_by: str | None = Field(description="Name of the person who has asked, for organisers; otherwise null.")
 
 
-class NewQuestion(BaseModel):
+class NewQuestion(Given):
     """A question to the organisers."""
-
-    model_config = ConfigDict(extra="forbid")
 
     text: str = Field(max_length=asking.MAX_QUESTION_LENGTH)
 
 
-class Answer(BaseModel):
+class Answer(Given):
     """An answer to a question."""
-
-    model_config = ConfigDict(extra="forbid")
 
     text: str = Field(max_length=asking.MAX_ANSWER_LENGTH, description="Markdown without HTML and pictures.")
     public: bool = Field(

@@ -3,11 +3,11 @@
 import uuid
 
 from fastapi import APIRouter
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, Field
 
 from vocboard.app.api.problems import problem_responses
 from vocboard.app.api.schemas.submissions import SubmissionDetails
-from vocboard.app.api.schemas.values import FromObject
+from vocboard.app.api.schemas.values import FromObject, Given
 from vocboard.app.api.submission_views import ModeratedSubmission
 from vocboard.app.organising import moderation as bulk
 from vocboard.app.organising.moderation import MAX_REASON_LENGTH, MAX_SUBMISSIONS, Action
@@ -18,26 +18,20 @@ router = APIRouter(tags=["moderation"])
 ERRORS = problem_responses(400, 401, 403, 404, 409, 422)
 
 
-class DecisionReason(BaseModel):
+class DecisionReason(Given):
     """The reason for a decision about a submission; shown to its owner."""
-
-    model_config = ConfigDict(extra="forbid")
 
     reason: str = Field(max_length=MAX_REASON_LENGTH)
 
 
-class OptionalReason(BaseModel):
+class OptionalReason(Given):
     """The reason for a decision about a submission, if there is one."""
-
-    model_config = ConfigDict(extra="forbid")
 
     reason: str = Field("", max_length=MAX_REASON_LENGTH)
 
 
-class BulkAction(BaseModel):
+class BulkAction(Given):
     """An action on several submissions."""
-
-    model_config = ConfigDict(extra="forbid")
 
     action: Action
     submissions: list[uuid.UUID] = Field(

@@ -5,11 +5,11 @@ from functools import partial
 from typing import Annotated
 
 from fastapi import APIRouter, Query, Request
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
 
 from vocboard.app.api.paging import ItemPage, PagingByTime
 from vocboard.app.api.problems import problem_responses
-from vocboard.app.api.schemas.values import FromObject, Instant
+from vocboard.app.api.schemas.values import FromObject, Given, Instant
 from vocboard.app.notifications import queries, service
 from vocboard.app.notifications.models import NotificationKind
 from vocboard.app.paging import MAX_PER_PAGE
@@ -33,10 +33,8 @@ class ShownNotification(FromObject):
     read_at: Instant | None = Field(description="null if it is unread.")
 
 
-class ReadNotifications(BaseModel):
+class ReadNotifications(Given):
     """Notifications to mark as read."""
-
-    model_config = ConfigDict(extra="forbid")
 
     ids: list[uuid.UUID] | None = Field(None, max_length=MAX_PER_PAGE, description="By default, all.")
 

@@ -3,11 +3,11 @@
 import uuid
 
 from fastapi import APIRouter
-from pydantic import AliasPath, BaseModel, ConfigDict, Field
+from pydantic import AliasPath, BaseModel, Field
 
 from vocboard.app.api.paging import ItemPage, Paging
 from vocboard.app.api.problems import problem_responses
-from vocboard.app.api.schemas.values import FromObject, Instant
+from vocboard.app.api.schemas.values import FromObject, Given, Instant
 from vocboard.app.challenges import organisers
 from vocboard.app.challenges.models import ChallengeInvitation
 from vocboard.app.web.dependencies import DatabaseDep
@@ -36,18 +36,14 @@ class Invitation(FromObject):
     created_at: Instant
 
 
-class NewOrganiser(BaseModel):
+class NewOrganiser(Given):
     """A person to invite as an organiser."""
-
-    model_config = ConfigDict(extra="forbid")
 
     email: str = Field(max_length=254)
 
 
-class NewOwner(BaseModel):
+class NewOwner(Given):
     """The new owner of a challenge."""
-
-    model_config = ConfigDict(extra="forbid")
 
     user: uuid.UUID = Field(description="Id of the user, who must be an organiser of the challenge.")
 

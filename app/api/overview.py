@@ -4,14 +4,14 @@ import uuid
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Query
-from pydantic import AliasPath, BaseModel, ConfigDict, Field
+from pydantic import AliasPath, Field
 from starlette.responses import StreamingResponse
 
 from vocboard.app.api.documentation import file_responses
 from vocboard.app.api.paging import ItemPage, Paging, PagingByTime
 from vocboard.app.api.problems import problem_responses
 from vocboard.app.api.schemas.submissions import SubmissionSummary
-from vocboard.app.api.schemas.values import CompetitionKey, Count, Fraction, FromObject, Instant, Sha256
+from vocboard.app.api.schemas.values import CompetitionKey, Count, Fraction, FromObject, Given, Instant, Sha256
 from vocboard.app.api.submission_views import organisers_summary
 from vocboard.app.challenges import bans as banned
 from vocboard.app.forms import FilterInstant
@@ -66,10 +66,8 @@ class Progress(FromObject):
     improvement: float = Field(description="By how much the best mean is better than the first.")
 
 
-class BanRequest(BaseModel):
+class BanRequest(Given):
     """A request to ban a person from a challenge."""
-
-    model_config = ConfigDict(extra="forbid")
 
     user: uuid.UUID = Field(description="Id of the user, who has submitted to the challenge.")
     reason: str = Field(max_length=MAX_REASON_LENGTH, description="Why the person is banned; shown to the person.")

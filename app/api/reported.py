@@ -4,11 +4,12 @@ import uuid
 from typing import Annotated
 
 from fastapi import APIRouter, Query, Request, Response
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
 
 from vocboard.app.api.documentation import LOCATED
 from vocboard.app.api.leaderboards import ReportedResult
 from vocboard.app.api.problems import problem_responses
+from vocboard.app.api.schemas.values import Given
 from vocboard.app.challenges.phases import leaderboard_phase, phase_named
 from vocboard.app.database import now
 from vocboard.app.leaderboards import reported
@@ -24,10 +25,8 @@ PhaseKey = Annotated[
 ]
 
 
-class Report(BaseModel):
+class Report(Given):
     """What is said of a result that was not scored here."""
-
-    model_config = ConfigDict(extra="forbid")
 
     kind: ReportedKind
     method: str = Field(max_length=1000)

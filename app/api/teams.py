@@ -3,12 +3,12 @@
 import uuid
 
 from fastapi import APIRouter
-from pydantic import AliasPath, BaseModel, ConfigDict, Field
+from pydantic import AliasPath, BaseModel, Field
 from sqlalchemy.orm import Session
 
 from vocboard.app.accounts.models import User
 from vocboard.app.api.problems import problem_responses
-from vocboard.app.api.schemas.values import ChallengeName, FromObject, Instant
+from vocboard.app.api.schemas.values import ChallengeName, FromObject, Given, Instant
 from vocboard.app.challenges import service as challenges
 from vocboard.app.errors import NotFoundError
 from vocboard.app.participating import teams
@@ -57,36 +57,28 @@ class Team(BaseModel):
     invitations: list[TeamInvitation] = Field(description="Those that can be accepted.")
 
 
-class TeamName(BaseModel):
+class TeamName(Given):
     """The name of a team."""
-
-    model_config = ConfigDict(extra="forbid")
 
     name: str = Field(max_length=1000)
 
 
-class Invited(BaseModel):
+class Invited(Given):
     """Whom to invite."""
-
-    model_config = ConfigDict(extra="forbid")
 
     email: str = Field(default="", max_length=254, description="Where to send the link; empty to pass it on yourself.")
 
 
-class Joining(BaseModel):
+class Joining(Given):
     """How to join."""
-
-    model_config = ConfigDict(extra="forbid")
 
     bring_team: bool = Field(
         default=False, description="Whether all members, methods and submissions of your own team come along."
     )
 
 
-class MemberRole(BaseModel):
+class MemberRole(Given):
     """The role of a member."""
-
-    model_config = ConfigDict(extra="forbid")
 
     role: TeamRole
 

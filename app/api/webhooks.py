@@ -5,12 +5,12 @@ from collections.abc import Callable
 from typing import Any, Literal
 
 from fastapi import APIRouter
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, Field
 from sqlalchemy.orm import Session
 
 from vocboard.app.api.paging import ItemPage, PagingByTime
 from vocboard.app.api.problems import problem_responses
-from vocboard.app.api.schemas.values import FromObject, Instant
+from vocboard.app.api.schemas.values import FromObject, Given, Instant
 from vocboard.app.web.dependencies import DatabaseDep, SettingsDep
 from vocboard.app.web.identity import ReadingUser, SubmittingUser
 from vocboard.app.web.organised import OrganisedByToken
@@ -30,10 +30,8 @@ ChosenEvent = Literal[  # `CHOICES`
 ]
 
 
-class NewWebhook(BaseModel):
+class NewWebhook(Given):
     """A webhook to add."""
-
-    model_config = ConfigDict(extra="forbid")
 
     url: str = Field(max_length=MAX_URL_LENGTH, description="Where to send events: https, on the internet.")
     events: list[ChosenEvent] = Field(min_length=1, max_length=len(CHOICES), description="What to be told of.")

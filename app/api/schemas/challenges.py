@@ -5,7 +5,7 @@ from typing import Annotated
 
 from pydantic import AliasPath, BaseModel, BeforeValidator, ConfigDict, Field
 
-from vocboard.app.api.schemas.values import Count, Fraction, FromObject, Imported, Instant, of_changes
+from vocboard.app.api.schemas.values import Count, Fraction, FromObject, Given, Imported, Instant, of_changes
 from vocboard.app.challenges.models import MAIN_PHASE, Admission, Detail, Freeze, OverallRank, Visibility
 from vocboard.app.challenges.rules import AdmissionQuestion, DataLink, PhaseRules, given_rules, with_bounds
 from vocboard.app.challenges.service import ChallengeRules, PhaseState
@@ -253,20 +253,16 @@ class PhaseChanges(PhaseRules):
         return rules.model_copy(update=given_rules({name: getattr(self, name) for name in given}))
 
 
-class NewAdmission(BaseModel):
+class NewAdmission(Given):
     """A person to admit to a phase."""
-
-    model_config = ConfigDict(extra="forbid")
 
     email: str = Field(description="Email address of the person, who need not have an account.")
     phase: str = Field(MAIN_PHASE, description="Key of the phase.")
     tell: bool = Field(False, description="Send an email to a person who is admitted now.")
 
 
-class NewAdmissions(BaseModel):
+class NewAdmissions(Given):
     """People to admit to a phase."""
-
-    model_config = ConfigDict(extra="forbid")
 
     emails: list[str] = Field(description="Their email addresses; they need not have accounts.")
     phase: str = Field(MAIN_PHASE, description="Key of the phase.")
@@ -283,10 +279,8 @@ class PhaseAdmission(FromObject):
     created_at: Instant
 
 
-class NewExtraQuota(BaseModel):
+class NewExtraQuota(Given):
     """Submissions that a person may make beyond the quota, in each competition of a phase."""
-
-    model_config = ConfigDict(extra="forbid")
 
     email: str = Field(description="Email address of the person.")
     phase: str = Field(MAIN_PHASE, description="Key of the phase.")
@@ -295,10 +289,8 @@ class NewExtraQuota(BaseModel):
     reason: str = Field("", description="Why it is granted; visible only to organisers.")
 
 
-class ExtraQuotaChanges(BaseModel):
+class ExtraQuotaChanges(Given):
     """Changes to extra quota. Fields that are omitted or null are unchanged."""
-
-    model_config = ConfigDict(extra="forbid")
 
     count: int | None = None
     until: Instant | None = None
@@ -312,9 +304,7 @@ class ExtraQuota(NewExtraQuota, FromObject):
     created_at: Instant
 
 
-class NewEdition(BaseModel):
+class NewEdition(Given):
     """A custom edition."""
-
-    model_config = ConfigDict(extra="forbid")
 
     edition_file: str = Field(description="Content of the edition file (TOML).")

@@ -2,18 +2,16 @@
 
 import uuid
 
-from pydantic import AliasPath, BaseModel, ConfigDict, Field
+from pydantic import AliasPath, BaseModel, Field
 
-from vocboard.app.api.schemas.values import ChallengeName, CompetitionKey, Count, Fraction, FromObject, Instant
+from vocboard.app.api.schemas.values import ChallengeName, CompetitionKey, Count, Fraction, FromObject, Given, Instant
 from vocboard.app.leaderboards.models import RescoreState
 
 MAX_NUMBER = 2**31 - 1  # maximum of the database's integers
 
 
-class NewRescore(BaseModel):
+class NewRescore(Given):
     """A re-score to start."""
-
-    model_config = ConfigDict(extra="forbid")
 
     ground_truth_version: int | None = Field(
         None,
@@ -36,20 +34,16 @@ class NewRescore(BaseModel):
     )
 
 
-class EvaluateAgain(BaseModel):
+class EvaluateAgain(Given):
     """A request to evaluate a submission again."""
-
-    model_config = ConfigDict(extra="forbid")
 
     reason: str = Field(
         "", description="Reason for the evaluation; shown on the leaderboards if a published result changes."
     )
 
 
-class ApplyRescore(BaseModel):
+class ApplyRescore(Given):
     """A request to apply a re-score."""
-
-    model_config = ConfigDict(extra="forbid")
 
     reason: str | None = Field(
         None, description="Reason to show on the leaderboards; by default, the one that the re-score was started with."

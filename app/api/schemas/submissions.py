@@ -13,6 +13,7 @@ from vocboard.app.api.schemas.values import (
     Count,
     Fraction,
     FromObject,
+    Given,
     Imported,
     Instant,
     Sha256,
@@ -247,10 +248,8 @@ class Changes(BaseModel):
     note: str | None = Field(None, description="Private note, visible only to you.")
 
 
-class Publishing(BaseModel):
+class Publishing(Given):
     """A request to publish a submission."""
-
-    model_config = ConfigDict(extra="forbid")
 
     competitions: list[str] | None = Field(
         None,
@@ -262,10 +261,8 @@ class Publishing(BaseModel):
     )
 
 
-class Unpublishing(BaseModel):
+class Unpublishing(Given):
     """A request to unpublish a submission."""
-
-    model_config = ConfigDict(extra="forbid")
 
     competitions: list[str] | None = Field(
         None,

@@ -1,4 +1,4 @@
-"""What several schemas use: the base of those that are read from objects, and types of values."""
+"""What several schemas use: the bases of requests and of what is read from objects, and types of values."""
 
 from typing import Annotated, Any, Self
 
@@ -13,6 +13,7 @@ __all__ = [
     "Count",
     "Fraction",
     "FromObject",
+    "Given",
     "Imported",
     "ImportedScores",
     "Instant",
@@ -27,6 +28,12 @@ CompetitionKey = Annotated[str, Field(description="Key of the competition.", exa
 Fraction = Annotated[
     float | None, Field(description="A fraction, rounded to the challenge's decimals; null if undefined.")
 ]
+
+
+class Given(BaseModel):
+    """What a request has in its body; other fields than these are errors."""
+
+    model_config = ConfigDict(extra="forbid")
 
 
 class FromObject(BaseModel):
