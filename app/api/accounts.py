@@ -163,7 +163,7 @@ def list_registrations(database: DatabaseDep, user: ApiOrganiser, paging: Paging
     Only administrators see them, and the organiser of a server that has a single one.
     """
     with database.reading() as session:
-        found = registration.waiting(session, user, page=paging.page, per_page=paging.per_page)
+        found = registration.waiting(session, user, **paging.chosen)
         return paging.page_of(found, WaitingRegistration.model_validate)
 
 

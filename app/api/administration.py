@@ -106,7 +106,7 @@ def list_people(
     """
     filters = people.Filters(q=q, role=role, state=state, since=since, until=until)
     with database.reading() as session:
-        found = people.page_of_people(session, filters=filters, page=paging.page, per_page=paging.per_page)
+        found = people.page_of_people(session, filters=filters, **paging.chosen)
         return paging.page_of(found, _person)
 
 
@@ -149,7 +149,7 @@ def server_status(database: DatabaseDep, _: ApiAdministrator) -> ServerStatus:
 def list_undelivered_email(database: DatabaseDep, _: ApiAdministrator, paging: Paging) -> ItemPage[UndeliveredEmail]:
     """List email of the last 30 days that could not be sent, the latest first. Only administrators can do this."""
     with database.reading() as session:
-        found = undelivered.page_of(session, page=paging.page, per_page=paging.per_page)
+        found = undelivered.page_of(session, **paging.chosen)
         return paging.page_of(found, UndeliveredEmail.model_validate)
 
 

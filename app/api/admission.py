@@ -151,7 +151,7 @@ def list_acceptances(organised: OrganisedByToken, paging: Paging) -> ItemPage[Ac
 def list_requests(organised: OrganisedByToken, paging: Paging) -> ItemPage[AdmissionRequest]:
     """List requests to be admitted, open ones first. For organisers."""
     with organised.reading() as (session, challenge):
-        found = admission_requests.page_of_requests(session, challenge.id, page=paging.page, per_page=paging.per_page)
+        found = admission_requests.page_of_requests(session, challenge.id, **paging.chosen)
         return paging.page_of(found, lambda one: _shown(one, one.user))
 
 

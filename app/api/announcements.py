@@ -82,7 +82,7 @@ def list_announcements(database: DatabaseDep, viewer: Viewer, slug: str, paging:
     with database.reading() as session:
         challenge = challenges.get_visible(session, slug, viewer)
         query = queries.announcements_of(challenge)
-        found = paginate(session, query, page=paging.page, per_page=paging.per_page)
+        found = paginate(session, query, **paging.chosen)
         return paging.page_of(found, Announcement.model_validate)
 
 
@@ -128,7 +128,7 @@ def list_questions(database: DatabaseDep, viewer: Viewer, slug: str, paging: Pag
         challenge = challenges.get_visible(session, slug, viewer)
         organises = challenges.is_organiser(session, challenge, viewer)
         query = queries.visible_questions(challenge, viewer, organises=organises)
-        found = paginate(session, query, page=paging.page, per_page=paging.per_page)
+        found = paginate(session, query, **paging.chosen)
 
     def shown(one: models.Question) -> Question:
         return _shown(

@@ -48,9 +48,7 @@ def list_notifications(
 ) -> ItemPage[ShownNotification]:
     """List what the user was told, newest first."""
     with database.reading() as session:
-        found = queries.page_of(
-            session, user.id, unread=unread, page=paging.page, per_page=paging.per_page, after=paging.after
-        )
+        found = queries.page_of(session, user.id, unread=unread, **paging.chosen)
         return paging.page_of(found, ShownNotification.model_validate)
 
 

@@ -190,14 +190,7 @@ def list_challenge_submissions(
     """Search, filter and sort all submissions to a challenge. For its organisers."""
     filters = Filters(q, state, competition, phase, person, flag, sort, descending, since, until)
     with organised.reading() as (session, challenge):
-        found = overview.page_of_submissions(
-            session,
-            challenge=challenge,
-            filters=filters,
-            page=paging.page,
-            per_page=paging.per_page,
-            after=paging.after,
-        )
+        found = overview.page_of_submissions(session, challenge=challenge, filters=filters, **paging.chosen)
         return paging.page_of(found, _submission)
 
 
@@ -207,9 +200,7 @@ def list_entrants(
 ) -> ItemPage[Entrant]:
     """List the people who have submitted, with their use of the quota and their progress."""
     with organised.reading() as (session, challenge):
-        found = entrants_of.page_of_entrants(
-            session, challenge=challenge, sort=sort, page=paging.page, per_page=paging.per_page
-        )
+        found = entrants_of.page_of_entrants(session, challenge=challenge, sort=sort, **paging.chosen)
         return paging.page_of(found, Entrant.model_validate)
 
 
@@ -273,14 +264,7 @@ def get_log(
     """Return the audit log of a challenge, newest event first."""
     filters = _log_filters(who, action, about, since, until)
     with organised.reading() as (session, challenge):
-        found = export.page_of_log(
-            session,
-            challenge_id=challenge.id,
-            filters=filters,
-            page=paging.page,
-            per_page=paging.per_page,
-            after=paging.after,
-        )
+        found = export.page_of_log(session, challenge_id=challenge.id, filters=filters, **paging.chosen)
     return paging.page_of(found, LoggedEvent.model_validate)
 
 

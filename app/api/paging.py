@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import Annotated, Generic, TypeVar
+from typing import Annotated, Any, Generic, TypeVar
 
 from fastapi import Depends, Query, Request, Response
 from pydantic import BaseModel, Field
@@ -35,6 +35,11 @@ class PageRequest:
     page: int
     per_page: int
     after: Cursor | None = None
+
+    @property
+    def chosen(self) -> dict[str, Any]:
+        """The page, as services take it."""
+        return {"page": self.page, "per_page": self.per_page} | ({} if self.after is None else {"after": self.after})
 
     def of(self, rows: Sequence[Row], convert: Callable[[Row], Item]) -> ItemPage[Item]:
         """Return the page of a list that is already in memory."""

@@ -201,14 +201,7 @@ def list_submissions(
     """List your own submissions, newest first; with `since` and `until`, those that were uploaded then."""
     filters = OwnFilters(challenge, archive_sha256, q, state, competition, phase, since, until)
     with database.reading() as session:
-        found = queries.mine(
-            session,
-            user=user,
-            filters=filters,
-            page=paging.page,
-            per_page=paging.per_page,
-            after=paging.after,
-        )
+        found = queries.mine(session, user=user, filters=filters, **paging.chosen)
         return paging.page_of(found, summary)
 
 

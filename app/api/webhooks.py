@@ -165,8 +165,6 @@ def _described(webhook: WebhookRow) -> dict[str, Any]:
 
 
 def _deliveries(session: Session, owner: Owner, webhook_id: uuid.UUID, paging: PagingByTime) -> ItemPage[Delivery]:
-    found = service.deliveries(
-        session, owner, webhook_id, page=paging.page, per_page=paging.per_page, after=paging.after
-    )
+    found = service.deliveries(session, owner, webhook_id, **paging.chosen)
     convert: Callable[[WebhookDelivery], Delivery] = Delivery.model_validate
     return paging.page_of(found, convert)

@@ -10,8 +10,8 @@ from vocboard.app.announcements import asking, queries
 from vocboard.app.challenges import service as challenges
 from vocboard.app.database import Database, now
 from vocboard.app.errors import ConflictError, InvalidInputError, LimitedError
-from vocboard.app.forms import MAX_DIGITS
 from vocboard.app.pages.challenges import read_challenge, shown_on_all_tabs
+from vocboard.app.pages.filters import page_number
 from vocboard.app.pages.forms import NO_ERRORS, FormErrors, go_to
 from vocboard.app.pages.rendering import environment, render
 from vocboard.app.paging import paginate
@@ -23,12 +23,6 @@ from vocboard.app.web.identity import CurrentIdentity, SignedIn
 router = APIRouter(prefix="/challenges/{slug}")
 PER_PAGE = 20
 IN_FEED = 50  # announcements
-
-
-def page_number(request: Request) -> int:
-    """Return the page of a list that an address asks for."""
-    number = request.query_params.get("page", "")
-    return int(number) if number.isdecimal() and len(number) <= MAX_DIGITS else 1
 
 
 @router.get("/announcements")

@@ -6,6 +6,10 @@ from enum import StrEnum
 from typing import TypeVar
 from urllib.parse import urlencode
 
+from fastapi import Request
+
+from vocboard.app.forms import MAX_DIGITS
+
 Choice = TypeVar("Choice", bound=StrEnum)
 ONE_DAY = timedelta(days=1)
 
@@ -13,6 +17,12 @@ ONE_DAY = timedelta(days=1)
 def chosen(kind: type[Choice], text: str) -> Choice | None:
     """Return the member of an enumeration with this value, if there is one."""
     return kind(text) if text in set(kind) else None
+
+
+def page_number(request: Request) -> int:
+    """Return the page of a list that an address asks for."""
+    number = request.query_params.get("page", "")
+    return int(number) if number.isdecimal() and len(number) <= MAX_DIGITS else 1
 
 
 def day(text: str) -> datetime | None:

@@ -20,7 +20,7 @@ from vocboard.app.administering import people
 from vocboard.app.administering.people import AccountState, Filters
 from vocboard.app.errors import InvalidInputError, ServiceError
 from vocboard.app.intake.requests import client_address
-from vocboard.app.pages.filters import address_with, chosen
+from vocboard.app.pages.filters import address_with, chosen, page_number
 from vocboard.app.pages.forms import NO_ERRORS, FormErrors, go_to
 from vocboard.app.pages.rendering import render
 from vocboard.app.participating.leaving import Naming
@@ -65,9 +65,8 @@ def people_page(request: Request, database: DatabaseDep, _: Administrator) -> Re
     given = request.query_params
     role, state = chosen(Role, given.get("role", "")), chosen(AccountState, given.get("state", ""))
     filters = Filters(q=given.get("q", ""), role=role, state=state)
-    number = given.get("page", "")
     with database.reading() as session:
-        found = people.page_of_people(session, filters=filters, page=int(number) if number.isdecimal() else 1)
+        found = people.page_of_people(session, filters=filters, page=page_number(request))
     return render(
         request,
         "admin/people.html",

@@ -11,7 +11,7 @@ from vocboard.app.administering import storage, work
 from vocboard.app.errors import ConflictError
 from vocboard.app.jobs.models import Kind
 from vocboard.app.messaging import undelivered
-from vocboard.app.pages.filters import address_with
+from vocboard.app.pages.filters import address_with, page_number
 from vocboard.app.pages.forms import NO_ERRORS, FormErrors, go_to
 from vocboard.app.pages.rendering import render
 from vocboard.app.web.csrf import protect_form
@@ -47,9 +47,8 @@ def retry_mail(
 
 
 def _mail_page(request: Request, services: Services, *, errors: FormErrors = NO_ERRORS) -> Response:
-    number = request.query_params.get("page", "")
     with services.database.reading() as session:
-        page = undelivered.page_of(session, page=int(number) if number.isdecimal() else 1)
+        page = undelivered.page_of(session, page=page_number(request))
         retriable = undelivered.retriable(session)
     return render(
         request,

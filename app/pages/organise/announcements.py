@@ -9,7 +9,8 @@ from starlette.responses import Response
 
 from vocboard.app.announcements import announcing, asking, queries
 from vocboard.app.errors import ConflictError, InvalidInputError, LimitedError, ServiceError
-from vocboard.app.pages.announcements import PER_PAGE, page_number
+from vocboard.app.pages.announcements import PER_PAGE
+from vocboard.app.pages.filters import page_number
 from vocboard.app.pages.forms import NO_ERRORS, FormErrors, go_to
 from vocboard.app.pages.rendering import render
 from vocboard.app.paging import paginate

@@ -12,7 +12,7 @@ from vocboard.app.challenges.models import Challenge
 from vocboard.app.database import Database
 from vocboard.app.organising import audit_log as export
 from vocboard.app.organising.audit_log import Filters
-from vocboard.app.pages.filters import address_with, day, day_after
+from vocboard.app.pages.filters import address_with, day, day_after, page_number
 from vocboard.app.pages.rendering import render
 from vocboard.app.web.dependencies import DatabaseDep
 from vocboard.app.web.identity import Administrator
@@ -47,14 +47,10 @@ def challenge_log_file(organised: Organised) -> Response:
 
 def _page(request: Request, database: Database, challenge: Challenge | None) -> Response:
     given = request.query_params
-    number = given.get("page", "")
     challenge_id = challenge.id if challenge else None
     with database.reading() as session:
         found = export.page_of_log(
-            session,
-            challenge_id=challenge_id,
-            filters=_filters(request),
-            page=int(number) if number.isdecimal() else 1,
+            session, challenge_id=challenge_id, filters=_filters(request), page=page_number(request)
         )
         people = export.people_in_log(session, challenge_id, who=given.get("who", ""))
         concerned = {event.challenge_id for event in found.items if event.challenge_id}

@@ -22,7 +22,7 @@ from vocboard.app.organising.bans import Results
 from vocboard.app.organising.moderation import Action, Outcome
 from vocboard.app.organising.submissions import Filters, Flag, SubmissionSort
 from vocboard.app.pages import wording
-from vocboard.app.pages.filters import address_with, chosen
+from vocboard.app.pages.filters import address_with, chosen, page_number
 from vocboard.app.pages.forms import NO_ERRORS, FormErrors, go_to
 from vocboard.app.pages.rendering import render
 from vocboard.app.submissions.filters import SubmissionKind
@@ -120,10 +120,9 @@ def _submissions_page(
     refused: Sequence[Outcome] = (),
 ) -> Response:
     filters = _filters(organised.request)
-    number = organised.request.query_params.get("page", "")
     with organised.reading() as (session, challenge):
         found = overview.page_of_submissions(
-            session, challenge=challenge, filters=filters, page=int(number) if number.isdecimal() else 1
+            session, challenge=challenge, filters=filters, page=page_number(organised.request)
         )
         rejected = attempts.rejected(session, challenge.id, kept_for=organised.settings.rejected_uploads_kept_for)
     methods = {row.submission.id: row.submission.method.name for row in found.items}
@@ -169,10 +168,9 @@ def _filters(request: Request) -> Filters:
 
 def _entrants_page(organised: OrganisedChallenge, *, sort: str = "", errors: FormErrors = NO_ERRORS) -> Response:
     order = chosen(entrants_of.EntrantSort, sort) or entrants_of.EntrantSort.LATEST
-    number = organised.request.query_params.get("page", "")
     with organised.reading() as (session, challenge):
         found = entrants_of.page_of_entrants(
-            session, challenge=challenge, sort=order, page=int(number) if number.isdecimal() else 1
+            session, challenge=challenge, sort=order, page=page_number(organised.request)
         )
         phases = challenges.phases_of(challenge)
         extras = phase_people.running_extra_quotas(session, challenge, at=now())
