@@ -8,24 +8,21 @@ from functools import partial
 from typing import Annotated
 
 from anyio import to_thread
-from fastapi import APIRouter, Depends, Form, Request
+from fastapi import APIRouter, Depends, Form
 from pydantic import BaseModel
 from starlette.responses import Response
 
 from vocboard.app.accounts import identities, links, second_factor
 from vocboard.app.accounts import service as accounts
-from vocboard.app.accounts.models import Role, Scope, User
+from vocboard.app.accounts.models import Role, Scope
 from vocboard.app.accounts.passwords import MIN_PASSWORD_LENGTH, NO_PASSWORD
-from vocboard.app.database import Database, now
+from vocboard.app.database import now
 from vocboard.app.errors import ServiceError
-from vocboard.app.intake.requests import client_address
 from vocboard.app.pages.forms import NO_ERRORS, FormErrors, go_to
 from vocboard.app.pages.rendering import render
-from vocboard.app.settings import Settings
 from vocboard.app.web.csrf import protect_form
-from vocboard.app.web.dependencies import AccountServiceDep, DatabaseDep, SettingsDep
-from vocboard.app.web.identity import CurrentIdentity, SignedIn
 from vocboard.app.web.shown_once import forget, show_once, shown_once
+from vocboard.app.web.visits import Users, Visit
 
 router = APIRouter()
 
@@ -70,145 +67,109 @@ class PasswordForm(BaseModel):
 
 
 @router.get("/account")
-def account_page(request: Request, database: DatabaseDep, settings: SettingsDep, user: SignedIn) -> Response:
+def account_page(visit: Users) -> Response:
     """The account."""
-    shown = shown_once(request, settings)
-    response = _page(request, database, settings, user, new_token=json.loads(shown) if shown else None)
+    shown = shown_once(visit.request, visit.settings)
+    response = _page(visit, new_token=json.loads(shown) if shown else None)
     if shown:
-        forget(response, settings)
+        forget(response, visit.settings)
     return response
 
 
 @router.post("/account/profile", dependencies=[Depends(protect_form)])
-def change_profile(
-    request: Request,
-    settings: SettingsDep,
-    database: DatabaseDep,
-    user: SignedIn,
-    form: Annotated[ProfileForm, Form()],
-) -> Response:
+def change_profile(visit: Users, form: Annotated[ProfileForm, Form()]) -> Response:
     """Change the name and the affiliation."""
     try:
-        with database.writing() as session:
-            accounts.change_profile(session, user=user, **form.model_dump())
+        with visit.database.writing() as session:
+            accounts.change_profile(session, user=visit.user, **form.model_dump())
     except ServiceError as error:
-        return _page(request, database, settings, user, profile=form, profile_errors=FormErrors.of(error))
+        return _page(visit, profile=form, profile_errors=FormErrors.of(error))
     return go_to("/account", done="profile")
 
 
 @router.post("/account/email", dependencies=[Depends(protect_form)])
-async def request_address(
-    request: Request,
-    settings: SettingsDep,
-    database: DatabaseDep,
-    account_service: AccountServiceDep,
-    user: SignedIn,
-    form: Annotated[AddressForm, Form()],
-) -> Response:
+async def request_address(visit: Users, form: Annotated[AddressForm, Form()]) -> Response:
     """Send a link to a new email address; the response is the same if the address has an account."""
     try:
-        await account_service.request_address(
-            user,
+        await visit.accounts.request_address(
+            visit.user,
             email=form.email,
             password=form.address_password,
-            address=client_address(request),
+            address=visit.address,
             field="address_password",
         )
     except ServiceError as error:
-        failed = partial(_page, request, database, settings, user, address=form, address_errors=FormErrors.of(error))
-        return await to_thread.run_sync(failed)
+        return await to_thread.run_sync(partial(_page, visit, address=form, address_errors=FormErrors.of(error)))
     return go_to("/account", done="address-requested")
 
 
 @router.get("/account/address")
-def address_page(request: Request, database: DatabaseDep, user: SignedIn, token: str = "") -> Response:
+def address_page(visit: Users, token: str = "") -> Response:
     """The form that changes the email address, because opening a link must not change anything."""
-    with database.reading() as session:
-        email = links.new_address(session, token, user)
-    return render(request, "change_address.html", token=token, email=email)
+    with visit.database.reading() as session:
+        email = links.new_address(session, token, visit.user)
+    return render(visit.request, "change_address.html", token=token, email=email)
 
 
 @router.post("/account/address", dependencies=[Depends(protect_form)])
-def change_address(
-    account_service: AccountServiceDep, user: SignedIn, identity: CurrentIdentity, token: Annotated[str, Form()] = ""
-) -> Response:
+def change_address(visit: Users, token: Annotated[str, Form()] = "") -> Response:
     """Change the email address to the one that the link was sent to."""
-    account_service.change_address(user, secret=token, keep=identity.session)
+    visit.accounts.change_address(visit.user, secret=token, keep=visit.identity.session)
     return go_to("/account", done="address")
 
 
 @router.post("/account/password", dependencies=[Depends(protect_form)])
-async def change_password(
-    request: Request,
-    settings: SettingsDep,
-    database: DatabaseDep,
-    account_service: AccountServiceDep,
-    user: SignedIn,
-    identity: CurrentIdentity,
-    form: Annotated[PasswordForm, Form()],
-) -> Response:
+async def change_password(visit: Users, form: Annotated[PasswordForm, Form()]) -> Response:
     """Set a new password."""
     try:
-        await account_service.change_password(
-            user, **form.model_dump(), keep=identity.session, address=client_address(request)
+        await visit.accounts.change_password(
+            visit.user, **form.model_dump(), keep=visit.identity.session, address=visit.address
         )
     except ServiceError as error:
-        failed = partial(_page, request, database, settings, user, password_errors=FormErrors.of(error))
-        return await to_thread.run_sync(failed)
+        return await to_thread.run_sync(partial(_page, visit, password_errors=FormErrors.of(error)))
     return go_to("/account", done="password")
 
 
 @router.post("/account/sessions/{session_id}/revoke", dependencies=[Depends(protect_form)])
-def end_session(database: DatabaseDep, user: SignedIn, session_id: uuid.UUID) -> Response:
+def end_session(visit: Users, session_id: uuid.UUID) -> Response:
     """End another browser session."""
-    with database.writing() as session:
-        accounts.revoke_session(session, user=user, session_id=session_id)
+    with visit.database.writing() as session:
+        accounts.revoke_session(session, user=visit.user, session_id=session_id)
     return go_to("/account", done="session")
 
 
 @router.post("/account/tokens", dependencies=[Depends(protect_form)])
-async def create_token(
-    request: Request,
-    settings: SettingsDep,
-    database: DatabaseDep,
-    account_service: AccountServiceDep,
-    user: SignedIn,
-    form: Annotated[TokenForm, Form()],
-) -> Response:
+async def create_token(visit: Users, form: Annotated[TokenForm, Form()]) -> Response:
     """Create a token after verifying the password; the account page shows its secret once."""
-    page = partial(_page, request, database, settings, user)
     days = int(form.lifetime) if form.lifetime in map(str, LIFETIMES_DAYS) else 0  # the service rejects 0
     try:
-        token, secret = await account_service.create_token(
-            user,
+        token, secret = await visit.accounts.create_token(
+            visit.user,
             password=form.password,
             label=form.label,
             scopes=[Scope(scope) for scope in form.scopes if scope in set(Scope)],
             lifetime=timedelta(days=days),
-            address=client_address(request),
+            address=visit.address,
         )
     except ServiceError as error:
-        return await to_thread.run_sync(partial(page, token_form=form, token_errors=FormErrors.of(error)))
-    response = go_to("/account")
-    show_once(response, request, settings, page="/account", secret=json.dumps({"label": token.label, "secret": secret}))
+        return await to_thread.run_sync(partial(_page, visit, token_form=form, token_errors=FormErrors.of(error)))
+    response, shown = go_to("/account"), json.dumps({"label": token.label, "secret": secret})
+    show_once(response, visit.request, visit.settings, page="/account", secret=shown)
     return response
 
 
 @router.post("/account/tokens/{token_id}/revoke", dependencies=[Depends(protect_form)])
-def revoke_token(database: DatabaseDep, settings: SettingsDep, user: SignedIn, token_id: uuid.UUID) -> Response:
+def revoke_token(visit: Users, token_id: uuid.UUID) -> Response:
     """Revoke a token."""
-    with database.writing() as session:
-        accounts.revoke_token(session, user=user, token_id=token_id)
+    with visit.database.writing() as session:
+        accounts.revoke_token(session, user=visit.user, token_id=token_id)
     response = go_to("/account", done="token")
-    forget(response, settings)
+    forget(response, visit.settings)
     return response
 
 
 def _page(
-    request: Request,
-    database: Database,
-    settings: Settings,
-    user: User,
+    visit: Visit,
     *,
     token_form: TokenForm | None = None,
     token_errors: FormErrors = NO_ERRORS,
@@ -219,14 +180,15 @@ def _page(
     address_errors: FormErrors = NO_ERRORS,
     new_token: Mapping[str, str] | None = None,
 ) -> Response:
-    with database.reading() as session:
+    user, settings = visit.user, visit.settings
+    with visit.database.reading() as session:
         tokens = accounts.tokens_of(session, user)
         sessions = accounts.sessions_of(session, user)
         has_second_factor = second_factor.is_set_up(session, user.id)
         linked = [settings.title_of(one.issuer) for one in identities.identities_of(session, user)]
     longest = settings.token_lifetime
     return render(
-        request,
+        visit.request,
         "account.html",
         status=max(errors.status for errors in (token_errors, password_errors, profile_errors, address_errors)),
         address=(address or AddressForm()).model_dump(exclude={"address_password"}),

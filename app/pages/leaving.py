@@ -7,19 +7,17 @@ from fastapi import APIRouter, Depends, Form, Request
 from pydantic import BaseModel
 from starlette.responses import Response
 
-from vocboard.app.accounts.models import User
 from vocboard.app.accounts.privacy import STORED
-from vocboard.app.database import Database
 from vocboard.app.errors import InvalidInputError, ServiceError
-from vocboard.app.intake.requests import client_address
 from vocboard.app.pages.formats import duration
 from vocboard.app.pages.forms import NO_ERRORS, FormErrors, go_to
 from vocboard.app.pages.rendering import render
 from vocboard.app.participating import leaving
 from vocboard.app.web import cookies
 from vocboard.app.web.csrf import protect_form
-from vocboard.app.web.dependencies import AccountServiceDep, DatabaseDep, SettingsDep
-from vocboard.app.web.identity import CurrentIdentity, SignedIn
+from vocboard.app.web.dependencies import SettingsDep
+from vocboard.app.web.identity import CurrentIdentity
+from vocboard.app.web.visits import Users, Visit
 
 router = APIRouter()
 
@@ -48,41 +46,32 @@ def privacy_page(request: Request, settings: SettingsDep, _: CurrentIdentity) ->
 
 
 @router.get("/account/delete")
-def deletion_page(request: Request, database: DatabaseDep, user: SignedIn) -> Response:
+def deletion_page(visit: Users) -> Response:
     """Say what deleting the account means, and ask."""
-    return _page(request, database, user, DeletionForm())
+    return _page(visit, DeletionForm())
 
 
 @router.post("/account/delete", dependencies=[Depends(protect_form)])
-async def delete_account(
-    request: Request,
-    settings: SettingsDep,
-    database: DatabaseDep,
-    account_service: AccountServiceDep,
-    user: SignedIn,
-    form: Annotated[DeletionForm, Form()],
-) -> Response:
+async def delete_account(visit: Users, form: Annotated[DeletionForm, Form()]) -> Response:
     """Delete the account, after verifying the password."""
     try:
         if form.naming not in set(leaving.Naming):
             raise InvalidInputError({"naming": "Choose what happens to your name."})
         await leaving.delete_own_account(
-            account_service,
-            user,
+            visit.accounts,
+            visit.user,
             password=form.password,
             naming=leaving.Naming(form.naming),
-            address=client_address(request),
+            address=visit.address,
         )
     except ServiceError as error:
-        return await to_thread.run_sync(_page, request, database, user, form, FormErrors.of(error))
+        return await to_thread.run_sync(_page, visit, form, FormErrors.of(error))
     response = go_to("/sign-in", done="account-deleted")
-    cookies.clear_session(response, settings)
+    cookies.clear_session(response, visit.settings)
     return response
 
 
-def _page(
-    request: Request, database: Database, user: User, form: DeletionForm, errors: FormErrors = NO_ERRORS
-) -> Response:
-    with database.reading() as session:
-        consequences = leaving.consequences(session, user)
-    return render(request, "delete_account.html", errors=errors, consequences=consequences, naming=form.naming)
+def _page(visit: Visit, form: DeletionForm, errors: FormErrors = NO_ERRORS) -> Response:
+    with visit.database.reading() as session:
+        consequences = leaving.consequences(session, visit.user)
+    return render(visit.request, "delete_account.html", errors=errors, consequences=consequences, naming=form.naming)

@@ -10,7 +10,7 @@ from typing import Annotated, Any
 from urllib.parse import urlencode
 
 from anyio import to_thread
-from fastapi import APIRouter, Depends, Form, Request
+from fastapi import APIRouter, Depends, Form
 from pydantic import BaseModel
 from starlette.responses import Response
 
@@ -19,29 +19,19 @@ from vocboard.app.accounts.models import User
 from vocboard.app.accounts.openid import ANSWER_WITHIN, ProvenIdentity, orcid_of
 from vocboard.app.accounts.passwords import NO_PASSWORD
 from vocboard.app.accounts.people import normalised_email
-from vocboard.app.accounts.signing_in import CodeWanted, SignedIn
 from vocboard.app.accounts.terms import Terms
 from vocboard.app.accounts.tickets import Tickets
 from vocboard.app.database import Database
 from vocboard.app.errors import ServiceError, SignInError
 from vocboard.app.forms import FieldChecks
-from vocboard.app.intake.requests import client_address
 from vocboard.app.messaging import outbox
 from vocboard.app.pages.forms import NO_ERRORS, FormErrors, go_to, safe_path
 from vocboard.app.pages.rendering import render
-from vocboard.app.pages.signing_in import ask_for_code, attempt_of, sign_in_error, with_session
+from vocboard.app.pages.signing_in import answer_to, attempt_of, sign_in_error
 from vocboard.app.settings import Settings
 from vocboard.app.web import cookies
 from vocboard.app.web.csrf import protect_form
-from vocboard.app.web.dependencies import (
-    AccountServiceDep,
-    DatabaseDep,
-    OpenIdDep,
-    SettingsDep,
-    SignInServiceDep,
-)
-from vocboard.app.web.identity import CurrentIdentity
-from vocboard.app.web.identity import SignedIn as SignedInUser
+from vocboard.app.web.visits import Anybodys, Users, Visit
 
 router = APIRouter()
 
@@ -70,70 +60,58 @@ class LinkForm(BaseModel):
 
 
 @router.get("/sign-in/with/{provider}")
-async def leave(
-    request: Request, settings: SettingsDep, openid: OpenIdDep, _: CurrentIdentity, provider: str, next: str = "/"
-) -> Response:
+async def leave(visit: Anybodys, provider: str, next: str = "/") -> Response:
     """Send the browser to a provider."""
     path = safe_path(next)
     path = path if len(path) <= MAX_NEXT_LENGTH else "/"
     try:
-        address, ticket = await openid.begin(provider, next=path)
+        address, ticket = await visit.openid.begin(provider, next=path)
     except ServiceError as error:
-        return await to_thread.run_sync(sign_in_error, request, settings, path, error)
+        return await to_thread.run_sync(sign_in_error, visit, path, error)
     response = go_to(address)
-    cookies.set_provider_asked(response, settings, ticket, ANSWER_WITHIN)
+    cookies.set_provider_asked(response, visit.settings, ticket, ANSWER_WITHIN)
     return response
 
 
 @router.get("/sign-in/with/{provider}/callback")
 async def come_back(
-    request: Request,
-    settings: SettingsDep,
-    openid: OpenIdDep,
-    database: DatabaseDep,
-    sign_in_service: SignInServiceDep,
-    identity: CurrentIdentity,
-    provider: str,
-    state: str = "",
-    code: str = "",
-    iss: str | None = None,
+    visit: Anybodys, provider: str, state: str = "", code: str = "", iss: str | None = None
 ) -> Response:
     """Sign the browser in that comes back from a provider, or link what it has proven.
 
     The answer only counts in the browser that has asked, whose cookie has its secrets; so a GET may do this.
     """
-    ticket = cookies.provider_asked(request, settings)
+    settings, openid = visit.settings, visit.openid
+    ticket = cookies.provider_asked(visit.request, settings)
     path, user = "/", None
     try:
         answer = openid.answer(provider, ticket, state=state, issuer=iss)
         path, links_to = answer.begun["next"], answer.begun.get("links_to")
         if links_to is not None:
-            user = identity.require_user()
+            user = visit.user
             if user.id.hex != links_to:
                 raise SignInError("You have signed in to another account since. Try again.")
         if not code:  # the person has declined, or the provider has an error
             raise SignInError(f"{openid.provider(provider).title} has not signed you in.")
 
         def use() -> None:
-            with database.writing() as session:
-                identities.use_answer(
-                    session, answer.state, provider=openid.provider(provider), address=client_address(request)
-                )
+            with visit.database.writing() as session:
+                identities.use_answer(session, answer.state, provider=openid.provider(provider), address=visit.address)
 
         await to_thread.run_sync(use)
         proven = await openid.identity(provider, ticket, code)
         if user is not None:
-            await to_thread.run_sync(_link, database, settings, user, proven)
+            await to_thread.run_sync(_link, visit.database, settings, user, proven)
             response: Response = go_to(ACCOUNT, done="linked")
         else:
-            attempt = attempt_of(request, settings, identity, "", "")
-            found = await to_thread.run_sync(sign_in_service.sign_in_as, database, attempt, proven)
-            response = _new(settings, proven, path) if found is None else _signed_in(settings, found, path)
+            attempt = attempt_of(visit, "", "")
+            found = await to_thread.run_sync(visit.signing_in.sign_in_as, visit.database, attempt, proven)
+            response = _new(settings, proven, path) if found is None else answer_to(visit, found, path)
     except ServiceError as error:
         if user is not None:
-            response = await to_thread.run_sync(partial(_page, request, database, settings, user, error=error))
+            response = await to_thread.run_sync(partial(_page, visit, error=error))
         else:
-            response = await to_thread.run_sync(sign_in_error, request, settings, path, error)
+            response = await to_thread.run_sync(sign_in_error, visit, path, error)
     cookies.set_provider_asked(response, settings, "", timedelta(0))
     return response
 
@@ -144,12 +122,6 @@ def _link(database: Database, settings: Settings, user: User, proven: ProvenIden
         if stored is None:
             raise SignInError("Sign in first.")
         identities.link(session, user=stored, proven=proven, settings=settings)
-
-
-def _signed_in(settings: Settings, found: SignedIn | CodeWanted, path: str) -> Response:
-    if isinstance(found, CodeWanted):
-        return ask_for_code(settings, found, path)
-    return with_session(go_to(path), settings, found)
 
 
 def _new(settings: Settings, proven: ProvenIdentity, path: str) -> Response:
@@ -168,26 +140,24 @@ def _ticket(settings: Settings, proven: ProvenIdentity, path: str) -> str:
     return _tickets(settings, "identity").issue({"proven": asdict(proven), "next": path}, NEW_ACCOUNT_WITHIN)
 
 
-def _proven(request: Request, settings: Settings) -> tuple[ProvenIdentity, str] | None:
+def _proven(visit: Visit) -> tuple[ProvenIdentity, str] | None:
     """Return the identity that this browser has proven, and where it is led afterwards; None without one."""
-    content = _tickets(settings, "identity").content(cookies.identity(request, settings))
+    content = _tickets(visit.settings, "identity").content(cookies.identity(visit.request, visit.settings))
     return (ProvenIdentity(**content["proven"]), content["next"]) if content else None
 
 
-def _too_late(request: Request, settings: Settings) -> Response:
-    return sign_in_error(request, settings, "/", SignInError("Too much time has passed. Sign in again."))
+def _too_late(visit: Visit) -> Response:
+    return sign_in_error(visit, "/", SignInError("Too much time has passed. Sign in again."))
 
 
 @router.get(NEW)
-def new_page(request: Request, settings: SettingsDep, database: DatabaseDep, _: CurrentIdentity) -> Response:
+def new_page(visit: Anybodys) -> Response:
     """The choice between an account that there is and a new one."""
-    return _new_page(request, settings, database)
+    return _new_page(visit)
 
 
 def _new_page(
-    request: Request,
-    settings: Settings,
-    database: Database,
+    visit: Visit,
     *,
     form: NewAccountForm | None = None,
     form_errors: FormErrors = NO_ERRORS,
@@ -196,16 +166,17 @@ def _new_page(
     address: str = "",
     address_errors: FormErrors = NO_ERRORS,
 ) -> Response:
-    found = _proven(request, settings)
+    found = _proven(visit)
     if found is None:
-        return _too_late(request, settings)
+        return _too_late(visit)
     proven, _ = found
+    settings = visit.settings
     policy = settings.registration_policy
-    with database.reading() as session:
+    with visit.database.reading() as session:
         account = identities.account_of_address(session, proven)
     known = proven.email if account is not None else ""
     return render(
-        request,
+        visit.request,
         "sign_in_new.html",
         status=max(errors.status for errors in (form_errors, link_errors, address_errors)),
         title=settings.title_of(proven.issuer),
@@ -224,19 +195,12 @@ def _new_page(
 
 
 @router.post(NEW, dependencies=[Depends(protect_form)])
-def register(
-    request: Request,
-    settings: SettingsDep,
-    database: DatabaseDep,
-    sign_in_service: SignInServiceDep,
-    identity: CurrentIdentity,
-    form: Annotated[NewAccountForm, Form()],
-) -> Response:
+def register(visit: Anybodys, form: Annotated[NewAccountForm, Form()]) -> Response:
     """Create an account for the identity, whose address is verified, and sign in."""
-    found = _proven(request, settings)
+    found = _proven(visit)
     if found is None:
-        return _too_late(request, settings)
-    proven, path = found
+        return _too_late(visit)
+    (proven, path), settings = found, visit.settings
     try:
         new = registration.check(
             email=proven.email,
@@ -247,59 +211,41 @@ def register(
             terms=Terms.read(settings.terms_file),
             accepted=form.terms,
         )
-        with database.writing() as session:
-            registration.count_attempt(session, email=new.email, address=client_address(request))
-        attempt = attempt_of(request, settings, identity, "", "")
-        signed_in = sign_in_service.register(database, attempt, new, proven)
+        with visit.database.writing() as session:
+            registration.count_attempt(session, email=new.email, address=visit.address)
+        signed_in = visit.signing_in.register(visit.database, attempt_of(visit, "", ""), new, proven)
     except ServiceError as error:
-        return _new_page(request, settings, database, form=form, form_errors=FormErrors.of(error))
-    needs_approval = settings.registration_policy.needs_approval
-    response = _signed_in(settings, signed_in, path)
-    if isinstance(signed_in, SignedIn):
-        done = "registered-waits" if needs_approval else "registered"
-        response = with_session(go_to(path, done=done), settings, signed_in)
+        return _new_page(visit, form=form, form_errors=FormErrors.of(error))
+    done = "registered-waits" if settings.registration_policy.needs_approval else "registered"
+    response = answer_to(visit, signed_in, path, done=done)
     cookies.set_identity(response, settings, "", timedelta(0))
     return response
 
 
 @router.post(f"{NEW}/link", dependencies=[Depends(protect_form)])
-async def link_by_password(
-    request: Request,
-    settings: SettingsDep,
-    database: DatabaseDep,
-    sign_in_service: SignInServiceDep,
-    identity: CurrentIdentity,
-    form: Annotated[LinkForm, Form()],
-) -> Response:
+async def link_by_password(visit: Anybodys, form: Annotated[LinkForm, Form()]) -> Response:
     """Sign in with a password, and link the identity to the account; after the code, if it has a second factor."""
-    found = _proven(request, settings)
+    found = _proven(visit)
     if found is None:
-        return await to_thread.run_sync(_too_late, request, settings)
+        return await to_thread.run_sync(_too_late, visit)
     proven, path = found
-    attempt = attempt_of(request, settings, identity, form.email, form.password, links=proven)
     try:
-        signed_in = await sign_in_service.sign_in(database, attempt)
+        attempt = attempt_of(visit, form.email, form.password, links=proven)
+        signed_in = await visit.signing_in.sign_in(visit.database, attempt)
     except ServiceError as error:
-        failed = partial(_new_page, request, settings, database, link=form, link_errors=FormErrors.of(error))
-        return await to_thread.run_sync(failed)
-    response = _signed_in(settings, signed_in, path)
-    cookies.set_identity(response, settings, "", timedelta(0))
+        return await to_thread.run_sync(partial(_new_page, visit, link=form, link_errors=FormErrors.of(error)))
+    response = answer_to(visit, signed_in, path)
+    cookies.set_identity(response, visit.settings, "", timedelta(0))
     return response
 
 
 @router.post(ADDRESS, dependencies=[Depends(protect_form)])
-def send_address_link(
-    request: Request,
-    settings: SettingsDep,
-    database: DatabaseDep,
-    _: CurrentIdentity,
-    address: Annotated[str, Form()] = "",
-) -> Response:
+def send_address_link(visit: Anybodys, address: Annotated[str, Form()] = "") -> Response:
     """Send a link that verifies an email address for the identity; the response is the same if it has an account."""
-    found = _proven(request, settings)
+    found = _proven(visit)
     if found is None:
-        return _too_late(request, settings)
-    proven, _next = found
+        return _too_late(visit)
+    (proven, _next), settings = found, visit.settings
     try:
         checks = FieldChecks()
         email = normalised_email(address) or ""
@@ -308,8 +254,8 @@ def send_address_link(
         elif not settings.registration_policy.accepts(email):
             checks.fail("address", f"Use an address of {' or '.join(settings.registration_policy.domains)}.")
         checks.finish()
-        with database.writing() as session:
-            registration.count_attempt(session, email=email, address=client_address(request))
+        with visit.database.writing() as session:
+            registration.count_attempt(session, email=email, address=visit.address)
             secret = _tickets(settings, "address of an identity").issue(
                 {"email": email, "issuer": proven.issuer, "subject": proven.subject}, ADDRESS_WITHIN
             )
@@ -324,17 +270,18 @@ def send_address_link(
                 hours=int(ADDRESS_WITHIN.total_seconds() // 3600),
             )
     except ServiceError as error:
-        return _new_page(request, settings, database, address=address, address_errors=FormErrors.of(error))
+        return _new_page(visit, address=address, address_errors=FormErrors.of(error))
     return go_to(NEW, done="identity-address")
 
 
 @router.get(ADDRESS)
-def verify_address(request: Request, settings: SettingsDep, _: CurrentIdentity, token: str = "") -> Response:
+def verify_address(visit: Anybodys, token: str = "") -> Response:
     """Note in this browser that the address is verified, if it is that of the identity; nothing else changes."""
+    settings = visit.settings
     content = _tickets(settings, "address of an identity").content(token)
     if not content:
         raise links.InvalidLinkError
-    found = _proven(request, settings)
+    found = _proven(visit)
     if found is None or (found[0].issuer, found[0].subject) != (content["issuer"], content["subject"]):
         names = [one.name for one in settings.providers if one.issuer == content["issuer"]]
         if found is not None or not names:
@@ -348,87 +295,58 @@ def verify_address(request: Request, settings: SettingsDep, _: CurrentIdentity, 
 
 
 @router.get(ACCOUNT)
-def account_page(request: Request, settings: SettingsDep, database: DatabaseDep, user: SignedInUser) -> Response:
+def account_page(visit: Users) -> Response:
     """How one can sign in to the account."""
-    return _page(request, database, settings, user)
+    return _page(visit)
 
 
 @router.post(f"{ACCOUNT}/link", dependencies=[Depends(protect_form)])
-async def begin_linking(
-    request: Request,
-    settings: SettingsDep,
-    database: DatabaseDep,
-    openid: OpenIdDep,
-    account_service: AccountServiceDep,
-    user: SignedInUser,
-    provider: Annotated[str, Form()] = "",
-    password: Password = "",
-) -> Response:
+async def begin_linking(visit: Users, provider: Annotated[str, Form()] = "", password: Password = "") -> Response:
     """Verify the password, and show the link to the provider."""
     try:
-        await account_service.verify(user, password, field="password", address=client_address(request))
-        address, ticket = await openid.begin(provider, next=ACCOUNT, links_to=user.id.hex)
+        await visit.accounts.verify(visit.user, password, field="password", address=visit.address)
+        address, ticket = await visit.openid.begin(provider, next=ACCOUNT, links_to=visit.user.id.hex)
     except ServiceError as error:
-        return await to_thread.run_sync(partial(_page, request, database, settings, user, error=error))
-    title = openid.provider(provider).title
-    response = await to_thread.run_sync(
-        partial(_page, request, database, settings, user, leaves_to={"address": address, "title": title})
-    )
-    cookies.set_provider_asked(response, settings, ticket, ANSWER_WITHIN)
+        return await to_thread.run_sync(partial(_page, visit, error=error))
+    leaves_to = {"address": address, "title": visit.openid.provider(provider).title}
+    response = await to_thread.run_sync(partial(_page, visit, leaves_to=leaves_to))
+    cookies.set_provider_asked(response, visit.settings, ticket, ANSWER_WITHIN)
     return response
 
 
 @router.post(f"{ACCOUNT}/unlink", dependencies=[Depends(protect_form)])
-async def unlink(
-    request: Request,
-    settings: SettingsDep,
-    database: DatabaseDep,
-    account_service: AccountServiceDep,
-    user: SignedInUser,
-    linked: Annotated[str, Form()] = "",
-    unlink_password: Password = "",
-) -> Response:
+async def unlink(visit: Users, linked: Annotated[str, Form()] = "", unlink_password: Password = "") -> Response:
     """Unlink an identity, after verifying the password."""
 
     def change() -> None:
-        with database.writing() as session:
-            identities.unlink(session, user=user, identity_id=linked, settings=settings, actor=user)
+        with visit.database.writing() as session:
+            user = visit.user
+            identities.unlink(session, user=user, identity_id=linked, settings=visit.settings, actor=user)
 
     try:
-        await account_service.verify(user, unlink_password, field="unlink_password", address=client_address(request))
+        await visit.accounts.verify(visit.user, unlink_password, field="unlink_password", address=visit.address)
         await to_thread.run_sync(change)
     except ServiceError as error:
-        return await to_thread.run_sync(partial(_page, request, database, settings, user, error=error, unlinks=True))
+        return await to_thread.run_sync(partial(_page, visit, error=error, unlinks=True))
     return go_to(ACCOUNT, done="unlinked")
 
 
 @router.post(f"{ACCOUNT}/show", dependencies=[Depends(protect_form)])
-def show(
-    database: DatabaseDep,
-    user: SignedInUser,
-    linked: Annotated[str, Form()] = "",
-    is_shown: Annotated[str, Form()] = "",
-) -> Response:
+def show(visit: Users, linked: Annotated[str, Form()] = "", is_shown: Annotated[str, Form()] = "") -> Response:
     """Show the ORCID iD on the pages of methods, or show it no longer."""
-    with database.writing() as session:
-        identities.show(session, user=user, identity_id=linked, is_shown=bool(is_shown))
+    with visit.database.writing() as session:
+        identities.show(session, user=visit.user, identity_id=linked, is_shown=bool(is_shown))
     return go_to(ACCOUNT, done="saved")
 
 
 def _page(
-    request: Request,
-    database: Database,
-    settings: Settings,
-    user: User,
-    *,
-    error: ServiceError | None = None,
-    unlinks: bool = False,
-    leaves_to: dict[str, Any] | None = None,
+    visit: Visit, *, error: ServiceError | None = None, unlinks: bool = False, leaves_to: dict[str, Any] | None = None
 ) -> Response:
-    with database.reading() as session:
+    user, settings = visit.user, visit.settings
+    with visit.database.reading() as session:
         linked = identities.identities_of(session, user)
     return render(
-        request,
+        visit.request,
         "account_sign_in.html",
         errors=FormErrors.of(error) if error else NO_ERRORS,
         linked=[(one, settings.title_of(one.issuer), orcid_of(one.issuer, one.subject)) for one in linked],

@@ -7,24 +7,19 @@ from urllib.parse import urlsplit
 
 import segno
 from anyio import to_thread
-from fastapi import APIRouter, Depends, Form, Request
+from fastapi import APIRouter, Depends, Form
 from markupsafe import Markup
 from pydantic import BaseModel
 from starlette.responses import Response
 
 from vocboard.app.accounts import second_factor, security_keys
-from vocboard.app.accounts.models import User
 from vocboard.app.accounts.security_keys import Asked, KeyAnswer
-from vocboard.app.database import Database
 from vocboard.app.errors import ServiceError
-from vocboard.app.intake.requests import client_address
 from vocboard.app.pages.forms import NO_ERRORS, FormErrors, go_to
 from vocboard.app.pages.rendering import render
-from vocboard.app.settings import Settings
 from vocboard.app.web.csrf import protect_form
-from vocboard.app.web.dependencies import AccountServiceDep, DatabaseDep, SettingsDep
-from vocboard.app.web.identity import CurrentIdentity, SignedIn
 from vocboard.app.web.shown_once import forget, show_once, shown_once
+from vocboard.app.web.visits import Users, Visit
 
 router = APIRouter()
 
@@ -42,173 +37,116 @@ class KeyForm(BaseModel):
 
 
 @router.get(PATH)
-def second_factor_page(request: Request, settings: SettingsDep, database: DatabaseDep, user: SignedIn) -> Response:
+def second_factor_page(visit: Users) -> Response:
     """The state of the second factor, and what can be done with it."""
-    shown = shown_once(request, settings)
-    response = _page(request, database, settings, user, recovery_codes=json.loads(shown) if shown else None)
+    shown = shown_once(visit.request, visit.settings)
+    response = _page(visit, recovery_codes=json.loads(shown) if shown else None)
     if shown:
-        forget(response, settings)
+        forget(response, visit.settings)
     return response
 
 
 @router.post(PATH, dependencies=[Depends(protect_form)])
-async def begin(
-    request: Request,
-    settings: SettingsDep,
-    database: DatabaseDep,
-    account_service: AccountServiceDep,
-    user: SignedIn,
-    password: Password = "",
-) -> Response:
+async def begin(visit: Users, password: Password = "") -> Response:
     """Create the key of an app, after verifying the password."""
     try:
-        await account_service.begin_second_factor(user, password=password, address=client_address(request))
+        await visit.accounts.begin_second_factor(visit.user, password=password, address=visit.address)
     except ServiceError as error:
-        failed = partial(_page, request, database, settings, user, errors=FormErrors.of(error))
-        return await to_thread.run_sync(failed)
+        return await to_thread.run_sync(partial(_page, visit, errors=FormErrors.of(error)))
     return go_to(PATH)
 
 
 @router.post(f"{PATH}/confirm", dependencies=[Depends(protect_form)])
-def confirm(
-    request: Request,
-    settings: SettingsDep,
-    database: DatabaseDep,
-    account_service: AccountServiceDep,
-    user: SignedIn,
-    identity: CurrentIdentity,
-    code: Annotated[str, Form()] = "",
-) -> Response:
+def confirm(visit: Users, code: Annotated[str, Form()] = "") -> Response:
     """Finish the set-up with a first code; the page shows the recovery codes once."""
     try:
-        codes = account_service.confirm_second_factor(user, code=code, keep=identity.session)
+        codes = visit.accounts.confirm_second_factor(visit.user, code=code, keep=visit.identity.session)
     except ServiceError as error:
-        return _page(request, database, settings, user, errors=FormErrors.of(error))
-    return _with_codes(request, settings, codes)
+        return _page(visit, errors=FormErrors.of(error))
+    return _with_codes(visit, codes)
 
 
 @router.post(f"{PATH}/recovery-codes", dependencies=[Depends(protect_form)])
-async def replace_recovery_codes(
-    request: Request,
-    settings: SettingsDep,
-    database: DatabaseDep,
-    account_service: AccountServiceDep,
-    user: SignedIn,
-    password: Password = "",
-) -> Response:
+async def replace_recovery_codes(visit: Users, password: Password = "") -> Response:
     """Create new recovery codes, after verifying the password; the page shows them once."""
     try:
-        codes = await account_service.replace_recovery_codes(user, password=password, address=client_address(request))
+        codes = await visit.accounts.replace_recovery_codes(visit.user, password=password, address=visit.address)
     except ServiceError as error:
-        failed = partial(_page, request, database, settings, user, errors=FormErrors.of(error))
-        return await to_thread.run_sync(failed)
-    return _with_codes(request, settings, codes)
+        return await to_thread.run_sync(partial(_page, visit, errors=FormErrors.of(error)))
+    return _with_codes(visit, codes)
 
 
 @router.post(f"{PATH}/remove", dependencies=[Depends(protect_form)])
-async def remove(
-    request: Request,
-    settings: SettingsDep,
-    database: DatabaseDep,
-    account_service: AccountServiceDep,
-    user: SignedIn,
-    removal_password: Password = "",
-) -> Response:
+async def remove(visit: Users, removal_password: Password = "") -> Response:
     """Remove the second factor, after verifying the password."""
     try:
-        await account_service.remove_second_factor(
-            user, password=removal_password, address=client_address(request), field="removal_password"
+        await visit.accounts.remove_second_factor(
+            visit.user, password=removal_password, address=visit.address, field="removal_password"
         )
     except ServiceError as error:
-        failed = partial(_page, request, database, settings, user, errors=FormErrors.of(error))
-        return await to_thread.run_sync(failed)
+        return await to_thread.run_sync(partial(_page, visit, errors=FormErrors.of(error)))
     return go_to("/account", done="second-factor-removed")
 
 
 @router.post(f"{PATH}/keys", dependencies=[Depends(protect_form)])
-async def ask_for_key(
-    request: Request,
-    settings: SettingsDep,
-    database: DatabaseDep,
-    account_service: AccountServiceDep,
-    user: SignedIn,
-    key_password: Password = "",
-) -> Response:
+async def ask_for_key(visit: Users, key_password: Password = "") -> Response:
     """Verify the password, and ask the browser for a security key."""
 
     def asked() -> Response:
-        with database.reading() as session:
-            new_key = security_keys.ask_for_new(session, user=user, settings=settings)
-        return _page(request, database, settings, user, new_key=new_key)
+        with visit.database.reading() as session:
+            new_key = security_keys.ask_for_new(session, user=visit.user, settings=visit.settings)
+        return _page(visit, new_key=new_key)
 
     try:
-        await account_service.verify(user, key_password, field="key_password", address=client_address(request))
+        await visit.accounts.verify(visit.user, key_password, field="key_password", address=visit.address)
     except ServiceError as error:
-        failed = partial(_page, request, database, settings, user, errors=FormErrors.of(error))
-        return await to_thread.run_sync(failed)
+        return await to_thread.run_sync(partial(_page, visit, errors=FormErrors.of(error)))
     return await to_thread.run_sync(asked)
 
 
 @router.post(f"{PATH}/keys/add", dependencies=[Depends(protect_form)])
-def add_key(
-    request: Request,
-    settings: SettingsDep,
-    database: DatabaseDep,
-    user: SignedIn,
-    form: Annotated[KeyForm, Form()],
-) -> Response:
+def add_key(visit: Users, form: Annotated[KeyForm, Form()]) -> Response:
     """Add the security key that the browser has asked for."""
     answer = KeyAnswer(form.key, form.challenge)
     try:
-        with database.writing() as session:
-            second_factor.add_key(session, user=user, answer=answer, label=form.label, settings=settings)
+        with visit.database.writing() as session:
+            second_factor.add_key(session, user=visit.user, answer=answer, label=form.label, settings=visit.settings)
     except ServiceError as error:
-        return _page(request, database, settings, user, errors=FormErrors.of(error))
+        return _page(visit, errors=FormErrors.of(error))
     return go_to(PATH, done="key-added")
 
 
 @router.post(f"{PATH}/keys/remove", dependencies=[Depends(protect_form)])
-async def remove_key(
-    request: Request,
-    settings: SettingsDep,
-    database: DatabaseDep,
-    account_service: AccountServiceDep,
-    user: SignedIn,
-    security_key: Annotated[str, Form()] = "",
-    key_password: Password = "",
-) -> Response:
+async def remove_key(visit: Users, security_key: Annotated[str, Form()] = "", key_password: Password = "") -> Response:
     """Remove a security key, after verifying the password."""
 
     def change() -> None:
-        with database.writing() as session:
-            second_factor.remove_key(session, user=user, key_id=security_key, settings=settings)
+        with visit.database.writing() as session:
+            second_factor.remove_key(session, user=visit.user, key_id=security_key, settings=visit.settings)
 
     try:
-        await account_service.verify(user, key_password, field="key_password", address=client_address(request))
+        await visit.accounts.verify(visit.user, key_password, field="key_password", address=visit.address)
         await to_thread.run_sync(change)
     except ServiceError as error:
-        failed = partial(_page, request, database, settings, user, errors=FormErrors.of(error))
-        return await to_thread.run_sync(failed)
+        return await to_thread.run_sync(partial(_page, visit, errors=FormErrors.of(error)))
     return go_to(PATH, done="key-removed")
 
 
-def _with_codes(request: Request, settings: Settings, codes: list[str]) -> Response:
+def _with_codes(visit: Visit, codes: list[str]) -> Response:
     response = go_to(PATH)
-    show_once(response, request, settings, page=PATH, secret=json.dumps(codes))
+    show_once(response, visit.request, visit.settings, page=PATH, secret=json.dumps(codes))
     return response
 
 
 def _page(
-    request: Request,
-    database: Database,
-    settings: Settings,
-    user: User,
+    visit: Visit,
     *,
     errors: FormErrors = NO_ERRORS,
     recovery_codes: list[str] | None = None,
     new_key: Asked | None = None,
 ) -> Response:
-    with database.reading() as session:
+    user, settings = visit.user, visit.settings
+    with visit.database.reading() as session:
         found = second_factor.state(session, user)
         keys = security_keys.keys_of(session, user)
     key = address = None
@@ -217,7 +155,7 @@ def _page(
     if key is not None:
         address = second_factor.address_for_app(key, user=user, issuer=urlsplit(settings.public_url).netloc)
     return render(
-        request,
+        visit.request,
         "second_factor.html",
         errors=errors,
         found=found if found is not None and found.confirmed_at is not None else None,

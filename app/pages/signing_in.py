@@ -19,20 +19,18 @@ from vocboard.app.accounts.models import LinkPurpose
 from vocboard.app.accounts.openid import ProvenIdentity
 from vocboard.app.accounts.passwords import MIN_PASSWORD_LENGTH
 from vocboard.app.accounts.security_keys import KeyAnswer
-from vocboard.app.accounts.signing_in import CODE_WITHIN, Attempt, CodeWanted, SignedIn, SignInService
+from vocboard.app.accounts.signing_in import CODE_WITHIN, Attempt, CodeWanted, SignedIn
 from vocboard.app.accounts.terms import Terms
-from vocboard.app.accounts.viewer import Identity
-from vocboard.app.database import Database
 from vocboard.app.errors import ServiceError, SignInError
-from vocboard.app.intake.requests import client_address
 from vocboard.app.pages.forms import NO_ERRORS, FormErrors, go_to, safe_path
 from vocboard.app.pages.rendering import render
 from vocboard.app.settings import Settings
 from vocboard.app.web import cookies
 from vocboard.app.web.csrf import protect_form
-from vocboard.app.web.dependencies import AccountServiceDep, DatabaseDep, SettingsDep, SignInServiceDep
+from vocboard.app.web.dependencies import DatabaseDep, SettingsDep
 from vocboard.app.web.identity import CurrentIdentity
 from vocboard.app.web.problem_details import details_of
+from vocboard.app.web.visits import Anybodys, Visit
 
 router = APIRouter()
 
@@ -57,115 +55,84 @@ class CodeForm(BaseModel):
 
 
 @router.get("/sign-in")
-def sign_in_page(request: Request, settings: SettingsDep, identity: CurrentIdentity, next: str = "/") -> Response:
+def sign_in_page(visit: Anybodys, next: str = "/") -> Response:
     """Show the sign-in form."""
-    if identity.user is not None:
+    if visit.identity.user is not None:
         return go_to(safe_path(next))
-    return _sign_in_page(request, settings, SignInForm(next=safe_path(next)), NO_ERRORS)
+    return _sign_in_page(visit, SignInForm(next=safe_path(next)), NO_ERRORS)
 
 
 @router.post("/sign-in", dependencies=[Depends(protect_form)])
-async def sign_in(
-    request: Request,
-    settings: SettingsDep,
-    sign_in_service: SignInServiceDep,
-    database: DatabaseDep,
-    identity: CurrentIdentity,
-    form: Annotated[SignInForm, Form()],
-) -> Response:
+async def sign_in(visit: Anybodys, form: Annotated[SignInForm, Form()]) -> Response:
     """Sign a browser in."""
-    attempt = attempt_of(request, settings, identity, form.email, form.password)
+    attempt = attempt_of(visit, form.email, form.password)
     try:
-        signed_in = await _while_connected(request, sign_in_service.sign_in(database, attempt))
+        signed_in = await _while_connected(visit.request, visit.signing_in.sign_in(visit.database, attempt))
     except ServiceError as error:
-        return _sign_in_page(request, settings, form, FormErrors.of(error), details_of(error).headers)
-    if isinstance(signed_in, CodeWanted):
-        return ask_for_code(settings, signed_in, safe_path(form.next))
-    return with_session(go_to(safe_path(form.next)), settings, signed_in)
+        return _sign_in_page(visit, form, FormErrors.of(error), details_of(error).headers)
+    return answer_to(visit, signed_in, safe_path(form.next))
 
 
 @router.get("/sign-in/code")
-def code_page(
-    request: Request,
-    settings: SettingsDep,
-    sign_in_service: SignInServiceDep,
-    database: DatabaseDep,
-    _: CurrentIdentity,
-    next: str = "/",
-) -> Response:
+def code_page(visit: Anybodys, next: str = "/") -> Response:
     """Show the form for a code of the second factor, after the password."""
-    if not sign_in_service.is_ticket(cookies.code_wanted(request, settings)):
+    if not visit.signing_in.is_ticket(cookies.code_wanted(visit.request, visit.settings)):
         return go_to(f"/sign-in?{urlencode({'next': safe_path(next)})}")
-    return _code_page(request, settings, sign_in_service, database, next, NO_ERRORS)
+    return _code_page(visit, next, NO_ERRORS)
 
 
-def _code_page(
-    request: Request, settings: Settings, service: SignInService, database: Database, path: str, errors: FormErrors
-) -> Response:
-    asked = service.key_wanted(database, cookies.code_wanted(request, settings))
-    return render(request, "sign_in_code.html", errors=errors, next=safe_path(path), asked=asked)
+def _code_page(visit: Visit, path: str, errors: FormErrors) -> Response:
+    asked = visit.signing_in.key_wanted(visit.database, cookies.code_wanted(visit.request, visit.settings))
+    return render(visit.request, "sign_in_code.html", errors=errors, next=safe_path(path), asked=asked)
 
 
 @router.post("/sign-in/code", dependencies=[Depends(protect_form)])
-def finish_sign_in(
-    request: Request,
-    settings: SettingsDep,
-    sign_in_service: SignInServiceDep,
-    database: DatabaseDep,
-    identity: CurrentIdentity,
-    form: Annotated[CodeForm, Form()],
-) -> Response:
+def finish_sign_in(visit: Anybodys, form: Annotated[CodeForm, Form()]) -> Response:
     """Sign a browser in that has sent the password."""
-    attempt = attempt_of(request, settings, identity, "", "")
-    ticket = cookies.code_wanted(request, settings)
+    attempt = attempt_of(visit, "", "")
+    ticket = cookies.code_wanted(visit.request, visit.settings)
     try:
         key = KeyAnswer(form.key, form.challenge) if form.key else None
-        signed_in = sign_in_service.finish(database, attempt, ticket=ticket, code=form.code, key=key)
+        signed_in = visit.signing_in.finish(visit.database, attempt, ticket=ticket, code=form.code, key=key)
     except SignInError as error:
-        return sign_in_error(request, settings, form.next, error)
+        return sign_in_error(visit, form.next, error)
     except ServiceError as error:
-        return _code_page(request, settings, sign_in_service, database, form.next, FormErrors.of(error))
-    response = with_session(go_to(safe_path(form.next)), settings, signed_in)
-    cookies.set_code_wanted(response, settings, "", timedelta(0))
+        return _code_page(visit, form.next, FormErrors.of(error))
+    response = with_session(go_to(safe_path(form.next)), visit.settings, signed_in)
+    cookies.set_code_wanted(response, visit.settings, "", timedelta(0))
     return response
 
 
 @router.post("/sign-out", dependencies=[Depends(protect_form)])
-def sign_out(database: DatabaseDep, settings: SettingsDep, identity: CurrentIdentity) -> Response:
+def sign_out(visit: Anybodys) -> Response:
     """Delete the session cookie."""
-    if identity.session is not None:
-        with database.writing() as session:
-            accounts.sign_out(session, web_session=identity.session)
+    if visit.identity.session is not None:
+        with visit.database.writing() as session:
+            accounts.sign_out(session, web_session=visit.identity.session)
     response = go_to("/sign-in", done="signed-out")
-    cookies.clear_session(response, settings)
+    cookies.clear_session(response, visit.settings)
     return response
 
 
-def attempt_of(
-    request: Request,
-    settings: Settings,
-    identity: Identity,
-    email: str,
-    password: str,
-    *,
-    links: ProvenIdentity | None = None,
-) -> Attempt:
+def attempt_of(visit: Visit, email: str, password: str, *, links: ProvenIdentity | None = None) -> Attempt:
     """Return the attempt of a request to sign its browser in."""
     return Attempt(
         email=email,
         password=password,
-        address=client_address(request),
-        browser=request.headers.get("user-agent", ""),
-        known_browser=cookies.known_browser(request, settings),
-        replaces=identity.session,
+        address=visit.address,
+        browser=visit.request.headers.get("user-agent", ""),
+        known_browser=cookies.known_browser(visit.request, visit.settings),
+        replaces=visit.identity.session,
         links=links,
     )
 
 
-def ask_for_code(settings: Settings, wanted: CodeWanted, path: str) -> Response:
-    """Lead to the form for a code of the second factor."""
+def answer_to(visit: Visit, found: SignedIn | CodeWanted, path: str, *, done: str | None = None) -> Response:
+    """Lead who has signed in to a page, with a session, or to the form for a code of the second factor."""
+    if isinstance(found, SignedIn):
+        return with_session(go_to(path, done=done), visit.settings, found)
     response = go_to(f"/sign-in/code?{urlencode({'next': path})}")
-    cookies.set_code_wanted(response, settings, wanted.ticket, CODE_WITHIN)
+    cookies.set_code_wanted(response, visit.settings, found.ticket, CODE_WITHIN)
     return response
 
 
@@ -199,24 +166,23 @@ async def _disconnected(request: Request) -> None:
         pass
 
 
-def sign_in_error(request: Request, settings: Settings, path: str, error: ServiceError) -> Response:
+def sign_in_error(visit: Visit, path: str, error: ServiceError) -> Response:
     """Show the sign-in form with an error that is not about its fields."""
-    form = SignInForm(next=path)
-    return _sign_in_page(request, settings, form, FormErrors.of(error), details_of(error).headers)
+    return _sign_in_page(visit, SignInForm(next=path), FormErrors.of(error), details_of(error).headers)
 
 
 def _sign_in_page(
-    request: Request, settings: Settings, form: SignInForm, errors: FormErrors, headers: Mapping[str, str] | None = None
+    visit: Visit, form: SignInForm, errors: FormErrors, headers: Mapping[str, str] | None = None
 ) -> Response:
     path = safe_path(form.next)
     response = render(
-        request,
+        visit.request,
         "sign_in.html",
         errors=errors,
         form={"email": form.email},
         next=path,
         here=path,
-        providers=_buttons(settings, path),
+        providers=_buttons(visit.settings, path),
     )
     response.headers.update(headers or {})
     return response
@@ -247,28 +213,22 @@ class ConfirmationForm(BaseModel):
 
 
 @router.get("/register")
-def registration_page(request: Request, settings: SettingsDep, identity: CurrentIdentity, next: str = "/") -> Response:
+def registration_page(visit: Anybodys, next: str = "/") -> Response:
     """Show the registration form."""
-    if identity.user is not None:
+    if visit.identity.user is not None:
         return go_to(safe_path(next))
-    return _registration_page(request, settings, RegistrationForm(next=next), NO_ERRORS)
+    return _registration_page(visit, RegistrationForm(next=next), NO_ERRORS)
 
 
 @router.post("/register", dependencies=[Depends(protect_form)])
-async def register(
-    request: Request,
-    settings: SettingsDep,
-    account_service: AccountServiceDep,
-    _: CurrentIdentity,
-    form: Annotated[RegistrationForm, Form()],
-) -> Response:
+async def register(visit: Anybodys, form: Annotated[RegistrationForm, Form()]) -> Response:
     """Create an account; the response is the same if the email address already has one."""
     try:
-        await account_service.register(**form.model_dump(exclude={"next"}), address=client_address(request))
+        await visit.accounts.register(**form.model_dump(exclude={"next"}), address=visit.address)
     except ServiceError as error:
-        return _registration_page(request, settings, form, FormErrors.of(error))
+        return _registration_page(visit, form, FormErrors.of(error))
     response = go_to("/register/sent")
-    cookies.set_return_to(response, settings, safe_path(form.next))
+    cookies.set_return_to(response, visit.settings, safe_path(form.next))
     return response
 
 
@@ -287,43 +247,32 @@ def confirmation_page(request: Request, database: DatabaseDep, _: CurrentIdentit
 
 
 @router.post("/confirm", dependencies=[Depends(protect_form)])
-async def confirm(
-    request: Request,
-    settings: SettingsDep,
-    account_service: AccountServiceDep,
-    sign_in_service: SignInServiceDep,
-    database: DatabaseDep,
-    identity: CurrentIdentity,
-    form: Annotated[ConfirmationForm, Form()],
-) -> Response:
+async def confirm(visit: Anybodys, form: Annotated[ConfirmationForm, Form()]) -> Response:
     """Confirm the email address that a link was sent to, with the password of the registration, and sign in.
 
     Link and password are more than signing in asks for, so the password is not asked for again.
     """
     try:
-        user = await account_service.confirm_address(**form.model_dump(), address=client_address(request))
+        user = await visit.accounts.confirm_address(**form.model_dump(), address=visit.address)
     except links.InvalidLinkError:
         raise
     except ServiceError as error:
-        return render(request, "confirm.html", errors=FormErrors.of(error), token=form.token)
-    wanted = safe_path(cookies.return_to(request, settings))
+        return render(visit.request, "confirm.html", errors=FormErrors.of(error), token=form.token)
+    wanted = safe_path(cookies.return_to(visit.request, visit.settings))
     query = "" if wanted == "/" else "?" + urlencode({"next": wanted})
     if not user.is_approved:
         return go_to(f"/sign-in{query}", done="waits")
     try:
-        signed_in = await sign_in_service.sign_in(
-            database, attempt_of(request, settings, identity, user.email, form.password)
-        )
+        signed_in = await visit.signing_in.sign_in(visit.database, attempt_of(visit, user.email, form.password))
     except ServiceError:  # too many at the moment
         return go_to(f"/sign-in{query}", done="confirmed")
-    if isinstance(signed_in, CodeWanted):
-        return ask_for_code(settings, signed_in, wanted)
-    return with_session(go_to(wanted, done="welcome"), settings, signed_in)
+    return answer_to(visit, signed_in, wanted, done="welcome")
 
 
-def _registration_page(request: Request, settings: Settings, form: RegistrationForm, errors: FormErrors) -> Response:
+def _registration_page(visit: Visit, form: RegistrationForm, errors: FormErrors) -> Response:
+    settings = visit.settings
     return render(
-        request,
+        visit.request,
         "register.html",
         errors=errors,
         form=form.model_dump(exclude={"password", "next"}),
@@ -350,17 +299,15 @@ def request_page(request: Request, _: CurrentIdentity) -> Response:
 
 
 @router.post("/forgotten-password", dependencies=[Depends(protect_form)])
-def request_reset(
-    request: Request, account_service: AccountServiceDep, _: CurrentIdentity, email: Annotated[str, Form()] = ""
-) -> Response:
+def request_reset(visit: Anybodys, email: Annotated[str, Form()] = "") -> Response:
     """Send a link if the address has an account; the response is the same otherwise."""
     try:
-        normalised = account_service.count_reset_request(email=email, address=client_address(request))
+        normalised = visit.accounts.count_reset_request(email=email, address=visit.address)
     except ServiceError as error:
-        return render(request, "forgotten_password.html", errors=FormErrors.of(error), form={"email": email})
+        return render(visit.request, "forgotten_password.html", errors=FormErrors.of(error), form={"email": email})
     response = go_to("/forgotten-password/sent")
     # After the response, because the time would reveal whether there is an account.
-    response.background = BackgroundTask(account_service.send_reset_link, normalised)
+    response.background = BackgroundTask(visit.accounts.send_reset_link, normalised)
     return response
 
 
@@ -371,31 +318,27 @@ def sent_page(request: Request, settings: SettingsDep, _: CurrentIdentity) -> Re
 
 
 @router.get("/reset-password")
-def reset_page(request: Request, database: DatabaseDep, _: CurrentIdentity, token: str = "") -> Response:
+def reset_page(visit: Anybodys, token: str = "") -> Response:
     """The form to choose a new password."""
-    return _reset_page(request, database, token, NO_ERRORS)
+    return _reset_page(visit, token, NO_ERRORS)
 
 
 @router.post("/reset-password", dependencies=[Depends(protect_form)])
-async def reset(
-    request: Request,
-    database: DatabaseDep,
-    account_service: AccountServiceDep,
-    _: CurrentIdentity,
-    form: Annotated[ResetForm, Form()],
-) -> Response:
+async def reset(visit: Anybodys, form: Annotated[ResetForm, Form()]) -> Response:
     """Set the new password, confirm the address, and end all sessions and tokens."""
     try:
-        await account_service.reset_password(**form.model_dump(), address=client_address(request))
+        await visit.accounts.reset_password(**form.model_dump(), address=visit.address)
     except links.InvalidLinkError:
         raise
     except ServiceError as error:
-        return await to_thread.run_sync(_reset_page, request, database, form.token, FormErrors.of(error))
+        return await to_thread.run_sync(_reset_page, visit, form.token, FormErrors.of(error))
     return go_to("/sign-in", done="reset")
 
 
-def _reset_page(request: Request, database: Database, token: str, errors: FormErrors) -> Response:
-    with database.reading() as session:
+def _reset_page(visit: Visit, token: str, errors: FormErrors) -> Response:
+    with visit.database.reading() as session:
         email = links.owner(session, token, LinkPurpose.RESET_PASSWORD).email
     length = MIN_PASSWORD_LENGTH
-    return render(request, "reset_password.html", errors=errors, token=token, email=email, min_password_length=length)
+    return render(
+        visit.request, "reset_password.html", errors=errors, token=token, email=email, min_password_length=length
+    )
