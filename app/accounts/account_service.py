@@ -4,11 +4,14 @@ Each operation checks, hashes passwords between two short transactions, commits,
 """
 
 import uuid
-from collections.abc import Collection
+from collections.abc import Callable, Collection
 from dataclasses import dataclass
 from datetime import timedelta
+from functools import partial
+from typing import Any, TypeVar
 
 from anyio import to_thread
+from sqlalchemy.orm import Session
 
 from vocboard.app import rate_limits
 from vocboard.app.accounts import (
@@ -26,6 +29,8 @@ from vocboard.app.accounts.terms import Terms
 from vocboard.app.database import Database
 from vocboard.app.rate_limits import network
 from vocboard.app.settings import Settings
+
+Result = TypeVar("Result")
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,15 +72,10 @@ class AccountService:
                 registration.check_room(session, checked.email, policy)
             return checked
 
-        def store() -> None:
-            with self.database.writing() as session:
-                registration.register(
-                    session, checked, password_hash=password_hash, policy=policy, site=self.settings.public_url
-                )
-
         checked = await to_thread.run_sync(check)
         password_hash = await self.password_work.hashed(password, client=network(address))
-        await to_thread.run_sync(store)
+        store = partial(registration.register, registration=checked, password_hash=password_hash, policy=policy)
+        await self.write(store, site=self.settings.public_url)
 
     async def confirm_address(self, *, token: str, password: str, address: str) -> User:
         """Confirm the email address that a link was sent to, with the password of the registration.
@@ -94,21 +94,12 @@ class AccountService:
             with self.database.reading() as session:
                 return links.owner(session, token, LinkPurpose.CONFIRM_ADDRESS)
 
-        def confirm() -> User:
-            with self.database.writing() as session:
-                user = links.use(session, token, LinkPurpose.CONFIRM_ADDRESS)
-                policy = self.settings.registration_policy
-                return registration.confirm(
-                    session,
-                    user=user,
-                    policy=policy,
-                    site=self.settings.public_url,
-                    server_key=self._server_key,
-                    former_keys=self.settings.former_keys,
-                )
+        def confirm(session: Session) -> User:
+            user = links.use(session, token, LinkPurpose.CONFIRM_ADDRESS)
+            return registration.confirm(session, user=user, **self._of_mailbox)
 
         await self.verify(await to_thread.run_sync(owner), password, field="password", address=address)
-        return await to_thread.run_sync(confirm)
+        return await self.write(confirm)
 
     def count_reset_request(self, *, email: str, address: str) -> str:
         """Count a request for a link to choose a new password; return the normalised email address.
@@ -144,22 +135,13 @@ class AccountService:
                 user = links.owner(session, token, LinkPurpose.RESET_PASSWORD)
             password_changes.check_new(user, new_password, field="new_password")
 
-        def store() -> None:
-            with self.database.writing() as session:
-                user = links.use(session, token, LinkPurpose.RESET_PASSWORD)
-                password_changes.reset(
-                    session,
-                    user=user,
-                    password_hash=password_hash,
-                    policy=self.settings.registration_policy,
-                    site=self.settings.public_url,
-                    server_key=self._server_key,
-                    former_keys=self.settings.former_keys,
-                )
+        def store(session: Session) -> None:
+            user = links.use(session, token, LinkPurpose.RESET_PASSWORD)
+            password_changes.reset(session, user=user, password_hash=password_hash, **self._of_mailbox)
 
         await to_thread.run_sync(check)
         password_hash = await self.password_work.hashed(new_password, client=network(address))
-        await to_thread.run_sync(store)
+        await self.write(store)
 
     async def change_password(
         self, user: User, *, current_password: str, new_password: str, keep: WebSession | None, address: str
@@ -172,22 +154,11 @@ class AccountService:
             NotSignedInError: the password was changed in the meantime.
             LimitedError, BusyError: as `register`.
         """
-
-        def store() -> None:
-            with self.database.writing() as session:
-                password_changes.change(
-                    session,
-                    user=user,
-                    verified_hash=verified_hash,
-                    password_hash=password_hash,
-                    keep=keep,
-                    site=self.settings.public_url,
-                )
-
         verified_hash = await self.verify(user, current_password, field="current_password", address=address)
         password_changes.check_new(user, new_password, field="new_password")
         password_hash = await self.password_work.hashed(new_password, client=network(address))
-        await to_thread.run_sync(store)
+        changed = {"verified_hash": verified_hash, "password_hash": password_hash, "keep": keep}
+        await self.write(password_changes.change, user=user, **changed, site=self.settings.public_url)
 
     async def request_address(self, user: User, *, email: str, password: str, address: str, field: str) -> None:
         """Send a link to a new email address of a user, without revealing whether the address has an account.
@@ -197,14 +168,9 @@ class AccountService:
             InvalidInputError: for `email`.
             LimitedError, BusyError: as `register`.
         """
-
-        def store() -> None:
-            with self.database.writing() as session:
-                addresses.request(session, user=user, email=new, address=address, site=self.settings.public_url)
-
         await self.verify(user, password, field=field, address=address)
         new = addresses.checked(user, email, self.settings.registration_policy)
-        await to_thread.run_sync(store)
+        await self.write(addresses.request, user=user, email=new, address=address, site=self.settings.public_url)
 
     def change_address(self, user: User, *, secret: str, keep: WebSession | None) -> None:
         """Change the email address of a user to the one that a link was sent to; see `addresses.confirm`.
@@ -231,14 +197,9 @@ class AccountService:
             InvalidInputError, ForbiddenError: as `service.create_token`.
             LimitedError, BusyError: as `register`.
         """
-
-        def create() -> tuple[ApiToken, str]:
-            with self.database.writing() as session:
-                allowed = min(lifetime, self.settings.token_lifetime)
-                return service.create_token(session, user=user, label=label, scopes=scopes, lifetime=allowed)
-
         await self.verify(user, password, field="password", address=address)
-        return await to_thread.run_sync(create)
+        allowed = min(lifetime, self.settings.token_lifetime)
+        return await self.write(service.create_token, user=user, label=label, scopes=scopes, lifetime=allowed)
 
     async def begin_second_factor(self, user: User, *, password: str, address: str) -> None:
         """Create the key of an authenticator app, after verifying the password.
@@ -248,13 +209,8 @@ class AccountService:
             ConflictError: the user has a second factor.
             LimitedError, BusyError: as `register`.
         """
-
-        def begin() -> None:
-            with self.database.writing() as session:
-                second_factor.begin(session, user=user, server_key=self._server_key)
-
         await self.verify(user, password, field="password", address=address)
-        await to_thread.run_sync(begin)
+        await self.write(second_factor.begin, user=user, server_key=self._server_key)
 
     def confirm_second_factor(self, user: User, *, code: str, keep: WebSession | None) -> list[str]:
         """Finish the set-up; return the recovery codes. It raises as `second_factor.confirm`."""
@@ -271,13 +227,8 @@ class AccountService:
             ConflictError: the user has no second factor.
             LimitedError, BusyError: as `register`.
         """
-
-        def replace() -> list[str]:
-            with self.database.writing() as session:
-                return second_factor.replace_recovery_codes(session, user=user)
-
         await self.verify(user, password, field="password", address=address)
-        return await to_thread.run_sync(replace)
+        return await self.write(second_factor.replace_recovery_codes, user=user)
 
     async def remove_second_factor(self, user: User, *, password: str, address: str, field: str) -> None:
         """Remove the second factor, after verifying the password.
@@ -287,13 +238,8 @@ class AccountService:
             ConflictError: the user has no second factor.
             LimitedError, BusyError: as `register`.
         """
-
-        def remove() -> None:
-            with self.database.writing() as session:
-                second_factor.remove(session, user=user, site=self.settings.public_url, actor=user)
-
         await self.verify(user, password, field=field, address=address)
-        await to_thread.run_sync(remove)
+        await self.write(second_factor.remove, user=user, site=self.settings.public_url, actor=user)
 
     def approve_registration(self, user_id: uuid.UUID, *, actor: User) -> None:
         """Approve a registration, and notify the user by email.
@@ -319,6 +265,25 @@ class AccountService:
     def _server_key(self) -> str:
         return self.settings.secret_key.get_secret_value()
 
+    @property
+    def _of_mailbox(self) -> dict[str, Any]:
+        """What services need to confirm an address."""
+        return {
+            "policy": self.settings.registration_policy,
+            "site": self.settings.public_url,
+            "server_key": self._server_key,
+            "former_keys": self.settings.former_keys,
+        }
+
+    async def write(self, function: Callable[..., Result], **given: Any) -> Result:
+        """Call a function of a service in a transaction, in a thread."""
+
+        def call() -> Result:
+            with self.database.writing() as session:
+                return function(session, **given)
+
+        return await to_thread.run_sync(call)
+
     async def verify(self, user: User, password: str, *, field: str, address: str) -> str:
         """Verify a user's current password, without holding a thread or a connection while waiting.
 
@@ -334,11 +299,7 @@ class AccountService:
             with self.database.reading() as session:
                 return service.password_hash_of(session, user=user)
 
-        def refuse() -> None:
-            with self.database.writing() as session:
-                service.refuse_password(session, user=user, field=field)
-
         password_hash = await to_thread.run_sync(look_up)
         if not await self.password_work.matches(password, password_hash, client=network(address)):
-            await to_thread.run_sync(refuse)
+            await self.write(service.refuse_password, user=user, field=field)
         return password_hash

@@ -93,12 +93,8 @@ async def come_back(
                 raise SignInError("You have signed in to another account since. Try again.")
         if not code:  # the person has declined, or the provider has an error
             raise SignInError(f"{openid.provider(provider).title} has not signed you in.")
-
-        def use() -> None:
-            with visit.database.writing() as session:
-                identities.use_answer(session, answer.state, provider=openid.provider(provider), address=visit.address)
-
-        await to_thread.run_sync(use)
+        use = partial(identities.use_answer, state=answer.state, provider=openid.provider(provider))
+        await visit.accounts.write(use, address=visit.address)
         proven = await openid.identity(provider, ticket, code)
         if user is not None:
             await to_thread.run_sync(_link, visit.database, settings, user, proven)
@@ -317,15 +313,10 @@ async def begin_linking(visit: Users, provider: Annotated[str, Form()] = "", pas
 @router.post(f"{ACCOUNT}/unlink", dependencies=[Depends(protect_form)])
 async def unlink(visit: Users, linked: Annotated[str, Form()] = "", unlink_password: Password = "") -> Response:
     """Unlink an identity, after verifying the password."""
-
-    def change() -> None:
-        with visit.database.writing() as session:
-            user = visit.user
-            identities.unlink(session, user=user, identity_id=linked, settings=visit.settings, actor=user)
-
+    user, accounts = visit.user, visit.accounts
     try:
-        await visit.accounts.verify(visit.user, unlink_password, field="unlink_password", address=visit.address)
-        await to_thread.run_sync(change)
+        await accounts.verify(user, unlink_password, field="unlink_password", address=visit.address)
+        await accounts.write(identities.unlink, user=user, identity_id=linked, settings=visit.settings, actor=user)
     except ServiceError as error:
         return await to_thread.run_sync(partial(_page, visit, error=error, unlinks=True))
     return go_to(ACCOUNT, done="unlinked")

@@ -119,14 +119,10 @@ def add_key(visit: Users, form: Annotated[KeyForm, Form()]) -> Response:
 @router.post(f"{PATH}/keys/remove", dependencies=[Depends(protect_form)])
 async def remove_key(visit: Users, security_key: Annotated[str, Form()] = "", key_password: Password = "") -> Response:
     """Remove a security key, after verifying the password."""
-
-    def change() -> None:
-        with visit.database.writing() as session:
-            second_factor.remove_key(session, user=visit.user, key_id=security_key, settings=visit.settings)
-
+    user, settings = visit.user, visit.settings
     try:
-        await visit.accounts.verify(visit.user, key_password, field="key_password", address=visit.address)
-        await to_thread.run_sync(change)
+        await visit.accounts.verify(user, key_password, field="key_password", address=visit.address)
+        await visit.accounts.write(second_factor.remove_key, user=user, key_id=security_key, settings=settings)
     except ServiceError as error:
         return await to_thread.run_sync(partial(_page, visit, errors=FormErrors.of(error)))
     return go_to(PATH, done="key-removed")

@@ -10,7 +10,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
-from anyio import to_thread
 from sqlalchemy import Select, Table, delete, exists, func, select, update
 from sqlalchemy.orm import Session, aliased
 
@@ -207,11 +206,6 @@ async def delete_own_account(
         LimitedError, BusyError: as `AccountService.verify`.
     """
     settings = account_service.settings
-
-    def remove() -> None:
-        with account_service.database.writing() as session:
-            key, site = settings.secret_key.get_secret_value(), settings.public_url
-            delete_account(session, user=user, naming=naming, server_key=key, site=site, actor=user)
-
     await account_service.verify(user, password, field="password", address=address)
-    await to_thread.run_sync(remove)
+    key, site = settings.secret_key.get_secret_value(), settings.public_url
+    await account_service.write(delete_account, user=user, naming=naming, server_key=key, site=site, actor=user)
