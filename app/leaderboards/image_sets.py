@@ -1,11 +1,10 @@
 """What organisers see of the methods on the leaderboards of two image sets, such as VOC2005's test1 and test2."""
 
 import uuid
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from itertools import combinations
-from typing import Any
 
 from sqlalchemy import Select, select
 from sqlalchemy.orm import Session
@@ -15,9 +14,9 @@ from vocboard.app.challenges.phases import Phase, edition_of_phase
 from vocboard.app.leaderboards.entries import Entry
 from vocboard.app.leaderboards.models import ImageSetComparison
 from vocboard.app.leaderboards.ranking import order
-from vocboard.app.leaderboards.sequences import Change
+from vocboard.app.leaderboards.sequences import Change, StoredChange
 from vocboard.app.leaderboards.service import statistics_basis
-from vocboard.app.leaderboards.statistics import decimals_of, digest_of
+from vocboard.app.leaderboards.statistics import Stored, decimals_of, digest_of
 from vocboard.evaluator.editions import Competition
 from vocboard.evaluator.tasks.definitions import METRICS
 
@@ -138,7 +137,7 @@ Pair = tuple[Entry, Entry]  # of one submission, in each competition
 
 
 @dataclass(frozen=True, slots=True)
-class ImageSetStatistics:
+class ImageSetStatistics(Stored):
     """How the scores of methods change from one image set to the other, and whether their order holds.
 
     Attributes:
@@ -147,23 +146,9 @@ class ImageSetStatistics:
         reversed: in opposite directions.
     """
 
-    changes: Sequence[Change | None]
+    changes: Sequence[StoredChange | None]
     same: int
     reversed: int
-
-    def as_json(self) -> dict[str, Any]:
-        """Return all of it in JSON's types."""
-        return {
-            "changes": [None if change is None else change.as_json() for change in self.changes],
-            "same": self.same,
-            "reversed": self.reversed,
-        }
-
-    @classmethod
-    def from_json(cls, stored: Mapping[str, Any]) -> "ImageSetStatistics":
-        """Return what `as_json` has written."""
-        changes = [None if change is None else Change.from_json(change) for change in stored["changes"]]
-        return cls(changes, stored["same"], stored["reversed"])
 
 
 def comparable(competitions: Iterable[Competition]) -> list[tuple[Competition, Competition]]:

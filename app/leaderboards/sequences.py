@@ -6,13 +6,14 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
-from typing import Any, NamedTuple
+from typing import Annotated, NamedTuple
 
+from pydantic import BeforeValidator, PlainSerializer
 from sqlalchemy import ColumnElement, and_, func, select
 from sqlalchemy.orm import Session
 
 from vocboard.app.evaluations.models import CompetitionResult, Evaluation, Measure
-from vocboard.app.leaderboards.statistics import Failure
+from vocboard.app.leaderboards.statistics import Failure, Stored
 from vocboard.app.submissions.models import Method, State, Submission, SubmissionEntry
 
 # The scores of disqualified submissions have been seen; withdrawn ones leave no evidence behind.
@@ -46,8 +47,7 @@ class Member(NamedTuple):
     mean: float
 
 
-@dataclass(frozen=True, slots=True)
-class Change:
+class Change(NamedTuple):
     """The score of a submission minus that of an earlier one.
 
     Attributes:
@@ -58,15 +58,6 @@ class Change:
     low: float
     high: float
     is_significant: bool
-
-    def as_json(self) -> list[Any]:
-        """Return the fields."""
-        return [self.low, self.high, self.is_significant]
-
-    @classmethod
-    def from_json(cls, stored: Sequence[Any]) -> "Change":
-        """Return what `as_json` has written; earlier versions also stored the sign of the unrounded difference."""
-        return cls(*stored[:3])
 
     def is_better(self, *, higher_is_better: bool) -> bool:
         """Whether the later submission is better by more than chance, as the rounded interval shows it."""
@@ -82,8 +73,12 @@ class Change:
         return self.low + self.high
 
 
+# Earlier versions also stored the sign of the unrounded difference.
+StoredChange = Annotated[Change, BeforeValidator(lambda stored: stored[:3])]
+
+
 @dataclass(frozen=True, slots=True)
-class SequenceStatistics:
+class SequenceStatistics(Stored):
     """The changes in the sequence of one person and competition.
 
     Attributes:
@@ -94,28 +89,9 @@ class SequenceStatistics:
     """
 
     results: Sequence[uuid.UUID]
-    steps: Sequence[Change | None]
-    overall: Change | None
+    steps: Sequence[StoredChange | None]
+    overall: StoredChange | None
     failure: Failure | None = None
-
-    def as_json(self) -> dict[str, Any]:
-        """Return all of it in JSON's types."""
-        return {
-            "results": [str(result) for result in self.results],
-            "steps": [None if step is None else step.as_json() for step in self.steps],
-            "overall": None if self.overall is None else self.overall.as_json(),
-            "failure": self.failure,
-        }
-
-    @classmethod
-    def from_json(cls, stored: Mapping[str, Any]) -> "SequenceStatistics":
-        """Return what `as_json` has written."""
-        return cls(
-            [uuid.UUID(result) for result in stored["results"]],
-            [None if step is None else Change.from_json(step) for step in stored["steps"]],
-            None if stored["overall"] is None else Change.from_json(stored["overall"]),
-            None if stored["failure"] is None else Failure(stored["failure"]),
-        )
 
 
 class Verdict(StrEnum):
@@ -240,8 +216,7 @@ AGREEMENT_DECIMALS = 2
 MIN_IMAGES = 10  # in which a method finds something, and in which it misses something; others are not reported
 
 
-@dataclass(frozen=True, slots=True)
-class Combination:
+class Combination(NamedTuple):
     """What the first methods of a leaderboard reach together; see `evaluator.statistics.across.RankCombination`.
 
     Attributes:
@@ -252,48 +227,33 @@ class Combination:
 
     methods: int
     score: float
-    change: Change | None
+    change: StoredChange | None
+
+
+def _above_diagonal(correlations: Sequence[Sequence[float | None]]) -> list[list[float | None]]:
+    return [list(row[place + 1 :]) for place, row in enumerate(correlations)]
+
+
+def _mirrored(upper: Sequence[Sequence[float | None]]) -> list[list[float | None]]:
+    places = range(len(upper))
+    return [[1.0 if a == b else upper[min(a, b)][abs(a - b) - 1] for b in places] for a in places]
 
 
 @dataclass(frozen=True, slots=True)
-class Agreement:
+class Agreement(Stored):
     """What methods have in common.
 
     Attributes:
         results: ids of `CompetitionResult`, in the order of the rows.
         found: the mean share of the positives of a class in an image that each finds: a fraction, rounded.
-        correlations: (m, m) of what two methods find, rounded; None if not reported.
+        correlations: (m, m) of what two methods find, rounded; None if not reported. The part above the diagonal is
+            stored.
         combinations: of more and more methods; none where their results cannot be combined.
     """
 
     results: Sequence[uuid.UUID]
     found: Sequence[float]
-    correlations: Sequence[Sequence[float | None]]
-    combinations: Sequence[Combination] = ()
-
-    def as_json(self) -> dict[str, Any]:
-        """Return all of it in JSON's types; of the correlations only the part above the diagonal."""
-        return {
-            "results": [str(result) for result in self.results],
-            "found": list(self.found),
-            "correlations": [list(row[place + 1 :]) for place, row in enumerate(self.correlations)],
-            "combinations": [
-                [one.methods, one.score, None if one.change is None else one.change.as_json()]
-                for one in self.combinations
-            ],
-        }
-
-    @classmethod
-    def from_json(cls, stored: Mapping[str, Any]) -> "Agreement":
-        """Return what `as_json` has written."""
-        upper = stored["correlations"]
-        number = len(stored["results"])
-        rows = [
-            [1.0 if one == other else upper[min(one, other)][abs(one - other) - 1] for other in range(number)]
-            for one in range(number)
-        ]
-        combinations = [
-            Combination(methods, score, None if change is None else Change.from_json(change))
-            for methods, score, change in stored.get("combinations", ())  # frozen leaderboards may have none
-        ]
-        return cls([uuid.UUID(result) for result in stored["results"]], stored["found"], rows, combinations)
+    correlations: Annotated[
+        Sequence[Sequence[float | None]], BeforeValidator(_mirrored), PlainSerializer(_above_diagonal)
+    ]
+    combinations: Sequence[Combination] = ()  # frozen leaderboards may have none

@@ -10,8 +10,10 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
-from typing import Any, NamedTuple
+from functools import cache
+from typing import Annotated, Any, NamedTuple, Self
 
+from pydantic import Field, TypeAdapter
 from sqlalchemy import Select, select
 from sqlalchemy.orm import Session
 
@@ -44,6 +46,28 @@ class Interval(NamedTuple):
     high: float
 
 
+class Stored:
+    """Base class of the dataclasses that are stored in JSON's types."""
+
+    __slots__ = ()
+
+    @classmethod
+    @cache
+    def _adapter(cls) -> TypeAdapter[Any]:
+        return TypeAdapter(cls)
+
+    def as_json(self) -> dict[str, Any]:
+        """Return all of it in JSON's types."""
+        content: dict[str, Any] = self._adapter().dump_python(self, mode="json", by_alias=True)
+        return content
+
+    @classmethod
+    def from_json(cls, stored: Mapping[str, Any]) -> Self:
+        """Return what `as_json` has written, here or in an earlier version."""
+        found: Self = cls._adapter().validate_python(stored)
+        return found
+
+
 @dataclass(frozen=True, slots=True)
 class MethodStatistics:
     """What is known of one result.
@@ -58,14 +82,14 @@ class MethodStatistics:
     mean: Interval | None
     classes: Mapping[str, Interval] = field(hash=False)
     ranks: tuple[int, int] | None
-    is_in_first_group: bool
+    is_in_first_group: Annotated[bool, Field(alias="first_group")]
 
 
 UNKNOWN = MethodStatistics(None, {}, None, False)
 
 
 @dataclass(frozen=True, slots=True)
-class Statistics:
+class Statistics(Stored):
     """The statistics of a leaderboard.
 
     Attributes:
@@ -83,47 +107,6 @@ class Statistics:
     compared: int
     methods: Mapping[uuid.UUID, MethodStatistics]
     failure: Failure | None = None
-
-    def as_json(self) -> dict[str, Any]:
-        """Return all of it in JSON's types."""
-        return {
-            "decimals": self.decimals,
-            "images": self.images,
-            "replicates": self.replicates,
-            "compared": self.compared,
-            "failure": self.failure,
-            "methods": {
-                str(result): {
-                    "mean": one.mean and list(one.mean),
-                    "classes": {name: list(interval) for name, interval in one.classes.items()},
-                    "ranks": one.ranks and list(one.ranks),
-                    "first_group": one.is_in_first_group,
-                }
-                for result, one in self.methods.items()
-            },
-        }
-
-    @classmethod
-    def from_json(cls, stored: Mapping[str, Any]) -> "Statistics":
-        """Return what `as_json` has written."""
-        methods = {
-            uuid.UUID(result): MethodStatistics(
-                None if one["mean"] is None else Interval(*one["mean"]),
-                {name: Interval(*interval) for name, interval in one["classes"].items()},
-                None if one["ranks"] is None else (one["ranks"][0], one["ranks"][1]),
-                one["first_group"],
-            )
-            for result, one in stored["methods"].items()
-        }
-        failure = stored.get("failure")
-        return cls(
-            stored["decimals"],
-            stored["images"],
-            stored["replicates"],
-            stored["compared"],
-            methods,
-            None if failure is None else Failure(failure),
-        )
 
 
 def decimals_of(decimals: int) -> int:

@@ -9,6 +9,7 @@ import pytest
 
 from vocboard.app.leaderboards.entries import Entry
 from vocboard.app.leaderboards.sequences import Change as ShownChange
+from vocboard.app.leaderboards.sequences import SequenceStatistics
 from vocboard.app.leaderboards.shown_statistics import MEAN
 from vocboard.app.submissions.models import Declared
 from vocboard.evaluator.editions import load
@@ -150,5 +151,6 @@ def test_whether_a_submission_is_better_follows_from_the_interval_that_is_shown(
     shown = ShownChange(*ends, is_significant=True)
     assert (shown.is_better(higher_is_better=True), shown.is_worse(higher_is_better=True)) == (better, worse)
     assert (shown.is_better(higher_is_better=False), shown.is_worse(higher_is_better=False)) == (worse, better)
-    assert ShownChange.from_json([*ends, True, True]) == shown  # as an earlier version stored it
+    stored = {"results": [], "steps": [], "overall": [*ends, True, True], "failure": None}  # by an earlier version
+    assert SequenceStatistics.from_json(stored).overall == shown
     assert not ShownChange(*ends, is_significant=False).is_better(higher_is_better=True)
