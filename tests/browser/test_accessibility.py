@@ -117,14 +117,20 @@ def test_every_page_is_visited(exhibition: Exhibition) -> None:
 
 @pytest.mark.parametrize("visit", [*VISITS, *REFUSED_FORMS, *PREVIEWS, *EMBEDDED], ids=str)
 def test_page_is_in_order_and_accessible(
-    visited: Page, visit: Visit, exhibition: Exhibition, accessible: Mapping[str, Accessible]
+    visit: Visit,
+    exhibition: Exhibition,
+    kept_pages: Callable[[str], Page],
+    accessible: Mapping[str, Accessible],
 ) -> None:
     found = accessible[route_of(visit.path, pages_of(exhibition.site.application))]
-    if visit in CHECKED and not check_layout(visited, visit):
-        open_page(visited, exhibition, visit)
-    found.look(visited)
+    page = kept_pages(visit.who)
+    with without_errors(page.context):
+        content = open_page(page, exhibition, visit)
+        if visit in CHECKED and not check_layout(page, visit):
+            open_page(page, exhibition, visit)
+        found.look(page)
     if not visit.press:
-        found.served |= served(exhibition, visit)
+        found.served |= kinds_in(content)
 
 
 @pytest.mark.parametrize("visit", seen_by_others(), ids=str)
@@ -146,7 +152,15 @@ def test_page_is_accessible_to_others(
 
 
 def served(exhibition: Exhibition, visit: Visit) -> set[str]:
-    """Return the kinds of elements of a page as the server sends it, as `STRUCTURE` names them."""
+    """Return the kinds of elements of a page as the server sends it."""
+    cookies = {} if visit.who == "visitor" else {each["name"]: each["value"] for each in exhibition.cookies(visit.who)}
+    with exhibition.site.client() as client:
+        client.cookies.update(cookies)
+        return kinds_in(client.get(exhibition.gallery.address(visit.path), follow_redirects=True).text)
+
+
+def kinds_in(page: str) -> set[str]:
+    """Return the kinds of elements of a page's source, as `STRUCTURE` names them."""
 
     def kinds(element: html.HtmlElement, above: str) -> Iterator[str]:
         attributes = (
@@ -157,11 +171,7 @@ def served(exhibition: Exhibition, visit: Visit) -> set[str]:
         for child in element.iterchildren("*"):
             yield from kinds(child, kind)
 
-    cookies = {} if visit.who == "visitor" else {each["name"]: each["value"] for each in exhibition.cookies(visit.who)}
-    with exhibition.site.client() as client:
-        client.cookies.update(cookies)
-        page = client.get(exhibition.gallery.address(visit.path), follow_redirects=True)
-    return set(kinds(html.fromstring(page.text).find("body"), ""))
+    return set(kinds(html.fromstring(page).find("body"), ""))
 
 
 @pytest.fixture(scope="module")

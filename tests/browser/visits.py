@@ -194,13 +194,14 @@ REFUSED_FORMS = [
 ]
 
 
-def open_page(page: Page, exhibition: Exhibition, visit: Visit) -> None:
-    """Go there, and send an empty form if the visit says so."""
+def open_page(page: Page, exhibition: Exhibition, visit: Visit) -> str:
+    """Go there, and send an empty form if the visit says so; return the page as the server sent it before that."""
     if visit.who != "visitor":
         page.context.add_cookies(exhibition.cookies(visit.who))
     response = page.goto(exhibition.url + exhibition.gallery.address(visit.path))
     assert response is not None
     assert response.status < 500, visit
+    content = response.text()
     if visit.press:
         # Otherwise the browser itself asks for what is missing, and the server is never asked.
         page.evaluate("() => { for (const form of document.forms) form.noValidate = true; }")
@@ -208,3 +209,4 @@ def open_page(page: Page, exhibition: Exhibition, visit: Visit) -> None:
             file.set_input_files(NO_ARCHIVE)
         page.get_by_role("button", name=visit.press, exact=True).click()
         page.locator(".wrong, .note.bad, [role=alert], .preview").first.wait_for()
+    return content
