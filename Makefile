@@ -16,6 +16,8 @@ export PYTEST_TIMEOUT ?= 300
 # One that cannot even be stopped ends its process, which is replaced.
 STUCK = -o faulthandler_timeout=600 -o faulthandler_exit_on_timeout=true
 
+TEST_PROCESSES ?= $(shell $(PYTHON) -c 'import os; print(min(4, (os.cpu_count() or 1) + 1))')
+
 .DEFAULT_GOAL := help
 .PHONY: help demo test test-all test-long test-pythons soak bench growth docs pictures statistics-pictures lint format lock deploy-env pin-images set-up set-up-server
 
@@ -25,14 +27,10 @@ help: ## list what can be made
 demo: set-up-server ## a whole server on this machine, with results to look at, until Ctrl-C
 	@exec .venv/bin/vocboard demo $(ARGS)
 
-# A file's tests stay in one process: sets of tests that processes take from each other cut files into pieces, and each
+# One process more than the machine has processors (at most 4): tests wait for servers, too. A file's tests stay in one process: sets of tests that processes take from each other cut files into pieces, and each
 # piece starts the file's servers and databases again. tests/support/order.py says which files come first.
 # tests/support/tiers.py says which tests each of these runs.
-PYTEST = .venv/bin/pytest -n $(or $(TEST_PROCESSES),$(shell $(PYTHON) -c '$(COUNT)')) --dist loadfile --no-loadscope-reorder
-# One process more than the machine has processors; two for each where tests wait for servers; at most 4.
-COUNT = import os; processors = os.cpu_count() or 1; print(min(4, $(PROCESSES)))
-test: PROCESSES = processors + 1
-test-all test-long: PROCESSES = 2 * processors
+PYTEST = .venv/bin/pytest -n $(TEST_PROCESSES) --dist loadfile --no-loadscope-reorder
 
 test: set-up ## the tests that run in one process, on SQLite, and a look at the pages in Chromium: in minutes
 	@exec $(PYTEST) -m "not full and not long" $(ARGS)

@@ -69,8 +69,11 @@ def built_on_postgres(postgres: PostgresServer, postgres_template: str) -> Itera
 
 
 @pytest.fixture(scope="module")
-def shared_site(built: tuple[World, Path], tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
-    with serving(settings(tmp_path_factory.mktemp("authorisation"), f"sqlite:///{built[1]}")) as running:
+def shared_site(sqlite_template: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
+    """Give a site that begins with an empty database: without archives, it would take those of a world for lost."""
+    directory = tmp_path_factory.mktemp("authorisation")
+    database = shutil.copy(sqlite_template, directory / "vocboard.sqlite")
+    with serving(settings(directory, f"sqlite:///{database}")) as running:
         yield running
 
 

@@ -17,7 +17,7 @@ from typing import NoReturn
 import pytest
 
 GUARD = Path(__file__).with_name("guard.py")
-SECONDS_TO_START = 30.0
+SECONDS_TO_START = 60.0
 STARTS_TRIED = 3
 
 
@@ -90,7 +90,7 @@ def listening(
                 stack.enter_context(guarded(command(port), directory, user, stop_signal, partial(answers, port)))
                 break
             except UnavailableError:  # someone else may have taken the port in between; not three times
-                if attempt == STARTS_TRIED:
+                if attempt == STARTS_TRIED or not directory.exists():  # it is deleted with a server that was stopped
                     raise
         yield port
 
