@@ -27,11 +27,13 @@ help: ## list what can be made
 demo: set-up-server ## a whole server on this machine, with results to look at, until Ctrl-C
 	@exec .venv/bin/vocboard demo $(ARGS)
 
-# One process more than the machine has processors (at most 4): tests wait for servers, too. A file's tests stay in one process: sets of tests that processes take from each other cut files into pieces, and each
+# One process more than the machine has processors (at most 4): tests wait for servers, too; those of `make test` do not.
+# A file's tests stay in one process: sets of tests that processes take from each other cut files into pieces, and each
 # piece starts the file's servers and databases again. tests/support/order.py says which files come first.
 # tests/support/tiers.py says which tests each of these runs.
 PYTEST = .venv/bin/pytest -n $(TEST_PROCESSES) --dist loadfile --no-loadscope-reorder
 
+test: TEST_PROCESSES = $(shell $(PYTHON) -c 'import os; print(min(4, os.cpu_count() or 1))')
 test: set-up ## the tests that run in one process, on SQLite, and a look at the pages in Chromium: in minutes
 	@exec $(PYTEST) -m "not full and not long" $(ARGS)
 
