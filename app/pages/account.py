@@ -22,7 +22,7 @@ from vocboard.app.pages.forms import NO_ERRORS, FormErrors, go_to
 from vocboard.app.pages.rendering import render
 from vocboard.app.web.csrf import protect_form
 from vocboard.app.web.shown_once import forget, show_once, shown_once
-from vocboard.app.web.visits import Users, Visit
+from vocboard.app.web.visits import SignedInVisit, Visit
 
 router = APIRouter()
 
@@ -67,7 +67,7 @@ class PasswordForm(BaseModel):
 
 
 @router.get("/account")
-def account_page(visit: Users) -> Response:
+def account_page(visit: SignedInVisit) -> Response:
     """The account."""
     shown = shown_once(visit.request, visit.settings)
     response = _page(visit, new_token=json.loads(shown) if shown else None)
@@ -77,7 +77,7 @@ def account_page(visit: Users) -> Response:
 
 
 @router.post("/account/profile", dependencies=[Depends(protect_form)])
-def change_profile(visit: Users, form: Annotated[ProfileForm, Form()]) -> Response:
+def change_profile(visit: SignedInVisit, form: Annotated[ProfileForm, Form()]) -> Response:
     """Change the name and the affiliation."""
     try:
         with visit.database.writing() as session:
@@ -88,7 +88,7 @@ def change_profile(visit: Users, form: Annotated[ProfileForm, Form()]) -> Respon
 
 
 @router.post("/account/email", dependencies=[Depends(protect_form)])
-async def request_address(visit: Users, form: Annotated[AddressForm, Form()]) -> Response:
+async def request_address(visit: SignedInVisit, form: Annotated[AddressForm, Form()]) -> Response:
     """Send a link to a new email address; the response is the same if the address has an account."""
     try:
         await visit.accounts.request_address(
@@ -104,7 +104,7 @@ async def request_address(visit: Users, form: Annotated[AddressForm, Form()]) ->
 
 
 @router.get("/account/address")
-def address_page(visit: Users, token: str = "") -> Response:
+def address_page(visit: SignedInVisit, token: str = "") -> Response:
     """The form that changes the email address, because opening a link must not change anything."""
     with visit.database.reading() as session:
         email = links.new_address(session, token, visit.user)
@@ -112,14 +112,14 @@ def address_page(visit: Users, token: str = "") -> Response:
 
 
 @router.post("/account/address", dependencies=[Depends(protect_form)])
-def change_address(visit: Users, token: Annotated[str, Form()] = "") -> Response:
+def change_address(visit: SignedInVisit, token: Annotated[str, Form()] = "") -> Response:
     """Change the email address to the one that the link was sent to."""
     visit.accounts.change_address(visit.user, secret=token, keep=visit.identity.session)
     return go_to("/account", done="address")
 
 
 @router.post("/account/password", dependencies=[Depends(protect_form)])
-async def change_password(visit: Users, form: Annotated[PasswordForm, Form()]) -> Response:
+async def change_password(visit: SignedInVisit, form: Annotated[PasswordForm, Form()]) -> Response:
     """Set a new password."""
     try:
         await visit.accounts.change_password(
@@ -131,7 +131,7 @@ async def change_password(visit: Users, form: Annotated[PasswordForm, Form()]) -
 
 
 @router.post("/account/sessions/{session_id}/revoke", dependencies=[Depends(protect_form)])
-def end_session(visit: Users, session_id: uuid.UUID) -> Response:
+def end_session(visit: SignedInVisit, session_id: uuid.UUID) -> Response:
     """End another browser session."""
     with visit.database.writing() as session:
         accounts.revoke_session(session, user=visit.user, session_id=session_id)
@@ -139,7 +139,7 @@ def end_session(visit: Users, session_id: uuid.UUID) -> Response:
 
 
 @router.post("/account/tokens", dependencies=[Depends(protect_form)])
-async def create_token(visit: Users, form: Annotated[TokenForm, Form()]) -> Response:
+async def create_token(visit: SignedInVisit, form: Annotated[TokenForm, Form()]) -> Response:
     """Create a token after verifying the password; the account page shows its secret once."""
     days = int(form.lifetime) if form.lifetime in map(str, LIFETIMES_DAYS) else 0  # the service rejects 0
     try:
@@ -159,7 +159,7 @@ async def create_token(visit: Users, form: Annotated[TokenForm, Form()]) -> Resp
 
 
 @router.post("/account/tokens/{token_id}/revoke", dependencies=[Depends(protect_form)])
-def revoke_token(visit: Users, token_id: uuid.UUID) -> Response:
+def revoke_token(visit: SignedInVisit, token_id: uuid.UUID) -> Response:
     """Revoke a token."""
     with visit.database.writing() as session:
         accounts.revoke_token(session, user=visit.user, token_id=token_id)

@@ -17,7 +17,7 @@ from vocboard.app.web import cookies
 from vocboard.app.web.csrf import protect_form
 from vocboard.app.web.dependencies import SettingsDep
 from vocboard.app.web.identity import CurrentIdentity
-from vocboard.app.web.visits import Users, Visit
+from vocboard.app.web.visits import SignedInVisit, Visit
 
 router = APIRouter()
 
@@ -46,13 +46,13 @@ def privacy_page(request: Request, settings: SettingsDep, _: CurrentIdentity) ->
 
 
 @router.get("/account/delete")
-def deletion_page(visit: Users) -> Response:
+def deletion_page(visit: SignedInVisit) -> Response:
     """Say what deleting the account means, and ask."""
     return _page(visit, DeletionForm())
 
 
 @router.post("/account/delete", dependencies=[Depends(protect_form)])
-async def delete_account(visit: Users, form: Annotated[DeletionForm, Form()]) -> Response:
+async def delete_account(visit: SignedInVisit, form: Annotated[DeletionForm, Form()]) -> Response:
     """Delete the account, after verifying the password."""
     try:
         if form.naming not in set(leaving.Naming):

@@ -31,7 +31,7 @@ from vocboard.app.pages.signing_in import answer_to, attempt_of, sign_in_error
 from vocboard.app.settings import Settings
 from vocboard.app.web import cookies
 from vocboard.app.web.csrf import protect_form
-from vocboard.app.web.visits import Anybodys, Users, Visit
+from vocboard.app.web.visits import AnyVisit, SignedInVisit, Visit
 
 router = APIRouter()
 
@@ -60,7 +60,7 @@ class LinkForm(BaseModel):
 
 
 @router.get("/sign-in/with/{provider}")
-async def leave(visit: Anybodys, provider: str, next: str = "/") -> Response:
+async def leave(visit: AnyVisit, provider: str, next: str = "/") -> Response:
     """Send the browser to a provider."""
     path = safe_path(next)
     path = path if len(path) <= MAX_NEXT_LENGTH else "/"
@@ -75,7 +75,7 @@ async def leave(visit: Anybodys, provider: str, next: str = "/") -> Response:
 
 @router.get("/sign-in/with/{provider}/callback")
 async def come_back(
-    visit: Anybodys, provider: str, state: str = "", code: str = "", iss: str | None = None
+    visit: AnyVisit, provider: str, state: str = "", code: str = "", iss: str | None = None
 ) -> Response:
     """Sign the browser in that comes back from a provider, or link what it has proven.
 
@@ -147,7 +147,7 @@ def _too_late(visit: Visit) -> Response:
 
 
 @router.get(NEW)
-def new_page(visit: Anybodys) -> Response:
+def new_page(visit: AnyVisit) -> Response:
     """The choice between an account that there is and a new one."""
     return _new_page(visit)
 
@@ -191,7 +191,7 @@ def _new_page(
 
 
 @router.post(NEW, dependencies=[Depends(protect_form)])
-def register(visit: Anybodys, form: Annotated[NewAccountForm, Form()]) -> Response:
+def register(visit: AnyVisit, form: Annotated[NewAccountForm, Form()]) -> Response:
     """Create an account for the identity, whose address is verified, and sign in."""
     found = _proven(visit)
     if found is None:
@@ -219,7 +219,7 @@ def register(visit: Anybodys, form: Annotated[NewAccountForm, Form()]) -> Respon
 
 
 @router.post(f"{NEW}/link", dependencies=[Depends(protect_form)])
-async def link_by_password(visit: Anybodys, form: Annotated[LinkForm, Form()]) -> Response:
+async def link_by_password(visit: AnyVisit, form: Annotated[LinkForm, Form()]) -> Response:
     """Sign in with a password, and link the identity to the account; after the code, if it has a second factor."""
     found = _proven(visit)
     if found is None:
@@ -236,7 +236,7 @@ async def link_by_password(visit: Anybodys, form: Annotated[LinkForm, Form()]) -
 
 
 @router.post(ADDRESS, dependencies=[Depends(protect_form)])
-def send_address_link(visit: Anybodys, address: Annotated[str, Form()] = "") -> Response:
+def send_address_link(visit: AnyVisit, address: Annotated[str, Form()] = "") -> Response:
     """Send a link that verifies an email address for the identity; the response is the same if it has an account."""
     found = _proven(visit)
     if found is None:
@@ -271,7 +271,7 @@ def send_address_link(visit: Anybodys, address: Annotated[str, Form()] = "") -> 
 
 
 @router.get(ADDRESS)
-def verify_address(visit: Anybodys, token: str = "") -> Response:
+def verify_address(visit: AnyVisit, token: str = "") -> Response:
     """Note in this browser that the address is verified, if it is that of the identity; nothing else changes."""
     settings = visit.settings
     content = _tickets(settings, "address of an identity").content(token)
@@ -291,13 +291,15 @@ def verify_address(visit: Anybodys, token: str = "") -> Response:
 
 
 @router.get(ACCOUNT)
-def account_page(visit: Users) -> Response:
+def account_page(visit: SignedInVisit) -> Response:
     """How one can sign in to the account."""
     return _page(visit)
 
 
 @router.post(f"{ACCOUNT}/link", dependencies=[Depends(protect_form)])
-async def begin_linking(visit: Users, provider: Annotated[str, Form()] = "", password: Password = "") -> Response:
+async def begin_linking(
+    visit: SignedInVisit, provider: Annotated[str, Form()] = "", password: Password = ""
+) -> Response:
     """Verify the password, and show the link to the provider."""
     try:
         await visit.accounts.verify(visit.user, password, field="password", address=visit.address)
@@ -311,7 +313,7 @@ async def begin_linking(visit: Users, provider: Annotated[str, Form()] = "", pas
 
 
 @router.post(f"{ACCOUNT}/unlink", dependencies=[Depends(protect_form)])
-async def unlink(visit: Users, linked: Annotated[str, Form()] = "", unlink_password: Password = "") -> Response:
+async def unlink(visit: SignedInVisit, linked: Annotated[str, Form()] = "", unlink_password: Password = "") -> Response:
     """Unlink an identity, after verifying the password."""
     user, accounts = visit.user, visit.accounts
     try:
@@ -323,7 +325,7 @@ async def unlink(visit: Users, linked: Annotated[str, Form()] = "", unlink_passw
 
 
 @router.post(f"{ACCOUNT}/show", dependencies=[Depends(protect_form)])
-def show(visit: Users, linked: Annotated[str, Form()] = "", is_shown: Annotated[str, Form()] = "") -> Response:
+def show(visit: SignedInVisit, linked: Annotated[str, Form()] = "", is_shown: Annotated[str, Form()] = "") -> Response:
     """Show the ORCID iD on the pages of methods, or show it no longer."""
     with visit.database.writing() as session:
         identities.show(session, user=visit.user, identity_id=linked, is_shown=bool(is_shown))

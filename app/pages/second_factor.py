@@ -19,7 +19,7 @@ from vocboard.app.pages.forms import NO_ERRORS, FormErrors, go_to
 from vocboard.app.pages.rendering import render
 from vocboard.app.web.csrf import protect_form
 from vocboard.app.web.shown_once import forget, show_once, shown_once
-from vocboard.app.web.visits import Users, Visit
+from vocboard.app.web.visits import SignedInVisit, Visit
 
 router = APIRouter()
 
@@ -37,7 +37,7 @@ class KeyForm(BaseModel):
 
 
 @router.get(PATH)
-def second_factor_page(visit: Users) -> Response:
+def second_factor_page(visit: SignedInVisit) -> Response:
     """The state of the second factor, and what can be done with it."""
     shown = shown_once(visit.request, visit.settings)
     response = _page(visit, recovery_codes=json.loads(shown) if shown else None)
@@ -47,7 +47,7 @@ def second_factor_page(visit: Users) -> Response:
 
 
 @router.post(PATH, dependencies=[Depends(protect_form)])
-async def begin(visit: Users, password: Password = "") -> Response:
+async def begin(visit: SignedInVisit, password: Password = "") -> Response:
     """Create the key of an app, after verifying the password."""
     try:
         await visit.accounts.begin_second_factor(visit.user, password=password, address=visit.address)
@@ -57,7 +57,7 @@ async def begin(visit: Users, password: Password = "") -> Response:
 
 
 @router.post(f"{PATH}/confirm", dependencies=[Depends(protect_form)])
-def confirm(visit: Users, code: Annotated[str, Form()] = "") -> Response:
+def confirm(visit: SignedInVisit, code: Annotated[str, Form()] = "") -> Response:
     """Finish the set-up with a first code; the page shows the recovery codes once."""
     try:
         codes = visit.accounts.confirm_second_factor(visit.user, code=code, keep=visit.identity.session)
@@ -67,7 +67,7 @@ def confirm(visit: Users, code: Annotated[str, Form()] = "") -> Response:
 
 
 @router.post(f"{PATH}/recovery-codes", dependencies=[Depends(protect_form)])
-async def replace_recovery_codes(visit: Users, password: Password = "") -> Response:
+async def replace_recovery_codes(visit: SignedInVisit, password: Password = "") -> Response:
     """Create new recovery codes, after verifying the password; the page shows them once."""
     try:
         codes = await visit.accounts.replace_recovery_codes(visit.user, password=password, address=visit.address)
@@ -77,7 +77,7 @@ async def replace_recovery_codes(visit: Users, password: Password = "") -> Respo
 
 
 @router.post(f"{PATH}/remove", dependencies=[Depends(protect_form)])
-async def remove(visit: Users, removal_password: Password = "") -> Response:
+async def remove(visit: SignedInVisit, removal_password: Password = "") -> Response:
     """Remove the second factor, after verifying the password."""
     try:
         await visit.accounts.remove_second_factor(
@@ -89,7 +89,7 @@ async def remove(visit: Users, removal_password: Password = "") -> Response:
 
 
 @router.post(f"{PATH}/keys", dependencies=[Depends(protect_form)])
-async def ask_for_key(visit: Users, key_password: Password = "") -> Response:
+async def ask_for_key(visit: SignedInVisit, key_password: Password = "") -> Response:
     """Verify the password, and ask the browser for a security key."""
 
     def asked() -> Response:
@@ -105,7 +105,7 @@ async def ask_for_key(visit: Users, key_password: Password = "") -> Response:
 
 
 @router.post(f"{PATH}/keys/add", dependencies=[Depends(protect_form)])
-def add_key(visit: Users, form: Annotated[KeyForm, Form()]) -> Response:
+def add_key(visit: SignedInVisit, form: Annotated[KeyForm, Form()]) -> Response:
     """Add the security key that the browser has asked for."""
     answer = KeyAnswer(form.key, form.challenge)
     try:
@@ -117,7 +117,9 @@ def add_key(visit: Users, form: Annotated[KeyForm, Form()]) -> Response:
 
 
 @router.post(f"{PATH}/keys/remove", dependencies=[Depends(protect_form)])
-async def remove_key(visit: Users, security_key: Annotated[str, Form()] = "", key_password: Password = "") -> Response:
+async def remove_key(
+    visit: SignedInVisit, security_key: Annotated[str, Form()] = "", key_password: Password = ""
+) -> Response:
     """Remove a security key, after verifying the password."""
     user, settings = visit.user, visit.settings
     try:

@@ -30,7 +30,7 @@ from vocboard.app.web.csrf import protect_form
 from vocboard.app.web.dependencies import DatabaseDep, SettingsDep
 from vocboard.app.web.identity import CurrentIdentity
 from vocboard.app.web.problem_details import details_of
-from vocboard.app.web.visits import Anybodys, Visit
+from vocboard.app.web.visits import AnyVisit, Visit
 
 router = APIRouter()
 
@@ -55,7 +55,7 @@ class CodeForm(BaseModel):
 
 
 @router.get("/sign-in")
-def sign_in_page(visit: Anybodys, next: str = "/") -> Response:
+def sign_in_page(visit: AnyVisit, next: str = "/") -> Response:
     """Show the sign-in form."""
     if visit.identity.user is not None:
         return go_to(safe_path(next))
@@ -63,7 +63,7 @@ def sign_in_page(visit: Anybodys, next: str = "/") -> Response:
 
 
 @router.post("/sign-in", dependencies=[Depends(protect_form)])
-async def sign_in(visit: Anybodys, form: Annotated[SignInForm, Form()]) -> Response:
+async def sign_in(visit: AnyVisit, form: Annotated[SignInForm, Form()]) -> Response:
     """Sign a browser in."""
     attempt = attempt_of(visit, form.email, form.password)
     try:
@@ -74,7 +74,7 @@ async def sign_in(visit: Anybodys, form: Annotated[SignInForm, Form()]) -> Respo
 
 
 @router.get("/sign-in/code")
-def code_page(visit: Anybodys, next: str = "/") -> Response:
+def code_page(visit: AnyVisit, next: str = "/") -> Response:
     """Show the form for a code of the second factor, after the password."""
     if not visit.signing_in.is_ticket(cookies.code_wanted(visit.request, visit.settings)):
         return go_to(f"/sign-in?{urlencode({'next': safe_path(next)})}")
@@ -87,7 +87,7 @@ def _code_page(visit: Visit, path: str, errors: FormErrors) -> Response:
 
 
 @router.post("/sign-in/code", dependencies=[Depends(protect_form)])
-def finish_sign_in(visit: Anybodys, form: Annotated[CodeForm, Form()]) -> Response:
+def finish_sign_in(visit: AnyVisit, form: Annotated[CodeForm, Form()]) -> Response:
     """Sign a browser in that has sent the password."""
     attempt = attempt_of(visit, "", "")
     ticket = cookies.code_wanted(visit.request, visit.settings)
@@ -104,7 +104,7 @@ def finish_sign_in(visit: Anybodys, form: Annotated[CodeForm, Form()]) -> Respon
 
 
 @router.post("/sign-out", dependencies=[Depends(protect_form)])
-def sign_out(visit: Anybodys) -> Response:
+def sign_out(visit: AnyVisit) -> Response:
     """Delete the session cookie."""
     if visit.identity.session is not None:
         with visit.database.writing() as session:
@@ -213,7 +213,7 @@ class ConfirmationForm(BaseModel):
 
 
 @router.get("/register")
-def registration_page(visit: Anybodys, next: str = "/") -> Response:
+def registration_page(visit: AnyVisit, next: str = "/") -> Response:
     """Show the registration form."""
     if visit.identity.user is not None:
         return go_to(safe_path(next))
@@ -221,7 +221,7 @@ def registration_page(visit: Anybodys, next: str = "/") -> Response:
 
 
 @router.post("/register", dependencies=[Depends(protect_form)])
-async def register(visit: Anybodys, form: Annotated[RegistrationForm, Form()]) -> Response:
+async def register(visit: AnyVisit, form: Annotated[RegistrationForm, Form()]) -> Response:
     """Create an account; the response is the same if the email address already has one."""
     try:
         await visit.accounts.register(**form.model_dump(exclude={"next"}), address=visit.address)
@@ -247,7 +247,7 @@ def confirmation_page(request: Request, database: DatabaseDep, _: CurrentIdentit
 
 
 @router.post("/confirm", dependencies=[Depends(protect_form)])
-async def confirm(visit: Anybodys, form: Annotated[ConfirmationForm, Form()]) -> Response:
+async def confirm(visit: AnyVisit, form: Annotated[ConfirmationForm, Form()]) -> Response:
     """Confirm the email address that a link was sent to, with the password of the registration, and sign in.
 
     Link and password are more than signing in asks for, so the password is not asked for again.
@@ -299,7 +299,7 @@ def request_page(request: Request, _: CurrentIdentity) -> Response:
 
 
 @router.post("/forgotten-password", dependencies=[Depends(protect_form)])
-def request_reset(visit: Anybodys, email: Annotated[str, Form()] = "") -> Response:
+def request_reset(visit: AnyVisit, email: Annotated[str, Form()] = "") -> Response:
     """Send a link if the address has an account; the response is the same otherwise."""
     try:
         normalised = visit.accounts.count_reset_request(email=email, address=visit.address)
@@ -318,13 +318,13 @@ def sent_page(request: Request, settings: SettingsDep, _: CurrentIdentity) -> Re
 
 
 @router.get("/reset-password")
-def reset_page(visit: Anybodys, token: str = "") -> Response:
+def reset_page(visit: AnyVisit, token: str = "") -> Response:
     """The form to choose a new password."""
     return _reset_page(visit, token, NO_ERRORS)
 
 
 @router.post("/reset-password", dependencies=[Depends(protect_form)])
-async def reset(visit: Anybodys, form: Annotated[ResetForm, Form()]) -> Response:
+async def reset(visit: AnyVisit, form: Annotated[ResetForm, Form()]) -> Response:
     """Set the new password, confirm the address, and end all sessions and tokens."""
     try:
         await visit.accounts.reset_password(**form.model_dump(), address=visit.address)

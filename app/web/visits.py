@@ -45,5 +45,5 @@ async def _of_user(request: Request, identity: CurrentIdentity, _: SignedIn) -> 
     return Visit(request, identity)
 
 
-Anybodys = Annotated[Visit, Depends(_of_anybody)]
-Users = Annotated[Visit, Depends(_of_user)]
+AnyVisit = Annotated[Visit, Depends(_of_anybody)]
+SignedInVisit = Annotated[Visit, Depends(_of_user)]
