@@ -298,7 +298,7 @@ def test_a_ban_from_the_server_outlives_the_account(embedded_site: Site) -> None
         session.add(Ban(user_id=world.id, challenge_id=None, reason="Attacks"))
     with embedded_site.client() as client:
         send_form(client, "/register", email=EMAIL, name="Z", password="a dozen words in a row")
-        link = path_of(link_in(the_mail(embedded_site, EMAIL)))
+        link = path_of(link_in(the_mail(embedded_site, EMAIL, "/confirm")))
         token = link.partition("token=")[2]
         refused = send_form(client, link, "/confirm", token=token, password="a dozen words in a row")
         assert refused.status_code == 409

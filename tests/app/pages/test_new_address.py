@@ -87,7 +87,7 @@ def test_an_unconfirmed_registration_does_not_keep_the_address(embedded_site: Si
     squatter = path_of(link_in(the_mail(embedded_site, NEW)))
     with signed_in(embedded_site) as client:
         ask(embedded_site, client)
-        link = path_of(link_in(the_mail(embedded_site, NEW)))
+        link = path_of(link_in(the_mail(embedded_site, NEW, "/account/address")))
         assert send_form(client, link, "/account/address", token=link.partition("token=")[2]).status_code == 303
         assert client.get(squatter).status_code == 404
 

@@ -105,16 +105,16 @@ def test_neither_a_token_nor_a_password_reset_bypasses_the_second_factor(embedde
     with embedded_site.client() as elsewhere, embedded_site.client() as asking, signed_in(embedded_site, email) as here:
         sign_in(elsewhere, email)
         send_form(asking, "/forgotten-password", email=email)
-        early_link = path_of(link_in(the_mail(embedded_site, email)))
+        early_mail = the_mail(embedded_site, email, "reset-password")
         app, _ = set_up(here)
         # What was obtained with the password alone, before, has ended.
         assert elsewhere.get("/account").status_code == 303
-        assert asking.get(early_link).status_code == 404
+        assert asking.get(path_of(link_in(early_mail))).status_code == 404
         with embedded_site.client(earlier) as program:
             assert program.get("/api/v1/me").status_code == 401
         # A new password is not a session; nor is a browser that has only sent the password one.
         send_form(asking, "/forgotten-password", email=email)
-        link = path_of(link_in(the_mail(embedded_site, email)))
+        link = path_of(link_in(the_mail(embedded_site, email, "reset-password", earlier=early_mail)))
         new = "another dozen of words"
         reset = send_form(asking, link, "/reset-password", token=link.partition("token=")[2], new_password=new)
         assert reset.headers["location"] == "/sign-in?done=reset"

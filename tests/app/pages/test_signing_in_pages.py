@@ -24,20 +24,21 @@ SECONDS_TO_WRITE = 20.0
 NEWCOMER = {"email": "ada@lab.example", "name": "Ada", "password": "a dozen words in a row"}
 
 
-def the_mail(site: Site, address: str, about: str = "") -> str:
+def the_mail(site: Site, address: str, about: str = "", *, earlier: str | None = None) -> str:
     """Send what is in the outbox as the worker does, and return the newest message to an address.
 
     It may be put in just after the answer that announces it.
 
     Args:
         about: what its text contains.
+        earlier: the text of an earlier message about the same, to wait for another one.
     """
     assert site.settings.mail_directory is not None
     deadline = time.monotonic() + SECONDS_TO_WRITE
     while True:
         send_due(site.database, site.settings.data_directory, sender(site.settings))
         found = [mail for mail in read(site.settings.mail_directory) if mail["To"] == address]
-        texts = [text for mail in found if about in (text := str(mail.get_content()))]
+        texts = [text for mail in found if about in (text := str(mail.get_content())) and text != earlier]
         if texts:
             return texts[-1]
         assert time.monotonic() < deadline
