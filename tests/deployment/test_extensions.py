@@ -41,22 +41,17 @@ def environment(tmp_path_factory: pytest.TempPathFactory) -> Installed:
 
 
 @contextmanager
-def serving(environment: Installed, data: Path, variables: dict[str, str], *, has_worker: bool = True) -> Iterator[str]:
+def serving(environment: Installed, data: Path, variables: dict[str, str]) -> Iterator[str]:
     """Run the environment's server on a data directory; give its address."""
     given = {**variables, "VOCBOARD_DATA_DIRECTORY": str(data), "VOCBOARD_WORKER_PROCESSES": "1"}
 
     def command(port: int) -> list[str]:
-        return ["env", *(f"{name}={value}" for name, value in given.items()), *program(port)]
-
-    def program(port: int) -> list[str]:
-        if has_worker:
-            return [str(environment.directory / "bin" / "vocboard"), "serve", "--port", str(port)]
-        python = str(environment.directory / "bin" / "python")
-        return [python, "-m", "uvicorn", "--factory", "vocboard.commands.serve:web_process", "--port", str(port)]
+        program = str(environment.directory / "bin" / "vocboard")
+        return ["env", *(f"{name}={value}" for name, value in given.items()), program, "serve", "--port", str(port)]
 
     def answers(port: int) -> bool:
         try:
-            return httpx.get(f"http://127.0.0.1:{port}/healthz", trust_env=False, timeout=5).is_success
+            return httpx.get(f"http://127.0.0.1:{port}/readyz", trust_env=False, timeout=5).is_success
         except httpx.TransportError:
             return False
 
@@ -87,25 +82,28 @@ def test_from_validate_to_the_leaderboard(environment: Installed, tmp_path: Path
             done = program(command, environment=CHOSEN, directory=tmp_path)
             assert done.returncode == 0, done.stderr
     # Without a setting, the command line of participants uses what is installed.
-    commands = [
-        ["validate", "COCO-Keypoints", "results.tar", "--image-sets", "tree.tar"],
-        ["evaluate", "COCO-Keypoints", "results.tar", "--json", "--ground-truth", "tree.tar"],
-    ]
-    evaluated = json.loads(environment.run_all(commands, environment={}, directory=tmp_path)[-1])
+    for words in (["validate", "results.tar", "--image-sets"], ["evaluate", "results.tar", "--json", "--ground-truth"]):
+        done = environment.run(
+            ["vocboard", words[0], "COCO-Keypoints", *words[1:], "tree.tar"], environment={}, directory=tmp_path
+        )
+        assert done.returncode == 0, done.stdout + done.stderr
+    evaluated = json.loads(done.stdout)
     mean = evaluated["competitions"]["comp1"]["mean"]
     assert evaluated["extensions"] == [EXTENSION]
 
     data = tmp_path / "data"
     data.mkdir()
     variables = {"VOCBOARD_DATA_DIRECTORY": str(data), **CHOSEN}
-    email = "ada@lab.example"
-    commands = [
+    email, said = "ada@lab.example", []
+    for admin in (
         ["migrate"],
         ["admin", "create-user", email, "--name", "Ada", "--role", "organiser"],
         ["admin", "create-token", email, *SCOPES],
-    ]
-    *_, token = environment.run_all(commands, environment=variables, directory=tmp_path)
-    headers = {"Authorization": f"Bearer {token.strip()}"}
+    ):
+        done = environment.run(["vocboard", *admin], environment=variables, directory=tmp_path)
+        assert done.returncode == 0, done.stderr
+        said.append(done.stdout.strip())
+    headers = {"Authorization": f"Bearer {said[-1]}"}
     with (
         serving(environment, data, CHOSEN) as url,
         httpx.Client(base_url=url, headers=headers, trust_env=False, timeout=60) as client,
@@ -132,7 +130,7 @@ def test_from_validate_to_the_leaderboard(environment: Installed, tmp_path: Path
         other = make_ready_elsewhere(client)
     # Another server, which does not load it: one sentence about this challenge, and the others go on.
     with (
-        serving(environment, data, {}, has_worker=False) as url,
+        serving(environment, data, {}) as url,
         httpx.Client(base_url=url, headers=headers, trust_env=False, timeout=60) as client,
     ):
         for place in ("/", "/api/v1/challenges", other, f"/challenges/{other.rpartition('/')[2]}"):
