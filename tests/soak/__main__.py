@@ -20,6 +20,7 @@ import collections
 import json
 import re
 import shutil
+import signal
 import sys
 import tempfile
 import time
@@ -44,6 +45,7 @@ def main() -> int:
     parser.add_argument("--report", type=Path, help="file for the report in JSON")
     arguments = parser.parse_args()
     directory = Path(tempfile.mkdtemp(prefix="vocboard-soak-"))
+    signal.signal(signal.SIGTERM, lambda number, _: sys.exit(128 + number))  # and end what it has started
     with running(directory, lease=LEASE) as world:
         report, wrong = _soak(world, arguments.seed, arguments.seconds)
     report["errors in logs"] = _errors(directory)
