@@ -53,10 +53,10 @@ def _copy(connection: Connection, tables: Collection[Table], originals: Mapping[
     names = {table.name for table in tables}
     for table in tables:
         if table.name in originals:
-            columns = [column.name for column in table.columns]
-            values = ", ".join(_value(table, column, names, number) for column in columns)
+            columns = ", ".join(f'"{column.name}"' for column in table.columns)
+            values = ", ".join(_value(table, column.name, names, number) for column in table.columns)
             connection.execute(
-                text(f"INSERT INTO {table.name} ({', '.join(columns)}) SELECT {values} FROM {originals[table.name]}")
+                text(f"INSERT INTO {table.name} ({columns}) SELECT {values} FROM {originals[table.name]}")
             )
 
 
