@@ -3,7 +3,6 @@
 Source: https://docs.docker.com/build/concepts/context/#dockerignore-files and the rules of Go's `filepath.Match`.
 """
 
-import json
 import os
 import re
 import shutil
@@ -96,34 +95,7 @@ class Installed:
             check=False,
         )
 
-    def run_all(
-        self, commands: Sequence[Sequence[str]], *, environment: Mapping[str, str], directory: Path
-    ) -> list[str]:
-        """Run commands of the program in one process, in turn: importing what each of them needs takes a second.
 
-        Returns:
-            What each has printed.
-        """
-        text = json.dumps(commands)
-        done = self.run(["python", "-c", _RUN_ALL], environment=environment, directory=directory, text=text)
-        assert done.returncode == 0, done.stderr
-        ran: list[tuple[int, str]] = json.loads(done.stdout)
-        for command, (status, said) in zip(commands, ran, strict=True):
-            assert status == 0, f"{command}: {said}{done.stderr}"
-        return [said for _, said in ran]
-
-
-_RUN_ALL = """
-import contextlib, io, json, sys
-from vocboard.commands.main import main
-
-def ran(command):
-    said = io.StringIO()
-    with contextlib.redirect_stdout(said):
-        return main(command), said.getvalue()
-
-print(json.dumps([ran(command) for command in json.load(sys.stdin)]))
-"""
 PIP = (sys.executable, "-m", "pip", "--quiet", "--no-input", "--disable-pip-version-check")
 OFFLINE = ("--no-deps", "--no-index")
 
