@@ -125,10 +125,8 @@ def evaluate_batch(process: Process, claim: Claim) -> None:
         if batch.evaluator_version != VERSION:  # another version has started it, or starts it again
             jobs.release(session, claim, after=process.settings.lease)
             return
-        if claim.attempt > 1 and len(batch.items) > 1:  # one of them may have stopped a worker
-            ids = [item.submission_id for item in batch.items]
-            batches.split(session, batch, ids, attempts=claim.attempt - 1)
-            jobs.finish(session, claim)
+        if claim.attempt > 1 and len(batch.items) > 1:
+            _divide(session, claim, batch)
             return
     with _stored_at_the_end(process, claim, batch) as outcomes:
         for item in batch.items:
@@ -140,14 +138,30 @@ def evaluate_batch(process: Process, claim: Claim) -> None:
 
 
 def give_up(process: Process, claim: Claim) -> None:
-    """Record that a submission cannot be evaluated, because that has stopped workers too often."""
+    """Record that a submission cannot be evaluated, because that has stopped workers too often.
+
+    Of several in a batch, any may have stopped them: each gets a batch for itself, as at a second claim.
+    """
     with process.database.writing() as session:
-        if (batch := batches.load(session, claim.key)) is not None:
-            batches.finish(session, batch, [item.submission_id for item in batch.items], failure=batches.GIVEN_UP)
+        batch = batches.load(session, claim.key)
+        if batch is not None and len(batch.items) > 1:
+            _divide(session, claim, batch)
+            return
+        if batch is not None:
+            batches.finish(session, batch, [batch.items[0].submission_id], failure=batches.GIVEN_UP)
         jobs.finish(session, claim)
     if batch is not None:
         with process.database.writing() as session:
             queue.add_if_evaluated(session, batch.rescore_id)
+
+
+def _divide(session: Session, claim: Claim, batch: Batch) -> None:
+    """Give each submission a batch for itself, because one of them may have stopped a worker.
+
+    Only the first claim of a batch of several evaluates them, so that is the one attempt that counts for each.
+    """
+    batches.split(session, batch, [item.submission_id for item in batch.items], attempts=1)
+    jobs.finish(session, claim)
 
 
 def _evaluate_one(process: Process, batch: Batch, item: Item, outcomes: _Outcomes) -> None:

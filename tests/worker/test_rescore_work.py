@@ -125,6 +125,23 @@ def test_one_that_keeps_killing_workers_is_given_up(backend: Backend) -> None:
     assert [one["submission"] for one in report["failures"]] == [str(deadly)]
 
 
+def test_when_workers_die_while_dividing_a_batch_none_of_its_submissions_is_given_up(backend: Backend) -> None:
+    challenge = backend.challenge()
+    submit_scored(backend, challenge, 3)
+    rescore_id = start_rescore(backend, challenge, add_corrected_truth(backend, challenge))
+    rescore_next(backend.database, backend.store, backend.settings)  # it begins
+    for _ in range(backend.settings.evaluation_attempts):
+        assert claim_next(backend.database, Kind.BATCH, lease=timedelta()) is not None
+    assert work_next(process(backend.database, backend.store, backend.settings))
+    with backend.database.reading() as session:
+        pending = Job.kind == Kind.BATCH, Job.finished_at.is_(None)
+        assert session.scalars(select(Job.attempts).where(*pending)).all() == [1, 1, 1]
+    work(backend)
+    found = rescore(backend, rescore_id)
+    assert found.state is RescoreState.READY
+    assert not found.report["failures"]
+
+
 def test_it_waits_for_ground_truth_that_is_away(backend: Backend) -> None:
     challenge = backend.challenge()
     submit_scored(backend, challenge, 3)
