@@ -51,13 +51,12 @@ from vocboard.app.participating.withdrawing import withdraw
 from vocboard.app.rescores.service import evaluate_again
 from vocboard.app.settings import Settings
 from vocboard.app.submissions import queue
-from vocboard.app.submissions.models import State, Submission
+from vocboard.app.submissions.models import State, Submission, Uploaded
 from vocboard.app.teams.models import TeamRole
 from vocboard.app.teams.queries import lock_team, locked_team_of, members_of, team_of
 from vocboard.evaluator.editions import load
 from vocboard.migrations import upgrade
 from vocboard.worker import evaluation
-from vocboard.worker.stored_columns import Uploaded
 from vocboard.worker.work import work_next
 
 SITE = "https://voc.example.org"

@@ -5,6 +5,7 @@ from typing import BinaryIO
 
 from vocboard.app.evaluations.service import Diagnosis
 from vocboard.app.storage.archives import ArchiveStore
+from vocboard.app.submissions.models import Uploaded
 from vocboard.evaluator.diagnosis.summary import summarise
 from vocboard.evaluator.editions import Edition
 from vocboard.evaluator.ground_truth import GroundTruth
@@ -13,7 +14,7 @@ from vocboard.evaluator.scoring import Confusions, Evaluation, score
 from vocboard.evaluator.statistics.collect import collect_evidence
 from vocboard.evaluator.statistics.evidence_file import Origin, store_evidence
 from vocboard.evaluator.stored_results.stored_results import StoredResults
-from vocboard.worker.stored_columns import Uploaded, with_columns
+from vocboard.worker.stored_columns import with_columns
 
 MAX_EVIDENCE_BYTES = 256 * 1024**2  # of a competition; more is not stored, but collected again when it is needed
 

@@ -22,13 +22,13 @@ from vocboard.app.jobs.service import Claim, LostClaimError
 from vocboard.app.leaderboards import freezing
 from vocboard.app.participating.publishing import publish_if_promised
 from vocboard.app.submissions import queue
-from vocboard.app.submissions.models import Submission
+from vocboard.app.submissions.models import Submission, Uploaded
 from vocboard.evaluator.editions import Edition
 from vocboard.worker import ground_truth_files
 from vocboard.worker.columns import evaluate
 from vocboard.worker.failure_reasons import DISK_IS_FULL, technical_reason
 from vocboard.worker.process import Process
-from vocboard.worker.stored_columns import OutdatedArchiveError, UnscorableError, Uploaded
+from vocboard.worker.stored_columns import OutdatedArchiveError, UnscorableError
 
 RETURNED = "This submission does not count against your quota."
 GIVEN_BACK = "Your submission was not the cause and does not count against your quota. The error has been logged."
@@ -139,12 +139,7 @@ def _find_work(session: Session, claim: Claim) -> Row[*tuple[Any, ...]] | None:
     """Return the row for `_work`; errors in it must not roll back the claim."""
     query = (
         select(
-            Submission.id,
-            Submission.archive_sha256,
-            Submission.columns_sha256,
-            Submission.columns_reader,
-            Submission.segmentation_classes,
-            Submission.has_archive,
+            Submission,
             Challenge.edition,
             Challenge.edition_file,
             ChallengePhase.image_set,
@@ -163,14 +158,11 @@ def _find_work(session: Session, claim: Claim) -> Row[*tuple[Any, ...]] | None:
 def _work(found: Row[*tuple[Any, ...]] | None) -> Work:
     if found is None:
         raise UnscorableError("its challenge has no scoring")
-    submission_id, archive, columns, reader, declared, has_archive, *challenge, scoring_id, truth = found
-    name, file, image_set = challenge
+    submission, name, file, image_set, scoring_id, truth = found
     if truth is None:
         raise UnscorableError(f"scoring {scoring_id} is against a ground truth that has not been imported")
-    classes = None if declared is None else tuple(declared)
-    uploaded = Uploaded(archive, columns, reader, classes, has_archive)
     edition = on_image_set(edition_from(name, file), image_set)
-    return Work(submission_id, uploaded, edition, scoring_id, truth)
+    return Work(submission.id, submission.uploaded, edition, scoring_id, truth)
 
 
 def _still_counts(session: Session, claim: Claim, work: Work) -> bool:

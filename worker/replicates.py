@@ -28,7 +28,7 @@ from vocboard.app.leaderboards.models import SecretReplicates
 from vocboard.app.leaderboards.statistics import Failure
 from vocboard.app.settings import Settings
 from vocboard.app.storage.archives import ArchiveStore
-from vocboard.app.submissions.models import Submission
+from vocboard.app.submissions.models import Submission, Uploaded
 from vocboard.evaluator.editions import Edition
 from vocboard.evaluator.evidence.evidence import Evidence
 from vocboard.evaluator.evidence.weights import REPLICATES, SEED, draw_weights
@@ -43,7 +43,6 @@ from vocboard.evaluator.statistics.intervals import MIN_IMAGES, ReplicatedMeasur
 from vocboard.evaluator.stored_results.columns_file import ColumnsError, ColumnsFile, ColumnsWriter
 from vocboard.worker import ground_truth_files
 from vocboard.worker.columns import MAX_EVIDENCE_BYTES, collect
-from vocboard.worker.stored_columns import Uploaded
 
 MAX_BYTES = 256 * 1024**2
 _SCORES, _BY_CLASS, _BIASES, _FOUND, _FOUND_IN = "scores", "per_class", "biases", "found", "found_in"
@@ -155,11 +154,7 @@ def sources(session: Session, result_ids: list[uuid.UUID]) -> Mapping[uuid.UUID,
             CompetitionResult.id,
             CompetitionResult.competition,
             Evaluation.ground_truth_sha256,
-            Submission.archive_sha256,
-            Submission.columns_sha256,
-            Submission.columns_reader,
-            Submission.segmentation_classes,
-            Submission.has_archive,
+            Submission,
             Challenge.edition,
             func.coalesce(EditionVersion.file, Challenge.edition_file),
             ChallengePhase.image_set,
@@ -176,11 +171,9 @@ def sources(session: Session, result_ids: list[uuid.UUID]) -> Mapping[uuid.UUID,
         .where(CompetitionResult.id.in_(result_ids), is_here)
     )
     found = {}
-    for result_id, competition, truth, archive, columns, reader, declared, has_archive, name, file, image_set in rows:
-        classes = None if declared is None else tuple(declared)
+    for result_id, competition, truth, submission, name, file, image_set in rows:
         edition = on_image_set(edition_from(name, file), image_set)
-        uploaded = Uploaded(archive, columns, reader, classes, has_archive)
-        found[result_id] = Source(result_id, competition, edition, truth, uploaded)
+        found[result_id] = Source(result_id, competition, edition, truth, submission.uploaded)
     return found
 
 

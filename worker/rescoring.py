@@ -27,7 +27,7 @@ from vocboard.worker import ground_truth_files
 from vocboard.worker.columns import evaluate
 from vocboard.worker.failure_reasons import technical_reason
 from vocboard.worker.process import Process
-from vocboard.worker.stored_columns import OutdatedArchiveError, UnscorableError, Uploaded
+from vocboard.worker.stored_columns import OutdatedArchiveError, UnscorableError
 
 TURN = timedelta(seconds=1)
 TOOK_TOO_LONG = "The evaluation took longer than the server allows."
@@ -174,13 +174,7 @@ def _evaluate_one(process: Process, batch: Batch, item: Item, outcomes: _Outcome
             outcomes.must_wait = True
             return
         evaluation = evaluate(
-            Uploaded(
-                item.archive_sha256,
-                item.columns_sha256,
-                item.columns_reader,
-                item.segmentation_classes,
-                item.has_archive,
-            ),
+            item.uploaded,
             process.store,
             on_image_set(edition_from(batch.edition, batch.edition_file), batch.image_set),
             truth,
@@ -232,7 +226,7 @@ def _store(session: Session, *, claim: Claim, batch: Batch, outcomes: _Outcomes,
             scoring_id=batch.scoring_id,
             scores=one.evaluation.scores,
             ground_truth_sha256=batch.truth_sha256,
-            archive_sha256=one.item.archive_sha256,
+            archive_sha256=one.item.uploaded.archive_sha256,
             started_at=one.started_at,
             seconds=one.seconds,
         )

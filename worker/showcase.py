@@ -23,7 +23,7 @@ from vocboard.app.submissions.models import Submission
 from vocboard.evaluator.showcase import Drawing, draw
 from vocboard.evaluator.stored_results.stored_results import StoredResults
 from vocboard.worker.process import Process
-from vocboard.worker.stored_columns import Uploaded, with_columns
+from vocboard.worker.stored_columns import with_columns
 
 _log = logging.getLogger(__name__)
 
@@ -67,18 +67,10 @@ def _draw(process: Process, submission_id: uuid.UUID, wanted: Wanted) -> Drawing
         challenge = challenge_with_phases(session, submission.challenge_id)
         phase = phase_with_id(challenge, submission.phase_id)
         edition, image_sets = edition_of_phase(challenge, phase), current_image_sets(session, phase)
-        declared = submission.segmentation_classes
-        classes = None if declared is None else tuple(declared)
-        uploaded = Uploaded(
-            submission.archive_sha256,
-            submission.columns_sha256,
-            submission.columns_reader,
-            classes,
-            submission.has_archive,
-        )
+        uploaded = submission.uploaded
 
     def use(file: BinaryIO) -> Drawing:
-        stored = StoredResults(file, edition, image_sets, classes=classes)
+        stored = StoredResults(file, edition, image_sets, classes=uploaded.segmentation_classes)
         return draw(stored.results, edition, image_sets, wanted.images, stored.label_map)
 
     limit = process.settings.evaluation_memory_limit_bytes

@@ -9,12 +9,12 @@ import logging
 import tempfile
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 from typing import BinaryIO, TypeVar, cast
 
 from vocboard.app.intake.confinement import ReadingLimits
 from vocboard.app.intake.reading import CHECK, ReadingProcess, reading_server
 from vocboard.app.storage.archives import ArchiveStore, DamagedArchiveError
+from vocboard.app.submissions.models import Uploaded
 from vocboard.evaluator.editions import Edition
 from vocboard.evaluator.image_sets import ImageSets
 from vocboard.evaluator.problems import Problem, Severity
@@ -49,25 +49,6 @@ class OutdatedArchiveError(UnscorableError):
             f"since, and it does not pass any more: {named}{more} Submit corrected results; the challenge's page has "
             "the current image sets."
         )
-
-
-@dataclass(frozen=True, slots=True)
-class Uploaded:
-    """A submission's files in the store.
-
-    Attributes:
-        archive_sha256: hash of the archive.
-        columns_sha256: hash of the columns; None if they were not stored.
-        columns_reader: version of the reader that wrote the columns.
-        segmentation_classes: classes declared by the participant; None for all.
-        has_archive: False if it was imported without its archive: files with these hashes are of others.
-    """
-
-    archive_sha256: str
-    columns_sha256: str | None
-    columns_reader: int | None
-    segmentation_classes: tuple[str, ...] | None
-    has_archive: bool
 
 
 def with_columns(

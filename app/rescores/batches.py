@@ -15,7 +15,7 @@ from vocboard.app.jobs import service as jobs
 from vocboard.app.jobs.models import Kind
 from vocboard.app.leaderboards.models import OPEN, Rescore, RescoreItem
 from vocboard.app.rescores import rounds
-from vocboard.app.submissions.models import State, Submission
+from vocboard.app.submissions.models import State, Submission, Uploaded
 
 SIZE = 16  # submissions per batch; those of a killed worker are evaluated again
 GIVEN_UP = "The evaluation was interrupted several times."
@@ -23,19 +23,10 @@ GIVEN_UP = "The evaluation was interrupted several times."
 
 @dataclass(frozen=True, slots=True)
 class Item:
-    """A submission to evaluate.
-
-    Attributes:
-        segmentation_classes: classes declared by the participant; None for all.
-        has_archive: False if it was imported without its archive.
-    """
+    """A submission to evaluate."""
 
     submission_id: uuid.UUID
-    archive_sha256: str
-    columns_sha256: str | None
-    columns_reader: int | None
-    segmentation_classes: tuple[str, ...] | None
-    has_archive: bool
+    uploaded: Uploaded
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,15 +98,7 @@ def load(session: Session, batch_id: uuid.UUID) -> Batch | None:
     if rescore is None:
         return None
     rows = session.execute(
-        select(
-            Submission.id,
-            Submission.archive_sha256,
-            Submission.columns_sha256,
-            Submission.columns_reader,
-            Submission.segmentation_classes,
-            Submission.has_archive,
-            ChallengePhase.truth_phase_id,
-        )
+        select(Submission, ChallengePhase.truth_phase_id)
         .join(RescoreItem, RescoreItem.submission_id == Submission.id)
         .join(ChallengePhase, ChallengePhase.id == Submission.phase_id)
         .where(_is_left(batch_id))
@@ -123,7 +106,7 @@ def load(session: Session, batch_id: uuid.UUID) -> Batch | None:
     ).all()
     if not rows:
         return None
-    scoring = rounds.by_phase(session, rescore)[rows[0][6]]
+    scoring = rounds.by_phase(session, rescore)[rows[0].truth_phase_id]
     name, file, image_set, truth = session.execute(
         select(
             Challenge.edition,
@@ -139,7 +122,7 @@ def load(session: Session, batch_id: uuid.UUID) -> Batch | None:
         )
         .where(GroundTruthVersion.id == scoring.ground_truth_version_id)
     ).one()
-    items = tuple(Item(*row[:4], None if row[4] is None else tuple(row[4]), row[5]) for row in rows)
+    items = tuple(Item(submission.id, submission.uploaded) for submission, _ in rows)
     return Batch(batch_id, rescore.id, scoring.id, name, file, image_set, truth or "", rescore.evaluator_version, items)
 
 

@@ -49,6 +49,25 @@ class FlickrImages(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
+class Uploaded:
+    """A submission's files in the store.
+
+    Attributes:
+        archive_sha256: hash of the archive.
+        columns_sha256: hash of the columns; None if they were not stored.
+        columns_reader: version of the reader that wrote the columns.
+        segmentation_classes: classes declared by the participant; None for all.
+        has_archive: False if it was imported without its archive: files with these hashes are of others.
+    """
+
+    archive_sha256: str
+    columns_sha256: str | None
+    columns_reader: int | None
+    segmentation_classes: tuple[str, ...] | None
+    has_archive: bool
+
+
+@dataclass(frozen=True, slots=True)
 class Declared:
     """The declarations about a method.
 
@@ -187,6 +206,13 @@ class Submission(Base):
         if self.published_at is None or self.state is not State.SCORED:
             return ()
         return tuple(entry.competition for entry in self.entries if not entry.is_private)
+
+    @property
+    def uploaded(self) -> Uploaded:
+        """Its files."""
+        declared = self.segmentation_classes
+        classes = None if declared is None else tuple(declared)
+        return Uploaded(self.archive_sha256, self.columns_sha256, self.columns_reader, classes, self.has_archive)
 
     @property
     def declared(self) -> Declared:

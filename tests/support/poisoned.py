@@ -14,6 +14,7 @@ from unittest.mock import patch
 
 import numpy as np
 
+from vocboard.app.submissions.models import Uploaded
 from vocboard.commands.main import main
 from vocboard.worker import columns, evaluation, stored_columns
 
@@ -26,9 +27,7 @@ class Forking:
         return eval, ("lambda *_, **__: __import__('os').fork()",)
 
 
-def poisoned(
-    evaluate: Any, poison: Mapping[str, str], uploaded: stored_columns.Uploaded, *given: Any, **rest: Any
-) -> Any:
+def poisoned(evaluate: Any, poison: Mapping[str, str], uploaded: Uploaded, *given: Any, **rest: Any) -> Any:
     """Evaluate, or break a limit."""
     match poison.get(uploaded.archive_sha256):
         case "memory":
