@@ -1,7 +1,8 @@
 """The three tiers of the tests: `make test`, `make test-all` (CI) and `make test-long`.
 
 - Tests that run in this process, on SQLite, have no marker: `make test`, which takes minutes.
-- `full`: they need PostgreSQL and Redis, other processes or a browser, or attack the server. `make test-all` adds them.
+- `full`: they need PostgreSQL and Redis, other processes or a browser, attack the server, or compute for seconds.
+  `make test-all` adds them.
 - `long`: they search for minutes for what the others would find by chance. `make test-long` runs these alone.
 
 A test belongs to the tier of its file, which stands here, and is at least `full` if it needs services or a browser.
@@ -30,21 +31,28 @@ FULL = (
     "tests/app/test_ladder.py",
     "tests/app/leaderboards/test_freezing_at_random.py",
     "tests/app/leaderboards/test_reported.py",
+    "tests/app/submissions/test_races.py",
     "tests/commands/test_action.py",
     "tests/commands/test_admin.py",
     "tests/commands/test_backups.py",
+    "tests/commands/test_completion.py",
     "tests/commands/test_from_upload_to_leaderboard.py",
     "tests/commands/test_python_client.py",
     "tests/commands/test_serve.py",
     "tests/commands/test_submission_commands.py",
     "tests/commands/test_submit_questions.py",
+    "tests/evaluator/conversion/test_segmentations.py::test_painting_gives_the_kits_scores",
     "tests/evaluator/conversion/test_there_and_back.py::test_real_detections",
     "tests/evaluator/diagnosis/test_errors.py::test_counts_of_real_detections",
     "tests/evaluator/examples/test_examples.py",
+    "tests/evaluator/result_files/test_large_files.py",
     "tests/evaluator/statistics/test_coverage.py",
+    "tests/evaluator/statistics/test_secondary_replicates.py",
     "tests/hostile/test_folder.py",  # every hostile upload, by the command line and by a server
     "tests/test_filled_migrations.py",
+    "tests/test_migrations.py::test_processes_that_upgrade_at_once_wait_for_each_other",
     "tests/test_wording.py",
+    "tests/worker/test_across_methods.py",
     "tests/worker/test_columns.py",
     "tests/worker/test_failures.py",
     "tests/worker/test_ground_truth_import.py",
@@ -53,6 +61,7 @@ FULL = (
     "tests/worker/test_recovery.py",
     "tests/worker/test_rescore_work.py",
     "tests/worker/test_rescoring.py",
+    "tests/worker/test_sequences.py",
     "tests/worker/test_statistics.py",
 )
 LONG = (
