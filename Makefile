@@ -70,7 +70,7 @@ lint: set-up ## ruff's rules and format, and the type checker
 	.venv/bin/mypy
 
 format: set-up ## rewrite the code in ruff's format, with its safe fixes
-	.venv/bin/ruff check --fix .
+	.venv/bin/ruff check --fix-only .
 	.venv/bin/ruff format .
 
 lock: set-up ## resolve the packages of both pyproject.toml again, keeping what still fits (ARGS=--upgrade: the newest)

@@ -46,6 +46,7 @@ class Target:
     challenge: Challenge
     phase: Phase
     image_sets: ImageSets
+    is_rehearsal: bool
 
 
 def find_target(database: Database, destination: Destination, user: User, *, at: datetime) -> Target:
@@ -75,7 +76,8 @@ def find_target(database: Database, destination: Destination, user: User, *, at:
         )
         if not destination.is_rehearsal:
             check_any_quota_left(session, user=user, challenge=challenge, phase=phase, now=now())
-        return Target(challenge, phase, challenges.current_image_sets(session, phase))
+        image_sets = challenges.current_image_sets(session, phase)
+        return Target(challenge, phase, image_sets, destination.is_rehearsal)
 
 
 def classes_not_entered(report: Report, edition: Edition) -> dict[str, tuple[str, ...]]:

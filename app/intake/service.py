@@ -444,7 +444,8 @@ class Intake:
             )
         if report.refuses:
             codes = [problem.code for problem in report.problems if problem.severity is Severity.ERROR]
-            progress.rejected = (target.challenge.id, codes)
+            if not target.is_rehearsal:
+                progress.rejected = (target.challenge.id, codes)
             note_refusal(request, (problem.code for problem in report.problems))
         return report
 

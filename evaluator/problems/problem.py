@@ -1,4 +1,4 @@
-"""A problem of an upload. `catalogue` lists all of them."""
+"""A problem of an upload. `problem_catalogue` lists all of them."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass

@@ -1,7 +1,7 @@
 """The folder: each upload with the edition it is for and the exact problems it has."""
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -15,8 +15,9 @@ from vocboard.evaluator.image_sets import ImageSet, ImageSets
 
 ROOT = Path(__file__).parent
 INSTANCES = "Instances"  # a custom edition with instance segmentation
-INSTANCES_FILE = ROOT.parents[1] / "docs" / "editions" / "examples" / "instances.toml"
-EDITIONS = ("VOC2012", "VOC2007", INSTANCES)
+_EXAMPLES = ROOT.parents[1] / "docs" / "editions" / "examples"
+# With their files; None for those that the evaluator has.
+EDITIONS: Mapping[str, Path | None] = {"VOC2012": None, "VOC2007": None, INSTANCES: _EXAMPLES / "instances.toml"}
 EXPECTED = ".problems.json"
 
 _MAIN = ("000001", "000002", "000003", "000004")
@@ -51,7 +52,8 @@ def uploads() -> Iterator[Upload]:
 @cache
 def edition_of(name: str) -> Edition:
     """Return the edition of an upload."""
-    return read(INSTANCES_FILE) if name == INSTANCES else load(name)
+    file = EDITIONS[name]
+    return load(name) if file is None else read(file)
 
 
 @cache

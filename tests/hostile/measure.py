@@ -22,7 +22,7 @@ from typing import Any
 import PIL.PngImagePlugin  # noqa: F401  # so that no measurement begins with importing it
 
 import vocboard.commands.validate  # noqa: F401
-from tests.hostile.folder import EDITIONS, INSTANCES, INSTANCES_FILE, Upload, public, uploads
+from tests.hostile.folder import EDITIONS, Upload, public, uploads
 from vocboard.commands.main import main as run
 
 _WRITING = os.O_WRONLY | os.O_RDWR | os.O_CREAT | os.O_TRUNC | os.O_APPEND
@@ -57,7 +57,7 @@ def measure(upload: Upload, image_sets: Path) -> Cost:
     Args:
         image_sets: file of the edition's, as a server hands them out.
     """
-    edition = str(INSTANCES_FILE) if upload.edition == INSTANCES else upload.edition
+    edition = str(EDITIONS[upload.edition] or upload.edition)
     command = ["validate", edition, str(upload.path), "--image-sets", str(image_sets), "--json"]
     touched: list[str] = []
     sys.dont_write_bytecode = True  # of modules that it imports

@@ -14,7 +14,7 @@ from _pytest.mark import ParameterSet
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
-from tests.hostile.folder import EDITIONS, INSTANCES, INSTANCES_FILE, ROOT, Upload, edition_of, public, uploads
+from tests.hostile.folder import EDITIONS, ROOT, Upload, edition_of, public, uploads
 from tests.hostile.make import all_cases, directory_of
 from tests.support.factories import make_challenge, make_token, make_user
 from tests.support.life import upload_results
@@ -125,8 +125,8 @@ def server(sqlite_template: Path, tmp_path_factory: pytest.TempPathFactory) -> I
 def holding_all(session: Session, edition: str) -> Challenge:
     """Make a challenge that holds all competitions of an edition on the folder's images."""
     given: dict[str, Any] = {"edition": edition}
-    if edition == INSTANCES:
-        given = {"edition": None, "edition_file": INSTANCES_FILE.read_text()}
+    if (file := EDITIONS[edition]) is not None:
+        given = {"edition": None, "edition_file": file.read_text()}
     competitions = list(edition_of(edition).competitions)
     challenge = make_challenge(session, competitions=competitions, quota_count=10 * len(UPLOADS), **given)
     version = session.scalars(select(GroundTruthVersion).where(GroundTruthVersion.challenge_id == challenge.id)).one()

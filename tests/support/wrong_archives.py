@@ -7,6 +7,7 @@ import io
 import zipfile
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 from PIL import Image
@@ -177,9 +178,9 @@ CASES = (
 )
 
 
-def challenge(session: Session) -> Challenge:
+def challenge(session: Session, **given: Any) -> Challenge:
     """Make the challenge in detection and segmentation."""
-    made = make_challenge(session, edition="VOC2012", competitions=COMPETITIONS, quota_count=5)
+    made = make_challenge(session, edition="VOC2012", competitions=COMPETITIONS, quota_count=5, **given)
     version = session.scalars(select(GroundTruthVersion).where(GroundTruthVersion.challenge_id == made.id)).one()
     sizes = np.tile(np.array([SIZE], dtype=np.int32), (len(IMAGES), 1))
     sets = {

@@ -8,7 +8,7 @@ import httpx
 import pytest
 from sqlalchemy import select
 
-from tests.support.factories import make_token, make_user
+from tests.support.factories import make_organiser, make_token, make_user
 from tests.support.life import upload_results
 from tests.support.phases import main_phase
 from tests.support.site import Site
@@ -86,6 +86,24 @@ def test_a_check_of_a_wrong_archive_has_its_problems(embedded_site: Site, target
     assert report["groups"][0]["count"] == 1_200
     assert report["groups"][0]["documentation"] == f"/docs/problems#{report['groups'][0]['code']}"
     assert nothing["total"] == 0
+
+
+def test_a_rejected_rehearsal_is_not_counted(embedded_site: Site) -> None:
+    with embedded_site.writing() as session:
+        organiser = make_organiser(session)
+        target, token = challenge(session, organiser=organiser), make_token(session, organiser)
+    with embedded_site.client(token) as client:
+        answers = [
+            client.post(
+                f"/api/v1/challenges/{target.slug}/submissions?rehearsal={rehearsal}",
+                data=FORM,
+                files={"archive": ("results.tar", tar(detections(comma=True)))},
+            )
+            for rehearsal in ("true", "false")
+        ]
+    assert [answer.status_code for answer in answers] == [422, 422]
+    with embedded_site.database.reading() as session:
+        assert attempts.rejected(session, target.id, kept_for=timedelta(days=1)).uploads == 1
 
 
 def test_missing_classes_are_named_with_the_errors_of_other_files(
