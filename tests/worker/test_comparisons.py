@@ -141,6 +141,12 @@ def test_a_coarse_interval_contains_its_difference() -> None:
     assert (fine.low, fine.high) == (-0.005, -0.001)
 
 
+def test_ends_of_a_coarse_interval_that_are_round_stay() -> None:
+    change = Change(difference=0.4, low=0.29, high=0.55, counting_images=60)  # times 100: 28.99... and 55.00...01
+    shown = comparisons.shown_change(change, 3, classes=20)
+    assert (shown.low, shown.high) == (0.29, 0.55)
+
+
 @pytest.mark.parametrize(
     ("ends", "better", "worse"),
     [((0.0, 0.01), True, False), ((-0.01, 0.0), False, True), ((0.0, 0.0), False, False)],

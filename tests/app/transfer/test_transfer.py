@@ -389,6 +389,7 @@ def with_another_archive(files: dict[str, bytes]) -> None:
         (in_first_submission(state="withdrawn"), "withdrawn is not published"),
         (in_first_submission(archive_sha256="../../../etc/passwd"), "archive_sha256: String should match"),
         (in_first_submission(created_at="2026-01-01T00:00:00"), "created_at"),
+        (in_first_submission(created_at="1999-12-31T00:00:00Z"), "Give a time between 2000 and 2200"),
         (in_first_submission(admin=True), "admin: Extra inputs"),
         (in_first_score(1e300), "mean: Input should be less than or equal to 1"),
         (in_first_score(float("nan")), "mean"),

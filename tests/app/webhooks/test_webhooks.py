@@ -29,7 +29,7 @@ from vocboard.app.announcements import announcing
 from vocboard.app.challenges import organisers
 from vocboard.app.challenges.models import Challenge, ChallengeOrganiser
 from vocboard.app.database import Database, now
-from vocboard.app.errors import InvalidInputError, NotFoundError
+from vocboard.app.errors import ConflictError, InvalidInputError, NotFoundError
 from vocboard.app.jobs import service as jobs
 from vocboard.app.jobs.models import Job, Kind
 from vocboard.app.participating import publishing
@@ -274,6 +274,15 @@ def test_addresses_that_are_refused(
     with pytest.raises(InvalidInputError) as refused:
         add(database, strict, Owner(people[1]), url)
     assert list(refused.value.fields) == ["url"]
+
+
+def test_a_person_has_at_most_so_many(
+    database: Database, settings: Settings, people: tuple[User, User, Challenge]
+) -> None:
+    for number in range(service.MAX_WEBHOOKS):
+        add(database, settings, Owner(people[1]), f"https://hooks.example/{number}")
+    with pytest.raises(ConflictError, match="which is the limit"):
+        add(database, settings, Owner(people[1]), "https://hooks.example/more")
 
 
 @pytest.mark.parametrize("host", ["localhost", "127.1", "2130706433", "0x7f000001", "[::1]", "0.0.0.0"])

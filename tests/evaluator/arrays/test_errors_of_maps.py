@@ -180,6 +180,16 @@ def test_everything_that_is_wrong_with_instances_is_reported_at_once() -> None:
     ]
 
 
+def test_a_class_without_a_mask_is_told() -> None:
+    content = {
+        FIRST_CLASS: {"images": IMAGES[:1], "scores": [0.9], "masks": [mask((1, 1))]},
+        SECOND_CLASS: {"images": [], "scores": [], "masks": []},
+    }
+    [message] = messages(INSTANCE_SEGMENTATION, content, INSTANCES)
+    assert SECOND_CLASS in message
+    assert FIRST_CLASS not in message
+
+
 def test_instances_by_image() -> None:
     valid = {"scores": [0.5], "labels": [1], "masks": [mask((1, 1))]}
     content = {
