@@ -22,6 +22,8 @@ from vocboard.app.challenges.models import (
     Visibility,
 )
 
+_AnyPhase = aliased(ChallengePhase)  # queries may have a phase of their own
+
 
 def organised_by(viewer: User | None) -> ColumnElement[bool]:
     """Return the condition that the user organises the challenge or is an administrator.
@@ -42,11 +44,10 @@ def admits(viewer: User | None) -> ColumnElement[bool]:
     """
     if viewer is None or not (viewer.is_confirmed and viewer.is_approved):
         return false()
-    phase = aliased(ChallengePhase)  # queries may have a phase of their own
-    is_listed = exists().where(PhaseAdmission.phase_id == phase.id, PhaseAdmission.email == viewer.email)
-    has_domain = cast(phase.admission_domains, Text).contains(json.dumps(domain_of(viewer.email)), autoescape=True)
+    is_listed = exists().where(PhaseAdmission.phase_id == _AnyPhase.id, PhaseAdmission.email == viewer.email)
+    has_domain = cast(_AnyPhase.admission_domains, Text).contains(json.dumps(domain_of(viewer.email)), autoescape=True)
     return exists().where(
-        phase.challenge_id == Challenge.id, is_listed | ((phase.admission == Admission.DOMAIN) & has_domain)
+        _AnyPhase.challenge_id == Challenge.id, is_listed | ((_AnyPhase.admission == Admission.DOMAIN) & has_domain)
     )
 
 

@@ -271,6 +271,10 @@ class Boards:
             challenge = challenges.get_visible(session, slug, viewer)
             return _Target(slug, "", phase_key, Part.COUNTING).phase(challenge, at)
 
+    def known(self, current: CurrentBoard, key: Hashable) -> Any:
+        """Return what `rendered` would, if it is cached; else None."""
+        return None if current.revision is None else self._renderings.get((current.identity, current.revision, key))
+
     async def rendered(self, current: CurrentBoard, key: Hashable, render: Callable[[], Rendering]) -> Rendering:
         """Return the cached rendering of a board, or render it in a thread.
 
@@ -279,10 +283,10 @@ class Boards:
         """
         if current.revision is None:
             return await asyncio.to_thread(render)
-        full_key = (current.identity, current.revision, key)
-        cached: Rendering | None = self._renderings.get(full_key)
+        cached: Rendering | None = self.known(current, key)
         if cached is not None:
             return cached
+        full_key = (current.identity, current.revision, key)
         if full_key not in self._rendering:
             self._rendering[full_key] = asyncio.create_task(self._render(full_key, render))
         rendering: Rendering = await asyncio.shield(self._rendering[full_key])

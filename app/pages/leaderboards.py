@@ -58,7 +58,10 @@ async def leaderboard_page(
         current = await boards.get(slug, competition, identity.user, phase_key=asked.phase, part=asked.results)
     except HiddenLeaderboardError as error:
         return await run_in_threadpool(hidden_page, request, error)
-    board = current.board
+    board, opened = current.board, current.phase.state(now())
+    is_plain, common = identity.user is None and not request.query_params, (opened, theme_of(request))
+    if is_plain and (known := boards.known(current, common)) is not None:  # most requests
+        return answer(request, known, {"Cache-Control": KEPT_BUT_ASKED_FOR})
     state = BoardState.of(asked, board)
     if state.filter:
         rows = await run_in_threadpool(render_page, board, state)
@@ -68,9 +71,8 @@ async def leaderboard_page(
     drawing = await boards.rendered(current, ("progress", state.part), lambda: _progress(board, state, [SMALL]))
     view = Markup("")
     if state.view is not View.TABLE:
-        key = ("view", state.view, state.metric, state.part)
-        view = await boards.rendered(current, key, lambda: _view(board, state))
-    opened = current.phase.state(now())
+        shown = ("view", state.view, state.metric, state.part)
+        view = await boards.rendered(current, shown, lambda: _view(board, state))
 
     def page(own: Collection[UUID] = NONE, *, is_organiser: bool = False) -> Response:
         site, drawings = services.settings.public_url, (drawing, view)
@@ -86,9 +88,8 @@ async def leaderboard_page(
         return await run_in_threadpool(page_of, identity.user)
     if state.filter or state.methods or "done" in request.query_params:
         return await run_in_threadpool(page)
-    rendering = await boards.rendered(
-        current, (state, opened, theme_of(request)), lambda: Rendering.of(bytes(page().body), "text/html")
-    )
+    key = common if is_plain else (state, *common)
+    rendering = await boards.rendered(current, key, lambda: Rendering.of(bytes(page().body), "text/html"))
     return answer(request, rendering, {"Cache-Control": KEPT_BUT_ASKED_FOR})
 
 

@@ -40,6 +40,7 @@ from starlette.responses import Response, StreamingResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from vocboard.app.accounts.models import KeptAnswer, User
+from vocboard.app.accounts.viewer import Identity
 from vocboard.app.database import now
 from vocboard.app.errors import BusyError, InvalidInputError, ServiceError
 from vocboard.app.intake.body_limit import raise_limit
@@ -48,7 +49,6 @@ from vocboard.app.intake.multipart import FIELDS_LIMIT_BYTES
 from vocboard.app.intake.receiving import upload_in_progress
 from vocboard.app.submissions.idempotency import KEPT_FOR, MAX_KEY_LENGTH
 from vocboard.app.web.dependencies import services_of
-from vocboard.app.web.identity import ApiIdentity
 
 HEADER, REPLAYED = "Idempotency-Key", "Idempotent-Replayed"
 KEY_PATTERN = "^[!-~]+$"
@@ -161,8 +161,8 @@ def takes_key(route: Any) -> bool:
     return not knows_keys and not (isinstance(response_class, type) and issubclass(response_class, StreamingResponse))
 
 
-async def serve_once(request: Request, identity: ApiIdentity) -> None:
-    """Dependency of the API's routes: claim the key of a request, or end it with the answer that is kept.
+async def serve_once(request: Request, identity: Identity) -> None:
+    """Claim the key of a request to the API, or end it with the answer that is kept.
 
     Raises:
         InvalidInputError: the key is too long, or has characters that are not allowed.

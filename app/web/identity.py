@@ -54,11 +54,8 @@ async def current_identity(request: Request) -> Identity:
     return await run_in_threadpool(_with_terms, request, identity) if identity.user else _noted(request, identity)
 
 
-async def current_api_identity(
-    request: Request,
-    credentials: Annotated[HTTPAuthorizationCredentials | None, Depends(BEARER)],
-) -> Identity:
-    """Dependency of the API: the user of the bearer token, or else the one signed in with this browser.
+async def identify(request: Request, credentials: HTTPAuthorizationCredentials | None) -> Identity:
+    """Find the user of a request to the API: of the bearer token, or else the one signed in with this browser.
 
     Raises:
         InvalidTokenError: the token is unknown or no longer valid.
@@ -73,6 +70,15 @@ async def current_api_identity(
     services = services_of(request)
     identity = await run_in_threadpool(_of_token, services.database, token, services.settings.second_factor)
     return await run_in_threadpool(_with_terms, request, identity)
+
+
+def _identified(request: Request) -> Identity:
+    identity: Identity = request.state.identity  # as `identify` has found it, before anything of the route is called
+    return identity
+
+
+async def _api_identity(request: Request) -> Identity:
+    return _identified(request)
 
 
 def _with_terms(request: Request, identity: Identity) -> Identity:
@@ -126,7 +132,8 @@ def _record_use(database: Database, used: WebSession | ApiToken) -> None:
 
 
 CurrentIdentity = Annotated[Identity, Depends(current_identity)]
-ApiIdentity = Annotated[Identity, Depends(current_api_identity)]
+Credentials = Annotated[HTTPAuthorizationCredentials | None, Depends(BEARER)]
+ApiIdentity = Annotated[Identity, Depends(_api_identity)]
 
 
 async def require_user(identity: CurrentIdentity) -> User:
@@ -190,14 +197,15 @@ async def require_administrator(identity: CurrentIdentity) -> User:
     return user
 
 
-def requires(scope: Scope) -> Callable[[Identity], Awaitable[User]]:
+def requires(scope: Scope) -> Callable[[Request], Awaitable[User]]:
     """Return a dependency of API routes that need a user and a scope.
 
     It raises `NotSignedInError` for a visitor, `ForbiddenError` for a token without the scope, and
     `SecondFactorRequiredError` as `require_organiser`.
     """
 
-    async def user_with_scope(identity: ApiIdentity) -> User:
+    async def user_with_scope(request: Request) -> User:
+        identity = _identified(request)
         user = _permitted_user(identity) if scope is Scope.ORGANISE else identity.require_user()
         if scope not in identity.scopes:
             raise ForbiddenError(
@@ -214,12 +222,13 @@ def scope_of(dependency: Callable[..., Any] | None) -> Scope | None:
     return None if dependency is None else _scopes.get(dependency)
 
 
-async def reader(identity: ApiIdentity) -> User | None:
+async def reader(request: Request) -> User | None:
     """Dependency of API routes that visitors may read: the user, if there is one, with the scope `read`.
 
     Raises:
         ForbiddenError: the token lacks the scope `read`.
     """
+    identity = _identified(request)
     if identity.user is not None and identity.reader is None:
         raise ForbiddenError("The token lacks the scope 'read'. Create a token with this scope on the Account page.")
     return identity.user

@@ -85,7 +85,7 @@ def tag(content: bytes) -> str:
 
 
 async def note_condition(request: Request) -> None:
-    """Dependency of the API's routes: prepare what `require_match` compares, and let `EntityTags` add a tag."""
+    """Prepare what `require_match` compares with a request to the API, and let `EntityTags` add a tag."""
     if not _readers:
         _readers.update(readers(request.app.routes))
     reader = _readers.get(request.scope["endpoint"])
