@@ -9,7 +9,7 @@ from sqlalchemy import func, select
 
 from tests.support.factories import PASSWORD, make_organiser, make_token, make_user
 from tests.support.signing_in import sign_in
-from vocboard.app.accounts import administration, queries, service
+from vocboard.app.accounts import administration, passwords, queries, service
 from vocboard.app.accounts.models import ApiToken, Role, Scope, User, WebSession
 from vocboard.app.accounts.passwords import hashed
 from vocboard.app.audit.models import AuditEvent
@@ -36,6 +36,12 @@ def test_one_who_registers_can_sign_in_with_any_spelling_of_the_address(database
     with database.reading() as session:
         found = service.user_of_session(session, secret)
     assert found[0].id == user.id
+
+
+def test_the_longest_password_that_can_be_set_is_right_and_a_longer_one_never() -> None:
+    password = "x" * passwords.MAX_PASSWORD_LENGTH
+    assert passwords.matches(password, hashed(password))
+    assert not passwords.matches(f"{password}x", hashed(f"{password}x"))
 
 
 def test_control_characters_are_refused_where_the_database_would_fail(database: Database) -> None:

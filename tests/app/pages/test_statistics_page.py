@@ -228,6 +228,12 @@ def test_images_that_show_the_class_count_for_no_other_class() -> None:
     assert "What the top-ranked images of each class really show (row %)." in text
 
 
+def test_coarse_shares_are_written_in_per_cent() -> None:
+    shares = {"objects": {"right": 0.7, "nearly": 0.05, "missed": 0.25}}
+    [bars] = diagnosis_view(VisibleDiagnosis(shares, None), ()).shares
+    assert [text for _, text in bars.kinds] == ["found 70 %", "nearly found 5 %", "missed 25 %"]
+
+
 def test_void_is_no_part_of_the_share_of_right_pixels() -> None:
     view = diagnosis_view(VisibleDiagnosis({}, {"pixel_accuracy": 0.75, "confusions": []}), ())
     assert "Without void, 75.0 % of the pixels are right." in section("pixels", view.pixels)
