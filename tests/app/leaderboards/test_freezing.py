@@ -111,6 +111,16 @@ def test_the_first_change_after_closing_comes_too_late_although_nobody_has_looke
     assert ranks(show(database, world)) == IN_ORDER
 
 
+def test_other_decimals_after_closing_come_too_late_although_nobody_has_looked(
+    database: Database, world: World, clock: Clock
+) -> None:
+    before = world.challenge.decimals
+    clock.advance(2 * DAY)
+    change_rules(database, world, decimals=before - 1)
+    assert show(database, world).decimals == before
+    assert show(database, world, Part.LATER).decimals == before - 1
+
+
 def test_a_leaderboard_that_never_freezes_goes_on_changing(database: Database, world: World, clock: Clock) -> None:
     change_rules(database, world, freeze=Freeze.NEVER)
     clock.advance(2 * DAY)
