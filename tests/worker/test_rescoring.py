@@ -363,7 +363,10 @@ def test_one_submission_is_evaluated_again(backend: Backend) -> None:
     summary = [(one["competition"], one["evaluated"], one["published"]) for one in report["competitions"]]
     assert summary == [("comp1", 1, 2)]
     apply(backend, started.id)
-    assert backend.submission(chosen).current_evaluation_id != before
+    with backend.database.reading() as session:
+        current = session.get_one(Evaluation, backend.submission(chosen).current_evaluation_id)
+    assert current.id != before
+    assert (current.submission_id, current.scoring_id) == (chosen, rescore(backend, started.id).scoring_id)
     assert backend.submission(other).current_evaluation_id == untouched
     assert [one.method for one in board(backend, challenge).corrections] == ["Method 000"]
 
