@@ -73,6 +73,7 @@ def test_a_method_does_not_differ_from_itself(compare: Run) -> None:
     again = f"again={CASE.results}"
     status, out, _ = compare(CASE.results, again, "--competition", "comp3")
     assert status == 0
+    assert out.startswith("VOC2012 comp3: Average precision, mean\n")
     assert "1 to 2" in out
     assert "not significant" in out
     status, out, _ = compare(CASE.results, again, "--competition", "comp5", "--class", "background", "--json")
