@@ -22,7 +22,7 @@ from vocboard.app.jobs.service import Claim, LostClaimError
 from vocboard.app.leaderboards import freezing
 from vocboard.app.participating.publishing import publish_if_promised
 from vocboard.app.submissions import queue
-from vocboard.app.submissions.models import Submission, Uploaded
+from vocboard.app.submissions.models import FILES_ONLY, Submission, Uploaded
 from vocboard.evaluator.editions import Edition
 from vocboard.worker import ground_truth_files
 from vocboard.worker.columns import evaluate
@@ -151,6 +151,7 @@ def _find_work(session: Session, claim: Claim) -> Row[*tuple[Any, ...]] | None:
         .join(Scoring, Scoring.id == ChallengePhase.current_scoring_id)
         .join(GroundTruthVersion, GroundTruthVersion.id == Scoring.ground_truth_version_id)
         .where(Submission.id == claim.key)
+        .options(FILES_ONLY)
     )
     return session.execute(query).one_or_none()
 

@@ -28,7 +28,7 @@ from vocboard.app.leaderboards.models import SecretReplicates
 from vocboard.app.leaderboards.statistics import Failure
 from vocboard.app.settings import Settings
 from vocboard.app.storage.archives import ArchiveStore
-from vocboard.app.submissions.models import Submission, Uploaded
+from vocboard.app.submissions.models import FILES_ONLY, Submission, Uploaded
 from vocboard.evaluator.editions import Edition
 from vocboard.evaluator.evidence.evidence import Evidence
 from vocboard.evaluator.evidence.weights import REPLICATES, SEED, draw_weights
@@ -169,6 +169,7 @@ def sources(session: Session, result_ids: list[uuid.UUID]) -> Mapping[uuid.UUID,
         )
         .join(ChallengePhase, ChallengePhase.id == Submission.phase_id)
         .where(CompetitionResult.id.in_(result_ids), is_here)
+        .options(FILES_ONLY)
     )
     found = {}
     for result_id, competition, truth, submission, name, file, image_set in rows:

@@ -126,7 +126,7 @@ def evaluate_batch(process: Process, claim: Claim) -> None:
             jobs.release(session, claim, after=process.settings.lease)
             return
         if claim.attempt > 1 and len(batch.items) > 1:
-            _divide(session, claim, batch)
+            _divide(session, process, claim, batch)
             return
     with _stored_at_the_end(process, claim, batch) as outcomes:
         for item in batch.items:
@@ -145,22 +145,26 @@ def give_up(process: Process, claim: Claim) -> None:
     with process.database.writing() as session:
         batch = batches.load(session, claim.key)
         if batch is not None and len(batch.items) > 1:
-            _divide(session, claim, batch)
+            _divide(session, process, claim, batch)
             return
         if batch is not None:
             batches.finish(session, batch, [batch.items[0].submission_id], failure=batches.GIVEN_UP)
+        batches.dissolve(session, claim.key)
         jobs.finish(session, claim)
     if batch is not None:
         with process.database.writing() as session:
             queue.add_if_evaluated(session, batch.rescore_id)
 
 
-def _divide(session: Session, claim: Claim, batch: Batch) -> None:
+def _divide(session: Session, process: Process, claim: Claim, batch: Batch) -> None:
     """Give each submission a batch for itself, because one of them may have stopped a worker.
 
-    Only the first claim of a batch of several evaluates them, so that is the one attempt that counts for each.
+    Only the first claim of a batch of several evaluates them, so one attempt counts for each; none if the server
+    allows no second one.
     """
-    batches.split(session, batch, [item.submission_id for item in batch.items], attempts=1)
+    attempts = min(1, process.settings.evaluation_attempts - 1)
+    batches.split(session, batch, [item.submission_id for item in batch.items], attempts=attempts)
+    batches.dissolve(session, batch.id)
     jobs.finish(session, claim)
 
 

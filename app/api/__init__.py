@@ -48,8 +48,8 @@ class Api(APIRouter):
         return super().matches(scope) if scope["path"].startswith(PREFIX) else (Match.NONE, {})
 
 
-async def _check(request: Request, credentials: Credentials) -> None:
-    """Dependency of all routes, before their own: one, because each costs FastAPI as much as a whole check."""
+async def _check_request(request: Request, credentials: Credentials) -> None:
+    """Dependency of all routes, before their own. FastAPI spends as much time on a dependency as one check takes."""
     await refuse_unknown_parameters(request)
     await refuse_other_bodies(request)
     await serve_once(request, await identify(request, credentials))
@@ -59,7 +59,7 @@ async def _check(request: Request, credentials: Credentials) -> None:
 router = Api(
     prefix=PREFIX,
     responses=problem_responses(422),
-    dependencies=[Depends(_check)],
+    dependencies=[Depends(_check_request)],
 )
 # Routes are tried in this order, at some microseconds each: what is requested most comes first.
 _PARTS = (

@@ -22,7 +22,7 @@ from vocboard.app.challenges.models import (
     Visibility,
 )
 
-_AnyPhase = aliased(ChallengePhase)  # queries may have a phase of their own
+_ANY_PHASE = aliased(ChallengePhase)  # not the one that a query is about
 
 
 def organised_by(viewer: User | None) -> ColumnElement[bool]:
@@ -44,10 +44,10 @@ def admits(viewer: User | None) -> ColumnElement[bool]:
     """
     if viewer is None or not (viewer.is_confirmed and viewer.is_approved):
         return false()
-    is_listed = exists().where(PhaseAdmission.phase_id == _AnyPhase.id, PhaseAdmission.email == viewer.email)
-    has_domain = cast(_AnyPhase.admission_domains, Text).contains(json.dumps(domain_of(viewer.email)), autoescape=True)
+    is_listed = exists().where(PhaseAdmission.phase_id == _ANY_PHASE.id, PhaseAdmission.email == viewer.email)
+    has_domain = cast(_ANY_PHASE.admission_domains, Text).contains(json.dumps(domain_of(viewer.email)), autoescape=True)
     return exists().where(
-        _AnyPhase.challenge_id == Challenge.id, is_listed | ((_AnyPhase.admission == Admission.DOMAIN) & has_domain)
+        _ANY_PHASE.challenge_id == Challenge.id, is_listed | ((_ANY_PHASE.admission == Admission.DOMAIN) & has_domain)
     )
 
 

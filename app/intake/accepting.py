@@ -41,7 +41,7 @@ class Destination:
 
 @dataclass(frozen=True, slots=True)
 class Target:
-    """The data that an upload is validated against."""
+    """What an upload is submitted to, with the data that it is validated against."""
 
     challenge: Challenge
     phase: Phase

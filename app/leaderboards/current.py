@@ -271,7 +271,7 @@ class Boards:
             challenge = challenges.get_visible(session, slug, viewer)
             return _Target(slug, "", phase_key, Part.COUNTING).phase(challenge, at)
 
-    def known(self, current: CurrentBoard, key: Hashable) -> Any:
+    def cached_rendering(self, current: CurrentBoard, key: Hashable) -> Any:
         """Return what `rendered` would, if it is cached; else None."""
         return None if current.revision is None else self._renderings.get((current.identity, current.revision, key))
 
@@ -283,7 +283,7 @@ class Boards:
         """
         if current.revision is None:
             return await asyncio.to_thread(render)
-        cached: Rendering | None = self.known(current, key)
+        cached: Rendering | None = self.cached_rendering(current, key)
         if cached is not None:
             return cached
         full_key = (current.identity, current.revision, key)

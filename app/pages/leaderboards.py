@@ -1,6 +1,6 @@
 """Leaderboard pages, sorted, filtered and paged on the server."""
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Hashable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 from urllib.parse import urlencode
@@ -59,9 +59,10 @@ async def leaderboard_page(
     except HiddenLeaderboardError as error:
         return await run_in_threadpool(hidden_page, request, error)
     board, opened = current.board, current.phase.state(now())
-    is_plain, common = identity.user is None and not request.query_params, (opened, theme_of(request))
-    if is_plain and (known := boards.known(current, common)) is not None:  # most requests
-        return answer(request, known, {"Cache-Control": KEPT_BUT_ASKED_FOR})
+    page_key: tuple[Hashable, ...] = ("page", opened, theme_of(request))
+    is_plain = identity.user is None and not request.query_params  # as most requests are
+    if is_plain and (cached := boards.cached_rendering(current, page_key)) is not None:
+        return answer(request, cached, {"Cache-Control": KEPT_BUT_ASKED_FOR})
     state = BoardState.of(asked, board)
     if state.filter:
         rows = await run_in_threadpool(render_page, board, state)
@@ -71,8 +72,8 @@ async def leaderboard_page(
     drawing = await boards.rendered(current, ("progress", state.part), lambda: _progress(board, state, [SMALL]))
     view = Markup("")
     if state.view is not View.TABLE:
-        shown = ("view", state.view, state.metric, state.part)
-        view = await boards.rendered(current, shown, lambda: _view(board, state))
+        view_key = ("view", state.view, state.metric, state.part)
+        view = await boards.rendered(current, view_key, lambda: _view(board, state))
 
     def page(own: Collection[UUID] = NONE, *, is_organiser: bool = False) -> Response:
         site, drawings = services.settings.public_url, (drawing, view)
@@ -88,8 +89,9 @@ async def leaderboard_page(
         return await run_in_threadpool(page_of, identity.user)
     if state.filter or state.methods or "done" in request.query_params:
         return await run_in_threadpool(page)
-    key = common if is_plain else (state, *common)
-    rendering = await boards.rendered(current, key, lambda: Rendering.of(bytes(page().body), "text/html"))
+    if not is_plain:
+        page_key = (*page_key, state)
+    rendering = await boards.rendered(current, page_key, lambda: Rendering.of(bytes(page().body), "text/html"))
     return answer(request, rendering, {"Cache-Control": KEPT_BUT_ASKED_FOR})
 
 

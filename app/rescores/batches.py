@@ -15,7 +15,7 @@ from vocboard.app.jobs import service as jobs
 from vocboard.app.jobs.models import Kind
 from vocboard.app.leaderboards.models import OPEN, Rescore, RescoreItem
 from vocboard.app.rescores import rounds
-from vocboard.app.submissions.models import State, Submission, Uploaded
+from vocboard.app.submissions.models import FILES_ONLY, State, Submission, Uploaded
 
 SIZE = 16  # submissions per batch; those of a killed worker are evaluated again
 GIVEN_UP = "The evaluation was interrupted several times."
@@ -102,6 +102,7 @@ def load(session: Session, batch_id: uuid.UUID) -> Batch | None:
         .join(RescoreItem, RescoreItem.submission_id == Submission.id)
         .join(ChallengePhase, ChallengePhase.id == Submission.phase_id)
         .where(_is_left(batch_id))
+        .options(FILES_ONLY)
         .order_by(Submission.created_at, Submission.id)
     ).all()
     if not rows:

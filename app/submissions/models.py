@@ -8,7 +8,7 @@ from enum import StrEnum
 from typing import Any
 
 from sqlalchemy import JSON, ForeignKey, Index, LargeBinary, String, Text, UniqueConstraint, text
-from sqlalchemy.orm import Mapped, deferred, mapped_column, relationship
+from sqlalchemy.orm import Mapped, deferred, load_only, mapped_column, relationship
 
 from vocboard.app.accounts.models import User
 from vocboard.app.challenges.models import Challenge
@@ -57,7 +57,7 @@ class Uploaded:
         columns_sha256: hash of the columns; None if they were not stored.
         columns_reader: version of the reader that wrote the columns.
         segmentation_classes: classes declared by the participant; None for all.
-        has_archive: False if it was imported without its archive: files with these hashes are of others.
+        has_archive: False if it was imported without its archive: files with these hashes belong to others.
     """
 
     archive_sha256: str
@@ -272,3 +272,12 @@ class IdempotencyKey(Base):
     created_at: Mapped[CreatedAt] = mapped_column(index=True)
     request_sha256: Mapped[str] = mapped_column(String(64))  # of what was submitted
     submission_id: Mapped[uuid.UUID] = mapped_column(ForeignKey("submissions.id", ondelete="CASCADE"), index=True)
+
+
+FILES_ONLY = load_only(  # for queries of many submissions that only need `Submission.uploaded`
+    Submission.archive_sha256,
+    Submission.columns_sha256,
+    Submission.columns_reader,
+    Submission.segmentation_classes,
+    Submission.has_archive,
+)

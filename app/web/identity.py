@@ -72,13 +72,14 @@ async def identify(request: Request, credentials: HTTPAuthorizationCredentials |
     return await run_in_threadpool(_with_terms, request, identity)
 
 
-def _identified(request: Request) -> Identity:
-    identity: Identity = request.state.identity  # as `identify` has found it, before anything of the route is called
+def _identity_of(request: Request) -> Identity:
+    """Return what `identify` has found, which the API calls before the dependencies of routes."""
+    identity: Identity = request.state.identity
     return identity
 
 
 async def _api_identity(request: Request) -> Identity:
-    return _identified(request)
+    return _identity_of(request)
 
 
 def _with_terms(request: Request, identity: Identity) -> Identity:
@@ -205,7 +206,7 @@ def requires(scope: Scope) -> Callable[[Request], Awaitable[User]]:
     """
 
     async def user_with_scope(request: Request) -> User:
-        identity = _identified(request)
+        identity = _identity_of(request)
         user = _permitted_user(identity) if scope is Scope.ORGANISE else identity.require_user()
         if scope not in identity.scopes:
             raise ForbiddenError(
@@ -228,7 +229,7 @@ async def reader(request: Request) -> User | None:
     Raises:
         ForbiddenError: the token lacks the scope `read`.
     """
-    identity = _identified(request)
+    identity = _identity_of(request)
     if identity.user is not None and identity.reader is None:
         raise ForbiddenError("The token lacks the scope 'read'. Create a token with this scope on the Account page.")
     return identity.user

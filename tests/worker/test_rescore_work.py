@@ -23,6 +23,7 @@ from vocboard.app.errors import ConflictError
 from vocboard.app.evaluations.models import Evaluation
 from vocboard.app.jobs.models import Job, Kind
 from vocboard.app.leaderboards.models import Rescore, RescoreState
+from vocboard.app.organising import moderation
 from vocboard.app.rescores import queries, service
 from vocboard.app.submissions.models import State
 from vocboard.worker import ground_truth_files, rescoring
@@ -140,6 +141,23 @@ def test_when_workers_die_while_dividing_a_batch_none_of_its_submissions_is_give
     found = rescore(backend, rescore_id)
     assert found.state is RescoreState.READY
     assert not found.report["failures"]
+
+
+def test_what_is_disqualified_while_its_batch_is_divided_can_come_back(backend: Backend) -> None:
+    challenge = backend.challenge()
+    first, *_ = submit_scored(backend, challenge, 3)
+    rescore_id = start_rescore(backend, challenge, add_corrected_truth(backend, challenge))
+    rescore_next(backend.database, backend.store, backend.settings)  # it begins
+    assert claim_next(backend.database, Kind.BATCH, lease=timedelta()) is not None
+    given = {"submission_id": first, "user": administrator(backend), "reason": "Copied", "site": "https://voc.example"}
+    with backend.database.writing() as session:
+        moderation.disqualify(session, **given)
+    work(backend)
+    with backend.database.writing() as session:
+        moderation.reinstate(session, **given)
+    work(backend)
+    assert rescore(backend, rescore_id).state is RescoreState.READY
+    assert _done(backend, rescore_id) == 3
 
 
 def test_it_waits_for_ground_truth_that_is_away(backend: Backend) -> None:

@@ -276,7 +276,7 @@ def test_addresses_that_are_refused(
     assert list(refused.value.fields) == ["url"]
 
 
-def test_a_person_has_at_most_so_many(
+def test_a_person_has_at_most_so_many_webhooks(
     database: Database, settings: Settings, people: tuple[User, User, Challenge]
 ) -> None:
     for number in range(service.MAX_WEBHOOKS):
