@@ -67,6 +67,8 @@ FULL = (
 LONG = (
     "tests/deployment/test_upgrades.py",  # .github/workflows/release.yml runs it before each release
     "tests/app/api/test_generated_clients.py",  # tests/app/api/test_documentation.py
+    # tests/browser/test_interrupted_uploads.py, tests/app/api/test_half_sent_uploads.py
+    "tests/benchmarks/test_abuse.py::test_an_interrupted_upload_continues_where_it_was",
     # tests/app/intake/test_places.py, test_turns.py, tests/app/api/test_upload_limits.py
     "tests/benchmarks/test_abuse.py::test_small_uploads_pass_a_crowd_of_slow_and_large_ones",
     # tests/app/accounts/test_signing_in.py; test_others_are_scored_while_one_person_does_their_worst
@@ -74,6 +76,9 @@ LONG = (
     "tests/browser/test_year.py::test_the_year_is_as_the_page_tells_it",  # each step: tests/browser/organisers
     "tests/evaluator/examples/test_examples.py::test_layout_of_whole_people_finds_some",  # test_layout_of_parts
     "tests/fuzz",
+    # with PostgreSQL and Redis
+    "tests/worker/test_failures.py::test_evaluations_that_break_a_limit_fail_while_others_go_on[embedded]",
+    "tests/worker/test_rescore_work.py::test_with_workers_killed_and_the_broker_emptied_it_ends_with_the_same_report[embedded]",
 )
 # Only `make test-long` runs these on PostgreSQL, too, except for tests marked `full`: others run the same statements.
 LONG_ON_POSTGRES = (
