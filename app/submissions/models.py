@@ -274,7 +274,8 @@ class IdempotencyKey(Base):
     submission_id: Mapped[uuid.UUID] = mapped_column(ForeignKey("submissions.id", ondelete="CASCADE"), index=True)
 
 
-FILES_ONLY = load_only(  # for queries of many submissions that only need `Submission.uploaded`
+# For queries of many submissions that only need `Submission.uploaded`; here, because it needs all classes above.
+FILES_ONLY = load_only(
     Submission.archive_sha256,
     Submission.columns_sha256,
     Submission.columns_reader,

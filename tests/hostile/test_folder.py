@@ -30,8 +30,8 @@ MAX_BYTES = 128 * 1024
 
 MAX_MEMORY_MIB = 300
 MAX_SECONDS = 2.0
-# What reading honest archives of the same size may take besides: 100,000 members, forty million runs and a million regions
-# are allowed.
+# What reading honest archives of the same size may take besides: 100,000 members, forty million runs and a million
+# regions are allowed.
 HONEST_SECONDS = {
     "reject/bomb-of-members.tar.xz": 4.0,
     "reject/bomb-of-regions.tar.xz": 2.0,

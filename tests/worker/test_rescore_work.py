@@ -1,6 +1,7 @@
 """How workers go through a re-score: killed, cancelled, interrupted by live submissions."""
 
 import uuid
+from dataclasses import replace
 from datetime import timedelta
 from typing import Any
 
@@ -126,17 +127,21 @@ def test_one_that_keeps_killing_workers_is_given_up(backend: Backend) -> None:
     assert [one["submission"] for one in report["failures"]] == [str(deadly)]
 
 
-def test_when_workers_die_while_dividing_a_batch_none_of_its_submissions_is_given_up(backend: Backend) -> None:
+@pytest.mark.parametrize(("allowed", "counted"), [(3, 1), (1, 0)])
+def test_when_workers_die_while_dividing_a_batch_none_of_its_submissions_is_given_up(
+    backend: Backend, allowed: int, counted: int
+) -> None:
+    backend = replace(backend, settings=backend.settings.model_copy(update={"evaluation_attempts": allowed}))
     challenge = backend.challenge()
     submit_scored(backend, challenge, 3)
     rescore_id = start_rescore(backend, challenge, add_corrected_truth(backend, challenge))
     rescore_next(backend.database, backend.store, backend.settings)  # it begins
-    for _ in range(backend.settings.evaluation_attempts):
+    for _ in range(allowed):
         assert claim_next(backend.database, Kind.BATCH, lease=timedelta()) is not None
     assert work_next(process(backend.database, backend.store, backend.settings))
     with backend.database.reading() as session:
         pending = Job.kind == Kind.BATCH, Job.finished_at.is_(None)
-        assert session.scalars(select(Job.attempts).where(*pending)).all() == [1, 1, 1]
+        assert session.scalars(select(Job.attempts).where(*pending)).all() == 3 * [counted]
     work(backend)
     found = rescore(backend, rescore_id)
     assert found.state is RescoreState.READY
