@@ -8,8 +8,9 @@ import pytest
 
 from tests.soak.counting import count, settle
 from tests.soak.faults import KINDS
-from tests.soak.people import People, acting, people_of
+from tests.soak.people import VARIANTS, People, acting, people_of
 from tests.soak.world import World, running
+from tests.support.life import eventually
 from tests.support.services import needed
 
 pytestmark = pytest.mark.services
@@ -43,7 +44,8 @@ def test_everything_accepted_is_scored_after(soaking: tuple[World, People], titl
 
 def test_nothing_is_lost_or_counts_twice_in_the_end(soaking: tuple[World, People]) -> None:
     world, people = soaking
+    with acting(people, "in the end"):
+        eventually(lambda: len(people.ledger.accepted) > len(VARIANTS) + len(TESTED))
     _, stuck = settle(world, everything=True)
     _, wrong = count(world, people)
     assert (stuck, wrong) == ([], [])
-    assert len(people.ledger.accepted) > len(TESTED)

@@ -22,13 +22,13 @@ LOGIN_PAGE = """<!doctype html><html lang="en"><title>Example University</title>
 <button>Sign in</button></form></html>"""
 
 
-def odd_configurations(here: str) -> dict[str, dict[str, str]]:
+def odd_configurations(here: str) -> dict[str, dict[str, Any]]:
     """Return what some issuers say instead of the real one, by the path of the issuer."""
     return {
         "elsewhere": {"issuer": f"{here}/o"},
-        "mirror": {"issuer": f"{here}/mirror"},  # with the tokens of the real one
+        "mirror": {"issuer": f"{here}/mirror", "scopes_supported": ["openid"]},  # with the tokens of the real one
         "forged": {"issuer": f"{here}/forged", "jwks_uri": f"{here}/other-keys"},
-        "half": {"issuer": f"{here}/half", "token_endpoint": "http://127.0.0.1:9/"},
+        "half": {"issuer": f"{here}/half", "token_endpoint": "http://127.0.0.1:9/", "scopes_supported": None},
         "failing": {"issuer": f"{here}/failing", "token_endpoint": f"{here}/failing/token"},
         "huge": {"issuer": f"{here}/huge", "padding": "x" * 1024 * 1024},
         "unsafe": {"issuer": f"{here}/unsafe", "token_endpoint": "ftp://127.0.0.1/"},

@@ -297,6 +297,15 @@ def test_tokens_of_another_issuer_or_signed_by_others_are_refused(site: Site, na
         assert not is_signed_in(client)
 
 
+@pytest.mark.parametrize(
+    ("name", "scopes"), [("uni", "openid profile email"), ("mirror", "openid"), ("half", "openid profile email")]
+)
+def test_scopes_that_a_provider_does_not_know_are_not_asked_for(site: Site, name: str, scopes: str) -> None:
+    with site.client() as client:
+        asked = parse_qs(urlsplit(leave(client, name)).query)
+    assert asked["scope"] == [scopes]
+
+
 def unlink(client: httpx.Client, linked: str, password: str = PASSWORD) -> httpx.Response:
     return send_form(client, "/account", f"{ACCOUNT}/unlink", linked=linked, unlink_password=password)
 
