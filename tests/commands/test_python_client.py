@@ -42,7 +42,9 @@ def test_from_upload_to_leaderboard_and_off_it(client: vocboard.Client, board: B
     assert set(results) == set(COMPETITIONS)
     truth = vocboard.read_ground_truth(board.tree, "VOC2012")
     here = vocboard.evaluate(archive, "VOC2012", truth)
+    assert results["comp3"].metric == here["comp3"].metric
     assert results["comp3"].mean == pytest.approx(here["comp3"].mean, abs=1e-4)
+    assert results["comp3"].per_class == pytest.approx(here["comp3"].per_class, abs=1e-4)
     curve = next(iter(client.curves(accepted.id, "comp3").values()))
     assert len(curve["recall"]) == len(curve["precision"])
 
