@@ -157,20 +157,14 @@ def near(truth: Claims) -> Iterator[NDArray[np.int8]]:
 def _denied(others: NDArray[np.int8], answers: Sequence[Answer], known: NDArray[np.bool_]) -> NDArray[np.bool_]:
     """Which claims some of these truths, with some numbers of objects, deny while giving the same answers."""
     denied = known.copy()
-    for claims, numbers in _possible(others, answers):
+    for claims, numbers in possible(others, answers):
         denies = claims != 1
-        if not (denied | ~denies).all() and any(_are_answered(claims, number, answers) for number in numbers):
+        if not (denied | ~denies).all() and any(are_answered(claims, number, answers) for number in numbers):
             denied |= denies
     return denied
 
 
-def fitting(others: NDArray[np.int8], answers: Sequence[Answer]) -> Iterator[tuple[Claims, int]]:
-    """Yield those of some truths that give the same answers, with each number of objects for which they do."""
-    for claims, numbers in _possible(others, answers):
-        yield from ((claims, number) for number in numbers if _are_answered(claims, number, answers))
-
-
-def _possible(others: NDArray[np.int8], answers: Sequence[Answer]) -> Iterator[tuple[Claims, range]]:
+def possible(others: NDArray[np.int8], answers: Sequence[Answer]) -> Iterator[tuple[Claims, range]]:
     """Yield those of some truths that give the same scores, with the numbers of objects for which they do."""
     right, difficult = (others == 1).sum(axis=1), (others == 0).sum(axis=1)
     least = np.maximum(right, 1).astype(float)
@@ -190,7 +184,8 @@ def _possible(others: NDArray[np.int8], answers: Sequence[Answer]) -> Iterator[t
         yield others[index], range(int(least[index]), highest + 1)
 
 
-def _are_answered(truth: Claims, positives: int, answers: Sequence[Answer]) -> bool:
+def are_answered(truth: Claims, positives: int, answers: Sequence[Answer]) -> bool:
+    """Whether a truth that is possible with so many objects gives the same answers."""
     return all(_is_answered(truth, positives, one) for one in answers)
 
 

@@ -279,12 +279,17 @@ def certain_boxes(
             temperature = max(temperature * COOLING, LEAST_TEMPERATURE)
         return far == 0
 
-    others = [fit for near in detections.near(truth.claims) for fit in detections.fitting(near, answers)]
+    others = [
+        (claims, number)
+        for near in detections.near(truth.claims)
+        for claims, numbers in detections.possible(near, answers)
+        for number in numbers
+    ]
     for place in random.permutation(len(others)):
         claims, positives = others[place]
         if np.count_nonzero(~doubtful) <= most:
             break
-        if (doubtful | (claims == 1)).all():
+        if (doubtful | (claims == 1)).all() or not detections.are_answered(claims, positives, answers):
             continue
         number = positives - np.count_nonzero(claims == 1)
         more = random.integers(board.images, size=max(number - len(truth.elsewhere), 0))
