@@ -364,18 +364,23 @@ class Content:
     def __init__(self, url: URL) -> None:
         self._engine = create_engine(url, isolation_level="AUTOCOMMIT")
         self._connection = self._engine.connect()
+        self._cursor = self._connection.connection.cursor()  # SQLAlchemy's results would take as long again
         self._version: object = None
         self._fingerprint = ""
 
     def __call__(self) -> str:
         """Return the fingerprint; computed again once another connection has committed a change."""
-        version = self._connection.exec_driver_sql(VERSIONS[self._engine.dialect.name]).scalar_one()
+        version = self._rows(VERSIONS[self._engine.dialect.name])
         if version != self._version:
             self._version, digest = version, hashlib.sha256()
             for query in CONTENT:
-                digest.update(f"{query} {self._connection.exec_driver_sql(query).fetchall()}".encode())
+                digest.update(f"{query} {self._rows(query)}".encode())
             self._fingerprint = digest.hexdigest()
         return self._fingerprint
+
+    def _rows(self, query: str) -> list[Any]:
+        self._cursor.execute(query)
+        return self._cursor.fetchall()
 
     def close(self) -> None:
         self._connection.close()
