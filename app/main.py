@@ -21,6 +21,7 @@ from vocboard.app.accounts.openid import OpenId
 from vocboard.app.accounts.password_work import PasswordWork
 from vocboard.app.accounts.signing_in import SignInService
 from vocboard.app.api import documentation, uploads
+from vocboard.app.api.router import PREFIX
 from vocboard.app.database import Database
 from vocboard.app.intake.body_limit import BodyLimit
 from vocboard.app.intake.resumable import remove_expired
@@ -32,7 +33,7 @@ from vocboard.app.settings import Environment, Settings
 from vocboard.app.storage.stores import archive_store, ground_truth_inbox
 from vocboard.app.submissions import queries as submissions
 from vocboard.app.submissions.pruning import prune
-from vocboard.app.web import health, metrics, problem_details, security_txt
+from vocboard.app.web import health, metrics, problem_details, routes, security_txt
 from vocboard.app.web.access_log import AccessLog
 from vocboard.app.web.csrf import ForgeryProtection
 from vocboard.app.web.dependencies import Services
@@ -75,7 +76,6 @@ def create_app(settings: Settings | None = None) -> FastAPI:
         docs_url=None,
         redoc_url=None,
         swagger_ui_oauth2_redirect_url=None,
-        generate_unique_id_function=documentation.operation_name,
         lifespan=_lifespan,
         middleware=_middleware(settings),
     )
@@ -83,11 +83,8 @@ def create_app(settings: Settings | None = None) -> FastAPI:
     problem_details.install(application, error_page=error_page)
     documentation.install(application)
     application.mount("/static", Assets(directory=STATIC_DIRECTORY), name="static")
-    application.include_router(api.router)
-    application.include_router(health.router)
-    application.include_router(metrics.router)
-    application.include_router(security_txt.router)
-    pages.install(application)
+    parts = health, metrics, security_txt, *pages.OFTEN_REQUESTED, *api.PARTS, *pages.OTHERS
+    routes.install(application, parts)
     return application
 
 
@@ -172,7 +169,7 @@ def _middleware(settings: Settings) -> list[Middleware]:
         Middleware(Forwarded, secret=settings.proxy_secret.get_secret_value()),
         Middleware(AccessLog),
         Middleware(SecurityHeaders, tls=settings.secure_cookies),
-        *([Middleware(CrossOriginReads, path=api.PREFIX)] if settings.cross_origin_reads else []),
+        *([Middleware(CrossOriginReads, path=PREFIX)] if settings.cross_origin_reads else []),
         Middleware(PublicHost, public_url=settings.public_url, accepts_addresses=is_embedded),
         Middleware(HeadAsGet),
         Middleware(TusProtocol, path=uploads.PATH),
@@ -181,7 +178,7 @@ def _middleware(settings: Settings) -> list[Middleware]:
         Middleware(BodyLimit),
         Middleware(ForgeryProtection, settings=settings),
         Middleware(RetryConflicts),
-        Middleware(RateLimitHeaders, path=api.PREFIX),
-        Middleware(IdempotentRequests, path=api.PREFIX),
-        Middleware(EntityTags, path=api.PREFIX),
+        Middleware(RateLimitHeaders, path=PREFIX),
+        Middleware(IdempotentRequests, path=PREFIX),
+        Middleware(EntityTags, path=PREFIX),
     ]

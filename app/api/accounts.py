@@ -3,7 +3,7 @@
 import uuid
 from typing import Any
 
-from fastapi import APIRouter, Request, Response
+from fastapi import Request, Response
 from pydantic import BaseModel, ConfigDict, Field
 
 from vocboard.app.accounts import registration, terms
@@ -14,13 +14,14 @@ from vocboard.app.accounts.viewer import Identity
 from vocboard.app.api.documentation import AS_FILE
 from vocboard.app.api.paging import ItemPage, Paging
 from vocboard.app.api.problems import problem_responses
+from vocboard.app.api.router import ApiRoutes
 from vocboard.app.api.schemas.values import FromObject, Given, Instant, without_defaults
 from vocboard.app.intake.requests import client_address
 from vocboard.app.participating.leaving import Naming, delete_own_account
 from vocboard.app.web.dependencies import AccountServiceDep, DatabaseDep, SettingsDep
 from vocboard.app.web.identity import ApiIdentity, ApiOrganiser, ReadingUser, SubmittingUser
 
-router = APIRouter()
+router = ApiRoutes()
 REFUSALS = problem_responses(401, 403, 404, 409)
 REFUSED_TERMS = problem_responses(400, 401, 403, 404, 409, 422)
 

@@ -3,7 +3,7 @@
 import uuid
 from typing import Annotated
 
-from fastapi import APIRouter, Query
+from fastapi import Query
 from pydantic import BaseModel, Field
 
 from vocboard.app.accounts import administration
@@ -12,6 +12,7 @@ from vocboard.app.administering import people, work
 from vocboard.app.administering.people import AccountState
 from vocboard.app.api.paging import ItemPage, Paging
 from vocboard.app.api.problems import problem_responses
+from vocboard.app.api.router import ApiRoutes
 from vocboard.app.api.schemas.values import Count, FromObject, Instant
 from vocboard.app.forms import FilterInstant
 from vocboard.app.jobs.models import Kind
@@ -20,7 +21,7 @@ from vocboard.app.messaging.outbox import MailFailure
 from vocboard.app.web.dependencies import DatabaseDep, SettingsDep
 from vocboard.app.web.identity import ApiAdministrator
 
-router = APIRouter(tags=["administration"])
+router = ApiRoutes(tags=["administration"])
 READING = problem_responses(401, 403)
 CHANGING = problem_responses(401, 403, 404, 409)
 

@@ -4,13 +4,13 @@ import uuid
 from datetime import datetime
 from typing import Any
 
-from fastapi import APIRouter
 from pydantic import BaseModel, Field
 from sqlalchemy.orm import Session
 
 from vocboard.app.accounts.models import User
 from vocboard.app.api.paging import ItemPage, Paging
 from vocboard.app.api.problems import problem_responses
+from vocboard.app.api.router import ApiRoutes
 from vocboard.app.api.schemas import challenges as challenge_schemas
 from vocboard.app.api.schemas.values import Count, FromObject, Given, Instant
 from vocboard.app.challenges import admission_requests, phase_people, terms
@@ -21,7 +21,7 @@ from vocboard.app.web.dependencies import DatabaseDep
 from vocboard.app.web.identity import ReadingUser, SubmittingUser, Viewer
 from vocboard.app.web.organised import OrganisedByToken
 
-router = APIRouter(prefix="/challenges/{slug}", tags=["admission"])
+router = ApiRoutes("/challenges/{slug}", tags=["admission"])
 READING = problem_responses(401, 403, 404)
 CHANGING = problem_responses(400, 401, 403, 404, 409, 422)
 ASKING = problem_responses(400, 401, 403, 404, 409, 422, 429)

@@ -2,13 +2,13 @@
 
 import uuid
 
-from fastapi import APIRouter
 from pydantic import BaseModel, Field
 from starlette.responses import RedirectResponse
 
 from vocboard.app.announcements import announcing, asking, models, queries
 from vocboard.app.api.paging import ItemPage, Paging
 from vocboard.app.api.problems import problem_responses
+from vocboard.app.api.router import ApiRoutes
 from vocboard.app.api.schemas.values import FromObject, Given, Instant
 from vocboard.app.challenges import service as challenges
 from vocboard.app.paging import paginate
@@ -16,7 +16,7 @@ from vocboard.app.web.dependencies import DatabaseDep
 from vocboard.app.web.identity import SubmittingUser, Viewer
 from vocboard.app.web.organised import OrganisedByToken
 
-router = APIRouter(tags=["announcements and questions"])
+router = ApiRoutes(tags=["announcements and questions"])
 CHANGING = problem_responses(400, 401, 403, 404, 409, 422)
 SENDING = problem_responses(400, 401, 403, 404, 409, 422, 429)
 

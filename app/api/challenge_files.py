@@ -4,12 +4,13 @@ import uuid
 from typing import Any
 
 from anyio import to_thread
-from fastapi import APIRouter, Request, Response
+from fastapi import Request, Response
 from pydantic import Field
 
 from vocboard.app.api.documentation import ELSEWHERE, LOCATED, UNCHANGED, file_responses, upload_form
 from vocboard.app.api.paging import ItemPage, Paging
 from vocboard.app.api.problems import problem_responses
+from vocboard.app.api.router import ApiRoutes
 from vocboard.app.api.schemas.values import Count, FromObject, Instant, Sha256
 from vocboard.app.challenges import files, models
 from vocboard.app.challenges import service as challenges
@@ -21,7 +22,7 @@ from vocboard.app.web.dependencies import DatabaseDep, IntakeDep, StoreDep
 from vocboard.app.web.identity import OrganisingUser, Viewer
 from vocboard.app.web.organised import OrganisedByToken
 
-router = APIRouter(tags=["challenge files"])
+router = ApiRoutes(tags=["challenge files"])
 
 CACHED = "public, max-age=86400"  # of what everyone may have: a file never changes, but may be deleted
 UPLOAD_FORM = upload_form(

@@ -3,7 +3,7 @@
 from datetime import datetime
 from typing import Annotated, Any
 
-from fastapi import APIRouter, Query, Request, Response
+from fastapi import Query, Request, Response
 from sqlalchemy.orm import Session
 
 from vocboard.app.accounts.models import User
@@ -11,6 +11,7 @@ from vocboard.app.api.documentation import LOCATED, file_responses
 from vocboard.app.api.paging import ItemPage, Paging
 from vocboard.app.api.phases import PhaseKey, quota_of, views_of_phases
 from vocboard.app.api.problems import problem_responses
+from vocboard.app.api.router import ApiRoutes
 from vocboard.app.api.schemas import challenges as schemas
 from vocboard.app.challenges import samples
 from vocboard.app.challenges import service as challenges
@@ -24,7 +25,7 @@ from vocboard.app.web.dependencies import DatabaseDep
 from vocboard.app.web.identity import ApiIdentity, OrganisingUser, Viewer
 from vocboard.app.web.organised import OrganisedByToken
 
-router = APIRouter(tags=["challenges"])
+router = ApiRoutes(tags=["challenges"])
 
 EDITION_MEDIA_TYPE = "application/toml"
 

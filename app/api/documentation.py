@@ -8,7 +8,7 @@ from typing import Any
 
 from fastapi import FastAPI
 from fastapi.dependencies.models import Dependant
-from fastapi.routing import APIRoute, iter_route_contexts
+from fastapi.routing import APIRoute
 
 from vocboard.app.accounts.models import Scope
 from vocboard.app.api.problems import ERROR_CODE, ERROR_MODELS, error_codes, problem_responses
@@ -137,11 +137,6 @@ UNCHANGED: dict[int | str, dict[str, Any]] = {
 }
 
 
-def operation_name(route: APIRoute) -> str:
-    """Return an operation's id in the document, used by generated clients: the handler's name."""
-    return route.name
-
-
 def install(application: FastAPI) -> None:
     """Complete the OpenAPI document of an application."""
     plain = application.openapi
@@ -177,10 +172,10 @@ def _complete(document: dict[str, Any], application: FastAPI) -> None:
         components["schemas"][model]["properties"]["code"] = ERROR_CODE
     tagged = preconditions.readers(application.routes)
     routes = {
-        (context.path, method): context
-        for context in iter_route_contexts(application.routes)
-        for method in context.methods or ()
-        if isinstance(context.original_route, APIRoute)
+        (route.path, method): route
+        for route in application.routes
+        if isinstance(route, APIRoute)
+        for method in route.methods or ()
     }
     for path, operations in list(document["paths"].items()):
         for method, operation in operations.items():
@@ -189,7 +184,7 @@ def _complete(document: dict[str, Any], application: FastAPI) -> None:
             for described in (*operation.get("parameters", ()), *bodies):
                 _without_null(described)
             operation["security"] = _security(route.dependant, safe=method.upper() in SAFE_METHODS)
-            takes_key = idempotency.takes_key(route.original_route)
+            takes_key = idempotency.takes_key(route)
             if takes_key:
                 operation["parameters"] = [*operation.get("parameters", []), _IDEMPOTENCY_KEY]
             if route.endpoint in tagged:

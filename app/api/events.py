@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 
 import anyio
 from anyio import to_thread
-from fastapi import APIRouter, Request
+from fastapi import Request
 from pydantic import BaseModel
 from sqlalchemy.orm import Session
 from sse_starlette import EventSourceResponse, ServerSentEvent
@@ -18,6 +18,7 @@ from starlette.types import Receive, Scope, Send
 from vocboard.app.accounts.models import User
 from vocboard.app.accounts.viewer import Identity, viewer_now
 from vocboard.app.api.problems import problem_responses
+from vocboard.app.api.router import ApiRoutes
 from vocboard.app.api.schemas.values import Count
 from vocboard.app.database import Database
 from vocboard.app.errors import ForbiddenError, NotFoundError, NotSignedInError
@@ -29,7 +30,7 @@ from vocboard.app.web.dependencies import DatabaseDep, OpenStreamsDep
 from vocboard.app.web.identity import ApiIdentity, Viewer
 from vocboard.app.web.open_streams import OpenStreams
 
-router = APIRouter(tags=["submissions"])
+router = ApiRoutes(tags=["submissions"])
 
 FINAL_STATES = frozenset({State.SCORED, State.FAILED, State.WITHDRAWN, State.DISQUALIFIED})
 Event = TypeVar("Event", bound=BaseModel)

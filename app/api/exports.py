@@ -4,11 +4,12 @@ import uuid
 from enum import StrEnum
 from typing import Annotated, TypeVar
 
-from fastapi import APIRouter, Query, Response
+from fastapi import Query, Response
 
 from vocboard.app.accounts.models import User
 from vocboard.app.api.documentation import file_responses
 from vocboard.app.api.problems import problem_responses
+from vocboard.app.api.router import ApiRoutes
 from vocboard.app.api.schemas import submissions as schemas
 from vocboard.app.api.schemas.values import ImportedScores
 from vocboard.app.api.submission_views import scores_of
@@ -31,7 +32,7 @@ from vocboard.app.web.dependencies import DatabaseDep
 from vocboard.app.web.identity import Viewer
 from vocboard.evaluator.names import CurveKind
 
-router = APIRouter(tags=["submissions"])
+router = ApiRoutes(tags=["submissions"])
 
 
 class Format(StrEnum):

@@ -5,13 +5,14 @@ from collections.abc import Callable
 from typing import Annotated
 
 from anyio import to_thread
-from fastapi import APIRouter, Path, Query
+from fastapi import Path, Query
 from pydantic import BaseModel, Field
 from sqlalchemy.orm import Session
 
 from vocboard.app.api.documentation import upload_form
 from vocboard.app.api.paging import ItemPage, Paging
 from vocboard.app.api.problems import UploadProblem, problem_responses
+from vocboard.app.api.router import ApiRoutes
 from vocboard.app.api.schemas.values import Count, FromObject, Instant
 from vocboard.app.challenges import ground_truth as versions
 from vocboard.app.challenges import models
@@ -25,7 +26,7 @@ from vocboard.app.rescores.service import MAX_REASON_LENGTH
 from vocboard.app.web.dependencies import IntakeDep
 from vocboard.app.web.organised import OrganisedByToken
 
-router = APIRouter(tags=["ground truth"])
+router = ApiRoutes(tags=["ground truth"])
 
 TruthPhase = Annotated[str, Query(alias="phase", description="Key of the phase that the ground truth is for.")]
 VersionNumber = Annotated[int, Path(ge=1, le=2**31 - 1)]

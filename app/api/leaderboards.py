@@ -4,11 +4,12 @@ import uuid
 from enum import StrEnum
 from typing import Annotated
 
-from fastapi import APIRouter, Query, Request, Response
+from fastapi import Query, Request, Response
 from pydantic import BaseModel, Field, field_validator
 
 from vocboard.app.api.documentation import UNCHANGED, file_responses
 from vocboard.app.api.problems import problem_responses
+from vocboard.app.api.router import ApiRoutes
 from vocboard.app.api.schemas.values import (
     ChallengeName,
     CompetitionKey,
@@ -30,7 +31,7 @@ from vocboard.app.web.dependencies import BoardsDep
 from vocboard.app.web.identity import Viewer
 from vocboard.evaluator.editions import Metric, Task
 
-router = APIRouter(tags=["leaderboards"])
+router = ApiRoutes(tags=["leaderboards"])
 
 
 class Format(StrEnum):

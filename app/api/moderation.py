@@ -2,10 +2,10 @@
 
 import uuid
 
-from fastapi import APIRouter
 from pydantic import BaseModel, Field
 
 from vocboard.app.api.problems import problem_responses
+from vocboard.app.api.router import ApiRoutes
 from vocboard.app.api.schemas.submissions import SubmissionDetails
 from vocboard.app.api.schemas.values import FromObject, Given
 from vocboard.app.api.submission_views import ModeratedSubmission
@@ -13,7 +13,7 @@ from vocboard.app.organising import moderation as bulk
 from vocboard.app.organising.moderation import MAX_REASON_LENGTH, MAX_SUBMISSIONS, Action
 from vocboard.app.web.organised import OrganisedByToken
 
-router = APIRouter(tags=["moderation"])
+router = ApiRoutes(tags=["moderation"])
 
 ERRORS = problem_responses(400, 401, 403, 404, 409, 422)
 

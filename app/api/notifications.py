@@ -4,11 +4,12 @@ import uuid
 from functools import partial
 from typing import Annotated
 
-from fastapi import APIRouter, Query, Request
+from fastapi import Query, Request
 from pydantic import Field
 
 from vocboard.app.api.paging import ItemPage, PagingByTime
 from vocboard.app.api.problems import problem_responses
+from vocboard.app.api.router import ApiRoutes
 from vocboard.app.api.schemas.values import FromObject, Given, Instant
 from vocboard.app.notifications import queries, service
 from vocboard.app.notifications.models import NotificationKind
@@ -18,7 +19,7 @@ from vocboard.app.web.dependencies import DatabaseDep
 from vocboard.app.web.identity import ReadingUser, SubmittingUser
 from vocboard.app.web.preconditions import require_match
 
-router = APIRouter()
+router = ApiRoutes()
 
 
 class ShownNotification(FromObject):

@@ -2,11 +2,11 @@
 
 import uuid
 
-from fastapi import APIRouter
 from pydantic import AliasPath, BaseModel, Field
 
 from vocboard.app.api.paging import ItemPage, Paging
 from vocboard.app.api.problems import problem_responses
+from vocboard.app.api.router import ApiRoutes
 from vocboard.app.api.schemas.values import FromObject, Given, Instant
 from vocboard.app.challenges import organisers
 from vocboard.app.challenges.models import ChallengeInvitation
@@ -14,7 +14,7 @@ from vocboard.app.web.dependencies import DatabaseDep
 from vocboard.app.web.identity import ReadingUser, SubmittingUser
 from vocboard.app.web.organised import OrganisedByToken
 
-router = APIRouter(tags=["organisers"])
+router = ApiRoutes(tags=["organisers"])
 CHANGING = problem_responses(400, 401, 403, 404, 409, 422)
 INVITING = problem_responses(400, 401, 403, 404, 409, 422, 429)
 

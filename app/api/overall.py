@@ -3,11 +3,12 @@
 import uuid
 from typing import Annotated, Literal
 
-from fastapi import APIRouter, Query, Request, Response
+from fastapi import Query, Request, Response
 from pydantic import BaseModel, Field
 
 from vocboard.app.api.documentation import UNCHANGED
 from vocboard.app.api.problems import problem_responses
+from vocboard.app.api.router import ApiRoutes
 from vocboard.app.api.schemas.values import ChallengeName, Count
 from vocboard.app.challenges.models import OverallRank
 from vocboard.app.leaderboards.board import Board
@@ -17,7 +18,7 @@ from vocboard.app.web.dependencies import BoardsDep
 from vocboard.app.web.identity import Viewer
 from vocboard.evaluator.rules import Training
 
-router = APIRouter(tags=["leaderboards"])
+router = ApiRoutes(tags=["leaderboards"])
 
 
 class OverallLimits(BaseModel):

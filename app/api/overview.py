@@ -3,13 +3,14 @@
 import uuid
 from typing import Annotated, Any
 
-from fastapi import APIRouter, Query
+from fastapi import Query
 from pydantic import AliasPath, Field
 from starlette.responses import StreamingResponse
 
 from vocboard.app.api.documentation import file_responses
 from vocboard.app.api.paging import ItemPage, Paging, PagingByTime
 from vocboard.app.api.problems import problem_responses
+from vocboard.app.api.router import ApiRoutes
 from vocboard.app.api.schemas.submissions import SubmissionSummary
 from vocboard.app.api.schemas.values import CompetitionKey, Count, Fraction, FromObject, Given, Instant, Sha256
 from vocboard.app.api.submission_views import organisers_summary
@@ -25,7 +26,7 @@ from vocboard.app.organising.submissions import Filters, Flag, Row, SubmissionSo
 from vocboard.app.submissions.filters import SubmissionKind
 from vocboard.app.web.organised import OrganisedByToken
 
-router = APIRouter(prefix="/challenges/{slug}", tags=["overview"])
+router = ApiRoutes("/challenges/{slug}", tags=["overview"])
 
 READING = problem_responses(401, 403, 404)
 CHANGING = problem_responses(400, 401, 403, 404, 409, 422)

@@ -4,10 +4,11 @@ import uuid
 from datetime import datetime
 from typing import Annotated
 
-from fastapi import APIRouter, Query, Request, Response
+from fastapi import Query, Request, Response
 
 from vocboard.app.api.documentation import LOCATED
 from vocboard.app.api.problems import problem_responses
+from vocboard.app.api.router import ApiRoutes
 from vocboard.app.api.schemas import challenges as schemas
 from vocboard.app.challenges import phase_people
 from vocboard.app.challenges import service as challenges
@@ -20,7 +21,7 @@ from vocboard.app.web.dependencies import DatabaseDep
 from vocboard.app.web.identity import Viewer
 from vocboard.app.web.organised import OrganisedByToken, OrganisedChallenge
 
-router = APIRouter(prefix="/challenges/{slug}", tags=["challenges"])
+router = ApiRoutes("/challenges/{slug}", tags=["challenges"])
 PhaseKey = Annotated[str | None, Query(description="Key of a phase; by default, the current one.")]
 READING = problem_responses(401, 403, 404)
 

@@ -3,12 +3,13 @@
 import uuid
 from typing import Annotated
 
-from fastapi import APIRouter, Query, Request, Response
+from fastapi import Query, Request, Response
 from pydantic import Field
 
 from vocboard.app.api.documentation import LOCATED
 from vocboard.app.api.leaderboards import ReportedResult
 from vocboard.app.api.problems import problem_responses
+from vocboard.app.api.router import ApiRoutes
 from vocboard.app.api.schemas.values import Given
 from vocboard.app.challenges.phases import leaderboard_phase, phase_named
 from vocboard.app.database import now
@@ -19,7 +20,7 @@ from vocboard.app.web.dependencies import BoardsDep
 from vocboard.app.web.identity import Viewer
 from vocboard.app.web.organised import OrganisedByToken
 
-router = APIRouter(prefix="/challenges/{slug}/leaderboards/{competition}/reported", tags=["leaderboards"])
+router = ApiRoutes("/challenges/{slug}/leaderboards/{competition}/reported", tags=["leaderboards"])
 PhaseKey = Annotated[
     str | None, Query(description="Key of a phase; by default, the one whose leaderboards are shown first.")
 ]

@@ -3,7 +3,7 @@
 import uuid
 from dataclasses import asdict
 
-from fastapi import APIRouter, Request, Response
+from fastapi import Request, Response
 from sqlalchemy.orm import Session
 
 from vocboard.app.accounts.models import User
@@ -11,6 +11,7 @@ from vocboard.app.api.documentation import LOCATED
 from vocboard.app.api.events import EventStream, event_responses, follow
 from vocboard.app.api.paging import ItemPage, Paging
 from vocboard.app.api.problems import problem_responses
+from vocboard.app.api.router import ApiRoutes
 from vocboard.app.api.schemas import rescores as schemas
 from vocboard.app.api.schemas.submissions import SubmissionDetails
 from vocboard.app.api.submission_views import changed
@@ -24,7 +25,7 @@ from vocboard.app.web.dependencies import DatabaseDep, OpenStreamsDep
 from vocboard.app.web.identity import ApiIdentity, OrganisingUser
 from vocboard.app.web.organised import OrganisedByToken
 
-router = APIRouter(tags=["re-scores"])
+router = ApiRoutes(tags=["re-scores"])
 
 
 @router.get("/challenges/{slug}/rescores", responses=problem_responses(401, 403, 404))

@@ -2,11 +2,12 @@
 
 from typing import Annotated
 
-from fastapi import APIRouter, Query
+from fastapi import Query
 from pydantic import BaseModel, Field
 from sqlalchemy.orm import Session
 
 from vocboard.app.api.problems import problem_responses
+from vocboard.app.api.router import ApiRoutes
 from vocboard.app.api.schemas.across import AcrossMethods
 from vocboard.app.api.schemas.values import CompetitionKey, Count, FromObject
 from vocboard.app.challenges.models import Challenge
@@ -21,7 +22,7 @@ from vocboard.app.leaderboards.statistics import EXPLANATIONS, Failure
 from vocboard.app.leaderboards.statistics_states import StatisticsState
 from vocboard.app.web.organised import OrganisedByToken
 
-router = APIRouter(prefix="/challenges/{slug}/statistics", tags=["statistics"])
+router = ApiRoutes("/challenges/{slug}/statistics", tags=["statistics"])
 
 
 class BoardStatisticsState(FromObject):

@@ -5,12 +5,13 @@ from functools import partial
 from typing import Annotated, Any
 
 from anyio import to_thread
-from fastapi import APIRouter, Header, Query, Request, Response
+from fastapi import Header, Query, Request, Response
 
 from vocboard.app.api.documentation import ELSEWHERE, LOCATED, file_responses, upload_form
 from vocboard.app.api.paging import ItemPage, PagingByTime
 from vocboard.app.api.phases import PhaseKey
 from vocboard.app.api.problems import problem_responses
+from vocboard.app.api.router import ApiRoutes
 from vocboard.app.api.schemas import submissions as schemas
 from vocboard.app.api.submission_views import OwnSubmission, accepted, details, summary
 from vocboard.app.challenges import files
@@ -31,7 +32,7 @@ from vocboard.app.web.attachments import attachment
 from vocboard.app.web.dependencies import DatabaseDep, IntakeDep, SettingsDep, StoreDep
 from vocboard.app.web.identity import ApiIdentity, ReadingUser, SubmittingUser, Viewer
 
-router = APIRouter(tags=["submissions"])
+router = ApiRoutes(tags=["submissions"])
 
 Rehearsal = Annotated[
     bool,

@@ -2,12 +2,12 @@
 
 import uuid
 
-from fastapi import APIRouter
 from pydantic import AliasPath, BaseModel, Field
 from sqlalchemy.orm import Session
 
 from vocboard.app.accounts.models import User
 from vocboard.app.api.problems import problem_responses
+from vocboard.app.api.router import ApiRoutes
 from vocboard.app.api.schemas.values import ChallengeName, FromObject, Given, Instant
 from vocboard.app.challenges import service as challenges
 from vocboard.app.errors import NotFoundError
@@ -17,7 +17,7 @@ from vocboard.app.teams.models import TeamRole
 from vocboard.app.web.dependencies import DatabaseDep, SettingsDep
 from vocboard.app.web.identity import ReadingUser, SubmittingUser
 
-router = APIRouter(tags=["teams"])
+router = ApiRoutes(tags=["teams"])
 CHANGING = problem_responses(400, 401, 403, 404, 409, 422)
 INVITING = problem_responses(400, 401, 403, 404, 409, 422, 429)
 

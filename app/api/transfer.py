@@ -1,13 +1,14 @@
 """Archiving, deleting, exporting and importing challenges."""
 
 from anyio import to_thread
-from fastapi import APIRouter, Request, Response
+from fastapi import Request, Response
 from pydantic import Field
 from starlette.responses import StreamingResponse
 
 from vocboard.app.api.challenges import challenge_details
 from vocboard.app.api.documentation import LOCATED, file_responses, upload_form
 from vocboard.app.api.problems import problem_responses
+from vocboard.app.api.router import ApiRoutes
 from vocboard.app.api.schemas.challenges import ChallengeDetails
 from vocboard.app.api.schemas.values import Count, FromObject
 from vocboard.app.challenges import service as challenges
@@ -20,7 +21,7 @@ from vocboard.app.web.dependencies import DatabaseDep, IntakeDep, StoreDep
 from vocboard.app.web.identity import ApiIdentity, ApiOrganiser, OrganisingUser
 from vocboard.app.web.organised import OrganisedByToken
 
-router = APIRouter(tags=["transfer"])
+router = ApiRoutes(tags=["transfer"])
 CHANGING = problem_responses(401, 403, 404, 409)
 IMPORTING = problem_responses(400, 401, 403, 408, 409, 413, 415, 422, 429)
 UPLOAD_FORM = upload_form(

@@ -9,12 +9,13 @@ from datetime import UTC
 from email.utils import format_datetime
 from typing import Annotated, Any
 
-from fastapi import APIRouter, Depends, Header, Query, Request, Response
+from fastapi import Depends, Header, Query, Request, Response
 from pydantic import BaseModel, Field
 
 from vocboard.app.api.documentation import LOCATED
 from vocboard.app.api.phases import PhaseKey
 from vocboard.app.api.problems import UploadProblem, UploadProblemGroup, problem_responses
+from vocboard.app.api.router import ApiRoutes
 from vocboard.app.api.schemas.values import ChallengeName, Count, FromObject, Instant
 from vocboard.app.api.submissions import Rehearsal
 from vocboard.app.errors import ServiceError
@@ -44,7 +45,7 @@ def _check_version(
     tus.check_version(tus_resumable)
 
 
-router = APIRouter(tags=["uploads"])
+router = ApiRoutes(tags=["uploads"])
 SPEAKING_TUS = [Depends(_check_version)]
 PART: dict[str, Any] = {
     "requestBody": {

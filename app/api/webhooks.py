@@ -4,12 +4,12 @@ import uuid
 from collections.abc import Callable
 from typing import Any, Literal
 
-from fastapi import APIRouter
 from pydantic import BaseModel, Field
 from sqlalchemy.orm import Session
 
 from vocboard.app.api.paging import ItemPage, PagingByTime
 from vocboard.app.api.problems import problem_responses
+from vocboard.app.api.router import ApiRoutes
 from vocboard.app.api.schemas.values import FromObject, Given, Instant
 from vocboard.app.web.dependencies import DatabaseDep, SettingsDep
 from vocboard.app.web.identity import ReadingUser, SubmittingUser
@@ -19,7 +19,7 @@ from vocboard.app.webhooks.models import CHOICES, Event, Off, WebhookDelivery
 from vocboard.app.webhooks.models import Webhook as WebhookRow
 from vocboard.app.webhooks.service import MAX_URL_LENGTH, Owner
 
-router = APIRouter(tags=["webhooks"])
+router = ApiRoutes(tags=["webhooks"])
 OF_CHALLENGE = "/challenges/{slug}/webhooks"
 CHANGING = problem_responses(401, 403, 404)
 ADDING = problem_responses(400, 401, 403, 409)

@@ -1,7 +1,5 @@
 """The web pages. Handlers parse a form, call one service, and render a template."""
 
-from fastapi import FastAPI
-
 from vocboard.app.pages import (
     account,
     admin,
@@ -29,8 +27,7 @@ from vocboard.app.pages import (
     webhooks,
 )
 
-# Routes are tried in this order: what is requested most comes first.
-_PARTS = (
+OFTEN_REQUESTED = (
     leaderboards,
     comparison,
     participation,
@@ -42,6 +39,8 @@ _PARTS = (
     submit,
     submissions,
     methods,
+)
+OTHERS = (
     teams,
     taking_part,
     machine_readable,
@@ -52,13 +51,7 @@ _PARTS = (
     notifications,
     leaving,
     webhooks,
-    organise,
-    admin,
+    *organise.PARTS,
+    *admin.PARTS,
     guides,
 )
-
-
-def install(application: FastAPI) -> None:
-    """Add the pages to an application: one by one, since a router of routers costs time at each request."""
-    for part in _PARTS:
-        application.include_router(part.router, include_in_schema=False)

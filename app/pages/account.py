@@ -8,7 +8,7 @@ from functools import partial
 from typing import Annotated
 
 from anyio import to_thread
-from fastapi import APIRouter, Depends, Form
+from fastapi import Depends, Form
 from pydantic import BaseModel
 from starlette.responses import Response
 
@@ -21,10 +21,11 @@ from vocboard.app.errors import ServiceError
 from vocboard.app.pages.forms import NO_ERRORS, FormErrors, go_to
 from vocboard.app.pages.rendering import render
 from vocboard.app.web.csrf import protect_form
+from vocboard.app.web.routes import Routes
 from vocboard.app.web.shown_once import forget, show_once, shown_once
 from vocboard.app.web.visits import SignedInVisit, Visit
 
-router = APIRouter()
+router = Routes()
 
 LIFETIMES_DAYS = (7, 30, 90, 365)
 DEFAULT_LIFETIME_DAYS = 90

@@ -2,7 +2,7 @@
 
 from typing import Annotated
 
-from fastapi import APIRouter, Depends, Form, Request
+from fastapi import Depends, Form, Request
 from starlette.responses import Response
 
 from vocboard.app.accounts.models import User
@@ -19,8 +19,9 @@ from vocboard.app.web.cached_responses import Rendering, answer
 from vocboard.app.web.csrf import protect_form
 from vocboard.app.web.dependencies import DatabaseDep, SettingsDep
 from vocboard.app.web.identity import CurrentIdentity, SignedIn
+from vocboard.app.web.routes import Routes
 
-router = APIRouter(prefix="/challenges/{slug}")
+router = Routes("/challenges/{slug}")
 PER_PAGE = 20
 IN_FEED = 50  # announcements
 

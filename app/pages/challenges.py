@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Annotated, Any, NamedTuple
 
-from fastapi import APIRouter, Query, Request
+from fastapi import Query, Request
 from fastapi.concurrency import run_in_threadpool
 from sqlalchemy.orm import Session
 from starlette.responses import Response
@@ -35,11 +35,12 @@ from vocboard.app.pages.machine_readable import metadata
 from vocboard.app.pages.rendering import render
 from vocboard.app.web.dependencies import BoardsDep, DatabaseDep, SettingsDep
 from vocboard.app.web.identity import CurrentIdentity
+from vocboard.app.web.routes import Routes
 from vocboard.evaluator.editions import Competition, Edition, Task, TaskRules, Training
 from vocboard.evaluator.tasks.definition import TaskDefinition
 from vocboard.evaluator.tasks.definitions import TASKS
 
-router = APIRouter()
+router = Routes()
 ON_OVERVIEW = 3  # announcements
 
 

@@ -4,7 +4,7 @@ import uuid
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from fastapi import APIRouter, Request
+from fastapi import Request
 from fastapi.concurrency import run_in_threadpool
 from starlette.responses import Response
 
@@ -29,9 +29,10 @@ from vocboard.app.pages.results import curve_kind
 from vocboard.app.pages.showcase import FIELD, Gallery, gallery
 from vocboard.app.web.dependencies import BoardsDep, DatabaseDep
 from vocboard.app.web.identity import CurrentIdentity
+from vocboard.app.web.routes import Routes
 from vocboard.evaluator.tasks.definitions import METRICS
 
-router = APIRouter()
+router = Routes()
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,7 +5,7 @@ from functools import cache, lru_cache
 from pathlib import Path
 from typing import Annotated
 
-from fastapi import APIRouter, Query, Request
+from fastapi import Query, Request
 from PIL import Image, ImageDraw, ImageFont
 from starlette.responses import Response
 
@@ -16,8 +16,9 @@ from vocboard.app.pages.rendering import environment
 from vocboard.app.web.cached_responses import KEPT_BUT_ASKED_FOR, Rendering, answer
 from vocboard.app.web.dependencies import BoardsDep
 from vocboard.app.web.headers import FRAMEABLE
+from vocboard.app.web.routes import Routes
 
-router = APIRouter()
+router = Routes()
 ROWS, MAX_ROWS = 20, 200  # of an embedded leaderboard
 
 

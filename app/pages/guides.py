@@ -4,7 +4,7 @@ from threading import Lock
 from typing import Any
 
 from cachetools import LRUCache
-from fastapi import APIRouter, Request
+from fastapi import Request
 from fastapi.responses import FileResponse
 from starlette.responses import RedirectResponse, Response
 
@@ -16,8 +16,9 @@ from vocboard.app.pages.rendering import render, theme_of
 from vocboard.app.web.cached_responses import KEPT_BUT_ASKED_FOR, Rendering, answer
 from vocboard.app.web.guides import GROUPS, MEDIA_TYPES, PREFIX, documents, files
 from vocboard.app.web.identity import CurrentIdentity
+from vocboard.app.web.routes import Routes
 
-router = APIRouter()
+router = Routes()
 KEPT_AN_HOUR = "public, max-age=3600"  # pictures
 CACHED_BYTES = 8 * 1024 * 1024  # three times what all documents take
 OTHERS = "Reference"  # documents that are in no group

@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
-from fastapi import APIRouter, Request
+from fastapi import Request
 from fastapi.concurrency import run_in_threadpool
 from starlette.responses import Response
 
@@ -25,8 +25,9 @@ from vocboard.app.pages.challenges import ListedChallenge, listed
 from vocboard.app.pages.rendering import render
 from vocboard.app.web.dependencies import BoardsDep, DatabaseDep, SettingsDep
 from vocboard.app.web.identity import CurrentIdentity
+from vocboard.app.web.routes import Routes
 
-router = APIRouter()
+router = Routes()
 
 UPCOMING = frozenset({PhaseState.NOT_YET_OPEN, PhaseState.NOT_READY})
 CLOSED = frozenset({PhaseState.CLOSED, PhaseState.ARCHIVED})

@@ -6,7 +6,7 @@ from typing import Any
 from urllib.parse import urlencode
 from uuid import UUID
 
-from fastapi import APIRouter, Request
+from fastapi import Request
 from fastapi.concurrency import run_in_threadpool
 from jinja2.utils import htmlsafe_json_dumps
 from markupsafe import Markup
@@ -32,10 +32,11 @@ from vocboard.app.submissions.forms import format_number
 from vocboard.app.web.cached_responses import KEPT_BUT_ASKED_FOR, Rendering, answer
 from vocboard.app.web.dependencies import ServicesDep
 from vocboard.app.web.identity import CurrentIdentity
+from vocboard.app.web.routes import Routes
 from vocboard.evaluator.declarations import Declaration
 from vocboard.evaluator.editions import Competition
 
-router = APIRouter()
+router = Routes()
 NONE: frozenset[UUID] = frozenset()
 RANKED = 20  # methods that are named to search engines
 

@@ -3,7 +3,7 @@
 from typing import Annotated
 
 from anyio import to_thread
-from fastapi import APIRouter, Depends, Form, Request
+from fastapi import Depends, Form, Request
 from pydantic import BaseModel
 from starlette.responses import Response
 
@@ -17,9 +17,10 @@ from vocboard.app.web import cookies
 from vocboard.app.web.csrf import protect_form
 from vocboard.app.web.dependencies import SettingsDep
 from vocboard.app.web.identity import CurrentIdentity
+from vocboard.app.web.routes import Routes
 from vocboard.app.web.visits import SignedInVisit, Visit
 
-router = APIRouter()
+router = Routes()
 
 DURATIONS = (
     "session_lifetime",

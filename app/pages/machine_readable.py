@@ -9,7 +9,7 @@ from mimetypes import guess_type
 from typing import Annotated, Any
 from urllib.parse import urlencode, urlsplit
 
-from fastapi import APIRouter, Query
+from fastapi import Query
 from jinja2.utils import htmlsafe_json_dumps
 from markupsafe import Markup
 from starlette.responses import Response
@@ -30,8 +30,9 @@ from vocboard.app.pages.formats import percent, plural
 from vocboard.app.submissions import queries
 from vocboard.app.web.dependencies import DatabaseDep, SettingsDep
 from vocboard.app.web.identity import CurrentIdentity
+from vocboard.app.web.routes import Routes
 
-router = APIRouter()
+router = Routes()
 
 CROISSANT = "http://mlcommons.org/croissant/1.1"
 # The part of the standard's context that is used here. Source: Croissant 1.1, appendix 1.

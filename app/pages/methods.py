@@ -6,7 +6,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from typing import Annotated
 
-from fastapi import APIRouter, Depends, Form, Request
+from fastapi import Depends, Form, Request
 from pydantic import BaseModel
 from sqlalchemy.orm import Session
 from starlette.responses import PlainTextResponse, Response
@@ -34,9 +34,10 @@ from vocboard.app.web.csrf import FIELD as CSRF_FIELD
 from vocboard.app.web.csrf import protect_form
 from vocboard.app.web.dependencies import ServicesDep
 from vocboard.app.web.identity import CurrentIdentity, SignedIn
+from vocboard.app.web.routes import Routes
 from vocboard.evaluator.editions import Competition
 
-router = APIRouter()
+router = Routes()
 
 
 class DescriptionForm(BaseModel):

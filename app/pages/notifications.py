@@ -3,7 +3,7 @@
 import uuid
 from typing import Annotated
 
-from fastapi import APIRouter, Depends, Form, Request
+from fastapi import Depends, Form, Request
 from starlette.responses import Response
 
 from vocboard.app.notifications import queries, service
@@ -13,8 +13,9 @@ from vocboard.app.pages.rendering import render
 from vocboard.app.web.csrf import protect_form
 from vocboard.app.web.dependencies import DatabaseDep
 from vocboard.app.web.identity import SignedIn, current_identity
+from vocboard.app.web.routes import Routes
 
-router = APIRouter()
+router = Routes()
 
 
 @router.get("/notifications")

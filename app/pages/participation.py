@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from math import inf
 from typing import Any
 
-from fastapi import APIRouter, Request
+from fastapi import Request
 from fastapi.concurrency import run_in_threadpool
 from markupsafe import Markup
 from starlette.responses import Response
@@ -30,9 +30,10 @@ from vocboard.app.pages.leaderboards import hidden_page
 from vocboard.app.pages.rendering import environment, render
 from vocboard.app.web.dependencies import BoardsDep, DatabaseDep
 from vocboard.app.web.identity import CurrentIdentity
+from vocboard.app.web.routes import Routes
 from vocboard.evaluator.rules import Training
 
-router = APIRouter()
+router = Routes()
 MAX_COMPARED = 50  # methods of a comparison of test sets
 
 

@@ -10,7 +10,7 @@ from typing import Annotated, Any
 from urllib.parse import urlencode
 
 from anyio import to_thread
-from fastapi import APIRouter, Depends, Form
+from fastapi import Depends, Form
 from pydantic import BaseModel
 from starlette.responses import Response
 
@@ -31,9 +31,10 @@ from vocboard.app.pages.signing_in import answer_to, attempt_of, sign_in_error
 from vocboard.app.settings import Settings
 from vocboard.app.web import cookies
 from vocboard.app.web.csrf import protect_form
+from vocboard.app.web.routes import Routes
 from vocboard.app.web.visits import AnyVisit, SignedInVisit, Visit
 
-router = APIRouter()
+router = Routes()
 
 NEW = "/sign-in/new"
 ADDRESS = f"{NEW}/address"

@@ -7,7 +7,7 @@ from urllib.parse import urlsplit
 
 import segno
 from anyio import to_thread
-from fastapi import APIRouter, Depends, Form
+from fastapi import Depends, Form
 from markupsafe import Markup
 from pydantic import BaseModel
 from starlette.responses import Response
@@ -18,10 +18,11 @@ from vocboard.app.errors import ServiceError
 from vocboard.app.pages.forms import NO_ERRORS, FormErrors, go_to
 from vocboard.app.pages.rendering import render
 from vocboard.app.web.csrf import protect_form
+from vocboard.app.web.routes import Routes
 from vocboard.app.web.shown_once import forget, show_once, shown_once
 from vocboard.app.web.visits import SignedInVisit, Visit
 
-router = APIRouter()
+router = Routes()
 
 PATH = "/account/second-factor"
 MODULE_PIXELS = 5  # side of a square of the QR code

@@ -2,7 +2,7 @@
 
 from typing import Annotated
 
-from fastapi import APIRouter, Depends, Form, Request
+from fastapi import Depends, Form, Request
 from starlette.responses import Response
 
 from vocboard.app.accounts import terms
@@ -13,8 +13,9 @@ from vocboard.app.settings import Settings
 from vocboard.app.web.csrf import protect_form
 from vocboard.app.web.dependencies import DatabaseDep, SettingsDep
 from vocboard.app.web.identity import CurrentIdentity, SignedIn
+from vocboard.app.web.routes import Routes
 
-router = APIRouter(prefix="/terms")
+router = Routes("/terms")
 
 
 @router.get("")

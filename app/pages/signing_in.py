@@ -7,7 +7,7 @@ from typing import Annotated, Any, TypeVar
 from urllib.parse import urlencode
 
 from anyio import to_thread
-from fastapi import APIRouter, Depends, Form, Request
+from fastapi import Depends, Form, Request
 from pydantic import BaseModel
 from starlette.background import BackgroundTask
 from starlette.requests import ClientDisconnect
@@ -30,9 +30,10 @@ from vocboard.app.web.csrf import protect_form
 from vocboard.app.web.dependencies import DatabaseDep, SettingsDep
 from vocboard.app.web.identity import CurrentIdentity
 from vocboard.app.web.problem_details import details_of
+from vocboard.app.web.routes import Routes
 from vocboard.app.web.visits import AnyVisit, Visit
 
-router = APIRouter()
+router = Routes()
 
 Result = TypeVar("Result")
 

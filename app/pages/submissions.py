@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import Annotated, Any
 
-from fastapi import APIRouter, Depends, Form, Query, Request
+from fastapi import Depends, Form, Query, Request
 from starlette.responses import Response
 
 from vocboard.app.accounts.models import User
@@ -34,9 +34,10 @@ from vocboard.app.web.attachments import attachment
 from vocboard.app.web.csrf import protect_form
 from vocboard.app.web.dependencies import DatabaseDep, StoreDep, services_of
 from vocboard.app.web.identity import CurrentIdentity, Organiser, SignedIn
+from vocboard.app.web.routes import Routes
 from vocboard.app.web.shown_once import forget, show_once, shown_once
 
-router = APIRouter()
+router = Routes()
 
 
 class SubmissionPage:

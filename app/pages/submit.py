@@ -8,7 +8,7 @@ from typing import Annotated, Any
 from urllib.parse import urlencode
 
 from anyio import to_thread
-from fastapi import APIRouter, Depends, Query, Request
+from fastapi import Depends, Query, Request
 from sqlalchemy.orm import Session
 from starlette.responses import Response
 
@@ -46,9 +46,10 @@ from vocboard.app.submissions.quota import Quota, check_any_quota_left, quotas
 from vocboard.app.web.csrf import ForgedRequestError, protect_form
 from vocboard.app.web.dependencies import IntakeDep, services_of
 from vocboard.app.web.identity import SignedIn
+from vocboard.app.web.routes import Routes
 from vocboard.evaluator.tasks.definitions import TASKS
 
-router = APIRouter()
+router = Routes()
 
 _USED_FORM = (
     "This form was already sent, and made the submission {}. Nothing was submitted now. If you want to submit this as "

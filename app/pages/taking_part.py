@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Annotated, Any
 
-from fastapi import APIRouter, Depends, Form, Request
+from fastapi import Depends, Form, Request
 from starlette.responses import Response
 
 from vocboard.app.accounts.models import User
@@ -20,8 +20,9 @@ from vocboard.app.participating import admission
 from vocboard.app.web.csrf import protect_form
 from vocboard.app.web.dependencies import DatabaseDep
 from vocboard.app.web.identity import CurrentIdentity, SignedIn
+from vocboard.app.web.routes import Routes
 
-router = APIRouter(prefix="/challenges/{slug}/take-part")
+router = Routes("/challenges/{slug}/take-part")
 REFUSALS = (ConflictError, ForbiddenError, InvalidInputError, LimitedError)
 
 

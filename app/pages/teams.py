@@ -3,7 +3,7 @@
 import uuid
 from typing import Annotated
 
-from fastapi import APIRouter, Depends, Form, Request
+from fastapi import Depends, Form, Request
 from sqlalchemy.orm import Session
 from starlette.responses import Response
 
@@ -26,9 +26,10 @@ from vocboard.app.teams.models import TeamRole
 from vocboard.app.web.csrf import protect_form
 from vocboard.app.web.dependencies import DatabaseDep, SettingsDep
 from vocboard.app.web.identity import SignedIn
+from vocboard.app.web.routes import Routes
 from vocboard.app.web.shown_once import forget, show_once, shown_once
 
-router = APIRouter()
+router = Routes()
 PAGE = "/challenges/{slug}/team"
 _REFUSALS = (ConflictError, ForbiddenError, InvalidInputError, LimitedError)
 

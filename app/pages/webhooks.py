@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Annotated
 
-from fastapi import APIRouter, Depends, Form, Request
+from fastapi import Depends, Form, Request
 from pydantic import BaseModel
 from sqlalchemy.orm import Session
 from starlette.responses import Response
@@ -20,12 +20,13 @@ from vocboard.app.web.csrf import protect_form
 from vocboard.app.web.dependencies import services_of
 from vocboard.app.web.identity import SignedIn
 from vocboard.app.web.organised import Organised
+from vocboard.app.web.routes import Routes
 from vocboard.app.web.shown_once import forget, show_once, shown_once
 from vocboard.app.webhooks import service
 from vocboard.app.webhooks.models import CHOICES
 from vocboard.app.webhooks.service import Owner
 
-router = APIRouter()
+router = Routes()
 OWN, OF_CHALLENGE = "/account/webhooks", "/organise/{slug}/webhooks"
 SHOWN_DELIVERIES = 10  # of each webhook
 PROTECTED = [Depends(protect_form)]

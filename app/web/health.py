@@ -2,7 +2,7 @@
 
 from typing import Literal
 
-from fastapi import APIRouter, Response
+from fastapi import Response
 from pydantic import BaseModel
 from sqlalchemy.exc import SQLAlchemyError
 from sqlalchemy.orm import Session
@@ -14,11 +14,12 @@ from vocboard.app.messaging.broker import MAIL, SCORING
 from vocboard.app.settings import Settings
 from vocboard.app.storage.archives import ArchiveStore
 from vocboard.app.web.dependencies import DatabaseDep, SettingsDep, StoreDep
+from vocboard.app.web.routes import Routes
 
 LIVE_PATH, READY_PATH, METRICS_PATH = "/healthz", "/readyz", "/metrics"
 PATHS = frozenset({LIVE_PATH, READY_PATH, METRICS_PATH})
 
-router = APIRouter(include_in_schema=False)
+router = Routes()
 
 State = Literal["ok", "failing", "unknown"]
 

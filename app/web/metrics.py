@@ -4,7 +4,7 @@ import hmac
 from contextlib import suppress
 from typing import Annotated
 
-from fastapi import APIRouter, Header
+from fastapi import Header
 from prometheus_client import Metric
 from prometheus_client.exposition import CONTENT_TYPE_PLAIN_0_0_4, generate_latest
 from sqlalchemy.exc import SQLAlchemyError
@@ -16,9 +16,10 @@ from vocboard.app.errors import NotFoundError
 from vocboard.app.intake import attempts
 from vocboard.app.web import health
 from vocboard.app.web.dependencies import DatabaseDep, SettingsDep, StoreDep
+from vocboard.app.web.routes import Routes
 from vocboard.evaluator.version import VERSION
 
-router = APIRouter(include_in_schema=False)
+router = Routes()
 
 
 @router.get(health.METRICS_PATH)

@@ -13,8 +13,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from fastapi import Request
-from fastapi.dependencies.utils import solve_dependencies
-from fastapi.routing import APIRoute, RouteContext, iter_route_contexts
+from fastapi.dependencies.utils import get_dependant, solve_dependencies
+from fastapi.routing import APIRoute
 from sqlalchemy.orm import Session
 from starlette.datastructures import MutableHeaders
 from starlette.responses import Response
@@ -29,7 +29,7 @@ HEADER = "If-Match"
 CHANGING = frozenset({"PATCH", "PUT", "DELETE"})
 _WITHOUT = "/uploads/"  # resumable uploads: the protocol has `Upload-Offset` instead
 _TAGGED, _CONDITION = "is_tagged", "condition"  # in the state of a request
-_readers: dict[Callable[..., Any], RouteContext] = {}  # by endpoint; routes do not change
+_readers: dict[Callable[..., Any], APIRoute] = {}  # by endpoint; routes do not change
 
 
 class PreconditionFailedError(ServiceError):
@@ -44,16 +44,16 @@ class PreconditionFailedError(ServiceError):
         )
 
 
-def readers(routes: list[BaseRoute]) -> dict[Callable[..., Any], RouteContext]:
+def readers(routes: list[BaseRoute]) -> dict[Callable[..., Any], APIRoute]:
     """Return the `GET` routes whose responses have tags, by their own handlers and those of changes at their paths."""
-    found: dict[Callable[..., Any], RouteContext] = {}
-    contexts = [one for one in iter_route_contexts(routes) if isinstance(one.original_route, APIRoute)]
-    changes = [one for one in contexts if CHANGING & (one.methods or set())]
-    for read in contexts:
+    found: dict[Callable[..., Any], APIRoute] = {}
+    known = [route for route in routes if isinstance(route, APIRoute)]
+    changes = [route for route in known if CHANGING.intersection(route.methods or ())]
+    for read in known:
         # Files have the tag of their content already, which never changes.
-        if "GET" in (read.methods or ()) and 304 not in read.responses and _WITHOUT not in (read.path or ""):
-            related = [one for one in changes if one.path == read.path]
-            found |= {one.endpoint: read for one in (read, *related) if related and one.endpoint}
+        if "GET" in (read.methods or ()) and 304 not in read.responses and _WITHOUT not in read.path:
+            related = [route for route in changes if route.path == read.path]
+            found |= {route.endpoint: read for route in (read, *related) if related}
     return found
 
 
@@ -63,18 +63,19 @@ class _Condition:
 
     tags: frozenset[str]
     database: Database
-    reader: RouteContext
+    reader: APIRoute
     given: dict[str, Any]
 
     def is_met(self, session: Session) -> bool:
         seen = self.database.within(session)
         given = {name: seen if value is self.database else value for name, value in self.given.items()}
-        return bool(self.tags & {"*", tag(self._content(self.reader.endpoint(**given)))})  # type: ignore[misc]
+        return bool(self.tags & {"*", tag(self._content(self.reader.endpoint(**given)))})
 
     def _content(self, returned: Any) -> bytes:
         if isinstance(returned, Response):
             return bytes(returned.body)
         field = self.reader.response_field
+        assert field is not None  # noqa: S101  # handlers that return no response have a model
         content: bytes = field.serialize_json(field.validate(returned, {}, loc=("response",))[0])
         return content
 
@@ -96,9 +97,10 @@ async def note_condition(request: Request) -> None:
         state[_TAGGED] = True
     elif HEADER in request.headers:
         stack = request.scope["fastapi_inner_astack"]
-        own: APIRoute = reader.original_route  # type: ignore[assignment]  # as `readers` has checked
+        # Without what is checked of every request: this is part of that.
+        own = get_dependant(path=reader.path_format, call=reader.endpoint)
         solved = await solve_dependencies(
-            request=request, dependant=own.dependant, async_exit_stack=stack, embed_body_fields=False
+            request=request, dependant=own, async_exit_stack=stack, embed_body_fields=False
         )
         tags = frozenset(one.strip() for one in request.headers[HEADER].split(","))
         state[_CONDITION] = _Condition(tags, services_of(request).database, reader, solved.values)

@@ -5,17 +5,17 @@ Source: RFC 9116, "A File Format to Aid in Security Vulnerability Disclosure".
 
 from datetime import timedelta
 
-from fastapi import APIRouter
 from starlette.responses import PlainTextResponse
 
 from vocboard.app.database import now
 from vocboard.app.errors import NotFoundError
 from vocboard.app.web.dependencies import SettingsDep
+from vocboard.app.web.routes import Routes
 
 PATH = "/.well-known/security.txt"
 VALIDITY = timedelta(days=180)  # default expiry; RFC 9116 recommends less than a year
 
-router = APIRouter(include_in_schema=False)
+router = Routes()
 
 
 @router.get(PATH)

@@ -14,7 +14,6 @@ import httpx
 import uvicorn
 from fastapi import FastAPI
 from sqlalchemy.orm import Session
-from starlette.routing import BaseRoute
 
 from tests.support import machines
 from tests.support.machines import InTurn, Machines
@@ -23,7 +22,6 @@ from vocboard.app.main import create_app
 from vocboard.app.settings import Settings
 from vocboard.app.web.http_protocol import BoundedHttpProtocol
 
-_shared_routes: list[BaseRoute] = []
 SECONDS_TO_START = 30
 SECONDS_TO_ANSWER = 150  # more than the server gives an upload
 # Without TLS there is nothing to verify, and reading all certificates takes time; so does making a context each time.
@@ -94,16 +92,6 @@ class TwoMachines(Site):
             yield client
 
 
-def _share_routes(application: FastAPI) -> None:
-    """Let it answer by the routes of this process's first application, which depend on no settings.
-
-    FastAPI analyses all handlers of an application at its first request, which takes longer than the usual test.
-    """
-    if not _shared_routes:
-        _shared_routes.extend(application.router.routes)
-    application.router.routes = _shared_routes
-
-
 class _Server(uvicorn.Server):
     """A server that stops when its last connection is closed: uvicorn itself waits for two tenths of a second."""
 
@@ -138,7 +126,6 @@ def serving(settings: Settings, port: int = 0) -> Iterator[Site]:
 @contextlib.contextmanager
 def _in_a_thread(settings: Settings, port: int) -> Iterator[Site]:
     application = create_app(settings)
-    _share_routes(application)
     server = _Server(_config(application, port))
     with contextlib.closing(server.config.bind_socket()) as listener:
         thread = threading.Thread(target=server.run, kwargs={"sockets": [listener]}, name="site")
@@ -159,11 +146,7 @@ def _in_a_thread(settings: Settings, port: int) -> Iterator[Site]:
 @contextlib.contextmanager
 def _on_two_machines(settings: Settings, port: int) -> Iterator[Site]:
     application = create_app(settings)
-    is_first = not _shared_routes
-    _share_routes(application)
     application.state.services.ground_truth_inbox.set_up()
-    if is_first:
-        asyncio.run(_analyse_routes(application))
     with contextlib.closing(Machines(settings, _serve, port)) as both:
         try:
             yield TwoMachines(application, settings, both)
@@ -171,16 +154,9 @@ def _on_two_machines(settings: Settings, port: int) -> Iterator[Site]:
             application.state.services.database.close()
 
 
-async def _analyse_routes(application: FastAPI) -> None:
-    """Answer a request, so that what FastAPI finds out about all handlers is there in the processes that are forked."""
-    async with httpx.AsyncClient(transport=httpx.ASGITransport(application), base_url="http://127.0.0.1") as client:
-        await client.get("/")
-
-
 def _serve(settings: Settings, listener: socket.socket) -> None:
     logging.basicConfig(level=logging.WARNING, stream=sys.__stderr__, force=True)  # which pytest shows with a failure
     application = create_app(settings)
-    _share_routes(application)
     _Server(_config(application)).run(sockets=[listener])
 
 

@@ -9,7 +9,7 @@ from functools import partial
 from typing import Annotated
 
 from anyio import to_thread
-from fastapi import APIRouter, Depends, Form, Request
+from fastapi import Depends, Form, Request
 from pydantic import BaseModel
 from sqlalchemy.orm import Session
 from starlette.responses import Response
@@ -28,8 +28,9 @@ from vocboard.app.settings import Settings
 from vocboard.app.web.csrf import protect_form
 from vocboard.app.web.dependencies import AccountServiceDep, DatabaseDep, Services, ServicesDep
 from vocboard.app.web.identity import Administrator
+from vocboard.app.web.routes import Routes
 
-router = APIRouter(prefix="/people")
+router = Routes("/admin/people")
 
 
 class Action(StrEnum):

@@ -4,7 +4,7 @@ import uuid
 from functools import partial
 from typing import Annotated
 
-from fastapi import APIRouter, Depends, Form, Request
+from fastapi import Depends, Form, Request
 from starlette.responses import Response
 
 from vocboard.app.administering import storage, work
@@ -17,8 +17,9 @@ from vocboard.app.pages.rendering import render
 from vocboard.app.web.csrf import protect_form
 from vocboard.app.web.dependencies import Services, ServicesDep
 from vocboard.app.web.identity import Administrator
+from vocboard.app.web.routes import Routes
 
-router = APIRouter()
+router = Routes("/admin")
 
 
 @router.get("/mail")

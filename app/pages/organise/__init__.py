@@ -1,7 +1,5 @@
 """The organisers' pages: one module for each subject. Their templates are in `templates/organise/`."""
 
-from fastapi import APIRouter
-
 from vocboard.app.pages.organise import (
     admission,
     announcements,
@@ -20,10 +18,9 @@ from vocboard.app.pages.organise import (
     transfer,
 )
 
-router = APIRouter()
 # `/organise/log`, `/organise/import`, `/organise/registrations` and `/organise/new` would be a challenge's, too:
 # their modules come before `challenge`.
-for part in (
+PARTS = (
     challenges,
     log,
     transfer,
@@ -39,5 +36,4 @@ for part in (
     history,
     statistics,
     challenge,
-):
-    router.include_router(part.router)
+)

@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 from functools import partial
 from typing import Annotated
 
-from fastapi import APIRouter, Depends, Form
+from fastapi import Depends, Form
 from starlette.responses import Response
 
 from vocboard.app.challenges import admission_requests, phase_people, terms
@@ -20,8 +20,9 @@ from vocboard.app.pages.forms import NO_ERRORS, FormErrors, go_to
 from vocboard.app.pages.rendering import render
 from vocboard.app.web.csrf import protect_form
 from vocboard.app.web.organised import Organised, OrganisedChallenge
+from vocboard.app.web.routes import Routes
 
-router = APIRouter(prefix="/organise/{slug}/admission")
+router = Routes("/organise/{slug}/admission")
 
 
 @router.get("")

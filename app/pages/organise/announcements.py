@@ -4,7 +4,7 @@ import uuid
 from collections.abc import Mapping
 from typing import Annotated
 
-from fastapi import APIRouter, Depends, Form
+from fastapi import Depends, Form
 from starlette.responses import Response
 
 from vocboard.app.announcements import announcing, asking, queries
@@ -16,8 +16,9 @@ from vocboard.app.pages.rendering import render
 from vocboard.app.paging import paginate
 from vocboard.app.web.csrf import protect_form
 from vocboard.app.web.organised import Organised, OrganisedChallenge
+from vocboard.app.web.routes import Routes
 
-router = APIRouter(prefix="/organise/{slug}")
+router = Routes("/organise/{slug}")
 REFUSALS = (ConflictError, InvalidInputError, LimitedError)
 
 

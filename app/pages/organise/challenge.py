@@ -6,7 +6,7 @@ from functools import partial
 from typing import Annotated
 
 from anyio import to_thread
-from fastapi import APIRouter, Depends, Form, Path
+from fastapi import Depends, Form, Path
 from sqlalchemy.orm import Session
 from starlette.responses import Response
 
@@ -47,9 +47,10 @@ from vocboard.app.submissions.models import State
 from vocboard.app.web.csrf import protect_form
 from vocboard.app.web.dependencies import IntakeDep
 from vocboard.app.web.organised import Organised, OrganisedChallenge
+from vocboard.app.web.routes import Routes
 from vocboard.evaluator.tasks.definitions import TASKS
 
-router = APIRouter(prefix="/organise/{slug}")
+router = Routes("/organise/{slug}")
 
 VersionNumber = Annotated[int, Path(ge=1, le=2**31 - 1)]
 

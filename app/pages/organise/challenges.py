@@ -3,7 +3,7 @@
 import uuid
 from functools import partial
 
-from fastapi import APIRouter, Depends, Request
+from fastapi import Depends, Request
 from starlette.responses import Response
 
 from vocboard.app.accounts import registration
@@ -17,8 +17,9 @@ from vocboard.app.pages.rendering import render
 from vocboard.app.web.csrf import protect_form
 from vocboard.app.web.dependencies import AccountServiceDep, DatabaseDep, SettingsDep
 from vocboard.app.web.identity import Creator, Organiser
+from vocboard.app.web.routes import Routes
 
-router = APIRouter(prefix="/organise")
+router = Routes("/organise")
 
 
 @router.get("")

@@ -4,7 +4,7 @@ import uuid
 from functools import partial
 
 from anyio import to_thread
-from fastapi import APIRouter, Depends
+from fastapi import Depends
 from starlette.responses import Response
 
 from vocboard.app.challenges import files
@@ -16,8 +16,9 @@ from vocboard.app.pages.rendering import render
 from vocboard.app.web.csrf import protect_form
 from vocboard.app.web.dependencies import IntakeDep
 from vocboard.app.web.organised import Organised, OrganisedChallenge
+from vocboard.app.web.routes import Routes
 
-router = APIRouter(prefix="/organise/{slug}/files")
+router = Routes("/organise/{slug}/files")
 
 
 @router.get("")

@@ -1,6 +1,5 @@
 """How a challenge has gone, for its organisers: submissions and people over time, how long results took, failures."""
 
-from fastapi import APIRouter
 from starlette.responses import Response
 
 from vocboard.app.database import now
@@ -9,8 +8,9 @@ from vocboard.app.organising.history import history
 from vocboard.app.pages.organise.time_charts import durations, time_chart, wait
 from vocboard.app.pages.rendering import render
 from vocboard.app.web.organised import Organised
+from vocboard.app.web.routes import Routes
 
-router = APIRouter(prefix="/organise/{slug}/history")
+router = Routes("/organise/{slug}/history")
 
 
 @router.get("")

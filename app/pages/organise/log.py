@@ -4,7 +4,7 @@ import uuid
 from datetime import UTC, datetime
 from functools import partial
 
-from fastapi import APIRouter, Request
+from fastapi import Request
 from starlette.responses import Response, StreamingResponse
 
 from vocboard.app.challenges import queries as challenge_queries
@@ -17,8 +17,9 @@ from vocboard.app.pages.rendering import render
 from vocboard.app.web.dependencies import DatabaseDep
 from vocboard.app.web.identity import Administrator
 from vocboard.app.web.organised import Organised
+from vocboard.app.web.routes import Routes
 
-router = APIRouter(prefix="/organise")
+router = Routes("/organise")
 
 
 @router.get("/log")

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from functools import partial
 from typing import Annotated
 
-from fastapi import APIRouter, Depends, Form, Request
+from fastapi import Depends, Form, Request
 from starlette.responses import Response
 
 from vocboard.app.challenges import phase_people
@@ -28,8 +28,9 @@ from vocboard.app.pages.rendering import render
 from vocboard.app.submissions.filters import SubmissionKind
 from vocboard.app.web.csrf import protect_form
 from vocboard.app.web.organised import Organised, OrganisedChallenge
+from vocboard.app.web.routes import Routes
 
-router = APIRouter(prefix="/organise/{slug}")
+router = Routes("/organise/{slug}")
 
 
 @router.get("/submissions")

@@ -4,7 +4,7 @@ import uuid
 from datetime import UTC, tzinfo
 from typing import Annotated, Any
 
-from fastapi import APIRouter, Depends, Form
+from fastapi import Depends, Form
 from pydantic import BaseModel
 from starlette.responses import Response
 
@@ -23,8 +23,9 @@ from vocboard.app.pages.forms import NO_ERRORS, FormErrors, go_to
 from vocboard.app.pages.rendering import render
 from vocboard.app.web.csrf import protect_form
 from vocboard.app.web.organised import Organised, OrganisedChallenge
+from vocboard.app.web.routes import Routes
 
-router = APIRouter(prefix="/organise/{slug}")
+router = Routes("/organise/{slug}")
 
 
 def zone_of(challenge: Challenge) -> tzinfo:

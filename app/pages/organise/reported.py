@@ -8,7 +8,7 @@ from collections.abc import Collection, Mapping
 from decimal import Decimal
 from typing import Annotated
 
-from fastapi import APIRouter, Depends, Form
+from fastapi import Depends, Form
 from sqlalchemy.orm import Session
 from starlette.responses import Response
 
@@ -29,9 +29,10 @@ from vocboard.app.pages.rendering import render
 from vocboard.app.submissions.queries import scored_rehearsals
 from vocboard.app.web.csrf import protect_form
 from vocboard.app.web.organised import Organised, OrganisedChallenge
+from vocboard.app.web.routes import Routes
 from vocboard.evaluator.editions import Competition
 
-router = APIRouter(prefix="/organise/{slug}/reported")
+router = Routes("/organise/{slug}/reported")
 METHOD, MEAN = "method", "mean"
 MAX_TABLE_LENGTH = 200_000  # characters
 NOT_REPORTED = frozenset({"", "-", "–", "—", "n/a"})

@@ -6,7 +6,7 @@ from functools import partial
 from http import HTTPStatus
 from typing import Annotated
 
-from fastapi import APIRouter, Depends, Form
+from fastapi import Depends, Form
 from sqlalchemy.orm import Session
 from starlette.responses import Response
 
@@ -27,8 +27,9 @@ from vocboard.app.rescores.queries import attention
 from vocboard.app.rescores.rounds import awaits_confirmation, has_unused_truth
 from vocboard.app.web.csrf import protect_form
 from vocboard.app.web.organised import Organised, OrganisedChallenge
+from vocboard.app.web.routes import Routes
 
-router = APIRouter()
+router = Routes()
 
 
 @router.get("/organise/{slug}/rescores/{rescore_id}")

@@ -6,7 +6,7 @@ from datetime import UTC, timedelta, tzinfo
 from itertools import zip_longest
 from typing import Annotated, Any
 
-from fastapi import APIRouter, Depends, Form, Request
+from fastapi import Depends, Form, Request
 from markupsafe import Markup
 from pydantic import BaseModel
 from starlette.responses import Response
@@ -46,10 +46,11 @@ from vocboard.app.web.csrf import protect_form
 from vocboard.app.web.dependencies import DatabaseDep
 from vocboard.app.web.identity import Creator
 from vocboard.app.web.organised import Organised
+from vocboard.app.web.routes import Routes
 from vocboard.evaluator import editions
 from vocboard.evaluator.editions import Edition
 
-router = APIRouter(prefix="/organise")
+router = Routes("/organise")
 
 DETAILS = (
     (Detail.MEAN.value, "means only."),

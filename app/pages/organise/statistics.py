@@ -2,7 +2,7 @@
 
 import uuid
 
-from fastapi import APIRouter, Depends
+from fastapi import Depends
 from starlette.responses import Response
 
 from vocboard.app.challenges.phases import leaderboard_phase, phase_named
@@ -20,8 +20,9 @@ from vocboard.app.pages.organise.score_strips import score_strips
 from vocboard.app.pages.rendering import render
 from vocboard.app.web.csrf import protect_form
 from vocboard.app.web.organised import Organised, OrganisedChallenge
+from vocboard.app.web.routes import Routes
 
-router = APIRouter(prefix="/organise/{slug}/statistics")
+router = Routes("/organise/{slug}/statistics")
 MAX_IN_MATRIX = 50  # methods; more have no room
 
 

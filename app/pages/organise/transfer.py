@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping
 from typing import Annotated
 
 from anyio import to_thread
-from fastapi import APIRouter, Depends, Form, Request
+from fastapi import Depends, Form, Request
 from starlette.responses import Response
 
 from vocboard.app.challenges import organisers
@@ -20,8 +20,9 @@ from vocboard.app.web.csrf import ForgedRequestError, protect_form
 from vocboard.app.web.dependencies import IntakeDep, SettingsDep, StoreDep
 from vocboard.app.web.identity import Creator
 from vocboard.app.web.organised import Organised, OrganisedChallenge
+from vocboard.app.web.routes import Routes
 
-router = APIRouter(prefix="/organise")
+router = Routes("/organise")
 
 
 @router.get("/import")
