@@ -34,7 +34,10 @@ def membership(session: Session, team_id: uuid.UUID, user: User | None) -> TeamM
 
 def is_member(session: Session, team_id: uuid.UUID, user: User | None) -> bool:
     """Whether a person is in a team now."""
-    return membership(session, team_id, user) is not None
+    if user is None:
+        return False
+    query = select(TeamMember.role).where(TeamMember.team_id == team_id, TeamMember.user_id == user.id)
+    return session.scalar(query) is not None
 
 
 def members_of(session: Session, team_id: uuid.UUID) -> Sequence[TeamMember]:
