@@ -1,6 +1,6 @@
 """Routers whose routes an application takes as they are.
 
-`FastAPI.include_router` would analyse each handler again, which takes a fifth of the start of a web process, and look
+`FastAPI.include_router` would analyse each handler again, which takes an eighth of the start of a web process, and look
 for the route of each request twice.
 """
 
