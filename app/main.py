@@ -83,6 +83,7 @@ def create_app(settings: Settings | None = None) -> FastAPI:
     problem_details.install(application, error_page=error_page)
     documentation.install(application)
     application.mount("/static", Assets(directory=STATIC_DIRECTORY), name="static")
+    # In the order in which they are tried: what is requested most comes first.
     parts = health, metrics, security_txt, *pages.OFTEN_REQUESTED, *api.PARTS, *pages.OTHERS
     routes.install(application, parts)
     return application

@@ -24,9 +24,9 @@ from typing import Any
 
 import httpx
 from fastapi import FastAPI
-from fastapi.routing import iter_route_contexts
 from sqlalchemy import insert, literal, select
 from sqlalchemy.orm import Session
+from starlette.routing import Route
 
 from benchmarks.cases.board import analyse
 from benchmarks.datasets.boards import COMPETITION, SLUG, fill
@@ -95,9 +95,8 @@ class Timed:
 
 def addresses(application: FastAPI, known: Mapping[str, str]) -> list[str]:
     """Return the paths of all pages that these parameters are enough for, in order."""
-    templates = [
-        context.path or "" for context in iter_route_contexts(application.routes) if "GET" in (context.methods or ())
-    ]
+    routes = (route for route in application.routes if isinstance(route, Route))
+    templates = [route.path for route in routes if "GET" in (route.methods or ())]
     found = {
         path.format(**known)
         for path in templates

@@ -9,11 +9,11 @@ Source: RFC 9110, sections 8.8.3 and 13.1.1.
 
 import hashlib
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from fastapi import Request
-from fastapi.dependencies.utils import get_dependant, solve_dependencies
+from fastapi.dependencies.utils import solve_dependencies
 from fastapi.routing import APIRoute
 from sqlalchemy.orm import Session
 from starlette.datastructures import MutableHeaders
@@ -97,8 +97,8 @@ async def note_condition(request: Request) -> None:
         state[_TAGGED] = True
     elif HEADER in request.headers:
         stack = request.scope["fastapi_inner_astack"]
-        # Without what is checked of every request: this is part of that.
-        own = get_dependant(path=reader.path_format, call=reader.endpoint)
+        # Without the first dependency, which checks every request and is calling this.
+        own = replace(reader.dependant, dependencies=reader.dependant.dependencies[1:])
         solved = await solve_dependencies(
             request=request, dependant=own, async_exit_stack=stack, embed_body_fields=False
         )

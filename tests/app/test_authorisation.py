@@ -11,8 +11,8 @@ from typing import Any
 
 import httpx
 import pytest
-from fastapi.routing import iter_route_contexts
 from sqlalchemy import URL, create_engine, select
+from starlette.routing import Mount, Route
 
 from tests.app.authorisation_table import PUBLIC, SIGNED_IN, TABLE, Person, Rule
 from tests.app.authorisation_world import SECRET, SHOWN_SCORE, World, build, meant, using
@@ -116,12 +116,11 @@ def settings(directory: Path, database_url: str) -> Settings:
 
 
 def test_every_route_has_a_rule(site: Site) -> None:
-    contexts = list(iter_route_contexts(site.application.routes))
-    assert {context.path for context in contexts if not context.methods} == MOUNTED
-    routes = {
-        f"{method} {context.path}" for context in contexts for method in context.methods or () if method != "HEAD"
-    }
-    assert routes == set(TABLE)
+    routes = site.application.routes
+    assert {route.path for route in routes if isinstance(route, Mount)} == MOUNTED
+    known = [route for route in routes if isinstance(route, Route)]
+    assert len(known) == len(routes) - len(MOUNTED), "routes of another kind, such as of an included router"
+    assert {f"{method} {one.path}" for one in known for method in (one.methods or set()) - {"HEAD"}} == set(TABLE)
 
 
 def test_rules_of_the_api_name_a_scope() -> None:

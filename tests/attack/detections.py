@@ -178,8 +178,8 @@ def possible(others: NDArray[np.int8], answers: Sequence[Answer]) -> Iterator[tu
     least, most = np.ceil(least - 1e-9), np.floor(most + 1e-9)
     least_all, most_all = np.ceil(least_all - 1e-9), np.floor(most_all + 1e-9)
     # As many objects as can be, so that what is difficult of the claims is difficult.
-    possible = (least <= most) & (least_all <= most_all) & (most_all >= least + difficult)
-    for index in np.flatnonzero(possible):
+    are_possible = (least <= most) & (least_all <= most_all) & (most_all >= least + difficult)
+    for index in np.flatnonzero(are_possible):
         highest = int(min(most[index], most_all[index] - difficult[index]))
         yield others[index], range(int(least[index]), highest + 1)
 

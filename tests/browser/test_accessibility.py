@@ -6,10 +6,9 @@ from dataclasses import dataclass, field, replace
 
 import pytest
 from fastapi import FastAPI
-from fastapi.routing import iter_route_contexts
 from lxml import html
 from playwright.sync_api import Page
-from starlette.routing import compile_path
+from starlette.routing import Route, compile_path
 
 from tests.app.authorisation_table import TABLE, Person
 from tests.browser.axe import check
@@ -71,8 +70,9 @@ STRUCTURE = """() => {
 
 def pages_of(application: FastAPI) -> list[str]:
     """Return the routes of all pages, in the order in which they are matched."""
-    routes = (context.path for context in iter_route_contexts(application.routes) if "GET" in (context.methods or ()))
-    return [path for path in routes if not path.startswith("/api/v1/") and path not in NO_PAGES]
+    routes = (route for route in application.routes if isinstance(route, Route))
+    paths = (route.path for route in routes if "GET" in (route.methods or ()))
+    return [path for path in paths if not path.startswith("/api/v1/") and path not in NO_PAGES]
 
 
 def route_of(path: str, routes: list[str]) -> str:

@@ -62,6 +62,7 @@ def test_a_request_and_a_job_are_spans_with_those_of_their_statements(
     with embedded_site.client() as client:
         answer = client.get("/challenges/nothing?token=secret-of-a-link")
         client.get("/team-invitations/secret-of-a-link")
+        client.get("/api/v1/challenges/nothing")
         client.get("/healthz")
         client.post("/sign-in", data={"email": "nobody@lab.example", "password": "a-wrong-password"})
     key = uuid.uuid4()
@@ -76,6 +77,7 @@ def test_a_request_and_a_job_are_spans_with_those_of_their_statements(
     page = spans[[span.name for span in spans].index("GET /challenges/{slug}")]
     assert attributes(page)["vocboard.request"] == answer.headers["X-Request-Id"]
     assert attributes(page)["http.response.status_code"] == "404"
+    assert "GET /api/v1/challenges/{slug}" in [span.name for span in spans]
     job = spans[[span.name for span in spans].index("freeze")]
     assert attributes(job)["vocboard.key"] == str(key)
     for parent in (page, job):
