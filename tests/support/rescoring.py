@@ -89,7 +89,7 @@ def work(backend: Backend) -> None:
 
 def rescore(backend: Backend, rescore_id: uuid.UUID) -> Rescore:
     """Read a re-score's row as it is now, with its report."""
-    with backend.database.reading() as session:
+    with backend.database.snapshot() as session:
         found = session.get_one(Rescore, rescore_id)
         assert found.report_summary == (None if found.report is None else summarise(found.report))
         return found
