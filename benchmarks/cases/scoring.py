@@ -40,7 +40,7 @@ def running(directory: Path, *, embedded: bool = False, processes: int = PROCESS
     ):
         for _ in range(WARMING):
             submit(competition, directory / "results.tar.gz")
-        wait_until_idle(competition)
+        _wait_until_idle(competition)
         yield competition
 
 
@@ -74,7 +74,7 @@ def submit(competition: Competition, archive: Path) -> Measurement:
     return Measurement(seconds, processor_seconds, installation.peak_mib("serve"), parts)
 
 
-def wait_until_idle(competition: Competition) -> None:
+def _wait_until_idle(competition: Competition) -> None:
     """Wait until workers have nothing to do but sweeps: they have diagnosed what was submitted before."""
     pending = select(Job.kind).where(Job.finished_at.is_(None), Job.kind.not_in(SWEEPS)).limit(1)
     deadline = time.time() + PATIENCE_SECONDS
@@ -93,7 +93,7 @@ def _ours(embedded: bool) -> Callable[[Path], Run]:
         with running(directory, embedded=embedded) as competition:
             for _ in range(SUBMISSIONS):
                 taken.append(submit(competition, directory / "results.tar.gz"))
-                wait_until_idle(competition)
+                _wait_until_idle(competition)
         return sorted(taken, key=lambda each: each.seconds)[SUBMISSIONS // 2]
 
     return lambda directory: lambda: run(directory)
