@@ -12,6 +12,7 @@ from enum import StrEnum
 from typing import Annotated, Any, Self
 
 from sqlalchemy import (
+    ColumnElement,
     Connection,
     DateTime,
     Dialect,
@@ -22,6 +23,7 @@ from sqlalchemy import (
     create_engine,
     event,
     func,
+    literal,
     select,
     text,
 )
@@ -113,6 +115,16 @@ def server_time(session: Session) -> datetime:
     return instant
 
 
+def server_clock(session: Session, after: timedelta = timedelta()) -> ColumnElement[datetime]:
+    """Return the SQL of `server_time`, later by `after`, for values that a statement writes.
+
+    Not for conditions: PostgreSQL looks at the clock for each row, and cannot use an index.
+    """
+    if session.get_bind().dialect.name != "postgresql":
+        return literal(now() + after, UTCDateTime())
+    return func.clock_timestamp(type_=DateTime(timezone=True)) + after
+
+
 Identifier = Annotated[uuid.UUID, mapped_column(primary_key=True, default=uuid.uuid4)]  # 122 random bits: opaque
 CreatedAt = Annotated[datetime, mapped_column(default=now)]
 
@@ -134,11 +146,10 @@ def lock_for_transaction(session: Session, *names: str) -> None:
     """
     if session.get_bind().dialect.name != "postgresql":
         return
-    for name in sorted(names):  # always in the same order, to avoid deadlocks
-        key = int.from_bytes(hashlib.sha256(name.encode()).digest()[:8], "big", signed=True)
-        milliseconds = str(int(MAX_PAUSE_WITH_LOCK / timedelta(milliseconds=1)))
-        limit = func.set_config("idle_in_transaction_session_timeout", milliseconds, True)
-        session.execute(select(func.pg_advisory_xact_lock(key), limit))
+    digests = (hashlib.sha256(name.encode()).digest() for name in sorted(names))  # always in this order: no deadlocks
+    locks = [func.pg_advisory_xact_lock(int.from_bytes(digest[:8], "big", signed=True)) for digest in digests]
+    milliseconds = str(int(MAX_PAUSE_WITH_LOCK / timedelta(milliseconds=1)))
+    session.execute(select(*locks, func.set_config("idle_in_transaction_session_timeout", milliseconds, True)))
 
 
 def is_conflict(error: BaseException) -> bool:

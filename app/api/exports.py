@@ -191,9 +191,10 @@ def _found(
 ) -> tuple[Submission, VisibleEvaluation | None, VisibleResult | None]:
     with database.reading() as session:
         submission = queries.get_for(session, submission_id, viewer)
-        if competition not in queries.visible_competitions(session, submission, viewer):
+        access = queries.access_of(session, submission, viewer)
+        if competition not in queries.visible_competitions(submission, access):
             raise NotFoundError("The submission has no results for this competition.")
-        evaluation = visible_evaluation(session, submission, viewer, curves_of=competition if with_curves else None)
+        evaluation = visible_evaluation(session, submission, access, curves_of=competition if with_curves else None)
     results = evaluation.results if evaluation else ()
     return submission, evaluation, next((one for one in results if one.competition == competition), None)
 

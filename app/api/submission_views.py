@@ -36,11 +36,10 @@ def organisers_summary(submission: Submission) -> schemas.SubmissionSummary:
 
 def details(session: Session, submission: Submission, viewer: User | None) -> schemas.SubmissionDetails:
     """A submission as this viewer may see it."""
-    organised = queries.is_organised_by(session, submission, viewer)
-    own = queries.is_own(session, submission, viewer)
-    managed = organised or own
-    evaluation = visible_evaluation(session, submission, viewer)
-    keys = queries.visible_competitions(session, submission, viewer)
+    access = queries.access_of(session, submission, viewer)
+    own, organised, managed = access.is_own, access.is_organised, access.is_managed
+    evaluation = visible_evaluation(session, submission, access)
+    keys = queries.visible_competitions(submission, access)
     entered = {entry.competition: entry.classes for entry in submission.entries if entry.competition in keys}
     return schemas.SubmissionDetails.of(
         submission,

@@ -1,9 +1,9 @@
 """Who may not take part in a challenge. `app.organising.bans` bans people and lifts bans."""
 
 import uuid
-from collections.abc import Sequence
+from collections.abc import Collection, Mapping, Sequence
 
-from sqlalchemy import or_, select
+from sqlalchemy import and_, case, or_, select
 from sqlalchemy.orm import Session, joinedload
 
 from vocboard.app.accounts.models import User, mailbox
@@ -17,19 +17,26 @@ def ban_from(session: Session, *, user_id: uuid.UUID, challenge_id: uuid.UUID | 
 
 
 def ban_of_person(session: Session, *, user_id: uuid.UUID, challenge_id: uuid.UUID) -> Ban | None:
-    """Return the ban of a person from a challenge: of the account, or of its confirmed address where it was imported.
+    """Return the ban of a person from a challenge, see `bans_of_people`."""
+    return bans_of_people(session, user_ids=[user_id], challenge_id=challenge_id).get(user_id)
 
-    All spellings of an address are banned (see `app.accounts.models.mailbox`). Only for the web process, because
-    workers know no addresses.
+
+def bans_of_people(
+    session: Session, *, user_ids: Collection[uuid.UUID], challenge_id: uuid.UUID
+) -> Mapping[uuid.UUID, Ban]:
+    """Return the first ban of each person who is banned from a challenge, by the person's id.
+
+    A ban is of an account or, where it was imported, of a confirmed address in all of its spellings (see
+    `app.accounts.models.mailbox`). Only for the web process, because workers know no addresses.
     """
-    own = select(User.mailbox).where(User.id == user_id, User.email_confirmed_at.is_not(None))
-    query = select(Ban.id, Ban.user_id, Ban.email, own.scalar_subquery()).where(
-        Ban.challenge_id == challenge_id, or_(Ban.user_id == user_id, Ban.email.is_not(None))
-    )
-    for ban_id, banned_id, email, own_mailbox in session.execute(query.order_by(Ban.created_at, Ban.id)):
-        if banned_id == user_id or mailbox(email) == own_mailbox:
-            return session.get_one(Ban, ban_id)
-    return None
+    person = and_(User.id.in_(user_ids), or_(Ban.user_id == User.id, Ban.email.is_not(None)))
+    confirmed = case((User.email_confirmed_at.is_not(None), User.mailbox))
+    query = select(Ban, User.id, confirmed).join(User, person).where(Ban.challenge_id == challenge_id)
+    found: dict[uuid.UUID, Ban] = {}
+    for ban, user_id, own_mailbox in session.execute(query.order_by(Ban.created_at, Ban.id)):
+        if ban.user_id == user_id or (ban.email is not None and mailbox(ban.email) == own_mailbox):
+            found.setdefault(user_id, ban)
+    return found
 
 
 def bans_of(session: Session, challenge_id: uuid.UUID) -> Sequence[Ban]:
@@ -50,4 +57,9 @@ def require_not_banned(session: Session, *, user_id: uuid.UUID, challenge_id: uu
     """
     ban = ban_of_person(session, user_id=user_id, challenge_id=challenge_id)
     if ban is not None:
-        raise ForbiddenError(f"The organisers have banned you from this challenge: “{ban.reason}”")
+        raise banned(ban)
+
+
+def banned(ban: Ban) -> ForbiddenError:
+    """Return what a banned person is told."""
+    return ForbiddenError(f"The organisers have banned you from this challenge: “{ban.reason}”")

@@ -35,6 +35,8 @@ def current(session: Session, submission: Submission) -> Evaluation | None:
 
     None while it has not been evaluated.
     """
+    if submission.current_evaluation_id is None:
+        return None
     results = selectinload(Evaluation.results)
     query = (
         _current(select(Evaluation))

@@ -7,10 +7,8 @@ from dataclasses import replace
 
 from sqlalchemy.orm import Session
 
-from vocboard.app.accounts.models import User
 from vocboard.app.challenges.models import Detail
 from vocboard.app.challenges.phases import Phase, phase_with_id
-from vocboard.app.challenges.queries import organises
 from vocboard.app.database import now
 from vocboard.app.evaluations import queries
 from vocboard.app.evaluations.ladder import Ladder, Release
@@ -19,7 +17,7 @@ from vocboard.app.evaluations.rounding import rounded
 from vocboard.app.evaluations.visibility import visible, visible_curves
 from vocboard.app.evaluations.visible import VisibleCurve, VisibleEvaluation
 from vocboard.app.submissions.models import State, Submission
-from vocboard.app.submissions.queries import is_own, visible_competitions
+from vocboard.app.submissions.queries import Access, visible_competitions
 
 _NOTHING = Release(None, None)
 
@@ -27,7 +25,7 @@ _NOTHING = Release(None, None)
 def visible_evaluation(
     session: Session,
     submission: Submission,
-    viewer: User | None,
+    access: Access,
     *,
     curves_of: str | None = None,
     is_by_link: bool = False,
@@ -36,7 +34,7 @@ def visible_evaluation(
 
     Args:
         submission: a submission that the viewer may see, with its challenge.
-        viewer: None for visitors and for anonymous links.
+        access: of the viewer.
         curves_of: the competition whose curves to load.
         is_by_link: whether the viewer has its anonymous link, which shows all of its competitions.
 
@@ -47,28 +45,26 @@ def visible_evaluation(
     if evaluation is None:
         return None
     phase = phase_with_id(submission.challenge, submission.phase_id)
-    is_organiser = organises(session, viewer, submission.challenge_id)
     shown_evaluation = visible(
         evaluation,
         queries.detail(session, submission.challenge, evaluation, curves_of),
         detail=phase.rules.detail,
         decimals=submission.challenge.decimals,
-        is_organiser=is_organiser,
-        ladder=None if is_organiser else _ladder(session, submission, phase, viewer),
+        is_organiser=access.is_organised,
+        ladder=None if access.is_organised else _ladder(session, submission, phase, access),
     )
     if is_by_link:
         return shown_evaluation
-    keys = visible_competitions(session, submission, viewer)
+    keys = visible_competitions(submission, access)
     return replace(shown_evaluation, results=tuple(one for one in shown_evaluation.results if one.competition in keys))
 
 
-def _ladder(session: Session, submission: Submission, phase: Phase, viewer: User | None) -> Ladder | None:
+def _ladder(session: Session, submission: Submission, phase: Phase, access: Access) -> Ladder | None:
     step = phase.ladder_step(now())
     if step is None:
         return None
     found = releases_of_phase(session, phase.id, step, submission.challenge.decimals, user_ids=[submission.user_id])
-    is_owner = is_own(session, submission, viewer)
-    return Ladder(step, found.get(submission.id, {}), is_owner)
+    return Ladder(step, found.get(submission.id, {}), access.is_own)
 
 
 def published_curves(

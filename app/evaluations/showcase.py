@@ -62,7 +62,7 @@ def visible_drawings(
     found = {}
     for submission in session.scalars(query) if content else ():
         drawn = content.get(submission.id, {})
-        shown = queries.visible_competitions(session, submission, viewer)
+        shown = queries.visible_competitions(submission, queries.access_of(session, submission, viewer))
         found[submission.id] = {key: drawn[key] for key in shown if key in drawn}
     return found
 

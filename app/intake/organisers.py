@@ -34,7 +34,7 @@ from vocboard.app.intake.validation import Uploader, Validator
 from vocboard.app.rate_limits import network
 from vocboard.app.rescores import service as rescores
 from vocboard.app.storage.archives import IncomingArchive
-from vocboard.app.submissions.pruning import lock_archive, remove_unneeded
+from vocboard.app.submissions.pruning import lock_archives, remove_unneeded
 from vocboard.app.transfer.importing import Redraw, import_challenge
 from vocboard.app.transfer.importing_people import addresses_in
 from vocboard.evaluator.byte_sizes import size_text
@@ -252,7 +252,7 @@ async def take_file(
                 byte_count=content.size,
                 limit=in_all,
             )
-            lock_archive(session, content.sha256)
+            lock_archives(session, content.sha256)
             content.keep()  # last: a row always has its content
         remove_unneeded(intake.database, intake.store, replaced)
         return file.id

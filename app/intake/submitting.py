@@ -26,10 +26,10 @@ from vocboard.app.submissions import queries as submission_queries
 from vocboard.app.submissions import queue
 from vocboard.app.submissions.forms import SubmissionForm, previous_names
 from vocboard.app.submissions.models import Method, Submission, SubmissionEntry, SubmissionPerson
-from vocboard.app.submissions.pruning import lock_archive
+from vocboard.app.submissions.pruning import lock_archives
 from vocboard.app.submissions.quota import check_quota
 from vocboard.app.teams.models import Team
-from vocboard.app.teams.queries import locked_team_of, members_of, require_none_banned
+from vocboard.app.teams.queries import locked_team_of, require_none_banned
 from vocboard.evaluator.stored_results.reader_version import READER_VERSION
 
 
@@ -71,7 +71,7 @@ def submit(
     if report.refuses:
         raise InvalidArchiveError(report.problems, report.groups)
     lock_submitter(session, user)
-    team = locked_team_of(session, challenge, user)
+    team, people = locked_team_of(session, challenge, user)
     instant = now()
     began_at = max(began_at or instant, instant - MAX_UPLOAD_DURATION)
     phase = check_may_submit(
@@ -79,7 +79,7 @@ def submit(
     )
     columns = columns if report.has_columns else None
     keys = [entry.competition for entry in report.entries]
-    require_none_banned(session, challenge_id=challenge.id, user=user)
+    require_none_banned(session, challenge_id=challenge.id, user=user, people=people)
     if not is_rehearsal:
         check_quota(session, user=user, challenge=challenge, phase=phase, competitions=keys, now=instant)
     names = previous_names(session, user=user, challenge=challenge)
@@ -93,7 +93,7 @@ def submit(
         publish_when_scored=form.publish and not is_rehearsal,
         user_id=user.id,
         team_id=team.id,
-        people=[SubmissionPerson(user_id=member.user_id) for member in members_of(session, team.id)],
+        people=[SubmissionPerson(user_id=person.id) for person in people],
         method_id=_method(session, team, form.method_name).id,
         description=form.description,
         contributors=names.contributors if form.contributors is None else form.contributors,
@@ -117,8 +117,7 @@ def submit(
     session.flush()
     queue.add(session, submission)
     files = [archive] if columns is None else [archive, columns]
-    for sha256 in sorted(file.sha256 for file in files):  # always in the same order, to avoid deadlocks
-        lock_archive(session, sha256)
+    lock_archives(session, *(file.sha256 for file in files))
     for file in files:
         file.keep()  # last, so that a rejected upload leaves no file; a row always has its file
     return submission

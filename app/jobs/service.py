@@ -19,12 +19,26 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any, cast
 
-from sqlalchemy import CTE, ColumnElement, Delete, Update, and_, delete, exists, func, select, tuple_, update
+from sqlalchemy import (
+    CTE,
+    ColumnElement,
+    Delete,
+    Update,
+    and_,
+    delete,
+    exists,
+    func,
+    literal,
+    select,
+    tuple_,
+    union_all,
+    update,
+)
 from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.engine import CursorResult
 from sqlalchemy.orm import Session
 
-from vocboard.app.database import ADDED, lock_for_transaction, server_time
+from vocboard.app.database import ADDED, lock_for_transaction, server_clock, server_time
 from vocboard.app.jobs.models import MAIL_KINDS, Job, Kind
 
 PRIORITY = {kind: 10 * (position + 1) for position, kind in enumerate(Kind)}
@@ -163,7 +177,7 @@ def claim(session: Session, kinds: Collection[Kind], *, lease: timedelta) -> Cla
 
 def renew(session: Session, claim: Claim, *, lease: timedelta) -> bool:
     """Renew the lease; False if the claim has been lost."""
-    return _changed(session, update(Job).where(_is_held(claim)).values(not_before=server_time(session) + lease)) > 0
+    return _changed(session, update(Job).where(_is_held(claim)).values(not_before=server_clock(session, lease))) > 0
 
 
 def require_held(session: Session, claim: Claim) -> None:
@@ -186,7 +200,7 @@ def finish(session: Session, claim: Claim, *, failure: str | None = None, detail
     Raises:
         LostClaimError: the claim has been lost, so nothing may be stored.
     """
-    _end(session, claim, finished_at=server_time(session), failure=failure, detail=detail)
+    _end(session, claim, finished_at=server_clock(session), failure=failure, detail=detail)
 
 
 def release(session: Session, claim: Claim, *, after: timedelta = timedelta()) -> None:
@@ -198,7 +212,7 @@ def release(session: Session, claim: Claim, *, after: timedelta = timedelta()) -
     Raises:
         LostClaimError: the claim has been lost.
     """
-    _end(session, claim, not_before=server_time(session) + after, attempts=Job.attempts - 1)
+    _end(session, claim, not_before=server_clock(session, after), attempts=Job.attempts - 1)
 
 
 def retry(session: Session, claim: Claim, *, after: timedelta, failure: str, detail: str | None = None) -> None:
@@ -212,7 +226,7 @@ def retry(session: Session, claim: Claim, *, after: timedelta, failure: str, det
     Raises:
         LostClaimError: the claim has been lost.
     """
-    _end(session, claim, not_before=server_time(session) + after, failure=failure, detail=detail)
+    _end(session, claim, not_before=server_clock(session, after), failure=failure, detail=detail)
 
 
 def postpone(session: Session, kind: Kind, *, by: timedelta) -> None:
@@ -295,10 +309,12 @@ def _take_turns(session: Session, rows: list[dict[str, Any]]) -> None:
     if not owners:
         return
     kind, priority, instant = rows[0]["kind"], rows[0]["priority"], rows[0]["created_at"]
-    served = select(func.min(Job.turn)).where(Job.kind == kind, Job.priority == priority, waiting(instant))
+    nobody = literal(None, Job.owner.type)
+    served = select(nobody, func.min(Job.turn)).where(Job.kind == kind, Job.priority == priority, waiting(instant))
     own = select(Job.owner, func.max(Job.turn)).where(Job.kind == kind, Job.owner.in_(owners), Job.claimed_at.is_(None))
-    last = {row[0]: row[1] for row in session.execute(own.where(_IS_PENDING).group_by(Job.owner))}
-    least = session.scalar(served) or 0
+    both = union_all(served, own.where(_IS_PENDING).group_by(Job.owner))
+    last = {owner: turn or 0 for owner, turn in session.execute(both)}
+    least = last.pop(None)
     for row in rows:
         if (owner := row["owner"]) is not None:
             row["turn"] = last[owner] = max(last.get(owner, 0), least) + 1

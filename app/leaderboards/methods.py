@@ -133,7 +133,7 @@ def _results(session: Session, published: Sequence[Submission]) -> list[Publishe
     found = []
     for submission in published:
         competitions = edition_of(submission.challenge).competitions
-        evaluation = visible_evaluation(session, submission, None)
+        evaluation = visible_evaluation(session, submission, of_methods.Access())
         for result in evaluation.results if evaluation else ():
             measure = result.measures[0]
             found.append(

@@ -14,7 +14,7 @@ from vocboard.app.challenges.rules import DATES, PhaseRules
 from vocboard.app.challenges.service import rules_of
 from vocboard.app.organising.challenge_changes import create
 from vocboard.app.organising.phase_changes import add_phase
-from vocboard.app.submissions.pruning import lock_archive
+from vocboard.app.submissions.pruning import lock_archives
 
 _OF_FILE = ("kind", "audience", "name", "title", "byte_count", "sha256", "media_type")
 
@@ -61,7 +61,7 @@ def copy(session: Session, *, challenge: Challenge, user: User, slug: str, title
             has_own_truth=phase.has_own_truth,
         )
     for file in files_of(session, challenge.id, FileKind.COVER, FileKind.LOGO, FileKind.DATA):
-        lock_archive(session, file.sha256)  # while it is added, so that it is not removed with the earlier one
+        lock_archives(session, file.sha256)  # while it is added, so that it is not removed with the earlier one
         session.add(ChallengeFile(challenge_id=new.id, **{name: getattr(file, name) for name in _OF_FILE}))
     if (current := terms.current(session, challenge.id)) is not None:
         terms.publish(session, challenge=new, user=user, text=current.text)

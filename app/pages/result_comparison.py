@@ -202,7 +202,9 @@ def compare(
 def _previous(session: Session, submission: Submission, view: ResultView, viewer: User | None) -> Previous | None:
     key = view.result.competition
     found = queries.previous_of(session, submission, key)
-    evaluation = None if found is None else visible_evaluation(session, found, viewer)
+    evaluation = (
+        None if found is None else visible_evaluation(session, found, queries.access_of(session, found, viewer))
+    )
     if found is None or evaluation is None:
         return None
     results = (one.measures[0] for one in evaluation.results if one.competition == key)

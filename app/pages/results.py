@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from markupsafe import Markup
 from sqlalchemy.orm import Session
 
-from vocboard.app.accounts.models import User
 from vocboard.app.evaluations.results import visible_evaluation
 from vocboard.app.evaluations.visible import (
     VisibleConfusion,
@@ -20,7 +19,7 @@ from vocboard.app.pages import formats, wording
 from vocboard.app.pages.charts import CurvePlot, Scale, curve_plot, tiny_curve
 from vocboard.app.pages.diagnosis import DiagnosisView, diagnosis_view
 from vocboard.app.submissions.models import Submission
-from vocboard.app.submissions.queries import visible_competitions
+from vocboard.app.submissions.queries import Access, visible_competitions
 from vocboard.evaluator.editions import Competition, Metric
 from vocboard.evaluator.names import CurveKind
 from vocboard.evaluator.tasks.definitions import METRICS
@@ -167,7 +166,7 @@ def result_view(
     submission: Submission,
     competitions: Mapping[str, Competition],
     chosen: str | None,
-    viewer: User | None,
+    access: Access,
     *,
     curves: Sequence[str] = (),
     is_by_link: bool = False,
@@ -176,16 +175,16 @@ def result_view(
 
     Args:
         chosen: key of a competition; the first entered one if it has no result.
-        viewer: None for visitors and for anonymous links.
+        access: of the viewer.
         curves: classes whose curves are in the large plot; the first that has one if none is named.
         is_by_link: whether the viewer has its anonymous link.
     """
     everything = [entry.competition for entry in submission.entries]
-    entered = everything if is_by_link else visible_competitions(session, submission, viewer)
+    entered = everything if is_by_link else visible_competitions(submission, access)
     if not entered:
         return None, None
     key = chosen if chosen in entered else min(entered, key=list(competitions).index)
-    evaluation = visible_evaluation(session, submission, viewer, curves_of=key, is_by_link=is_by_link)
+    evaluation = visible_evaluation(session, submission, access, curves_of=key, is_by_link=is_by_link)
     result = next((one for one in evaluation.results if one.competition == key), None) if evaluation else None
     if result is None:
         return evaluation, None

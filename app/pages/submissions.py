@@ -79,13 +79,13 @@ class SubmissionPage:
         user = self.user
         with self.database.reading() as session:
             submission = queries.get_for(session, self.submission_id, user)
-            own = queries.is_own(session, submission, user)
-            organised = queries.is_organised_by(session, submission, user)
-            shown = queries.visible_competitions(session, submission, user)
+            access = queries.access_of(session, submission, user)
+            own, organised = access.is_own, access.is_organised
+            shown = queries.visible_competitions(submission, access)
             competitions = challenges.edition_of(submission.challenge).competitions
             evaluation = view = comparison = None
             if submission.state in {State.SCORED, State.DISQUALIFIED}:
-                evaluation, view = result_view(session, submission, competitions, competition, user, curves=curves)
+                evaluation, view = result_view(session, submission, competitions, competition, access, curves=curves)
             context: dict[str, Any] = {
                 "actions": actions_of(submission, queries.replaceable_by(session, submission)) if own else [],
                 "organisers_actions": organisers_actions(
@@ -293,8 +293,9 @@ def anonymous_page(
     with database.reading() as session:
         submission = queries.by_anonymous_token(session, token)
         competitions = challenges.edition_of(submission.challenge).competitions
+        visitor = queries.Access()
         evaluation, view = result_view(
-            session, submission, competitions, competition, viewer=None, curves=curve, is_by_link=True
+            session, submission, competitions, competition, visitor, curves=curve, is_by_link=True
         )
     response = render(
         request,

@@ -187,6 +187,6 @@ def listed_images(session: Session, *, submission_id: uuid.UUID, user: User) -> 
         ForbiddenError: the user neither owns it nor organises its challenge.
     """
     submission = queries.get_for(session, submission_id, user)
-    if not queries.is_managed_by(session, submission, user):
+    if not queries.access_of(session, submission, user).is_managed:
         raise ForbiddenError("Only the owner of a submission and the challenge's organisers can see this.")
     return unpack_hashes(submission.flickr_hashes)

@@ -14,6 +14,7 @@ from sqlalchemy.orm import Session
 from vocboard.app.accounts.models import User
 from vocboard.app.challenges import queries as challenge_queries
 from vocboard.app.challenges.phases import require_not_archived
+from vocboard.app.challenges.queries import organises
 from vocboard.app.errors import ForbiddenError
 from vocboard.app.leaderboards import freezing
 from vocboard.app.submissions import queries
@@ -114,7 +115,7 @@ def locked_as_organiser(session: Session, submission_id: uuid.UUID, user: User) 
         ConflictError: the challenge is archived.
     """
     submission = locked(session, submission_id, user, with_person=True)
-    if not queries.is_organised_by(session, submission, user):
+    if not organises(session, user, submission.challenge_id):
         raise ForbiddenError("Only the organisers of the challenge can do this.")
     require_not_archived(submission.challenge)
     return submission

@@ -25,7 +25,7 @@ from vocboard.app.leaderboards import freezing
 from vocboard.app.participating.locking import lock_person, locked_own, refresh_entries
 from vocboard.app.submissions import notices, queries
 from vocboard.app.submissions.models import State, Submission
-from vocboard.app.teams.queries import require_none_banned
+from vocboard.app.teams.queries import people_with, require_none_banned
 
 
 def publish(
@@ -56,7 +56,8 @@ def publish(
     if set(keys) <= set(submission.published_competitions):
         return submission
     _require_publishable(submission)
-    require_none_banned(session, challenge_id=submission.challenge_id, user=user)
+    people = people_with(session, submission.challenge_id, user)
+    require_none_banned(session, challenge_id=submission.challenge_id, user=user, people=people)
     _lock_method(session, submission)
     _require_not_disqualified_elsewhere(session, submission)
     others = queries.published_competitors(session, submission, keys)

@@ -31,7 +31,15 @@ from vocboard.app.notifications.service import notify
 from vocboard.app.participating.locking import lock_person
 from vocboard.app.submissions.models import Method, Submission
 from vocboard.app.teams.models import MAX_NAME_LENGTH, Team, TeamInvitation, TeamMember, TeamRole
-from vocboard.app.teams.queries import lock_team, locked_team_of, members_of, membership, require_none_banned, team_of
+from vocboard.app.teams.queries import (
+    lock_team,
+    locked_team_of,
+    members_of,
+    membership,
+    people_with,
+    require_none_banned,
+    team_of,
+)
 
 INVITATION_LIFETIME = timedelta(days=14)
 TOKEN_BYTES = 32
@@ -70,8 +78,8 @@ def create(session: Session, *, challenge: Challenge, user: User, name: str) -> 
     """
     _require_open(challenge)
     lock_person(session, user.id)
-    require_none_banned(session, challenge_id=challenge.id, user=user)
-    team = locked_team_of(session, challenge, user)
+    team, people = locked_team_of(session, challenge, user)
+    require_none_banned(session, challenge_id=challenge.id, user=user, people=people)
     if team.name:
         raise ConflictError(f"You are in the team “{team.name}” already. Leave it first.")
     team.name = _checked_name(session, challenge.id, name)
@@ -213,7 +221,7 @@ def accept(session: Session, *, token: str, user: User, bring_team: bool = False
     invitation = invitation_with(session, token, user)  # neither used nor withdrawn meanwhile
     team, challenge = invitation.team, invitation.team.challenge
     _require_open(challenge)
-    require_none_banned(session, challenge_id=challenge.id, user=user)
+    require_none_banned(session, challenge_id=challenge.id, user=user, people=people_with(session, challenge.id, user))
     again = team_of(session, challenge.id, user)
     if (again and again.id) != (own and own.id):
         raise ConflictError("Your team has just changed. Open the invitation again.")

@@ -206,7 +206,7 @@ class ArchiveStore:
         """Move an archive that was set aside back to the store; return whether this was necessary.
 
         False if it is stored or is not set aside. The caller of this, `set_aside` and `remove` holds the archive's lock
-        (`app.submissions.pruning.lock_archive`), so nobody stores or removes it meanwhile.
+        (`app.submissions.pruning.lock_archives`), so nobody stores or removes it meanwhile.
         """
         name = object_name(sha256)
         return not self.objects.has(name) and self.objects.move(_aside(sha256), name)

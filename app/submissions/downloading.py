@@ -46,7 +46,7 @@ def download(database: Database, store: ArchiveStore, *, submission_id: uuid.UUI
     """
     with database.reading() as session:
         submission = queries.get_for(session, submission_id, user)
-        if not queries.is_managed_by(session, submission, user):
+        if not queries.access_of(session, submission, user).is_managed:
             raise ForbiddenError("Only the owner of a submission and the challenge's organisers can download it.")
         if not submission.has_archive:
             raise ArchiveGoneError("The archive of this submission was not imported with its challenge.")

@@ -44,9 +44,9 @@ class Pruned:
     restored: int
 
 
-def lock_archive(session: Session, sha256: str) -> None:
-    """Lock an archive until the end of the transaction, so that nobody else stores or removes it."""
-    lock_for_transaction(session, f"archive {sha256}")
+def lock_archives(session: Session, *hashes: str) -> None:
+    """Lock archives, by their SHA-256, until the end of the transaction, so that nobody else stores or removes them."""
+    lock_for_transaction(session, *(f"archive {sha256}" for sha256 in hashes))
 
 
 def prune(database: Database, store: ArchiveStore, *, withdrawn_kept_for: timedelta) -> Pruned:
@@ -62,7 +62,7 @@ def prune(database: Database, store: ArchiveStore, *, withdrawn_kept_for: timede
             candidates = set(batch) - _needed(session, batch, withdrawn_before)
         for sha256 in sorted(candidates):
             with database.writing() as session:
-                lock_archive(session, sha256)
+                lock_archives(session, sha256)
                 if _needed(session, [sha256], withdrawn_before):
                     continue
                 is_of = and_(
@@ -82,7 +82,7 @@ def prune(database: Database, store: ArchiveStore, *, withdrawn_kept_for: timede
                     unknown += 1
     for sha256 in store.aside():
         with database.writing() as session:
-            lock_archive(session, sha256)
+            lock_archives(session, sha256)
             if _needed(session, [sha256], withdrawn_before):
                 restored += store.restore(sha256)
     with database.writing() as session:
@@ -101,7 +101,7 @@ def remove_unneeded(database: Database, store: ArchiveStore, names: Iterable[str
     """
     for sha256 in names:
         with database.writing() as session:
-            lock_archive(session, sha256)
+            lock_archives(session, sha256)
             if not _needed(session, [sha256], _NEVER):
                 store.remove(sha256)
 

@@ -3,6 +3,7 @@
 import hashlib
 import uuid
 from collections.abc import Collection, Sequence
+from dataclasses import dataclass
 from datetime import datetime
 
 from sqlalchemy import ColumnElement, ScalarSelect, Select, and_, or_, select
@@ -57,9 +58,28 @@ def get_for(session: Session, submission_id: uuid.UUID, viewer: User | None) -> 
     return submission
 
 
-def is_managed_by(session: Session, submission: Submission, viewer: User | None) -> bool:
-    """Whether the viewer manages the submission: in its team, an organiser of its challenge, or an administrator."""
-    return is_own(session, submission, viewer) or organises(session, viewer, submission.challenge_id)
+@dataclass(frozen=True, slots=True)
+class Access:
+    """What a viewer is to a submission: by default somebody who sees only what is published.
+
+    Attributes:
+        is_own: it is of the viewer's team; of a person alone, it is the viewer's.
+        is_organised: the viewer organises its challenge, or is an administrator.
+    """
+
+    is_own: bool = False
+    is_organised: bool = False
+
+    @property
+    def is_managed(self) -> bool:
+        """Whether either holds."""
+        return self.is_own or self.is_organised
+
+
+def access_of(session: Session, submission: Submission, viewer: User | None) -> Access:
+    """Return what a viewer is to a submission."""
+    is_organised = organises(session, viewer, submission.challenge_id)
+    return Access(is_own(session, submission, viewer), is_organised)
 
 
 def is_own(session: Session, submission: Submission, viewer: User | None) -> bool:
@@ -67,19 +87,13 @@ def is_own(session: Session, submission: Submission, viewer: User | None) -> boo
     return is_member(session, submission.team_id, viewer)
 
 
-def is_organised_by(session: Session, submission: Submission, viewer: User | None) -> bool:
-    """Whether the viewer organises its challenge, or is an administrator."""
-    return organises(session, viewer, submission.challenge_id)
-
-
-def visible_competitions(session: Session, submission: Submission, viewer: User | None) -> list[str]:
+def visible_competitions(submission: Submission, access: Access) -> list[str]:
     """Return the competitions whose results a viewer of the submission may see, in the order of the edition.
 
     All for its owner and the organisers; for others those that are published.
     """
-    is_managed = is_managed_by(session, submission, viewer)
     published = submission.published_competitions
-    return [entry.competition for entry in submission.entries if is_managed or entry.competition in published]
+    return [entry.competition for entry in submission.entries if access.is_managed or entry.competition in published]
 
 
 def by_anonymous_token(session: Session, token: str) -> Submission:

@@ -7,7 +7,7 @@ from sqlalchemy import Select, select
 from sqlalchemy.orm import Session, joinedload
 
 from vocboard.app.accounts.models import User
-from vocboard.app.challenges.bans import ban_of_person, require_not_banned
+from vocboard.app.challenges.bans import banned, bans_of_people
 from vocboard.app.challenges.models import Challenge
 from vocboard.app.errors import ForbiddenError
 from vocboard.app.teams.models import Team, TeamMember, TeamRole
@@ -42,59 +42,71 @@ def is_member(session: Session, team_id: uuid.UUID, user: User | None) -> bool:
 
 def members_of(session: Session, team_id: uuid.UUID) -> Sequence[TeamMember]:
     """Return the members of a team with their accounts, in the order of joining."""
-    query = select(TeamMember).where(TeamMember.team_id == team_id).options(joinedload(TeamMember.user))
-    query = query.order_by(TeamMember.joined_at, TeamMember.user_id)
-    return session.scalars(query.execution_options(populate_existing=True)).all()
+    return session.scalars(_current_members().where(TeamMember.team_id == team_id)).all()
 
 
 def people_with(session: Session, challenge_id: uuid.UUID, user: User) -> Sequence[User]:
     """Return the people in a person's team in a challenge, and the person; alone without a team."""
-    team = team_of(session, challenge_id, user)
-    return [user] if team is None else [member.user for member in members_of(session, team.id)]
+    own = select(TeamMember.team_id).where(TeamMember.challenge_id == challenge_id, TeamMember.user_id == user.id)
+    members = session.scalars(_current_members().where(TeamMember.team_id == own.scalar_subquery()))
+    return [member.user for member in members] or [user]
 
 
-def require_none_banned(session: Session, *, challenge_id: uuid.UUID, user: User) -> None:
+def require_none_banned(session: Session, *, challenge_id: uuid.UUID, user: User, people: Sequence[User]) -> None:
     """Check that neither a person nor anybody in the person's team is banned from a challenge.
+
+    Args:
+        people: in the team.
 
     Raises:
         ForbiddenError: who is banned, and why.
     """
-    require_not_banned(session, user_id=user.id, challenge_id=challenge_id)
-    for person in people_with(session, challenge_id, user):
-        ban = ban_of_person(session, user_id=person.id, challenge_id=challenge_id)
-        if ban is not None:
+    bans = bans_of_people(session, user_ids={user.id, *(person.id for person in people)}, challenge_id=challenge_id)
+    if user.id in bans:
+        raise banned(bans[user.id])
+    for person in people:
+        if person.id in bans:
             raise ForbiddenError(
-                f"The organisers have banned {person.name}, who is in your team, from this challenge: “{ban.reason}” "
-                "An owner of the team can remove the person."
+                f"The organisers have banned {person.name}, who is in your team, from this challenge: "
+                f"“{bans[person.id].reason}” An owner of the team can remove the person."
             )
 
 
 def people_by_team(session: Session, team_ids: Collection[uuid.UUID]) -> Mapping[uuid.UUID, Sequence[User]]:
     """Return the members of teams, in the order of joining, by the team's id."""
     found: dict[uuid.UUID, list[User]] = {}
-    query = select(TeamMember).where(TeamMember.team_id.in_(team_ids)).options(joinedload(TeamMember.user))
-    for member in session.scalars(query.order_by(TeamMember.joined_at, TeamMember.user_id)):
+    for member in session.scalars(_members().where(TeamMember.team_id.in_(team_ids))):
         found.setdefault(member.team_id, []).append(member.user)
     return found
 
 
-def locked_team_of(session: Session, challenge: Challenge, user: User) -> Team:
-    """Return a person's team in a challenge, locked; a new team of one for somebody who has none.
+def locked_team_of(session: Session, challenge: Challenge, user: User) -> tuple[Team, Sequence[User]]:
+    """Return a person's team in a challenge, locked, and the people in it; a new team for somebody who has none.
 
     The caller has locked the person. Who holds a team's lock decides alone on its quota and its members.
     """
     while (team := team_of(session, challenge.id, user)) is not None:
         lock_team(session, team.id)
-        if is_member(session, team.id, user):  # not removed, or merged into another team, meanwhile
-            return team
+        people = [member.user for member in members_of(session, team.id)]
+        if user.id in {person.id for person in people}:  # not removed, or merged into another team, meanwhile
+            return team, people
     team = Team(challenge_id=challenge.id)
     session.add(team)
     session.flush()
     session.add(TeamMember(challenge_id=challenge.id, user_id=user.id, team_id=team.id, role=TeamRole.OWNER))
     session.flush()
-    return team
+    return team, [user]
 
 
 def lock_team(session: Session, team_id: uuid.UUID) -> None:
     """Lock a team to the end of the transaction. Several are locked in the order of their ids."""
     session.execute(select(Team.id).where(Team.id == team_id).with_for_update(key_share=True))
+
+
+def _members() -> Select[TeamMember]:
+    query = select(TeamMember).options(joinedload(TeamMember.user))
+    return query.order_by(TeamMember.joined_at, TeamMember.user_id)
+
+
+def _current_members() -> Select[TeamMember]:
+    return _members().execution_options(populate_existing=True)

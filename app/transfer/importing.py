@@ -34,7 +34,7 @@ from vocboard.app.evaluations.origin import IMPORTED
 from vocboard.app.organising import challenge_changes
 from vocboard.app.storage.archives import ArchiveStore, IncomingArchive
 from vocboard.app.submissions.models import Submission
-from vocboard.app.submissions.pruning import lock_archive
+from vocboard.app.submissions.pruning import lock_archives
 from vocboard.app.transfer import reading, records, tar
 from vocboard.app.transfer.importing_people import add_bans, add_people, check_invited, invite
 from vocboard.app.transfer.importing_phases import (
@@ -198,7 +198,7 @@ def _received(store: ArchiveStore, member: tar.Member, folder: str, *, limit: in
 
 def _keep(database: Database, incoming: IncomingArchive) -> None:
     with database.writing() as session:
-        lock_archive(session, incoming.sha256)
+        lock_archives(session, incoming.sha256)
         incoming.keep()
 
 
@@ -308,7 +308,7 @@ def _add_files(session: Session, challenge: Challenge, listed: Sequence[FileReco
     for one in listed:
         content = stored[one.sha256, one.kind]
         description = files.described(name=one.name, title=one.title, kind=one.kind, audience=one.audience)
-        lock_archive(session, content.sha256)  # so that it is not removed as unneeded while its row is added
+        lock_archives(session, content.sha256)  # so that it is not removed as unneeded while its row is added
         session.add(
             ChallengeFile(
                 challenge_id=challenge.id,

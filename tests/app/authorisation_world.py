@@ -233,7 +233,7 @@ def _version(session: Session, challenge: Challenge) -> GroundTruthVersion:
 def _team(session: Session, challenge: Challenge, owner: User) -> tuple[Team, User, TeamInvitation]:
     """Name the owner's team, fill it with another member, and add a link that has nobody to let in."""
     challenge.team_size = 2
-    team, member = locked_team_of(session, challenge, owner), make_user(session, email="member@lab.example")
+    (team, _), member = locked_team_of(session, challenge, owner), make_user(session, email="member@lab.example")
     team.name = "The team"
     session.add(TeamMember(challenge_id=challenge.id, user_id=member.id, team_id=team.id, role=TeamRole.MEMBER))
     invitation = TeamInvitation(team_id=team.id, token_hash=hash_of(JOIN_TOKEN), expires_at=now() + timedelta(days=1))

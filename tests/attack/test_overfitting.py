@@ -11,6 +11,7 @@ from tests.support.phases import complete, show_board
 from tests.support.scored import make_published
 from vocboard.app.database import Database
 from vocboard.app.evaluations.results import visible_evaluation
+from vocboard.app.submissions.queries import Access
 
 FOOLED, NOT_FOOLED = 0.08, 0.04  # a reported score is at least, or at most, so far above the true one
 STEP = 0.02
@@ -42,7 +43,7 @@ def test_what_the_server_shows_resists_it_too(sqlite_url: str, step: float | Non
             name = f"Method {next(numbers)}"
             submission = make_published(session, found, person, name, images.score(submitted))
             submission.challenge = found
-            shown = visible_evaluation(session, submission, person)
+            shown = visible_evaluation(session, submission, Access(is_own=True))
             assert shown is not None
             return shown.results[0].measures[0].mean
 

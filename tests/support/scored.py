@@ -15,7 +15,7 @@ from vocboard.app.challenges.phases import phase_named, phases_of
 from vocboard.app.database import now
 from vocboard.app.evaluations import service as evaluations
 from vocboard.app.submissions.models import Method, State, Submission, SubmissionEntry, SubmissionPerson
-from vocboard.app.teams.queries import locked_team_of, members_of
+from vocboard.app.teams.queries import locked_team_of
 from vocboard.evaluator.editions import Metric, Task
 from vocboard.evaluator.scores import ClassDetails, CompetitionScores, Curve, Measure
 
@@ -36,7 +36,7 @@ def make_submission(
         classes: those entered, by competition.
         given: columns; by default it is scored, and of the main phase.
     """
-    team = locked_team_of(session, challenge, owner)
+    team, people = locked_team_of(session, challenge, owner)
     method = session.scalar(select(Method).where(Method.team_id == team.id, Method.name == method_name))
     if method is None:
         method = Method(challenge_id=challenge.id, team_id=team.id, name=method_name)
@@ -56,7 +56,7 @@ def make_submission(
         challenge_id=challenge.id,
         user_id=owner.id,
         team_id=team.id,
-        people=[SubmissionPerson(user_id=member.user_id) for member in members_of(session, team.id)],
+        people=[SubmissionPerson(user_id=person.id) for person in people],
         entries=[
             SubmissionEntry(competition=key, position=position, classes=list(names))
             for position, (key, names) in enumerate(classes.items())

@@ -79,7 +79,7 @@ def test_diagnoses_of_all_tasks_are_those_of_the_command_line(
 
     with backend.database.reading() as session:
         submission = queries.get_for(session, submission_id, user)
-        seen = visible_evaluation(session, submission, user)
+        seen = visible_evaluation(session, submission, queries.access_of(session, submission, user))
         assert seen is not None
         stored = {
             key: (exact, shares)
@@ -117,7 +117,8 @@ def diagnose_all(backend: Backend) -> int:
 
 def seen_by(backend: Backend, user: User, submission_id: uuid.UUID) -> VisibleDiagnosis:
     with backend.database.reading() as session:
-        seen = visible_evaluation(session, queries.get_for(session, submission_id, user), user)
+        submission = queries.get_for(session, submission_id, user)
+        seen = visible_evaluation(session, submission, queries.access_of(session, submission, user))
     assert seen.results[0].diagnosis is not None
     return seen.results[0].diagnosis
 

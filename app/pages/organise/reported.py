@@ -26,7 +26,7 @@ from vocboard.app.leaderboards.reported import MAX_REPORTED, Report, exact_perce
 from vocboard.app.leaderboards.service import columns, rules_of
 from vocboard.app.pages.forms import NO_ERRORS, FormErrors, go_to
 from vocboard.app.pages.rendering import render
-from vocboard.app.submissions.queries import scored_rehearsals
+from vocboard.app.submissions.queries import access_of, scored_rehearsals
 from vocboard.app.web.csrf import protect_form
 from vocboard.app.web.organised import Organised, OrganisedChallenge
 from vocboard.app.web.routes import Routes
@@ -195,7 +195,9 @@ def _form_of_rehearsal(
         NotFoundError: this competition of this submission is not a scored one of a rehearsal.
     """
     submission = next((one for one in scored_rehearsals(session, challenge) if one.id == submission_id), None)
-    evaluation = None if submission is None else visible_evaluation(session, submission, user)
+    evaluation = (
+        None if submission is None else visible_evaluation(session, submission, access_of(session, submission, user))
+    )
     result = next((one for one in evaluation.results if one.competition == key), None) if evaluation else None
     if submission is None or evaluation is None or result is None:
         raise NotFoundError("There is no such rehearsal.")
