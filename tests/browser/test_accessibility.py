@@ -3,6 +3,7 @@
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
+from functools import partial
 
 import pytest
 from fastapi import FastAPI
@@ -95,8 +96,13 @@ def seen_by_others() -> list[Visit]:
 
 @dataclass
 class Accessible:
-    """The kinds of elements of a route's pages in which axe-core found nothing."""
+    """The kinds of elements of a route's pages in which axe-core found nothing.
 
+    Attributes:
+        colours: of texts on the pages of all routes, see `axe.check`.
+    """
+
+    colours: set[int]
     shown: set[str] = field(default_factory=set)  # in the browser, where scripts may have added some
     served: set[str] = field(default_factory=set)
 
@@ -105,7 +111,7 @@ class Accessible:
         parts = page.evaluate(STRUCTURE)
         known = [f"body > :nth-child({place})" for place, kinds in enumerate(parts, 1) if self.shown.issuperset(kinds)]
         if len(known) < len(parts):
-            check(page, *known)
+            check(page, *known, known_colours=self.colours)
             self.shown.update(*parts)
 
 
@@ -177,7 +183,7 @@ def kinds_in(page: str) -> set[str]:
 @pytest.fixture(scope="module")
 def accessible() -> Mapping[str, Accessible]:
     """Give what was found accessible, by route, to which each visit adds."""
-    return defaultdict(Accessible)
+    return defaultdict(partial(Accessible, set()))
 
 
 @pytest.mark.parametrize("theme", ["light", "dark"])
