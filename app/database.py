@@ -146,7 +146,8 @@ def lock_for_transaction(session: Session, *names: str) -> None:
     """
     if session.get_bind().dialect.name != "postgresql":
         return
-    digests = (hashlib.sha256(name.encode()).digest() for name in sorted(names))  # always in this order: no deadlocks
+    # Always in this order, to avoid deadlocks: PostgreSQL evaluates columns from left to right.
+    digests = (hashlib.sha256(name.encode()).digest() for name in sorted(names))
     locks = [func.pg_advisory_xact_lock(int.from_bytes(digest[:8], "big", signed=True)) for digest in digests]
     milliseconds = str(int(MAX_PAUSE_WITH_LOCK / timedelta(milliseconds=1)))
     session.execute(select(*locks, func.set_config("idle_in_transaction_session_timeout", milliseconds, True)))

@@ -34,6 +34,9 @@ def current(session: Session, submission: Submission) -> Evaluation | None:
     """Return the submission's current evaluation with its results, metrics and class scores.
 
     None while it has not been evaluated.
+
+    Args:
+        submission: as it is in the database.
     """
     if submission.current_evaluation_id is None:
         return None

@@ -34,7 +34,7 @@ def visible_evaluation(
 
     Args:
         submission: a submission that the viewer may see, with its challenge.
-        access: of the viewer.
+        access: what the viewer is to the submission; the default for visitors and anonymous links.
         curves_of: the competition whose curves to load.
         is_by_link: whether the viewer has its anonymous link, which shows all of its competitions.
 

@@ -175,7 +175,7 @@ def result_view(
 
     Args:
         chosen: key of a competition; the first entered one if it has no result.
-        access: of the viewer.
+        access: what the viewer is to the submission; the default for visitors and anonymous links.
         curves: classes whose curves are in the large plot; the first that has one if none is named.
         is_by_link: whether the viewer has its anonymous link.
     """

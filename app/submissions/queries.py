@@ -72,7 +72,7 @@ class Access:
 
     @property
     def is_managed(self) -> bool:
-        """Whether either holds."""
+        """Whether the viewer is in its team, or organises its challenge."""
         return self.is_own or self.is_organised
 
 

@@ -56,7 +56,7 @@ def require_none_banned(session: Session, *, challenge_id: uuid.UUID, user: User
     """Check that neither a person nor anybody in the person's team is banned from a challenge.
 
     Args:
-        people: in the team.
+        people: everybody in the team, and the person.
 
     Raises:
         ForbiddenError: who is banned, and why.

@@ -1,7 +1,7 @@
 """Checks a page with axe-core."""
 
 from importlib.resources import files
-from typing import Any, Literal
+from typing import Literal
 
 from playwright.sync_api import Page
 
@@ -33,29 +33,26 @@ FASTER = """(() => {
   axe.configure({ rules: [{ id: "color-contrast", selector: "[data-colours]" }] });
 })()"""
 AXE = FASTER.replace("AXE", (files("axe_playwright_python") / "axe.min.js").read_text(encoding="utf-8"))
-SERIOUS = {"serious", "critical"}  # impacts
+SERIOUS = ["serious", "critical"]  # impacts
 # Of a theme, only the colours differ.
 THEMES: tuple[tuple[Literal["light", "dark"], list[str]], ...] = (("light", []), ("dark", ["color-contrast"]))
 # Most rows of long tables are like those before, and are removed: axe-core visits every element, even those left out,
-# and would take a minute for a leaderboard of 200 rows by 20 classes. Every tenth stays: rows are shaded by their rank.
+# and would take a minute for a leaderboard of 200 rows by 20 classes. Every tenth stays, since cells are shaded by the
+# quintile of their score, and rows of another kind.
 PREPARE = """() => {
-  for (const row of document.querySelectorAll("tbody tr:nth-child(n+11):not(:nth-child(10n))")) row.remove();
+  const rows = "tbody tr:nth-child(n+11):not(:nth-child(10n), .own, .reported, .current, .means, .totals, .group)";
+  for (const row of document.querySelectorAll(rows)) row.remove();
   for (const closed of document.querySelectorAll("details:not([open])")) closed.open = true;
 }"""
 SETTLE = """async () => {
   const inTime = document.getAnimations().filter(({ timeline }) => timeline === document.timeline);  // not of scrolling
   await Promise.all(inTime.map((animation) => animation.finished.catch(() => null)));
 }"""
-FIND_PROBLEMS = """async ([page, rules]) => {
-  const found = await axe.run(page, { resultTypes: ["violations"], ...(rules.length ? { runOnly: rules } : {}) });
-  return found.violations.map(({ id, impact, help, nodes }) => (
-    { id, impact, help, nodes: nodes.map((node) => `${node.html}\\n      ${node.failureSummary}`) }
-  ));
-}"""
-# Three quarters of the time is in contrasts, which are the same for texts of the same colour and size within elements
-# that paint the same below it. Marks one text of each kind that is not known, and returns the hashes of these (FNV-1a).
-MARK_COLOURS = """([skipped, known]) => {
-  const seen = new Set(known), marked = [], above = new Map([[null, 2166136261]]);
+# Three quarters of the time is in contrasts, which are the same for texts of the same colour and size on the same
+# backgrounds. Marks the texts of each kind that is not known by a hash (FNV-1a) of its colours. What overlaps a text
+# without being around it is not in the hash. Returns whether there are any.
+MARK_COLOURS = """(known) => {
+  const seen = new Set(known), above = new Map([[null, 2166136261]]);
   const hash = (text, sum) => {
     for (let place = 0; place < text.length; place++) sum = Math.imul(sum ^ text.charCodeAt(place), 16777619);
     return sum;
@@ -69,47 +66,57 @@ MARK_COLOURS = """([skipped, known]) => {
     }
     return above.get(element);
   };
+  const hasText = (node) => node.nodeType === Node.TEXT_NODE && node.data.trim();
+  let any = false;
   for (const element of document.body.querySelectorAll("*")) {
     delete element.dataset.colours;
-    if (skipped && element.closest(skipped)) continue;
-    const texts = [...element.childNodes].filter((node) => node.nodeType === Node.TEXT_NODE);
-    if (!texts.some((node) => node.data.trim()) && !element.matches("input, select, textarea")) continue;
+    const shows = [...element.childNodes].some(hasText) || element.matches("input, select, textarea");
+    if (!shows || !element.checkVisibility({ visibilityProperty: true })) continue;
     const { color, fontSize, fontWeight, textShadow } = getComputedStyle(element);
     const kind = hash([color, fontSize, fontWeight, textShadow].join(), around(element));
     if (seen.has(kind)) continue;
-    seen.add(kind);
-    marked.push(kind);
-    element.dataset.colours = "";
+    element.dataset.colours = kind;
+    any = true;
   }
-  return marked;
+  return any;
+}"""
+# Returns the serious problems, and the kinds of texts with enough contrast.
+RUN = """async ([skipped, rules, impacts]) => {
+  const page = { include: [["html"]], exclude: skipped.map((selector) => [selector]) };
+  const found = await axe.run(page, {
+    resultTypes: ["violations", "passes"], elementRef: true, selectors: false,
+    ...(rules.length ? { runOnly: rules } : {}),
+  });
+  const problems = found.violations.filter(({ impact }) => impacts.includes(impact)).map((one) => [
+    `${one.id} (${one.impact}), ${one.help}`, ...one.nodes.map((node) => `${node.html}\\n      ${node.failureSummary}`),
+  ].join("\\n    "));
+  const contrasts = found.passes.find(({ id }) => id === "color-contrast")?.nodes ?? [];
+  return [problems, contrasts.map(({ element }) => Number(element.dataset.colours))];
 }"""
 
 
-def check(page: Page, *skipped: str, known_colours: set[int] | None = None) -> None:
+def prepare(page: Page) -> None:
+    """Remove most of the later rows of long tables, and open what is closed."""
+    page.evaluate(PREPARE)
+
+
+def check(page: Page, *skipped: str, known: set[int] | None = None) -> None:
     """Let axe-core look at the page, and at its contrasts in both themes.
 
     Args:
-        page: loses most of the later rows of long tables.
+        page: is prepared.
         skipped: selectors of what is left out.
-        known_colours: those of texts on kinds of elements that were looked at before; gets those of the page.
+        known: hashes of kinds of texts that have enough contrast; those of this page are added.
     """
-    known = set() if known_colours is None else known_colours
+    known = set() if known is None else known
     page.evaluate(AXE)
-    page.evaluate(PREPARE)
-    looked_at = {"include": [["html"]], "exclude": [[selector] for selector in skipped]}
-    serious, marked = [], set[int]()
+    prepare(page)
+    serious = []
     for theme, rules in THEMES:
         page.emulate_media(color_scheme=theme, reduced_motion="reduce")
         page.evaluate(SETTLE)
-        new = page.evaluate(MARK_COLOURS, [",".join(skipped), [*known, *marked]])
-        marked.update(new)
-        if not new and rules:
-            continue
-        found: list[dict[str, Any]] = page.evaluate(FIND_PROBLEMS, [looked_at, rules])
-        serious += [
-            f"{theme}: {one['id']} ({one['impact']}), {one['help']}\n    " + "\n    ".join(one["nodes"])
-            for one in found
-            if one["impact"] in SERIOUS
-        ]
+        if page.evaluate(MARK_COLOURS, [*known]) or not rules:
+            found, passed = page.evaluate(RUN, [skipped, rules, SERIOUS])
+            serious += [f"{theme}: {one}" for one in found]
+            known.update(passed)
     assert not serious, f"{page.url}\n" + "\n".join(serious)
-    known |= marked

@@ -47,9 +47,16 @@ SMALL_TARGETS = """() => {
 OUTLINE = """() => [...document.querySelectorAll("h1, h2, h3, h4")]
   .filter((heading) => heading.checkVisibility()).map((heading) => Number(heading.tagName[1]))"""
 # A header or footer of a section is no landmark of the page.
-LANDMARKS = """() => Object.fromEntries(["header", "main", "footer"].map((name) => [name, [
-  ...document.querySelectorAll(name)
-].filter((element) => !element.parentElement.closest("article, aside, main, nav, section")).length]))"""
+LANDMARKS = """() => {
+  const shown = (selector) => [...document.querySelectorAll(selector)]
+    .filter((element) => element.checkVisibility() && !element.closest("[aria-hidden=true]"));
+  const ofPage = (element) => element.role || !element.parentElement.closest("article, aside, main, nav, section");
+  return [
+    shown("header:not([role]), [role=banner]").filter(ofPage).length,
+    shown("main:not([role]), [role=main]").length,
+    shown("footer:not([role]), [role=contentinfo]").filter(ofPage).length,
+  ];
+}"""
 SIZE = "() => performance.getEntriesByType('navigation')[0].decodedBodySize"
 # After the Tab key, the browser shows where the focus is as for a keyboard. One of each kind is looked at.
 INVISIBLE_FOCUS = """() => {
@@ -126,7 +133,7 @@ def _check(page: Page, visit: Visit) -> None:
     assert outline.count(1) == 1
     assert outline[0] == 1
     assert all(below <= above + 1 for above, below in pairwise(outline)), outline
-    assert page.evaluate(LANDMARKS) == {"header": 1, "main": 1, "footer": 1}
+    assert page.evaluate(LANDMARKS) == [1, 1, 1]
     ids = page.evaluate("() => [...document.querySelectorAll('[id]')].map((element) => element.id)")
     assert len(ids) == len(set(ids))
     page.set_viewport_size(DESK)

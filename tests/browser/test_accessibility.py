@@ -3,7 +3,6 @@
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
-from functools import partial
 
 import pytest
 from fastapi import FastAPI
@@ -12,7 +11,7 @@ from playwright.sync_api import Page
 from starlette.routing import Route, compile_path
 
 from tests.app.authorisation_table import TABLE, Person
-from tests.browser.axe import check
+from tests.browser.axe import check, prepare
 from tests.browser.conftest import Exhibition, without_errors
 from tests.browser.gallery import Gallery
 from tests.browser.layout import check_layout
@@ -99,19 +98,20 @@ class Accessible:
     """The kinds of elements of a route's pages in which axe-core found nothing.
 
     Attributes:
-        colours: of texts on the pages of all routes, see `axe.check`.
+        contrasts: kinds of texts with enough contrast, shared by all routes; see `axe.check`.
     """
 
-    colours: set[int]
+    contrasts: set[int]
     shown: set[str] = field(default_factory=set)  # in the browser, where scripts may have added some
     served: set[str] = field(default_factory=set)
 
     def look(self, page: Page) -> None:
         """Let axe-core look at a page, except for parts in which all kinds are known, and note its kinds."""
+        prepare(page)
         parts = page.evaluate(STRUCTURE)
         known = [f"body > :nth-child({place})" for place, kinds in enumerate(parts, 1) if self.shown.issuperset(kinds)]
         if len(known) < len(parts):
-            check(page, *known, known_colours=self.colours)
+            check(page, *known, known=self.contrasts)
             self.shown.update(*parts)
 
 
@@ -183,7 +183,8 @@ def kinds_in(page: str) -> set[str]:
 @pytest.fixture(scope="module")
 def accessible() -> Mapping[str, Accessible]:
     """Give what was found accessible, by route, to which each visit adds."""
-    return defaultdict(partial(Accessible, set()))
+    contrasts = set[int]()
+    return defaultdict(lambda: Accessible(contrasts))
 
 
 @pytest.mark.parametrize("theme", ["light", "dark"])
@@ -192,6 +193,18 @@ def test_faint_text_is_found(page: Page, theme: str) -> None:
     page.set_content(f"<html lang=en><title>Faint</title><style>{faint}</style><main><p>Faint</p></main>")
     with pytest.raises(AssertionError, match=f"{theme}: color-contrast"):
         check(page)
+
+
+def test_faint_text_is_found_after_what_only_looks_like_it(page: Page) -> None:
+    """Elements without a contrast of their own do not stand for texts of their colours on other pages."""
+    known = set[int]()
+    faint = "<style>* { font: 16px serif; color: #777; background: #888; }</style>"
+    begins = f"<html lang=en><title>Faint</title>{faint}<main>"
+    page.set_content(f"{begins}<input type=hidden><input type=checkbox aria-label=It><p hidden>Faint</p>")
+    check(page, known=known)
+    page.set_content(f"{begins}<p>Faint</p>")
+    with pytest.raises(AssertionError, match="light: color-contrast"):
+        check(page, known=known)
 
 
 @pytest.mark.usefixtures("browser_errors")

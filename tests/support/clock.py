@@ -4,6 +4,8 @@ import multiprocessing
 from datetime import datetime, timedelta, tzinfo
 
 import pytest
+from sqlalchemy import ColumnElement, literal
+from sqlalchemy.orm import Session
 
 from vocboard.app import database
 from vocboard.app.jobs import service as jobs
@@ -47,4 +49,9 @@ def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
     monkeypatch.setattr(database, "datetime", Moved)  # which `now` asks
     for module in (jobs, queue):  # PostgreSQL has a clock of its own
         monkeypatch.setattr(module, "server_time", lambda _session: database.now())
+
+    def server_clock(_session: Session, after: timedelta = timedelta()) -> ColumnElement[datetime]:
+        return literal(database.now() + after, database.UTCDateTime())
+
+    monkeypatch.setattr(jobs, "server_clock", server_clock)
     return moved

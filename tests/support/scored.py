@@ -98,6 +98,7 @@ def make_scored(
     assert phase.scoring_id is not None
     scores = {key: scores_of(score, key, positives) for key in competitions}
     store_scores(session, submission.id, phase.scoring_id, scores, archive_sha256=submission.archive_sha256)
+    session.refresh(submission, ["current_evaluation_id"])
     return submission
 
 
