@@ -4,24 +4,39 @@
 for the route of each request twice.
 """
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from types import ModuleType
 from typing import Any
 
 from fastapi import APIRouter, FastAPI
 from fastapi.routing import APIRoute
-from starlette.routing import Match
+from starlette.routing import Match, compile_path
 from starlette.types import Scope
 
 _NO_MATCH: tuple[Match, Scope] = Match.NONE, {}
 
 
 class _Route(APIRoute):
-    """A route that first compares the fixed beginning of its path, because most requests are for others."""
+    """A route whose handler is analysed when it is first needed: most processes serve few of the hundreds of routes.
 
-    def __init__(self, path: str, *given: Any, **described: Any) -> None:
-        super().__init__(path, *given, **described)
+    It first compares the fixed beginning of its path, because most requests are for others.
+    """
+
+    def __init__(self, path: str, endpoint: Callable[..., Any], **described: Any) -> None:
+        self.path, self.endpoint, self.methods = path, endpoint, set(described["methods"])
+        self.name = described["name"] or endpoint.__name__
+        self.include_in_schema = described["include_in_schema"]
+        self.path_regex, self.path_format, self.param_convertors = compile_path(path)
         self._beginning = path.partition("{")[0]
+        self._described = described
+
+    def __getattr__(self, name: str) -> Any:
+        known = vars(self)
+        if "app" not in known and "_described" in known:  # which is set last
+            super().__init__(self.path, self.endpoint, **self._described)
+        if name not in known:
+            raise AttributeError(name)
+        return known[name]
 
     def matches(self, scope: Scope) -> tuple[Match, Scope]:
         return super().matches(scope) if scope["path"].startswith(self._beginning) else _NO_MATCH
