@@ -194,7 +194,7 @@ def check(operation: Any, mode: GenerationMode, world: World, examples: int, ask
 
     @settings(
         max_examples=examples,
-        derandomize=examples == 1,  # what is tried anew each time is for `make test-long`
+        derandomize=examples == 1,  # other requests each time are for `make test-long`
         deadline=None,
         database=None,
         phases=[Phase.generate],
