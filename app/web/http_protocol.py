@@ -1,5 +1,7 @@
 """HTTP/1.1 with bounds on requests' heads, and on connections that do nothing: uvicorn's httptools protocol has none.
 
+And a server that stops answers requests that are on their way, while uvicorn closes all idle connections at once.
+
 Source: RFC 6585, section 5 (431); RFC 9110, section 15.5.9 (408).
 """
 
@@ -12,6 +14,8 @@ HEAD_LIMIT_BYTES = 64 * 1024  # for request line and headers, and for trailers
 HEAD_SECONDS = 20.0
 # What still comes of a body whose request has been answered is read and thrown away, at the pace of an upload.
 DISCARDED_BYTES_PER_SECOND = 32 * 1024
+# Longer than a proxy keeps a connection on which nothing happens (`keepalive` in deploy/proxy/Caddyfile).
+KEPT_BY_PROXY_SECONDS = 2.5
 
 
 class BoundedHttpProtocol(HttpToolsProtocol):
@@ -30,6 +34,7 @@ class BoundedHttpProtocol(HttpToolsProtocol):
         self._collected_bytes = 0
         self._discarded_bytes = 0
         self._in_body = False
+        self._is_stopping = False
         self._head_timer: TimerHandle | None = None
 
     def connection_made(self, transport: BaseTransport) -> None:
@@ -63,6 +68,8 @@ class BoundedHttpProtocol(HttpToolsProtocol):
         self._in_body = True
         self._stop_timer()
         super().on_headers_complete()
+        if self._is_stopping:
+            self.cycle.keep_alive = False  # the response says so
 
     def on_body(self, body: bytes) -> None:
         """Reset the count."""
@@ -78,6 +85,20 @@ class BoundedHttpProtocol(HttpToolsProtocol):
         if self._is_answered:
             self._start_timer()
         super().on_message_complete()
+
+    def shutdown(self) -> None:
+        """End the connection with its next response, or when no proxy keeps it any more."""
+        self._is_stopping = True
+        if not self._is_answered:
+            super().shutdown()
+            return
+        idle = self.timeout_keep_alive_task
+        last_used = self.loop.time() if idle is None else idle.when() - self.timeout_keep_alive
+        self.loop.call_at(last_used + KEPT_BY_PROXY_SECONDS, self._close_if_idle)
+
+    def _close_if_idle(self) -> None:
+        if self._is_answered:
+            self.transport.close()
 
     @property
     def _is_answered(self) -> bool:

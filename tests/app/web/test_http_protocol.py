@@ -1,8 +1,10 @@
 """What a request may send besides its body is limited by the server itself."""
 
+import contextlib
 import socket
 import time
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from pathlib import Path
 from urllib.parse import urlsplit
@@ -72,6 +74,27 @@ def test_a_head_that_trickles_is_ended(site: Site, monkeypatch: pytest.MonkeyPat
 def connect(site: Site) -> socket.socket:
     address = urlsplit(site.url)
     return socket.create_connection((address.hostname or "", address.port or 0), timeout=10)
+
+
+def test_a_server_that_stops_answers_requests_that_are_on_their_way(sqlite_template: Path, tmp_path: Path) -> None:
+    """A proxy has sent them before it sees the connection closed, and cannot repeat them."""
+    settings = Settings(data_directory=tmp_path, database_url=f"sqlite:///{sqlite_template}")
+    with ThreadPoolExecutor(1) as pool, contextlib.ExitStack() as stack:
+        site = stack.enter_context(serving(settings))
+        with closing(connect(site)) as used, closing(connect(site)) as idle, closing(connect(site)) as new:
+            for connection in (used, idle):
+                connection.sendall(HEAD + b"\r\n")
+                assert b"connection: close" not in connection.recv(1000).lower()
+            time.sleep(0.1)  # until the server has all three
+            stopped = pool.submit(stack.close)
+            time.sleep(0.5)
+            for connection in (used, new):
+                connection.sendall(HEAD + b"\r\n")
+                answer = connection.recv(1000).lower()
+                assert answer.startswith(b"http/1.1 200 ")
+                assert b"connection: close" in answer
+            assert [connection.recv(1000) for connection in (used, new, idle)] == [b"", b"", b""]
+        stopped.result()
 
 
 def form(length: int) -> bytes:
