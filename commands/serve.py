@@ -41,13 +41,13 @@ def configure(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """Serve until interrupted."""
     import uvicorn  # noqa: PLC0415  # participants' commands must start without the server's packages
-    from uvicorn.supervisors import Multiprocess  # noqa: PLC0415
 
     from vocboard import migrations  # noqa: PLC0415
     from vocboard.app import logs  # noqa: PLC0415
     from vocboard.app.counters import SHARED_DIRECTORY  # noqa: PLC0415
     from vocboard.app.settings import Environment, Settings  # noqa: PLC0415
     from vocboard.app.web.http_protocol import BoundedHttpProtocol  # noqa: PLC0415
+    from vocboard.app.web.processes import WebProcesses  # noqa: PLC0415
 
     # Checked once here, not in each web process.
     settings = Settings()
@@ -59,6 +59,7 @@ def run(arguments: argparse.Namespace) -> int:
         "vocboard.commands.serve:web_process",
         factory=True,
         http=BoundedHttpProtocol,
+        ws="none",
         host=arguments.host,
         port=arguments.port,
         workers=arguments.processes,
@@ -89,7 +90,7 @@ def run(arguments: argparse.Namespace) -> int:
         elif arguments.processes > 1:
             with tempfile.TemporaryDirectory(prefix="vocboard-counts-") as directory:
                 os.environ[SHARED_DIRECTORY] = directory
-                Multiprocess(config, sockets=[listener]).run()
+                WebProcesses(config, sockets=[listener]).run()
         else:
             server.run(sockets=[listener])
     return 0

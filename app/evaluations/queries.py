@@ -36,7 +36,7 @@ def current(session: Session, submission: Submission) -> Evaluation | None:
     None while it has not been evaluated.
 
     Args:
-        submission: as it is in the database.
+        submission: not changed in the database since it was loaded.
     """
     if submission.current_evaluation_id is None:
         return None

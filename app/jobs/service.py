@@ -314,7 +314,7 @@ def _take_turns(session: Session, rows: list[dict[str, Any]]) -> None:
     own = select(Job.owner, func.max(Job.turn)).where(Job.kind == kind, Job.owner.in_(owners), Job.claimed_at.is_(None))
     both = union_all(served, own.where(_IS_PENDING).group_by(Job.owner))
     last = {owner: turn or 0 for owner, turn in session.execute(both)}
-    least = last.pop(None)  # what is being served
+    least = last.pop(None)  # the turn that is being served
     for row in rows:
         if (owner := row["owner"]) is not None:
             row["turn"] = last[owner] = max(last.get(owner, 0), least) + 1

@@ -1,6 +1,6 @@
 """HTTP/1.1 with bounds on requests' heads, and on connections that do nothing: uvicorn's httptools protocol has none.
 
-And a server that stops answers requests that are on their way, while uvicorn closes all idle connections at once.
+When the server stops, it still answers requests that are on their way; uvicorn would close idle connections at once.
 
 Source: RFC 6585, section 5 (431); RFC 9110, section 15.5.9 (408).
 """

@@ -1,7 +1,6 @@
 """Routers whose routes an application takes as they are.
 
-`FastAPI.include_router` would analyse each handler again, which takes a seventh of the start of a web process, and look
-for the route of each request twice.
+`FastAPI.include_router` would analyse each handler again, and look for the route of each request twice.
 """
 
 from collections.abc import Callable, Iterable
@@ -25,7 +24,7 @@ class _Route(APIRoute):
     def __init__(self, path: str, endpoint: Callable[..., Any], **described: Any) -> None:
         self.path, self.endpoint, self.methods = path, endpoint, set(described["methods"])
         self.name = described["name"] or endpoint.__name__
-        self.include_in_schema = described["include_in_schema"]
+        self.include_in_schema, self.responses = described["include_in_schema"], described["responses"]
         self.path_regex, self.path_format, self.param_convertors = compile_path(path)
         self._beginning = path.partition("{")[0]
         self._described = described

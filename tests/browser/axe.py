@@ -91,7 +91,8 @@ RUN = """async ([skipped, rules, impacts]) => {
     `${one.id} (${one.impact}), ${one.help}`, ...one.nodes.map((node) => `${node.html}\\n      ${node.failureSummary}`),
   ].join("\\n    "));
   const contrasts = found.passes.find(({ id }) => id === "color-contrast")?.nodes ?? [];
-  return [problems, contrasts.map(({ element }) => Number(element.dataset.colours))];
+  const measured = contrasts.filter(({ any }) => any.some(({ data }) => data?.contrastRatio));
+  return [problems, measured.map(({ element }) => Number(element.dataset.colours))];
 }"""
 
 
@@ -100,17 +101,21 @@ def prepare(page: Page) -> None:
     page.evaluate(PREPARE)
 
 
-def check(page: Page, *skipped: str, known: set[int] | None = None) -> None:
-    """Let axe-core look at the page, and at its contrasts in both themes.
+def check(page: Page, *, known: set[int] | None = None) -> None:
+    """Prepare the page, and check it as `check_prepared` does."""
+    prepare(page)
+    check_prepared(page, known=known)
+
+
+def check_prepared(page: Page, *skipped: str, known: set[int] | None = None) -> None:
+    """Let axe-core look at a prepared page, and at its contrasts in both themes.
 
     Args:
-        page: is prepared.
         skipped: selectors of what is left out.
         known: hashes of kinds of texts that have enough contrast; those of this page are added.
     """
     known = set() if known is None else known
     page.evaluate(AXE)
-    prepare(page)
     serious = []
     for theme, rules in THEMES:
         page.emulate_media(color_scheme=theme, reduced_motion="reduce")

@@ -11,7 +11,7 @@ from playwright.sync_api import Page
 from starlette.routing import Route, compile_path
 
 from tests.app.authorisation_table import TABLE, Person
-from tests.browser.axe import check, prepare
+from tests.browser.axe import check, check_prepared, prepare
 from tests.browser.conftest import Exhibition, without_errors
 from tests.browser.gallery import Gallery
 from tests.browser.layout import check_layout
@@ -111,7 +111,7 @@ class Accessible:
         parts = page.evaluate(STRUCTURE)
         known = [f"body > :nth-child({place})" for place, kinds in enumerate(parts, 1) if self.shown.issuperset(kinds)]
         if len(known) < len(parts):
-            check(page, *known, known=self.contrasts)
+            check_prepared(page, *known, known=self.contrasts)
             self.shown.update(*parts)
 
 

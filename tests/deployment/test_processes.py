@@ -334,6 +334,26 @@ def test_a_restart_of_one_of_two_web_processes_is_not_noticed(installation: Inst
     assert set(statuses) == {200, 403}, statuses
 
 
+def test_web_processes_that_stop_answer_over_connections_that_they_have_and_refuse_new_ones(
+    installation: Installation,
+) -> None:
+    web, port = installation.services["web"], free_port()
+    on_port = {PORT_IN_CONTAINER: str(port), "0.0.0.0": "127.0.0.1"}
+    assert "2" in web.command  # processes
+    with (
+        running(web, installation.environments["web"], installation.directory, replacing=on_port) as processes,
+        httpx.Client(base_url=f"http://127.0.0.1:{port}", trust_env=False) as client,
+    ):
+        eventually(lambda: answers_itself(port))
+        assert client.get("/healthz").is_success
+        processes.terminate()
+        time.sleep(1)
+        with pytest.raises(httpx.ConnectError):
+            httpx.get(f"http://127.0.0.1:{port}/healthz", trust_env=False)
+        assert client.get("/healthz").headers["Connection"] == "close"
+        assert processes.wait(timeout=60) is not None
+
+
 def answers_itself(port: int) -> bool:
     with contextlib.suppress(httpx.TransportError):
         return httpx.get(f"http://127.0.0.1:{port}/healthz", trust_env=False).is_success

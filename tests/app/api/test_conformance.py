@@ -161,7 +161,11 @@ def may_be_valid(case: Any) -> bool:
     if case.media_type != "multipart/form-data" or any(map(case.meta.is_negative_at, elsewhere)):
         return False
     fields = case.operation.definition.raw["requestBody"]["content"][case.media_type]["schema"]["properties"]
-    texts = {name for name, field in fields.items() if field.get("type") == "string" and "enum" not in field}
+    texts = {
+        name
+        for name, field in fields.items()
+        if field.get("type") == "string" and not {"enum", "format"} & field.keys()
+    }
     return isinstance(case.body, dict) and any(
         name in texts and (value is None or isinstance(value, bool | int | float)) for name, value in case.body.items()
     )

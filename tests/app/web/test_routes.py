@@ -9,6 +9,7 @@ import pytest
 from fastapi import FastAPI, Query
 from fastapi.routing import APIRoute
 
+from vocboard.app.web.preconditions import readers
 from vocboard.app.web.routes import Routes
 
 
@@ -44,6 +45,7 @@ def test_a_handler_is_analysed_with_the_first_request_to_it(router: Routes) -> N
     application = FastAPI()
     application.router.routes.extend(router.routes)
     half, double = router.routes
+    assert readers(router.routes) == {}
     assert get(application, "/numbers/5/other").status_code == 404
     assert get(application, "/numbers/5/double").status_code == 405
     assert [is_analysed(half), is_analysed(double)] == [False, False]
