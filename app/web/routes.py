@@ -16,7 +16,7 @@ _NO_MATCH: tuple[Match, Scope] = Match.NONE, {}
 
 
 class _Route(APIRoute):
-    """A route whose handler is analysed when it is first needed: most processes serve few of the hundreds of routes.
+    """A route whose handler is analysed with the first request to it: hundreds would delay the start of a process.
 
     It first compares the fixed beginning of its path, because most requests are for others.
     """
