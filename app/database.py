@@ -27,6 +27,7 @@ from sqlalchemy import (
     select,
     text,
 )
+from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.engine import ExceptionContext
 from sqlalchemy.exc import DBAPIError, OperationalError
 from sqlalchemy.orm import DeclarativeBase, Session, mapped_column
@@ -116,13 +117,19 @@ def server_time(session: Session) -> datetime:
 
 
 def server_clock(session: Session, after: timedelta = timedelta()) -> ColumnElement[datetime]:
-    """Return the SQL of `server_time`, later by `after`, for values that a statement writes.
+    """Return the SQL of `server_time` when a statement arrives, later by `after`: it saves a statement.
 
-    Not for conditions: PostgreSQL looks at the clock for each row, and cannot use an index.
+    The statement may have waited for a lock by the time it writes it.
     """
     if session.get_bind().dialect.name != "postgresql":
         return literal(now() + after, UTCDateTime())
-    return func.clock_timestamp(type_=DateTime(timezone=True)) + after
+    clock = func.statement_timestamp(type_=DateTime(timezone=True))
+    return clock + after if after else clock
+
+
+def insert_into(session: Session, model: type[Base]) -> Any:
+    """Return an INSERT, which in the dialect of the database can say what to do if the row is there already."""
+    return (sqlite.insert if session.get_bind().dialect.name == "sqlite" else postgresql.insert)(model)
 
 
 Identifier = Annotated[uuid.UUID, mapped_column(primary_key=True, default=uuid.uuid4)]  # 122 random bits: opaque

@@ -118,6 +118,7 @@ def _evaluate(process: Process, claim: Claim, work: Work) -> None:
     seconds = time.monotonic() - started
 
     def store(session: Session) -> None:
+        is_promised = _lock_to_store(session, work)
         if _still_counts(session, claim, work):
             evaluations.store(
                 session,
@@ -129,7 +130,8 @@ def _evaluate(process: Process, claim: Claim, work: Work) -> None:
                 started_at=started_at,
                 seconds=seconds,
             )
-            publish_if_promised(session, work.submission_id)
+            if is_promised:
+                publish_if_promised(session, work.submission_id)
 
     process.store_result(store)
     _log.info("submission %s: evaluated in %.1f s", work.submission_id, seconds)
@@ -166,8 +168,8 @@ def _work(found: Row[*tuple[Any, ...]] | None) -> Work:
     return Work(submission.id, submission.uploaded, edition, scoring_id, truth)
 
 
-def _still_counts(session: Session, claim: Claim, work: Work) -> bool:
-    """Make the submission scored; False if the challenge has another ground truth now."""
+def _lock_to_store(session: Session, work: Work) -> bool:
+    """Lock what is locked before the submission; return whether it may have to be published."""
     locking = (
         select(Submission.challenge_id, Submission.publish_when_scored)
         .join(Challenge, Challenge.id == Submission.challenge_id)
@@ -175,16 +177,20 @@ def _still_counts(session: Session, claim: Claim, work: Work) -> bool:
         .with_for_update(of=Challenge, read=True)
     )
     challenge_id, is_promised = session.execute(locking).one()
+    if is_promised:
+        freezing.lock_frozen(session, challenge_id)
+    return bool(is_promised)
+
+
+def _still_counts(session: Session, claim: Claim, work: Work) -> bool:
+    """Make the submission scored; False if the challenge has another ground truth now."""
     # Read only now: a statement that waits for a lock reads other rows as they were before it waited.
     current = (
         select(ChallengePhase.current_scoring_id)
         .join(Submission, Submission.phase_id == ChallengePhase.id)
         .where(Submission.id == work.submission_id)
     )
-    scoring_id = session.scalar(current)
-    if is_promised:
-        freezing.lock_frozen(session, challenge_id)  # before the submission
-    if scoring_id != work.scoring_id:
+    if session.scalar(current) != work.scoring_id:
         queue.put_back(session, claim)  # the challenge was switched to another ground truth in the meantime
         return False
     queue.finish(session, claim)

@@ -56,6 +56,11 @@ def add(session: Session, *conditions: ColumnElement[bool]) -> None:
     jobs.add_all(session, Kind.DIAGNOSIS, [(row[0], row[1]) for row in session.execute(missing)])
 
 
+def add_new(session: Session, evaluation_id: uuid.UUID, owner: uuid.UUID) -> None:
+    """Add the job of an evaluation that has just become current."""
+    jobs.add(session, Kind.DIAGNOSIS, evaluation_id, owner=owner)
+
+
 def is_wanted(session: Session, evaluation_id: uuid.UUID) -> bool:
     """Whether an evaluation still counts."""
     query = select(Evaluation.id).join(Submission, Submission.id == Evaluation.submission_id)

@@ -13,7 +13,7 @@ from sqlalchemy import exists, insert, select, update
 from sqlalchemy.orm import Session
 
 from vocboard.app.challenges.models import ChallengePhase, Scoring
-from vocboard.app.database import Base
+from vocboard.app.database import Base, insert_into
 from vocboard.app.evaluations import curves, diagnosis_tasks, eleven_points, exact_copies
 from vocboard.app.evaluations.confusion_shares import confusion_shares, step
 from vocboard.app.evaluations.diagnosis_shares import diagnosis_shares
@@ -72,26 +72,26 @@ def store(
         started_at: when the evaluation began.
         seconds: duration.
     """
-    known = select(Evaluation.id).where(Evaluation.submission_id == submission_id, Evaluation.scoring_id == scoring_id)
-    if (evaluation_id := session.scalar(known)) is not None:
-        _make_current(session, submission_id, scoring_id, evaluation_id)
-        return
     evaluation_id = uuid.uuid4()
+    adding = insert_into(session, Evaluation).values(
+        id=evaluation_id,
+        submission_id=submission_id,
+        scoring_id=scoring_id,
+        evaluator_version=VERSION,
+        extensions=list(extensions.used_by(names_scored(scores.values()))),
+        ground_truth_sha256=ground_truth_sha256,
+        archive_sha256=archive_sha256,
+        started_at=started_at,
+        seconds=seconds,
+    )
+    if session.scalar(adding.on_conflict_do_nothing().returning(Evaluation.id)) is None:
+        known = Evaluation.submission_id == submission_id, Evaluation.scoring_id == scoring_id
+        evaluation_id = session.scalars(select(Evaluation.id).where(*known)).one()
+        if _make_current(session, submission_id, scoring_id, evaluation_id) is not None:
+            diagnosis_tasks.add(session, Evaluation.id == evaluation_id)
+        return
     # Plain rows, one statement per table: inserting objects takes twice as long.
     rows: defaultdict[type[Base], list[_Row]] = defaultdict(list)
-    rows[Evaluation].append(
-        {
-            "id": evaluation_id,
-            "submission_id": submission_id,
-            "scoring_id": scoring_id,
-            "evaluator_version": VERSION,
-            "extensions": list(extensions.used_by(names_scored(scores.values()))),
-            "ground_truth_sha256": ground_truth_sha256,
-            "archive_sha256": archive_sha256,
-            "started_at": started_at,
-            "seconds": seconds,
-        }
-    )
     for position, item in enumerate(scores.values()):
         result = _result(evaluation_id, position, item)
         rows[CompetitionResult].append(result)
@@ -112,7 +112,9 @@ def store(
         if values:
             session.execute(insert(table), values)
     exact_copies.add_missing(session, Evaluation.id == evaluation_id)
-    _make_current(session, submission_id, scoring_id, evaluation_id)
+    owner = _make_current(session, submission_id, scoring_id, evaluation_id)
+    if owner is not None:
+        diagnosis_tasks.add_new(session, evaluation_id, owner)
 
 
 def store_diagnoses(
@@ -142,15 +144,18 @@ def store_diagnoses(
     exact_copies.add_missing(session, Evaluation.id == evaluation_id)
 
 
-def _make_current(session: Session, submission_id: uuid.UUID, scoring_id: uuid.UUID, evaluation_id: uuid.UUID) -> None:
+def _make_current(
+    session: Session, submission_id: uuid.UUID, scoring_id: uuid.UUID, evaluation_id: uuid.UUID
+) -> uuid.UUID | None:
+    """Return the person who has submitted it; None if the scoring is no longer a current one."""
     is_current = exists().where(ChallengePhase.current_scoring_id == scoring_id)
-    session.execute(
+    return session.scalar(
         update(Submission)
         .where(Submission.id == submission_id, is_current)
         .values(current_evaluation_id=evaluation_id)
+        .returning(Submission.user_id)
         .execution_options(synchronize_session=False)
     )
-    diagnosis_tasks.add(session, Evaluation.id == evaluation_id)
 
 
 def _result(evaluation_id: uuid.UUID, position: int, scores: CompetitionScores) -> _Row:

@@ -34,11 +34,10 @@ from sqlalchemy import (
     union_all,
     update,
 )
-from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.engine import CursorResult
 from sqlalchemy.orm import Session
 
-from vocboard.app.database import ADDED, lock_for_transaction, server_clock, server_time
+from vocboard.app.database import ADDED, insert_into, lock_for_transaction, server_clock
 from vocboard.app.jobs.models import MAIL_KINDS, Job, Kind
 
 PRIORITY = {kind: 10 * (position + 1) for position, kind in enumerate(Kind)}
@@ -53,6 +52,8 @@ KEPT = timedelta(days=1)  # for jobs that are done
 _CLAIMED_TOGETHER = 100  # more workers do not claim within the same few milliseconds
 _CONSIDERED = 200  # waiting jobs that a claim chooses from
 _IS_PENDING = Job.finished_at.is_(None)
+
+Instant = datetime | ColumnElement[datetime]
 
 
 class LostClaimError(Exception):
@@ -100,9 +101,12 @@ def add_all(
         after: when they are due.
         attempts: number of attempts that count.
     """
-    if rows := _rows(session, kind, jobs, priority=priority, after=after, attempts=attempts):
+    same = {"kind": kind, "priority": PRIORITY[kind] if priority is None else priority, "attempts": attempts}
+    if rows := [{"id": uuid.uuid4(), "key": key, "owner": owner, "turn": 0, **same} for key, owner in jobs]:
         _take_turns(session, rows)
-        session.execute(_insert(session).on_conflict_do_nothing(**_PENDING_INDEX), rows)
+        instants = {"created_at": server_clock(session), "not_before": server_clock(session, after)}
+        adding = insert_into(session, Job).values(**instants)
+        session.execute(adding.on_conflict_do_nothing(**_PENDING_INDEX), rows)
         announce(session, kind)
 
 
@@ -115,11 +119,13 @@ def add_again(
         at: when it is due, by default now.
         urgent: before submissions.
     """
-    [row] = _rows(session, kind, [(key, None)], priority=URGENT if urgent else None)
-    if at is not None:
-        row["not_before"] = at
-    changed = {"lease_id": None, "attempts": 0, "not_before": row["not_before"], "priority": row["priority"]}
-    session.execute(_insert(session).values(row).on_conflict_do_update(set_=changed, **_PENDING_INDEX))
+    due = {
+        "not_before": server_clock(session) if at is None else at,
+        "priority": URGENT if urgent else PRIORITY[kind],
+        "attempts": 0,
+    }
+    adding = insert_into(session, Job).values(kind=kind, key=key, created_at=server_clock(session), turn=0, **due)
+    session.execute(adding.on_conflict_do_update(set_={"lease_id": None, **due}, **_PENDING_INDEX))
     announce(session, kind)
 
 
@@ -135,7 +141,7 @@ def cancel(session: Session, kind: Kind, keys: Collection[uuid.UUID]) -> None:
 
 def retry_failed(session: Session, kind: Kind, keys: Collection[uuid.UUID]) -> None:
     """Let failed jobs wait again."""
-    again = {"finished_at": None, "failure": None, "detail": None, "attempts": 0, "not_before": server_time(session)}
+    again = {"finished_at": None, "failure": None, "detail": None, "attempts": 0, "not_before": server_clock(session)}
     failed = Job.kind == kind, Job.failure.is_not(None), Job.key.in_(keys)
     _changed(session, update(Job).where(*failed).values(**again))
     announce(session, kind)
@@ -143,8 +149,7 @@ def retry_failed(session: Session, kind: Kind, keys: Collection[uuid.UUID]) -> N
 
 def claim(session: Session, kinds: Collection[Kind], *, lease: timedelta) -> Claim | None:
     """Claim the next job of some kinds; None if none is due. Two workers never claim the same."""
-    instant = server_time(session)
-    for kind, priority in _levels(session, kinds, instant):
+    for kind, priority, instant in _levels(session, kinds):
         if kind in _ALONE:
             lock_for_transaction(session, f"jobs of kind {kind}")  # else two workers would both see that none runs
             if session.scalar(select(exists().where(_is_running(instant), Job.kind == kind))):
@@ -231,14 +236,13 @@ def retry(session: Session, claim: Claim, *, after: timedelta, failure: str, det
 
 def postpone(session: Session, kind: Kind, *, by: timedelta) -> None:
     """Let all jobs of a kind that are due now be due later."""
-    instant = server_time(session)
-    due = update(Job).where(_is_due(instant), Job.kind == kind)
-    _changed(session, due.values(not_before=instant + by, lease_id=None))
+    due = update(Job).where(_is_due(server_clock(session)), Job.kind == kind)
+    _changed(session, due.values(not_before=server_clock(session, by), lease_id=None))
 
 
 def count_due(session: Session, kinds: Collection[Kind], *, limit: int) -> int:
     """Return the number of jobs that could be claimed now, at most `limit`."""
-    instant = server_time(session)
+    instant = server_clock(session)
     running_alone = select(Job.kind).where(_is_running(instant), Job.kind.in_(_ALONE))
     due = select(Job.id).where(_is_due(instant), Job.kind.in_(kinds), Job.kind.not_in(running_alone)).limit(limit)
     return session.scalar(select(func.count()).select_from(due.subquery())) or 0
@@ -247,23 +251,23 @@ def count_due(session: Session, kinds: Collection[Kind], *, limit: int) -> int:
 def must_give_way(session: Session, claim: Claim, kinds: Collection[Kind]) -> bool:
     """Whether a more urgent job of some kinds is due, so that a long one should be released as soon as possible."""
     others = _GIVEN_WAY_TO & frozenset(kinds)
-    is_more_urgent = _is_due(server_time(session)), Job.priority < claim.priority, Job.kind.in_(others)
+    is_more_urgent = _is_due(server_clock(session)), Job.priority < claim.priority, Job.kind.in_(others)
     return session.scalar(select(exists().where(*is_more_urgent))) is True
 
 
-def waiting(instant: datetime) -> ColumnElement[bool]:
+def waiting(instant: Instant) -> ColumnElement[bool]:
     """Condition on jobs: pending and not running, also if they are not due yet."""
     return and_(_IS_PENDING, ~_is_running(instant))
 
 
-def running(kind: Kind, instant: datetime) -> ColumnElement[bool]:
+def running(kind: Kind, instant: Instant) -> ColumnElement[bool]:
     """Condition on jobs: of this kind, and claimed by a worker whose lease has not ended."""
     return and_(Job.kind == kind, _is_running(instant))
 
 
 def remove_old(session: Session) -> None:
     """Remove jobs that were done a while ago; those of email are kept longer, see `outbox.remove_old`."""
-    old = Job.finished_at < server_time(session) - KEPT, Job.failure.is_(None), Job.kind.not_in(MAIL_KINDS)
+    old = Job.finished_at < server_clock(session, -KEPT), Job.failure.is_(None), Job.kind.not_in(MAIL_KINDS)
     _changed(session, delete(Job).where(*old))
 
 
@@ -294,13 +298,17 @@ def by_turn(order: CTE) -> tuple[ColumnElement[Any], ...]:
     return order.c.turn, order.c.served_at.asc().nulls_first(), order.c.created_at, order.c.id
 
 
-def _levels(session: Session, kinds: Collection[Kind], instant: datetime) -> Iterator[tuple[Kind, int]]:
-    """Find each kind and priority that has due jobs, the most urgent first, when the one before has none left."""
-    level = tuple_(Job.priority, Job.kind)
-    query = select(Job.kind, Job.priority).where(_is_due(instant), Job.kind.in_(kinds)).order_by(Job.priority, Job.kind)
+def _levels(session: Session, kinds: Collection[Kind]) -> Iterator[tuple[Kind, int, datetime]]:
+    """Find each kind and priority that has due jobs, the most urgent first, when the one before has none left.
+
+    Each comes with the time when it was looked at.
+    """
+    level, clock = tuple_(Job.priority, Job.kind), server_clock(session)
+    due = select(Job.kind, Job.priority, clock.label("instant")).where(_is_due(clock), Job.kind.in_(kinds))
+    query = due.order_by(Job.priority, Job.kind)
     row = session.execute(query.limit(1)).one_or_none()
     while row is not None:
-        yield row.kind, row.priority
+        yield row.kind, row.priority, row.instant
         row = session.execute(query.where(level > (row.priority, row.kind)).limit(1)).one_or_none()
 
 
@@ -308,9 +316,9 @@ def _take_turns(session: Session, rows: list[dict[str, Any]]) -> None:
     owners = {row["owner"] for row in rows} - {None}
     if not owners:
         return
-    kind, priority, instant = rows[0]["kind"], rows[0]["priority"], rows[0]["created_at"]
+    kind, priority, is_waiting = rows[0]["kind"], rows[0]["priority"], waiting(server_clock(session))
     nobody = literal(None, Job.owner.type)
-    served = select(nobody, func.min(Job.turn)).where(Job.kind == kind, Job.priority == priority, waiting(instant))
+    served = select(nobody, func.min(Job.turn)).where(Job.kind == kind, Job.priority == priority, is_waiting)
     own = select(Job.owner, func.max(Job.turn)).where(Job.kind == kind, Job.owner.in_(owners), Job.claimed_at.is_(None))
     both = union_all(served, own.where(_IS_PENDING).group_by(Job.owner))
     last = {owner: turn or 0 for owner, turn in session.execute(both)}
@@ -324,36 +332,11 @@ IN_TURN = (Job.turn, Job.created_at, Job.id)
 _PENDING_INDEX: dict[str, Any] = {"index_elements": ["kind", "key"], "index_where": _IS_PENDING}
 
 
-def _insert(session: Session) -> Any:
-    return (sqlite.insert if session.get_bind().dialect.name == "sqlite" else postgresql.insert)(Job)
-
-
-def _rows(
-    session: Session,
-    kind: Kind,
-    jobs: Iterable[tuple[uuid.UUID, uuid.UUID | None]],
-    *,
-    priority: int | None,
-    after: timedelta = timedelta(),
-    attempts: int = 0,
-) -> list[dict[str, Any]]:
-    instant = server_time(session)
-    same = {
-        "kind": kind,
-        "priority": PRIORITY[kind] if priority is None else priority,
-        "created_at": instant,
-        "not_before": instant + after,
-        "attempts": attempts,
-        "turn": 0,
-    }
-    return [{"id": uuid.uuid4(), "key": key, "owner": owner, **same} for key, owner in jobs]
-
-
-def _is_due(instant: datetime) -> ColumnElement[bool]:
+def _is_due(instant: Instant) -> ColumnElement[bool]:
     return and_(_IS_PENDING, Job.not_before <= instant)
 
 
-def _is_running(instant: datetime) -> ColumnElement[bool]:
+def _is_running(instant: Instant) -> ColumnElement[bool]:
     return and_(_IS_PENDING, Job.lease_id.is_not(None), Job.not_before > instant)
 
 

@@ -10,11 +10,10 @@ from datetime import datetime
 from typing import Any, NamedTuple
 
 from sqlalchemy import ColumnElement, and_, delete, func, select, update
-from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.orm import Session
 
 from vocboard.app.challenges.models import Challenge
-from vocboard.app.database import now
+from vocboard.app.database import insert_into, now
 from vocboard.app.evaluations.models import Evaluation
 from vocboard.app.jobs import service as jobs
 from vocboard.app.jobs.models import Kind
@@ -56,7 +55,6 @@ def mark_changed(session: Session) -> None:
 
     Where organisers leave statistics out, nothing is kept.
     """
-    insert = sqlite.insert if session.get_bind().dialect.name == "sqlite" else postgresql.insert
     present = _present(session)
     stored = {Entrant(*row[:3]): row for row in session.execute(select(*_STORED))}
     for entrant in stored:
@@ -66,7 +64,8 @@ def mark_changed(session: Session) -> None:
         known = stored.get(entrant)
         if known is None:
             values = {**entrant._asdict(), **state._asdict(), "is_due": True}
-            session.execute(insert(SubmissionSequence).values(values).on_conflict_do_nothing())  # another worker's
+            adding = insert_into(session, SubmissionSequence).values(values)
+            session.execute(adding.on_conflict_do_nothing())  # another worker's
         elif _State(known.submissions, known.latest_at, known.decimals, known.version) != state or (
             requested_at is not None and known.computed_at is not None and known.computed_at < requested_at
         ):

@@ -2,14 +2,12 @@
 
 import uuid
 from collections.abc import Collection, Iterable, Mapping
-from typing import Any
 
 from sqlalchemy import update
-from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.orm import Session
 
 from vocboard.app.accounts.secret_tokens import new_secret
-from vocboard.app.database import Base, now
+from vocboard.app.database import insert_into, now
 from vocboard.app.errors import InvalidInputError
 from vocboard.app.notifications import queries
 from vocboard.app.notifications.models import ALWAYS_EMAILED, Notification, NotificationKind, NotificationSetting
@@ -58,7 +56,7 @@ def notify(
         "mailed_at": instant if kind in ALWAYS_EMAILED else None,
     }
     if rows := [{"id": uuid.uuid4(), "user_id": user_id, **same} for user_id in dict.fromkeys(user_ids)]:
-        session.execute(_insert(session, Notification).on_conflict_do_nothing(), rows)
+        session.execute(insert_into(session, Notification).on_conflict_do_nothing(), rows)
 
 
 def mark_read(session: Session, user_id: uuid.UUID, ids: Collection[uuid.UUID] | None = None) -> None:
@@ -81,7 +79,7 @@ def choose_emails(session: Session, user_id: uuid.UUID, chosen: Mapping[Notifica
         raise InvalidInputError(dict.fromkeys(fixed, "This is always sent by email."))
     for kind, by_email in chosen.items():
         row = {"user_id": user_id, "kind": kind, "by_email": by_email, "unsubscribe_token": new_secret()}
-        adding = _insert(session, NotificationSetting).values(row)
+        adding = insert_into(session, NotificationSetting).values(row)
         changing = {"index_elements": ["user_id", "kind"], "set_": {"by_email": by_email}}
         session.execute(adding.on_conflict_do_update(**changing))
 
@@ -95,7 +93,3 @@ def unsubscribe(session: Session, unsubscribe_token: str) -> NotificationKind:
     setting = queries.setting_of(session, unsubscribe_token)
     setting.by_email = False
     return setting.kind
-
-
-def _insert(session: Session, model: type[Base]) -> Any:
-    return (sqlite.insert if session.get_bind().dialect.name == "sqlite" else postgresql.insert)(model)

@@ -1,7 +1,9 @@
 """What members of teams are told about their submissions: that they are scored, have failed or are published."""
 
+import itertools
 import uuid
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterator, Sequence
+from operator import attrgetter
 from typing import Any
 
 from sqlalchemy import select
@@ -39,8 +41,8 @@ def published(session: Session, submission_id: uuid.UUID, *, by: uuid.UUID) -> N
 
 def published_as_promised(session: Session, submission_id: uuid.UUID) -> None:
     """Tell webhooks alone that a submission was published as soon as it was scored, which people are told."""
-    for row in _rows(session, [submission_id]):
-        _emit(session, row, Event.PUBLISHED)
+    for row, members in _found(session, [submission_id]):
+        _emit(session, row, members, Event.PUBLISHED)
 
 
 def _tell(
@@ -51,8 +53,8 @@ def _tell(
     *,
     but: uuid.UUID | None = None,
 ) -> None:
-    for row in _rows(session, submission_ids):
-        members = _emit(session, row, _EVENTS[kind])
+    for row, members in _found(session, submission_ids):
+        _emit(session, row, members, _EVENTS[kind])
         notify(
             session,
             [member for member in members if member != but],
@@ -64,22 +66,26 @@ def _tell(
         )
 
 
-def _rows(session: Session, submission_ids: Collection[uuid.UUID]) -> list[Any]:
-    about = Submission.id, Submission.team_id, Submission.failure, Submission.is_rehearsal, Submission.challenge_id
+def _found(session: Session, submission_ids: Collection[uuid.UUID]) -> Iterator[tuple[Any, Sequence[uuid.UUID]]]:
+    """Find what is said of submissions, each with the members of its team."""
+    about = Submission.id, Submission.failure, Submission.is_rehearsal, Submission.challenge_id
+    names = Method.name.label("method"), Challenge.title, Challenge.slug, ChallengePhase.key.label("phase")
     rows = session.execute(
-        select(*about, Method.name.label("method"), Challenge.title, Challenge.slug, ChallengePhase.key.label("phase"))
+        select(*about, *names, TeamMember.user_id.label("member"))
         .join(Method, Method.id == Submission.method_id)
         .join(Challenge, Challenge.id == Submission.challenge_id)
         .join(ChallengePhase, ChallengePhase.id == Submission.phase_id)
+        .outerjoin(TeamMember, TeamMember.team_id == Submission.team_id)
         .where(Submission.id.in_(submission_ids))
-        .order_by(Submission.created_at)
-    )
-    return list(rows)
+        .order_by(Submission.created_at, Submission.id)
+    ).all()
+    for _, of_one in itertools.groupby(rows, key=attrgetter("id")):
+        same = list(of_one)
+        yield same[0], [row.member for row in same if row.member is not None]
 
 
-def _emit(session: Session, row: Any, event: Event) -> Sequence[uuid.UUID]:
-    """Tell webhooks about a submission, and return the members of its team."""
-    members = session.scalars(select(TeamMember.user_id).where(TeamMember.team_id == row.team_id)).all()
+def _emit(session: Session, row: Any, members: Collection[uuid.UUID], event: Event) -> None:
+    """Tell webhooks about a submission."""
     content = {
         "submission": str(row.id),
         "challenge": row.slug,
@@ -89,4 +95,3 @@ def _emit(session: Session, row: Any, event: Event) -> Sequence[uuid.UUID]:
         **({"failure": row.failure} if event is Event.FAILED else {}),
     }
     emit(session, event, [(members, content)], challenge_id=row.challenge_id)
-    return members

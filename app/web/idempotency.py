@@ -31,7 +31,6 @@ from fastapi.routing import APIRoute
 from nacl.exceptions import CryptoError
 from nacl.secret import SecretBox
 from sqlalchemy import ColumnElement, delete, select, update
-from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.exc import SQLAlchemyError
 from sqlalchemy.orm import Session
 from starlette.datastructures import Headers
@@ -41,7 +40,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from vocboard.app.accounts.models import KeptAnswer, User
 from vocboard.app.accounts.viewer import Identity
-from vocboard.app.database import now
+from vocboard.app.database import insert_into, now
 from vocboard.app.errors import BusyError, InvalidInputError, ServiceError
 from vocboard.app.intake.body_limit import raise_limit
 from vocboard.app.intake.models import UploadKind
@@ -285,9 +284,8 @@ def _claimed(session: Session, user_id: uuid.UUID, key_sha256: bytes) -> KeptAns
     """Claim a key; if that was done before, return what is known of it."""
     is_own = KeptAnswer.user_id == user_id
     session.execute(delete(KeptAnswer).where(is_own, KeptAnswer.created_at <= _oldest()))
-    insert = sqlite.insert if session.get_bind().dialect.name == "sqlite" else postgresql.insert
     new = {"user_id": user_id, "key_sha256": key_sha256, "created_at": now()}
-    adding = insert(KeptAnswer).values(new).on_conflict_do_nothing().returning(KeptAnswer.key_sha256)
+    adding = insert_into(session, KeptAnswer).values(new).on_conflict_do_nothing().returning(KeptAnswer.key_sha256)
     if session.scalar(adding) is None:
         return session.get(KeptAnswer, (user_id, key_sha256))
     newest = select(KeptAnswer.created_at).where(is_own).order_by(KeptAnswer.created_at.desc())

@@ -47,8 +47,7 @@ def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
             return datetime.now(tz) + moved.offset
 
     monkeypatch.setattr(database, "datetime", Moved)  # which `now` asks
-    for module in (jobs, queue):  # PostgreSQL has a clock of its own
-        monkeypatch.setattr(module, "server_time", lambda _session: database.now())
+    monkeypatch.setattr(queue, "server_time", lambda _session: database.now())  # PostgreSQL has a clock of its own
 
     def server_clock(_session: Session, after: timedelta = timedelta()) -> ColumnElement[datetime]:
         return literal(database.now() + after, database.UTCDateTime())
