@@ -97,10 +97,13 @@ class Backend:
 
         Args:
             archive: its content.
-            columns: those that were read from it; none by default, so that the worker has the archive read.
+            columns: those that were read from it; without them, the worker has the archive read. By default those of
+                the default archive, and none of another.
             report: of its check; by default a valid one of the entries.
             given: fields of the form.
         """
+        if archive is None and columns is None:
+            columns = make_columns()
         with self.store.receive(limit=1_000_000) as incoming, self.store.receive(limit=1_000_000) as read:
             incoming.write(make_archive() if archive is None else archive)
             incoming.finish()

@@ -17,6 +17,7 @@ from vocboard.app.accounts import passwords
 from vocboard.app.database import Database
 from vocboard.app.intake import reading
 from vocboard.migrations import privileges
+from vocboard.worker import stored_columns
 
 
 @pytest.fixture
@@ -97,13 +98,14 @@ def shared_statements() -> Iterator[None]:
 
 @pytest.fixture(autouse=True, scope="session")
 def shared_reading_server() -> Iterator[None]:
-    """Let the sites of all tests fork the processes that read uploads from one program.
+    """Let the sites and workers in this process fork the processes that read uploads from one program.
 
     Starting it takes two seconds of processor time. It keeps nothing of an upload: each is read in its own process.
     """
     server = reading.reading_server()
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(reading, "reading_server", lambda: server)
+        for module in (reading, stored_columns):
+            patch.setattr(module, "reading_server", lambda: server)
         patch.setattr(server, "close", lambda: None)  # by one of the sites
         yield
     server.close()
