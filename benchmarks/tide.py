@@ -140,7 +140,8 @@ def main() -> int:
 def _in_coco(directory: Path) -> tuple[list[Box], list[Box]]:
     tree, truth, found = directory / EDITION, directory / "truth.json", directory / "results.json"
     with tarfile.open(CASE / "ground-truth.tar.gz") as file:
-        file.extractall(directory, filter="data")
+        file.extraction_filter = getattr(tarfile, "data_filter", None)  # Debian 12's Python 3.11 has none
+        file.extractall(directory)
     to_coco = ("--reverse", "--edition", EDITION)
     _vocboard("convert", "coco-ground-truth", tree, *to_coco, "--image-set", "test", "--output", truth)
     names = ("--image-sets", tree, "--images", truth, "--categories", truth)

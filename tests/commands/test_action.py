@@ -4,7 +4,6 @@ import os
 import re
 import subprocess
 import sys
-import tarfile
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +11,7 @@ import pytest
 import yaml
 
 from tests.commands.board import Board
+from tests.support.unpacking import unpack
 
 ROOT = Path(__file__).parents[2]
 ACTION = yaml.safe_load((ROOT / "action.yml").read_text(encoding="utf-8"))
@@ -45,8 +45,7 @@ def run_step(
 @pytest.mark.parametrize("is_valid", [True, False])
 def test_validates_submits_and_comments(board: Board, archive: Path, tmp_path: Path, is_valid: bool) -> None:
     results = tmp_path / "results"
-    with tarfile.open(archive) as packed:
-        packed.extractall(results, filter="data")
+    unpack(archive, results)
     if not is_valid:
         next(results.rglob("comp3_*.txt")).write_text("nonsense\n")
     inputs = {

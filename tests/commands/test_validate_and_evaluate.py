@@ -5,7 +5,6 @@ import os
 import re
 import subprocess
 import sys
-import tarfile
 from pathlib import Path
 from typing import Any
 from urllib.parse import unquote
@@ -16,6 +15,7 @@ from PIL import Image
 from tests.commands.board import Run
 from tests.evaluator.uploads import directory, image_sets, tar
 from tests.support.golden import golden, golden_truth
+from tests.support.unpacking import unpack
 from vocboard.commands.main import main
 from vocboard.evaluator.editions import Task, load
 from vocboard.evaluator.problem_catalogue import CATALOGUE
@@ -308,8 +308,7 @@ class TestDiagnose:
 
     def test_the_report_shows_intervals_and_the_worst_errors_as_crops(self, run: Run, tmp_path: Path) -> None:
         case = golden("voc2012-synthetic")
-        with tarfile.open(case.ground_truth) as archive:
-            archive.extractall(tmp_path / "kit", filter="data")
+        unpack(case.ground_truth, tmp_path / "kit")
         pictures = tmp_path / "kit" / "VOC2012" / "JPEGImages"
         pictures.mkdir()
         listed = golden_truth("voc2012-synthetic").image_sets.sets[Task.DETECTION, "test"]

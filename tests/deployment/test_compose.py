@@ -1,7 +1,6 @@
 """What docker-compose.yml promises: one way in, no way from the web application to the ground truth, no privileges."""
 
 import re
-import tarfile
 from collections.abc import Mapping
 from datetime import timedelta
 from pathlib import Path, PurePosixPath
@@ -10,6 +9,7 @@ import pytest
 import yaml
 
 from tests.support.compose import COMPOSE_FILE, ROOT, MissingVariableError, Service, expand, services
+from tests.support.unpacking import unpack
 from tools import compose_files, deploy_env
 from vocboard.app.settings import Environment, Settings
 from vocboard.worker.celery_app import KILLED_AFTER_SECONDS
@@ -62,8 +62,7 @@ def test_a_release_is_started_without_a_checkout(
 ) -> None:
     """Its file has published images in place of what is built, and brings all other files that it names."""
     assert compose_files.main("ghcr.io/lab/vocboard", "2.0.0", str(tmp_path / "files.tar.gz")) == 0
-    with tarfile.open(tmp_path / "files.tar.gz") as archive:
-        archive.extractall(tmp_path, filter="data")
+    unpack(tmp_path / "files.tar.gz", tmp_path)
     directory = tmp_path / "vocboard-2.0.0"
     released = services(environment, directory / "docker-compose.yml")
     for name, service in composed.items():

@@ -5,7 +5,6 @@ import io
 import shlex
 import subprocess
 import sys
-import tarfile
 import threading
 from collections import Counter
 from collections.abc import Iterator
@@ -24,6 +23,7 @@ from tests.support.life import PATIENCE_SECONDS, eventually, make_small_world
 from tests.support.postgres import conninfo
 from tests.support.processes import free_port
 from tests.support.services import needed
+from tests.support.unpacking import unpack
 
 pytestmark = pytest.mark.services
 # No version is released yet. This commit counts as one: the last before migrations that only add.
@@ -47,8 +47,7 @@ def old_programs(tmp_path: Path) -> Path:
     if archived.returncode:
         pytest.skip(f"the last release is not in the history that is here: {archived.stderr.decode()}")
     programs = tmp_path / "last-release"
-    with tarfile.open(fileobj=io.BytesIO(archived.stdout)) as archive:
-        archive.extractall(programs, filter="data")
+    unpack(io.BytesIO(archived.stdout), programs)
     program = programs / "vocboard"
     run = shlex.join(["env", f"PYTHONPATH={programs / 'src'}", sys.executable, "-m", "vocboard.commands.main"])
     program.write_text(f'#!/bin/sh\nexec {run} "$@"\n')

@@ -1,6 +1,5 @@
 """Whole uploads: what is entered, what is wrong with it, and in which order it is told."""
 
-import shutil
 import tarfile
 from pathlib import Path
 
@@ -8,6 +7,7 @@ import pytest
 
 from tests.evaluator.uploads import add, any_edition, codes, directory, errors, image_sets, label_map, tar, zipped
 from tests.support.golden import CASES_IN_TIERS, golden, golden_truth
+from tests.support.unpacking import unpack
 from vocboard.evaluator.editions import load
 from vocboard.evaluator.image_sets import ImageSets
 from vocboard.evaluator.problems import has_errors
@@ -221,7 +221,7 @@ class TestGoldenCase:
         if "real" in name:
             pytest.skip("large; the synthetic cases show it")
         edition = load(case.edition)
-        shutil.unpack_archive(case.results, tmp_path, filter="data")
+        unpack(case.results, tmp_path)
         public = read_image_sets(case.ground_truth, edition)
         unpacked, packed = (read_results(path, edition, public).problems for path in (tmp_path, case.results))
         assert sorted(map(repr, unpacked)) == sorted(map(repr, packed))

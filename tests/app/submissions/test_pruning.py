@@ -29,6 +29,8 @@ from vocboard.app.submissions.pruning import Pruned, prune
 MONTH = timedelta(days=30)
 ARCHIVE = make_archive()
 SHA256 = hashlib.sha256(ARCHIVE).hexdigest()
+PROCESSES = multiprocessing.get_context("forkserver")  # all forked from one, which has imported this module
+PROCESSES.set_forkserver_preload([__name__])
 
 
 def check_stored(backend: Backend, sha256: str | None) -> None:
@@ -69,7 +71,7 @@ def test_the_archive_of_a_submission_stays_in_every_state_but_one(backend: Backe
 
 
 def test_the_archive_of_a_withdrawn_submission_is_removed_after_a_time(backend: Backend) -> None:
-    backend.submit(backend.user(), backend.challenge())
+    backend.submit(backend.user(), backend.challenge(), archive=ARCHIVE)
     withdraw_all(backend, ago=MONTH / 2)
     assert pruned(backend).withdrawn == 0
     check_stored(backend, SHA256)
@@ -143,10 +145,8 @@ def test_an_archive_that_was_set_aside_comes_back_when_a_row_needs_it(backend: B
 
 
 def test_what_still_arrives_is_left_alone_and_what_a_killed_process_left_is_removed(backend: Backend) -> None:
-    ready = multiprocessing.get_context("spawn").Event()
-    killed = multiprocessing.get_context("spawn").Process(
-        target=receive_for_ever, args=(backend.settings.archives, ready)
-    )
+    ready = PROCESSES.Event()
+    killed = PROCESSES.Process(target=receive_for_ever, args=(backend.settings.archives, ready))
     killed.start()
     assert ready.wait(60)
     [left] = backend.store.incoming.iterdir()
@@ -177,10 +177,11 @@ def test_identical_archives_are_uploaded_while_others_prune(backend: Backend) ->
     user, challenge = backend.user(), backend.challenge()
     backend.submit(user, challenge)
     withdraw_all(backend, ago=2 * MONTH)
-    context = multiprocessing.get_context("spawn")
-    stop = context.Event()
+    stop = PROCESSES.Event()
     settings = backend.settings
-    pruners = [context.Process(target=prune_until, args=(settings.database, settings.archives, stop)) for _ in range(2)]
+    pruners = [
+        PROCESSES.Process(target=prune_until, args=(settings.database, settings.archives, stop)) for _ in range(2)
+    ]
     for pruner in pruners:
         pruner.start()
     missing: list[str] = []
@@ -244,7 +245,7 @@ def test_pruning_waits_for_an_upload_that_is_about_to_commit(backend: Backend) -
 
     replaced: Callable[..., str] = keep_and_wait
     backend.store.keep = replaced  # type: ignore[method-assign]
-    backend.submit(user, challenge)
+    backend.submit(user, challenge, archive=ARCHIVE)
     pruner.join(60)
     assert found == [Pruned(0, 0, 0, 0)]
     check_stored(backend, SHA256)
