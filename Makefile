@@ -2,11 +2,12 @@
 # ARGS is passed on: make demo ARGS="--port 8123", make test ARGS="tests/evaluator -k overlap".
 
 ARGS ?=
-# On Debian, its own before any other `python3`: it is compiled with optimisations, which pyenv leaves out by default, and
-# takes a sixth less time.
-PYTHON ?= $(or $(shell for python in $(if $(wildcard /etc/debian_version),/usr/bin/python3) \
+# On Debian, its own before any other `python3`, if its package python3-venv is there: it is compiled with optimisations,
+# which pyenv leaves out by default, and takes a sixth less time.
+DEBIAN_PYTHON = $(and $(wildcard /etc/debian_version),$(wildcard /usr/lib/python3*/ensurepip),/usr/bin/python3)
+PYTHON ?= $(or $(shell for python in $(DEBIAN_PYTHON) \
 	python3 python3.14 python3.13 python3.12 python3.11; do \
-	$$python -c 'import ensurepip, sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && echo $$python && break; \
+	$$python -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && echo $$python && break; \
 	done),python3)
 COMPILE = .venv/bin/uv pip compile pyproject.toml server/pyproject.toml --no-emit-package vocboard --quiet --no-config --universal --python-version 3.11 \
 	--generate-hashes --no-annotate --prerelease if-necessary \

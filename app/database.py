@@ -117,9 +117,9 @@ def server_time(session: Session) -> datetime:
 
 
 def server_clock(session: Session, after: timedelta = timedelta()) -> ColumnElement[datetime]:
-    """Return the SQL of `server_time` when a statement arrives, later by `after`: it saves a statement.
+    """Return SQL for the time when its statement reaches the database server (SQLite: of this call), plus `after`.
 
-    The statement may have waited for a lock by the time it writes it.
+    Unlike `server_time`, it takes no statement of its own. One that waits for a lock writes the time before that.
     """
     if session.get_bind().dialect.name != "postgresql":
         return literal(now() + after, UTCDateTime())

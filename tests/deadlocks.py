@@ -253,7 +253,8 @@ class World:
             assert scoring_id is not None
             uploaded = Uploaded("0" * 64, None, None, None, True)
             work = evaluation.Work(claim.key, uploaded, load("VOC2012"), scoring_id, "1" * 64)
-            if evaluation._still_counts(session, claim, work):
+            _, is_promised = evaluation._finish(session, claim, work)
+            if is_promised:
                 publishing.publish_if_promised(session, claim.key)
 
     def sweep(self, _chance: random.Random) -> None:

@@ -118,8 +118,8 @@ def _evaluate(process: Process, claim: Claim, work: Work) -> None:
     seconds = time.monotonic() - started
 
     def store(session: Session) -> None:
-        is_promised = _lock_to_store(session, work)
-        if _still_counts(session, claim, work):
+        is_scored, is_promised = _finish(session, claim, work)
+        if is_scored:
             evaluations.store(
                 session,
                 submission_id=work.submission_id,
@@ -130,8 +130,8 @@ def _evaluate(process: Process, claim: Claim, work: Work) -> None:
                 started_at=started_at,
                 seconds=seconds,
             )
-            if is_promised:
-                publish_if_promised(session, work.submission_id)
+        if is_promised:
+            publish_if_promised(session, work.submission_id)
 
     process.store_result(store)
     _log.info("submission %s: evaluated in %.1f s", work.submission_id, seconds)
@@ -168,8 +168,12 @@ def _work(found: Row[*tuple[Any, ...]] | None) -> Work:
     return Work(submission.id, submission.uploaded, edition, scoring_id, truth)
 
 
-def _lock_to_store(session: Session, work: Work) -> bool:
-    """Lock what is locked before the submission; return whether it may have to be published."""
+def _finish(session: Session, claim: Claim, work: Work) -> tuple[bool, bool]:
+    """Make the submission scored, unless its phase has another ground truth now.
+
+    Returns:
+        Whether it is scored, and whether its owner has asked for it to be published then.
+    """
     locking = (
         select(Submission.challenge_id, Submission.publish_when_scored)
         .join(Challenge, Challenge.id == Submission.challenge_id)
@@ -177,13 +181,8 @@ def _lock_to_store(session: Session, work: Work) -> bool:
         .with_for_update(of=Challenge, read=True)
     )
     challenge_id, is_promised = session.execute(locking).one()
-    if is_promised:
-        freezing.lock_frozen(session, challenge_id)
-    return bool(is_promised)
-
-
-def _still_counts(session: Session, claim: Claim, work: Work) -> bool:
-    """Make the submission scored; False if the challenge has another ground truth now."""
+    if is_promised:  # which an owner can take back until then, but not ask for again
+        freezing.lock_frozen(session, challenge_id)  # before the submission
     # Read only now: a statement that waits for a lock reads other rows as they were before it waited.
     current = (
         select(ChallengePhase.current_scoring_id)
@@ -192,9 +191,9 @@ def _still_counts(session: Session, claim: Claim, work: Work) -> bool:
     )
     if session.scalar(current) != work.scoring_id:
         queue.put_back(session, claim)  # the challenge was switched to another ground truth in the meantime
-        return False
+        return False, False
     queue.finish(session, claim)
-    return True
+    return True, is_promised
 
 
 def _fail(process: Process, claim: Claim, failure: str, error: BaseException) -> None:

@@ -57,7 +57,7 @@ def add(session: Session, *conditions: ColumnElement[bool]) -> None:
 
 
 def add_new(session: Session, evaluation_id: uuid.UUID, owner: uuid.UUID) -> None:
-    """Add the job of an evaluation that has just become current."""
+    """Add the job of a new evaluation, which is the current one of a scored submission."""
     jobs.add(session, Kind.DIAGNOSIS, evaluation_id, owner=owner)
 
 

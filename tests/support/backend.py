@@ -86,6 +86,7 @@ class Backend:
         *,
         archive: bytes | None = None,
         columns: bytes | None = None,
+        has_columns: bool = True,
         entries: tuple[EnteredCompetition, ...] = (EnteredCompetition("comp1", ("car",)),),
         report: Report | None = None,
         phase_key: str | None = None,
@@ -97,12 +98,12 @@ class Backend:
 
         Args:
             archive: its content.
-            columns: those that were read from it; without them, the worker has the archive read. By default those of
-                the default archive, and none of another.
+            columns: those that were read from it; by default those of the default archive, and none of another.
+            has_columns: False if none were stored, so that the worker has the archive read.
             report: of its check; by default a valid one of the entries.
             given: fields of the form.
         """
-        if archive is None and columns is None:
+        if archive is None and columns is None and has_columns:
             columns = make_columns()
         with self.store.receive(limit=1_000_000) as incoming, self.store.receive(limit=1_000_000) as read:
             incoming.write(make_archive() if archive is None else archive)

@@ -106,6 +106,6 @@ def shared_reading_server() -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
         for module in (reading, stored_columns):
             patch.setattr(module, "reading_server", lambda: server)
-        patch.setattr(server, "close", lambda: None)  # by one of the sites
+        patch.setattr(server, "close", lambda: None)  # by one of them
         yield
     server.close()

@@ -13,7 +13,8 @@ from tests.support.archives import stored_path
 from tests.support.backend import ROOT, Backend, make_archive, make_columns, make_ground_truth
 from tests.support.jobs import evaluate_next
 from vocboard.app.evaluations import queries as evaluations
-from vocboard.app.intake.reading import ReadingProcess
+from vocboard.app.intake.fork_server import ForkServerError
+from vocboard.app.intake.reading import ReadingProcess, reading_server
 from vocboard.app.submissions.models import State, Submission
 from vocboard.evaluator.ground_truth import GroundTruth
 from vocboard.evaluator.image_sets import ImageSet, ImageSets
@@ -38,7 +39,7 @@ def evaluated(backend: Backend, submission_id: uuid.UUID) -> float | None:
 
 @pytest.fixture
 def started(monkeypatch: pytest.MonkeyPatch) -> list[ReadingProcess]:
-    """Give a list that grows with every process that reads an archive again."""
+    """Give a list that grows with every process that reads an archive again, each forked from a server of its own."""
     found: list[ReadingProcess] = []
 
     class Counted(ReadingProcess):
@@ -47,6 +48,7 @@ def started(monkeypatch: pytest.MonkeyPatch) -> list[ReadingProcess]:
             return super().ask(*given, **named)
 
     monkeypatch.setattr(stored_columns, "ReadingProcess", Counted)
+    monkeypatch.setattr(stored_columns, "reading_server", reading_server)
     return found
 
 
@@ -82,7 +84,9 @@ def test_reads_the_archive_again_where_columns_are_of_no_use(
     submission_id = backend.submit(backend.user(), backend.challenge(), columns=make_columns())
     make_useless(backend, backend.submission(submission_id))
     assert evaluated(backend, submission_id) == 1.0
-    assert len(started) == 1
+    [process] = started
+    with pytest.raises(ForkServerError):
+        process._server.start()  # it was closed
 
 
 def test_files_of_others_are_not_scored_for_a_submission_that_was_imported_without_its_archive(
@@ -154,7 +158,7 @@ print("\\n".join(sys.modules))
 def test_no_parser_of_result_files_is_imported_where_the_truth_is(backend: Backend) -> None:
     """In a process that has scored submissions, as the worker's processes do: from columns, and from an archive."""
     user, challenge = backend.user(), backend.challenge()
-    submitted = [backend.submit(user, challenge, columns=columns) for columns in (make_columns(), None)]
+    submitted = [backend.submit(user, challenge, has_columns=has_columns) for has_columns in (True, False)]
     done = subprocess.run(
         [sys.executable, "-c", EVALUATE],
         cwd=ROOT,

@@ -52,7 +52,7 @@ def submission_id(backend: Backend) -> uuid.UUID:
 
 
 def test_a_damaged_archive_is_not_scored(backend: Backend) -> None:
-    submission_id = backend.submit(backend.user(), backend.challenge(), archive=make_archive())
+    submission_id = backend.submit(backend.user(), backend.challenge(), has_columns=False)
     stored_path(backend.store, backend.submission(submission_id).archive_sha256).write_bytes(
         make_archive((0.1, 0.2, 0.3))
     )
@@ -138,7 +138,7 @@ def test_a_worker_that_can_read_all_ground_truth_reports_no_recovery(
 
 
 def test_an_evaluation_that_takes_too_long_is_stopped(backend: Backend) -> None:
-    submission_id = backend.submit(backend.user(), backend.challenge(), archive=make_archive())
+    submission_id = backend.submit(backend.user(), backend.challenge(), has_columns=False)
     archive = stored_path(backend.store, backend.submission(submission_id).archive_sha256)
     archive.unlink()
     os.mkfifo(archive)  # nobody writes to it: the evaluation would never end

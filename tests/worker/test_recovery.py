@@ -16,7 +16,7 @@ import redis
 from sqlalchemy import func, select
 
 from tests.support.archives import stored_path
-from tests.support.backend import Backend, kill_group, make_archive, wait_until
+from tests.support.backend import Backend, kill_group, wait_until
 from tests.support.forked import Forked
 from tests.support.jobs import claim_next, evaluate_next, job_of, sweep
 from vocboard.app.evaluations.models import Evaluation
@@ -62,7 +62,7 @@ class BlockedArchive:
 
 @pytest.mark.parametrize("victim", ["the whole worker", "the process that evaluates"])
 def test_a_submission_whose_worker_was_killed_is_scored_by_another(backend: Backend, victim: str) -> None:
-    submission_id = backend.submit(backend.user(), backend.challenge(), archive=make_archive())
+    submission_id = backend.submit(backend.user(), backend.challenge(), has_columns=False)
     blocked = BlockedArchive(backend, submission_id)
     with backend.running("beat"), contextlib.ExitStack() as stack:
         worker = stack.enter_context(backend.running("worker"))
@@ -83,7 +83,7 @@ def test_a_submission_whose_worker_was_killed_is_scored_by_another(backend: Back
 
 
 def test_a_long_evaluation_keeps_its_lease(backend: Backend) -> None:
-    submission_id = backend.submit(backend.user(), backend.challenge(), archive=make_archive())
+    submission_id = backend.submit(backend.user(), backend.challenge(), has_columns=False)
     blocked = BlockedArchive(backend, submission_id)
     with backend.running("worker", lease="PT3S", sweep_interval="PT0.2S"):
         backend.wait_for(submission_id, State.EVALUATING)
@@ -124,7 +124,7 @@ def test_a_running_worker_survives_that_its_broker_is_emptied(backend: Backend) 
 def test_a_worker_that_is_asked_to_stop_finishes_its_evaluation(
     backend: Backend, stop: Callable[[int, int], None]
 ) -> None:
-    submission_id = backend.submit(backend.user(), backend.challenge(), archive=make_archive())
+    submission_id = backend.submit(backend.user(), backend.challenge(), has_columns=False)
     blocked = BlockedArchive(backend, submission_id)
     with backend.running("worker") as worker:
         backend.wait_for(submission_id, State.EVALUATING)
@@ -180,7 +180,7 @@ def suspend_idle_processes(backend: Backend, worker: Forked) -> None:
 
 
 def test_a_result_that_comes_after_its_lease_is_not_stored(backend: Backend) -> None:
-    submission_id = backend.submit(backend.user(), backend.challenge(), archive=make_archive())
+    submission_id = backend.submit(backend.user(), backend.challenge(), has_columns=False)
     blocked = BlockedArchive(backend, submission_id)
     with backend.running("worker") as paused:
         backend.wait_for(submission_id, State.EVALUATING)

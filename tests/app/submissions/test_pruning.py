@@ -71,7 +71,7 @@ def test_the_archive_of_a_submission_stays_in_every_state_but_one(backend: Backe
 
 
 def test_the_archive_of_a_withdrawn_submission_is_removed_after_a_time(backend: Backend) -> None:
-    backend.submit(backend.user(), backend.challenge(), archive=ARCHIVE)
+    backend.submit(backend.user(), backend.challenge(), has_columns=False)
     withdraw_all(backend, ago=MONTH / 2)
     assert pruned(backend).withdrawn == 0
     check_stored(backend, SHA256)
@@ -202,8 +202,9 @@ def test_identical_archives_are_uploaded_while_others_prune(backend: Backend) ->
 def upload_and_look(backend: Backend, user: User, challenge: Challenge, missing: list[str]) -> None:
     for _ in range(15):
         submission_id = backend.submit(user, challenge)
-        if not stored_path(backend.store, SHA256).exists():
-            missing.append(f"{submission_id} has no archive")
+        for sha256 in (SHA256, backend.submission(submission_id).columns_sha256):
+            if not stored_path(backend.store, str(sha256)).exists():
+                missing.append(f"{submission_id} has no {sha256}")
         with backend.database.writing() as session:
             service.withdraw(session, submission_id=submission_id, user=user)
             row = session.get_one(Submission, submission_id)
@@ -245,7 +246,7 @@ def test_pruning_waits_for_an_upload_that_is_about_to_commit(backend: Backend) -
 
     replaced: Callable[..., str] = keep_and_wait
     backend.store.keep = replaced  # type: ignore[method-assign]
-    backend.submit(user, challenge, archive=ARCHIVE)
+    backend.submit(user, challenge, has_columns=False)
     pruner.join(60)
     assert found == [Pruned(0, 0, 0, 0)]
     check_stored(backend, SHA256)
