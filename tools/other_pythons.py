@@ -100,7 +100,7 @@ def install(program: Path, python: Path) -> bool:
     packages = re.split(r"^(?=\S)", locked, flags=re.MULTILINE)
     lock.write_text("".join(each for each in packages if each.partition("==")[0] not in UNUSED), encoding="utf-8")
     commands = (
-        [str(program), "-m", "venv", "--without-pip", str(environment)],
+        [str(program), "-m", "venv", str(environment)],
         # Python compiles the few modules that the tests import.
         [*pip(python), "--no-compile", "--require-hashes", "--no-deps", "-r", str(lock)],
         [*pip(python), "--no-deps", "--no-build-isolation", "--editable", str(ROOT)],
@@ -109,9 +109,8 @@ def install(program: Path, python: Path) -> bool:
 
 
 def pip(python: Path) -> list[str]:
-    """Return the command that installs into an environment, with the pip of `.venv`."""
-    ours = [str(ROOT / ".venv" / "bin" / "python"), "-m", "pip", "--python", str(python)]
-    return [*ours, "install", "--quiet", "--no-input", "--disable-pip-version-check"]
+    """Return the command that installs into an environment, with its own pip: an older one may not run there."""
+    return [str(python), "-m", "pip", "install", "--quiet", "--no-input", "--disable-pip-version-check"]
 
 
 if __name__ == "__main__":
