@@ -173,7 +173,8 @@ def test_no_parser_of_result_files_is_imported_where_the_truth_is(backend: Backe
         check=False,
     )
     assert done.returncode == 0, done.stderr
-    assert [backend.submission(each).state for each in submitted] == [State.SCORED, State.SCORED]
+    scored = [backend.submission(each) for each in submitted]
+    assert [(one.state, one.columns_sha256 is None) for one in scored] == [(State.SCORED, False), (State.SCORED, True)]
     modules = done.stdout.split()
     assert "vocboard.evaluator.scoring" in modules
     found = [name for name in modules if any(name == parser or name.startswith(f"{parser}.") for parser in PARSERS)]
