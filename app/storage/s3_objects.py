@@ -10,12 +10,14 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
+from functools import cache
 from pathlib import Path
 from threading import Lock
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 from urllib.parse import quote, urlsplit
 
 import boto3
+import botocore.session
 from boto3.exceptions import Boto3Error
 from boto3.s3.transfer import TransferConfig
 from botocore.config import Config
@@ -72,12 +74,21 @@ class Bucket:
 
     def client(self) -> "S3Client":
         """Return a client, which several threads can use."""
+        core = botocore.session.Session()
+        core.register_component("data_loader", _service_definitions())
         session = boto3.session.Session(
+            botocore_session=core,
             aws_access_key_id=self.key_id or None,
             aws_secret_access_key=self.key or None,
             region_name=self.region or None,
         )
         return session.client("s3", endpoint_url=self.endpoint or None, config=_LIMITS)
+
+
+@cache
+def _service_definitions() -> Any:
+    """Return the loader that has read botocore's definitions, which takes most of the time to make a client."""
+    return botocore.session.Session().get_component("data_loader")
 
 
 class S3Objects:

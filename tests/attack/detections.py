@@ -110,12 +110,19 @@ def with_parts(
 
 
 def certain(
-    truth: Claims, counts: Counts, answers: Sequence[Answer], random: np.random.Generator, *, most: int = 0
+    truth: Claims,
+    counts: Counts,
+    answers: Sequence[Answer],
+    random: np.random.Generator,
+    *,
+    most: int = 0,
+    searches: int = SEARCHES,
 ) -> list[int]:
     """Return the right claims that no other truth was found to deny: an upper bound of what is certain.
 
     Args:
         most: stop as soon as no more than so many are left.
+        searches: for truths that are not near.
     """
     right = np.flatnonzero(truth == 1)
     doubtful = np.zeros(len(truth), dtype=bool)
@@ -127,7 +134,7 @@ def certain(
         doubtful |= _denied(others, answers, doubtful)
         if len(left()) <= most:
             return left()
-    for _ in range(SEARCHES):
+    for _ in range(searches):
         for others in _annealed(truth, counts, answers, left(), random):
             doubtful |= _denied(others, answers, doubtful)
             if len(left()) <= most:
@@ -329,15 +336,15 @@ def _points_beyond(chains: NDArray[np.int8], positives: NDArray[np.float64], one
     """(chains,) roughly how far the exact eleven points are from what may be shown as these."""
     labels = _labels(chains, one.boxes)
     hit, found = labels == 1, (labels == 1).cumsum(axis=1)
-    best = _best(hit, labels != 0)
+    best = np.append(_best(hit, labels != 0), np.zeros((len(chains), 1)), axis=1)  # 0 at recalls that are not reached
     total = np.zeros(len(chains))
     typical = int(np.median(positives))
     width, highest = step(typical, is_mean_score=False), ceilings(typical)
-    recalls = np.maximum(ELEVEN_RECALLS, ELEVEN_RECALLS[SHOWN_FROM])
-    for recall, shown, ceiling in zip(recalls, one.points, highest, strict=True):
-        needed = np.maximum(np.ceil(recall * positives - 1e-9), 1)
-        reached = found >= needed[:, None]
-        value = np.where(reached.any(axis=1), best[np.arange(len(chains)), reached.argmax(axis=1)], 0.0)
-        greatest = 1.0 if shown >= np.round(ceiling / width) * width - 1e-9 else shown + width / 2
-        total += _beyond(value, (shown - width / 2, greatest))
+    for place in range(SHOWN_FROM, len(ELEVEN_RECALLS)):
+        shown = one.points[place]
+        needed = np.maximum(np.ceil(ELEVEN_RECALLS[place] * positives - 1e-9), 1)
+        value = best[np.arange(len(chains)), (found < needed[:, None]).sum(axis=1)]
+        greatest = 1.0 if shown >= np.round(highest[place] / width) * width - 1e-9 else shown + width / 2
+        times = SHOWN_FROM + 1 if place == SHOWN_FROM else 1  # the points before it are the same
+        total += times * _beyond(value, (shown - width / 2, greatest))
     return total

@@ -8,16 +8,15 @@ from contextlib import closing, contextmanager
 from datetime import timedelta
 from pathlib import Path
 
-import httpx
 import pytest
 from sqlalchemy import update
 from sqlalchemy.orm import Session
 
 from tests.commands.board import COMPETITIONS, EDITION, Board, Run
 from tests.support.factories import make_challenge, make_organiser, make_token
+from tests.support.life import is_served
 from tests.support.processes import listening, temporary_directory
 from tests.support.services import make_tables
-from tests.support.site import UNVERIFIED
 from vocboard.app.accounts.models import User
 from vocboard.app.challenges.models import Challenge, Detail, GroundTruthVersion
 from vocboard.app.challenges.rules import PhaseRules
@@ -79,17 +78,12 @@ def serving(settings: Settings) -> Iterator[str]:
     def command(port: int) -> list[str]:
         return ["env", *(f"{name}={value}" for name, value in own.items()), program, "serve", "--port", str(port)]
 
-    with httpx.Client(timeout=5, trust_env=False, verify=UNVERIFIED) as client:
+    def answers(port: int) -> bool:
+        return is_served(f"http://127.0.0.1:{port}/readyz")
 
-        def answers(port: int) -> bool:
-            try:
-                return client.get(f"http://127.0.0.1:{port}/readyz").is_success
-            except httpx.TransportError:
-                return False
-
-        place = temporary_directory("")
-        with listening(command, directory=place, user="", stop_signal=signal.SIGTERM, answers=answers) as port:
-            yield f"http://127.0.0.1:{port}"
+    place = temporary_directory("")
+    with listening(command, directory=place, user="", stop_signal=signal.SIGTERM, answers=answers) as port:
+        yield f"http://127.0.0.1:{port}"
 
 
 @pytest.fixture

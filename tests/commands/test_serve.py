@@ -10,12 +10,11 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-import httpx
 import psutil
 import pytest
 
 from tests.support.backend import wait_until
-from tests.support.site import UNVERIFIED
+from tests.support.life import is_served
 
 PATIENCE_SECONDS = 60
 
@@ -74,10 +73,7 @@ def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
 
 def answers(served: Served) -> bool:
     assert served.process.status() != psutil.STATUS_ZOMBIE, served.log.read_text()
-    try:
-        return bool(served.url) and httpx.get(f"{served.url}/readyz", timeout=5, verify=UNVERIFIED).is_success
-    except httpx.TransportError:
-        return False
+    return bool(served.url) and is_served(f"{served.url}/readyz")
 
 
 def test_a_worker_that_dies_is_replaced(served: Served) -> None:

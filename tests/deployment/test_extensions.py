@@ -12,7 +12,7 @@ import httpx
 import pytest
 
 from tests.support.image import OFFLINE, PIP, ROOT, Installed, install_as_image
-from tests.support.life import confirm_warnings, eventually, make_ready, upload_results
+from tests.support.life import confirm_warnings, eventually, is_served, make_ready, upload_results
 from tests.support.processes import listening, temporary_directory
 
 EXTENSION = "vocboard-keypoints 0.1.0"
@@ -50,10 +50,7 @@ def serving(environment: Installed, data: Path, variables: dict[str, str]) -> It
         return ["env", *(f"{name}={value}" for name, value in given.items()), program, "serve", "--port", str(port)]
 
     def answers(port: int) -> bool:
-        try:
-            return httpx.get(f"http://127.0.0.1:{port}/readyz", trust_env=False, timeout=5).is_success
-        except httpx.TransportError:
-            return False
+        return is_served(f"http://127.0.0.1:{port}/readyz")
 
     with listening(
         command, directory=temporary_directory(""), user="", stop_signal=signal.SIGTERM, answers=answers

@@ -23,7 +23,7 @@ from sqlalchemy import select
 from tests.support import small_world
 from tests.support.factories import make_token, make_user
 from tests.support.forked import Forked
-from tests.support.life import confirm_warnings, eventually, make_small_world, submit
+from tests.support.life import confirm_warnings, eventually, is_served, make_small_world, submit
 from tests.support.processes import free_port
 from tests.support.s3_server import settings_of
 from tests.support.tus import NAME
@@ -72,12 +72,6 @@ def machine(settings: Settings, log: Path) -> Iterator[Machine]:
             print(log.read_text()[-3000:], log.with_suffix(".worker.log").read_text()[-5000:])
 
 
-def is_ready(machine: Machine) -> bool:
-    with contextlib.suppress(httpx.TransportError):
-        return httpx.get(f"{machine.url}/healthz").status_code == 200
-    return False
-
-
 def is_removed(directory: Path) -> bool:
     with contextlib.suppress(OSError):  # its machine has written another file in the meantime
         shutil.rmtree(directory)
@@ -105,7 +99,7 @@ def machines(postgres_url: str, redis_url: str, bucket: Bucket, tmp_path: Path) 
         machine(settings("first", store_links=False), tmp_path / "first.log") as first,
         machine(settings("second", store_links=True), tmp_path / "second.log") as second,
     ):
-        eventually(lambda: is_ready(first) and is_ready(second))
+        eventually(lambda: is_served(f"{first.url}/healthz") and is_served(f"{second.url}/healthz"))
         yield first, second
 
 

@@ -25,7 +25,7 @@ from tests.support.backend import wait_until
 from tests.support.compose import running, stop
 from tests.support.factories import make_token, make_user
 from tests.support.installation import HOST, PORT_IN_CONTAINER, Installation, installed
-from tests.support.life import eventually, make_small_world, submit, upload_results
+from tests.support.life import eventually, is_served, make_small_world, submit, upload_results
 from tests.support.processes import free_port
 from tests.support.proxy import Proxy, in_front_of, proxied
 from tests.support.services import in_full, needed
@@ -318,7 +318,7 @@ def test_a_restart_of_one_of_two_web_processes_is_not_noticed(installation: Inst
         with ThreadPoolExecutor(4) as people:
             asking = [people.submit(ask, proxy) for _ in range(4)]
             try:
-                eventually(lambda: answers_itself(port))
+                eventually(lambda: is_served(f"http://127.0.0.1:{port}/healthz"))
                 time.sleep(2)  # until the proxy asks both
                 is_stopping.set()
                 time.sleep(0.2)
@@ -326,7 +326,7 @@ def test_a_restart_of_one_of_two_web_processes_is_not_noticed(installation: Inst
                 time.sleep(0.5)
                 is_stopping.clear()
                 stack.enter_context(other())
-                eventually(lambda: answers_itself(port))
+                eventually(lambda: is_served(f"http://127.0.0.1:{port}/healthz"))
             finally:
                 is_over.set()
         for each in asking:
@@ -344,7 +344,7 @@ def test_web_processes_that_stop_answer_over_connections_that_they_have_and_refu
         running(web, installation.environments["web"], installation.directory, replacing=on_port) as processes,
         httpx.Client(base_url=f"http://127.0.0.1:{port}", trust_env=False) as client,
     ):
-        eventually(lambda: answers_itself(port))
+        eventually(lambda: is_served(f"http://127.0.0.1:{port}/healthz"))
         assert client.get("/healthz").is_success
         processes.terminate()
         time.sleep(1)
@@ -352,12 +352,6 @@ def test_web_processes_that_stop_answer_over_connections_that_they_have_and_refu
             httpx.get(f"http://127.0.0.1:{port}/healthz", trust_env=False)
         assert client.get("/healthz").headers["Connection"] == "close"
         assert processes.wait(timeout=60) is not None
-
-
-def answers_itself(port: int) -> bool:
-    with contextlib.suppress(httpx.TransportError):
-        return httpx.get(f"http://127.0.0.1:{port}/healthz", trust_env=False).is_success
-    return False
 
 
 @pytest.mark.parametrize(("public_port", "shown"), [("443", ""), ("8443", ":8443")])

@@ -19,7 +19,7 @@ import pytest
 from tests.support import small_world
 from tests.support.compose import ROOT, running, stop
 from tests.support.installation import PORT_IN_CONTAINER, SECONDS_TO_START, Installation, installed
-from tests.support.life import PATIENCE_SECONDS, eventually, make_small_world
+from tests.support.life import PATIENCE_SECONDS, eventually, is_served, make_small_world
 from tests.support.postgres import conninfo
 from tests.support.processes import free_port
 from tests.support.services import needed
@@ -203,7 +203,7 @@ def test_nothing_fails_while_people_upload_and_the_server_is_upgraded(old_progra
             eventually(lambda: answers)
             stack.enter_context(today(installation, "worker"))
             stack.enter_context(today(installation, "web", **{PORT_IN_CONTAINER: str(port), "0.0.0.0": "127.0.0.1"}))
-            eventually(lambda: is_ready(new))
+            eventually(lambda: is_served(f"{new}/readyz"))
             people.urls = (old, new)
             people.go_on("both")
             stop(installation.processes["worker"])
@@ -227,9 +227,3 @@ def test_nothing_fails_while_people_upload_and_the_server_is_upgraded(old_progra
             eventually(lambda: states() == {"scored": accepted})
             evaluated = database.execute("SELECT count(DISTINCT submission_id), count(*) FROM evaluations").fetchone()
             assert evaluated == (accepted, accepted)
-
-
-def is_ready(url: str) -> bool:
-    with contextlib.suppress(httpx.TransportError):
-        return httpx.get(f"{url}/readyz", trust_env=False).is_success
-    return False

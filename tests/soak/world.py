@@ -15,7 +15,6 @@ from functools import partial
 from pathlib import Path
 from urllib.parse import urlsplit
 
-import httpx
 from nacl.public import PrivateKey
 from pydantic import SecretStr
 from sqlalchemy.engine import URL
@@ -25,7 +24,7 @@ from tests.soak.postgres_pair import PostgresPair, postgres_pair
 from tests.support.backend import kill_group
 from tests.support.crashing_servers import CrashingServer, crashing_redis
 from tests.support.installation import HOST
-from tests.support.life import eventually
+from tests.support.life import eventually, is_served
 from tests.support.mail import MailServer, mail_server
 from tests.support.processes import free_port
 from tests.support.proxy import Proxy, in_front_of
@@ -120,13 +119,6 @@ class World:
         return [relays[name] for relays in self.relays]
 
 
-def answers(url: str) -> bool:
-    """Tell whether a web process serves yet."""
-    with contextlib.suppress(httpx.TransportError):
-        return httpx.get(f"{url}/healthz").status_code == httpx.codes.OK
-    return False
-
-
 @contextlib.contextmanager
 def running(directory: Path, *, lease: timedelta) -> Iterator[World]:
     """Run everything until the block ends.
@@ -187,7 +179,7 @@ def running(directory: Path, *, lease: timedelta) -> Iterator[World]:
             for name, command in own.items():
                 processes.start(name, (str(clocks[-1]), *command), environment_of(settings))
         for relays in all_relays:
-            eventually(partial(answers, relays[WEB].url))
+            eventually(partial(is_served, f"{relays[WEB].url}/healthz"))
         variables = {"HOST": HOST, "TLS": "internal", "PROXY_SECRET": proxy_secret.get_secret_value()}
         webs = " ".join(relays[WEB].url for relays in all_relays)
         proxy = stack.enter_context(in_front_of(webs, {f"VOCBOARD_{name}": text for name, text in variables.items()}))

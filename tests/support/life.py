@@ -3,11 +3,13 @@
 import json
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from typing import Any
 
 import httpx
 
 from tests.support import small_world
+from tests.support.site import UNVERIFIED
 
 PATIENCE_SECONDS = 120
 POLL_SECONDS = 0.05
@@ -20,6 +22,13 @@ def eventually(ask: Callable[[], Any]) -> Any:
         assert time.monotonic() < deadline, "it takes too long"
         time.sleep(POLL_SECONDS)
     return answer
+
+
+def is_served(address: str) -> bool:
+    """Whether a server answers this address, with success."""
+    with suppress(httpx.TransportError):
+        return httpx.get(address, timeout=5, trust_env=False, verify=UNVERIFIED).is_success
+    return False
 
 
 RULES = {"title": "A challenge", "visibility": "public", "decimals": 4}
