@@ -17,6 +17,7 @@ import uuid
 from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from functools import cache
 from typing import Any, cast
 
 from sqlalchemy import (
@@ -25,6 +26,7 @@ from sqlalchemy import (
     Delete,
     Update,
     and_,
+    bindparam,
     delete,
     exists,
     func,
@@ -36,6 +38,7 @@ from sqlalchemy import (
 )
 from sqlalchemy.engine import CursorResult
 from sqlalchemy.orm import Session
+from sqlalchemy.sql.dml import ReturningUpdate
 
 from vocboard.app.database import ADDED, insert_into, lock_for_transaction, server_clock
 from vocboard.app.jobs.models import MAIL_KINDS, Job, Kind
@@ -154,27 +157,9 @@ def claim(session: Session, kinds: Collection[Kind], *, lease: timedelta) -> Cla
             lock_for_transaction(session, f"jobs of kind {kind}")  # else two workers would both see that none runs
             if session.scalar(select(exists().where(_is_running(instant), Job.kind == kind))):
                 continue
-        order = fair_order(kind, instant, and_(_is_due(instant), Job.priority == priority))
-        # Only the first few: locking these rows is fast, but locking hundreds of due jobs takes tens of ms.
-        first = order.select().order_by(*by_turn(order)).limit(_CLAIMED_TOGETHER).cte("first")
-        chosen = (
-            select(Job.id)
-            .join(first, first.c.id == Job.id)
-            .where(_is_due(instant))
-            .order_by(*by_turn(first))
-            .limit(1)
-            .with_for_update(of=Job, skip_locked=True)
-            .scalar_subquery()
-        )
         lease_id = uuid.uuid4()
-        claiming = (
-            update(Job)
-            .where(Job.id == chosen, _is_due(instant))
-            .values(lease_id=lease_id, claimed_at=instant, not_before=instant + lease, attempts=Job.attempts + 1)
-        )
-        row = session.execute(
-            claiming.returning(Job.id, Job.key, Job.attempts, Job.owner).execution_options(synchronize_session=False)
-        ).one_or_none()
+        given = {"instant": instant, "level": priority, "lease": lease_id, "lease_ends": instant + lease}
+        row = session.execute(_claiming(kind), given).one_or_none()
         if row is not None:
             return Claim(row.id, kind, row.key, priority, lease_id, row.attempts, row.owner)
     return None
@@ -271,7 +256,7 @@ def remove_old(session: Session) -> None:
     _changed(session, delete(Job).where(*old))
 
 
-def fair_order(kind: Kind, instant: datetime, is_waiting: ColumnElement[bool]) -> CTE:
+def fair_order(kind: Kind, instant: Instant, is_waiting: ColumnElement[bool]) -> CTE:
     """Return a query of the first waiting jobs of a kind, by `key` and `id`, with what `by_turn` orders by."""
     first = select(Job.id, Job.key, Job.owner, Job.created_at).where(Job.kind == kind, is_waiting)
     first_jobs = first.order_by(*IN_TURN).limit(_CONSIDERED).cte("first_jobs")
@@ -296,6 +281,32 @@ def fair_order(kind: Kind, instant: datetime, is_waiting: ColumnElement[bool]) -
 def by_turn(order: CTE) -> tuple[ColumnElement[Any], ...]:
     """Return what `fair_order` is ordered by."""
     return order.c.turn, order.c.served_at.asc().nulls_first(), order.c.created_at, order.c.id
+
+
+@cache  # building it takes as long as executing it
+def _claiming(kind: Kind) -> ReturningUpdate[uuid.UUID, uuid.UUID, int, uuid.UUID | None]:
+    """Return the statement that claims the next job of a kind: at an `instant`, of one priority (`level`)."""
+    instant, lease_ends = (bindparam(name, type_=Job.not_before.type) for name in ("instant", "lease_ends"))
+    order = fair_order(kind, instant, and_(_is_due(instant), Job.priority == bindparam("level")))
+    # Only the first few: locking these rows is fast, but locking hundreds of due jobs takes tens of ms.
+    first = order.select().order_by(*by_turn(order)).limit(_CLAIMED_TOGETHER).cte("first")
+    chosen = (
+        select(Job.id)
+        .join(first, first.c.id == Job.id)
+        .where(_is_due(instant))
+        .order_by(*by_turn(first))
+        .limit(1)
+        .with_for_update(of=Job, skip_locked=True)
+        .scalar_subquery()
+    )
+    claimed = {
+        "lease_id": bindparam("lease", type_=Job.lease_id.type),
+        "claimed_at": instant,
+        "not_before": lease_ends,
+        "attempts": Job.attempts + 1,
+    }
+    claiming = update(Job).where(Job.id == chosen, _is_due(instant)).values(claimed)
+    return claiming.returning(Job.id, Job.key, Job.attempts, Job.owner).execution_options(synchronize_session=False)
 
 
 def _levels(session: Session, kinds: Collection[Kind]) -> Iterator[tuple[Kind, int, datetime]]:

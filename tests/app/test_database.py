@@ -6,7 +6,7 @@ from datetime import timedelta
 
 import psycopg
 import pytest
-from sqlalchemy import event, text
+from sqlalchemy import Column, Integer, MetaData, Table, event, insert, text
 from sqlalchemy.exc import InternalError, OperationalError
 from sqlalchemy.orm import Session
 
@@ -59,6 +59,17 @@ def test_reading_keeps_the_statements_that_the_server_has_prepared(postgres_url:
                 prepared = session.scalar(text("SELECT count(*) FROM pg_prepared_statements"))
         assert prepared
     database.close()
+
+
+@pytest.mark.services
+def test_rows_that_are_inserted_together_are_one_statement(postgres_url: str) -> None:
+    things = Table("things", MetaData(), Column("number", Integer))
+    with closing(Database(postgres_url)) as database, database.writing() as session:
+        things.create(session.connection())
+        session.execute(insert(things), [{"number": number} for number in range(100)])
+        # PostgreSQL numbers the statements of a transaction, and notes with each row which one has inserted it.
+        counted = session.execute(text("SELECT count(*), count(DISTINCT cmin::text) FROM things")).one()
+    assert counted == (100, 1)
 
 
 @pytest.mark.services
