@@ -116,7 +116,7 @@ def guarded(
             if guard.poll() is not None or time.monotonic() > deadline:
                 output = log.read_text(errors="replace").strip()[-2000:]
                 raise UnavailableError(f"{Path(command[0]).name} does not start: {output or 'it says nothing'}")
-            time.sleep(0.02)
+            time.sleep(0.05)
         yield
     finally:
         guard.stdin.close()

@@ -9,6 +9,7 @@ import threading
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass
+from types import FrameType
 
 import httpx
 import uvicorn
@@ -93,13 +94,34 @@ class TwoMachines(Site):
 
 
 class _Server(uvicorn.Server):
-    """A server that stops when its last connection is closed: uvicorn itself waits for two tenths of a second."""
+    """A server that does nothing while nobody asks, and stops when its last connection is closed.
+
+    uvicorn itself looks ten times in a second whether it is to stop, and then waits for two tenths of a second.
+    """
+
+    def __init__(self, config: uvicorn.Config) -> None:
+        super().__init__(config)
+        self._stopping = asyncio.Event()
+        self._loop: asyncio.AbstractEventLoop | None = None
+
+    def stop(self) -> None:
+        """Stop soon; any thread may ask for it."""
+        self.should_exit = True
+        if self._loop is not None:
+            with contextlib.suppress(RuntimeError):  # it has stopped already
+                self._loop.call_soon_threadsafe(self._stopping.set)
+
+    def handle_exit(self, sig: int, frame: FrameType | None) -> None:
+        """Stop at a signal."""
+        super().handle_exit(sig, frame)
+        self.stop()
 
     async def main_loop(self) -> None:
-        """Serve until `should_exit`."""
+        """Serve until `stop`."""
+        self._loop = asyncio.get_running_loop()
         await self.on_tick(0)
-        while not self.should_exit:
-            await asyncio.sleep(0.01)
+        if not self.should_exit:  # which may have been asked for before there was a loop
+            await self._stopping.wait()
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
         """Close the listener, wait for the connections, and end the application's lifespan."""
@@ -139,7 +161,7 @@ def _in_a_thread(settings: Settings, port: int) -> Iterator[Site]:
             host, port = listener.getsockname()[:2]
             yield Site(f"http://{host}:{port}", application, settings)
         finally:
-            server.should_exit = True
+            server.stop()
             thread.join()
 
 
