@@ -13,7 +13,7 @@ ARCHIVE = "/organise/voc2012/archive"
 # How many stops are walked: to the end, but for the leaderboard with a link and a box in each of its 200 rows.
 PAGES = {
     "/": ("visitor", 200),
-    BOARD + "?method={published}": ("visitor", 120),
+    BOARD + "?method={published}": ("visitor", 80),
     BOARD + "/compare?method={published}&class=dog": ("visitor", 200),
     "/challenges/voc2007/submit": ("participant", 200),
     "/submissions/{scored}?competition=comp3": ("participant", 200),
