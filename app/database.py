@@ -25,7 +25,6 @@ from sqlalchemy import (
     func,
     literal,
     select,
-    text,
 )
 from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.engine import ExceptionContext
@@ -134,9 +133,6 @@ def insert_into(session: Session, model: type[Base]) -> Any:
 
 Identifier = Annotated[uuid.UUID, mapped_column(primary_key=True, default=uuid.uuid4)]  # 122 random bits: opaque
 CreatedAt = Annotated[datetime, mapped_column(default=now)]
-
-
-_WITHOUT_WAITING_FOR_THE_DISK = text("SET LOCAL synchronous_commit TO off")
 
 
 class OutcomeError(Exception):
@@ -253,7 +249,7 @@ class Database:
             session.begin() as transaction,
         ):
             if not durable and not self.is_sqlite:
-                session.execute(_WITHOUT_WAITING_FOR_THE_DISK)
+                session.connection().exec_driver_sql("SET LOCAL synchronous_commit TO off")
             try:
                 yield session
             except OutcomeError:

@@ -8,7 +8,7 @@ from functools import partial
 from typing import Any
 
 from celery.exceptions import SoftTimeLimitExceeded
-from sqlalchemy import Row, select
+from sqlalchemy import Row, bindparam, select
 from sqlalchemy.exc import SQLAlchemyError
 from sqlalchemy.orm import Session
 
@@ -38,6 +38,36 @@ TOOK_TOO_MUCH_SPACE = f"The evaluation needed more disk space than the server ha
 WENT_WRONG = f"The evaluation failed on the server. {GIVEN_BACK}"
 
 _log = logging.getLogger(__name__)
+
+# Built once: building them takes as long as executing them.
+_OF_SUBMISSION = Submission.id == bindparam("submission_id")
+_FOUND = (
+    select(
+        Submission,
+        Challenge.edition,
+        Challenge.edition_file,
+        ChallengePhase.image_set,
+        Scoring.id,
+        GroundTruthVersion.sha256,
+    )
+    .join(Challenge, Challenge.id == Submission.challenge_id)
+    .join(ChallengePhase, ChallengePhase.id == Submission.phase_id)
+    .join(Scoring, Scoring.id == ChallengePhase.current_scoring_id)
+    .join(GroundTruthVersion, GroundTruthVersion.id == Scoring.ground_truth_version_id)
+    .where(_OF_SUBMISSION)
+    .options(FILES_ONLY)
+)
+_LOCKED = (
+    select(Submission.challenge_id, Submission.publish_when_scored)
+    .join(Challenge, Challenge.id == Submission.challenge_id)
+    .where(_OF_SUBMISSION)
+    .with_for_update(of=Challenge, read=True)
+)
+_CURRENT_SCORING = (
+    select(ChallengePhase.current_scoring_id)
+    .join(Submission, Submission.phase_id == ChallengePhase.id)
+    .where(_OF_SUBMISSION)
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,23 +169,7 @@ def _evaluate(process: Process, claim: Claim, work: Work) -> None:
 
 def _find_work(session: Session, claim: Claim) -> Row[*tuple[Any, ...]] | None:
     """Return the row for `_work`; errors in it must not roll back the claim."""
-    query = (
-        select(
-            Submission,
-            Challenge.edition,
-            Challenge.edition_file,
-            ChallengePhase.image_set,
-            Scoring.id,
-            GroundTruthVersion.sha256,
-        )
-        .join(Challenge, Challenge.id == Submission.challenge_id)
-        .join(ChallengePhase, ChallengePhase.id == Submission.phase_id)
-        .join(Scoring, Scoring.id == ChallengePhase.current_scoring_id)
-        .join(GroundTruthVersion, GroundTruthVersion.id == Scoring.ground_truth_version_id)
-        .where(Submission.id == claim.key)
-        .options(FILES_ONLY)
-    )
-    return session.execute(query).one_or_none()
+    return session.execute(_FOUND, {"submission_id": claim.key}).one_or_none()
 
 
 def _work(found: Row[*tuple[Any, ...]] | None) -> Work:
@@ -174,22 +188,12 @@ def _finish(session: Session, claim: Claim, work: Work) -> tuple[bool, bool]:
     Returns:
         Whether it is scored, and whether its owner has asked for it to be published then.
     """
-    locking = (
-        select(Submission.challenge_id, Submission.publish_when_scored)
-        .join(Challenge, Challenge.id == Submission.challenge_id)
-        .where(Submission.id == work.submission_id)
-        .with_for_update(of=Challenge, read=True)
-    )
-    challenge_id, is_promised = session.execute(locking).one()
+    given = {"submission_id": work.submission_id}
+    challenge_id, is_promised = session.execute(_LOCKED, given).one()
     if is_promised:  # which an owner can take back until then, but not ask for again
         freezing.lock_frozen(session, challenge_id)  # before the submission
     # Read only now: a statement that waits for a lock reads other rows as they were before it waited.
-    current = (
-        select(ChallengePhase.current_scoring_id)
-        .join(Submission, Submission.phase_id == ChallengePhase.id)
-        .where(Submission.id == work.submission_id)
-    )
-    if session.scalar(current) != work.scoring_id:
+    if session.scalar(_CURRENT_SCORING, given) != work.scoring_id:
         queue.put_back(session, claim)  # the challenge was switched to another ground truth in the meantime
         return False, False
     queue.finish(session, claim)

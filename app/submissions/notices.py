@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterator, Sequence
 from operator import attrgetter
 from typing import Any
 
-from sqlalchemy import select
+from sqlalchemy import bindparam, select
 from sqlalchemy.orm import Session
 
 from vocboard.app.challenges.models import Challenge, ChallengePhase
@@ -22,6 +22,26 @@ _EVENTS = {
     NotificationKind.FAILED: Event.FAILED,
     NotificationKind.PUBLISHED: Event.PUBLISHED,
 }
+
+_MEMBERS = (  # built once: workers ask with each result
+    select(
+        Submission.id,
+        Submission.failure,
+        Submission.is_rehearsal,
+        Submission.challenge_id,
+        Method.name.label("method"),
+        Challenge.title,
+        Challenge.slug,
+        ChallengePhase.key.label("phase"),
+        TeamMember.user_id.label("member"),
+    )
+    .join(Method, Method.id == Submission.method_id)
+    .join(Challenge, Challenge.id == Submission.challenge_id)
+    .join(ChallengePhase, ChallengePhase.id == Submission.phase_id)
+    .outerjoin(TeamMember, TeamMember.team_id == Submission.team_id)
+    .where(Submission.id.in_(bindparam("ids", expanding=True)))
+    .order_by(Submission.created_at, Submission.id)
+)
 
 
 def scored(session: Session, submission_id: uuid.UUID) -> None:
@@ -68,17 +88,7 @@ def _tell(
 
 def _found(session: Session, submission_ids: Collection[uuid.UUID]) -> Iterator[tuple[Any, Sequence[uuid.UUID]]]:
     """Find what is said of submissions, each with the members of its team."""
-    about = Submission.id, Submission.failure, Submission.is_rehearsal, Submission.challenge_id
-    names = Method.name.label("method"), Challenge.title, Challenge.slug, ChallengePhase.key.label("phase")
-    rows = session.execute(
-        select(*about, *names, TeamMember.user_id.label("member"))
-        .join(Method, Method.id == Submission.method_id)
-        .join(Challenge, Challenge.id == Submission.challenge_id)
-        .join(ChallengePhase, ChallengePhase.id == Submission.phase_id)
-        .outerjoin(TeamMember, TeamMember.team_id == Submission.team_id)
-        .where(Submission.id.in_(submission_ids))
-        .order_by(Submission.created_at, Submission.id)
-    ).all()
+    rows = session.execute(_MEMBERS, {"ids": list(submission_ids)}).all()
     for _, of_one in itertools.groupby(rows, key=attrgetter("id")):
         same = list(of_one)
         yield same[0], [row.member for row in same if row.member is not None]

@@ -8,11 +8,16 @@ import uuid
 from collections.abc import Collection, Iterable, Mapping
 from typing import Any
 
-from sqlalchemy import insert, or_, select
+from sqlalchemy import bindparam, insert, or_, select
 from sqlalchemy.orm import Session
 
 from vocboard.app.database import now
 from vocboard.app.webhooks.models import Event, Webhook, WebhookDelivery
+
+_TOLD = select(Webhook.id, Webhook.user_id, Webhook.challenge_id, Webhook.events).where(
+    or_(Webhook.challenge_id.is_(None), Webhook.challenge_id == bindparam("challenge_id")),
+    Webhook.off_because.is_(None),
+)
 
 
 def emit(
@@ -28,9 +33,7 @@ def emit(
         happened: each with the people whose own webhooks are told, and what is sent, in JSON's types. Each receiver may
             see it by the API.
     """
-    columns = Webhook.id, Webhook.user_id, Webhook.challenge_id, Webhook.events
-    is_told = or_(Webhook.challenge_id.is_(None), Webhook.challenge_id == challenge_id), Webhook.off_because.is_(None)
-    found = [row for row in session.execute(select(*columns).where(*is_told)) if event in row.events.split()]
+    found = [row for row in session.execute(_TOLD, {"challenge_id": challenge_id}) if event in row.events.split()]
     if not found:
         return
     for user_ids, content in happened:
