@@ -41,7 +41,7 @@ _log = logging.getLogger(__name__)
 
 # Built once: building them takes as long as executing them.
 _OF_SUBMISSION = Submission.id == bindparam("submission_id")
-_FOUND = (
+_WORK_QUERY = (
     select(
         Submission,
         Challenge.edition,
@@ -57,13 +57,13 @@ _FOUND = (
     .where(_OF_SUBMISSION)
     .options(FILES_ONLY)
 )
-_LOCKED = (
+_LOCKING_QUERY = (
     select(Submission.challenge_id, Submission.publish_when_scored)
     .join(Challenge, Challenge.id == Submission.challenge_id)
     .where(_OF_SUBMISSION)
     .with_for_update(of=Challenge, read=True)
 )
-_CURRENT_SCORING = (
+_CURRENT_SCORING_QUERY = (
     select(ChallengePhase.current_scoring_id)
     .join(Submission, Submission.phase_id == ChallengePhase.id)
     .where(_OF_SUBMISSION)
@@ -169,7 +169,7 @@ def _evaluate(process: Process, claim: Claim, work: Work) -> None:
 
 def _find_work(session: Session, claim: Claim) -> Row[*tuple[Any, ...]] | None:
     """Return the row for `_work`; errors in it must not roll back the claim."""
-    return session.execute(_FOUND, {"submission_id": claim.key}).one_or_none()
+    return session.execute(_WORK_QUERY, {"submission_id": claim.key}).one_or_none()
 
 
 def _work(found: Row[*tuple[Any, ...]] | None) -> Work:
@@ -189,11 +189,11 @@ def _finish(session: Session, claim: Claim, work: Work) -> tuple[bool, bool]:
         Whether it is scored, and whether its owner has asked for it to be published then.
     """
     given = {"submission_id": work.submission_id}
-    challenge_id, is_promised = session.execute(_LOCKED, given).one()
+    challenge_id, is_promised = session.execute(_LOCKING_QUERY, given).one()
     if is_promised:  # which an owner can take back until then, but not ask for again
         freezing.lock_frozen(session, challenge_id)  # before the submission
     # Read only now: a statement that waits for a lock reads other rows as they were before it waited.
-    if session.scalar(_CURRENT_SCORING, given) != work.scoring_id:
+    if session.scalar(_CURRENT_SCORING_QUERY, given) != work.scoring_id:
         queue.put_back(session, claim)  # the challenge was switched to another ground truth in the meantime
         return False, False
     queue.finish(session, claim)

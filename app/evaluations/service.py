@@ -90,7 +90,7 @@ def store(
         if _make_current(session, submission_id, scoring_id, evaluation_id) is not None:
             diagnosis_tasks.add(session, Evaluation.id == evaluation_id)
         return
-    # Plain rows, one statement for each table: inserting objects takes more than twice as long.
+    # Plain rows, one statement for each table: inserting objects takes twice as long.
     rows: defaultdict[type[Base], list[_Row]] = defaultdict(list)
     for position, item in enumerate(scores.values()):
         result = _result(evaluation_id, position, item)

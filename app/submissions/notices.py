@@ -23,7 +23,7 @@ _EVENTS = {
     NotificationKind.PUBLISHED: Event.PUBLISHED,
 }
 
-_MEMBERS = (  # built once: workers ask with each result
+_SUBMISSIONS_WITH_MEMBERS = (  # built once: workers execute it with each result
     select(
         Submission.id,
         Submission.failure,
@@ -88,7 +88,7 @@ def _tell(
 
 def _found(session: Session, submission_ids: Collection[uuid.UUID]) -> Iterator[tuple[Any, Sequence[uuid.UUID]]]:
     """Find what is said of submissions, each with the members of its team."""
-    rows = session.execute(_MEMBERS, {"ids": list(submission_ids)}).all()
+    rows = session.execute(_SUBMISSIONS_WITH_MEMBERS, {"ids": list(submission_ids)}).all()
     for _, of_one in itertools.groupby(rows, key=attrgetter("id")):
         same = list(of_one)
         yield same[0], [row.member for row in same if row.member is not None]

@@ -14,7 +14,8 @@ from sqlalchemy.orm import Session
 from vocboard.app.database import now
 from vocboard.app.webhooks.models import Event, Webhook, WebhookDelivery
 
-_TOLD = select(Webhook.id, Webhook.user_id, Webhook.challenge_id, Webhook.events).where(
+# Built once: workers execute it with each result.
+_ACTIVE_WEBHOOKS = select(Webhook.id, Webhook.user_id, Webhook.challenge_id, Webhook.events).where(
     or_(Webhook.challenge_id.is_(None), Webhook.challenge_id == bindparam("challenge_id")),
     Webhook.off_because.is_(None),
 )
@@ -33,7 +34,8 @@ def emit(
         happened: each with the people whose own webhooks are told, and what is sent, in JSON's types. Each receiver may
             see it by the API.
     """
-    found = [row for row in session.execute(_TOLD, {"challenge_id": challenge_id}) if event in row.events.split()]
+    active = session.execute(_ACTIVE_WEBHOOKS, {"challenge_id": challenge_id})
+    found = [row for row in active if event in row.events.split()]
     if not found:
         return
     for user_ids, content in happened:

@@ -118,7 +118,8 @@ PREFIXES = [range(number) for number in (8, 16, 24, 32, 40)]
 def test_what_no_display_of_scores_hides(truth: Claims, lists: list[list[int] | range]) -> None:
     """Learning the number of objects, or using a day of quota on one list, reveals for certain what is correct.
 
-    It also shows that the search for other ground truths does not find one where there is none.
+    It also shows that the search for other ground truths does not find one where there is none: one search, or all of
+    them with VOCBOARD_ATTACK=whole.
     """
     answers = [answer(truth, CLASS, list(boxes)) for boxes in lists]
     found = certain(truth, CLASS, answers, np.random.default_rng(1), searches=SEARCHES if IS_WHOLE else 1)

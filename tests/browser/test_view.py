@@ -212,7 +212,7 @@ def report(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def contrasts() -> set[int]:
-    """Give the kinds of texts of the report that have enough contrast, to which each width adds."""
+    """Return the kinds of texts of the report that have enough contrast, to which each width adds."""
     return set()
 
 

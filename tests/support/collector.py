@@ -1,4 +1,4 @@
-"""Two savings where pytest collects, which each of several processes does: garbage, and doctests.
+"""Two savings while pytest collects, which each of several processes does: garbage collection, and doctests.
 
 The garbage collector leaves alone what a process keeps to its end anyway. A process holds thousands of tests, their
 modules and all packages. Every full collection would look through all of them, which takes half a second; there is one
@@ -26,13 +26,6 @@ def pytest_collection() -> Generator[None, object, object]:
         gc.freeze()
         gc.set_threshold(*_THRESHOLDS)
         gc.enable()
-
-
-@pytest.hookimpl(trylast=True)
-def pytest_sessionfinish() -> None:
-    """Look once through all that is left for what its end reports; pytest would do so five times."""
-    gc.collect()
-    gc.freeze()
 
 
 @pytest.hookimpl(wrapper=True)

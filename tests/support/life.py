@@ -25,7 +25,7 @@ def eventually(ask: Callable[[], Any]) -> Any:
 
 
 def is_served(address: str) -> bool:
-    """Whether a server answers this address, with success."""
+    """Whether a GET of this address succeeds."""
     with suppress(httpx.TransportError):
         return httpx.get(address, timeout=5, trust_env=False, verify=UNVERIFIED).is_success
     return False

@@ -9,7 +9,6 @@ import threading
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass
-from types import FrameType
 
 import httpx
 import uvicorn
@@ -94,9 +93,9 @@ class TwoMachines(Site):
 
 
 class _Server(uvicorn.Server):
-    """A server that does nothing while nobody asks, and stops when its last connection is closed.
+    """A server without polling, which stops when its last connection is closed.
 
-    uvicorn itself looks ten times in a second whether it is to stop, and then waits for two tenths of a second.
+    uvicorn itself checks `should_exit` ten times a second, and then waits for two tenths of a second.
     """
 
     def __init__(self, config: uvicorn.Config) -> None:
@@ -105,22 +104,17 @@ class _Server(uvicorn.Server):
         self._loop: asyncio.AbstractEventLoop | None = None
 
     def stop(self) -> None:
-        """Stop soon; any thread may ask for it."""
+        """Request shutdown (thread-safe)."""
         self.should_exit = True
         if self._loop is not None:
             with contextlib.suppress(RuntimeError):  # it has stopped already
                 self._loop.call_soon_threadsafe(self._stopping.set)
 
-    def handle_exit(self, sig: int, frame: FrameType | None) -> None:
-        """Stop at a signal."""
-        super().handle_exit(sig, frame)
-        self.stop()
-
     async def main_loop(self) -> None:
         """Serve until `stop`."""
         self._loop = asyncio.get_running_loop()
         await self.on_tick(0)
-        if not self.should_exit:  # which may have been asked for before there was a loop
+        if not self.should_exit:  # `stop` may have been called before there was a loop
             await self._stopping.wait()
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:

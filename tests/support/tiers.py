@@ -97,13 +97,6 @@ LONG_ON_POSTGRES = (
     "tests/worker/test_rescoring.py",  # tests/worker/test_rescore_work.py
     "tests/worker/test_statistics.py",  # its tests that are marked
 )
-# Only `make test-long` runs these on SQLite, too: others run the same statements there.
-LONG_ON_SQLITE = (
-    "tests/worker/test_ground_truth_import.py",  # tests/app/api/test_life_of_a_submission.py
-    "tests/worker/test_mail.py",  # tests/app/messaging/test_outbox.py
-    "tests/worker/test_rescore_work.py",  # tests/app/api/test_rescores.py
-    "tests/worker/test_sequences.py",  # tests/worker/test_across_methods.py
-)
 
 
 def pytest_configure(config: pytest.Config) -> None:
@@ -126,8 +119,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
         needs_services = item.get_closest_marker("services")
         is_repeated = needs_services and not item.get_closest_marker("full")
-        is_on_sqlite = "[embedded" in item.nodeid and item.nodeid.startswith(LONG_ON_SQLITE)
-        if is_on_sqlite or item.nodeid.startswith((*LONG, *LONG_ON_POSTGRES) if is_repeated else LONG):
+        if item.nodeid.startswith((*LONG, *LONG_ON_POSTGRES) if is_repeated else LONG):
             item.add_marker(pytest.mark.long)
         elif not item.get_closest_marker("smoke") and (
             item.nodeid.startswith(FULL) or needs_services or item.get_closest_marker("browser")
