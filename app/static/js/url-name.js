@@ -1,4 +1,5 @@
-// Suggests a URL name while the title is typed, until somebody types one.
+// Suggests a URL name while the title is typed, until another is typed. Never in a field that has the focus: what is
+// typed next would be added to it.
 const title = document.getElementById("title");
 const name = document.querySelector("[data-url-name]");
 
@@ -13,7 +14,7 @@ function suggested() {
 if (name) {
   let isSuggested = !name.value;
   const suggest = () => {
-    if (isSuggested) name.value = suggested();
+    if (isSuggested && document.activeElement !== name) name.value = suggested();
   };
   name.addEventListener("input", () => {
     isSuggested = !name.value;

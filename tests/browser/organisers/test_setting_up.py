@@ -16,6 +16,20 @@ pytestmark = [pytest.mark.browser, pytest.mark.usefixtures("browser_errors")]
 UPLOAD = re.compile(f"Development kit tree, {EDITION}")
 
 
+def test_nothing_is_suggested_where_a_url_name_is_being_typed(page: Page, organising: Organising, year: Year) -> None:
+    scripts: list[Route] = []
+    page.route("**/js/url-name*", lambda route: scripts.append(route), times=1)  # noqa: PLW0108  # Playwright marks handlers
+    with page.expect_request("**/js/url-name*"):
+        page.goto(f"{year.url}/organise/new", wait_until="commit")
+    organising.fill("Title", "Road users")
+    name = page.get_by_label("URL name")
+    name.focus()
+    scripts.pop().continue_()
+    page.wait_for_load_state()  # the script has run
+    name.press_sequentially("roads")
+    expect(name).to_have_value("roads")
+
+
 def test_a_custom_edition_from_draft_to_open(
     organising: Organising, year: Year, files: dict[str, Path], visitor: Page
 ) -> None:
