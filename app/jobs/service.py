@@ -285,7 +285,10 @@ def by_turn(order: CTE) -> tuple[ColumnElement[Any], ...]:
 
 @cache  # building it takes as long as executing it
 def _claiming(kind: Kind) -> ReturningUpdate[uuid.UUID, uuid.UUID, int, uuid.UUID | None]:
-    """Return the statement that claims the next job of a kind: at an `instant`, of one priority (`level`)."""
+    """Return the statement that claims the next job of a kind.
+
+    Its parameters: `instant` of the claim, `level` (the priority), `lease` (its id) and `lease_ends`.
+    """
     instant, lease_ends = (bindparam(name, type_=Job.not_before.type) for name in ("instant", "lease_ends"))
     order = fair_order(kind, instant, and_(_is_due(instant), Job.priority == bindparam("level")))
     # Only the first few: locking these rows is fast, but locking hundreds of due jobs takes tens of ms.
