@@ -34,7 +34,7 @@ def configure(service: str) -> None:
         service: the service's name, unless `OTEL_SERVICE_NAME` has another.
     """
     global _provider, _tracer  # noqa: PLW0603  # of the process, like its log
-    if not any(os.environ.get(name) for name in VARIABLES):
+    if not _is_asked_for():
         return
     # Imported here: it takes a tenth of a second and few servers need it.
     from opentelemetry.exporter.otlp.proto.http.trace_exporter import OTLPSpanExporter  # noqa: PLC0415
@@ -79,9 +79,18 @@ def span(name: str, attributes: Mapping[str, str], *, is_server: bool = False) -
 
 
 def follow(engine: Engine) -> None:
-    """Record the statements of an engine in the spans in which they are executed."""
+    """Record the statements of an engine in the spans in which they are executed, if spans are sent.
+
+    The environment must say so by now.
+    """
+    if not _is_asked_for():  # listeners would take time with each statement
+        return
     event.listen(engine, "before_cursor_execute", _begin)
     event.listen(engine, "after_cursor_execute", _end)
+
+
+def _is_asked_for() -> bool:
+    return any(os.environ.get(name) for name in VARIABLES)
 
 
 def _begin(connection: Connection, *_statement: Any) -> None:

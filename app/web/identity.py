@@ -3,7 +3,6 @@
 import re
 from collections.abc import Awaitable, Callable
 from dataclasses import replace
-from datetime import timedelta
 from typing import Annotated, Any
 
 from fastapi import Depends, Request
@@ -19,7 +18,6 @@ from vocboard.app.accounts.viewer import Identity
 from vocboard.app.database import Database
 from vocboard.app.errors import ForbiddenError, NotSignedInError
 from vocboard.app.notifications import queries as notifications
-from vocboard.app.settings import SecondFactorPolicy
 from vocboard.app.web import cookies
 from vocboard.app.web.csrf import HEADER, SAFE_METHODS, verify_csrf
 from vocboard.app.web.dependencies import services_of
@@ -44,14 +42,8 @@ class InvalidTokenError(NotSignedInError):
 
 async def current_identity(request: Request) -> Identity:
     """Dependency of pages: the user signed in with this browser, or a visitor (without using a thread)."""
-    services = services_of(request)
-    secret = cookies.session_token(request, services.settings)
-    idle_timeout = services.settings.session_idle_timeout
-    policy = services.settings.second_factor
-    identity = (
-        await run_in_threadpool(_signed_in, services.database, secret, idle_timeout, policy) if secret else Identity()
-    )
-    return await run_in_threadpool(_with_terms, request, identity) if identity.user else _noted(request, identity)
+    secret = cookies.session_token(request, services_of(request).settings)
+    return await run_in_threadpool(_signed_in, request, secret) if secret else _noted(request, Identity())
 
 
 async def identify(request: Request, credentials: HTTPAuthorizationCredentials | None) -> Identity:
@@ -66,10 +58,7 @@ async def identify(request: Request, credentials: HTTPAuthorizationCredentials |
         if identity.user is not None and request.method not in SAFE_METHODS:
             verify_csrf(request, request.headers.get(HEADER))
         return identity
-    token = credentials.credentials if credentials else ""
-    services = services_of(request)
-    identity = await run_in_threadpool(_of_token, services.database, token, services.settings.second_factor)
-    return await run_in_threadpool(_with_terms, request, identity)
+    return await run_in_threadpool(_of_token, request, credentials.credentials if credentials else "")
 
 
 def _identity_of(request: Request) -> Identity:
@@ -101,29 +90,33 @@ def _noted(request: Request, identity: Identity) -> Identity:
     return identity
 
 
-def _signed_in(database: Database, secret: str, idle_timeout: timedelta, policy: SecondFactorPolicy) -> Identity:
-    with database.reading() as session:
-        found = accounts.user_of_session(session, secret, idle_timeout=idle_timeout)
+def _signed_in(request: Request, secret: str) -> Identity:
+    services = services_of(request)
+    with services.database.reading() as session:
+        found = accounts.user_of_session(session, secret, idle_timeout=services.settings.session_idle_timeout)
         if found is None:
-            return Identity()
+            return _noted(request, Identity())
         user, used = found
-        lacks = second_factor.is_missing(session, user, policy)
+        lacks = second_factor.is_missing(session, user, services.settings.second_factor)
         unread = notifications.count_unread(session, user.id)
-    _record_use(database, used)
+    _record_use(services.database, used)
     scopes = ALL_SCOPES - {Scope.ORGANISE} if lacks else ALL_SCOPES
-    return Identity(accounts.acting_with(user, scopes), scopes, used, lacks_second_factor=lacks, unread=unread)
+    user = accounts.acting_with(user, scopes)
+    return _with_terms(request, Identity(user, scopes, used, lacks_second_factor=lacks, unread=unread))
 
 
-def _of_token(database: Database, secret: str, policy: SecondFactorPolicy) -> Identity:
-    with database.reading() as session:
+def _of_token(request: Request, secret: str) -> Identity:
+    services = services_of(request)
+    with services.database.reading_autocommit() as session:  # of one statement, mostly
         found = accounts.user_of_token(session, secret) if secret else None
-        lacks = found is not None and second_factor.is_missing(session, found[0], policy)
+        lacks = found is not None and second_factor.is_missing(session, found[0], services.settings.second_factor)
     if found is None:
         raise InvalidTokenError("The token is unknown, expired or revoked. Create a new one on the Account page.")
     user, used = found
-    _record_use(database, used)
+    _record_use(services.database, used)
     scopes = used.granted - {Scope.ORGANISE} if lacks else used.granted
-    return Identity(accounts.acting_with(user, scopes), scopes, token=used, lacks_second_factor=lacks)
+    user = accounts.acting_with(user, scopes)
+    return _with_terms(request, Identity(user, scopes, token=used, lacks_second_factor=lacks))
 
 
 def _record_use(database: Database, used: WebSession | ApiToken) -> None:

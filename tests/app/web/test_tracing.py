@@ -6,7 +6,6 @@ import uuid
 from collections.abc import Iterator
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from pathlib import Path
 
 import pytest
 from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceRequest
@@ -56,8 +55,9 @@ def configured(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     tracing._provider.shutdown()
 
 
+# The collector first: a site's database is followed if there is one when it is opened.
 def test_a_request_and_a_job_are_spans_with_those_of_their_statements(
-    embedded_site: Site, received: list[bytes], tmp_path: Path
+    received: list[bytes], embedded_site: Site
 ) -> None:
     with embedded_site.client() as client:
         answer = client.get("/challenges/nothing?token=secret-of-a-link")
