@@ -15,6 +15,7 @@ from vocboard.evaluator.result_files.duplicates import FirstLines
 from vocboard.evaluator.result_files.fields import MAX_OBJECT_INDEX, is_plain
 from vocboard.evaluator.result_files.items import Items
 from vocboard.evaluator.result_files.large_files import (
+    LARGE_BYTES,
     MAX_BYTES_AFTER_ERRORS,
     is_large_and_plain,
     parts_of,
@@ -53,9 +54,8 @@ def read_columns(
 ) -> Columns | None:
     """Return the columns of a text file; report problems and return None if any line is invalid."""
     reader = _Reader(line_format, items, limits, report)
-    if _is_for_column_reader(line_format, items) and is_large_and_plain(data, limits):
-        reader.take_plain(data)
-    else:
+    is_plain = _is_for_column_reader(line_format, items) and is_large_and_plain(data, limits)
+    if not (is_plain and reader.take_plain(data)):
         blocks = read_lines(data, limits, report)
         if blocks is None:
             return None
@@ -79,9 +79,17 @@ class _Reader:
         self._explainer = LineDiagnosis(line_format, items, limits, report, self._first_lines)
         self._taken: list[Columns] = []
 
-    def take_plain(self, data: bytes) -> None:
-        """Read a large, plain file."""
+    def take_plain(self, data: bytes) -> bool:
+        """Read a large, plain file, and report problems.
+
+        Returns:
+            False if nothing was read, because a line of a file of less than `LARGE_BYTES` is wrong: whether it is tried
+            depends on what the process has imported, so the line reader reports its problems.
+        """
+        if len(data) < LARGE_BYTES:
+            return self._take_part(data, 1) > 0
         self._take_parts(parts_of(data), 1)
+        return True
 
     def take_lines(self, blocks: Iterable[Lines]) -> None:
         """Read blocks of lines, and report problems."""

@@ -5,6 +5,7 @@ accepted here, with identical values, because both round decimal numbers correct
 columnar reader, pyarrow (`vocboard[fast]`).
 """
 
+import sys
 from collections.abc import Iterator
 from functools import cache
 from typing import Any, NamedTuple
@@ -18,6 +19,7 @@ from vocboard.evaluator.result_files.text import blocks
 from vocboard.evaluator.rules import Limits
 
 LARGE_BYTES = 128 * 1024  # of one file; an upload of twenty such pays for importing the column reader
+LARGE_BYTES_ONCE_IMPORTED = 16 * 1024  # it takes less time from here on; what reads uploads on servers has imported it
 _PART_BYTES = 8 * 1024 * 1024  # read at a time, by several threads; limits the memory for reading
 _SEARCHED_AT_ONCE_BYTES = 64 * 1024  # what a processor's cache holds
 _SMALLER_PARTS_BYTES = (1024 * 1024, 128 * 1024, 32 * 1024)  # of a part with a wrong line, and again
@@ -44,9 +46,14 @@ def has_column_reader() -> bool:
     return True
 
 
+def large_bytes() -> int:
+    """Return from how many bytes on files are large."""
+    return LARGE_BYTES_ONCE_IMPORTED if "pyarrow.csv" in sys.modules else LARGE_BYTES
+
+
 def is_large_and_plain(data: bytes, limits: Limits) -> bool:
     """Whether to use the columnar reader for a file; not if it has too many lines."""
-    if len(data) < LARGE_BYTES or not data.isascii() or any(mark in data for mark in _OTHER_LINE_ENDS_AND_TABS):
+    if len(data) < large_bytes() or not data.isascii() or any(mark in data for mark in _OTHER_LINE_ENDS_AND_TABS):
         return False
     # Counting lines is slow, and every line has at least one byte.
     if len(data) > limits.lines_per_file and data.count(b"\n") + 1 > limits.lines_per_file:

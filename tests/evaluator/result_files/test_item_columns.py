@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from vocboard.evaluator.editions import Limits, Task
 from vocboard.evaluator.image_sets import ImageSet
-from vocboard.evaluator.result_files import large_files
+from vocboard.evaluator.result_files import columns, large_files
 from vocboard.evaluator.result_files.items import Items
 from vocboard.evaluator.result_files.large_files import read_part
 from vocboard.evaluator.result_files.report import FileReport
@@ -44,10 +44,12 @@ def items(persons: np.ndarray = PERSONS) -> Items:
     return Items(Task.ACTION, ImageSet(IMAGES, None, persons))
 
 
-def read(data: bytes, least_bytes: int) -> tuple[Confidences | None, list[tuple[str, int | None, str]]]:
+def read(data: bytes, *, by_column: int, in_parts: int) -> tuple[Confidences | None, list[tuple[str, int | None, str]]]:
+    """Read a file; the numbers of bytes say from where on with the column reader, and from where on also in parts."""
     report = FileReport("file")
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(large_files, "LARGE_BYTES", least_bytes)
+        patch.setattr(large_files, "large_bytes", lambda: by_column)
+        patch.setattr(columns, "LARGE_BYTES", in_parts)
         content = read_people(data, items(), Limits(), report)
     return content, [(problem.code, problem.line, problem.message) for problem in report.problems()]
 
@@ -56,15 +58,17 @@ def read(data: bytes, least_bytes: int) -> tuple[Confidences | None, list[tuple[
 @example(NAMED)
 @example(NAMED[::-1])
 @example([*NAMED, NAMED[0]])
+@example([*NAMED, "x 1"])
 def test_a_file_reads_as_with_the_line_walker_alone(named: list[str]) -> None:
     data = "".join(f"{name} 0.{place}\n" for place, name in enumerate(named)).encode()
-    quick, quick_problems = read(data, 0)
-    slow, slow_problems = read(data, sys.maxsize)
-    assert quick_problems == slow_problems
-    assert (quick is None) == (slow is None)
-    if quick is not None and slow is not None:
-        assert quick.item.tolist() == slow.item.tolist()
-        assert quick.confidence.tolist() == slow.confidence.tolist()
+    slow, slow_problems = read(data, by_column=sys.maxsize, in_parts=sys.maxsize)
+    for in_parts in (0, sys.maxsize):
+        quick, quick_problems = read(data, by_column=0, in_parts=in_parts)
+        assert quick_problems == slow_problems
+        assert (quick is None) == (slow is None)
+        if quick is not None and slow is not None:
+            assert quick.item.tolist() == slow.item.tolist()
+            assert quick.confidence.tolist() == slow.confidence.tolist()
 
 
 @given(st.lists(st.permutations(range(len(NAMED))), min_size=1, max_size=4))

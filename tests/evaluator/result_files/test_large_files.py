@@ -14,7 +14,9 @@ from vocboard.evaluator.result_files import large_files
 from vocboard.evaluator.result_files.items import Items
 from vocboard.evaluator.result_files.large_files import (
     LARGE_BYTES,
+    LARGE_BYTES_ONCE_IMPORTED,
     PlainColumns,
+    has_column_reader,
     is_large_and_plain,
     parts_of,
     read_part,
@@ -71,7 +73,7 @@ def walk(data: bytes, known: bool) -> tuple[Detections | None, list[str]]:
     """What is read with the line walker alone."""
     report = FileReport("file")
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(large_files, "LARGE_BYTES", sys.maxsize)
+        patch.setattr(large_files, "large_bytes", lambda: sys.maxsize)
         content = read_detections(data, Items(Task.DETECTION, KNOWN if known else None), LIMITS, report)
     return content, [problem.code for problem in report.problems()]
 
@@ -85,7 +87,7 @@ def test_what_it_reads_the_line_walker_reads_too(text: str, known: bool) -> None
     data = text.encode()
     items = items_of(IMAGES if known else None)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(large_files, "LARGE_BYTES", 0)
+        patch.setattr(large_files, "large_bytes", int)
         plain = read_plain(data, items, LIMITS)
     if plain is None:
         return
@@ -100,15 +102,20 @@ def test_what_it_reads_the_line_walker_reads_too(text: str, known: bool) -> None
 def test_it_reads_plain_files(text: list[tuple[object, ...]]) -> None:
     data = "".join(" ".join(map(str, row)) + "\n" for row in text).encode()
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(large_files, "LARGE_BYTES", 0)
+        patch.setattr(large_files, "large_bytes", int)
         plain = read_plain(data, items_of(IMAGES), Limits())
     assert plain.numbers.T.tolist() == [list(row[1:]) for row in text]
 
 
-def test_large_files_are_read_with_it() -> None:
-    data = LINE * (1 + LARGE_BYTES // len(LINE))
-    assert read_plain(data, items_of(IMAGES), Limits()) is not None
-    assert read_plain(data[: LARGE_BYTES // 2], items_of(IMAGES), Limits()) is None
+@pytest.mark.parametrize(("is_imported", "large"), [(False, LARGE_BYTES), (True, LARGE_BYTES_ONCE_IMPORTED)])
+def test_files_are_large_from_fewer_bytes_on_once_it_is_imported(
+    monkeypatch: pytest.MonkeyPatch, is_imported: bool, large: int
+) -> None:
+    assert has_column_reader()  # which imports it
+    if not is_imported:
+        monkeypatch.delitem(sys.modules, "pyarrow.csv")
+    lines = large // len(LINE)
+    assert [is_large_and_plain(LINE * number, Limits()) for number in (lines, lines + 1)] == [False, True]
 
 
 @pytest.mark.parametrize(
@@ -130,6 +137,21 @@ def test_large_files_are_read_with_it() -> None:
 def test_one_line_that_is_not_plain_is_left_to_the_line_walker(line: bytes) -> None:
     lines = LINE * (1 + LARGE_BYTES // len(LINE))
     assert read_plain(lines + line + b"\n" + lines, items_of(IMAGES), Limits()) is None
+
+
+@pytest.mark.parametrize("line", ["000001 0,5 1,5 2,5 3,5 4,5\n", "x\n", "000001 0.5 1 2 3 4\n000009 0.5 1 2 3 4\n"])
+def test_problems_of_files_that_only_some_processes_read_by_column_are_the_same_in_all(line: str) -> None:
+    """Even of those with more problems than are counted."""
+    data = (line * ((LARGE_BYTES - 1) // len(line))).encode()
+    assert LARGE_BYTES_ONCE_IMPORTED < len(data) < LARGE_BYTES
+    found = []
+    for least in (LARGE_BYTES, LARGE_BYTES_ONCE_IMPORTED):
+        report = FileReport("file")
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(large_files, "large_bytes", lambda least=least: least)
+            assert read_detections(data, Items(Task.DETECTION, KNOWN), Limits(), report) is None
+        found.append(([(problem.code, problem.line, problem.message) for problem in report.problems()], report.lines))
+    assert found[0] == found[1]
 
 
 def test_parts_of_a_file_keep_its_order(monkeypatch: pytest.MonkeyPatch) -> None:
