@@ -50,8 +50,9 @@ SETTLE = """async () => {
 }"""
 # Three quarters of the time is in contrasts, which are the same for texts of the same colour and size on the same
 # backgrounds. Marks the texts of each kind that is not known by a hash (FNV-1a) of its colours. What overlaps a text
-# without being around it is not in the hash. Returns whether there are any.
-MARK_COLOURS = """(known) => {
+# without being around it is not in the hash. axe-core does not measure texts that only screen readers have, that are
+# beyond the top edge, or in parts of the page that are left out. Returns whether there are any.
+MARK_COLOURS = """([skipped, known]) => {
   const seen = new Set(known), above = new Map([[null, 2166136261]]);
   const hash = (text, sum) => {
     for (let place = 0; place < text.length; place++) sum = Math.imul(sum ^ text.charCodeAt(place), 16777619);
@@ -66,12 +67,17 @@ MARK_COLOURS = """(known) => {
     }
     return above.get(element);
   };
+  const isOutOfSight = (element) => {
+    const { width, height, bottom } = element.getBoundingClientRect();
+    return bottom + scrollY <= 0 || (Math.min(width, height) <= 1 && getComputedStyle(element).overflow === "hidden");
+  };
   const hasText = (node) => node.nodeType === Node.TEXT_NODE && node.data.trim();
   let any = false;
   for (const element of document.body.querySelectorAll("*")) {
     delete element.dataset.colours;
     const shows = [...element.childNodes].some(hasText) || element.matches("input, select, textarea");
     if (!shows || !element.checkVisibility({ visibilityProperty: true })) continue;
+    if (isOutOfSight(element) || skipped.some((selector) => element.closest(selector))) continue;
     const { color, fontSize, fontWeight, textShadow } = getComputedStyle(element);
     const kind = hash([color, fontSize, fontWeight, textShadow].join(), around(element));
     if (seen.has(kind)) continue;
@@ -80,19 +86,25 @@ MARK_COLOURS = """(known) => {
   }
   return any;
 }"""
-# Returns the serious problems, and the kinds of texts with enough contrast.
+# Returns the serious problems, and the kinds of texts with enough contrast, or with a gradient around them: that is in
+# the hash, and axe-core can never measure their contrast.
 RUN = """async ([skipped, rules, impacts]) => {
   const page = { include: [["html"]], exclude: skipped.map((selector) => [selector]) };
   const found = await axe.run(page, {
-    resultTypes: ["violations", "passes"], elementRef: true, selectors: false,
+    resultTypes: ["violations", "passes", "incomplete"], elementRef: true, selectors: false,
     ...(rules.length ? { runOnly: rules } : {}),
   });
   const problems = found.violations.filter(({ impact }) => impacts.includes(impact)).map((one) => [
     `${one.id} (${one.impact}), ${one.help}`, ...one.nodes.map((node) => `${node.html}\\n      ${node.failureSummary}`),
   ].join("\\n    "));
-  const contrasts = found.passes.find(({ id }) => id === "color-contrast")?.nodes ?? [];
-  const measured = contrasts.filter(({ any }) => any.some(({ data }) => data?.contrastRatio));
-  return [problems, measured.map(({ element }) => Number(element.dataset.colours))];
+  const texts = (results, isKnown) => results.filter(({ id }) => id === "color-contrast")
+    .flatMap(({ nodes }) => nodes.filter(({ any }) => any.some(({ data }) => data && isKnown(data))));
+  const known = texts(found.passes, (data) => data.contrastRatio);
+  const onGradient = (element) => element
+    && (getComputedStyle(element).backgroundImage !== "none" || onGradient(element.parentElement));
+  const unclear = texts(found.incomplete, (data) => data.messageKey === "bgGradient");
+  known.push(...unclear.filter(({ element }) => onGradient(element)));
+  return [problems, known.map(({ element }) => Number(element.dataset.colours))];
 }"""
 
 
@@ -112,7 +124,7 @@ def check_prepared(page: Page, *skipped: str, known: set[int] | None = None) -> 
 
     Args:
         skipped: selectors of what is left out.
-        known: hashes of kinds of texts that have enough contrast; those of this page are added.
+        known: hashes of kinds of texts whose contrast need not be looked at again; those of this page are added.
     """
     known = set() if known is None else known
     page.evaluate(AXE)
@@ -120,7 +132,7 @@ def check_prepared(page: Page, *skipped: str, known: set[int] | None = None) -> 
     for theme, rules in THEMES:
         page.emulate_media(color_scheme=theme, reduced_motion="reduce")
         page.evaluate(SETTLE)
-        if page.evaluate(MARK_COLOURS, [*known]) or not rules:
+        if page.evaluate(MARK_COLOURS, [skipped, [*known]]) or not rules:
             found, passed = page.evaluate(RUN, [skipped, rules, SERIOUS])
             serious += [f"{theme}: {one}" for one in found]
             known.update(passed)

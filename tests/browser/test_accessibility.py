@@ -98,7 +98,7 @@ class Accessible:
     """The kinds of elements of a route's pages in which axe-core found nothing.
 
     Attributes:
-        contrasts: kinds of texts with enough contrast, shared by all routes; see `axe.check`.
+        contrasts: kinds of texts whose contrast need not be looked at again, shared by all routes; see `axe.check`.
     """
 
     contrasts: set[int]
@@ -201,6 +201,18 @@ def test_faint_text_is_found_after_what_only_looks_like_it(page: Page) -> None:
     faint = "<style>* { font: 16px serif; color: #777; background: #888; }</style>"
     begins = f"<html lang=en><title>Faint</title>{faint}<main>"
     page.set_content(f"{begins}<input type=hidden><input type=checkbox aria-label=It><p hidden>Faint</p>")
+    check(page, known=known)
+    page.set_content(f"{begins}<p>Faint</p>")
+    with pytest.raises(AssertionError, match="light: color-contrast"):
+        check(page, known=known)
+
+
+def test_faint_text_is_found_after_its_like_beside_a_gradient(page: Page) -> None:
+    known = set[int]()
+    style = "<style>p { font: 16px serif; color: #777; } div { height: 3em; margin-bottom: -3em; }</style>"
+    gradient = "<div style='background: linear-gradient(#fff, #eee)'></div>"
+    begins = f"<html lang=en><title>Faint</title>{style}<main style='background: #888'>"
+    page.set_content(f"{begins}{gradient}<p>Faint</p>")
     check(page, known=known)
     page.set_content(f"{begins}<p>Faint</p>")
     with pytest.raises(AssertionError, match="light: color-contrast"):
