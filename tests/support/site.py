@@ -60,7 +60,9 @@ class Site:
     def client(self, token: str | None = None) -> Iterator[httpx.Client]:
         """Give a client that follows no redirects: of a browser, or of a program with its token."""
         headers = {"Authorization": f"Bearer {token}"} if token else {}
-        with httpx.Client(base_url=self.url, headers=headers, timeout=SECONDS_TO_ANSWER, verify=UNVERIFIED) as client:
+        with httpx.Client(
+            base_url=self.url, headers=headers, timeout=SECONDS_TO_ANSWER, verify=UNVERIFIED, trust_env=False
+        ) as client:
             yield client
 
 
