@@ -5,18 +5,18 @@ parted by commas, or `*` for all. It is read once, before the names of tasks and
 nothing. Nothing here imports an extension; `tasks` does, by `reporting`.
 """
 
-import logging
 import os
 import re
+import sys
 from collections.abc import Collection, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from enum import StrEnum
 from functools import cache
+from pathlib import Path
 
 VARIABLE = "VOCBOARD_EXTENSIONS"
 ALL = "*"
-_log = logging.getLogger(__name__)
 
 
 class Group(StrEnum):
@@ -109,8 +109,10 @@ def _fail(addition: Addition, reason: str) -> None:
 
 def _note(extension: str, sentence: str) -> None:
     if extension not in _failures:
+        import logging  # noqa: PLC0415  # mostly nothing fails, and short commands log nothing else
+
         _failures[extension] = sentence
-        _log.error("%s", sentence)
+        logging.getLogger(__name__).error("%s", sentence)
 
 
 @cache
@@ -118,11 +120,12 @@ def _chosen() -> dict[Group, tuple[Addition, ...]]:
     wanted = {_normal(name) for name in os.environ.get(VARIABLE, "").split(",") if name.strip()}
     found: dict[Group, dict[str, Addition]] = {group: {} for group in Group}
     installed = set()
-    if wanted:
+    is_any = bool(wanted) and _is_any_installed()
+    if is_any:
         from importlib.metadata import entry_points  # noqa: PLC0415  # takes a tenth of the start of a short command
 
         entries = entry_points()  # of all groups: asking for each would read the files of all packages each time
-    for group in Group if wanted else ():
+    for group in Group if is_any else ():
         for entry in sorted(entries.select(group=group), key=lambda each: each.name):
             if entry.dist is None or not wanted & {ALL, _normal(entry.dist.name)}:
                 continue
@@ -137,6 +140,18 @@ def _chosen() -> dict[Group, tuple[Addition, ...]]:
     for name in sorted(wanted - installed - {ALL}):
         _note(name, f"Extension {name} cannot be used: it is not installed, or adds nothing to vocboard.")
     return {group: tuple(each.values()) for group, each in found.items()}
+
+
+def _is_any_installed() -> bool:
+    """Return whether an installed package has an entry point of ours.
+
+    Mostly none has, and a command then starts without `importlib.metadata`, a seventh faster.
+    """
+    for file in (file for directory in sys.path for file in Path(directory).glob("*-info/entry_points.txt")):
+        with suppress(OSError):
+            if b"[vocboard." in file.read_bytes():
+                return True
+    return False
 
 
 def _normal(name: str) -> str:

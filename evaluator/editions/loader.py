@@ -2,7 +2,6 @@
 
 import re
 from functools import cache, partial
-from importlib.resources import files
 from pathlib import Path
 
 from vocboard.evaluator import extensions
@@ -21,6 +20,8 @@ def _files() -> dict[str, Path]:
     found = {path.stem: path for path in Path(__file__).parent.glob("*.toml")}
     for each in extensions.added(Group.EDITIONS):
         with extensions.reporting(each):
+            from importlib.resources import files  # noqa: PLC0415  # takes a fiftieth of the start of a short command
+
             path = Path(str(files(each.package) / f"{each.name.lower()}.toml"))
             if _NAME.match(path.read_text(encoding="utf-8")) is None or path.stem in found:
                 raise ValueError(f"{path.name} needs a first line with its name, which is no built-in edition's")

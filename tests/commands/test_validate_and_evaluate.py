@@ -43,16 +43,18 @@ class TestValidate:
         assert out.endswith("Valid.\n")
 
     @pytest.mark.skipif(not Path("/proc/self/task").is_dir(), reason="tells threads as Linux does")
-    def test_starts_no_threads_for_a_small_archive(self, tmp_path: Path) -> None:
+    def test_starts_no_threads_and_imports_little_for_a_small_archive(self, tmp_path: Path) -> None:
         upload = tar(tmp_path / "a.tgz", VALID)
         program = (
             "import os, sys; from vocboard.commands.main import main; main(sys.argv[1:]); "
-            "print(len(os.listdir('/proc/self/task')), 'PIL' in sys.modules, 'pyarrow' in sys.modules)"
+            "print(len(os.listdir('/proc/self/task')), "
+            "{'PIL', 'importlib.metadata', 'logging', 'pyarrow'} & sys.modules.keys())"
         )
         command = [sys.executable, "-c", program, "validate", "VOC2012", str(upload)]
         environment = {name: value for name, value in os.environ.items() if name != "OPENBLAS_NUM_THREADS"}
+        environment["VOCBOARD_EXTENSIONS"] = "*"  # as the program sets it
         done = subprocess.run(command, capture_output=True, text=True, check=True, env=environment)
-        assert done.stdout.splitlines()[-1] == "1 False False"
+        assert done.stdout.splitlines()[-1] == "1 set()"
 
     def test_problems_exit_1_and_are_grouped_by_cause(self, tmp_path: Path, public: Path, run: Run) -> None:
         upload = directory(tmp_path / "upload", WRONG)
