@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from PIL import Image
 
-from vocboard.commands.demo.cast import PUBLISHED
+from vocboard.commands.demo.cast import BY_NAME
 from vocboard.commands.demo.development_kit import write_development_kit
 from vocboard.commands.demo.methods import results_archive
 from vocboard.commands.demo.scenes import draw_world
@@ -65,7 +65,9 @@ def write_files(directory: Path) -> None:
             first = first or scene.image
             pixels = random.integers(0, 255, (scene.height, scene.width, 3), dtype=np.uint8)
             Image.fromarray(pixels).save(tree / "JPEGImages" / f"{scene.image}.jpg")
-    (directory / "results.tar.gz").write_bytes(results_archive(PUBLISHED[0], world, edition, ("comp1", "comp3")))
+    (directory / "results.tar.gz").write_bytes(
+        results_archive(BY_NAME["Part-based mixture"], world, edition, ("comp1", "comp3"))
+    )
     detections = [{"image_id": first, "category_id": 7, "bbox": [9, 19, 101, 121], "score": 0.5}]
     (directory / "detections.json").write_text(json.dumps(detections))
 

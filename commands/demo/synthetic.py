@@ -16,10 +16,11 @@ SEED = 2005  # of the synthetic scenes; the year of the first challenge
 PRACTICE, PRACTICE_IMAGE_SET = "practice", "val"
 SEGMENTATION = "segmentation"
 MAIN_RULES: Rules = {**OPEN_RULES, "detail": "curves"}
-OPENED, PRACTISED, PRACTICE_CLOSED, OPENS = 30, 20, 15, 14  # days ago
+OPENED, PRACTISED, PRACTICE_CLOSED, OPENS = 90, 80, 75, 74  # days ago
 SUBMITTED = 10  # days ago: longer than the period of the quota, so that the participant has all of it left
+DAYS_BETWEEN = 6  # submissions of methods to the main phase
 # The methods of the other phases: two of each kind of training, because label maps take long to draw and to score.
-FEW = [one for kind in Training for one in [each for each in PUBLISHED if each.training is kind][:2]]
+FEW = [one for kind in Training for one in [each for each in PUBLISHED if each.training is kind][-2:]]
 DESCRIPTION = (
     "A synthetic test set for trying vocboard, scored by the rules of {title}.\n\n"
     "The methods are synthetic too: each one's results are the ground truth with noise; better methods have less "
@@ -83,7 +84,8 @@ def fill_with_synthetic(stage: Stage, edition: Edition, world: World) -> None:
     challenge.upload_truth(OPENED, PRACTICE)
     challenge.add_showcase(OPENED)
     entries = [Entry(PRACTISED, method.name, PRACTICE) for method in FEW]
-    entries += [Entry(SUBMITTED, method.name) for method in PUBLISHED]
+    dated = enumerate(reversed(PUBLISHED))
+    entries += [Entry(SUBMITTED + number * DAYS_BETWEEN, method.name) for number, method in dated]
     entries += [Entry(SUBMITTED, method.name, publish=False) for method in (PRIVATE, WITHDRAWN)]
     entries += [Entry(SUBMITTED, method.name, SEGMENTATION) for method in FEW if maps]
     challenge.submit(entries)

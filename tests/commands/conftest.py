@@ -24,7 +24,7 @@ from vocboard.app.database import Database, now
 from vocboard.app.organising.phase_changes import add_phase
 from vocboard.app.settings import Settings
 from vocboard.client import credentials
-from vocboard.commands.demo.cast import PUBLISHED
+from vocboard.commands.demo.cast import BY_NAME
 from vocboard.commands.demo.development_kit import write_development_kit
 from vocboard.commands.demo.methods import results_archive
 from vocboard.commands.demo.scenes import draw_world
@@ -128,5 +128,5 @@ def participant(board: Board, own_settings: None) -> str:
 def archive(board: Board, tmp_path: Path) -> Path:
     """Give a valid archive for all competitions of the challenge."""
     path = tmp_path / "results.tar.gz"
-    path.write_bytes(results_archive(PUBLISHED[0], board.world, EDITION, COMPETITIONS))
+    path.write_bytes(results_archive(BY_NAME["Part-based mixture"], board.world, EDITION, COMPETITIONS))
     return path
