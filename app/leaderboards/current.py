@@ -233,7 +233,7 @@ class Boards:
         found = next((key for key in current.phase.competitions if current.counts.get(key)), None)
         if found is None or found == current.board.competition.key:
             return current
-        return await self.get(slug, found, viewer, phase_key=phase_key)
+        return await self.get(slug, found, viewer, phase_key=phase_key, revision=current.revision)
 
     async def with_entries(
         self, slug: str, viewer: User | None, *, phase_key: str | None = None
@@ -249,7 +249,7 @@ class Boards:
             if competition == first.board.competition.key:
                 found.append(first)
             elif first.counts.get(competition):
-                found.append(await self.get(slug, competition, viewer, phase_key=phase_key))
+                found.append(await self.get(slug, competition, viewer, phase_key=phase_key, revision=first.revision))
         return first, [current for current in found if current.board.rows]
 
     async def of_all_phases(self, slug: str, viewer: User | None) -> tuple[CurrentBoard, list[CurrentBoard]]:

@@ -183,12 +183,22 @@ def test_statements_are_as_many_for_many_methods_and_fewer_when_nothing_changed(
     assert one[1] == 1
 
 
-def _statements(site: Site, path: str) -> int:
+@pytest.mark.parametrize("path", [f"/challenges/{SLUG}/leaderboards", f"/api/v1/challenges/{SLUG}/overall"])
+def test_one_statement_tells_that_no_leaderboard_of_an_overview_has_changed(embedded_site: Site, path: str) -> None:
+    with embedded_site.writing() as session:
+        fill(session, methods=1)
+    about = "FROM challenges JOIN leaderboard_revisions"
+    assert _statements(embedded_site, path, about=about) > 2  # it has several
+    assert _statements(embedded_site, path, about=about) == 1
+
+
+def _statements(site: Site, path: str, *, about: str = "") -> int:
     count = 0
 
     def note(_connection: object, _cursor: object, statement: str, *_: object) -> None:
         nonlocal count
-        count += statement != "BEGIN"  # SQLite's
+        # SQLite has a statement BEGIN.
+        count += statement != "BEGIN" and about in " ".join(statement.split())
 
     event.listen(site.database.engine, "before_cursor_execute", note)
     try:
