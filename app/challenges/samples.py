@@ -47,12 +47,13 @@ def samples_of(challenge: Challenge) -> bytes:
     text = challenge.edition_file
     if text is None:
         raise ConflictError("Samples are drawn for custom editions. The VOC editions have public data of their own.")
+    if (kept := _cache.get(text)) is not None:
+        return kept
     if not _one_at_a_time.acquire(blocking=False):
         raise BusyError("Samples of an edition are being drawn. Try again in some seconds.", retry_after=10)
     try:
-        if text not in _cache:
-            _cache[text] = _drawn(text, edition_of(challenge).name)
-        return _cache[text]
+        drawn = _cache[text] = _drawn(text, edition_of(challenge).name)
+        return drawn
     finally:
         _one_at_a_time.release()
 

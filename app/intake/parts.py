@@ -160,7 +160,8 @@ class Part:
     """Writes a part of a resumable upload, in threads, one at a time.
 
     It is recorded every `RECORDED_EVERY_BYTES` and at its end, however it ends: its client disconnects, it arrives too
-    slowly, the disk is full. Only what the process has received since then is lost if the process is killed.
+    slowly, the disk is full. What has been received since then is lost, and sent again, if the process is killed or
+    the database fails.
 
     Attributes:
         was_disconnected: whether the client disconnected before the end of the part.
@@ -193,10 +194,15 @@ class Part:
                 self._record()
 
     def end(self) -> None:
-        """Record what has been written, release the file, and end the part."""
+        """Record what has been written, release the file, and end the part.
+
+        It cannot be done again when the database fails, because the next part can begin as soon as the file is released.
+        """
         try:
             if self._file.synced < self._file.size:
                 self._record()
+        except SQLAlchemyError as error:
+            _log.warning("could not record the end of a part of upload %s: %s", self._upload.id, error)
         finally:
             self._file.close()
             uncounted = self._file.size - self._recorded if self._is_removed else 0

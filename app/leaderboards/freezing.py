@@ -57,17 +57,21 @@ def boards_with(session: Session, submission: Submission, phase: Phase) -> tuple
     Args:
         phase: its phase.
     """
-    if phase.freezes_at is None:
-        return ()
     own = str(submission.id)
-    copies = [find(session, phase, entry.competition) for entry in submission.entries]
-    return tuple(
-        row.competition
-        for row in copies
-        if row is not None
-        and any(kept["submission"] == own for kept in row.content["entries"])
-        and own not in removals(session, row)
+    if phase.freezes_at is None or own in removed_submissions(session, phase.id):
+        return ()
+    entered = [entry.competition for entry in submission.entries]
+    copies = select(FrozenLeaderboard).where(
+        FrozenLeaderboard.phase_id == phase.id,
+        FrozenLeaderboard.competition.in_(entered),
+        FrozenLeaderboard.frozen_at == phase.freezes_at,
     )
+    shown = {
+        row.competition
+        for row in session.scalars(copies)
+        if any(kept["submission"] == own for kept in row.content["entries"])
+    }
+    return tuple(key for key in entered if key in shown)
 
 
 def freeze_due(session: Session, challenge: Challenge, *, at: datetime | None = None) -> bool:

@@ -127,6 +127,7 @@ def update(session: Session, *, challenge: Challenge, user: User, rules: Challen
         ConflictError: a competition to be removed has submissions, or the challenge is archived.
     """
     queries.lock_challenge(session, challenge.id)
+    session.refresh(challenge, ["archived_at"])  # another organiser may have archived it before the lock
     freezing.freeze_due(session, challenge)
     old, main = rules_of(challenge), phase_named(challenge, MAIN_PHASE)
     checks = FieldChecks()

@@ -61,6 +61,7 @@ async def participation_page(
     has_all = phases == "all"
     try:
         if has_all:
+            phase = None
             first, shown = await boards.of_all_phases(slug, identity.user)
         else:
             first, shown = await boards.with_entries(slug, identity.user, phase_key=phase)
@@ -70,6 +71,7 @@ async def participation_page(
     trainings = [board.competition.training for board in found]
     in_order = sorted(found, key=lambda board: trainings.index(board.competition.training))
     number = int(page) if page.isascii() and page.isdigit() and len(page) < 7 else 1
+    number = min(number, -(-sum(len(board.rows) for board in found) // PER_PAGE))  # or the cache could be filled
     tables = await boards.rendered(
         first,
         ("participation", phase, number, tuple(one.identity for one in shown) if has_all else None),

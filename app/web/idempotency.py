@@ -281,13 +281,20 @@ def _of(exchange: _Exchange) -> tuple[ColumnElement[bool], ...]:
 
 
 def _claimed(session: Session, user_id: uuid.UUID, key_sha256: bytes) -> KeptAnswer | None:
-    """Claim a key; if that was done before, return what is known of it."""
+    """Claim a key; if that was done before, return what is known of it.
+
+    Raises:
+        KeyInUseError: the request that had claimed it has failed in this moment.
+    """
     is_own = KeptAnswer.user_id == user_id
     session.execute(delete(KeptAnswer).where(is_own, KeptAnswer.created_at <= _oldest()))
     new = {"user_id": user_id, "key_sha256": key_sha256, "created_at": now()}
     adding = insert_into(session, KeptAnswer).values(new).on_conflict_do_nothing().returning(KeptAnswer.key_sha256)
     if session.scalar(adding) is None:
-        return session.get(KeptAnswer, (user_id, key_sha256))
+        kept = session.get(KeptAnswer, (user_id, key_sha256))
+        if kept is None:  # given back between the two statements, on PostgreSQL
+            raise KeyInUseError
+        return kept
     newest = select(KeptAnswer.created_at).where(is_own).order_by(KeptAnswer.created_at.desc())
     surplus = newest.offset(KEPT_PER_PERSON).limit(1).scalar_subquery()
     session.execute(delete(KeptAnswer).where(is_own, KeptAnswer.created_at <= surplus))

@@ -1,5 +1,6 @@
 """Requests that are sent again with their idempotency key, because their answer was lost: they count once."""
 
+import contextlib
 import html
 import re
 import threading
@@ -11,7 +12,7 @@ from typing import Any
 
 import httpx
 import pytest
-from sqlalchemy import select, update
+from sqlalchemy import delete, event, select, update
 
 from tests.support.browsing import from_here, signed_in, token_of
 from tests.support.factories import WEEK, make_challenge, make_organiser, make_token, make_user
@@ -22,11 +23,12 @@ from tests.support.uploading import RESULTS, count
 from vocboard.app.accounts.models import KeptAnswer, Scope, User
 from vocboard.app.announcements.models import Announcement, Question
 from vocboard.app.challenges.models import Challenge, ChallengeFile
-from vocboard.app.database import now
+from vocboard.app.database import Database, now
 from vocboard.app.participating import teams
 from vocboard.app.submissions import idempotency
 from vocboard.app.submissions.models import IdempotencyKey, Submission
 from vocboard.app.teams.models import TeamInvitation
+from vocboard.app.web import idempotency as kept_answers
 
 OTHERS = results_of({"Main/comp1_cls_test_car.txt": ["000001 0.1", "000002 0.2", "000003 0.3"]})
 KEY = "8e03978e-40d5-43e8-bc93-6894a57f9324"
@@ -243,6 +245,26 @@ def test_every_post_is_done_once_with_its_key(site: Site) -> None:
         assert count(site, KeptAnswer) == 0
         wrong = client.post(path, json={"text": "When?"}, headers={"Idempotency-Key": "two words"})
         assert list(wrong.json()["fields"]) == ["Idempotency-Key"]
+
+
+@pytest.mark.services
+def test_a_key_that_is_given_back_while_another_request_asks_for_it_is_in_use(postgres_url: str) -> None:
+    key = b"\0" * 32
+    with contextlib.closing(Database(postgres_url)) as database:
+        with database.writing() as session:
+            user = make_user(session)
+        with database.writing() as session:
+            assert kept_answers._claimed(session, user.id, key) is None
+
+        def give_back(_connection: object, _cursor: object, statement: str, *_: object) -> None:
+            if statement.startswith("INSERT INTO kept_answers"):
+                with database.writing() as session:
+                    session.execute(delete(KeptAnswer))
+
+        with database.writing() as session:
+            event.listen(database.engine, "after_cursor_execute", give_back)
+            with pytest.raises(kept_answers.KeyInUseError):
+                kept_answers._claimed(session, user.id, key)
 
 
 def test_an_uploads_key_expires(site: Site, client: httpx.Client, challenge: Challenge) -> None:

@@ -9,10 +9,13 @@ from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
 from pathlib import Path
+from uuid import UUID
 
 import httpx
 import pytest
 from sqlalchemy import select, update
+from sqlalchemy.exc import OperationalError
+from sqlalchemy.orm import Session
 
 from tests.support.backend import wait_until
 from tests.support.browsing import from_here, signed_in, token_of
@@ -22,9 +25,8 @@ from tests.support.site import Site, serving
 from tests.support.tus import NAME, Entrant, entering
 from tests.support.uploading import RESULTS, count
 from vocboard.app.database import now
-from vocboard.app.intake import parts
+from vocboard.app.intake import parts, receiving, resumable
 from vocboard.app.intake.models import ResumableUpload, Upload, UploadKind
-from vocboard.app.intake.resumable import remove_expired
 from vocboard.app.settings import Settings
 from vocboard.app.storage import local_files
 from vocboard.app.submissions.models import Submission
@@ -211,6 +213,26 @@ def test_parts_are_recorded_while_they_arrive(embedded: Entrant, monkeypatch: py
         wait_until(lambda: embedded.offset(path) >= 1 << 20)
 
 
+def test_a_part_whose_end_the_database_does_not_record_is_sent_again(
+    embedded: Entrant, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    record = resumable.record
+    failures = iter([OperationalError("UPDATE uploads", {}, Exception("connection lost"))])
+
+    def fail_once(session: Session, upload_id: UUID, size: int) -> None:
+        for failure in failures:
+            raise failure
+        record(session, upload_id, size)
+
+    monkeypatch.setattr(resumable, "record", fail_once)
+    path = embedded.begun()
+    lost = embedded.send(path, RESULTS[:HALF])
+    assert (lost.status_code, lost.headers["Upload-Offset"]) == (204, "0")
+    assert not receiving._ending  # or it would end the next part
+    assert embedded.send(path, RESULTS).status_code == 204
+    assert embedded.submit(path).status_code == 201
+
+
 @pytest.mark.parametrize(
     ("error", "status", "code", "message"),
     [
@@ -304,7 +326,7 @@ def test_an_expired_upload_is_gone_with_its_file(entrant: Entrant) -> None:
     assert entrant.send(path, RESULTS[HALF:], HALF).status_code == 404
     assert entrant.submit(path).status_code == 404
     services = entrant.site.application.state.services
-    assert remove_expired(services.database, services.store) == 1
+    assert resumable.remove_expired(services.database, services.store) == 1
     assert entrant.files() == []
     assert entrant.count(ResumableUpload) == 0
     with entrant.site.database.reading() as session:

@@ -1,5 +1,6 @@
 """Challenges: who sees them, their rules and their phase."""
 
+import contextlib
 from datetime import UTC, datetime, timedelta, timezone
 from typing import Any
 
@@ -18,7 +19,7 @@ from vocboard.app.challenges.rules import ChallengeRules
 from vocboard.app.challenges.service import PhaseState
 from vocboard.app.database import Database, now
 from vocboard.app.errors import ConflictError, ForbiddenError, InvalidInputError, NotFoundError
-from vocboard.app.organising import challenge_changes
+from vocboard.app.organising import archiving, challenge_changes
 from vocboard.app.submissions.models import State
 
 NOON = datetime(2026, 5, 1, 12, tzinfo=UTC)
@@ -278,3 +279,21 @@ def test_who_is_an_organiser_no_more_organises_nothing(database: Database) -> No
             service.get_organised(session, public.slug, organiser)
         with pytest.raises(NotFoundError):
             service.get_visible(session, draft.slug, organiser)
+
+
+@pytest.mark.services
+def test_who_saves_rules_while_another_organiser_archives_does_not_change_an_archived_challenge(
+    postgres_url: str,
+) -> None:
+    with contextlib.closing(Database(postgres_url)) as database:
+        with database.writing() as session:
+            organiser = make_organiser(session)
+            make_challenge(session, organiser=organiser, slug="voc")
+        with database.writing() as saving:
+            user = saving.get_one(User, organiser.id)
+            challenge = service.get_organised(saving, "voc", user)
+            with database.writing() as session:
+                found = service.get_organised(session, "voc", session.get_one(User, organiser.id))
+                archiving.archive(session, challenge=found, user=session.get_one(User, organiser.id))
+            with pytest.raises(ConflictError, match="is archived"):
+                challenge_changes.update(saving, challenge=challenge, user=user, rules=rules())

@@ -24,6 +24,7 @@ from vocboard.app.challenges.models import Challenge, Detail, OverallRank, Visib
 from vocboard.app.challenges.rules import PhaseRules
 from vocboard.app.database import now
 from vocboard.app.organising.phase_changes import add_phase
+from vocboard.app.pages import participation
 from vocboard.app.settings import Settings
 from vocboard.app.submissions.models import Submission
 from vocboard.evaluator.editions import Metric, Task, load
@@ -220,3 +221,16 @@ def test_methods_are_ranked_over_all_phases_that_are_visible(embedded_site: Site
     assert {re.sub("#.*", "", link) for link in links} == {
         f"leaderboards/comp1?phase={key}&page=1" for key in ("main", "second")
     }
+
+
+def test_addresses_of_one_page_of_the_overview_are_rendered_once(site: Site, monkeypatch: pytest.MonkeyPatch) -> None:
+    rendered = []
+    tables = participation._tables
+    monkeypatch.setattr(
+        participation, "_tables", lambda *given, **more: rendered.append(given) or tables(*given, **more)
+    )
+    with site.client() as client:
+        for number in range(1_000, 1_010):
+            for query in (f"page={number}", f"phases=all&phase=made-up-{number}", f"phases=all&page={number}"):
+                assert client.get(f"/challenges/voc2012/leaderboards?{query}").status_code == 200
+    assert len(rendered) == 2  # one for the phase, one for all phases
