@@ -60,9 +60,13 @@ def visible_drawings(
     stored = select(ShowcaseDrawing).where(ShowcaseDrawing.submission_id.in_(submission_ids))
     content = {drawing.submission_id: drawing.content for drawing in session.scalars(stored)}
     found = {}
+    known: dict[tuple[uuid.UUID, uuid.UUID], queries.Access] = {}  # which all versions of a method have in common
     for submission in session.scalars(query) if content else ():
         drawn = content.get(submission.id, {})
-        shown = queries.visible_competitions(submission, queries.access_of(session, submission, viewer))
+        of = submission.team_id, submission.challenge_id
+        if of not in known:
+            known[of] = queries.access_of(session, submission, viewer)
+        shown = queries.visible_competitions(submission, known[of])
         found[submission.id] = {key: drawn[key] for key in shown if key in drawn}
     return found
 

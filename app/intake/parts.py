@@ -196,7 +196,7 @@ class Part:
     def end(self) -> None:
         """Record what has been written, release the file, and end the part.
 
-        It cannot be done again when the database fails, because the next part can begin as soon as the file is released.
+        It cannot be done again when the database fails: the next part can begin as soon as the file is released.
         """
         try:
             if self._file.synced < self._file.size:

@@ -132,7 +132,7 @@ def address(site: str, method_id: uuid.UUID) -> str:
 def _results(session: Session, published: Sequence[Submission]) -> list[PublishedResult]:
     found = []
     for submission in published:
-        competitions = edition_of(submission.challenge).competitions
+        competitions = of_methods.edition_of_submission(submission).competitions
         evaluation = visible_evaluation(session, submission, of_methods.Access())
         for result in evaluation.results if evaluation else ():
             measure = result.measures[0]

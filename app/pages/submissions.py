@@ -10,7 +10,6 @@ from fastapi import Depends, Form, Query, Request
 from starlette.responses import Response
 
 from vocboard.app.accounts.models import User
-from vocboard.app.challenges import service as challenges
 from vocboard.app.errors import ConflictError, InvalidInputError, LimitedError, ServiceError
 from vocboard.app.evaluations.results import incomplete_results, visible_means
 from vocboard.app.organising import moderation
@@ -82,7 +81,7 @@ class SubmissionPage:
             access = queries.access_of(session, submission, user)
             own, organised = access.is_own, access.is_organised
             shown = queries.visible_competitions(submission, access)
-            competitions = challenges.edition_of(submission.challenge).competitions
+            competitions = queries.edition_of_submission(submission).competitions
             evaluation = view = comparison = None
             if submission.state in {State.SCORED, State.DISQUALIFIED}:
                 evaluation, view = result_view(session, submission, competitions, competition, access, curves=curves)
@@ -292,7 +291,7 @@ def anonymous_page(
     """Show the scores of an anonymous link, regardless of who is signed in."""
     with database.reading() as session:
         submission = queries.by_anonymous_token(session, token)
-        competitions = challenges.edition_of(submission.challenge).competitions
+        competitions = queries.edition_of_submission(submission).competitions
         visitor = queries.Access()
         evaluation, view = result_view(
             session, submission, competitions, competition, visitor, curves=curve, is_by_link=True
@@ -314,7 +313,7 @@ def anonymous_page(
 
 def needed(submission: Submission, competitions: Iterable[str]) -> dict[str, Needed]:
     """Return what competitions of a submission ask for, by name."""
-    known = challenges.edition_of(submission.challenge).competitions
+    known = queries.edition_of_submission(submission).competitions
     return needed_by(known[key] for key in competitions)
 
 

@@ -173,12 +173,16 @@ def test_pages_of_a_submission_name_its_phase_if_the_challenge_has_several(scene
     with scene.site.writing() as session:
         main = main_phase(session, scene.challenge_id)
         values = {column.key: getattr(main, column.key) for column in ChallengePhase.__table__.columns}
-        practice = ChallengePhase(**{**values, "id": uuid.uuid4(), "key": "practice", "title": "Practice"})
+        practice = ChallengePhase(
+            **{**values, "id": uuid.uuid4(), "key": "practice", "title": "Practice", "image_set": "val"}
+        )
         session.add(practice)
         session.flush()
         session.get_one(Submission, scene.old).phase_id = practice.id
     assert "Submitted to Practice" in scene.get(f"/submissions/{scene.old}").text
     assert "Practice" in scene.page().text
+    assert "Classification on val, trainval" in scene.page().text
+    assert "Classification on val, trainval" in scene.get(f"/submissions/{scene.old}").text
     assert all("Practice" in scene.get(path, scene.owner).text for path in pages)
     assert "Submitted to Main phase" in scene.get(f"/submissions/{scene.new}", scene.owner).text
 
