@@ -17,6 +17,7 @@ from vocboard.app.database import Database
 from vocboard.app.jobs.heartbeats import GROUND_TRUTH, INTERVAL, Heartbeat
 from vocboard.app.settings import Settings
 from vocboard.app.storage.local_cache import LocalCache
+from vocboard.app.storage.moving_objects import MovingObjects
 from vocboard.app.storage.objects import Objects
 from vocboard.app.storage.sealed_files import BLOCK_BYTES, SealError, SealingStream, unseal
 from vocboard.app.storage.stores import sealed_truth
@@ -67,6 +68,8 @@ def move(settings: Settings) -> None:
     sealed = sealed_truth(settings)
     if not settings.former_store or sealed is None:
         return
+    if isinstance(sealed, MovingObjects):  # from one object store to another
+        sealed.copy()
     in_store = set(sealed.names())
     in_directory = {path.name for path in settings.truth.glob(f"*{_SUFFIX}")}
     if settings.store:

@@ -85,6 +85,12 @@ class MovingObjects:
         """Remove what killed processes left in both."""
         return self._new.remove_abandoned() + self._former.remove_abandoned()
 
+    def copy(self) -> None:
+        """Put what the former place alone has into the new one, and leave it in the former."""
+        for name in {*self._former.names()} - {*self._new.names()}:
+            with suppress(FileNotFoundError), self._former.local(name) as path:
+                self._new.put(path, name)
+
     def bring(self, name: str, check: Callable[[Path], object]) -> bool:
         """Move content from the former place to the new one; return whether it was still there.
 

@@ -33,8 +33,9 @@ def objects(settings: Settings, folder: str, directory: Path) -> Objects:
 
 def sealed_truth(settings: Settings) -> Objects | None:
     """Return the place of sealed ground truth; None if the workers' directory has all of it."""
-    buckets = [url for url in (settings.store, settings.former_store) if url not in ("", DIRECTORY)]
-    return _place(settings, buckets[0], TRUTH, settings.truth) if buckets else None
+    urls = [url for url in (settings.store, settings.former_store) if url not in ("", DIRECTORY)]
+    places = [_place(settings, url, TRUTH, settings.truth) for url in urls]
+    return MovingObjects(*places) if len(places) > 1 else next(iter(places), None)
 
 
 def _place(settings: Settings, url: str, folder: str, directory: Path) -> Objects:

@@ -23,7 +23,7 @@ from vocboard.evaluator.result_files.large_files import (
     smaller_parts_of,
 )
 from vocboard.evaluator.result_files.line_diagnosis import LineDiagnosis
-from vocboard.evaluator.result_files.line_format import LineFormat
+from vocboard.evaluator.result_files.line_format import CONFIDENCE, LineFormat
 from vocboard.evaluator.result_files.report import FileReport
 from vocboard.evaluator.result_files.text import Lines, line_count, read_lines, without_blank
 from vocboard.evaluator.rules import Limits
@@ -207,11 +207,12 @@ def _values(columns: Sequence[Sequence[str]], line_format: LineFormat, limits: L
 
 
 def _are_in_range(values: NDArray[np.float64], line_format: LineFormat) -> bool:
-    """Whether all confidences, the first row of (k, n) numbers, are in the challenge's range."""
-    if line_format.confidence_range is None:
+    """Whether all confidences, a row of (k, n) numbers, are in the challenge's range."""
+    if line_format.confidence_range is None or CONFIDENCE not in line_format.fields:
         return True
+    confidences = values[line_format.fields[line_format.numbers].index(CONFIDENCE)]
     least, greatest = line_format.confidence_range
-    return bool(values[0].min() >= least and values[0].max() <= greatest)
+    return bool(confidences.min() >= least and confidences.max() <= greatest)
 
 
 def _labels(field: Sequence[str], classes: Sequence[str]) -> NDArray[np.int16] | None:

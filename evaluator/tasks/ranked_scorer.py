@@ -16,7 +16,7 @@ from vocboard.evaluator.names import CurveKind, Metric
 from vocboard.evaluator.results import Entry
 from vocboard.evaluator.rules import Competition, Edition
 from vocboard.evaluator.scores import AnyCurve, CompetitionScores, Measure
-from vocboard.evaluator.tasks.definitions import METRICS
+from vocboard.evaluator.tasks.definitions import METRICS, TASKS
 from vocboard.evaluator.tasks.ranked_classes import ClassMetric, RankedClass, SomeClass
 from vocboard.evaluator.tasks.scorer import LabelMapCounts, Scorer, SomeTruth, score_of
 
@@ -107,6 +107,7 @@ class RankedScorer(Scorer[SomeTruth], Generic[SomeTruth, SomeClass]):
             return Measure(metric, {name: score_of(each) for name, each in self._values(metric, ranked).items()})
 
         judgements = {name: ranked.judged().judgement for name, ranked in classes.items()}
+        has_curves = TASKS[competition.task].has_curves
         numbers = {name: self.numbers(entry, name, ranked) for name, ranked in classes.items()}
         return CompetitionScores(
             competition=competition.key,
@@ -117,7 +118,7 @@ class RankedScorer(Scorer[SomeTruth], Generic[SomeTruth, SomeClass]):
                 name: judgement.details(results=numbers[name][0], difficult=numbers[name][1])
                 for name, judgement in judgements.items()
             },
-            curves={name: _curve(ranked) or judgements[name].curve() for name, ranked in classes.items()},
+            curves={name: _curve(ranked) or judgements[name].curve() for name, ranked in classes.items() if has_curves},
             not_entered=tuple(name for name in competition.classes if name not in classes),
         )
 

@@ -12,7 +12,9 @@ from hypothesis import strategies as st
 from tests.evaluator.uploads import image_sets
 from vocboard.evaluator.editions import Limits, Task
 from vocboard.evaluator.image_sets import ImageSet
+from vocboard.evaluator.result_files.columns import read_columns
 from vocboard.evaluator.result_files.items import Items
+from vocboard.evaluator.result_files.line_format import CONFIDENCE, IMAGE, LineFormat
 from vocboard.evaluator.result_files.report import FileReport
 from vocboard.evaluator.results import Confidences, Detections
 from vocboard.evaluator.tasks.action.format import read_people
@@ -45,6 +47,16 @@ def found(task: Task, text: str | bytes, limits: Limits | None = None) -> list[t
     assert (content is None) == report.has_errors
     assert all(problem.file == FILE for problem in problems)
     return [(problem.code, problem.line) for problem in problems]
+
+
+@pytest.mark.parametrize(
+    ("fields", "line"), [((IMAGE, "x"), "000001 250"), ((IMAGE, "x", CONFIDENCE), "000001 250 0.5")]
+)
+def test_the_range_of_confidences_is_that_of_the_field_of_this_name(fields: tuple[str, ...], line: str) -> None:
+    report = FileReport(FILE)
+    line_format = LineFormat(fields, confidence_range=(0.0, 1.0))
+    columns = read_columns(f"{line}\n".encode(), line_format, items(Task.CLASSIFICATION), Limits(), report)
+    assert (columns is not None, report.problems()) == (True, [])
 
 
 class TestValidFiles:

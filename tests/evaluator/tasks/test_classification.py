@@ -9,11 +9,12 @@ import pytest
 from tests.evaluator.reference import average_precision
 from tests.evaluator.reference import classification as reference
 from tests.support.seeds import seeds
-from vocboard.evaluator.editions import Metric, load
+from vocboard.evaluator.editions import Metric, Task, load
 from vocboard.evaluator.ground_truth import Labels, LabelTruth
 from vocboard.evaluator.image_sets import ImageSet
 from vocboard.evaluator.results import Confidences, Entry
 from vocboard.evaluator.scores import CompetitionScores
+from vocboard.evaluator.tasks.definitions import TASKS
 from vocboard.evaluator.tasks.scorers import SCORERS
 
 Case = tuple[dict[str, float], list[tuple[str, int]]]  # confidence by item; (item, label) in the order of the list
@@ -119,3 +120,10 @@ def test_a_class_without_positives_is_undefined_as_an_area_and_zero_with_eleven_
     case = ({"a": 1.0}, [("a", -1)])
     assert np.isnan(score("VOC2012", "comp1", "car", case).primary.per_class["car"])
     assert score("VOC2009", "comp1", "car", case).primary.per_class["car"] == 0.0
+
+
+def test_a_task_without_curves_gets_none(monkeypatch: pytest.MonkeyPatch) -> None:
+    case = random_case(1)
+    assert score("VOC2007", "comp1", "car", case).curves
+    monkeypatch.setattr(type(TASKS[Task.CLASSIFICATION]), "has_curves", False)
+    assert not score("VOC2007", "comp1", "car", case).curves
