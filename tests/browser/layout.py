@@ -143,4 +143,5 @@ def _check(page: Page, visit: Visit) -> None:
     across = page.locator(".board, .compare").count() > 0
     page.set_viewport_size({"width": 1047 if across else 718, "height": 718 if across else 1047})
     found = {"wide": [], "over": [], "grids": [], "cut": []}
-    assert page.evaluate(PRINTED) == {"heading": True, "menu": False, **found}
+    printed = page.evaluate(PRINTED)
+    assert printed == {"heading": True, "menu": False, **found}, f"{page.url} on paper: {printed}"
