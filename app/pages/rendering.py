@@ -136,6 +136,7 @@ def environment() -> Environment:
         task_definitions=TASKS,
         partial_entries=PARTIAL_ENTRIES,
     )
+    templates.globals["parts"] = templates.get_template("parts.html").module
     return templates
 
 
