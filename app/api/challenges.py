@@ -15,7 +15,11 @@ from vocboard.app.api.router import ApiRoutes
 from vocboard.app.api.schemas import challenges as schemas
 from vocboard.app.challenges import samples
 from vocboard.app.challenges import service as challenges
+from vocboard.app.challenges.edition_versions import source_of_version
+from vocboard.app.challenges.ground_truth import image_sets_json
 from vocboard.app.challenges.models import MAIN_PHASE, Challenge
+from vocboard.app.challenges.phases import current_phase, edition_of_phase, phase_named
+from vocboard.app.challenges.rules import rules_of
 from vocboard.app.database import now
 from vocboard.app.leaderboards.service import imported_scores
 from vocboard.app.organising import challenge_changes, copying
@@ -57,8 +61,8 @@ def get_image_sets(database: DatabaseDep, viewer: Viewer, slug: str, phase: Phas
     """Return the public part of the test set for `vocboard validate --image-sets`: image ids, sizes, person indices."""
     with database.reading() as session:
         challenge = challenges.get_visible(session, slug, viewer)
-        chosen = challenges.phase_named(challenge, phase) if phase else challenges.current_phase(challenge, now())
-        content = challenges.image_sets_json(session, chosen)
+        chosen = phase_named(challenge, phase) if phase else current_phase(challenge, now())
+        content = image_sets_json(session, chosen)
     return Response(content, media_type="application/json")
 
 
@@ -82,7 +86,7 @@ def get_edition(
     with database.reading() as session:
         challenge = challenges.get_visible(session, slug, viewer)
         name = challenge.edition
-        content = challenges.source_of_version(session, challenge, version or challenge.edition_version)
+        content = source_of_version(session, challenge, version or challenge.edition_version)
     return Response(
         content,
         media_type=EDITION_MEDIA_TYPE,
@@ -152,8 +156,8 @@ def change_challenge(
 ) -> schemas.ChangedChallenge:
     """Change a challenge. Omitted fields are unchanged; a date set to null is removed."""
     with organised.writing() as (session, challenge):
-        rules = changes.applied_to(challenges.rules_of(challenge))
-        note = note_on_change(challenge, challenges.phase_named(challenge, MAIN_PHASE), rules)
+        rules = changes.applied_to(rules_of(challenge))
+        note = note_on_change(challenge, phase_named(challenge, MAIN_PHASE), rules)
         challenge_changes.update(session, challenge=challenge, user=organised.user, rules=rules)
         return schemas.ChangedChallenge(**dict(challenge_details(session, challenge, identity.reader)), note=note)
 
@@ -176,7 +180,7 @@ def challenge_details(session: Session, challenge: Challenge, reader: User | Non
     """Return one challenge as the API shows it."""
     use, at = None, now()
     if reader is not None:
-        phase = challenges.current_phase(challenge, at)
+        phase = current_phase(challenge, at)
         states = quotas(session, user=reader, challenge=challenge, phase=phase, now=at)
         use = {key: schemas.QuotaUse.model_validate(state) for key, state in states.items()}
     return schemas.ChallengeDetails.of(challenge, **_common(session, challenge, at), quota_use=use)
@@ -184,8 +188,8 @@ def challenge_details(session: Session, challenge: Challenge, reader: User | Non
 
 def _common(session: Session, challenge: Challenge, at: datetime) -> dict[str, Any]:
     """Return what `ChallengeSummary` has beside attributes of the challenge."""
-    current = challenges.current_phase(challenge, at)
-    rules, edition = current.rules, challenges.edition_of_phase(challenge, current)
+    current = current_phase(challenge, at)
+    rules, edition = current.rules, edition_of_phase(challenge, current)
     return {
         "edition_is_own": challenge.edition_file is not None,
         "phase": current.state(at),

@@ -16,8 +16,7 @@ from vocboard.app.api.router import ApiRoutes
 from vocboard.app.api.schemas.values import Count, FromObject, Instant
 from vocboard.app.challenges import ground_truth as versions
 from vocboard.app.challenges import models
-from vocboard.app.challenges import service as challenges
-from vocboard.app.challenges.ground_truth import needs_confirmation
+from vocboard.app.challenges.ground_truth import current_versions, ground_truth_versions, needs_confirmation
 from vocboard.app.challenges.models import MAIN_PHASE
 from vocboard.app.challenges.phases import phase_with_id
 from vocboard.app.intake.organisers import take_ground_truth
@@ -90,7 +89,7 @@ class GroundTruthVersion(FromObject):
 def list_ground_truth(organised: OrganisedByToken, paging: Paging) -> ItemPage[GroundTruthVersion]:
     """List the versions of a challenge's ground truth, newest first. For its organisers."""
     with organised.reading() as (session, challenge):
-        return paging.of(challenges.ground_truth_versions(session, challenge), _describe(session, challenge))
+        return paging.of(ground_truth_versions(session, challenge), _describe(session, challenge))
 
 
 @router.post(
@@ -113,7 +112,7 @@ async def upload_ground_truth(
 
     def described() -> GroundTruthVersion:
         with organised.reading() as (session, challenge):
-            found = {version.id: version for version in challenges.ground_truth_versions(session, challenge)}
+            found = {version.id: version for version in ground_truth_versions(session, challenge)}
             return _describe(session, challenge)(found[taken.version_id])
 
     return await to_thread.run_sync(described)
@@ -139,7 +138,7 @@ def _describe(
     session: Session, challenge: models.Challenge
 ) -> Callable[[models.GroundTruthVersion], GroundTruthVersion]:
     """Return what describes versions of a challenge."""
-    current = {version.id for version in challenges.current_versions(session, challenge).values()}
+    current = {version.id for version in current_versions(session, challenge).values()}
     rescores = latest_by_version(session, challenge)
 
     def described(version: models.GroundTruthVersion) -> GroundTruthVersion:

@@ -13,6 +13,7 @@ from vocboard.app.api.schemas import challenges as schemas
 from vocboard.app.challenges import phase_people
 from vocboard.app.challenges import service as challenges
 from vocboard.app.challenges.models import Challenge
+from vocboard.app.challenges.phases import Phase, current_phase, phase_named, phases_of
 from vocboard.app.database import now
 from vocboard.app.organising import challenge_changes, phase_changes
 from vocboard.app.organising.phase_changes import note_on_change
@@ -58,14 +59,14 @@ def get_phase(database: DatabaseDep, viewer: Viewer, slug: str, key: str) -> sch
     """Return one phase of a challenge."""
     with database.reading() as session:
         challenge = challenges.get_visible(session, slug, viewer)
-        return _view(challenge, challenges.phase_named(challenge, key))
+        return _view(challenge, phase_named(challenge, key))
 
 
 @router.patch("/phases/{key}", responses=problem_responses(400, 401, 403, 404, 409, 422))
 def change_phase(organised: OrganisedByToken, key: str, changes: schemas.PhaseChanges) -> schemas.ChangedPhase:
     """Change a phase. Omitted fields are unchanged; a date set to null is removed."""
     with organised.writing() as (session, challenge):
-        before = challenges.phase_named(challenge, key)
+        before = phase_named(challenge, key)
         note = note_on_change(challenge, before, changes.applied_to(before.rules))
         phase = challenge_changes.change_phase(
             session,
@@ -113,7 +114,7 @@ def _admit(
         admitted = phase_people.admit(
             session,
             challenge=challenge,
-            phase=challenges.phase_named(challenge, phase),
+            phase=phase_named(challenge, phase),
             organiser=organised.user,
             emails=emails,
             field=field,
@@ -143,7 +144,7 @@ def list_extra_quotas(organised: OrganisedByToken) -> list[schemas.ExtraQuota]:
 def grant_extra_quota(organised: OrganisedByToken, given: schemas.NewExtraQuota) -> schemas.ExtraQuota:
     """Let a person make more submissions than the quota allows, until a date."""
     with organised.writing() as (session, challenge):
-        phase = challenges.phase_named(challenge, given.phase)
+        phase = phase_named(challenge, given.phase)
         grant = phase_people.grant_extra_quota(
             session, challenge=challenge, organiser=organised.user, **dict(given) | {"phase": phase}
         )
@@ -171,7 +172,7 @@ def end_extra_quota(organised: OrganisedByToken, grant_id: uuid.UUID) -> None:
 
 def views_of_phases(challenge: Challenge, at: datetime) -> list[schemas.Phase]:
     """Return the phases of a challenge as everybody may see them, by opening date."""
-    current = challenges.current_phase(challenge, at)
+    current = current_phase(challenge, at)
     return [
         schemas.Phase.of(
             phase.rules,
@@ -185,15 +186,15 @@ def views_of_phases(challenge: Challenge, at: datetime) -> list[schemas.Phase]:
             quota=quota_of(phase),
             freezes_at=phase.freezes_at,
         )
-        for phase in challenges.phases_of(challenge)
+        for phase in phases_of(challenge)
     ]
 
 
-def _view(challenge: Challenge, phase: challenges.Phase) -> schemas.Phase:
+def _view(challenge: Challenge, phase: Phase) -> schemas.Phase:
     return next(view for view in views_of_phases(challenge, now()) if view.key == phase.key)
 
 
-def quota_of(phase: challenges.Phase) -> schemas.Quota:
+def quota_of(phase: Phase) -> schemas.Quota:
     """Return the quota rule of a phase."""
     rules = phase.rules
     return schemas.Quota(

@@ -1,4 +1,4 @@
-"""Visibility and rules of challenges. For their ground truth, see `app.challenges.ground_truth`."""
+"""Which challenges a user may see, and which ones a user organises."""
 
 from collections.abc import Sequence
 
@@ -6,59 +6,10 @@ from sqlalchemy.orm import Session
 
 from vocboard.app.accounts.models import User
 from vocboard.app.challenges import queries
-from vocboard.app.challenges.edition_versions import source_of_version
-from vocboard.app.challenges.editions import can_be_read, edition_of
-from vocboard.app.challenges.ground_truth import (
-    add_ground_truth_version,
-    check_phase_of_truth,
-    current_image_sets,
-    current_truth,
-    current_versions,
-    ground_truth_versions,
-    image_sets_json,
-)
+from vocboard.app.challenges.editions import can_be_read
 from vocboard.app.challenges.models import Challenge
-from vocboard.app.challenges.phases import (
-    Phase,
-    PhaseState,
-    check_accepting,
-    current_phase,
-    edition_of_phase,
-    leaderboard_phase,
-    phase_named,
-    phase_state,
-    phases_of,
-)
-from vocboard.app.challenges.rules import SLUG, ChallengeRules, rules_of
+from vocboard.app.challenges.rules import SLUG
 from vocboard.app.errors import ForbiddenError, NotFoundError
-
-__all__ = [
-    "ChallengeRules",
-    "Phase",
-    "PhaseState",
-    "add_ground_truth_version",
-    "check_accepting",
-    "check_phase_of_truth",
-    "current_image_sets",
-    "current_phase",
-    "current_truth",
-    "current_versions",
-    "edition_of",
-    "edition_of_phase",
-    "get_organised",
-    "get_visible",
-    "ground_truth_versions",
-    "image_sets_json",
-    "is_organiser",
-    "leaderboard_phase",
-    "organised_challenges",
-    "phase_named",
-    "phase_state",
-    "phases_of",
-    "rules_of",
-    "source_of_version",
-    "visible_challenges",
-]
 
 
 def visible_challenges(session: Session, viewer: User | None) -> Sequence[Challenge]:

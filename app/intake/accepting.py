@@ -11,6 +11,7 @@ from vocboard.app.accounts.models import User
 from vocboard.app.accounts.registration import require_confirmed
 from vocboard.app.challenges import service as challenges
 from vocboard.app.challenges.bans import require_not_banned
+from vocboard.app.challenges.ground_truth import current_image_sets
 from vocboard.app.challenges.models import Challenge
 from vocboard.app.challenges.phases import Phase
 from vocboard.app.database import Database, now
@@ -76,7 +77,7 @@ def find_target(database: Database, destination: Destination, user: User, *, at:
         )
         if not destination.is_rehearsal:
             check_any_quota_left(session, user=user, challenge=challenge, phase=phase, now=now())
-        image_sets = challenges.current_image_sets(session, phase)
+        image_sets = current_image_sets(session, phase)
         return Target(challenge, phase, image_sets, destination.is_rehearsal)
 
 

@@ -16,6 +16,7 @@ from vocboard.app.challenges import files, terms
 from vocboard.app.challenges import service as challenges
 from vocboard.app.challenges.bans import require_not_banned
 from vocboard.app.challenges.models import Audience, Challenge, ChallengeFile
+from vocboard.app.challenges.phases import phases_of
 from vocboard.app.database import Database, now
 from vocboard.app.errors import ForbiddenError, NotSignedInError
 from vocboard.app.intake.submitting import check_admitted
@@ -86,7 +87,7 @@ def _check_admitted(session: Session, challenge: Challenge, viewer: User | None)
     require_not_banned(session, user_id=viewer.id, challenge_id=challenge.id)
     terms.require_accepted(session, challenge, viewer, at=now())
     refusal: ForbiddenError | None = None
-    for phase in challenges.phases_of(challenge):
+    for phase in phases_of(challenge):
         try:
             check_admitted(session, challenge=challenge, phase=phase, user=viewer)
         except ForbiddenError as error:

@@ -15,6 +15,7 @@ from vocboard.app.accounts.models import User
 from vocboard.app.accounts.viewer import viewer_now
 from vocboard.app.challenges import files
 from vocboard.app.challenges import service as challenges
+from vocboard.app.challenges.ground_truth import add_ground_truth_version, check_phase_of_truth
 from vocboard.app.challenges.models import MAIN_PHASE
 from vocboard.app.errors import TooLargeError
 from vocboard.app.intake.limits import is_new
@@ -87,7 +88,7 @@ async def take_ground_truth(
     def check() -> tuple[uuid.UUID, uuid.UUID]:
         with intake.database.reading() as session:
             challenge = challenges.get_organised(session, slug, user)
-            return challenge.id, challenges.check_phase_of_truth(challenge, phase_key).id
+            return challenge.id, check_phase_of_truth(challenge, phase_key).id
 
     def check_fields(form: StreamedForm) -> None:
         if before_file is not None:
@@ -120,7 +121,7 @@ async def take_ground_truth(
                     # Hours later the person may be signed out, or no organiser any more.
                     present = viewer_now(session, request.state.identity) or user
                     challenge = challenges.get_organised(session, slug, present)
-                    version = challenges.add_ground_truth_version(
+                    version = add_ground_truth_version(
                         session,
                         challenge=challenge,
                         user=present,

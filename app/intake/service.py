@@ -20,8 +20,7 @@ from starlette.requests import Request
 
 from vocboard.app.accounts.models import User
 from vocboard.app.accounts.viewer import viewer_now
-from vocboard.app.challenges import service as challenges
-from vocboard.app.challenges.phases import MAX_UPLOAD_DURATION
+from vocboard.app.challenges.phases import MAX_UPLOAD_DURATION, edition_of_phase
 from vocboard.app.database import Database, is_conflict, now
 from vocboard.app.errors import (
     ConflictError,
@@ -221,7 +220,7 @@ class Intake:
                 async with removed_at_end(columns):
                     report = await self._validate(progress, target, archive, columns)
                 sha256 = archive.sha256
-        checked = CheckedUpload(report, challenges.edition_of_phase(target.challenge, target.phase))
+        checked = CheckedUpload(report, edition_of_phase(target.challenge, target.phase))
         if report.refuses:
             return checked
         return await to_thread.run_sync(self._foreseen, checked, user, destination, target, sha256)
@@ -263,9 +262,7 @@ class Intake:
             opened = await to_thread.run_sync(self._open, sent, progress, upload_id)
             target = opened.target
             # A repeated request has the fields of the first one, or is refused because it differs.
-            known = (
-                None if target is None else known_fields(challenges.edition_of_phase(target.challenge, target.phase))
-            )
+            known = None if target is None else known_fields(edition_of_phase(target.challenge, target.phase))
 
             async def receive(sink: Sink | None) -> StreamedForm:
                 return await receive_form(
@@ -351,7 +348,7 @@ class Intake:
         """
         _check_digest(received, archive)
         sent = opened.sent
-        edition = challenges.edition_of_phase(target.challenge, target.phase)
+        edition = edition_of_phase(target.challenge, target.phase)
         form, declared, wrong = await to_thread.run_sync(lambda: read_form(submission_form(received), edition))
         if sent.refuses_identical and not _says_yes(received, IDENTICAL_FIELD):
             await to_thread.run_sync(self._refuse_identical, sent, target, archive.sha256)
@@ -436,7 +433,7 @@ class Intake:
             report = await self.validator.validate(
                 archive.path,
                 uploader=Uploader(user.id, network(client_address(request)), is_new(user.created_at)),
-                edition=challenges.edition_of_phase(target.challenge, target.phase),
+                edition=edition_of_phase(target.challenge, target.phase),
                 image_sets=target.image_sets,
                 competitions=target.phase.competitions,
                 columns=columns,

@@ -16,7 +16,7 @@ from cachetools import LRUCache
 from vocboard.app.accounts.models import User
 from vocboard.app.challenges import service as challenges
 from vocboard.app.challenges.models import Challenge
-from vocboard.app.challenges.phases import Phase
+from vocboard.app.challenges.phases import Phase, leaderboard_phase, phase_named, phases_of
 from vocboard.app.database import Database, now
 from vocboard.app.errors import ForbiddenError
 from vocboard.app.leaderboards import freezing, queries, service
@@ -92,8 +92,8 @@ class _Target:
 
     def phase(self, challenge: Challenge, at: datetime) -> Phase:
         if self.phase_key is None:
-            return challenges.leaderboard_phase(challenge, at)
-        return challenges.phase_named(challenge, self.phase_key)
+            return leaderboard_phase(challenge, at)
+        return phase_named(challenge, self.phase_key)
 
 
 def _stage(phase: Phase, at: datetime) -> Hashable:
@@ -203,8 +203,8 @@ class Boards:
             HiddenLeaderboardError: leaderboards are not visible yet, and no other phase has results.
         """
         at = now()
-        default = challenges.leaderboard_phase(challenge, at)
-        earlier = [each for each in challenges.phases_of(challenge) if each.has_opened(at) and each.key != default.key]
+        default = leaderboard_phase(challenge, at)
+        earlier = [each for each in phases_of(challenge) if each.has_opened(at) and each.key != default.key]
         found: list[CurrentBoard] = []
         hidden: list[HiddenLeaderboardError] = []
         for phase in (default, *reversed(earlier)):
@@ -260,7 +260,7 @@ class Boards:
         """
         first = await self.first(slug, viewer)
         found = []
-        for phase in challenges.phases_of(first.challenge):
+        for phase in phases_of(first.challenge):
             with contextlib.suppress(HiddenLeaderboardError):
                 found += (await self.with_entries(slug, viewer, phase_key=phase.key))[1]
         return first, found

@@ -10,8 +10,7 @@ from vocboard.app.challenges import terms
 from vocboard.app.challenges.files import files_of
 from vocboard.app.challenges.models import Challenge, ChallengeFile, Detail, FileKind, Freeze, Visibility
 from vocboard.app.challenges.phases import phases_of
-from vocboard.app.challenges.rules import DATES, PhaseRules
-from vocboard.app.challenges.service import rules_of
+from vocboard.app.challenges.rules import DATES, PhaseRules, rules_of
 from vocboard.app.organising.challenge_changes import create
 from vocboard.app.organising.phase_changes import add_phase
 from vocboard.app.submissions.pruning import lock_archives

@@ -19,9 +19,17 @@ from vocboard.app.challenges import files as challenge_files
 from vocboard.app.challenges import service as challenges
 from vocboard.app.challenges import terms
 from vocboard.app.challenges.admission_requests import own_requests
+from vocboard.app.challenges.editions import edition_of
 from vocboard.app.challenges.models import Admission, Audience, Challenge, ChallengeFile, FileKind
 from vocboard.app.challenges.phase_people import is_admitted as is_listed
-from vocboard.app.challenges.service import Phase, PhaseState
+from vocboard.app.challenges.phases import (
+    Phase,
+    PhaseState,
+    current_phase,
+    edition_of_phase,
+    leaderboard_phase,
+    phases_of,
+)
 from vocboard.app.database import Database, now
 from vocboard.app.evaluations.origin import ImportedScores
 from vocboard.app.intake.challenge_files import is_admitted
@@ -140,8 +148,8 @@ async def challenge_page(
     read, announcements = await run_in_threadpool(_read_overview, database, slug, identity.user)
     challenge, own = read.challenge, read.own
     at = now()
-    phase = challenges.current_phase(challenge, at)
-    default = board_phase = challenges.leaderboard_phase(challenge, at)
+    phase = current_phase(challenge, at)
+    default = board_phase = leaderboard_phase(challenge, at)
     found, visible_from = {}, None
     try:
         board_phase = (await boards.with_results(challenge, identity.user)).phase
@@ -209,10 +217,10 @@ def shown_on_all_tabs(read: ReadChallenge, at: datetime, *, is_preview: bool = F
         is_preview: whether organisers look at the page as participants will see it.
     """
     challenge = read.challenge
-    phase = challenges.current_phase(challenge, at)
+    phase = current_phase(challenge, at)
     return {
         "challenge": challenge,
-        "edition": challenges.edition_of(challenge),
+        "edition": edition_of(challenge),
         "organises": read.organises and not is_preview,
         "is_preview": is_preview,
         "imported": read.imported,
@@ -228,7 +236,7 @@ def shown_on_all_tabs(read: ReadChallenge, at: datetime, *, is_preview: bool = F
 
 def dates_of(challenge: Challenge, at: datetime) -> list[ChallengeDate]:
     """Return the dates of a challenge in their order, with today; those that will never come are left out."""
-    phases = challenges.phases_of(challenge)
+    phases = phases_of(challenge)
     by_instant: dict[tuple[datetime, str], list[str]] = {}
     for phase in phases:
         of = f"{phase.title}: " if len(phases) > 1 else ""
@@ -277,7 +285,7 @@ def read_challenge(database: Database, slug: str, user: User | None) -> ReadChal
 
 def _steps(session: Session, challenge: Challenge, user: User | None, at: datetime) -> Sequence[str]:
     """Return what a person still has to do to take part in the current phase; nothing if it is closed."""
-    phase = challenges.current_phase(challenge, at)
+    phase = current_phase(challenge, at)
     if challenge.archived_at is not None or phase.state(at) is PhaseState.CLOSED:
         return ()
     steps = []
@@ -314,21 +322,19 @@ def _files(session: Session, challenge: Challenge, viewer: User | None) -> Shown
 def listed(found: Sequence[Challenge]) -> list[ListedChallenge]:
     """What a list shows of challenges."""
     at = now()
-    current = [(item, challenges.current_phase(item, at)) for item in found]
-    return [ListedChallenge(item, challenges.edition_of(item), phase, phase.state(at)) for item, phase in current]
+    current = [(item, current_phase(item, at)) for item in found]
+    return [ListedChallenge(item, edition_of(item), phase, phase.state(at)) for item, phase in current]
 
 
 def timeline(challenge: Challenge, at: datetime) -> list[TimelinePhase]:
     """The phases of a challenge as a page shows them."""
-    current = challenges.current_phase(challenge, at)
-    return [
-        TimelinePhase(phase, phase.state(at), is_current=phase == current) for phase in challenges.phases_of(challenge)
-    ]
+    current = current_phase(challenge, at)
+    return [TimelinePhase(phase, phase.state(at), is_current=phase == current) for phase in phases_of(challenge)]
 
 
 def competitions_of(challenge: Challenge, phase: Phase) -> list[Competition]:
     """The competitions of a phase, with their rules."""
-    known = challenges.edition_of_phase(challenge, phase).competitions
+    known = edition_of_phase(challenge, phase).competitions
     return [known[key] for key in phase.competitions]
 
 

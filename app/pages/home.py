@@ -14,7 +14,7 @@ from vocboard.app.accounts.models import User
 from vocboard.app.challenges import files
 from vocboard.app.challenges import service as challenges
 from vocboard.app.challenges.models import Challenge, ChallengeFile
-from vocboard.app.challenges.service import Phase, PhaseState
+from vocboard.app.challenges.phases import Phase, PhaseState
 from vocboard.app.database import Database, now
 from vocboard.app.errors import NotFoundError
 from vocboard.app.leaderboards import queries

@@ -14,7 +14,7 @@ from starlette.responses import Response
 
 from vocboard.app.accounts.models import User
 from vocboard.app.challenges import service as challenges
-from vocboard.app.challenges.service import PhaseState
+from vocboard.app.challenges.phases import PhaseState, phases_of
 from vocboard.app.database import now
 from vocboard.app.leaderboards import frontiers, queries
 from vocboard.app.leaderboards.board import Board
@@ -171,7 +171,7 @@ def _page(
         challenge=challenge,
         competition=board.competition,
         switch=switch(competitions_of(challenge, current.phase), board.competition, current.counts),
-        phases=[each for each in challenges.phases_of(challenge) if board.competition.key in each.competitions],
+        phases=[each for each in phases_of(challenge) if board.competition.key in each.competitions],
         board=board,
         metric=state.metric or board.metric,
         repeated=RepeatedTexts.of(board),
@@ -224,7 +224,7 @@ def hidden_page(request: Request, error: HiddenLeaderboardError) -> Response:
     at = now()
     others = [
         phase
-        for phase in challenges.phases_of(error.challenge)
+        for phase in phases_of(error.challenge)
         if phase.key != error.phase.key and phase.has_opened(at) and phase.is_leaderboard_visible(at)
     ]
     return render(

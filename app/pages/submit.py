@@ -19,7 +19,7 @@ from vocboard.app.challenges import terms
 from vocboard.app.challenges.bans import require_not_banned
 from vocboard.app.challenges.models import Admission, Challenge
 from vocboard.app.challenges.phase_people import extra_quotas_of
-from vocboard.app.challenges.service import Phase, PhaseState
+from vocboard.app.challenges.phases import Phase, PhaseState, current_phase, edition_of_phase, phase_named, phases_of
 from vocboard.app.database import now
 from vocboard.app.errors import (
     ForbiddenError,
@@ -154,9 +154,7 @@ class SubmitPage:
             find = challenges.get_organised if target.is_rehearsal else challenges.get_visible
             challenge = find(session, target.slug, user)
             phase = (
-                challenges.current_phase(challenge, at)
-                if target.phase_key is None
-                else challenges.phase_named(challenge, target.phase_key)
+                current_phase(challenge, at) if target.phase_key is None else phase_named(challenge, target.phase_key)
             )
             left = quotas(session, user=user, challenge=challenge, phase=phase, now=at)
             extras = extra_quotas_of(session, phase, user, at=at)
@@ -169,7 +167,7 @@ class SubmitPage:
                 except LimitedError as used_up:
                     limit = used_up
         state = phase.state(at)
-        edition = challenges.edition_of_phase(challenge, phase)
+        edition = edition_of_phase(challenge, phase)
         competitions = competitions_of(challenge, phase)
         entered = [item for item in competitions if checked is None or item.key in checked.competitions]
         needed = needed_by(entered)
@@ -193,7 +191,7 @@ class SubmitPage:
             upload_query="?" + urlencode({"challenge": target.slug, **self._fields}),
             state=state,
             rehearsal=target.is_rehearsal,
-            open_phases=[each for each in challenges.phases_of(challenge) if self._accepts(each, at)],
+            open_phases=[each for each in phases_of(challenge) if self._accepts(each, at)],
             is_frozen=phase.is_frozen(at),
             obstacle=obstacle,
             takes_part=isinstance(obstacle, terms.TermsNotAcceptedError)

@@ -10,7 +10,8 @@ from vocboard.app.accounts.models import User
 from vocboard.app.challenges import admission_requests, phase_people, terms
 from vocboard.app.challenges import service as challenges
 from vocboard.app.challenges.models import MAIN_PHASE, Admission
-from vocboard.app.challenges.rules import MAX_QUESTIONS
+from vocboard.app.challenges.phases import phases_of
+from vocboard.app.challenges.rules import MAX_QUESTIONS, rules_of
 from vocboard.app.database import Database, now
 from vocboard.app.errors import ConflictError, ForbiddenError, InvalidInputError, LimitedError
 from vocboard.app.pages.challenges import read_challenge, shown_on_all_tabs
@@ -104,12 +105,12 @@ def _page(
     """
     read = read_challenge(database, slug, user)
     challenge = read.challenge
-    questions = challenges.rules_of(challenge).admission_questions
+    questions = rules_of(challenge).admission_questions
     with database.reading() as session:
         requests = admission_requests.own_requests(session, challenge.id, user) if user else {}
         on_request = [
             (phase, requests.get(phase.id), user is not None and phase_people.is_admitted(session, phase, user))
-            for phase in challenges.phases_of(challenge)
+            for phase in phases_of(challenge)
             if phase.rules.admission is Admission.REQUEST
         ]
         current = terms.current(session, challenge.id)

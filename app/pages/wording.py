@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from vocboard.app.accounts.models import Role
 from vocboard.app.administering.people import AccountState
 from vocboard.app.challenges.models import Admission, Audience, Detail, FileKind, TruthState
-from vocboard.app.challenges.service import PhaseState
+from vocboard.app.challenges.phases import PhaseState
 from vocboard.app.errors import InvalidInputError, ServiceError
 from vocboard.app.jobs.models import Kind as JobKind
 from vocboard.app.leaderboards.corrections import Cause, Removal

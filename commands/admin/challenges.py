@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any, BinaryIO, cast
 from uuid import UUID
 
-from vocboard.app.challenges import ground_truth, queries, service
+from vocboard.app.challenges import ground_truth, queries
 from vocboard.app.challenges.ground_truth import needs_confirmation
 from vocboard.app.challenges.models import (
     MAIN_PHASE,
@@ -22,7 +22,8 @@ from vocboard.app.challenges.models import (
     TruthState,
     Visibility,
 )
-from vocboard.app.challenges.rules import DataLink
+from vocboard.app.challenges.phases import phase_named
+from vocboard.app.challenges.rules import ChallengeRules, DataLink
 from vocboard.app.database import Database
 from vocboard.app.organising import challenge_changes
 from vocboard.app.organising.phase_changes import note_on_change
@@ -207,9 +208,7 @@ def create_challenge(at: Transaction) -> None:
         slug=at.arguments.slug,
         edition=at.arguments.edition,
         edition_file=read_text(at.arguments.edition_file),
-        rules=service.ChallengeRules(
-            **{name: value for name, value in given.items() if name in service.ChallengeRules.model_fields}
-        ),
+        rules=ChallengeRules(**{name: value for name, value in given.items() if name in ChallengeRules.model_fields}),
     )
 
 
@@ -218,7 +217,7 @@ def set_detail(at: Transaction) -> str | None:
     """Change the detail level of a challenge's results."""
     detail = Detail(at.arguments.detail)
     user, challenge = at.user, at.challenge
-    before = service.phase_named(challenge, MAIN_PHASE)
+    before = phase_named(challenge, MAIN_PHASE)
     note = note_on_change(challenge, before, before.rules.model_copy(update={"detail": detail}))
     challenge_changes.set_detail(at.session, challenge=challenge, user=user, detail=detail)
     return note
@@ -253,7 +252,7 @@ def import_truth(call: Call) -> Outcome:
     with inbox.receive(challenge_id=challenge_id, limit=settings.ground_truth_limit_bytes) as incoming:
         _write(arguments.tree, incoming)
         with incoming.kept() as version_id, call.writing() as at:
-            version = service.add_ground_truth_version(
+            version = ground_truth.add_ground_truth_version(
                 at.session, **at.organised, file_name=arguments.tree.name, version_id=version_id
             )
             rescore = start_with_upload(at.session, **at.organised, version=version, reason=arguments.reason)
@@ -327,7 +326,7 @@ def _what_is_current(database: Database, version_id: UUID) -> str:
         with database.reading() as session:
             version = session.get_one(GroundTruthVersion, version_id)
             challenge = queries.challenge_with_phases(session, version.challenge_id)
-            current = service.current_versions(session, challenge).get(version.phase_id)
+            current = ground_truth.current_versions(session, challenge).get(version.phase_id)
             may_become = current is None or (
                 current.id != version.id and not submission_queries.is_submitted_to(session, version.phase_id)
             )

@@ -5,8 +5,9 @@ from typing import Any
 from uuid import UUID
 
 from vocboard.app.accounts.people import normalised_email
-from vocboard.app.challenges import phase_people, service
+from vocboard.app.challenges import phase_people
 from vocboard.app.challenges.models import MAIN_PHASE
+from vocboard.app.challenges.phases import Phase, phase_named, phases_of
 from vocboard.app.challenges.rules import PhaseRules, given_rules
 from vocboard.app.database import now
 from vocboard.app.errors import NotFoundError
@@ -27,8 +28,8 @@ QUOTA = argument("quota", type=UUID, metavar="ID", help="as list-phase-people pr
 @ACTIONS.reads("slug", AN_ORGANISER)
 def list_phases(at: Transaction) -> str:
     """List the phases of a challenge."""
-    found, date = service.phases_of(at.challenge), now()
-    columns: list[tuple[str, Callable[[service.Phase], Any]]] = [
+    found, date = phases_of(at.challenge), now()
+    columns: list[tuple[str, Callable[[Phase], Any]]] = [
         ("phase", lambda phase: phase.key),
         ("title", lambda phase: phase.title),
         ("state", lambda phase: phase.state(date).value),
@@ -66,7 +67,7 @@ def add_phase(at: Transaction) -> None:
 def change_phase(at: Transaction) -> str | None:
     """Change a phase; what is not given stays, and a time given as 'none' is removed."""
     user, challenge, key = at.user, at.challenge, at.arguments.key
-    before = service.phase_named(challenge, key)
+    before = phase_named(challenge, key)
     # Not `model_copy`, which would take the texts for what they name.
     rules = PhaseRules(**{**before.rules.model_dump(), **given_rules(_given_rules(at))})
     note = note_on_change(challenge, before, rules)
@@ -83,7 +84,7 @@ def _given_rules(at: Transaction) -> dict[str, Any]:
 @ACTIONS.changes("slug", KEY, ORGANISER)
 def remove_phase(at: Transaction) -> None:
     """Remove a phase that nothing has been submitted or uploaded to."""
-    service.phase_named(at.organised["challenge"], at.arguments.key)  # a misspelt one is an error
+    phase_named(at.organised["challenge"], at.arguments.key)  # a misspelt one is an error
     phase_changes.remove_phase(at.session, **at.organised, key=at.arguments.key)
 
 
@@ -159,8 +160,8 @@ def _organised(at: Transaction) -> dict[str, Any]:
     return {"challenge": at.challenge, "organiser": at.user}
 
 
-def _phase(at: Transaction) -> service.Phase:
-    return service.phase_named(at.challenge, at.arguments.phase)
+def _phase(at: Transaction) -> Phase:
+    return phase_named(at.challenge, at.arguments.phase)
 
 
 def _quota(at: Transaction) -> dict[str, Any]:

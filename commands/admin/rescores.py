@@ -6,7 +6,7 @@ from pathlib import Path
 from uuid import UUID
 
 from vocboard.app.challenges import queries as challenge_queries
-from vocboard.app.challenges import service as challenges
+from vocboard.app.challenges.ground_truth import current_versions
 from vocboard.app.database import Database
 from vocboard.app.leaderboards.models import Rescore, RescoreState
 from vocboard.app.rescores import queries, service
@@ -173,7 +173,7 @@ def _what_is_current(database: Database, rescore: Rescore) -> str:
         if rescore.changes_edition:
             return f"version {challenge.edition_version} of the rules is current"
         concerned = challenge_queries.truth_version_by_id(session, rescore.ground_truth_version_id)
-        current = challenges.current_versions(session, challenge).get(concerned.phase_id)
+        current = current_versions(session, challenge).get(concerned.phase_id)
     return "no version is current" if current is None else f"version {current.number} is current"
 
 

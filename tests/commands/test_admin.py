@@ -30,7 +30,8 @@ from vocboard.app.accounts import administration, service
 from vocboard.app.accounts.models import LinkedIdentity, Scope, SecondFactor
 from vocboard.app.audit.models import AuditEvent
 from vocboard.app.challenges.models import Admission, Challenge, ChallengePhase, Detail, ExtraQuota, Freeze
-from vocboard.app.challenges.service import PhaseState, get_organised, get_visible, phase_state, phases_of
+from vocboard.app.challenges.phases import PhaseState, phase_state, phases_of
+from vocboard.app.challenges.service import get_organised, get_visible
 from vocboard.app.database import Database, now
 from vocboard.app.jobs.models import Job, Kind
 from vocboard.app.leaderboards.models import Rescore, RescoreState

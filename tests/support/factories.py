@@ -13,7 +13,7 @@ from sqlalchemy.orm import Session
 from vocboard.app.accounts import administration, service
 from vocboard.app.accounts.models import Role, Scope, User
 from vocboard.app.accounts.people import new_user
-from vocboard.app.challenges import service as challenges
+from vocboard.app.challenges.editions import edition_of
 from vocboard.app.challenges.ground_truth import pack_image_sets
 from vocboard.app.challenges.models import Challenge, GroundTruthVersion, TruthState, Visibility
 from vocboard.app.challenges.rules import ChallengeRules
@@ -103,7 +103,7 @@ def make_truth(session: Session, challenge: Challenge, *, current: bool = True) 
         sha256=f"{number:064x}",
         summary={},
         competitions=list(challenge.main_phase.competition_keys),
-        image_sets=pack_image_sets(make_image_sets(challenges.edition_of(challenge))),
+        image_sets=pack_image_sets(make_image_sets(edition_of(challenge))),
     )
     session.add(version)
     session.flush()

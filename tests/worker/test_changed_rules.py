@@ -21,10 +21,9 @@ from tests.support.phases import complete, show_board
 from tests.support.rescoring import administrator, apply, evaluate_all, request_apply, rescore, work
 from vocboard.app.accounts.models import User
 from vocboard.app.audit.models import AuditEvent
-from vocboard.app.challenges import service as challenges
 from vocboard.app.challenges.edition_versions import source_of_version
 from vocboard.app.challenges.models import Challenge, Freeze, GroundTruthVersion, Scoring
-from vocboard.app.challenges.rules import PhaseRules
+from vocboard.app.challenges.rules import PhaseRules, rules_of
 from vocboard.app.database import now
 from vocboard.app.errors import ConflictError, InvalidArchiveError, InvalidInputError
 from vocboard.app.evaluations.models import Evaluation
@@ -190,7 +189,7 @@ def test_a_frozen_leaderboard_keeps_its_rules(backend: Backend, challenge: Chall
     hidden, organiser = submit(backend, challenge, published=False), administrator(backend)
     with backend.database.writing() as session:
         found = complete(session, challenge.id)
-        rules = challenges.rules_of(found).model_copy(update={"freeze": Freeze.DATE, "freezes_at": now() + DAY})
+        rules = rules_of(found).model_copy(update={"freeze": Freeze.DATE, "freezes_at": now() + DAY})
         challenge_changes.update(session, challenge=found, user=organiser, rules=rules)
     clock.advance(DAY + timedelta(minutes=1))
     before = board(backend, challenge)
@@ -217,7 +216,7 @@ def test_an_export_and_import_keep_all_versions(
     ids, organiser = submit(backend, challenge), administrator(backend)
     with backend.database.writing() as session:
         found = complete(session, challenge.id)
-        rules = challenges.rules_of(found).model_copy(update={"freeze": Freeze.DATE, "freezes_at": now() + DAY})
+        rules = rules_of(found).model_copy(update={"freeze": Freeze.DATE, "freezes_at": now() + DAY})
         challenge_changes.update(session, challenge=found, user=organiser, rules=rules)
     clock.advance(2 * DAY)
     shown = as_csv(board(backend, challenge))

@@ -23,8 +23,14 @@ from tests.support.trees import write_tree
 from vocboard.app.challenges import ground_truth as versions
 from vocboard.app.challenges import queries as challenge_queries
 from vocboard.app.challenges import service
-from vocboard.app.challenges.ground_truth import needs_confirmation, pack_image_sets
+from vocboard.app.challenges.ground_truth import (
+    add_ground_truth_version,
+    current_image_sets,
+    needs_confirmation,
+    pack_image_sets,
+)
 from vocboard.app.challenges.models import Challenge, GroundTruthVersion, TruthState
+from vocboard.app.challenges.phases import PhaseState, phase_state
 from vocboard.app.database import Database, now
 from vocboard.app.evaluations.models import Evaluation
 from vocboard.app.jobs.models import Job, Kind
@@ -79,9 +85,7 @@ def upload(database: Database, settings: Settings, challenge: Challenge, archive
         version_id = incoming.keep()
     with database.writing() as session:
         user = make_organiser(session)
-        service.add_ground_truth_version(
-            session, challenge=challenge, user=user, file_name=archive.name, version_id=version_id
-        )
+        add_ground_truth_version(session, challenge=challenge, user=user, file_name=archive.name, version_id=version_id)
     return version_id
 
 
@@ -113,13 +117,13 @@ def test_an_uploaded_tree_opens_the_challenge(database: Database, settings: Sett
     assert import_next(database, settings)
     with database.reading() as session:
         found = service.get_visible(session, challenge.slug, None)
-        assert service.phase_state(found, now()) is service.PhaseState.NOT_READY  # most classes have no positives
+        assert phase_state(found, now()) is PhaseState.NOT_READY  # most classes have no positives
     confirm(database, version_id)
     assert import_next(database, settings)
     with database.reading() as session:
         found = service.get_visible(session, challenge.slug, None)
-        assert service.phase_state(found, now()) is service.PhaseState.OPEN
-        assert service.current_image_sets(session, phase_of(session, found)).sets[Task.DETECTION, "test"].images == (
+        assert phase_state(found, now()) is PhaseState.OPEN
+        assert current_image_sets(session, phase_of(session, found)).sets[Task.DETECTION, "test"].images == (
             "one",
             "two",
         )
@@ -296,11 +300,11 @@ def test_the_sweep_takes_a_truth_that_fits_once_the_challenge_asks_for_less(
     confirm(database, version_id)
     with database.writing() as session:
         found = service.get_visible(session, challenge.slug, None)
-        assert service.phase_state(found, now()) is service.PhaseState.NOT_READY
+        assert phase_state(found, now()) is PhaseState.NOT_READY
         found.main_phase.competition_keys = ["comp3"]
     sweep(database, settings)
     with database.reading() as session:
-        assert service.phase_state(service.get_visible(session, challenge.slug, None), now()) is service.PhaseState.OPEN
+        assert phase_state(service.get_visible(session, challenge.slug, None), now()) is PhaseState.OPEN
 
 
 def test_the_sweep_removes_what_was_abandoned_and_nothing_that_is_needed(

@@ -35,6 +35,7 @@ from vocboard.app.announcements import announcing, asking
 from vocboard.app.challenges import files, organisers
 from vocboard.app.challenges import ground_truth as versions
 from vocboard.app.challenges import service as challenges
+from vocboard.app.challenges.ground_truth import add_ground_truth_version
 from vocboard.app.challenges.models import Challenge, Scoring, Visibility
 from vocboard.app.database import Database, now
 from vocboard.app.errors import SignInError
@@ -155,7 +156,7 @@ def hand_in_truth(web: Database, settings: Settings, organiser: User, tree: Path
         version_id = incoming.keep()
     with web.writing() as session:
         organised = challenges.get_organised(session, challenge.slug, organiser)
-        challenges.add_ground_truth_version(
+        add_ground_truth_version(
             session, challenge=organised, user=organiser, file_name="tree.tar", version_id=version_id
         )
     return challenge

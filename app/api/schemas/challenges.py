@@ -7,8 +7,15 @@ from pydantic import AliasPath, BaseModel, BeforeValidator, ConfigDict, Field
 
 from vocboard.app.api.schemas.values import Count, Fraction, FromObject, Given, Imported, Instant, of_changes
 from vocboard.app.challenges.models import MAIN_PHASE, Admission, Detail, Freeze, OverallRank, Visibility
-from vocboard.app.challenges.rules import AdmissionQuestion, DataLink, PhaseRules, given_rules, with_bounds
-from vocboard.app.challenges.service import ChallengeRules, PhaseState
+from vocboard.app.challenges.phases import PhaseState
+from vocboard.app.challenges.rules import (
+    AdmissionQuestion,
+    ChallengeRules,
+    DataLink,
+    PhaseRules,
+    given_rules,
+    with_bounds,
+)
 from vocboard.evaluator.editions import DeclarationKind, Metric, Task, Training
 
 

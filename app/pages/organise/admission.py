@@ -11,8 +11,8 @@ from fastapi import Depends, Form
 from starlette.responses import Response
 
 from vocboard.app.challenges import admission_requests, phase_people, terms
-from vocboard.app.challenges import service as challenges
 from vocboard.app.challenges.models import Admission, RequestState
+from vocboard.app.challenges.phases import phases_of
 from vocboard.app.errors import ConflictError, InvalidInputError
 from vocboard.app.forms import escape_formula
 from vocboard.app.pages.filters import address_with
@@ -98,7 +98,7 @@ def _page(
         requests = admission_requests.page_of_requests(session, challenge.id, page=page)
         versions = terms.versions(session, challenge.id)
         counts = terms.acceptance_counts(session, challenge.id)
-    phases = {phase.id: phase for phase in challenges.phases_of(challenge)}
+    phases = {phase.id: phase for phase in phases_of(challenge)}
     return render(
         organised.request,
         "organise/admission.html",

@@ -12,9 +12,10 @@ from starlette.responses import Response
 
 from vocboard.app.challenges import ground_truth as versions
 from vocboard.app.challenges import queries, samples
-from vocboard.app.challenges import service as challenges
-from vocboard.app.challenges.ground_truth import needs_confirmation
+from vocboard.app.challenges.editions import edition_of
+from vocboard.app.challenges.ground_truth import current_versions, ground_truth_versions, needs_confirmation
 from vocboard.app.challenges.models import MAIN_PHASE, Challenge, GroundTruthVersion, TruthState, Visibility
+from vocboard.app.challenges.phases import current_phase, phase_named, phases_of
 from vocboard.app.challenges.rules import rules_of
 from vocboard.app.database import now
 from vocboard.app.errors import BusyError, ConflictError, ForbiddenError, InvalidInputError, NotFoundError, ServiceError
@@ -29,10 +30,10 @@ from vocboard.app.pages.filters import chosen
 from vocboard.app.pages.forms import NO_ERRORS, FormErrors, UploadedEdition, go_to, token_verifier
 from vocboard.app.pages.organise.ground_truth import (
     changes_by_itself,
-    current_versions,
     failed_import,
     state_of,
     truth_tables,
+    versions_scored_with,
     what_is_missing,
 )
 from vocboard.app.pages.organise.rules import VISIBILITIES
@@ -178,20 +179,18 @@ def challenge_page(
         reason: what was typed in the form of a changed edition.
     """
     with organised.reading() as (session, challenge):
-        listed_versions = challenges.ground_truth_versions(session, challenge)
-        current = challenges.current_versions(session, challenge)
+        listed_versions = ground_truth_versions(session, challenge)
+        current = current_versions(session, challenge)
         has_read_truth = queries.has_read_truth(session, challenge.id)
         to_do = _steps(session, challenge, listed_versions)
         numbers = overview.counts(session, challenge)
         waits = waiting(session, [challenge.id])[challenge.id]
-        submitted_to = {
-            each.id for each in challenges.phases_of(challenge) if submissions.is_submitted_to(session, each.id)
-        }
+        submitted_to = {each.id for each in phases_of(challenge) if submissions.is_submitted_to(session, each.id)}
         all_rescores = rescores.of_challenge(session, challenge)
         need_attention = {one.id for one in all_rescores if attention(one)}
     at = now()
-    phase = challenges.current_phase(challenge, at)
-    with_truth = [each for each in challenges.phases_of(challenge) if each.has_own_truth]
+    phase = current_phase(challenge, at)
+    with_truth = [each for each in phases_of(challenge) if each.has_own_truth]
     changing = {
         item.id
         for item in listed_versions
@@ -218,20 +217,20 @@ def challenge_page(
         tables={item.id: truth_tables(item.summary) for item in listed_versions},
         needs_confirmation=needs_confirmation,
         submitted_to=submitted_to,
-        main_phase=challenges.phase_named(challenge, MAIN_PHASE),
+        main_phase=phase_named(challenge, MAIN_PHASE),
         has_read_truth=has_read_truth,
         current=current,
         current_ids={version.id for version in current.values()},
         truth_phases=with_truth,
         truth_phase=next((each for each in with_truth if each.key == truth), with_truth[0]),
-        phase_titles={each.id: each.title for each in challenges.phases_of(challenge)},
+        phase_titles={each.id: each.title for each in phases_of(challenge)},
         rescores=all_rescores,
         to_confirm={one.id for one in all_rescores if awaits_confirmation(one, challenge)},
         need_attention=need_attention,
         open_rescore=next((one for one in all_rescores if one.submission_id is None and one.state in OPEN), None),
         failures={item.id: failed_import(item.problems or ()) for item in listed_versions},
         changing=changing,
-        scored_with=list(current_versions(challenge, current, submitted_to)),
+        scored_with=list(versions_scored_with(challenge, current, submitted_to)),
         state_of=partial(state_of, challenge=challenge),
         numbers=numbers,
         waiting=waits,
@@ -245,7 +244,7 @@ def challenge_page(
 
 def _tree_folders(challenge: Challenge) -> list[str]:
     """Return the folders that a tree needs for the challenge's tasks, in addition to `ImageSets`."""
-    known = challenges.edition_of(challenge).competitions
+    known = edition_of(challenge).competitions
     tasks = dict.fromkeys(known[key].task for key in challenge.main_phase.competition_keys)
     return list(dict.fromkeys(folder for task in tasks for folder in TASKS[task].tree_folders))
 
@@ -276,14 +275,14 @@ def _steps(session: Session, challenge: Challenge, versions: Sequence[GroundTrut
     """
     if challenge.archived_at is not None:
         return []
-    phases = challenges.phases_of(challenge)
+    phases = phases_of(challenge)
     with_truth = [phase for phase in phases if phase.has_own_truth]
     is_hidden = challenge.visibility is Visibility.DRAFT
     if not is_hidden and all(phase.scoring_id is not None for phase in with_truth):
         return []
     base = f"/organise/{challenge.slug}"
     keys = challenge.main_phase.competition_keys
-    offered = len(challenges.edition_of(challenge).competitions)
+    offered = len(edition_of(challenge).competitions)
     main = phases[0].rules
     found = [
         Step("Describe it", "What the challenge is about.", bool(challenge.description), "Edit", f"{base}/edit", True),

@@ -40,7 +40,7 @@ class FailedImport:
     warnings: tuple[FileProblems, ...]
 
 
-def current_versions(
+def versions_scored_with(
     challenge: Challenge, current: Mapping[uuid.UUID, GroundTruthVersion], submitted_to: Collection[uuid.UUID]
 ) -> Iterator[CurrentVersion]:
     """Tell the version that counts for each phase with ground truth of its own, and for those that share it.

@@ -9,7 +9,7 @@ from fastapi import Depends, Form, Request
 from starlette.responses import Response
 
 from vocboard.app.challenges import phase_people
-from vocboard.app.challenges import service as challenges
+from vocboard.app.challenges.phases import phases_of
 from vocboard.app.database import now
 from vocboard.app.errors import ConflictError, InvalidInputError
 from vocboard.app.intake import attempts
@@ -136,7 +136,7 @@ def _submissions_page(
         rejected=rejected,
         rejected_days=organised.settings.rejected_uploads_kept_for.days,
         filters=filters,
-        phases=challenges.phases_of(challenge),
+        phases=phases_of(challenge),
         is_filtered=filters.is_any,
         kinds=wording.KINDS,
         flags=wording.FLAGS,
@@ -173,7 +173,7 @@ def _entrants_page(organised: OrganisedChallenge, *, sort: str = "", errors: For
         found = entrants_of.page_of_entrants(
             session, challenge=challenge, sort=order, page=page_number(organised.request)
         )
-        phases = challenges.phases_of(challenge)
+        phases = phases_of(challenge)
         extras = phase_people.running_extra_quotas(session, challenge, at=now())
     return render(
         organised.request,

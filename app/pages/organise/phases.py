@@ -10,8 +10,8 @@ from starlette.responses import Response
 
 from vocboard.app.accounts.people import written_addresses
 from vocboard.app.challenges import phase_people
-from vocboard.app.challenges import service as challenges
 from vocboard.app.challenges.models import MAIN_PHASE, Challenge
+from vocboard.app.challenges.phases import phase_named, phases_of
 from vocboard.app.database import now
 from vocboard.app.errors import InvalidInputError, LimitedError
 from vocboard.app.forms import instant, whole
@@ -81,7 +81,7 @@ def admit(organised: Organised, form: Annotated[PersonForm, Form()]) -> Response
     """Let a person submit to a phase that is not open to everyone, or not to new accounts."""
     try:
         with organised.writing() as (session, challenge):
-            phase = challenges.phase_named(challenge, form.phase)
+            phase = phase_named(challenge, form.phase)
             emails = written_addresses(form.email)
             phase_people.admit(
                 session,
@@ -113,7 +113,7 @@ def grant_extra_quota(organised: Organised, form: Annotated[ExtraQuotaForm, Form
             phase_people.grant_extra_quota(
                 session,
                 challenge=challenge,
-                phase=challenges.phase_named(challenge, form.phase),
+                phase=phase_named(challenge, form.phase),
                 organiser=organised.user,
                 email=form.email,
                 **form.grant(challenge),
@@ -168,7 +168,7 @@ def phases_overview(
     with organised.reading() as (session, challenge):
         admissions = phase_people.page_of_admissions(session, challenge, contains=admitted, page=page)
         extras = phase_people.extra_quotas(session, challenge)
-    phases = challenges.phases_of(challenge)
+    phases = phases_of(challenge)
     return render(
         organised.request,
         "organise/phases.html",

@@ -12,8 +12,7 @@ from pydantic import BaseModel
 from starlette.responses import Response
 
 from vocboard.app.accounts.people import written_addresses
-from vocboard.app.challenges import service as challenges
-from vocboard.app.challenges.editions import offered_editions, own_edition
+from vocboard.app.challenges.editions import edition_of, offered_editions, own_edition
 from vocboard.app.challenges.models import (
     MAIN_PHASE,
     Admission,
@@ -24,7 +23,7 @@ from vocboard.app.challenges.models import (
     QuestionKind,
     Visibility,
 )
-from vocboard.app.challenges.phases import Phase
+from vocboard.app.challenges.phases import Phase, edition_of_phase, phase_named, phases_of
 from vocboard.app.challenges.rules import (
     DATES,
     MAX_DESCRIPTION_LENGTH,
@@ -447,7 +446,7 @@ def edit(organised: Organised, form: Annotated[ChallengeForm, Form()]) -> Respon
         with organised.writing() as (session, challenge):
             form = form.within(challenge)
             rules = form.rules()
-            done = done_with(challenge, challenges.phase_named(challenge, MAIN_PHASE), rules) or "saved"
+            done = done_with(challenge, phase_named(challenge, MAIN_PHASE), rules) or "saved"
             challenge_changes.update(session, challenge=challenge, user=organised.user, rules=rules)
     except (ConflictError, InvalidInputError) as error:
         return _challenge_form(organised.request, form, organised.load(), FormErrors.of(error))
@@ -458,7 +457,7 @@ def edit(organised: Organised, form: Annotated[ChallengeForm, Form()]) -> Respon
 def new_phase_page(organised: Organised) -> Response:
     """The form to add a phase: it begins where the last one ends, with its rules."""
     challenge = organised.load()
-    last = challenges.phases_of(challenge)[-1].rules
+    last = phases_of(challenge)[-1].rules
     freeze = Freeze.CLOSING if last.freeze is Freeze.DATE else last.freeze  # the date is not this phase's
     rules = PhaseRules(
         **{**dict(last), "opens_at": last.closes_at, "closes_at": None, "freeze": freeze, "freezes_at": None}
@@ -492,7 +491,7 @@ def phase_page(organised: Organised, key: str) -> Response:
     if key == MAIN_PHASE:
         return go_to(f"/organise/{organised.slug}/edit")
     challenge = organised.load()
-    phase = challenges.phase_named(challenge, key)
+    phase = phase_named(challenge, key)
     return _phase_form(
         organised, key, PhaseForm(title=phase.title, key=key, **as_typed(phase.rules, zone_of(challenge)))
     )
@@ -504,7 +503,7 @@ def change_phase(organised: Organised, key: str, form: Annotated[PhaseForm, Form
     try:
         with organised.writing() as (session, challenge):
             rules = form.rules(challenge)
-            done = done_with(challenge, challenges.phase_named(challenge, key), rules) or "phase-saved"
+            done = done_with(challenge, phase_named(challenge, key), rules) or "phase-saved"
             phase_changes.update_phase(
                 session, challenge=challenge, user=organised.user, key=key, title=form.title, rules=rules
             )
@@ -564,7 +563,7 @@ def _challenge_form(
         zones=ZONES,
         statistics=STATISTICS,
         overall_ranks=OVERALL_RANKS,
-        **choices(challenges.edition_of(challenge) if challenge else _edition_of(form)),
+        **choices(edition_of(challenge) if challenge else _edition_of(form)),
     )
 
 
@@ -578,8 +577,8 @@ def _edition_of(form: ChallengeForm) -> Edition:
 
 def _phase_form(organised: Organised, key: str | None, form: PhaseForm, error: ServiceError | None = None) -> Response:
     challenge = organised.load()
-    phase = None if key is None else challenges.phase_named(challenge, key)
-    edition = challenges.edition_of(challenge) if phase is None else challenges.edition_of_phase(challenge, phase)
+    phase = None if key is None else phase_named(challenge, key)
+    edition = edition_of(challenge) if phase is None else edition_of_phase(challenge, phase)
     return render(
         organised.request,
         "organise/phase.html",

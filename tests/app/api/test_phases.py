@@ -16,6 +16,7 @@ from tests.support.site import Site
 from vocboard.app.accounts.models import User
 from vocboard.app.challenges import service
 from vocboard.app.challenges.models import Admission, Challenge, Visibility
+from vocboard.app.challenges.phases import PhaseState, phase_named
 from vocboard.app.database import now
 from vocboard.app.errors import ForbiddenError
 from vocboard.app.intake.submitting import check_admitted
@@ -129,7 +130,7 @@ def is_refused(world: World, key: str) -> bool:
     challenge = world.challenge()
     with world.site.database.reading() as session:
         try:
-            phase = service.phase_named(challenge, key)
+            phase = phase_named(challenge, key)
             check_admitted(session, challenge=challenge, phase=phase, user=world.person)
         except ForbiddenError:
             return True
@@ -150,7 +151,7 @@ def test_people_are_admitted_by_address_or_an_earlier_phase(world: World) -> Non
     assert not is_refused(world, "final")
     assert world.client.delete(f"{PATH}/admissions/{admission['id']}").status_code == 204
     assert is_refused(world, "invited")
-    assert service.phase_named(world.challenge(), "final").rules.admission is Admission.EARLIER_PHASE
+    assert phase_named(world.challenge(), "final").rules.admission is Admission.EARLIER_PHASE
 
 
 def test_many_people_are_admitted_at_once_or_none_of_them(world: World) -> None:
@@ -193,7 +194,7 @@ def test_extra_quota_ends_on_its_date(world: World, clock: Clock) -> None:
     def allowed() -> int:
         challenge, at = world.challenge(), now()
         with world.site.database.reading() as session:
-            phase = service.phase_named(challenge, "main")
+            phase = phase_named(challenge, "main")
             return quotas(session, user=world.person, challenge=challenge, phase=phase, now=at)["comp1"].allowed
 
     assert allowed() == 5
@@ -231,7 +232,7 @@ def test_a_rehearsal_uses_no_quota_and_cannot_be_published(world: World) -> None
             session, world.challenge(), world.organiser, "Rehearsal", 0.9, published=False, is_rehearsal=True
         )
         challenge = service.get_visible(session, "harbour", None)
-        phase = service.phase_named(challenge, "main")
+        phase = phase_named(challenge, "main")
         assert quotas(session, user=world.organiser, challenge=challenge, phase=phase, now=now())["comp1"].used == 0
     answer = world.client.post(f"/api/v1/submissions/{one.id}/publish")
     assert answer.status_code == 409
@@ -331,10 +332,10 @@ def test_deadlines_around_a_daylight_saving_change_are_met_to_the_second(
     world.client.headers["Authorization"] = f"Bearer {fresh_token(world)}"
     answer = world.client.patch(PATH, json={"opens_at": None, "closes_at": given})
     assert answer.status_code == 200, answer.text
-    phase = service.phase_named(world.challenge(), "main")
+    phase = phase_named(world.challenge(), "main")
     assert phase.rules.closes_at == utc
-    assert phase.state(utc - timedelta(seconds=1)) is service.PhaseState.OPEN
-    assert phase.state(utc) is service.PhaseState.CLOSED
+    assert phase.state(utc - timedelta(seconds=1)) is PhaseState.OPEN
+    assert phase.state(utc) is PhaseState.CLOSED
     assert utc.strftime("%Y-%m-%dT%H:%M:%SZ") in world.client.get("/challenges/harbour").text
 
 

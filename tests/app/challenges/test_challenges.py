@@ -15,8 +15,8 @@ from vocboard.app.accounts.models import Role, User
 from vocboard.app.audit.models import AuditEvent
 from vocboard.app.challenges import service
 from vocboard.app.challenges.models import Challenge, Detail, Visibility
+from vocboard.app.challenges.phases import PhaseState, check_accepting, phase_state
 from vocboard.app.challenges.rules import ChallengeRules
-from vocboard.app.challenges.service import PhaseState
 from vocboard.app.database import Database, now
 from vocboard.app.errors import ConflictError, ForbiddenError, InvalidInputError, NotFoundError
 from vocboard.app.organising import archiving, challenge_changes
@@ -181,12 +181,12 @@ def test_phase(
 ) -> None:
     with database.writing() as session:
         challenge = make_challenge(session, opens_at=opens_at, closes_at=closes_at, ready=ready)
-        assert service.phase_state(challenge, NOON) is expected
+        assert phase_state(challenge, NOON) is expected
         if expected is PhaseState.OPEN:
-            service.check_accepting(session, challenge, at=NOON)
+            check_accepting(session, challenge, at=NOON)
         else:
             with pytest.raises(ConflictError):
-                service.check_accepting(session, challenge, at=NOON)
+                check_accepting(session, challenge, at=NOON)
 
 
 def test_whether_submissions_are_taken_is_read_again(database: Database) -> None:
@@ -199,7 +199,7 @@ def test_whether_submissions_are_taken_is_read_again(database: Database) -> None
         fresh = service.get_organised(session, slug, organiser)
         challenge_changes.update(session, challenge=fresh, user=organiser, rules=rules(closes_at=now() - MINUTE))
     with database.writing() as session, pytest.raises(ConflictError, match="closed"):
-        service.check_accepting(session, stale, at=now())
+        check_accepting(session, stale, at=now())
 
 
 def test_changed_rules_hold_and_the_log_says_what_changed(database: Database) -> None:

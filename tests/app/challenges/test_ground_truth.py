@@ -20,10 +20,15 @@ from tests.support.jobs import claim_next, import_next, stores
 from tests.support.phases import main_truth, phase_of
 from vocboard.app.audit.models import AuditEvent
 from vocboard.app.challenges import ground_truth as versions
-from vocboard.app.challenges import service
-from vocboard.app.challenges.ground_truth import pack_image_sets
+from vocboard.app.challenges.ground_truth import (
+    add_ground_truth_version,
+    current_image_sets,
+    ground_truth_versions,
+    image_sets_json,
+    pack_image_sets,
+)
 from vocboard.app.challenges.models import Challenge, GroundTruthVersion, TruthState
-from vocboard.app.challenges.phases import phase_named, phases_of
+from vocboard.app.challenges.phases import PhaseState, phase_named, phase_state, phases_of
 from vocboard.app.challenges.rules import PhaseRules
 from vocboard.app.database import Database, now
 from vocboard.app.errors import ConflictError, NotFoundError
@@ -46,7 +51,7 @@ def upload(database: Database, challenge: Challenge | None = None) -> GroundTrut
     with database.writing() as session:
         organiser = make_organiser(session)
         challenge = challenge or make_challenge(session, organiser=organiser, ready=False)
-        return service.add_ground_truth_version(
+        return add_ground_truth_version(
             session, challenge=challenge, user=organiser, file_name="kit.tar", version_id=uuid.uuid4()
         )
 
@@ -65,10 +70,10 @@ def test_versions_are_numbered_and_logged(database: Database) -> None:
         organiser = make_organiser(session)
         challenge = make_challenge(session, organiser=organiser, ready=False)
         for name in ("C:\\data\\kit.tar.gz", "/tmp/second.zip", "evil\x00.zip"):
-            service.add_ground_truth_version(
+            add_ground_truth_version(
                 session, challenge=challenge, user=organiser, file_name=name, version_id=uuid.uuid4()
             )
-        versions = service.ground_truth_versions(session, challenge)
+        versions = ground_truth_versions(session, challenge)
         assert [(version.number, version.file_name) for version in versions] == [
             (3, "evil.zip"),
             (2, "second.zip"),
@@ -81,10 +86,10 @@ def test_versions_are_numbered_and_logged(database: Database) -> None:
 def test_image_sets_are_those_of_the_current_ground_truth(database: Database) -> None:
     with database.writing() as session:
         challenge = make_challenge(session)
-        image_sets = service.current_image_sets(session, phase_of(session, challenge))
+        image_sets = current_image_sets(session, phase_of(session, challenge))
         assert image_sets.sets[Task.DETECTION, "test"].images == IMAGES
-        assert service.current_image_sets(session, phase_of(session, challenge)) is image_sets
-        assert image_sets.from_json(service.image_sets_json(session, phase_of(session, challenge))).edition == "VOC2012"
+        assert current_image_sets(session, phase_of(session, challenge)) is image_sets
+        assert image_sets.from_json(image_sets_json(session, phase_of(session, challenge))).edition == "VOC2012"
 
 
 def test_without_ground_truth_there_are_no_image_sets(database: Database) -> None:
@@ -92,14 +97,14 @@ def test_without_ground_truth_there_are_no_image_sets(database: Database) -> Non
         challenge = make_challenge(session, ready=False)
         make_truth(session, challenge, current=False)
         with pytest.raises(ConflictError):
-            service.current_image_sets(session, phase_of(session, challenge))
+            current_image_sets(session, phase_of(session, challenge))
 
 
 def test_listing_challenges_and_versions_leaves_the_image_sets_in_the_database(database: Database) -> None:
     with database.writing() as session:
         challenge = make_challenge(session)
     with database.reading() as session:
-        (version,) = service.ground_truth_versions(session, challenge)
+        (version,) = ground_truth_versions(session, challenge)
         assert "image_sets" not in version.__dict__
 
 
@@ -194,11 +199,11 @@ def test_a_truth_that_scores_too_little_waits_until_the_challenge_asks_for_less(
         make_truth(session, challenge, current=False).competitions = ["comp1"]
         session.flush()
         assert scorings.start_scorings(session) == 0
-        assert service.phase_state(challenge, now()) is service.PhaseState.NOT_READY
+        assert phase_state(challenge, now()) is PhaseState.NOT_READY
         challenge.main_phase.competition_keys = ["comp1"]
         session.flush()
         assert scorings.start_scorings(session) == 1
-        assert service.phase_state(challenge, now()) is service.PhaseState.OPEN
+        assert phase_state(challenge, now()) is PhaseState.OPEN
 
 
 def test_a_later_truth_does_not_change_the_board_by_itself(backend: Backend) -> None:

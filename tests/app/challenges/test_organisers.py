@@ -10,6 +10,7 @@ from vocboard.app.accounts.models import Role, User
 from vocboard.app.challenges import organisers
 from vocboard.app.challenges import service as challenges
 from vocboard.app.challenges.models import Challenge, ChallengeInvitation
+from vocboard.app.challenges.rules import ChallengeRules
 from vocboard.app.errors import ConflictError, ForbiddenError, InvalidInputError, LimitedError, NotFoundError
 from vocboard.app.messaging.models import OutgoingMail
 from vocboard.app.organising import challenge_changes
@@ -81,7 +82,7 @@ def test_who_accepts_organises_this_challenge_and_creates_none(case: Case) -> No
                 organiser=ada,
                 slug="own",
                 edition="VOC2012",
-                rules=challenges.ChallengeRules(title="Own"),
+                rules=ChallengeRules(title="Own"),
             )
 
 

@@ -17,9 +17,9 @@ from tests.support.phases import complete
 from tests.support.scored import make_published
 from tests.support.services import EMBEDDED, REAL
 from vocboard.app.accounts.models import User
-from vocboard.app.challenges import service as challenges
 from vocboard.app.challenges.models import Detail
 from vocboard.app.challenges.phases import phase_named
+from vocboard.app.challenges.rules import rules_of
 from vocboard.app.database import Database, now
 from vocboard.app.errors import ConflictError, ForbiddenError
 from vocboard.app.leaderboards import freezing, service
@@ -173,7 +173,7 @@ class Happenings:
 
     def _change(self, session: Session, **changes: Any) -> None:
         found = complete(session, self.challenge.id)
-        rules = challenges.rules_of(found).model_copy(update=changes)
+        rules = rules_of(found).model_copy(update=changes)
         challenge_changes.update(session, challenge=found, user=session.get_one(User, self.organiser.id), rules=rules)
 
     def _by_owner(self, session: Session, action: Callable[..., object], *conditions: Any, **given: Any) -> None:

@@ -30,6 +30,7 @@ from tests.support.services import EMBEDDED
 from vocboard.app.accounts.models import Role, User
 from vocboard.app.challenges import service as challenges
 from vocboard.app.challenges.models import Challenge, Visibility
+from vocboard.app.challenges.rules import rules_of
 from vocboard.app.database import Database, now
 from vocboard.app.errors import ConflictError, ForbiddenError, InvalidArchiveError
 from vocboard.app.leaderboards.board import Board
@@ -496,7 +497,7 @@ def test_an_archived_challenge_can_be_read_but_not_changed(backend: Backend, cha
                 results=bans.Results.KEEP,
                 site="https://x",
             )
-        rules = challenges.rules_of(found)
+        rules = rules_of(found)
         challenge_changes.update(
             session, challenge=found, user=organiser, rules=rules.model_copy(update={"title": "Spring 2026"})
         )
