@@ -67,7 +67,8 @@ def ban(
     found = Ban(user_id=person.id, challenge_id=challenge.id, reason=reason)
     session.add(found)
     changed = _settle(session, person=person, challenge=challenge, user=user, reason=reason, results=results)
-    notices.banned(session, person, challenge=challenge, reason=reason, results=results, changed=changed, site=site)
+    told = {"reason": reason, "results": results, "changed": notices.named(changed)}
+    notices.tell(session, person, template="banned", challenge=challenge, site=site, **told)
     details = {"person": person.name, "reason": reason, "results": results.value, "submissions": len(changed)}
     details["user"] = str(person.id)
     audit.record(session, actor=user, action="challenge.ban", subject=challenge, details=details)
@@ -90,7 +91,7 @@ def lift_ban(session: Session, *, challenge: Challenge, person: User, user: User
     if found is None:
         raise ConflictError(f"{person.name} is not banned from this challenge.")
     session.delete(found)
-    notices.ban_lifted(session, person, challenge=challenge, site=site)
+    notices.tell(session, person, template="ban-lifted", challenge=challenge, site=site)
     details = {"person": person.name, "user": str(person.id)}
     audit.record(session, actor=user, action="challenge.lift_ban", subject=challenge, details=details)
 
@@ -119,7 +120,8 @@ def ban_from_server(session: Session, *, person: User, user: User, reason: str, 
     found = Ban(user_id=person.id, challenge_id=None, reason=reason)
     session.add(found)
     changed = _settle(session, person=person, challenge=None, user=user, reason=reason, results=results)
-    notices.banned(session, person, challenge=None, reason=reason, results=results, changed=changed, site=site)
+    told = {"reason": reason, "results": results, "changed": notices.named(changed)}
+    notices.tell(session, person, template="banned", challenge=None, site=site, **told)
     details = {"person": person.name, "reason": reason, "results": results.value, "submissions": len(changed)}
     audit.record(session, actor=user, action="user.ban", subject=person, details=details)
     administration.disable(session, user=person, actor=user)
@@ -145,7 +147,7 @@ def lift_server_ban(session: Session, *, person: User, user: User, site: str) ->
     session.delete(found)
     audit.record(session, actor=user, action="user.lift_ban", subject=person, details={"person": person.name})
     administration.enable(session, user=person, actor=user)
-    notices.ban_lifted(session, person, challenge=None, site=site)
+    notices.tell(session, person, template="ban-lifted", challenge=None, site=site)
 
 
 def _require_administrator(user: User) -> None:

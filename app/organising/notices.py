@@ -34,46 +34,6 @@ def reinstated(session: Session, submissions: Sequence[Submission], *, site: str
     _tell_owners(session, submissions, NotificationKind.REINSTATED, what=what, template="reinstated", site=site)
 
 
-def banned(
-    session: Session,
-    person: User,
-    *,
-    challenge: Challenge | None,
-    reason: str,
-    results: str,
-    changed: Sequence[Submission],
-    site: str,
-) -> None:
-    """Tell a person of a ban, before the account is disabled.
-
-    Args:
-        challenge: None for a ban from the server.
-        results: what happened to published results, as in `app.organising.bans.Results`.
-        changed: these results.
-        site: its address, for links.
-    """
-    _tell(
-        session,
-        person,
-        template="banned",
-        challenge=challenge,
-        results=results,
-        changed=_named(changed),
-        reason=reason,
-        site=site,
-    )
-
-
-def ban_lifted(session: Session, person: User, *, challenge: Challenge | None, site: str) -> None:
-    """Tell a person that a ban was lifted, after the account is enabled.
-
-    Args:
-        challenge: None for a ban from the server.
-        site: its address, for links.
-    """
-    _tell(session, person, template="ban-lifted", challenge=challenge, site=site)
-
-
 def _tell_owners(
     session: Session,
     submissions: Sequence[Submission],
@@ -102,15 +62,23 @@ def _tell_owners(
             link=f"/submissions/{own[0].id}" if not others else "/submissions",
             challenge_id=own[0].challenge_id,
         )
-        given_to_all = {"challenge": own[0].challenge, "submissions": _named(own), "site": site, **given}
+        given_to_all = {"challenge": own[0].challenge, "submissions": named(own), "site": site, **given}
         for person in people:
-            _tell(session, person, template=template, **given_to_all)
+            tell(session, person, template=template, **given_to_all)
 
 
-def _tell(
+def tell(
     session: Session, person: User, *, template: str, challenge: Challenge | None, site: str, **given: Any
 ) -> None:
-    """Send an email, unless the person gets none: the address must be known to be the person's."""
+    """Send an email, unless the person gets none: the address must be known to be the person's, the account enabled.
+
+    So a ban is told before the account is disabled, and that it was lifted after the account is enabled.
+
+    Args:
+        challenge: None for a ban from the server.
+        site: its address, for links.
+        given: what the template has besides.
+    """
     if person.is_confirmed and person.disabled_at is None:  # those of imported challenges are not confirmed
         outbox.put(
             session,
@@ -123,7 +91,8 @@ def _tell(
         )
 
 
-def _named(submissions: Sequence[Submission]) -> list[dict[str, Any]]:
+def named(submissions: Sequence[Submission]) -> list[dict[str, Any]]:
+    """Return what templates say of submissions."""
     return [
         {"method": one.method.name, "id": str(one.id), "published": one.published_at is not None} for one in submissions
     ]
