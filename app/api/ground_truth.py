@@ -15,8 +15,8 @@ from vocboard.app.api.problems import UploadProblem, problem_responses
 from vocboard.app.api.router import ApiRoutes
 from vocboard.app.api.schemas.values import Count, FromObject, Instant
 from vocboard.app.challenges import ground_truth as versions
-from vocboard.app.challenges import models
-from vocboard.app.challenges.ground_truth import current_versions, ground_truth_versions, needs_confirmation
+from vocboard.app.challenges import models, queries
+from vocboard.app.challenges.ground_truth import current_versions, needs_confirmation
 from vocboard.app.challenges.models import MAIN_PHASE
 from vocboard.app.challenges.phases import phase_with_id
 from vocboard.app.intake.organisers import take_ground_truth
@@ -89,7 +89,7 @@ class GroundTruthVersion(FromObject):
 def list_ground_truth(organised: OrganisedByToken, paging: Paging) -> ItemPage[GroundTruthVersion]:
     """List the versions of a challenge's ground truth, newest first. For its organisers."""
     with organised.reading() as (session, challenge):
-        return paging.of(ground_truth_versions(session, challenge), _describe(session, challenge))
+        return paging.of(queries.truth_versions(session, challenge.id), _describe(session, challenge))
 
 
 @router.post(
@@ -112,7 +112,7 @@ async def upload_ground_truth(
 
     def described() -> GroundTruthVersion:
         with organised.reading() as (session, challenge):
-            found = {version.id: version for version in ground_truth_versions(session, challenge)}
+            found = {version.id: version for version in queries.truth_versions(session, challenge.id)}
             return _describe(session, challenge)(found[taken.version_id])
 
     return await to_thread.run_sync(described)

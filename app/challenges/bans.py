@@ -16,11 +16,6 @@ def ban_from(session: Session, *, user_id: uuid.UUID, challenge_id: uuid.UUID | 
     return session.scalar(select(Ban).where(Ban.user_id == user_id, Ban.challenge_id == challenge_id))
 
 
-def ban_of_person(session: Session, *, user_id: uuid.UUID, challenge_id: uuid.UUID) -> Ban | None:
-    """Return the ban of a person from a challenge, see `bans_of_people`."""
-    return bans_of_people(session, user_ids=[user_id], challenge_id=challenge_id).get(user_id)
-
-
 def bans_of_people(
     session: Session, *, user_ids: Collection[uuid.UUID], challenge_id: uuid.UUID
 ) -> Mapping[uuid.UUID, Ban]:
@@ -55,7 +50,7 @@ def require_not_banned(session: Session, *, user_id: uuid.UUID, challenge_id: uu
     Raises:
         ForbiddenError: the person is banned, and why.
     """
-    ban = ban_of_person(session, user_id=user_id, challenge_id=challenge_id)
+    ban = bans_of_people(session, user_ids=[user_id], challenge_id=challenge_id).get(user_id)
     if ban is not None:
         raise banned(ban)
 

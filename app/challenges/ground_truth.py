@@ -6,7 +6,7 @@ Organisers confirm the warnings of imported versions, and remove versions that c
 import gzip
 import threading
 import uuid
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 
 from cachetools import LRUCache
 from sqlalchemy.orm import Session
@@ -85,11 +85,6 @@ def add_ground_truth_version(
     }
     audit.record(session, actor=user, action="ground_truth.upload", subject=version, details=details)
     return version
-
-
-def ground_truth_versions(session: Session, challenge: Challenge) -> Sequence[GroundTruthVersion]:
-    """Return all versions, newest first; for organisers only."""
-    return queries.truth_versions(session, challenge.id)
 
 
 def needs_confirmation(version: GroundTruthVersion) -> bool:

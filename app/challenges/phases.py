@@ -191,11 +191,6 @@ def earlier_phases(challenge: Challenge, phase: Phase) -> tuple[Phase, ...]:
     return phases[: [each.key for each in phases].index(phase.key)]
 
 
-def phase_state(challenge: Challenge, at: datetime) -> PhaseState:
-    """Return the state of the current phase."""
-    return current_phase(challenge, at).state(at)
-
-
 def edition_of_phase(challenge: Challenge, phase: Phase) -> Edition:
     """Return the challenge's edition, with its competitions on the phase's image set."""
     return on_image_set(edition_of(challenge), phase.image_set)

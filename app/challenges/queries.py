@@ -165,7 +165,7 @@ def image_sets_of(session: Session, version_id: uuid.UUID) -> bytes | None:
 
 
 def truth_versions(session: Session, challenge_id: uuid.UUID) -> Sequence[GroundTruthVersion]:
-    """Return all ground truth versions of a challenge, newest first."""
+    """Return all ground truth versions of a challenge, newest first; for organisers only."""
     return session.scalars(
         select(GroundTruthVersion)
         .where(GroundTruthVersion.challenge_id == challenge_id)
@@ -180,11 +180,6 @@ def truth_version(session: Session, challenge_id: uuid.UUID, number: int) -> Gro
             GroundTruthVersion.challenge_id == challenge_id, GroundTruthVersion.number == number
         )
     )
-
-
-def truth_version_by_id(session: Session, version_id: uuid.UUID) -> GroundTruthVersion:
-    """One version of ground truth."""
-    return session.get_one(GroundTruthVersion, version_id)
 
 
 def last_truth_number(session: Session, challenge_id: uuid.UUID) -> int:

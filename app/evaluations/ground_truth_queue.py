@@ -163,7 +163,7 @@ def objection(session: Session, version_id: uuid.UUID, after: Images, *, is_exam
         An error for the sample tree, if the current version is not the same; a warning for missing or additional images
         of an image set that the current version can score, if there are submissions.
     """
-    version = queries.truth_version_by_id(session, version_id)
+    version = session.get_one(GroundTruthVersion, version_id)
     current = queries.truth_of_scoring(session, session.get_one(ChallengePhase, version.phase_id).current_scoring_id)
     before = None if current is None else images_of_version(session, current.id)
     if current is None or before is None:

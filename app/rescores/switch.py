@@ -9,7 +9,7 @@ from vocboard.app.challenges import edition_versions
 from vocboard.app.challenges import queries as challenge_queries
 from vocboard.app.challenges.editions import edition_from
 from vocboard.app.challenges.ground_truth import current_truth
-from vocboard.app.challenges.models import Challenge
+from vocboard.app.challenges.models import Challenge, GroundTruthVersion
 from vocboard.app.challenges.phases import competitions_scored_with, phase_with_id
 from vocboard.app.database import now
 from vocboard.app.evaluations.models import Evaluation
@@ -38,7 +38,7 @@ def fail_if_unusable(session: Session, rescore: Rescore) -> bool:
     if rescore.changes_edition or rescore.submission_id is not None:
         return False
     challenge = challenge_queries.challenge_as_it_is(session, rescore.challenge_id)
-    version = challenge_queries.truth_version_by_id(session, rescore.ground_truth_version_id)
+    version = session.get_one(GroundTruthVersion, rescore.ground_truth_version_id)
     if (failure := why_unusable(challenge, version)) is None:
         return False
     _fail(session, rescore, failure)
@@ -129,7 +129,7 @@ def _obstacle(session: Session, rescore: Rescore, challenge: Challenge) -> str |
     if rescore.changes_edition:
         file = edition_versions.file_of(session, challenge.id, rescore.edition_version)
         return " ".join(obstacles(session, challenge, edition_from(challenge.edition, file))) or None
-    version = challenge_queries.truth_version_by_id(session, rescore.ground_truth_version_id)
+    version = session.get_one(GroundTruthVersion, rescore.ground_truth_version_id)
     known = set(version.competitions or ())
     if missing := [key for key in competitions_scored_with(challenge, version.phase_id) if key not in known]:
         return f"Its ground truth cannot score {', '.join(missing)}, which the challenge has by now."

@@ -7,6 +7,7 @@ from uuid import UUID
 
 from vocboard.app.challenges import queries as challenge_queries
 from vocboard.app.challenges.ground_truth import current_versions
+from vocboard.app.challenges.models import GroundTruthVersion
 from vocboard.app.database import Database
 from vocboard.app.leaderboards.models import Rescore, RescoreState
 from vocboard.app.rescores import queries, service
@@ -172,7 +173,7 @@ def _what_is_current(database: Database, rescore: Rescore) -> str:
         challenge = challenge_queries.challenge_with_phases(session, rescore.challenge_id)
         if rescore.changes_edition:
             return f"version {challenge.edition_version} of the rules is current"
-        concerned = challenge_queries.truth_version_by_id(session, rescore.ground_truth_version_id)
+        concerned = session.get_one(GroundTruthVersion, rescore.ground_truth_version_id)
         current = current_versions(session, challenge).get(concerned.phase_id)
     return "no version is current" if current is None else f"version {current.number} is current"
 

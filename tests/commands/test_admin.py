@@ -30,7 +30,7 @@ from vocboard.app.accounts import administration, service
 from vocboard.app.accounts.models import LinkedIdentity, Scope, SecondFactor
 from vocboard.app.audit.models import AuditEvent
 from vocboard.app.challenges.models import Admission, Challenge, ChallengePhase, Detail, ExtraQuota, Freeze
-from vocboard.app.challenges.phases import PhaseState, phase_state, phases_of
+from vocboard.app.challenges.phases import PhaseState, current_phase, phases_of
 from vocboard.app.challenges.service import get_organised, get_visible
 from vocboard.app.database import Database, now
 from vocboard.app.jobs.models import Job, Kind
@@ -169,12 +169,12 @@ def test_a_challenge_and_its_ground_truth_from_a_directory(
     GroundTruthDirectory(settings).private_key()
     assert admin(*hand_in) == 0
     assert import_next(embedded, settings)
-    with embedded.reading() as session:
-        assert phase_state(get_visible(session, "cars", None), now()) is PhaseState.NOT_READY  # classes lack positives
+    with embedded.reading() as session:  # classes lack positives
+        assert current_phase(get_visible(session, "cars", None), now()).state(now()) is PhaseState.NOT_READY
     assert admin("confirm-truth", "cars", "1", "--organiser", "ada@lab.example") == 0
     assert import_next(embedded, settings)
     with embedded.reading() as session:
-        assert phase_state(get_visible(session, "cars", None), now()) is PhaseState.OPEN
+        assert current_phase(get_visible(session, "cars", None), now()).state(now()) is PhaseState.OPEN
 
 
 def test_a_challenge_takes_the_rules_of_phases(embedded: Database, capsys: pytest.CaptureFixture[str]) -> None:

@@ -30,7 +30,7 @@ from vocboard.app.challenges.ground_truth import (
     pack_image_sets,
 )
 from vocboard.app.challenges.models import Challenge, GroundTruthVersion, TruthState
-from vocboard.app.challenges.phases import PhaseState, phase_state
+from vocboard.app.challenges.phases import PhaseState, current_phase
 from vocboard.app.database import Database, now
 from vocboard.app.evaluations.models import Evaluation
 from vocboard.app.jobs.models import Job, Kind
@@ -117,12 +117,12 @@ def test_an_uploaded_tree_opens_the_challenge(database: Database, settings: Sett
     assert import_next(database, settings)
     with database.reading() as session:
         found = service.get_visible(session, challenge.slug, None)
-        assert phase_state(found, now()) is PhaseState.NOT_READY  # most classes have no positives
+        assert current_phase(found, now()).state(now()) is PhaseState.NOT_READY  # most classes have no positives
     confirm(database, version_id)
     assert import_next(database, settings)
     with database.reading() as session:
         found = service.get_visible(session, challenge.slug, None)
-        assert phase_state(found, now()) is PhaseState.OPEN
+        assert current_phase(found, now()).state(now()) is PhaseState.OPEN
         assert current_image_sets(session, phase_of(session, found)).sets[Task.DETECTION, "test"].images == (
             "one",
             "two",
@@ -300,11 +300,11 @@ def test_the_sweep_takes_a_truth_that_fits_once_the_challenge_asks_for_less(
     confirm(database, version_id)
     with database.writing() as session:
         found = service.get_visible(session, challenge.slug, None)
-        assert phase_state(found, now()) is PhaseState.NOT_READY
+        assert current_phase(found, now()).state(now()) is PhaseState.NOT_READY
         found.main_phase.competition_keys = ["comp3"]
     sweep(database, settings)
     with database.reading() as session:
-        assert phase_state(service.get_visible(session, challenge.slug, None), now()) is PhaseState.OPEN
+        assert current_phase(service.get_visible(session, challenge.slug, None), now()).state(now()) is PhaseState.OPEN
 
 
 def test_the_sweep_removes_what_was_abandoned_and_nothing_that_is_needed(

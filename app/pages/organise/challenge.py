@@ -13,7 +13,7 @@ from starlette.responses import Response
 from vocboard.app.challenges import ground_truth as versions
 from vocboard.app.challenges import queries, samples
 from vocboard.app.challenges.editions import edition_of
-from vocboard.app.challenges.ground_truth import current_versions, ground_truth_versions, needs_confirmation
+from vocboard.app.challenges.ground_truth import current_versions, needs_confirmation
 from vocboard.app.challenges.models import MAIN_PHASE, Challenge, GroundTruthVersion, TruthState, Visibility
 from vocboard.app.challenges.phases import current_phase, phase_named, phases_of
 from vocboard.app.challenges.rules import rules_of
@@ -179,7 +179,7 @@ def challenge_page(
         reason: what was typed in the form of a changed edition.
     """
     with organised.reading() as (session, challenge):
-        listed_versions = ground_truth_versions(session, challenge)
+        listed_versions = queries.truth_versions(session, challenge.id)
         current = current_versions(session, challenge)
         has_read_truth = queries.has_read_truth(session, challenge.id)
         to_do = _steps(session, challenge, listed_versions)

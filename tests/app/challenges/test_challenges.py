@@ -15,7 +15,7 @@ from vocboard.app.accounts.models import Role, User
 from vocboard.app.audit.models import AuditEvent
 from vocboard.app.challenges import service
 from vocboard.app.challenges.models import Challenge, Detail, Visibility
-from vocboard.app.challenges.phases import PhaseState, check_accepting, phase_state
+from vocboard.app.challenges.phases import PhaseState, check_accepting, current_phase
 from vocboard.app.challenges.rules import ChallengeRules
 from vocboard.app.database import Database, now
 from vocboard.app.errors import ConflictError, ForbiddenError, InvalidInputError, NotFoundError
@@ -181,7 +181,7 @@ def test_phase(
 ) -> None:
     with database.writing() as session:
         challenge = make_challenge(session, opens_at=opens_at, closes_at=closes_at, ready=ready)
-        assert phase_state(challenge, NOON) is expected
+        assert current_phase(challenge, NOON).state(NOON) is expected
         if expected is PhaseState.OPEN:
             check_accepting(session, challenge, at=NOON)
         else:

@@ -20,15 +20,15 @@ from tests.support.jobs import claim_next, import_next, stores
 from tests.support.phases import main_truth, phase_of
 from vocboard.app.audit.models import AuditEvent
 from vocboard.app.challenges import ground_truth as versions
+from vocboard.app.challenges import queries
 from vocboard.app.challenges.ground_truth import (
     add_ground_truth_version,
     current_image_sets,
-    ground_truth_versions,
     image_sets_json,
     pack_image_sets,
 )
 from vocboard.app.challenges.models import Challenge, GroundTruthVersion, TruthState
-from vocboard.app.challenges.phases import PhaseState, phase_named, phase_state, phases_of
+from vocboard.app.challenges.phases import PhaseState, current_phase, phase_named, phases_of
 from vocboard.app.challenges.rules import PhaseRules
 from vocboard.app.database import Database, now
 from vocboard.app.errors import ConflictError, NotFoundError
@@ -73,7 +73,7 @@ def test_versions_are_numbered_and_logged(database: Database) -> None:
             add_ground_truth_version(
                 session, challenge=challenge, user=organiser, file_name=name, version_id=uuid.uuid4()
             )
-        versions = ground_truth_versions(session, challenge)
+        versions = queries.truth_versions(session, challenge.id)
         assert [(version.number, version.file_name) for version in versions] == [
             (3, "evil.zip"),
             (2, "second.zip"),
@@ -104,7 +104,7 @@ def test_listing_challenges_and_versions_leaves_the_image_sets_in_the_database(d
     with database.writing() as session:
         challenge = make_challenge(session)
     with database.reading() as session:
-        (version,) = ground_truth_versions(session, challenge)
+        (version,) = queries.truth_versions(session, challenge.id)
         assert "image_sets" not in version.__dict__
 
 
@@ -199,11 +199,11 @@ def test_a_truth_that_scores_too_little_waits_until_the_challenge_asks_for_less(
         make_truth(session, challenge, current=False).competitions = ["comp1"]
         session.flush()
         assert scorings.start_scorings(session) == 0
-        assert phase_state(challenge, now()) is PhaseState.NOT_READY
+        assert current_phase(challenge, now()).state(now()) is PhaseState.NOT_READY
         challenge.main_phase.competition_keys = ["comp1"]
         session.flush()
         assert scorings.start_scorings(session) == 1
-        assert phase_state(challenge, now()) is PhaseState.OPEN
+        assert current_phase(challenge, now()).state(now()) is PhaseState.OPEN
 
 
 def test_a_later_truth_does_not_change_the_board_by_itself(backend: Backend) -> None:

@@ -27,7 +27,7 @@ from vocboard.app.accounts.models import Role, User
 from vocboard.app.accounts.own_data import BY_EMAIL, BY_ID, OF_TEAM
 from vocboard.app.accounts.privacy import STORED, Fate
 from vocboard.app.challenges import organisers
-from vocboard.app.challenges.bans import ban_of_person
+from vocboard.app.challenges.bans import bans_of_people
 from vocboard.app.challenges.models import Ban, ChallengeOrganiser
 from vocboard.app.challenges.phases import phases_of
 from vocboard.app.database import Base, now
@@ -268,7 +268,7 @@ def test_deleting_the_account_gives_no_extra_quota(embedded_site: Site, by_reset
         assert "Winner" in client.get("/submissions").text
     assert used() == 2
     with embedded_site.writing() as session:
-        assert ban_of_person(session, user_id=world.id, challenge_id=world.challenge.id) is not None
+        assert bans_of_people(session, user_ids=[world.id], challenge_id=world.challenge.id)
         assert session.scalar(select(func.count()).where(User.mailbox_hash.is_not(None))) == 0
         publishing.unpublish(session, submission_id=world.ids[1], user=session.get_one(User, world.id))
 

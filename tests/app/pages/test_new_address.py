@@ -10,7 +10,7 @@ from tests.support.mail import link_in
 from tests.support.site import Site
 from vocboard.app.accounts import addresses, registration
 from vocboard.app.accounts.models import User, WebSession
-from vocboard.app.challenges.bans import ban_of_person
+from vocboard.app.challenges.bans import bans_of_people
 from vocboard.app.challenges.models import Ban, ExtraQuota, PhaseAdmission
 from vocboard.app.database import now
 from vocboard.app.errors import InvalidInputError
@@ -108,7 +108,7 @@ def test_what_organisers_stored_for_the_old_address_follows(embedded_site: Site)
     with embedded_site.writing() as session:
         assert session.scalars(select(PhaseAdmission.email)).all() == [NEW]
         assert session.scalars(select(ExtraQuota.email)).all() == [NEW]
-        assert ban_of_person(session, user_id=ada.id, challenge_id=challenge.id) is not None
+        assert bans_of_people(session, user_ids=[ada.id], challenge_id=challenge.id)
         assert session.scalars(select(WebSession.user_id)).all() == [ada.id]
         assert session.get_one(User, ada.id).mailbox == NEW
 
