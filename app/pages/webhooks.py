@@ -18,8 +18,8 @@ from vocboard.app.pages.forms import NO_ERRORS, FormErrors, go_to
 from vocboard.app.pages.rendering import render
 from vocboard.app.web.csrf import protect_form
 from vocboard.app.web.dependencies import services_of
-from vocboard.app.web.identity import SignedIn
-from vocboard.app.web.organised import Organised
+from vocboard.app.web.identity import CurrentIdentity, require_organiser, require_user
+from vocboard.app.web.organised import OrganisedChallenge
 from vocboard.app.web.routes import Routes
 from vocboard.app.web.shown_once import forget, show_once, shown_once
 from vocboard.app.webhooks import service
@@ -42,7 +42,7 @@ class WebhookForm(BaseModel):
 class Place:
     """The page whose webhooks are meant."""
 
-    def __init__(self, request: Request, user: User, organised: Organised | None = None) -> None:
+    def __init__(self, request: Request, user: User, organised: OrganisedChallenge | None = None) -> None:
         self.request, self.user, self._organised = request, user, organised
         self.services = services_of(request)
         self.path = OWN if organised is None else OF_CHALLENGE.format(slug=organised.slug)
@@ -60,67 +60,29 @@ class Place:
             yield session, Owner(self.user), None
 
 
-async def _own(request: Request, user: SignedIn) -> Place:
-    return Place(request, user)
+async def _place(request: Request, identity: CurrentIdentity) -> Place:
+    """Return the page in the path, for a signed-in user or, if it is of a challenge, for an organiser."""
+    slug = request.path_params.get("slug")  # as a parameter, it would be a query field of a person's own page
+    if slug is None:
+        return Place(request, await require_user(identity))
+    user = await require_organiser(identity)
+    return Place(request, user, OrganisedChallenge(request, user, slug))
 
 
-async def _of_challenge(request: Request, organised: Organised) -> Place:
-    return Place(request, organised.user, organised)
-
-
-OwnPlace = Annotated[Place, Depends(_own)]
-ChallengePlace = Annotated[Place, Depends(_of_challenge)]
+PlaceDep = Annotated[Place, Depends(_place)]
 
 
 @router.get(OWN)
-def webhooks_page(place: OwnPlace) -> Response:
-    """Your webhooks, with their last deliveries."""
+@router.get(OF_CHALLENGE)
+def webhooks_page(place: PlaceDep) -> Response:
+    """Your webhooks, or those of a challenge, with their last deliveries."""
     return _page(place)
 
 
 @router.post(OWN, dependencies=PROTECTED)
-def add(place: OwnPlace, form: Annotated[WebhookForm, Form()]) -> Response:
-    """Add a webhook; the page shows its secret once."""
-    return _add(place, form)
-
-
-@router.post(OWN + "/{webhook_id}/test", dependencies=PROTECTED)
-def test(place: OwnPlace, webhook_id: uuid.UUID) -> Response:
-    """Send a test."""
-    return _test(place, webhook_id)
-
-
-@router.post(OWN + "/{webhook_id}/remove", dependencies=PROTECTED)
-def remove(place: OwnPlace, webhook_id: uuid.UUID) -> Response:
-    """Remove a webhook."""
-    return _remove(place, webhook_id)
-
-
-@router.get(OF_CHALLENGE)
-def challenge_webhooks_page(place: ChallengePlace) -> Response:
-    """The webhooks of a challenge, with their last deliveries."""
-    return _page(place)
-
-
 @router.post(OF_CHALLENGE, dependencies=PROTECTED)
-def add_to_challenge(place: ChallengePlace, form: Annotated[WebhookForm, Form()]) -> Response:
-    """Add a webhook of a challenge; the page shows its secret once."""
-    return _add(place, form)
-
-
-@router.post(OF_CHALLENGE + "/{webhook_id}/test", dependencies=PROTECTED)
-def test_of_challenge(place: ChallengePlace, webhook_id: uuid.UUID) -> Response:
-    """Send a test to a webhook of a challenge."""
-    return _test(place, webhook_id)
-
-
-@router.post(OF_CHALLENGE + "/{webhook_id}/remove", dependencies=PROTECTED)
-def remove_of_challenge(place: ChallengePlace, webhook_id: uuid.UUID) -> Response:
-    """Remove a webhook of a challenge."""
-    return _remove(place, webhook_id)
-
-
-def _add(place: Place, form: WebhookForm) -> Response:
+def add(place: PlaceDep, form: Annotated[WebhookForm, Form()]) -> Response:
+    """Add a webhook; the page shows its secret once."""
     settings = place.services.settings
     try:
         with place.opened() as (session, owner, _):
@@ -133,7 +95,10 @@ def _add(place: Place, form: WebhookForm) -> Response:
     return response
 
 
-def _test(place: Place, webhook_id: uuid.UUID) -> Response:
+@router.post(OWN + "/{webhook_id}/test", dependencies=PROTECTED)
+@router.post(OF_CHALLENGE + "/{webhook_id}/test", dependencies=PROTECTED)
+def test(place: PlaceDep, webhook_id: uuid.UUID) -> Response:
+    """Send a test."""
     try:
         with place.opened() as (session, owner, _):
             service.test(session, owner=owner, webhook_id=webhook_id)
@@ -142,7 +107,10 @@ def _test(place: Place, webhook_id: uuid.UUID) -> Response:
     return go_to(place.path, done="webhook-test")
 
 
-def _remove(place: Place, webhook_id: uuid.UUID) -> Response:
+@router.post(OWN + "/{webhook_id}/remove", dependencies=PROTECTED)
+@router.post(OF_CHALLENGE + "/{webhook_id}/remove", dependencies=PROTECTED)
+def remove(place: PlaceDep, webhook_id: uuid.UUID) -> Response:
+    """Remove a webhook."""
     with place.opened() as (session, owner, _):
         service.remove(session, owner=owner, webhook_id=webhook_id)
     return go_to(place.path, done="webhook-removed")
