@@ -7,7 +7,7 @@ import uuid
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
-from typing import Any, Self
+from typing import Any
 from urllib.parse import urlencode
 
 from starlette.datastructures import QueryParams
@@ -48,58 +48,9 @@ class View(StrEnum):
     FIGURES = "figures"  # means against declared numbers
 
 
-@dataclass(frozen=True, slots=True)
-class Asked:
-    """The fields of an address, as they are."""
-
-    sort: str | None = None
-    order: str | None = None
-    q: str = ""
-    page: str = ""
-    phase: str | None = None
-    results: Part = Part.COUNTING
-    metric: str | None = None
-    shade: str | None = None
-    code: str | None = None
-    view: str | None = None
-    hide: str = ""
-    reported: str | None = None
-    columns: str | None = None
-    class_name: str | None = None
-    method: Sequence[str] = ()
-
-    @classmethod
-    def of(cls, fields: QueryParams) -> Self:
-        """Return the fields of a request.
-
-        This is not left to FastAPI, which needs longer for ten fields than for the rest of a cached page.
-
-        Raises:
-            InvalidInputError: the filter is too long.
-        """
-        if not fields:
-            return cls()
-        searched = fields.get("q", "")
-        if len(searched) > MAX_FILTER_LENGTH:
-            message = f"Use at most {MAX_FILTER_LENGTH} characters. These are {len(searched)}."
-            raise InvalidInputError({"q": message})
-        return cls(
-            sort=fields.get("sort"),
-            order=fields.get("order"),
-            q=searched,
-            page=fields.get("page", ""),
-            phase=fields.get("phase"),
-            results=Part.LATER if fields.get("results") == Part.LATER else Part.COUNTING,
-            metric=fields.get("metric"),
-            shade=fields.get("shade"),
-            code=fields.get("code"),
-            view=fields.get("view"),
-            hide=fields.get("hide", ""),
-            reported=fields.get("reported"),
-            columns=fields.get("columns"),
-            class_name=fields.get("class"),
-            method=fields.getlist("method"),
-        )
+def part_of(fields: QueryParams) -> tuple[str | None, Part]:
+    """Return the phase and the results that an address asks for."""
+    return fields.get("phase"), Part.LATER if fields.get("results") == Part.LATER else Part.COUNTING
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,35 +92,47 @@ class BoardState:
     part: tuple[tuple[str, str], ...] = ()
 
     @classmethod
-    def of(cls, asked: Asked, board: Board) -> "BoardState":
-        """Return what an address asks for, of this leaderboard."""
-        part = (("phase", asked.phase),) if asked.phase else ()
-        if asked.results is Part.LATER:
-            part = (*part, ("results", asked.results.value))
-        metric = _metric(asked.metric, board)
+    def of(cls, asked: QueryParams, board: Board) -> "BoardState":
+        """Return what an address asks for, of this leaderboard.
+
+        Its fields are not read by FastAPI, which needs longer for ten of them than for the rest of a cached page.
+
+        Raises:
+            InvalidInputError: the filter is too long.
+        """
+        searched = asked.get("q", "")
+        if len(searched) > MAX_FILTER_LENGTH:
+            message = f"Use at most {MAX_FILTER_LENGTH} characters. These are {len(searched)}."
+            raise InvalidInputError({"q": message})
+        phase, results = part_of(asked)
+        part = (("phase", phase),) if phase else ()
+        if results is Part.LATER:
+            part = (*part, ("results", results.value))
+        metric = _metric(asked.get("metric"), board)
         ascending = _ascending_at_first(board, metric)
-        column, is_sorted = asked.sort or RANK, bool(asked.sort)
+        column, is_sorted = asked.get("sort") or RANK, bool(asked.get("sort"))
         figures = [each.column for each in board.competition.figures]
-        by_group = asked.columns == GROUPS and bool(board.groups)
+        by_group = asked.get("columns") == GROUPS and bool(board.groups)
         of_classes = [name for name, _ in class_columns(board, by_group=by_group)]
         if column not in {RANK, METHOD, MEAN, SUBMITTED, *board.others, *figures, *of_classes}:
             column, is_sorted = RANK, False
-        descending = asked.order == "desc" if asked.order in {"asc", "desc"} else column not in ascending
+        order, class_name = asked.get("order"), asked.get("class")
+        descending = order == "desc" if order in {"asc", "desc"} else column not in ascending
         return cls(
             column=column,
             descending=descending and is_sorted,
             is_sorted=is_sorted,
-            filter=" ".join(asked.q.split()),
-            page=_page(asked.page, len(board.rows)),
+            filter=" ".join(searched.split()),
+            page=_page(asked.get("page", ""), len(board.rows)),
             metric=metric,
-            is_shaded=asked.shade != "off",
-            with_code=asked.code == "only",
-            view=next((one for one in View if one == asked.view), View.TABLE),
-            hidden=tuple(name for name in HIDEABLE if name in asked.hide.split(",")),
-            is_mixed=asked.reported == AMONG,
+            is_shaded=asked.get("shade") != "off",
+            with_code=asked.get("code") == "only",
+            view=next((one for one in View if one == asked.get("view")), View.TABLE),
+            hidden=tuple(name for name in HIDEABLE if name in asked.get("hide", "").split(",")),
+            is_mixed=asked.get("reported") == AMONG,
             by_group=by_group,
-            class_name=asked.class_name if asked.class_name in board.classes else None,
-            methods=_identifiers(asked.method),
+            class_name=class_name if class_name in board.classes else None,
+            methods=_identifiers(asked.getlist("method")),
             ascending_at_first=ascending,
             part=part,
         )

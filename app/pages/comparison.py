@@ -21,7 +21,7 @@ from vocboard.app.leaderboards.differences import Differences
 from vocboard.app.leaderboards.shown_statistics import MEAN, differences
 from vocboard.app.leaderboards.statistics import MAX_METHODS_BY_CLASS
 from vocboard.app.pages import wording
-from vocboard.app.pages.board_state import MAX_COMPARED, Asked, BoardState
+from vocboard.app.pages.board_state import MAX_COMPARED, BoardState, part_of
 from vocboard.app.pages.charts import Dot, Scale, curve_plot, dots
 from vocboard.app.pages.leaderboards import hidden_page
 from vocboard.app.pages.rendering import render
@@ -60,12 +60,12 @@ async def comparison_page(
     competition: str,
 ) -> Response:
     """The methods that the address names, side by side."""
-    asked = Asked.of(request.query_params)
+    phase, part = part_of(request.query_params)
     try:
-        current = await boards.get(slug, competition, identity.user, phase_key=asked.phase, part=asked.results)
+        current = await boards.get(slug, competition, identity.user, phase_key=phase, part=part)
     except HiddenLeaderboardError as error:
         return await run_in_threadpool(hidden_page, request, error)
-    state = BoardState.of(asked, current.board)
+    state = BoardState.of(request.query_params, current.board)
     return await run_in_threadpool(_page, request, database, current, state, identity.user)
 
 

@@ -23,7 +23,7 @@ from vocboard.app.leaderboards.methods import address
 from vocboard.app.leaderboards.statistics import MAX_METHODS
 from vocboard.app.pages import wording
 from vocboard.app.pages.board_rows import RepeatedTexts, RowsPage, marked, render_page
-from vocboard.app.pages.board_state import HIDEABLE, MAX_COMPARED, PER_PAGE, Asked, BoardState, View, class_columns
+from vocboard.app.pages.board_state import HIDEABLE, MAX_COMPARED, PER_PAGE, BoardState, View, class_columns, part_of
 from vocboard.app.pages.challenges import competitions_of
 from vocboard.app.pages.charts import SMALL, WINDOWS, ChartSize, class_strips, date_text, frontier_chart
 from vocboard.app.pages.rank_chart import rank_chart
@@ -54,14 +54,15 @@ async def leaderboard_page(
     Visitors share one cached, compressed page. Pages of signed-in users contain a CSRF token and mark their own rows,
     so only the rows as others see them are cached.
     """
-    asked, boards = Asked.of(request.query_params), services.boards
+    asked, boards = request.query_params, services.boards
+    phase, part = part_of(asked)
     try:
-        current = await boards.get(slug, competition, identity.user, phase_key=asked.phase, part=asked.results)
+        current = await boards.get(slug, competition, identity.user, phase_key=phase, part=part)
     except HiddenLeaderboardError as error:
         return await run_in_threadpool(hidden_page, request, error)
     board, opened = current.board, current.phase.state(now())
     page_key: tuple[Hashable, ...] = ("page", opened, theme_of(request))
-    is_plain = identity.user is None and not request.query_params  # as most requests are
+    is_plain = identity.user is None and not asked  # as most requests are
     if is_plain and (cached := boards.cached_rendering(current, page_key)) is not None:
         return answer(request, cached, {"Cache-Control": KEPT_BUT_ASKED_FOR})
     state = BoardState.of(asked, board)
@@ -88,7 +89,7 @@ async def leaderboard_page(
 
     if identity.user is not None:
         return await run_in_threadpool(page_of, identity.user)
-    if state.filter or state.methods or "done" in request.query_params:
+    if state.filter or state.methods or "done" in asked:
         return await run_in_threadpool(page)
     if not is_plain:
         page_key = (*page_key, state)

@@ -10,6 +10,7 @@ from dataclasses import replace
 import pytest
 from sqlalchemy import Engine, event, update
 from sqlalchemy.orm import Session
+from starlette.datastructures import QueryParams
 
 from tests.support.backend import Backend
 from tests.support.phases import complete, main_phase, main_truth, show_board
@@ -20,7 +21,7 @@ from vocboard.app.errors import NotFoundError
 from vocboard.app.evaluations.scorings import make_current, start_scoring
 from vocboard.app.leaderboards.board import Board
 from vocboard.app.leaderboards.export import as_csv, as_latex
-from vocboard.app.pages.board_state import Asked, BoardState
+from vocboard.app.pages.board_state import BoardState
 from vocboard.app.submissions.models import State, Submission
 from vocboard.evaluator.editions import Metric, Task, load
 from vocboard.evaluator.scores import CompetitionScores, Measure
@@ -229,7 +230,7 @@ def test_where_a_measure_is_an_error_the_lower_mean_leads(backend: Backend, monk
     assert [row.mean.is_best for row in found.rows] == [True, False]
     car = found.classes.index("car")
     assert [row.cells[car].is_best for row in found.rows] == [False, True]
-    natural = BoardState.of(Asked(sort="mean"), found)
+    natural = BoardState.of(QueryParams(sort="mean"), found)
     assert [found.rows[place].method for place in natural.places(found)] == ["few errors", "many errors"]
     assert [row.mean.quintile for row in found.rows] == [4, 2]  # a high quintile is the better one
 

@@ -16,7 +16,7 @@ from vocboard.app.leaderboards import frontiers
 from vocboard.app.leaderboards.board import Board, Part
 from vocboard.app.leaderboards.entries import Entry
 from vocboard.app.leaderboards.ranked_rows import RankedRows
-from vocboard.app.pages.board_state import Asked, BoardState
+from vocboard.app.pages.board_state import BoardState, part_of
 from vocboard.app.pages.charts import class_strips
 from vocboard.app.settings import Settings
 from vocboard.app.submissions.models import Declared
@@ -60,7 +60,7 @@ BOARD = board(
 
 
 def order(sort: str | None, direction: str | None = None, shown: Board = BOARD) -> list[str]:
-    state = BoardState.of(Asked(sort=sort, order=direction), shown)
+    state = BoardState.of(QueryParams(sort=sort, order=direction), shown)
     return [shown.rows[place].method for place in state.places(shown)]
 
 
@@ -92,7 +92,7 @@ def test_a_board_with_two_measures_can_be_sorted_by_either_and_shows_the_classes
     assert order("equal_error_rate", shown=both) == ["Alpha", "beta"]
     assert order("mean", shown=both) == ["beta", "Alpha"]
     assert order("equal_error_rate") == order(None)  # a board without that measure
-    state = BoardState.of(Asked(sort="cars", metric="equal_error_rate"), both)
+    state = BoardState.of(QueryParams(sort="cars", metric="equal_error_rate"), both)
     assert [both.rows[place].method for place in state.places(both)] == ["Alpha", "beta"]
     assert [row.other_cells[0][0].value for row in both.rows] == [0.6, 0.8]
 
@@ -102,45 +102,46 @@ def test_the_first_click_on_a_class_sorts_by_the_measure_that_is_shown(monkeypat
     monkeypatch.setitem(METRICS, error, replace(METRICS[error], higher_is_better=False))
     one = replace(entry("beta", 1, 0.9, cars=0.9), others={error: 0.6}, other_classes={error: {"cars": 0.6}})
     both = board(one, competition=load("VOC2005").competitions["comp1"], classes=("cars",))
-    assert BoardState.of(Asked(), both).sorted_by("cars") == "?sort=cars&order=desc"
-    shown = BoardState.of(Asked(metric=error.value), both)
+    assert BoardState.of(QueryParams(), both).sorted_by("cars") == "?sort=cars&order=desc"
+    shown = BoardState.of(QueryParams(metric=error.value), both)
     assert shown.sorted_by("cars") == f"?metric={error.value}&sort=cars&order=asc"
     assert shown.sorted_by("mean").endswith("sort=mean&order=desc")
 
 
 def test_a_second_click_turns_the_order_round_and_keeps_everything_but_the_page() -> None:
     chosen = str(BOARD.rows[2].submission_id)
-    first = BoardState.of(Asked(q="lab  x", shade="off", class_name="dog", method=[chosen]), BOARD)
+    first = BoardState.of(QueryParams(f"q=lab++x&shade=off&class=dog&method={chosen}"), BOARD)
     kept = f"q=lab+x&shade=off&class=dog&method={chosen}"
     assert first.sorted_by("cat") == f"?{kept}&sort=cat&order=desc"
-    again = BoardState.of(Asked(sort="cat", order="desc", page="3"), BOARD)
+    again = BoardState.of(QueryParams(sort="cat", order="desc", page="3"), BOARD)
     assert again.sorted_by("cat") == "?sort=cat&order=asc"
     assert first.sorted_by("method") == f"?{kept}&sort=method&order=asc"
 
 
 @pytest.mark.parametrize("odd", ["0", "-1", "x", "²", "9" * 50, "2"])
 def test_a_page_that_does_not_exist_is_the_nearest_one(odd: str) -> None:
-    assert BoardState.of(Asked(page=odd), BOARD).page == 1
+    assert BoardState.of(QueryParams(page=odd), BOARD).page == 1
 
 
 def test_methods_in_the_address_are_at_most_twelve_and_each_once() -> None:
     ids = [str(uuid4()) for _ in range(14)]
-    state = BoardState.of(Asked(method=["nonsense", ids[0], *ids]), BOARD)
+    state = BoardState.of(QueryParams([("method", each) for each in ("nonsense", ids[0], *ids)]), BOARD)
     assert [str(each) for each in state.methods] == ids[:12]
 
 
 def test_what_makes_no_sense_in_an_address_is_ignored() -> None:
     """Links from elsewhere get a leaderboard, not an error."""
-    asked = Asked.of(QueryParams("sort=&order=x&page=&results=x&metric=x&shade=x&class=x&method=x&tracking=1"))
-    assert BoardState.of(asked, BOARD) == BoardState.of(Asked(), BOARD)
-    assert Asked.of(QueryParams("results=later")).results is Part.LATER
+    asked = QueryParams("sort=&order=x&page=&results=x&metric=x&shade=x&class=x&method=x&tracking=1")
+    assert BoardState.of(asked, BOARD) == BoardState.of(QueryParams(), BOARD)
+    assert part_of(asked) == (None, Part.COUNTING)
+    assert part_of(QueryParams("phase=test&results=later")) == ("test", Part.LATER)
 
 
 def test_hiding_a_part_of_the_table_keeps_the_rest_of_the_address_and_showing_it_again_drops_it() -> None:
-    state = BoardState.of(Asked(sort="cat", hide="nonsense,date,classes"), BOARD)
+    state = BoardState.of(QueryParams(sort="cat", hide="nonsense,date,classes"), BOARD)
     assert state.hidden == ("classes", "date")
     assert state.toggled("date") == "?sort=cat&order=desc&hide=classes"
-    assert BoardState.of(Asked(hide="date"), BOARD).toggled("date") == ""
+    assert BoardState.of(QueryParams(hide="date"), BOARD).toggled("date") == ""
 
 
 SPEED = Declaration("ms", "Time", DeclarationKind.NUMBER)
@@ -185,14 +186,14 @@ def test_groups_of_classes_have_the_mean_of_the_scores_that_are_shown() -> None:
         classes=classes,
     )
     assert shown.groups == {"person": ("person",), "animal": classes[:6]}  # not those of which a class is not shown
-    state = BoardState.of(Asked(columns="groups", sort="group:animal"), shown)
+    state = BoardState.of(QueryParams(columns="groups", sort="group:animal"), shown)
     assert [shown.rows[place].method for place in state.places(shown)] == ["second", "first", "undefined"]
     table = state.table(shown)
     assert [table.shown(column) for column in (1, 2)] == [[0.4, 0.6, 0.5], [0.45, 0.46, None]]  # of 0.5000, not 0.50004
     assert [[cell.is_best for cell in table.row(place)[1:]] for place in (0, 1)] == [[False, False], [True, True]]
     assert "columns=groups" in state.address()
     for without in (BOARD, board(entry("beta", 1, 0.9), classes=())):  # no whole group, no classes
-        hidden = BoardState.of(Asked(columns="groups", sort="group:animal"), without)
+        hidden = BoardState.of(QueryParams(columns="groups", sort="group:animal"), without)
         assert (without.groups, hidden.by_group, hidden.is_sorted) == ({}, False, False)
 
 
