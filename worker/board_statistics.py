@@ -7,19 +7,16 @@ killed, or interrupted by new submissions, loses no more than one result.
 import logging
 import time
 import uuid
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import timedelta
 
-from celery.exceptions import SoftTimeLimitExceeded
 from sqlalchemy import delete
-from sqlalchemy.exc import SQLAlchemyError
 from sqlalchemy.orm import Session
 
 from vocboard.app.challenges import queries as challenge_queries
 from vocboard.app.challenges.phases import Phase, phases_of
-from vocboard.app.database import Database, now
-from vocboard.app.intake.reading import StoppedProcessError
+from vocboard.app.database import now
 from vocboard.app.jobs import service as jobs
 from vocboard.app.jobs.service import Claim
 from vocboard.app.leaderboards import statistics as boards
@@ -29,15 +26,13 @@ from vocboard.app.leaderboards.models import BoardAgreement, BoardDifferences, B
 from vocboard.app.leaderboards.queries import revision_number
 from vocboard.app.leaderboards.service import StatisticsBasis, statistics_basis
 from vocboard.app.leaderboards.statistics import Failure, Statistics
-from vocboard.app.storage.archives import DamagedArchiveError
 from vocboard.evaluator.evidence.evidence import Evidence
 from vocboard.worker import image_sets, replicates
 from vocboard.worker.combinations import with_combinations
 from vocboard.worker.comparisons import Computed, statistics_of
-from vocboard.worker.failure_reasons import technical_reason
+from vocboard.worker.failure_reasons import lasting, technical_reason
 from vocboard.worker.process import MoreUrgentError, Process
 from vocboard.worker.replicates import NoReplicatesError, Source
-from vocboard.worker.stored_columns import UnscorableError
 
 TURN = timedelta(seconds=3)  # what is computed between turns has to be read again
 
@@ -80,18 +75,6 @@ class _Turn:
 
 # What another change of the challenge may have removed; to find out costs next to nothing.
 _MAY_PASS = frozenset({Failure.GROUND_TRUTH_ELSEWHERE, Failure.SEVERAL_GROUND_TRUTHS})
-
-
-class _NoStatisticsError(Exception):
-    """There cannot be statistics of a leaderboard.
-
-    Attributes:
-        reason: why.
-    """
-
-    def __init__(self, reason: Failure) -> None:
-        super().__init__(reason.value)
-        self.reason = reason
 
 
 def run(process: Process, claim: Claim) -> None:
@@ -172,23 +155,19 @@ def _update(turn: _Turn, *, is_given_up: bool) -> str | None:
         started = time.monotonic()
         try:
             if is_given_up:
-                raise _NoStatisticsError(board.failure or Failure.INTERRUPTED)
-            by_result = _sources(turn.process.database, board.basis.entries)
+                raise NoReplicatesError(board.failure or Failure.INTERRUPTED)
+            with turn.process.database.reading() as session:
+                by_result = replicates.comparable_sources(session, [entry.result_id for entry in board.basis.entries])
             _compute_replicates(turn, by_result)
             computed = _compute(turn, by_result)
-        except (_NoStatisticsError, NoReplicatesError) as error:
+        except NoReplicatesError as error:
             _log.info("no statistics of %s: %s", board.basis.competition.key, error.reason)
             computed = Computed.none(decimals, error.reason)
-        except (DamagedArchiveError, FileNotFoundError, UnscorableError, StoppedProcessError) as error:
-            _log.exception("no statistics of %s", board.basis.competition.key)
-            computed, unexpected = Computed.none(decimals, Failure.UNREADABLE), technical_reason(error)
-        except (OSError, SQLAlchemyError, MoreUrgentError):
-            raise
         except Exception as error:
+            if (failure := lasting(error)) is None:
+                raise
             _log.exception("no statistics of %s", board.basis.competition.key)
-            is_too_large = isinstance(error, MemoryError | SoftTimeLimitExceeded)
-            reason = Failure.TOO_LARGE if is_too_large else Failure.ERROR
-            computed, unexpected = Computed.none(decimals, reason), technical_reason(error)
+            computed, unexpected = Computed.none(decimals, failure), technical_reason(error)
         _log.info(
             "statistics of %s, %d methods: %.1f s",
             board.basis.competition.key,
@@ -201,21 +180,6 @@ def _update(turn: _Turn, *, is_given_up: bool) -> str | None:
         jobs.require_held(session, turn.claim)
         _store(session, turn.claim.key, board, computed)
     return unexpected
-
-
-def _sources(database: Database, entries: Sequence[Entry]) -> Mapping[uuid.UUID, Source]:
-    """Return where the replicates of all entries come from.
-
-    Raises:
-        _NoStatisticsError: they were evaluated with several ground truths, or by nothing that is known here.
-    """
-    with database.reading() as session:
-        found = replicates.sources(session, [entry.result_id for entry in entries if entry.result_id is not None])
-    if len(found) != len(entries):
-        raise _NoStatisticsError(Failure.GROUND_TRUTH_ELSEWHERE)
-    if len({source.truth_sha256 for source in found.values()}) != 1:
-        raise _NoStatisticsError(Failure.SEVERAL_GROUND_TRUTHS)
-    return found
 
 
 def _compute_replicates(turn: _Turn, by_result: Mapping[uuid.UUID, Source]) -> None:
@@ -234,7 +198,7 @@ def _compute_replicates(turn: _Turn, by_result: Mapping[uuid.UUID, Source]) -> N
         if time.monotonic() > turn.until:
             raise MoreUrgentError
         turn.give_way()
-        replicates.compute(process.database, process.store, process.settings, source)
+        replicates.compute(process, source)
 
 
 def _compute(turn: _Turn, by_result: Mapping[uuid.UUID, Source]) -> Computed:
@@ -254,7 +218,7 @@ def _compute(turn: _Turn, by_result: Mapping[uuid.UUID, Source]) -> Computed:
         return found
 
     def load_evidence(entry: Entry) -> Evidence:
-        return replicates.evidence_of(process.database, process.store, process.settings, source_of(entry))
+        return replicates.evidence_of(process, source_of(entry))
 
     basis = turn.board.basis
     computed = statistics_of(basis.entries, basis.competition, load, decimals=basis.decimals)

@@ -4,7 +4,6 @@ from collections.abc import Mapping
 from typing import BinaryIO
 
 from vocboard.app.evaluations.service import Diagnosis
-from vocboard.app.storage.archives import ArchiveStore
 from vocboard.app.submissions.models import Uploaded
 from vocboard.evaluator.diagnosis.summary import summarise
 from vocboard.evaluator.editions import Edition
@@ -14,23 +13,14 @@ from vocboard.evaluator.scoring import Confusions, Evaluation, score
 from vocboard.evaluator.statistics.collect import collect_evidence
 from vocboard.evaluator.statistics.evidence_file import Origin, store_evidence
 from vocboard.evaluator.stored_results.stored_results import StoredResults
+from vocboard.worker.process import Process
 from vocboard.worker.stored_columns import with_columns
 
 MAX_EVIDENCE_BYTES = 256 * 1024**2  # of a competition; more is not stored, but collected again when it is needed
 
 
-def evaluate(
-    uploaded: Uploaded,
-    store: ArchiveStore,
-    edition: Edition,
-    truth: GroundTruth,
-    *,
-    memory_limit_bytes: int,
-) -> Evaluation:
+def evaluate(uploaded: Uploaded, process: Process, edition: Edition, truth: GroundTruth) -> Evaluation:
     """Score a submission.
-
-    Args:
-        memory_limit_bytes: for a process that reads the archive again.
 
     Raises:
         UnscorableError: the archive was read again and has problems.
@@ -44,17 +34,11 @@ def evaluate(
         results, matrices = _read(file, uploaded, edition, truth)
         return score(results, edition, truth, confusions=matrices)
 
-    return with_columns(uploaded, store, edition, truth.image_sets, use, memory_limit_bytes=memory_limit_bytes)
+    return with_columns(uploaded, process, edition, truth.image_sets, use)
 
 
 def collect(
-    uploaded: Uploaded,
-    store: ArchiveStore,
-    edition: Edition,
-    truth: GroundTruth,
-    competition: str,
-    *,
-    memory_limit_bytes: int,
+    uploaded: Uploaded, process: Process, edition: Edition, truth: GroundTruth, competition: str
 ) -> bytes | None:
     """Collect the evidence of one competition; None if it was not entered, or the ground truth lacks it.
 
@@ -69,17 +53,11 @@ def collect(
         origin = Origin(competition, truth.sha256, uploaded.archive_sha256)
         return None if evidence is None else store_evidence(evidence, origin)
 
-    return with_columns(uploaded, store, edition, truth.image_sets, use, memory_limit_bytes=memory_limit_bytes)
+    return with_columns(uploaded, process, edition, truth.image_sets, use)
 
 
 def diagnose(
-    uploaded: Uploaded,
-    store: ArchiveStore,
-    edition: Edition,
-    truth: GroundTruth,
-    *,
-    with_boundaries: bool,
-    memory_limit_bytes: int,
+    uploaded: Uploaded, process: Process, edition: Edition, truth: GroundTruth, *, with_boundaries: bool
 ) -> Mapping[str, Diagnosis]:
     """Diagnose the errors of a submission, by competition.
 
@@ -102,7 +80,7 @@ def diagnose(
                 found[key] = Diagnosis(summary.exact, summary.by_image)
         return found
 
-    return with_columns(uploaded, store, edition, truth.image_sets, use, memory_limit_bytes=memory_limit_bytes)
+    return with_columns(uploaded, process, edition, truth.image_sets, use)
 
 
 def _read(

@@ -4,9 +4,7 @@ import logging
 import time
 import uuid
 
-from celery.exceptions import SoftTimeLimitExceeded
 from sqlalchemy import select
-from sqlalchemy.exc import SQLAlchemyError
 
 from vocboard.app.challenges.models import ChallengePhase, Detail
 from vocboard.app.evaluations import diagnosis_tasks
@@ -14,16 +12,13 @@ from vocboard.app.evaluations import service as evaluations
 from vocboard.app.evaluations.diagnosis_failures import DiagnosisFailure
 from vocboard.app.evaluations.models import CompetitionResult, Evaluation
 from vocboard.app.evaluations.service import Diagnosis
-from vocboard.app.intake.reading import StoppedProcessError
 from vocboard.app.jobs import service as jobs
 from vocboard.app.jobs.service import Claim
-from vocboard.app.storage.archives import DamagedArchiveError
 from vocboard.app.submissions.models import Submission
 from vocboard.worker import columns, ground_truth_files, replicates
-from vocboard.worker.failure_reasons import technical_reason
+from vocboard.worker.failure_reasons import lasting, technical_reason
 from vocboard.worker.ground_truth_directory import GroundTruthDirectory
 from vocboard.worker.process import Process
-from vocboard.worker.stored_columns import UnscorableError
 
 _log = logging.getLogger(__name__)
 
@@ -46,8 +41,10 @@ def run(process: Process, claim: Claim) -> None:
             jobs.release(session, claim, after=process.settings.lease)
         return
     except Exception as error:
-        if (reason := _reason(error)) is None:
+        if (failure := lasting(error)) is None:
             raise
+        no_truth = isinstance(error, _NoGroundTruthError)
+        reason = DiagnosisFailure.NO_GROUND_TRUTH if no_truth else DiagnosisFailure(failure.value)
         _log.exception("evaluation %s cannot be diagnosed", claim.key)
         with process.database.writing() as session:
             jobs.finish(session, claim, failure=reason, detail=technical_reason(error))
@@ -71,17 +68,6 @@ class _NoGroundTruthError(Exception):
 
 class _MissingFileError(Exception):
     """The file of the ground truth is not where it should be; the message is its path."""
-
-
-def _reason(error: Exception) -> DiagnosisFailure | None:
-    """Return why an evaluation cannot be diagnosed; None for what may pass by itself."""
-    if isinstance(error, _NoGroundTruthError):
-        return DiagnosisFailure.NO_GROUND_TRUTH
-    if isinstance(error, DamagedArchiveError | FileNotFoundError | UnscorableError | StoppedProcessError):
-        return DiagnosisFailure.UNREADABLE
-    if isinstance(error, MemoryError | SoftTimeLimitExceeded):
-        return DiagnosisFailure.TOO_LARGE
-    return None if isinstance(error, OSError | SQLAlchemyError) else DiagnosisFailure.ERROR
 
 
 def _diagnose(process: Process, evaluation_id: uuid.UUID) -> dict[str, Diagnosis]:
@@ -111,13 +97,7 @@ def _diagnose(process: Process, evaluation_id: uuid.UUID) -> dict[str, Diagnosis
         truth = ground_truth_files.load(process.settings, source.truth_sha256)
     except FileNotFoundError:
         raise _MissingFileError(ground_truth_files.path_of(process.settings, source.truth_sha256)) from None
-    found = columns.diagnose(
-        source.uploaded,
-        process.store,
-        source.edition,
-        truth,
-        with_boundaries=level is Detail.EVERYTHING,
-        memory_limit_bytes=process.settings.evaluation_memory_limit_bytes,
-    )
+    with_boundaries = level is Detail.EVERYTHING
+    found = columns.diagnose(source.uploaded, process, source.edition, truth, with_boundaries=with_boundaries)
     competitions = {each.competition for each in sources.values()}
     return {key: diagnosis for key, diagnosis in found.items() if key in competitions}

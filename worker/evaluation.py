@@ -128,21 +128,15 @@ def give_up(process: Process, claim: Claim) -> None:
 
 
 def _evaluate(process: Process, claim: Claim, work: Work) -> None:
-    settings, started_at, started = process.settings, now(), time.monotonic()
+    started_at, started = now(), time.monotonic()
     try:
-        truth = ground_truth_files.load(settings, work.truth_sha256)
+        truth = ground_truth_files.load(process.settings, work.truth_sha256)
     except OSError as error:
         _log.error("submission %s waits: the ground truth cannot be read: %s", claim.key, error)  # no traceback
         with process.database.writing() as session:
-            queue.put_back(session, claim, after=settings.lease)
+            queue.put_back(session, claim, after=process.settings.lease)
         return
-    evaluation = evaluate(
-        work.uploaded,
-        process.store,
-        work.edition,
-        truth,
-        memory_limit_bytes=settings.evaluation_memory_limit_bytes,
-    )
+    evaluation = evaluate(work.uploaded, process, work.edition, truth)
     if evaluation.unavailable:
         raise UnscorableError(f"the ground truth has nothing on {', '.join(evaluation.unavailable)}")
     seconds = time.monotonic() - started

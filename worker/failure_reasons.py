@@ -10,9 +10,12 @@ import traceback
 from pathlib import Path
 
 from celery.exceptions import SoftTimeLimitExceeded
+from sqlalchemy.exc import SQLAlchemyError
 
 from vocboard.app.intake.reading import StoppedProcessError
+from vocboard.app.leaderboards.statistics import Failure
 from vocboard.app.storage.archives import DamagedArchiveError
+from vocboard.worker.process import MoreUrgentError
 from vocboard.worker.stored_columns import UnscorableError
 
 DISK_IS_FULL = frozenset({errno.ENOSPC, errno.EDQUOT})
@@ -22,6 +25,15 @@ _ABOUT_THE_MACHINE = {
     SoftTimeLimitExceeded: "The evaluation took longer than VOCBOARD_EVALUATION_TIME_LIMIT.",
     MemoryError: "The evaluation took more memory than VOCBOARD_EVALUATION_MEMORY_LIMIT_BYTES.",
 }
+
+
+def lasting(error: Exception) -> Failure | None:
+    """Return why statistics or diagnoses cannot be computed; None for what may pass by itself."""
+    if isinstance(error, (FileNotFoundError, *_ABOUT_THE_UPLOAD)):
+        return Failure.UNREADABLE
+    if isinstance(error, tuple(_ABOUT_THE_MACHINE)):
+        return Failure.TOO_LARGE
+    return None if isinstance(error, OSError | SQLAlchemyError | MoreUrgentError) else Failure.ERROR
 
 
 def technical_reason(error: BaseException) -> str:

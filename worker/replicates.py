@@ -9,7 +9,7 @@ import hashlib
 import io
 import logging
 import uuid
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
@@ -21,13 +21,10 @@ from sqlalchemy.orm import Session
 from vocboard.app.challenges.editions import edition_from
 from vocboard.app.challenges.models import Challenge, ChallengePhase, EditionVersion, GroundTruthVersion, Scoring
 from vocboard.app.challenges.phases import on_image_set
-from vocboard.app.database import Database
 from vocboard.app.evaluations.models import CompetitionResult, Evaluation, SecretEvidence
 from vocboard.app.leaderboards import statistics_queue as queue
 from vocboard.app.leaderboards.models import SecretReplicates
 from vocboard.app.leaderboards.statistics import Failure
-from vocboard.app.settings import Settings
-from vocboard.app.storage.archives import ArchiveStore
 from vocboard.app.submissions.models import FILES_ONLY, Submission, Uploaded
 from vocboard.evaluator.editions import Edition
 from vocboard.evaluator.evidence.evidence import Evidence
@@ -43,6 +40,7 @@ from vocboard.evaluator.statistics.intervals import MIN_IMAGES, ReplicatedMeasur
 from vocboard.evaluator.stored_results.columns_file import ColumnsError, ColumnsFile, ColumnsWriter
 from vocboard.worker import ground_truth_files
 from vocboard.worker.columns import MAX_EVIDENCE_BYTES, collect
+from vocboard.worker.process import Process
 
 MAX_BYTES = 256 * 1024**2
 _SCORES, _BY_CLASS, _BIASES, _FOUND, _FOUND_IN = "scores", "per_class", "biases", "found", "found_in"
@@ -178,6 +176,20 @@ def sources(session: Session, result_ids: list[uuid.UUID]) -> Mapping[uuid.UUID,
     return found
 
 
+def comparable_sources(session: Session, result_ids: Sequence[uuid.UUID | None]) -> Mapping[uuid.UUID, Source]:
+    """Return what the replicates of results that are compared with each other are computed from.
+
+    Raises:
+        NoReplicatesError: they were evaluated with several ground truths, or by nothing that is known here.
+    """
+    found = sources(session, [result_id for result_id in result_ids if result_id is not None])
+    if len(found) != len(result_ids):
+        raise NoReplicatesError(Failure.GROUND_TRUTH_ELSEWHERE)
+    if len({source.truth_sha256 for source in found.values()}) != 1:
+        raise NoReplicatesError(Failure.SEVERAL_GROUND_TRUTHS)
+    return found
+
+
 def load(session: Session, source: Source) -> StoredReplicates | None:
     """Return stored replicates; None if there are none, or they were computed otherwise."""
     content = session.scalar(select(SecretReplicates.content).where(SecretReplicates.result_id == source.result_id))
@@ -199,14 +211,14 @@ def load(session: Session, source: Source) -> StoredReplicates | None:
         return None
 
 
-def compute(database: Database, store: ArchiveStore, settings: Settings, source: Source) -> StoredReplicates:
+def compute(process: Process, source: Source) -> StoredReplicates:
     """Compute the replicates of a result and store them.
 
     Raises:
         NoReplicatesError: there cannot be any.
         UnscorableError, DamagedArchiveError, StoppedProcessError, MemoryError, OSError: as for `columns.collect`.
     """
-    evidence = evidence_of(database, store, settings, source)
+    evidence = evidence_of(process, source)
     if evidence.images < MIN_IMAGES:
         raise NoReplicatesError(Failure.TOO_FEW_IMAGES)
     rules = source.edition, source.edition.competitions[source.competition]
@@ -214,19 +226,19 @@ def compute(database: Database, store: ArchiveStore, settings: Settings, source:
     shown, parts = positive_images(evidence, *rules), Found.of(found_by(evidence, *rules))
     replicates = StoredReplicates(evidence.images, drawn.measure, drawn.per_class, drawn.biases, shown, parts)
     content = _packed(source, replicates)
-    with database.writing() as session:
+    with process.database.writing() as session:
         _replace(session, SecretReplicates, source.result_id, content=content)
     return replicates
 
 
-def evidence_of(database: Database, store: ArchiveStore, settings: Settings, source: Source) -> Evidence:
+def evidence_of(process: Process, source: Source) -> Evidence:
     """Return the evidence of a result, which is collected from its archive and stored if it is missing.
 
     Raises:
         NoReplicatesError, UnscorableError, DamagedArchiveError, StoppedProcessError, MemoryError, OSError: as for
             `compute`.
     """
-    with database.reading() as session:
+    with process.database.reading() as session:
         query = select(SecretEvidence.sha256, SecretEvidence.content)
         row = session.execute(query.where(SecretEvidence.result_id == source.result_id)).one_or_none()
     if row is not None:
@@ -237,21 +249,14 @@ def evidence_of(database: Database, store: ArchiveStore, settings: Settings, sou
         except EvidenceFileError as error:
             _log.warning("evidence of result %s is collected again: %s", source.result_id, error)
     try:
-        truth = ground_truth_files.load(settings, source.truth_sha256)
+        truth = ground_truth_files.load(process.settings, source.truth_sha256)
     except FileNotFoundError:
         raise NoReplicatesError(Failure.GROUND_TRUTH_ELSEWHERE) from None
-    content = collect(
-        source.uploaded,
-        store,
-        source.edition,
-        truth,
-        source.competition,
-        memory_limit_bytes=settings.evaluation_memory_limit_bytes,
-    )
+    content = collect(source.uploaded, process, source.edition, truth, source.competition)
     if content is None:
         raise NoReplicatesError(Failure.GROUND_TRUTH_ELSEWHERE)
     if len(content) <= MAX_EVIDENCE_BYTES:
-        with database.writing() as session:
+        with process.database.writing() as session:
             sha256 = hashlib.sha256(content).hexdigest()
             _replace(session, SecretEvidence, source.result_id, sha256=sha256, content=content)
     return load_evidence(io.BytesIO(content), source.origin)

@@ -169,21 +169,16 @@ def _divide(session: Session, process: Process, claim: Claim, batch: Batch) -> N
 
 
 def _evaluate_one(process: Process, batch: Batch, item: Item, outcomes: _Outcomes) -> None:
-    settings, started_at, started = process.settings, now(), time.monotonic()
+    started_at, started = now(), time.monotonic()
     try:
         try:
-            truth = ground_truth_files.load(settings, batch.truth_sha256)
+            truth = ground_truth_files.load(process.settings, batch.truth_sha256)
         except OSError as error:
             _log.error("re-score %s waits: the ground truth cannot be read: %s", batch.rescore_id, error)
             outcomes.must_wait = True
             return
-        evaluation = evaluate(
-            item.uploaded,
-            process.store,
-            on_image_set(edition_from(batch.edition, batch.edition_file), batch.image_set),
-            truth,
-            memory_limit_bytes=settings.evaluation_memory_limit_bytes,
-        )
+        edition = on_image_set(edition_from(batch.edition, batch.edition_file), batch.image_set)
+        evaluation = evaluate(item.uploaded, process, edition, truth)
         if unavailable := evaluation.unavailable:
             raise UnscorableError(f"the ground truth has nothing on {', '.join(unavailable)}")
     except OSError:

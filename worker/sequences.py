@@ -6,12 +6,8 @@ import uuid
 from collections.abc import Mapping, Sequence
 from datetime import timedelta
 
-from celery.exceptions import SoftTimeLimitExceeded
-from sqlalchemy.exc import SQLAlchemyError
-
 from vocboard.app.challenges import queries as challenge_queries
 from vocboard.app.challenges.editions import edition_of
-from vocboard.app.intake.reading import StoppedProcessError
 from vocboard.app.jobs import service as jobs
 from vocboard.app.jobs.service import Claim
 from vocboard.app.leaderboards import sequence_queue as queue
@@ -19,15 +15,14 @@ from vocboard.app.leaderboards import sequences
 from vocboard.app.leaderboards.sequence_queue import Entrant
 from vocboard.app.leaderboards.sequences import Member, SequenceStatistics
 from vocboard.app.leaderboards.statistics import Failure, decimals_of
-from vocboard.app.storage.archives import DamagedArchiveError
 from vocboard.evaluator.statistics import sequence as comparison
 from vocboard.evaluator.statistics.influence import influences
 from vocboard.evaluator.statistics.intervals import ReplicatedScore, mean_of_defined
 from vocboard.worker import replicates
 from vocboard.worker.comparisons import TOLERANCE, shown_change
+from vocboard.worker.failure_reasons import lasting
 from vocboard.worker.process import MoreUrgentError, Process
 from vocboard.worker.replicates import NoReplicatesError
-from vocboard.worker.stored_columns import UnscorableError
 
 TURN = timedelta(seconds=3)  # what is computed between turns has to be read again
 
@@ -85,15 +80,10 @@ def _compare_all(process: Process, claim: Claim, entrant: Entrant, *, until: flo
             compared[key.stored] = _statistics(results, means, decimals, classes)
         except NoReplicatesError as error:
             compared[key.stored] = SequenceStatistics(results, [], None, error.reason)
-        except (DamagedArchiveError, FileNotFoundError, UnscorableError, StoppedProcessError):
-            _log.exception("submissions of %s to %s cannot be compared", entrant, key.stored)
-            compared[key.stored] = SequenceStatistics(results, [], None, Failure.UNREADABLE)
-        except (OSError, SQLAlchemyError, MoreUrgentError):
-            raise
         except Exception as error:
+            if (failure := lasting(error)) is None:
+                raise
             _log.exception("submissions of %s to %s cannot be compared", entrant, key.stored)
-            is_too_large = isinstance(error, MemoryError | SoftTimeLimitExceeded)
-            failure = Failure.TOO_LARGE if is_too_large else Failure.ERROR
             compared[key.stored] = SequenceStatistics(results, [], None, failure)
     return compared
 
@@ -106,13 +96,8 @@ def _replicated(process: Process, claim: Claim, listed: Sequence[Member], *, unt
         NoReplicatesError: there cannot be any, or they are of other scores or another ground truth.
         UnscorableError, DamagedArchiveError, StoppedProcessError, MemoryError, OSError: as for `replicates.compute`.
     """
-    results = [one.result_id for one in listed]
     with process.database.reading() as session:
-        by_result = replicates.sources(session, results)
-    if len(by_result) != len(results):
-        raise NoReplicatesError(Failure.GROUND_TRUTH_ELSEWHERE)
-    if len({source.truth_sha256 for source in by_result.values()}) != 1:
-        raise NoReplicatesError(Failure.SEVERAL_GROUND_TRUTHS)
+        by_result = replicates.comparable_sources(session, [one.result_id for one in listed])
     means = []
     for one in listed:
         source = by_result[one.result_id]
@@ -121,7 +106,7 @@ def _replicated(process: Process, claim: Claim, listed: Sequence[Member], *, unt
         if stored is None:
             if time.monotonic() > until or process.must_give_way(claim):
                 raise MoreUrgentError
-            stored = replicates.compute(process.database, process.store, process.settings, source)
+            stored = replicates.compute(process, source)
         if abs(stored.scores.mean - one.mean) > TOLERANCE:
             raise NoReplicatesError(Failure.OTHER_EVALUATOR)
         means.append(_mean(stored))

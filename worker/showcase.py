@@ -73,8 +73,7 @@ def _draw(process: Process, submission_id: uuid.UUID, wanted: Wanted) -> Drawing
         stored = StoredResults(file, edition, image_sets, classes=uploaded.segmentation_classes)
         return draw(stored.results, edition, image_sets, wanted.images, stored.label_map)
 
-    limit = process.settings.evaluation_memory_limit_bytes
-    return with_columns(uploaded, process.store, edition, image_sets, use, memory_limit_bytes=limit)
+    return with_columns(uploaded, process, edition, image_sets, use)
 
 
 def _finish(process: Process, claim: Claim, wanted: Wanted | None, content: Drawing) -> None:

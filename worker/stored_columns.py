@@ -13,13 +13,14 @@ from typing import BinaryIO, TypeVar, cast
 
 from vocboard.app.intake.confinement import ReadingLimits
 from vocboard.app.intake.reading import CHECK, ReadingProcess, reading_server
-from vocboard.app.storage.archives import ArchiveStore, DamagedArchiveError
+from vocboard.app.storage.archives import DamagedArchiveError
 from vocboard.app.submissions.models import Uploaded
 from vocboard.evaluator.editions import Edition
 from vocboard.evaluator.image_sets import ImageSets
 from vocboard.evaluator.problems import Problem, Severity
 from vocboard.evaluator.stored_results.columns_file import ColumnsError
 from vocboard.evaluator.stored_results.reader_version import READER_VERSION
+from vocboard.worker.process import Process
 
 _MAX_PROBLEMS = 20  # that are listed
 _MAX_FOR_OWNER = 3  # that a message to the owner names
@@ -53,19 +54,16 @@ class OutdatedArchiveError(UnscorableError):
 
 def with_columns(
     uploaded: Uploaded,
-    store: ArchiveStore,
+    process: Process,
     edition: Edition,
     image_sets: ImageSets,
     use: Callable[[BinaryIO], Outcome],
-    *,
-    memory_limit_bytes: int,
 ) -> Outcome:
     """Return what `use` makes of a submission's columns.
 
     Args:
         image_sets: what the columns have to be read against.
         use: called with the open file, again if it raises `ColumnsError`.
-        memory_limit_bytes: for a process that reads the archive again.
 
     Raises:
         UnscorableError: there is no archive, or it was read again and has problems.
@@ -78,22 +76,21 @@ def with_columns(
         raise UnscorableError("its archive was not imported with its challenge")
     if uploaded.columns_sha256 is not None and uploaded.columns_reader == READER_VERSION:
         try:
-            with store.open(uploaded.columns_sha256) as file:
+            with process.store.open(uploaded.columns_sha256) as file:
                 return use(file)
         except (FileNotFoundError, DamagedArchiveError, ColumnsError) as error:
             _log.warning(
                 "archive %s is read again, because its columns cannot be used: %s", uploaded.archive_sha256, error
             )
-    with _read_again(uploaded, store, edition, image_sets, memory_limit_bytes) as file:
+    with _read_again(uploaded, process, edition, image_sets) as file:
         return use(file)
 
 
 @contextmanager
-def _read_again(
-    uploaded: Uploaded, store: ArchiveStore, edition: Edition, image_sets: ImageSets, memory_limit_bytes: int
-) -> Iterator[BinaryIO]:
+def _read_again(uploaded: Uploaded, process: Process, edition: Edition, image_sets: ImageSets) -> Iterator[BinaryIO]:
     """Yield the columns of an archive, read in a confined process that gets no other file."""
-    with store.local_file(uploaded.archive_sha256) as archive, tempfile.TemporaryFile() as file:
+    limit = process.settings.evaluation_memory_limit_bytes
+    with process.store.local_file(uploaded.archive_sha256) as archive, tempfile.TemporaryFile() as file:
         server = reading_server()
         try:
             report = ReadingProcess(server).ask(
@@ -103,9 +100,9 @@ def _read_again(
                 image_sets,
                 tuple(edition.competitions),
                 uploaded.segmentation_classes,
-                memory_limit_bytes,  # what does not fit in memory cannot be scored
-                limits=ReadingLimits(memory_limit_bytes),
-                sink=_Limited(cast(BinaryIO, file), memory_limit_bytes).write,
+                limit,  # what does not fit in memory cannot be scored
+                limits=ReadingLimits(limit),
+                sink=_Limited(cast(BinaryIO, file), limit).write,
             )
         finally:
             server.close()
