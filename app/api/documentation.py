@@ -14,7 +14,7 @@ from vocboard.app.accounts.models import Scope
 from vocboard.app.api.problems import ERROR_CODE, ERROR_MODELS, error_codes, problem_responses
 from vocboard.app.submissions.idempotency import MAX_KEY_LENGTH
 from vocboard.app.web import idempotency, preconditions
-from vocboard.app.web.cookies import session_cookie
+from vocboard.app.web.cookies import SESSION
 from vocboard.app.web.csrf import HEADER, SAFE_METHODS
 from vocboard.app.web.dependencies import services_of_application
 from vocboard.app.web.identity import reader, scope_of
@@ -200,7 +200,7 @@ def _complete(document: dict[str, Any], application: FastAPI) -> None:
 def _security_schemes(application: FastAPI, found: dict[str, Any]) -> dict[str, Any]:
     scopes = "\n".join(f"- `{scope}`: {text}" for scope, text in _SCOPES.items())
     found["token"]["description"] += f"\n\nEach has some of these scopes; operations say which they need:\n\n{scopes}"
-    cookie = session_cookie(services_of_application(application).settings)
+    cookie = SESSION.name(services_of_application(application).settings)
     return {
         **found,
         "session": {

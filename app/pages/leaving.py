@@ -68,7 +68,7 @@ async def delete_account(visit: SignedInVisit, form: Annotated[DeletionForm, For
     except ServiceError as error:
         return await to_thread.run_sync(_page, visit, form, FormErrors.of(error))
     response = go_to("/sign-in", done="account-deleted")
-    cookies.clear_session(response, visit.settings)
+    cookies.SESSION.clear(response, visit.settings)
     return response
 
 

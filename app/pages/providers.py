@@ -70,7 +70,7 @@ async def leave(visit: AnyVisit, provider: str, next: str = "/") -> Response:
     except ServiceError as error:
         return await to_thread.run_sync(sign_in_error, visit, path, error)
     response = go_to(address)
-    cookies.set_provider_asked(response, visit.settings, ticket, ANSWER_WITHIN)
+    cookies.PROVIDER_ASKED.set(response, visit.settings, ticket, ANSWER_WITHIN)
     return response
 
 
@@ -83,7 +83,7 @@ async def come_back(
     The answer only counts in the browser that has asked, whose cookie has its secrets; so a GET may do this.
     """
     settings, openid = visit.settings, visit.openid
-    ticket = cookies.provider_asked(visit.request, settings)
+    ticket = cookies.PROVIDER_ASKED.of(visit.request, settings)
     path, user = "/", None
     try:
         answer = openid.answer(provider, ticket, state=state, issuer=iss)
@@ -109,7 +109,7 @@ async def come_back(
             response = await to_thread.run_sync(partial(_page, visit, error=error))
         else:
             response = await to_thread.run_sync(sign_in_error, visit, path, error)
-    cookies.set_provider_asked(response, settings, "", timedelta(0))
+    cookies.PROVIDER_ASKED.clear(response, settings)
     return response
 
 
@@ -125,7 +125,7 @@ def _new(settings: Settings, proven: ProvenIdentity, path: str) -> Response:
     """Lead to the page for identities without an account, or back to the link in the email that has asked for this."""
     response = go_to(path if path.startswith(f"{ADDRESS}?") else NEW)
     next_path = "/" if path.startswith(f"{ADDRESS}?") else path
-    cookies.set_identity(response, settings, _ticket(settings, proven, next_path), NEW_ACCOUNT_WITHIN)
+    cookies.IDENTITY.set(response, settings, _ticket(settings, proven, next_path), NEW_ACCOUNT_WITHIN)
     return response
 
 
@@ -139,7 +139,7 @@ def _ticket(settings: Settings, proven: ProvenIdentity, path: str) -> str:
 
 def _proven(visit: Visit) -> tuple[ProvenIdentity, str] | None:
     """Return the identity that this browser has proven, and where it is led afterwards; None without one."""
-    content = _tickets(visit.settings, "identity").content(cookies.identity(visit.request, visit.settings))
+    content = _tickets(visit.settings, "identity").content(cookies.IDENTITY.of(visit.request, visit.settings))
     return (ProvenIdentity(**content["proven"]), content["next"]) if content else None
 
 
@@ -215,7 +215,7 @@ def register(visit: AnyVisit, form: Annotated[NewAccountForm, Form()]) -> Respon
         return _new_page(visit, form=form, form_errors=FormErrors.of(error))
     done = "registered-waits" if settings.registration_policy.needs_approval else "registered"
     response = answer_to(visit, signed_in, path, done=done)
-    cookies.set_identity(response, settings, "", timedelta(0))
+    cookies.IDENTITY.clear(response, settings)
     return response
 
 
@@ -232,7 +232,7 @@ async def link_by_password(visit: AnyVisit, form: Annotated[LinkForm, Form()]) -
     except ServiceError as error:
         return await to_thread.run_sync(partial(_new_page, visit, link=form, link_errors=FormErrors.of(error)))
     response = answer_to(visit, signed_in, path)
-    cookies.set_identity(response, visit.settings, "", timedelta(0))
+    cookies.IDENTITY.clear(response, visit.settings)
     return response
 
 
@@ -287,7 +287,7 @@ def verify_address(visit: AnyVisit, token: str = "") -> Response:
     proven, path = found
     verified = ProvenIdentity(proven.issuer, proven.subject, content["email"], True, proven.name)
     response = go_to(NEW)
-    cookies.set_identity(response, settings, _ticket(settings, verified, path), NEW_ACCOUNT_WITHIN)
+    cookies.IDENTITY.set(response, settings, _ticket(settings, verified, path), NEW_ACCOUNT_WITHIN)
     return response
 
 
@@ -309,7 +309,7 @@ async def begin_linking(
         return await to_thread.run_sync(partial(_page, visit, error=error))
     leaves_to = {"address": address, "title": visit.openid.provider(provider).title}
     response = await to_thread.run_sync(partial(_page, visit, leaves_to=leaves_to))
-    cookies.set_provider_asked(response, visit.settings, ticket, ANSWER_WITHIN)
+    cookies.PROVIDER_ASKED.set(response, visit.settings, ticket, ANSWER_WITHIN)
     return response
 
 

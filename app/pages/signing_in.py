@@ -4,7 +4,7 @@ import asyncio
 from collections.abc import Coroutine, Mapping
 from datetime import timedelta
 from typing import Annotated, Any, TypeVar
-from urllib.parse import urlencode
+from urllib.parse import quote, unquote, urlencode
 
 from anyio import to_thread
 from fastapi import Depends, Form, Request
@@ -32,6 +32,10 @@ from vocboard.app.web.identity import CurrentIdentity
 from vocboard.app.web.problem_details import details_of
 from vocboard.app.web.routes import Routes
 from vocboard.app.web.visits import AnyVisit, Visit
+
+KNOWN_BROWSER_LIFETIME = timedelta(days=180)
+MAX_KNOWN_BROWSER_LENGTH = 2000
+RETURN_TO_LIFETIME = timedelta(days=2)  # until the email of a registration is opened
 
 router = Routes()
 
@@ -77,13 +81,13 @@ async def sign_in(visit: AnyVisit, form: Annotated[SignInForm, Form()]) -> Respo
 @router.get("/sign-in/code")
 def code_page(visit: AnyVisit, next: str = "/") -> Response:
     """Show the form for a code of the second factor, after the password."""
-    if not visit.signing_in.is_ticket(cookies.code_wanted(visit.request, visit.settings)):
+    if not visit.signing_in.is_ticket(cookies.CODE_WANTED.of(visit.request, visit.settings)):
         return go_to(f"/sign-in?{urlencode({'next': safe_path(next)})}")
     return _code_page(visit, next, NO_ERRORS)
 
 
 def _code_page(visit: Visit, path: str, errors: FormErrors) -> Response:
-    asked = visit.signing_in.key_wanted(visit.database, cookies.code_wanted(visit.request, visit.settings))
+    asked = visit.signing_in.key_wanted(visit.database, cookies.CODE_WANTED.of(visit.request, visit.settings))
     return render(visit.request, "sign_in_code.html", errors=errors, next=safe_path(path), asked=asked)
 
 
@@ -91,7 +95,7 @@ def _code_page(visit: Visit, path: str, errors: FormErrors) -> Response:
 def finish_sign_in(visit: AnyVisit, form: Annotated[CodeForm, Form()]) -> Response:
     """Sign a browser in that has sent the password."""
     attempt = attempt_of(visit, "", "")
-    ticket = cookies.code_wanted(visit.request, visit.settings)
+    ticket = cookies.CODE_WANTED.of(visit.request, visit.settings)
     try:
         key = KeyAnswer(form.key, form.challenge) if form.key else None
         signed_in = visit.signing_in.finish(visit.database, attempt, ticket=ticket, code=form.code, key=key)
@@ -100,7 +104,7 @@ def finish_sign_in(visit: AnyVisit, form: Annotated[CodeForm, Form()]) -> Respon
     except ServiceError as error:
         return _code_page(visit, form.next, FormErrors.of(error))
     response = with_session(go_to(safe_path(form.next)), visit.settings, signed_in)
-    cookies.set_code_wanted(response, visit.settings, "", timedelta(0))
+    cookies.CODE_WANTED.clear(response, visit.settings)
     return response
 
 
@@ -111,7 +115,7 @@ def sign_out(visit: AnyVisit) -> Response:
         with visit.database.writing() as session:
             accounts.sign_out(session, web_session=visit.identity.session)
     response = go_to("/sign-in", done="signed-out")
-    cookies.clear_session(response, visit.settings)
+    cookies.SESSION.clear(response, visit.settings)
     return response
 
 
@@ -122,7 +126,7 @@ def attempt_of(visit: Visit, email: str, password: str, *, links: ProvenIdentity
         password=password,
         address=visit.address,
         browser=visit.request.headers.get("user-agent", ""),
-        known_browser=cookies.known_browser(visit.request, visit.settings),
+        known_browser=cookies.KNOWN_BROWSER.of(visit.request, visit.settings)[:MAX_KNOWN_BROWSER_LENGTH],
         replaces=visit.identity.session,
         links=links,
     )
@@ -133,14 +137,14 @@ def answer_to(visit: Visit, found: SignedIn | CodeWanted, path: str, *, done: st
     if isinstance(found, SignedIn):
         return with_session(go_to(path, done=done), visit.settings, found)
     response = go_to(f"/sign-in/code?{urlencode({'next': path})}")
-    cookies.set_code_wanted(response, visit.settings, found.ticket, CODE_WITHIN)
+    cookies.CODE_WANTED.set(response, visit.settings, found.ticket, CODE_WITHIN)
     return response
 
 
 def with_session(response: Response, settings: Settings, signed_in: SignedIn) -> Response:
     """Set the cookies of a new session on a response, and return it."""
-    cookies.set_session(response, settings, signed_in.secret)
-    cookies.set_known_browser(response, settings, signed_in.known_browser)
+    cookies.SESSION.set(response, settings, signed_in.secret, settings.session_lifetime)
+    cookies.KNOWN_BROWSER.set(response, settings, signed_in.known_browser, KNOWN_BROWSER_LIFETIME)
     return response
 
 
@@ -229,7 +233,7 @@ async def register(visit: AnyVisit, form: Annotated[RegistrationForm, Form()]) -
     except ServiceError as error:
         return _registration_page(visit, form, FormErrors.of(error))
     response = go_to("/register/sent")
-    cookies.set_return_to(response, visit.settings, safe_path(form.next))
+    cookies.RETURN_TO.set(response, visit.settings, quote(safe_path(form.next)), RETURN_TO_LIFETIME)
     return response
 
 
@@ -259,7 +263,7 @@ async def confirm(visit: AnyVisit, form: Annotated[ConfirmationForm, Form()]) ->
         raise
     except ServiceError as error:
         return render(visit.request, "confirm.html", errors=FormErrors.of(error), token=form.token)
-    wanted = safe_path(cookies.return_to(visit.request, visit.settings))
+    wanted = safe_path(unquote(cookies.RETURN_TO.of(visit.request, visit.settings)))
     query = "" if wanted == "/" else "?" + urlencode({"next": wanted})
     if not user.is_approved:
         return go_to(f"/sign-in{query}", done="waits")

@@ -41,7 +41,7 @@ def csrf_token(request: Request) -> str:
     """
     settings = services_of(request).settings
     secret = _cookie(request, settings) or getattr(request.state, "new_visitor", None)
-    if secret is None:
+    if not secret:
         secret = request.state.new_visitor = secrets.token_urlsafe(VISITOR_TOKEN_BYTES)
     return form_token(secret, settings)
 
@@ -60,7 +60,7 @@ def verify_csrf(request: Request, token: str | None) -> None:
     """
     settings = services_of(request).settings
     secret = _cookie(request, settings)
-    if not token or secret is None or not hmac.compare_digest(form_token(secret, settings).encode(), token.encode()):
+    if not token or not secret or not hmac.compare_digest(form_token(secret, settings).encode(), token.encode()):
         raise ForgedRequestError(_FORGED)
 
 
@@ -119,5 +119,5 @@ def _by_token(connection: HTTPConnection) -> bool:
     return connection.url.path.startswith("/api/") and "authorization" in connection.headers
 
 
-def _cookie(connection: HTTPConnection, settings: Settings) -> str | None:
-    return cookies.session_token(connection, settings) or cookies.visitor_token(connection, settings)
+def _cookie(connection: HTTPConnection, settings: Settings) -> str:
+    return cookies.SESSION.of(connection, settings) or cookies.VISITOR.of(connection, settings)

@@ -42,7 +42,7 @@ class InvalidTokenError(NotSignedInError):
 
 async def current_identity(request: Request) -> Identity:
     """Dependency of pages: the user signed in with this browser, or a visitor (without using a thread)."""
-    secret = cookies.session_token(request, services_of(request).settings)
+    secret = cookies.SESSION.of(request, services_of(request).settings)
     return await run_in_threadpool(_signed_in, request, secret) if secret else _noted(request, Identity())
 
 

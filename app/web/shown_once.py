@@ -30,17 +30,17 @@ def show_once(response: Response, request: Request, settings: Settings, *, page:
     """
     content = {"page": page, "secret": secret, "until": time.time() + LIFETIME.total_seconds()}
     sealed = _box(request, settings).encrypt(json.dumps(content).encode(), encoder=URLSafeBase64Encoder)
-    cookies.set_shown_once(response, settings, sealed.decode(), LIFETIME)
+    cookies.SHOWN_ONCE.set(response, settings, sealed.decode(), LIFETIME)
 
 
 def forget(response: Response, settings: Settings) -> None:
     """Delete the cookie: the page has shown the secret, or it was revoked."""
-    cookies.set_shown_once(response, settings, "", timedelta(0))
+    cookies.SHOWN_ONCE.clear(response, settings)
 
 
 def shown_once(request: Request, settings: Settings) -> str | None:
     """Return the secret that this page is to show; None if there is none, it is old, or belongs to another session."""
-    sealed = cookies.shown_once(request, settings)
+    sealed = cookies.SHOWN_ONCE.of(request, settings)
     if not sealed:
         return None
     try:
@@ -53,6 +53,6 @@ def shown_once(request: Request, settings: Settings) -> str | None:
 
 
 def _box(request: Request, settings: Settings) -> SecretBox:
-    session = cookies.session_token(request, settings) or ""
+    session = cookies.SESSION.of(request, settings)
     key = settings.secret_key.get_secret_value().encode()
     return SecretBox(hashlib.blake2b(session.encode(), key=hashlib.sha256(key).digest(), digest_size=32).digest())

@@ -309,9 +309,9 @@ def ask(site: Site, world: World, person: Person, route: str, rule: Rule) -> htt
         with site.client(world.tokens.get(person)) as client:
             return send(client, world, route, rule)
     with site.client() as client:
-        cookie, secret = cookies.VISITOR, VISITOR
+        cookie, secret = cookies.VISITOR.base, VISITOR
         if person in world.sessions:
-            cookie, secret = cookies.SESSION, world.sessions[person]
+            cookie, secret = cookies.SESSION.base, world.sessions[person]
         client.cookies.set(cookie, secret, domain="127.0.0.1")
         if route.startswith("GET "):
             return send(client, world, route, rule)

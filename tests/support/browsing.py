@@ -11,7 +11,7 @@ from tests.support.form_tokens import token_of
 from tests.support.site import Site
 from vocboard.app.accounts import administration
 from vocboard.app.accounts.service import start_session
-from vocboard.app.web.cookies import session_cookie
+from vocboard.app.web.cookies import SESSION
 
 __all__ = ["browser_of", "from_here", "send_archive", "send_form", "sign_in", "signed_in", "token_of"]
 
@@ -44,7 +44,7 @@ def signed_in(site: Site, email: str | None = None, **given: Any) -> Iterator[ht
         user = administration.get_user(session, email) if email else make_user(session, **given)
         secret = start_session(session, user=user, browser="", lifetime=site.settings.session_lifetime)
     with site.client() as client:
-        client.cookies.set(session_cookie(site.settings), secret, domain=client.base_url.host)
+        client.cookies.set(SESSION.name(site.settings), secret, domain=client.base_url.host)
         yield client
 
 
