@@ -110,76 +110,32 @@ def details_of(_error: Exception) -> ProblemDetails:
 
 @details_of.register
 def _(error: ServiceError) -> ProblemDetails:
-    return ProblemDetails(error.status, error.code, error.title, str(error))
-
-
-@details_of.register
-def _(error: NotSignedInError) -> ProblemDetails:
-    headers = {"WWW-Authenticate": 'Bearer realm="vocboard"'}
-    return ProblemDetails(error.status, error.code, error.title, str(error), headers=headers)
-
-
-@details_of.register
-def _(error: RangeNotSatisfiableError) -> ProblemDetails:
-    headers = {"Content-Range": f"bytes */{error.byte_count}"}
-    return ProblemDetails(error.status, error.code, error.title, str(error), headers=headers)
-
-
-@details_of.register
-def _(error: InvalidInputError) -> ProblemDetails:
-    return ProblemDetails(error.status, error.code, error.title, str(error), {"fields": error.fields})
-
-
-@details_of.register
-def _(error: InvalidArchiveError) -> ProblemDetails:
-    members: dict[str, Any] = {
-        "problems": [problem.as_json() for problem in error.problems],
-        "groups": [explained(group) for group in error.groups],
-    }
-    if error.fields:
-        members["fields"] = error.fields
-    if error.not_entered:
-        members["not_entered"] = error.not_entered
-    return ProblemDetails(error.status, error.code, error.title, str(error), members)
-
-
-@details_of.register
-def _(error: WarningsNotAcceptedError) -> ProblemDetails:
-    members = {
-        "problems": [problem.as_json() for problem in error.problems],
-        "groups": [explained(group) for group in error.groups],
-    }
-    return ProblemDetails(error.status, error.code, error.title, str(error), members)
-
-
-@details_of.register
-def _(error: IncompleteEntryError) -> ProblemDetails:
-    return ProblemDetails(error.status, error.code, error.title, str(error), {"not_entered": error.not_entered})
-
-
-@details_of.register
-def _(error: TermsNotAcceptedError | ServerTermsNotAcceptedError) -> ProblemDetails:
-    return ProblemDetails(error.status, error.code, error.title, str(error), {"version": error.version})
-
-
-@details_of.register
-def _(error: LimitedError) -> ProblemDetails:
-    seconds = max(1, math.ceil((error.allowed_at - now()).total_seconds()))
-    allowed_at = error.allowed_at.astimezone(UTC).isoformat().replace("+00:00", "Z")
-    return ProblemDetails(
-        error.status,
-        error.code,
-        error.title,
-        str(error),
-        {"allowed_at": allowed_at},
-        {"Retry-After": str(seconds)},
-    )
-
-
-@details_of.register
-def _(error: BusyError) -> ProblemDetails:
-    headers = {"Retry-After": str(error.retry_after)}
-    return ProblemDetails(error.status, error.code, error.title, str(error), headers=headers)
+    members: dict[str, Any] = {}
+    headers: dict[str, str] = {}
+    match error:
+        case NotSignedInError():
+            headers["WWW-Authenticate"] = 'Bearer realm="vocboard"'
+        case RangeNotSatisfiableError():
+            headers["Content-Range"] = f"bytes */{error.byte_count}"
+        case InvalidInputError():
+            members["fields"] = error.fields
+        case InvalidArchiveError() | WarningsNotAcceptedError():
+            members["problems"] = [problem.as_json() for problem in error.problems]
+            members["groups"] = [explained(group) for group in error.groups]
+            if isinstance(error, InvalidArchiveError) and error.fields:
+                members["fields"] = error.fields
+            if isinstance(error, InvalidArchiveError) and error.not_entered:
+                members["not_entered"] = error.not_entered
+        case IncompleteEntryError():
+            members["not_entered"] = error.not_entered
+        case TermsNotAcceptedError() | ServerTermsNotAcceptedError():
+            members["version"] = error.version
+        case LimitedError():
+            members["allowed_at"] = error.allowed_at.astimezone(UTC).isoformat().replace("+00:00", "Z")
+            headers["Retry-After"] = str(max(1, math.ceil((error.allowed_at - now()).total_seconds())))
+        case BusyError():
+            headers["Retry-After"] = str(error.retry_after)
+    return ProblemDetails(error.status, error.code, error.title, str(error), members, headers)
 
 
 @details_of.register
@@ -194,24 +150,17 @@ def _(error: HTTPException) -> ProblemDetails:
 @details_of.register(InterfaceError)  # the connection was lost between two statements
 def _(error: DBAPIError) -> ProblemDetails:
     happened = "Others changed the same things" if is_conflict(error) else "The database cannot be reached"
-    return ProblemDetails(
-        503,
-        "unavailable",
-        "Temporarily unavailable",
-        f"{happened}. Nothing was changed; please try again in a moment.",
-        headers={"Retry-After": str(RETRY_AFTER_UNAVAILABLE_SECONDS)},
+    return _unavailable(
+        f"{happened}. Nothing was changed; please try again in a moment.", RETRY_AFTER_UNAVAILABLE_SECONDS
     )
 
 
 @details_of.register
 def _(_error: StoreUnavailableError) -> ProblemDetails:
-    return ProblemDetails(
-        503,
-        "unavailable",
-        "Temporarily unavailable",
+    return _unavailable(
         "The server cannot reach the storage of its archives. Nothing was changed, and no quota was used. Please try "
         "again in a few minutes. If it still fails, tell the operators of this server.",
-        headers={"Retry-After": str(RETRY_AFTER_STORE_SECONDS)},
+        RETRY_AFTER_STORE_SECONDS,
     )
 
 
@@ -219,14 +168,16 @@ def _(_error: StoreUnavailableError) -> ProblemDetails:
 @details_of.register(UnknownEditionError)
 def _(_error: Exception) -> ProblemDetails:
     """Describe the failure of reading a stored edition; one that somebody uploads is an invalid field instead."""
-    return ProblemDetails(
-        503,
-        "unavailable",
-        "Temporarily unavailable",
+    return _unavailable(
         "This server cannot read the rules of this challenge. They need an extension of vocboard that it does not "
         "load, or another version. Nothing was changed. Please tell the operators of this server.",
-        headers={"Retry-After": str(RETRY_AFTER_STORE_SECONDS)},
+        RETRY_AFTER_STORE_SECONDS,
     )
+
+
+def _unavailable(detail: str, seconds: int) -> ProblemDetails:
+    headers = {"Retry-After": str(seconds)}
+    return ProblemDetails(503, "unavailable", "Temporarily unavailable", detail, headers=headers)
 
 
 def wants_json(request: Request) -> bool:
