@@ -8,7 +8,7 @@ import uuid
 from collections.abc import Mapping, Sequence
 from datetime import datetime
 
-from sqlalchemy import Select, select
+from sqlalchemy import Select, func, select
 from sqlalchemy.orm import Session, contains_eager
 
 from vocboard.app import rate_limits
@@ -165,9 +165,13 @@ def end_admission(session: Session, *, challenge: Challenge, organiser: User, ad
     audit.record(session, actor=organiser, action="phase.end_admission", subject=challenge, details=details)
 
 
-def extra_quota(session: Session, phase: Phase, user: User, *, at: datetime) -> int:
-    """Return how many submissions a person may make beyond a phase's quota at an instant."""
-    return sum(one.count for one in extra_quotas_of(session, phase, user, at=at))
+def largest_extra_quota(session: Session, phase: Phase, people: Sequence[User], *, at: datetime) -> int:
+    """Return how many submissions one of these people may make at most beyond a phase's quota at an instant."""
+    emails = [person.email for person in people]
+    query = select(func.sum(ExtraQuota.count)).where(
+        ExtraQuota.phase_id == phase.id, ExtraQuota.email.in_(emails), ExtraQuota.until > at
+    )
+    return max(session.scalars(query.group_by(ExtraQuota.email)), default=0)
 
 
 def extra_quotas(session: Session, challenge: Challenge) -> Sequence[ExtraQuota]:

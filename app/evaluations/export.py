@@ -8,16 +8,13 @@ import io
 from collections.abc import Mapping, Sequence
 from html import escape
 
+from vocboard.app.evaluations.curves import AXES
 from vocboard.app.evaluations.origin import ImportedScores
 from vocboard.app.evaluations.rounding import format_fraction
 from vocboard.app.evaluations.visible import VisibleCurve, VisibleResult
 from vocboard.evaluator.names import CurveKind
 from vocboard.evaluator.plots import BAR_ROW, BARS_WIDTH, TINY, Line, bars, plot, svg_file
 
-AXES: Mapping[CurveKind, tuple[str, str]] = {
-    CurveKind.PRECISION_RECALL: ("recall", "precision"),
-    CurveKind.ROC: ("false_positive_rate", "true_positive_rate"),
-}
 _COUNTS = ("positives", "results", "difficult", "final_recall", "final_precision")
 
 # Pixels of drawings.

@@ -195,11 +195,6 @@ def _report_of(content: bytes) -> Report:
         raise StoppedProcessError from error
 
 
-__all__ = ["StoppedProcessError", "ValidationProcesses"]
-
-_log = logging.getLogger(__name__)
-
-
 class ValidationProcesses:
     """Forks a process for each upload, which ends with it."""
 

@@ -21,7 +21,7 @@ from vocboard.app.errors import InvalidInputError, TooLargeError
 from vocboard.app.intake.confinement import ReadingLimits
 from vocboard.app.intake.pictures import NOT_A_PICTURE, REDRAW, REFUSALS, TOO_MUCH_WORK
 from vocboard.app.intake.reading import CHECK, StoppedProcessError, TooLongError, ValidationProcesses
-from vocboard.app.intake.report import EnteredCompetition, Report
+from vocboard.app.intake.report import Report
 from vocboard.app.settings import Settings
 from vocboard.app.storage.archives import IncomingArchive
 from vocboard.evaluator.editions import Edition
@@ -158,8 +158,6 @@ class FairTurns:
             del self._used[who]
         return left
 
-
-__all__ = ["EnteredCompetition", "Report", "Validator"]
 
 _STOPPED = Report((VALIDATION_STOPPED.at(),))
 PATIENCE = 4  # so many times the limit of processor time by the clock, so that the load of the server does not decide

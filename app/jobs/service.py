@@ -205,18 +205,17 @@ def release(session: Session, claim: Claim, *, after: timedelta = timedelta()) -
     _end(session, claim, not_before=server_clock(session, after), attempts=Job.attempts - 1)
 
 
-def retry(session: Session, claim: Claim, *, after: timedelta, failure: str, detail: str | None = None) -> None:
+def retry(session: Session, claim: Claim, *, after: timedelta, failure: str) -> None:
     """Return a job to the queue whose attempt has failed.
 
     Args:
         after: when it is due.
         failure: short name of why.
-        detail: the error, for the operator; None if it is stored elsewhere.
 
     Raises:
         LostClaimError: the claim has been lost.
     """
-    _end(session, claim, not_before=server_clock(session, after), failure=failure, detail=detail)
+    _end(session, claim, not_before=server_clock(session, after), failure=failure)
 
 
 def postpone(session: Session, kind: Kind, *, by: timedelta) -> None:

@@ -157,15 +157,12 @@ def eval_results(results: Sequence[HubResult], *, challenge: str, challenge_titl
     return "\n".join([*lines, ""])
 
 
-def bibtex(
-    *, method_id: uuid.UUID, method: str, contributors: str, challenge: str, year: int, address: str, note: str = ""
-) -> str:
+def bibtex(*, method_id: uuid.UUID, method: str, contributors: str, challenge: str, year: int, address: str) -> str:
     r"""Return the BibTeX entry of a method.
 
     Args:
         contributors: names, separated by commas or "and".
         address: of the method's page.
-        note: what was published.
 
     >>> print(bibtex(method_id=uuid.UUID(int=0), method="R-CNN {50%}", contributors="A. Turing, G. Hopper and K. J.",
     ...              challenge="Objects & more", year=2026, address="https://voc.example/methods/0"))
@@ -184,7 +181,6 @@ def bibtex(
         "author": " and ".join(f"{{{_value(name)}}}" if name == "others" else _value(name) for name in authors),
         "year": str(year),
         "howpublished": f"Results of the challenge ``{_value(challenge)}''",
-        "note": _value(note),
         "url": address,
     }
     return _entry(_method_key(method, year, method_id), fields)

@@ -15,7 +15,7 @@ from sqlalchemy.orm import Session
 
 from vocboard.app.accounts.models import User
 from vocboard.app.challenges.models import Challenge
-from vocboard.app.challenges.phase_people import extra_quota
+from vocboard.app.challenges.phase_people import largest_extra_quota
 from vocboard.app.challenges.phases import Phase, edition_of_phase, phases_of
 from vocboard.app.challenges.rules import PhaseRules
 from vocboard.app.errors import ConflictError, LimitedError
@@ -128,20 +128,10 @@ class Use:
     counted_now: int = 0
 
 
-def quotas(
-    session: Session,
-    *,
-    user: User,
-    challenge: Challenge,
-    phase: Phase,
-    competitions: Iterable[str] | None = None,
-    now: datetime,
-) -> Mapping[str, Quota]:
-    """Return the quota of the person's team in each of the competitions (by default, all of the phase), by key."""
-    people = people_together(session, phase.rules, challenge, user)
-    counted, allowed = _counted(session, people, challenge, phase, now), _allowed(session, people, phase, now)
-    keys = phase.competitions if competitions is None else competitions
-    return {key: _quota(counted[key], allowed, phase) for key in keys}
+def quotas(session: Session, *, user: User, challenge: Challenge, phase: Phase, now: datetime) -> Mapping[str, Quota]:
+    """Return the quota of the person's team in each of the phase's competitions, by key."""
+    counted, allowed = _counted(session, user, challenge, phase, now)
+    return {key: _quota(counted[key], allowed, phase) for key in phase.competitions}
 
 
 def check_quota(
@@ -155,8 +145,7 @@ def check_quota(
         LimitedError: the quota of any of them is used up, or would be exceeded by those that count together.
         ConflictError: the submission enters more of these than the whole quota.
     """
-    people = people_together(session, phase.rules, challenge, user)
-    counted, allowed = _counted(session, people, challenge, phase, now), _allowed(session, people, phase, now)
+    counted, allowed = _counted(session, user, challenge, phase, now)
     together, entered = _counted_together(challenge, phase), defaultdict[str, list[str]](list)
     for key in competitions:
         entered[together(key)].append(key)
@@ -217,18 +206,18 @@ def _counted_together(challenge: Challenge, phase: Phase) -> Callable[[str], str
     return lambda key: counted_together(phase.rules, known[key]) if key in known else key
 
 
-def _allowed(session: Session, people: Sequence[User], phase: Phase, now: datetime) -> int:
-    """Return how many submissions may count for a team: the phase's quota, and the largest extra quota of a member."""
-    return phase.rules.quota_count + max(extra_quota(session, phase, person, at=now) for person in people)
-
-
 def _counted(
-    session: Session, people: Sequence[User], challenge: Challenge, phase: Phase, now: datetime
-) -> defaultdict[str, list[datetime]]:
-    """Return the times of the submissions that count for any of these people, newest first, by competition.
+    session: Session, user: User, challenge: Challenge, phase: Phase, now: datetime
+) -> tuple[defaultdict[str, list[datetime]], int]:
+    """Return what counts for a person's team, and how much may.
 
-    A submission counts once for each competition that it enters, there and in those that count together with it.
+    Returns:
+        The times of the submissions that count, newest first, by competition: a submission counts once for each
+        competition that it enters, there and in those that count together with it. How many submissions may count: the
+        phase's quota, and the largest extra quota of a member.
     """
+    people = people_together(session, phase.rules, challenge, user)
+    allowed = phase.rules.quota_count + largest_extra_quota(session, phase, people, at=now)
     of_people = select(SubmissionPerson.submission_id).where(
         SubmissionPerson.user_id.in_([person.id for person in people])
     )
@@ -247,7 +236,7 @@ def _counted(
     together = _counted_together(challenge, phase)
     for competition, created_at in rows:
         groups[together(competition)].append(created_at)
-    return defaultdict(list, {key: groups[together(key)] for key in phase.competitions})
+    return defaultdict(list, {key: groups[together(key)] for key in phase.competitions}), allowed
 
 
 def _quota(counted: list[datetime], allowed: int, phase: Phase) -> Quota:
