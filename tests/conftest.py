@@ -10,7 +10,6 @@ import pytest
 from hypothesis import settings
 
 pytest_plugins = [
-    "tests.support.machines",  # others import it
     "tests.support.collector",
     "tests.support.order",
     "tests.support.tiers",

@@ -16,12 +16,8 @@ from starlette.routing import Mount, Route
 
 from tests.app.authorisation_table import PUBLIC, SIGNED_IN, TABLE, Person, Rule
 from tests.app.authorisation_world import SECRET, SHOWN_SCORE, World, build, meant, using
-from tests.support import machines
 from tests.support.browsing import from_here
 from tests.support.factories import make_token
-from tests.support.postgres import PostgresServer
-from tests.support.reused_databases import ReusedDatabases
-from tests.support.services import in_full
 from tests.support.site import Site, serving
 from vocboard.app.accounts.models import Role, Scope, User
 from vocboard.app.challenges import queries as challenge_queries
@@ -58,45 +54,30 @@ def built(sqlite_template: Path, tmp_path_factory: pytest.TempPathFactory) -> tu
 
 
 @pytest.fixture(scope="module")
-def built_on_postgres(postgres: PostgresServer, postgres_template: str) -> Iterator[tuple[World, ReusedDatabases]]:
-    """Give the world and databases with it."""
-    url = postgres.create_database(template=postgres_template)
-    with closing(Database(in_full(url))) as database, database.writing() as session:
-        world = build(session)
-    with closing(ReusedDatabases(postgres, str(url.database))) as databases:
-        yield world, databases
-    postgres.drop_database(url)
-
-
-@pytest.fixture(scope="module")
 def shared_site(sqlite_template: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
     """Give a site that begins with an empty database: without archives, it would take those of a world for lost."""
     directory = tmp_path_factory.mktemp("authorisation")
     database = shutil.copy(sqlite_template, directory / "vocboard.sqlite")
-    with serving(settings(directory, f"sqlite:///{database}")) as running:
+    settings = Settings(
+        data_directory=directory,
+        database_url=f"sqlite:///{database}",
+        security_contact="mailto:security@lab.example",
+    )
+    with serving(settings) as running:
         yield running
 
 
 @pytest.fixture
-def site(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Site]:
+def site(shared_site: Site, built: tuple[World, Path], tmp_path: Path) -> Iterator[Site]:
     """Give a site with a world in which nothing has happened yet."""
-    if machines.ARE_TWO:
-        _, databases = request.getfixturevalue("built_on_postgres")
-        url = databases.take()
-        with serving(settings(tmp_path, in_full(url))) as running:
-            yield running
-        databases.give_back(url)
-    else:
-        shared, (_, file) = request.getfixturevalue("shared_site"), request.getfixturevalue("built")
-        with using(shared, file, tmp_path):
-            yield shared
+    with using(shared_site, built[1], tmp_path):
+        yield shared_site
 
 
 @pytest.fixture
-def world(request: pytest.FixtureRequest) -> World:
+def world(built: tuple[World, Path]) -> World:
     """Give what is on the site."""
-    world: World = request.getfixturevalue("built_on_postgres" if machines.ARE_TWO else "built")[0]
-    return world
+    return built[0]
 
 
 @pytest.fixture
@@ -104,15 +85,6 @@ def content(site: Site, world: World) -> Iterator[Callable[[], str]]:
     """Give what fingerprints the world's database."""
     with closing(Content(site.database.engine.url)) as fingerprint:
         yield fingerprint
-
-
-def settings(directory: Path, database_url: str) -> Settings:
-    return Settings(
-        data_directory=directory,
-        database_url=database_url,
-        secret_key=machines.SECRET_KEY,
-        security_contact="mailto:security@lab.example",
-    )
 
 
 def test_every_route_has_a_rule(site: Site) -> None:

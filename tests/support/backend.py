@@ -22,7 +22,7 @@ import numpy as np
 import pytest
 from sqlalchemy import make_url, text
 
-from tests.support import forked, machines
+from tests.support import forked
 from tests.support.factories import IMAGES, make_challenge, make_image_sets, make_user
 from tests.support.forked import Forked
 from tests.support.small_world import packed
@@ -142,7 +142,7 @@ class Backend:
             settings: those that are this process's alone, by the names of `Settings`.
         """
         environment = {
-            "data_directory": machines.next_worker(self.settings).data_directory,
+            "data_directory": self.settings.data_directory,
             "database_url": self.settings.database_url,
             "broker_url": self.settings.broker_url,
             "lease": "PT1S",

@@ -7,7 +7,6 @@ from pathlib import Path
 
 from sqlalchemy import select, update
 
-from tests.support import machines
 from vocboard.app.database import Database, now
 from vocboard.app.evaluations import ground_truth_queue
 from vocboard.app.jobs import service as jobs
@@ -35,11 +34,7 @@ def process(database: Database, store: ArchiveStore | None, settings: Settings, 
 
 def work(database: Database, store: ArchiveStore | None, settings: Settings, *kinds: Kind) -> bool:
     """Do the next job of some kinds; return whether there was one."""
-    if not machines.ARE_TWO:
-        return work_next(process(database, store, settings, *kinds))
-    url = database.engine.url.render_as_string(hide_password=False)
-    other = machines.next_worker(settings.model_copy(update={"database_url": url}))
-    return machines.in_process_of_its_own(lambda: work_next(Process(other, kinds)))
+    return work_next(process(database, store, settings, *kinds))
 
 
 def evaluate_next(database: Database, store: ArchiveStore, settings: Settings) -> bool:

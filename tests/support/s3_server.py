@@ -12,14 +12,10 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from nacl.public import PrivateKey
 from pydantic import SecretStr
 
-from tests.support import machines
 from tests.support.processes import listening, temporary_directory
 from tests.support.services import needed
-from tests.support.working import environment_of
-from vocboard.app.settings import Settings
 from vocboard.app.storage.s3_objects import Bucket
 
 ADDRESS_VARIABLE = "VOCBOARD_TEST_S3_URL"
@@ -79,31 +75,6 @@ def new_bucket(s3_url: str) -> Bucket:
     made = Bucket(f"s3://test-{uuid.uuid4().hex}/prefix", s3_url, "us-east-1", KEY_ID, KEY)
     made.client().create_bucket(Bucket=made.name)
     return made
-
-
-@pytest.fixture(autouse=True, scope="session")
-def _shared_by_machines(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
-    """Let all processes use an object store, Redis and one key of workers, if tests run on two machines."""
-    with pytest.MonkeyPatch.context() as patch:
-        if machines.ARE_TWO:
-            key = tmp_path_factory.mktemp("key") / "worker.private-key"
-            key.write_bytes(bytes(PrivateKey.generate()))
-            broker_url = f"{request.getfixturevalue('redis_server_url')}/15"
-            given = settings_of(new_bucket(request.getfixturevalue("s3_url")))
-            _give(patch, Settings(truth_key_file=key, broker_url=broker_url, **given))
-        yield
-
-
-@pytest.fixture(autouse=True)
-def _shared_by_machines_of_one_test(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
-    if machines.ARE_TWO:
-        request.getfixturevalue("clock")  # before processes are forked
-        _give(monkeypatch, Settings(**settings_of(request.getfixturevalue("bucket"))))
-
-
-def _give(patch: pytest.MonkeyPatch, settings: Settings) -> None:
-    for name, value in environment_of(settings).items():
-        patch.setenv(name, value)
 
 
 def settings_of(bucket: Bucket) -> dict[str, Any]:

@@ -21,7 +21,6 @@ import pytest
 import redis
 from sqlalchemy.engine import URL, make_url
 
-from tests.support import machines
 from tests.support.postgres import PostgresServer, postgres_server
 from tests.support.processes import UnavailableError, skip_or_fail
 from tests.support.redis_server import redis_server
@@ -118,25 +117,15 @@ def postgres_url(postgres_databases: ReusedDatabases) -> Iterator[str]:
 
 
 @pytest.fixture
-def sqlite_url(request: pytest.FixtureRequest, sqlite_template: Path, tmp_path: Path) -> str:
+def sqlite_url(sqlite_template: Path, tmp_path: Path) -> str:
     """Give an SQLite database with all tables and no rows but those that migrations insert."""
-    if machines.ARE_TWO:
-        return str(request.getfixturevalue("postgres_url"))
     return f"sqlite:///{shutil.copy(sqlite_template, tmp_path / 'vocboard.sqlite')}"
 
 
 @pytest.fixture(scope="module")
-def shared_database_url(
-    request: pytest.FixtureRequest, sqlite_template: Path, tmp_path_factory: pytest.TempPathFactory
-) -> Iterator[str]:
+def shared_database_url(sqlite_template: Path, tmp_path_factory: pytest.TempPathFactory) -> str:
     """Give all tests of a file a database as `sqlite_url` is."""
-    if machines.ARE_TWO:
-        databases: ReusedDatabases = request.getfixturevalue("postgres_databases")
-        url = databases.take()
-        yield in_full(url)
-        databases.give_back(url)
-    else:
-        yield f"sqlite:///{shutil.copy(sqlite_template, tmp_path_factory.mktemp('database') / 'vocboard.sqlite')}"
+    return f"sqlite:///{shutil.copy(sqlite_template, tmp_path_factory.mktemp('database') / 'vocboard.sqlite')}"
 
 
 @pytest.fixture
@@ -157,8 +146,6 @@ def worker_number() -> int:
 @pytest.fixture(params=[EMBEDDED, pytest.param(REAL, marks=pytest.mark.services)])
 def set_up(request: pytest.FixtureRequest) -> str:
     """Give the name of the set-up that the test runs on: "embedded", then "real"."""
-    if machines.ARE_TWO and request.param == EMBEDDED:
-        pytest.skip("two machines share a real set-up")
     return str(request.param)
 
 

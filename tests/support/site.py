@@ -2,9 +2,7 @@
 
 import asyncio
 import contextlib
-import logging
 import socket
-import sys
 import threading
 import time
 from collections.abc import Iterator
@@ -15,8 +13,6 @@ import uvicorn
 from fastapi import FastAPI
 from sqlalchemy.orm import Session
 
-from tests.support import machines
-from tests.support.machines import InTurn, Machines
 from vocboard.app.database import Database
 from vocboard.app.main import create_app
 from vocboard.app.settings import Settings
@@ -46,10 +42,6 @@ class Site:
         database: Database = self.application.state.services.database
         return database
 
-    def url_for(self, path: str) -> str:
-        """Return where it answers requests to a path."""
-        return self.url
-
     @contextlib.contextmanager
     def writing(self) -> Iterator[Session]:
         """Give a transaction that is committed at the end."""
@@ -63,34 +55,6 @@ class Site:
         with httpx.Client(
             base_url=self.url, headers=headers, timeout=SECONDS_TO_ANSWER, verify=UNVERIFIED, trust_env=False
         ) as client:
-            yield client
-
-
-class TwoMachines(Site):
-    """A site of two web processes; its application is this process's own, to look into what they share."""
-
-    _machines: Machines
-
-    def __init__(self, application: FastAPI, settings: Settings, machines: Machines) -> None:
-        for name, value in (("application", application), ("settings", settings), ("_machines", machines)):
-            object.__setattr__(self, name, value)
-
-    @property
-    def url(self) -> str:
-        """Where the first of them answers."""
-        return self.url_for("/")
-
-    def url_for(self, path: str) -> str:
-        """Return where one of them answers requests to a path."""
-        self._machines.start()
-        return self._machines.url_for(path)
-
-    @contextlib.contextmanager
-    def client(self, token: str | None = None) -> Iterator[httpx.Client]:
-        """Give a client whose requests they answer in turn."""
-        headers = {"Authorization": f"Bearer {token}"} if token else {}
-        transport = InTurn(self._machines, UNVERIFIED)
-        with httpx.Client(base_url=self.url, headers=headers, timeout=SECONDS_TO_ANSWER, transport=transport) as client:
             yield client
 
 
@@ -137,12 +101,6 @@ def serving(settings: Settings, port: int = 0) -> Iterator[Site]:
     Args:
         port: 0 for a free one.
     """
-    with _on_two_machines(settings, port) if machines.ARE_TWO else _in_a_thread(settings, port) as site:
-        yield site
-
-
-@contextlib.contextmanager
-def _in_a_thread(settings: Settings, port: int) -> Iterator[Site]:
     application = create_app(settings)
     server = _Server(_config(application, port))
     with contextlib.closing(server.config.bind_socket()) as listener:
@@ -161,24 +119,7 @@ def _in_a_thread(settings: Settings, port: int) -> Iterator[Site]:
             thread.join()
 
 
-@contextlib.contextmanager
-def _on_two_machines(settings: Settings, port: int) -> Iterator[Site]:
-    application = create_app(settings)
-    application.state.services.ground_truth_inbox.set_up()
-    with contextlib.closing(Machines(settings, _serve, port)) as both:
-        try:
-            yield TwoMachines(application, settings, both)
-        finally:
-            application.state.services.database.close()
-
-
-def _serve(settings: Settings, listener: socket.socket) -> None:
-    logging.basicConfig(level=logging.WARNING, stream=sys.__stderr__, force=True)  # which pytest shows with a failure
-    application = create_app(settings)
-    _Server(_config(application)).run(sockets=[listener])
-
-
-def _config(application: FastAPI, port: int = 0) -> uvicorn.Config:
+def _config(application: FastAPI, port: int) -> uvicorn.Config:
     return uvicorn.Config(
         application,
         host="127.0.0.1",

@@ -10,7 +10,6 @@ from sqlalchemy import ColumnElement, func, select
 
 from tests.support.site import Site
 from tests.support.small_world import results_of
-from vocboard.app.storage.stores import archive_store
 
 # For comp1 of VOC2007, whose ground truth has three images; as a file of a form, and as a whole form.
 RESULTS = results_of({"Main/comp1_cls_test_car.txt": ["000001 0.5", "000002 0.25", "000003 0.75"]})
@@ -24,18 +23,16 @@ def sending(
     site: Site, path: str, begin: bytes, *, headers: Mapping[str, str], method: str = "POST"
 ) -> Iterator[socket.socket]:
     """Send the head of a request and the beginning of its body, and give the connection."""
-    address = urlsplit(site.url_for(path))
+    address = urlsplit(site.url)
     head = [f"{method} {path} HTTP/1.1", f"Host: {address.netloc}", *(f"{key}: {headers[key]}" for key in headers)]
     with socket.create_connection((address.hostname or "", address.port or 0), timeout=20) as connection:
         connection.sendall("\r\n".join([*head, "", ""]).encode() + begin)
         yield connection
 
 
-def stored(site: Site) -> list[Path | str]:
-    """Return the files of uploads, and of what was read from them; on two machines, of both and of the store."""
-    in_store = archive_store(site.settings).stored() if site.settings.store else ()
-    found = site.settings.data_directory.glob("**/archives/**/*")
-    return [*(path for path in found if path.is_file()), *in_store]
+def stored(site: Site) -> list[Path]:
+    """Return the files of uploads, and of what was read from them."""
+    return [path for path in site.settings.data_directory.glob("**/archives/**/*") if path.is_file()]
 
 
 def count(site: Site, model: type, *conditions: ColumnElement[bool]) -> int:
