@@ -85,7 +85,7 @@ LONG_ON_POSTGRES = (
     "tests/app/api/test_changed_rules.py",  # tests/worker/test_changed_rules.py
     "tests/app/api/test_rescores.py",  # tests/worker/test_rescore_work.py
     "tests/app/leaderboards/test_freezing.py",  # tests/app/leaderboards/test_freezing_at_random.py
-    "tests/app/leaderboards/test_service.py",  # tests/app/leaderboards/test_current.py, test_entry_cache.py
+    "tests/app/leaderboards/test_service.py",  # tests/app/leaderboards/test_current.py, test_revisions.py
     "tests/app/transfer/test_people.py::test_an_archive_gives_nobody_rights",  # its other tests
     "tests/app/transfer/test_people.py::test_bans_that_fit_nobody_are_refused",  # before anything is written
     "tests/app/transfer/test_teams.py::test_teams_and_people_that_are_not_there_are_refused",  # likewise
