@@ -46,14 +46,6 @@ def rename(session: Session) -> None:
     session.execute(update(Method).where(Method.id == first(session).method_id).values(name="Renamed"))
 
 
-def move(session: Session) -> None:
-    first(session).affiliation = "Elsewhere"
-
-
-def round_coarsely(session: Session) -> None:
-    session.execute(update(Challenge).where(Challenge.slug == SLUG).values(decimals=2))
-
-
 def retitle(session: Session) -> None:
     session.execute(update(Challenge).where(Challenge.slug == SLUG).values(title="Another title"))
 
@@ -62,17 +54,13 @@ def close(session: Session) -> None:
     session.execute(update(ChallengePhase).values(closes_at=now()))
 
 
-@pytest.mark.parametrize("change", [unpublish, rename, move, round_coarsely])
-def test_every_change_shows_at_once_in_every_process_and_format(
-    sites: tuple[Site, Site], change: Callable[[Session], None]
-) -> None:
+def test_a_change_shows_at_once_in_every_process_and_format(sites: tuple[Site, Site]) -> None:
+    """One of those that test_revisions.py has, as boards and their renderings are cached by revision."""
     addresses = (BOARD, f"{BOARD}.csv", f"{BOARD}.tex", PAGE, f"{PAGE}?sort=car")
-    if change is move:  # no column of LaTeX
-        addresses = (BOARD, f"{BOARD}.csv", PAGE, f"{PAGE}?sort=car")
     with sites[0].client() as one, sites[1].client() as other:
         before = {address: [client.get(address).text for client in (one, other)] for address in addresses}
         with sites[0].writing() as session:
-            change(session)
+            rename(session)
         for address in addresses:
             after = [client.get(address) for client in (one, other)]
             assert [each.status_code for each in after] == [200, 200]
