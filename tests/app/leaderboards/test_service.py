@@ -1,14 +1,12 @@
-"""Boards show published methods by the current scoring, rounded, in a constant number of statements."""
+"""Boards show published methods by the current scoring, rounded."""
 
 import csv
 import io
 import uuid
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import replace
 
 import pytest
-from sqlalchemy import Engine, event, update
+from sqlalchemy import update
 from sqlalchemy.orm import Session
 from starlette.datastructures import QueryParams
 
@@ -63,18 +61,6 @@ def show(backend: Backend, challenge: Challenge) -> Board:
         return show_board(session, challenge, "comp1")
 
 
-@contextmanager
-def counted_statements(engine: Engine) -> Iterator[list[str]]:
-    statements: list[str] = []
-
-    def note(_connection: object, _cursor: object, statement: str, *_rest: object) -> None:
-        statements.append(statement)
-
-    event.listen(engine, "before_cursor_execute", note)
-    yield statements
-    event.remove(engine, "before_cursor_execute", note)
-
-
 def test_shows_published_methods_by_rank_with_the_best_of_each_column(backend: Backend) -> None:
     challenge = backend.challenge(decimals=2)
     publish(backend, challenge, "Second", everywhere(0.5, car=0.90001))
@@ -116,17 +102,6 @@ def test_follows_the_current_scoring(backend: Backend) -> None:
         found = complete(session, challenge.id)
         make_current(session, challenge=found, scoring=again, actor=None, phase_id=found.main_phase.id)
     assert show(backend, challenge).rows[0].mean.value == 0.75
-
-
-def test_needs_as_many_statements_for_many_methods_as_for_one(backend: Backend) -> None:
-    challenge = backend.challenge()
-    lengths = []
-    for number in range(3):
-        publish(backend, challenge, f"Method {number}", everywhere(0.5))
-        with counted_statements(backend.database.engine) as statements:
-            show(backend, challenge)
-        lengths.append(len(statements))
-    assert len(set(lengths)) == 1
 
 
 def test_a_competition_that_the_challenge_does_not_run_has_no_board(backend: Backend) -> None:
