@@ -11,6 +11,7 @@ import pytest
 from PIL import Image
 from sqlalchemy import select
 
+from tests.evaluator.reference.instance_segmentation import encode
 from tests.support.factories import make_truth
 from tests.support.life import eventually, make_ready, submit
 from tests.support.site import Site
@@ -19,14 +20,24 @@ from tests.support.working import working
 from vocboard.app.accounts.models import Role, User
 from vocboard.app.challenges.service import get_visible
 from vocboard.commands.main import main
+from vocboard.evaluator.conversion.painting import indexed_png
 from vocboard.evaluator.editions import read_text
 
-AERIAL = (Path(__file__).parents[3] / "docs" / "editions" / "examples" / "aerial.toml").read_text()
+EXAMPLES = Path(__file__).parents[3] / "docs" / "editions" / "examples"
+AERIAL, INSTANCES = ((EXAMPLES / f"{name}.toml").read_text() for name in ("aerial", "instances"))
 SIDE = 40
 CORNERS = ("xmin", "ymin", "xmax", "ymax")
 BOXES = {"city1": (1, 1, 20, 20), "city2": (5, 5, 24, 24), "field1": (11, 11, 30, 30)}
 POOLS = [(3 * place + 1, top, 3 * place + 3, top + 2) for top in (34, 38) for place in range(12)]  # in city1
 SETS = {"city": ("city1", "city2"), "country": ("field1",)}
+# Two cars and a person: by image, each object's number, that of its class, and its first and last columns and rows.
+CAR, PERSON = 1, 2
+REGIONS = {"a": [(1, CAR, (0, 9, 0, 9)), (2, PERSON, (20, 29, 5, 24))], "b": [(1, CAR, (10, 29, 10, 19))]}
+# The second car is found at an overlap of 0.6, enough for 0.5 and too little for 0.7. The first person is none.
+FOUND = {
+    "car": [("a", 0.9, (0, 9, 0, 9)), ("b", 0.5, (10, 21, 10, 19))],
+    "person": [("b", 0.8, (0, 4, 0, 4)), ("a", 0.4, (20, 29, 5, 24))],
+}
 
 
 @pytest.fixture
@@ -126,6 +137,50 @@ def test_from_edition_file_to_scored_board(
     with embedded_site.client() as visitor:
         for page in ("", "/leaderboards/comp1", "/leaderboards/comp6"):
             assert visitor.get(f"/challenges/aerial{page}").status_code == 200
+
+
+def instances() -> bytes:
+    """Ground truth of instance segmentation."""
+    tree = {"ImageSets/Segmentation/test.txt": "".join(f"{image}\n" for image in REGIONS).encode()}
+    for image, regions in REGIONS.items():
+        objects, classes = np.zeros((2, SIDE, SIDE), dtype=np.uint8)
+        for number, kind, (left, right, top, bottom) in regions:
+            objects[top : bottom + 1, left : right + 1] = number
+            classes[top : bottom + 1, left : right + 1] = kind
+        tree[f"SegmentationObject/{image}.png"] = indexed_png(objects)
+        tree[f"SegmentationClass/{image}.png"] = indexed_png(classes)
+    return packed((f"Instances/{name}", content) for name, content in tree.items())
+
+
+def found_instances() -> bytes:
+    """Results of instance segmentation."""
+    files = {}
+    for name, regions in FOUND.items():
+        lines = []
+        for image, confidence, (left, right, top, bottom) in regions:
+            pixels = {(row, column) for row in range(top, bottom + 1) for column in range(left, right + 1)}
+            lines.append(f"{image} {confidence} {encode(pixels, SIDE, SIDE)}\n")
+        files[f"comp1_inst_test_{name}.txt"] = "".join(lines).encode()
+    return packed(files.items())
+
+
+def test_instance_segmentation_is_scored_at_two_overlaps(
+    embedded_site: Site, organiser: httpx.Client, participant: httpx.Client, tmp_path: Path
+) -> None:
+    with working(embedded_site.settings, tmp_path / "worker.log"):
+        challenge = make_ready(organiser, instances(), slug="instances", edition_file=INSTANCES)
+        submission = f"/api/v1/submissions/{submit(participant, challenge, found_instances())['id']}"
+        eventually(lambda: participant.get(submission).json()["state"] == "scored")
+    scores = participant.get(submission).json()["competitions"]["comp1"]
+    assert (scores["per_class"], scores["mean"]) == ({"car": 1.0, "person": 0.5}, 0.75)
+    assert scores["secondary"]["region_average_precision_70"] == {"per_class": {"car": 0.5, "person": 0.5}, "mean": 0.5}
+    assert participant.post(f"{submission}/publish").status_code == 200
+    [row] = participant.get(f"{challenge}/leaderboards/comp1").json()["rows"]
+    assert (row["mean"], row["other_means"]) == (0.75, {"region_average_precision_70": 0.5})
+    with embedded_site.client() as visitor:
+        page = visitor.get("/challenges/instances/leaderboards/comp1").text
+    assert "75.00" in page
+    assert "50.00" in page
 
 
 def new(client: httpx.Client, **fields: Any) -> httpx.Response:
