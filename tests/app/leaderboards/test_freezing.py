@@ -1,6 +1,5 @@
 """Ranks after closing: frozen leaderboards, later results, what was uploaded in time, and names that come later."""
 
-import itertools
 import random
 import uuid
 from collections.abc import Callable
@@ -12,24 +11,24 @@ import pytest
 from sqlalchemy import select, update
 from sqlalchemy.orm import Session
 
+from tests.app.leaderboards.test_freezing_at_random import Happenings
 from tests.support.clock import Clock
-from tests.support.corrections import correct
 from tests.support.factories import make_challenge, make_organiser, make_user
 from tests.support.jobs import process
 from tests.support.phases import complete, show_board
 from tests.support.scored import make_published
 from tests.support.site import Site
 from vocboard.app.accounts.models import User
-from vocboard.app.challenges.models import Challenge, Detail, Freeze
+from vocboard.app.challenges.models import Challenge, Freeze
 from vocboard.app.challenges.rules import rules_of
 from vocboard.app.database import Database, now
 from vocboard.app.jobs.models import Kind
 from vocboard.app.leaderboards import freezing
 from vocboard.app.leaderboards.board import Board, Part
 from vocboard.app.leaderboards.models import FrozenLeaderboard
-from vocboard.app.organising import archiving, bans, challenge_changes, moderation
+from vocboard.app.organising import bans, challenge_changes, moderation
 from vocboard.app.organising.bans import Results
-from vocboard.app.participating import describing, publishing
+from vocboard.app.participating import publishing
 from vocboard.app.participating import withdrawing as submissions
 from vocboard.app.settings import Settings
 from vocboard.app.submissions.models import State, Submission
@@ -248,101 +247,13 @@ def test_names_are_hidden_until_a_date_also_on_a_frozen_leaderboard(
     assert ranks(show(database, world)) == IN_ORDER
 
 
-class Activity:
-    """Things that happen in a month, one every other day."""
-
-    def __init__(self, world: World) -> None:
-        self.world = world
-        self.numbers = itertools.count(1)
-
-    def new_result(self, session: Session) -> None:
-        person = self.world.people[0]
-        name = f"New {next(self.numbers)}"
-        archive = f"{uuid.uuid4().int:064x}"
-        made = make_published(
-            session, self.world.challenge, person, name, 0.95, published=False, archive_sha256=archive
-        )
-        publishing.publish(session, submission_id=made.id, user=person)
-
-    def publish(self, session: Session) -> None:
-        self.world.publish(session, 3)
-
-    def unpublish(self, session: Session) -> None:
-        self.world.unpublish(session, 0)
-
-    def publish_again(self, session: Session) -> None:
-        self.world.publish(session, 0)
-
-    def withdraw(self, session: Session) -> None:
-        self.world.withdraw(session, 1)
-
-    def round_scores(self, session: Session) -> None:
-        change(session, self.world, decimals=2)
-
-    def show_less(self, session: Session) -> None:
-        change(session, self.world, detail=Detail.MEAN)
-
-    def correct_ground_truth(self, session: Session) -> None:
-        correct(session, self.world.challenge, self.organiser(session), chance=random.Random(0))
-
-    def ban(self, session: Session) -> None:
-        bans.ban(
-            session,
-            challenge=complete(session, self.world.challenge.id),
-            person=session.get_one(User, self.world.people[3].id),
-            user=self.organiser(session),
-            reason="Several accounts.",
-            results=Results.DISQUALIFY,
-            site=SITE,
-        )
-
-    def declare(self, session: Session) -> None:
-        person = session.get_one(User, self.world.people[0].id)
-        describing.declare(
-            session, submission_id=self.world.ids[0], user=person, changes={"training_data": "Other data"}
-        )
-
-    def rename(self, session: Session) -> None:
-        change(session, self.world, title="Another title")
-
-    def archive(self, session: Session) -> None:
-        found = complete(session, self.world.challenge.id)
-        archiving.archive(session, challenge=found, user=self.organiser(session))
-
-    def reopen(self, session: Session) -> None:
-        found = complete(session, self.world.challenge.id)
-        archiving.reopen(session, challenge=found, user=self.organiser(session))
-
-    def organiser(self, session: Session) -> User:
-        return session.get_one(User, self.world.organiser.id)
-
-    def sweep(self, session: Session) -> None:
-        freezing.freeze_phase(session, self.world.challenge.main_phase.id)
-
-    def of_a_month(self) -> tuple[Callable[[Session], None], ...]:
-        return (
-            self.publish,
-            self.unpublish,
-            self.new_result,
-            self.declare,
-            self.withdraw,
-            self.sweep,
-            self.round_scores,
-            self.correct_ground_truth,
-            self.publish_again,
-            self.show_less,
-            self.ban,
-            self.archive,
-            self.rename,
-            self.reopen,
-            self.new_result,
-            self.new_result,
-        )
-
-
 def test_a_frozen_leaderboard_stays_byte_identical_over_a_simulated_month_of_activity(site: Site, clock: Clock) -> None:
+    """One thing happens every other day."""
     with site.writing() as session:
-        world = World(session)
+        month = Happenings(session, random.Random(0), now() + DAY, slug="frozen")
+    by_people = (month.add_private, month.publish, month.unpublish, month.publish, month.declare, month.withdraw)
+    by_organisers = (month.edit, month.correct, month.show_less, month.archive, month.reopen)
+    actions = [*by_people, month.sweep, *by_organisers, month.add_published, month.add_published, month.unpublish]
     views = (BOARD, f"{BOARD}/embed", f"{BOARD}/preview.png")
     addresses = [*views, *(f"/api/v1{BOARD}.{ending}" for ending in ("json", "csv", "tex"))]
     with site.client() as client:
@@ -354,14 +265,14 @@ def test_a_frozen_leaderboard_stays_byte_identical_over_a_simulated_month_of_act
 
         clock.advance(DAY + timedelta(seconds=1))
         at_first = bodies()
-        assert b"Method 1" in at_first[0]
-        for day, action in enumerate(Activity(world).of_a_month(), 1):
+        assert at_first[0].count(b"Method ") >= 4
+        for day, action in enumerate(actions, 1):
             clock.advance(2 * DAY)
             with site.writing() as session:
                 action(session)
             assert bodies() == at_first, f"day {2 * day}: {action.__name__}"
         later = client.get(f"/api/v1{BOARD}?results=later").json()
-    assert {row["method"] for row in later["rows"]} >= {"New 2", "New 3"}
+    assert len(later["rows"]) >= 2
     assert later["frozen_at"] is not None
 
 
@@ -455,16 +366,12 @@ def test_a_ban_removes_what_its_owner_has_unpublished_or_withdrawn_from_frozen_l
     assert sorted(one.cause for one in board.removals) == ["disqualified", "unpublished"]
 
 
-def change(session: Session, world: World, **changes: object) -> None:
-    challenge = complete(session, world.challenge.id)
-    rules = rules_of(challenge).model_copy(update=changes)
-    organiser = session.get_one(User, world.organiser.id)
-    challenge_changes.update(session, challenge=challenge, user=organiser, rules=rules)
-
-
 def change_rules(database: Database, world: World, **changes: object) -> None:
     with database.writing() as session:
-        change(session, world, **changes)
+        challenge = complete(session, world.challenge.id)
+        rules = rules_of(challenge).model_copy(update=changes)
+        organiser = session.get_one(User, world.organiser.id)
+        challenge_changes.update(session, challenge=challenge, user=organiser, rules=rules)
 
 
 def score(database: Database, submission_id: uuid.UUID) -> None:

@@ -41,13 +41,13 @@ MARGIN = timedelta(seconds=10)  # steps take time, and none goes on across the d
 class Happenings:
     """A challenge in which anything may happen, before its leaderboard freezes and afterwards."""
 
-    def __init__(self, session: Session, chance: random.Random, closes_at: datetime) -> None:
+    def __init__(self, session: Session, chance: random.Random, closes_at: datetime, **given: Any) -> None:
         self.chance = chance
         self.closes_at = closes_at
         self.organiser = make_organiser(session)
         self.people = [make_user(session) for _ in range(3)]
         self.challenge = make_challenge(
-            session, organiser=self.organiser, competitions=["comp1"], opens_at=None, closes_at=closes_at
+            session, organiser=self.organiser, competitions=["comp1"], opens_at=None, closes_at=closes_at, **given
         )
         for _ in range(4):
             self.add_published(session)
