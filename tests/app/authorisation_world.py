@@ -13,7 +13,7 @@ from typing import Any
 from sqlalchemy.orm import Session
 
 from tests.app.authorisation_table import TERMS, Person
-from tests.support.factories import make_challenge, make_token, make_user
+from tests.support.factories import make_challenge, make_file, make_reported, make_token, make_user
 from tests.support.phases import main_truth, phase_of
 from tests.support.scored import make_scored
 from tests.support.site import Site
@@ -26,10 +26,8 @@ from vocboard.app.challenges.models import (
     AdmissionRequest,
     Audience,
     Challenge,
-    ChallengeFile,
     ChallengeInvitation,
     ChallengeOrganiser,
-    FileKind,
     GroundTruthVersion,
     TermsAcceptance,
     Visibility,
@@ -38,7 +36,7 @@ from vocboard.app.challenges.rules import PhaseRules
 from vocboard.app.database import Database, now
 from vocboard.app.intake.models import ResumableUpload, Upload, UploadKind
 from vocboard.app.leaderboards.current import Boards
-from vocboard.app.leaderboards.models import ReportedKind, ReportedResult, Rescore, RescoreState
+from vocboard.app.leaderboards.models import Rescore, RescoreState
 from vocboard.app.notifications.models import NotificationKind, NotificationSetting
 from vocboard.app.organising import phase_changes
 from vocboard.app.settings import Settings
@@ -190,11 +188,11 @@ def build(session: Session) -> World:
             "webhook": str(_webhook(session, owner).id),
             "challenge-webhook": str(_webhook(session, organiser, public.id).id),
             "private-question": str(_private_question(session, public, owner).id),
-            "public-file": str(_file(session, public, Audience.PUBLIC).id),
-            "admitted-file": str(_file(session, public, Audience.ADMITTED).id),
-            "draft-file": str(_file(session, draft, Audience.PUBLIC, name=f"{SECRET}.zip").id),
-            "reported": str(_reported(session, public).id),
-            "draft-reported": str(_reported(session, draft, SECRET).id),
+            "public-file": str(make_file(session, public.id).id),
+            "admitted-file": str(make_file(session, public.id, audience=Audience.ADMITTED).id),
+            "draft-file": str(make_file(session, draft.id, name=f"{SECRET}.zip").id),
+            "reported": str(make_reported(session, public).id),
+            "draft-reported": str(make_reported(session, draft, method=SECRET).id),
             "upload": str(_upload(session, public, owner).id),
             "rescore": str(_rescore(session, public).id),
             "confirm-link": links.create(session, user=waiting, purpose=LinkPurpose.CONFIRM_ADDRESS),
@@ -262,40 +260,6 @@ def _private_question(session: Session, challenge: Challenge, user: User) -> Que
     session.add(question)
     session.flush()
     return question
-
-
-def _file(session: Session, challenge: Challenge, audience: Audience, name: str = "kit.zip") -> ChallengeFile:
-    """Add a file whose content is lost, which only those learn who may have it."""
-    file = ChallengeFile(
-        challenge_id=challenge.id,
-        kind=FileKind.DATA,
-        audience=audience,
-        name=name,
-        title="",
-        byte_count=9,
-        sha256="a" * 64,
-        media_type="application/zip",
-    )
-    session.add(file)
-    session.flush()
-    return file
-
-
-def _reported(session: Session, challenge: Challenge, method: str = "From a paper") -> ReportedResult:
-    row = ReportedResult(
-        challenge_id=challenge.id,
-        phase_id=challenge.main_phase.id,
-        competition="comp1",
-        kind=ReportedKind.BASELINE,
-        method=method,
-        reference="",
-        note="",
-        mean=0.5,
-        per_class={},
-    )
-    session.add(row)
-    session.flush()
-    return row
 
 
 def _rescore(session: Session, challenge: Challenge) -> Rescore:

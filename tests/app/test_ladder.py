@@ -15,14 +15,13 @@ from tests.app.test_detail_levels import addresses
 from tests.support.browsing import sign_in
 from tests.support.clock import Clock
 from tests.support.corrections import correct
-from tests.support.factories import make_challenge, make_organiser, make_token, make_user
+from tests.support.factories import change_rules, make_challenge, make_organiser, make_token, make_user
 from tests.support.phases import complete, show_board
 from tests.support.scored import make_published
 from tests.support.site import Site
 from vocboard.app.accounts.models import User
 from vocboard.app.challenges.models import Challenge, Detail, Freeze
 from vocboard.app.challenges.phases import MAX_UPLOAD_DURATION
-from vocboard.app.challenges.rules import rules_of
 from vocboard.app.database import Database, now
 from vocboard.app.errors import InvalidInputError
 from vocboard.app.evaluations.models import ClassScore, CompetitionResult, Curve, Evaluation, Measure
@@ -32,7 +31,7 @@ from vocboard.app.leaderboards.differences import Differences
 from vocboard.app.leaderboards.models import BoardDifferences, BoardStatistics
 from vocboard.app.leaderboards.shown_statistics import MEAN
 from vocboard.app.leaderboards.statistics import Interval, MethodStatistics, Statistics, digest_of
-from vocboard.app.organising import challenge_changes, moderation
+from vocboard.app.organising import moderation
 from vocboard.app.pages.board_state import View
 from vocboard.app.participating import publishing
 from vocboard.app.submissions.models import Submission
@@ -308,17 +307,11 @@ def test_the_step_is_checked_and_can_be_changed_and_taken_away(database: Databas
         world = World(session)
         for wrong in ({"ladder_step": 0.0}, {"ladder_step": float("nan")}, {"ladder_step": 1.0}):
             with pytest.raises(InvalidInputError) as raised:
-                _change(session, world, **wrong)
+                change_rules(session, world.challenge, world.organiser, **wrong)
             assert [*raised.value.fields] == ["ladder_step"]
         with pytest.raises(InvalidInputError):
-            _change(session, world, detail=Detail.EVERYTHING)
-        _change(session, world, ladder_step=0.1)
+            change_rules(session, world.challenge, world.organiser, detail=Detail.EVERYTHING)
+        change_rules(session, world.challenge, world.organiser, ladder_step=0.1)
         assert [row.mean.value for row in show_board(session, world.challenge, "comp1").rows] == [0.6, 0.5, None, None]
-        _change(session, world, ladder_step=None)
+        change_rules(session, world.challenge, world.organiser, ladder_step=None)
         assert show_board(session, world.challenge, "comp1").rows[0].mean.value == 0.561
-
-
-def _change(session: Session, world: World, **changed: object) -> None:
-    found = complete(session, world.challenge.id)
-    rules = rules_of(found).model_copy(update=changed)
-    challenge_changes.update(session, challenge=found, user=world.organiser, rules=rules)

@@ -14,7 +14,7 @@ from tests.browser.gallery_measures import add_two_measures
 from tests.browser.gallery_states import add_states
 from tests.browser.gallery_statistics import add_across_methods, add_statistics
 from tests.support import scored
-from tests.support.factories import make_challenge, make_organiser, make_user
+from tests.support.factories import make_challenge, make_organiser, make_reported, make_user
 from tests.support.phases import main_phase, main_truth
 from vocboard.app.accounts import service as accounts
 from vocboard.app.accounts.models import Role, Scope, User
@@ -25,7 +25,7 @@ from vocboard.app.challenges.rules import DataLink
 from vocboard.app.database import now
 from vocboard.app.evaluations.models import Evaluation
 from vocboard.app.evaluations.service import Diagnosis, store_diagnoses
-from vocboard.app.leaderboards.models import ReportedKind, ReportedResult
+from vocboard.app.leaderboards.models import ReportedKind
 from vocboard.app.leaderboards.service import columns
 from vocboard.app.organising.bans import Results, ban
 from vocboard.app.participating.publishing import create_anonymous_link
@@ -139,7 +139,9 @@ def fill(session: Session, *, methods: int = 200) -> Gallery:
     gallery.states = add_states(session, organiser, participant)
     add_two_measures(session, organiser, participant)
     _truth_versions(session, challenge, organiser)
-    gallery.states["reported"] = _reported(session, challenge)
+    paper = {"kind": ReportedKind.PAPER, "reference": "https://doi.org/10.1000/182", "note": "table 2"}
+    reported = make_reported(session, challenge, competition="comp9", method="Reported network", mean=0.4321, **paper)
+    gallery.states["reported"] = str(reported.id)
     _announcements_and_questions(session, challenge, organiser, participant)
     _webhooks(session, Owner(organiser, challenge.id))
     _webhooks(session, Owner(participant))
@@ -162,24 +164,6 @@ def fill(session: Session, *, methods: int = 200) -> Gallery:
             session, user=participant, label=label, scopes=[Scope.READ, Scope.SUBMIT], lifetime=timedelta(days=90)
         )
     return gallery
-
-
-def _reported(session: Session, challenge: Challenge) -> str:
-    """Add a result from a paper; return its id."""
-    row = ReportedResult(
-        challenge_id=challenge.id,
-        phase_id=challenge.main_phase.id,
-        competition="comp9",
-        kind=ReportedKind.PAPER,
-        method="Reported network",
-        reference="https://doi.org/10.1000/182",
-        note="table 2",
-        mean=0.4321,
-        per_class={},
-    )
-    session.add(row)
-    session.flush()
-    return str(row.id)
 
 
 def _moderation(session: Session, challenge: Challenge, organiser: User, banned: User) -> None:

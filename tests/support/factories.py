@@ -4,22 +4,34 @@ Each takes a session of a writing transaction, and keyword arguments for what th
 """
 
 import itertools
+import uuid
 from datetime import timedelta
 from typing import Any
 
 import numpy as np
 from sqlalchemy.orm import Session
 
+from tests.support.phases import complete
 from vocboard.app.accounts import administration, service
 from vocboard.app.accounts.models import Role, Scope, User
 from vocboard.app.accounts.people import new_user
 from vocboard.app.challenges.editions import edition_of
 from vocboard.app.challenges.ground_truth import pack_image_sets
-from vocboard.app.challenges.models import Challenge, GroundTruthVersion, TruthState, Visibility
-from vocboard.app.challenges.rules import ChallengeRules
+from vocboard.app.challenges.models import (
+    Audience,
+    Challenge,
+    ChallengeFile,
+    FileKind,
+    GroundTruthVersion,
+    TruthState,
+    Visibility,
+)
+from vocboard.app.challenges.rules import ChallengeRules, rules_of
 from vocboard.app.database import now
 from vocboard.app.evaluations.scorings import make_current, start_scoring
-from vocboard.app.organising import challenge_changes
+from vocboard.app.leaderboards.models import ReportedKind, ReportedResult
+from vocboard.app.organising import bans, challenge_changes
+from vocboard.app.organising.bans import Results
 from vocboard.evaluator.editions import Edition, Task
 from vocboard.evaluator.image_sets import ImageSet, ImageSets
 
@@ -112,6 +124,46 @@ def make_truth(session: Session, challenge: Challenge, *, current: bool = True) 
         make_current(session, challenge=challenge, scoring=scoring, actor=None, phase_id=challenge.main_phase.id)
         session.flush()
     return version
+
+
+def make_file(session: Session, challenge_id: uuid.UUID, **given: Any) -> ChallengeFile:
+    """Make a public file of a challenge, whose content is lost."""
+    fields = {"kind": FileKind.DATA, "audience": Audience.PUBLIC, "name": "kit.zip", "title": "", "byte_count": 9}
+    content = {"sha256": "0" * 64, "media_type": "application/zip"}
+    file = ChallengeFile(challenge_id=challenge_id, **{**fields, **content, **given})
+    session.add(file)
+    session.flush()
+    return file
+
+
+def make_reported(session: Session, challenge: Challenge, **given: Any) -> ReportedResult:
+    """Make a baseline on the leaderboard of comp1 of the main phase."""
+    source = {"kind": ReportedKind.BASELINE, "method": "Chance", "reference": "", "note": ""}
+    result = {"competition": "comp1", "mean": 0.5, "per_class": {}}
+    row = ReportedResult(challenge_id=challenge.id, phase_id=challenge.main_phase.id, **{**source, **result, **given})
+    session.add(row)
+    session.flush()
+    return row
+
+
+def change_rules(session: Session, challenge: Challenge, user: User, **changes: Any) -> None:
+    """Change rules of a challenge or of its main phase, as its organiser does it."""
+    found = complete(session, challenge.id)
+    rules = rules_of(found).model_copy(update=changes)
+    challenge_changes.update(session, challenge=found, user=session.get_one(User, user.id), rules=rules)
+
+
+def ban(session: Session, challenge: Challenge, person: User, user: User, results: Results = Results.KEEP) -> None:
+    """Ban a person from a challenge, as its organiser does it."""
+    bans.ban(
+        session,
+        challenge=complete(session, challenge.id),
+        person=session.get_one(User, person.id),
+        user=session.get_one(User, user.id),
+        reason="Several accounts.",
+        results=results,
+        site="https://voc.example",
+    )
 
 
 def make_image_sets(edition: Edition) -> ImageSets:

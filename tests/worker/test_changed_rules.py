@@ -15,7 +15,7 @@ from sqlalchemy import func, select
 from tests.support.archives import edited
 from tests.support.backend import Backend, make_archive, make_ground_truth
 from tests.support.clock import Clock
-from tests.support.factories import make_image_sets, make_truth
+from tests.support.factories import change_rules, make_image_sets, make_truth
 from tests.support.other_server import Server, write_export
 from tests.support.phases import complete, show_board
 from tests.support.rescoring import administrator, apply, evaluate_all, request_apply, rescore, work
@@ -23,7 +23,7 @@ from vocboard.app.accounts.models import User
 from vocboard.app.audit.models import AuditEvent
 from vocboard.app.challenges.edition_versions import source_of_version
 from vocboard.app.challenges.models import Challenge, Freeze, GroundTruthVersion, Scoring
-from vocboard.app.challenges.rules import PhaseRules, rules_of
+from vocboard.app.challenges.rules import PhaseRules
 from vocboard.app.database import now
 from vocboard.app.errors import ConflictError, InvalidArchiveError, InvalidInputError
 from vocboard.app.evaluations.models import Evaluation
@@ -31,7 +31,7 @@ from vocboard.app.evaluations.scorings import make_current, start_scoring
 from vocboard.app.leaderboards.board import Board, Part
 from vocboard.app.leaderboards.export import as_csv, as_latex
 from vocboard.app.leaderboards.models import RescoreState
-from vocboard.app.organising import challenge_changes, phase_changes
+from vocboard.app.organising import phase_changes
 from vocboard.app.participating import publishing
 from vocboard.app.rescores import service
 from vocboard.app.submissions.models import Submission
@@ -188,9 +188,7 @@ def test_a_frozen_leaderboard_keeps_its_rules(backend: Backend, challenge: Chall
     submit(backend, challenge)
     hidden, organiser = submit(backend, challenge, published=False), administrator(backend)
     with backend.database.writing() as session:
-        found = complete(session, challenge.id)
-        rules = rules_of(found).model_copy(update={"freeze": Freeze.DATE, "freezes_at": now() + DAY})
-        challenge_changes.update(session, challenge=found, user=organiser, rules=rules)
+        change_rules(session, challenge, organiser, freeze=Freeze.DATE, freezes_at=now() + DAY)
     clock.advance(DAY + timedelta(minutes=1))
     before = board(backend, challenge)
     texts = as_csv(before), as_latex(before)
@@ -215,9 +213,7 @@ def test_an_export_and_import_keep_all_versions(
 ) -> None:
     ids, organiser = submit(backend, challenge), administrator(backend)
     with backend.database.writing() as session:
-        found = complete(session, challenge.id)
-        rules = rules_of(found).model_copy(update={"freeze": Freeze.DATE, "freezes_at": now() + DAY})
-        challenge_changes.update(session, challenge=found, user=organiser, rules=rules)
+        change_rules(session, challenge, organiser, freeze=Freeze.DATE, freezes_at=now() + DAY)
     clock.advance(2 * DAY)
     shown = as_csv(board(backend, challenge))
     apply(backend, start_and_work(backend, challenge))

@@ -14,10 +14,10 @@ from sqlalchemy import select
 from tests.support import jobs
 from tests.support.archives import stored_path
 from tests.support.backend import EDITION, Backend
-from tests.support.factories import IMAGES, make_image_sets
+from tests.support.factories import IMAGES, make_file, make_image_sets
 from tests.test_architecture import TRUTH, imported_module, imports, is_truth_of_a_task, modules, within
 from vocboard.app.challenges import files
-from vocboard.app.challenges.models import Audience, Challenge, ChallengeFile, Detail, FileKind
+from vocboard.app.challenges.models import Challenge, ChallengeFile, Detail, FileKind
 from vocboard.app.database import Database
 from vocboard.app.evaluations.models import ShowcaseDrawing
 from vocboard.app.intake.report import EnteredCompetition
@@ -85,18 +85,8 @@ def submit(backend: Backend, challenge: Challenge, **given: Any) -> uuid.UUID:
 
 def add_image(backend: Backend, challenge: Challenge, name: str) -> None:
     with backend.database.writing() as session:
-        session.add(
-            ChallengeFile(
-                challenge_id=challenge.id,
-                kind=FileKind.SHOWCASE,
-                audience=Audience.PUBLIC,
-                name=f"{name}.webp",
-                title="",
-                byte_count=1,
-                sha256="0" * 64,
-                media_type=files.PICTURE_TYPE,
-            )
-        )
+        given = {"kind": FileKind.SHOWCASE, "media_type": files.PICTURE_TYPE}
+        make_file(session, challenge.id, name=f"{name}.webp", **given)
 
 
 def draw(backend: Backend) -> int:

@@ -22,7 +22,7 @@ from sqlalchemy import select
 
 from tests.support.archives import Change, changed, edited, in_first
 from tests.support.browsing import from_here, signed_in, token_of
-from tests.support.factories import make_challenge, make_organiser, make_token, make_user
+from tests.support.factories import make_challenge, make_file, make_organiser, make_token, make_user
 from tests.support.phases import phase_of
 from tests.support.site import Site, serving
 from vocboard.app.accounts.models import User
@@ -30,7 +30,6 @@ from vocboard.app.audit.models import AuditEvent
 from vocboard.app.challenges import phase_people
 from vocboard.app.challenges.models import (
     Admission,
-    Audience,
     Ban,
     Challenge,
     ChallengeFile,
@@ -494,18 +493,8 @@ def test_images_of_the_showcase_are_named_like_images_of_the_test_set(host: Host
 def test_a_showcase_has_at_most_twelve_images(host: Host) -> None:
     with host.site.writing() as session:
         for number in range(12):
-            session.add(
-                ChallengeFile(
-                    challenge_id=host.challenge.id,
-                    kind=FileKind.SHOWCASE,
-                    audience=Audience.PUBLIC,
-                    name=f"earlier{number}.webp",
-                    title="",
-                    byte_count=1,
-                    sha256="0" * 64,
-                    media_type="image/webp",
-                )
-            )
+            given = {"kind": FileKind.SHOWCASE, "media_type": "image/webp"}
+            make_file(session, host.challenge.id, name=f"earlier{number}.webp", **given)
     answer = host.post(picture(), "000001.png", kind="showcase")
     assert (answer.status_code, answer.json()["detail"]) == (
         409,

@@ -12,21 +12,21 @@ from sqlalchemy import select, update
 from sqlalchemy.orm import Session
 
 from tests.app.leaderboards.test_freezing_at_random import Happenings
+from tests.support import factories
 from tests.support.clock import Clock
-from tests.support.factories import make_challenge, make_organiser, make_user
+from tests.support.factories import ban, make_challenge, make_organiser, make_user
 from tests.support.jobs import process
-from tests.support.phases import complete, show_board
+from tests.support.phases import show_board
 from tests.support.scored import make_published
 from tests.support.site import Site
 from vocboard.app.accounts.models import User
 from vocboard.app.challenges.models import Challenge, Freeze
-from vocboard.app.challenges.rules import rules_of
 from vocboard.app.database import Database, now
 from vocboard.app.jobs.models import Kind
 from vocboard.app.leaderboards import freezing
 from vocboard.app.leaderboards.board import Board, Part
 from vocboard.app.leaderboards.models import FrozenLeaderboard
-from vocboard.app.organising import bans, challenge_changes, moderation
+from vocboard.app.organising import moderation
 from vocboard.app.organising.bans import Results
 from vocboard.app.participating import publishing
 from vocboard.app.participating import withdrawing as submissions
@@ -36,7 +36,6 @@ from vocboard.evaluator.editions.column_names import COLUMNS
 from vocboard.worker.work import work_next
 
 DAY, HOUR = timedelta(days=1), timedelta(hours=1)
-SITE = "https://voc.example"
 BOARD = "/challenges/frozen/leaderboards/comp1"
 
 
@@ -352,15 +351,7 @@ def test_a_ban_removes_what_its_owner_has_unpublished_or_withdrawn_from_frozen_l
         world.withdraw(session, 2)
     for number in (1, 2):
         with database.writing() as session:
-            bans.ban(
-                session,
-                challenge=complete(session, world.challenge.id),
-                person=session.get_one(User, world.people[number].id),
-                user=session.get_one(User, world.organiser.id),
-                reason="Several accounts.",
-                results=Results.DISQUALIFY,
-                site=SITE,
-            )
+            ban(session, world.challenge, world.people[number], world.organiser, Results.DISQUALIFY)
     board = show(database, world)
     assert ranks(board) == [(1, "Method 0")]
     assert sorted(one.cause for one in board.removals) == ["disqualified", "unpublished"]
@@ -368,10 +359,7 @@ def test_a_ban_removes_what_its_owner_has_unpublished_or_withdrawn_from_frozen_l
 
 def change_rules(database: Database, world: World, **changes: object) -> None:
     with database.writing() as session:
-        challenge = complete(session, world.challenge.id)
-        rules = rules_of(challenge).model_copy(update=changes)
-        organiser = session.get_one(User, world.organiser.id)
-        challenge_changes.update(session, challenge=challenge, user=organiser, rules=rules)
+        factories.change_rules(session, world.challenge, world.organiser, **changes)
 
 
 def score(database: Database, submission_id: uuid.UUID) -> None:

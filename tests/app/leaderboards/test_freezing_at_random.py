@@ -12,20 +12,19 @@ from sqlalchemy.orm import Session
 
 from tests.support.clock import Clock
 from tests.support.corrections import correct
-from tests.support.factories import make_challenge, make_organiser, make_user
+from tests.support.factories import ban, change_rules, make_challenge, make_organiser, make_user
 from tests.support.phases import complete
 from tests.support.scored import make_published
 from tests.support.services import EMBEDDED, REAL
 from vocboard.app.accounts.models import User
 from vocboard.app.challenges.models import Detail
 from vocboard.app.challenges.phases import phase_named
-from vocboard.app.challenges.rules import rules_of
 from vocboard.app.database import Database, now
 from vocboard.app.errors import ConflictError, ForbiddenError
 from vocboard.app.leaderboards import freezing, service
 from vocboard.app.leaderboards.board import Board, BoardRow
 from vocboard.app.leaderboards.export import as_csv, as_latex
-from vocboard.app.organising import archiving, bans, challenge_changes
+from vocboard.app.organising import archiving, bans
 from vocboard.app.organising import moderation as bulk
 from vocboard.app.organising.bans import Results
 from vocboard.app.participating import describing, publishing
@@ -138,15 +137,8 @@ class Happenings:
             )
 
     def ban(self, session: Session) -> None:
-        bans.ban(
-            session,
-            challenge=complete(session, self.challenge.id),
-            person=session.get_one(User, self.chance.choice(self.people).id),
-            user=self.organiser,
-            reason="Several accounts.",
-            results=self.chance.choice(list(Results)),
-            site=SITE,
-        )
+        person, results = self.chance.choice(self.people), self.chance.choice(list(Results))
+        ban(session, self.challenge, person, self.organiser, results)
 
     def lift_ban(self, session: Session) -> None:
         person = session.get_one(User, self.chance.choice(self.people).id)
@@ -157,10 +149,12 @@ class Happenings:
         correct(session, self.challenge, self.organiser, chance=self.chance)
 
     def edit(self, session: Session) -> None:
-        self._change(session, title=f"Title {self.chance.random()}", decimals=self.chance.choice([2, 3]))
+        title, decimals = f"Title {self.chance.random()}", self.chance.choice([2, 3])
+        change_rules(session, self.challenge, self.organiser, title=title, decimals=decimals)
 
     def show_less(self, session: Session) -> None:
-        self._change(session, detail=self.chance.choice([Detail.MEAN, Detail.CLASSES]))
+        detail = self.chance.choice([Detail.MEAN, Detail.CLASSES])
+        change_rules(session, self.challenge, self.organiser, detail=detail)
 
     def archive(self, session: Session) -> None:
         archiving.archive(session, challenge=complete(session, self.challenge.id), user=self.organiser)
@@ -170,11 +164,6 @@ class Happenings:
 
     def sweep(self, session: Session) -> None:
         freezing.freeze_phase(session, complete(session, self.challenge.id).main_phase.id)
-
-    def _change(self, session: Session, **changes: Any) -> None:
-        found = complete(session, self.challenge.id)
-        rules = rules_of(found).model_copy(update=changes)
-        challenge_changes.update(session, challenge=found, user=session.get_one(User, self.organiser.id), rules=rules)
 
     def _by_owner(self, session: Session, action: Callable[..., object], *conditions: Any, **given: Any) -> None:
         if (one := self._any(session, *conditions)) is not None:

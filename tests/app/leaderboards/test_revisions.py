@@ -16,7 +16,7 @@ from sqlalchemy.exc import ProgrammingError
 from sqlalchemy.orm import Session, selectinload
 
 from tests.browser.gallery import fill, make_submission
-from tests.support.factories import make_challenge, make_organiser, make_user
+from tests.support.factories import make_challenge, make_organiser, make_reported, make_user
 from tests.support.filled_databases import METHODS
 from tests.support.phases import show_board
 from vocboard import migrations
@@ -28,8 +28,6 @@ from vocboard.app.leaderboards.entries import EntryCache
 from vocboard.app.leaderboards.models import (
     BoardStatistics,
     FrozenLeaderboard,
-    ReportedKind,
-    ReportedResult,
     Rescore,
     RescoreState,
 )
@@ -50,11 +48,12 @@ def revision_in(session: Session) -> int:
 
 
 def challenge(session: Session) -> Challenge:
-    return session.scalars(select(Challenge).where(Challenge.slug == SLUG)).one()
+    query = select(Challenge).where(Challenge.slug == SLUG).options(selectinload(Challenge.phases))
+    return session.scalars(query).one()
 
 
 def phase(session: Session) -> ChallengePhase:
-    return session.scalars(select(ChallengePhase).where(ChallengePhase.challenge_id == challenge(session).id)).one()
+    return challenge(session).main_phase
 
 
 def submissions(session: Session, *, is_published: bool = True) -> Sequence[Submission]:
@@ -207,9 +206,7 @@ def fail_unpublished(session: Session) -> None:
 
 
 def add_reported(session: Session) -> None:
-    values = {"challenge_id": challenge(session).id, "phase_id": phase(session).id, "competition": COMPETITION}
-    texts = {"kind": ReportedKind.BASELINE, "method": "Chance", "reference": "", "note": ""}
-    session.add(ReportedResult(**values, **texts, mean=0.01, per_class={}))
+    make_reported(session, challenge(session), competition=COMPETITION)
 
 
 ALTERING_ENTRIES = (

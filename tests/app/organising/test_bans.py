@@ -3,6 +3,7 @@
 import pytest
 
 from tests.app.organising.case import Case
+from tests.support import factories
 from tests.support.backend import Backend
 from vocboard.app.accounts.models import Role, User
 from vocboard.app.challenges.models import Challenge
@@ -13,7 +14,7 @@ from vocboard.app.organising.audit_log import Filters
 from vocboard.app.organising.bans import Results
 from vocboard.app.submissions.models import State
 
-REASON = "Two accounts."
+REASON = "Several accounts."
 SITE = "https://voc.example"
 
 
@@ -24,15 +25,7 @@ def case(backend: Backend) -> Case:
 
 def ban(case: Case, results: Results = Results.KEEP, *, person: User | None = None) -> None:
     with case.backend.database.writing() as session:
-        bans.ban(
-            session,
-            challenge=session.get_one(Challenge, case.challenge.id),
-            person=session.get_one(User, (person or case.owner).id),
-            user=case.organiser,
-            reason=REASON,
-            results=results,
-            site=SITE,
-        )
+        factories.ban(session, case.challenge, person or case.owner, case.organiser, results)
 
 
 def lift(case: Case) -> None:

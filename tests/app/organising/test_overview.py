@@ -9,7 +9,7 @@ import pytest
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
-from tests.support.factories import make_challenge, make_organiser, make_user
+from tests.support.factories import make_challenge, make_organiser, make_reported, make_user
 from tests.support.phases import complete
 from tests.support.scored import make_scored
 from vocboard.app.accounts.models import User
@@ -17,7 +17,6 @@ from vocboard.app.audit import service as audit
 from vocboard.app.challenges.models import Challenge
 from vocboard.app.challenges.rules import PhaseRules
 from vocboard.app.database import Database, now
-from vocboard.app.leaderboards.models import ReportedKind, ReportedResult
 from vocboard.app.organising import audit_log as export
 from vocboard.app.organising import entrants, queue, submissions, waiting
 from vocboard.app.organising.history import Outcome, Steps, history
@@ -317,9 +316,7 @@ def test_the_history_of_a_challenge_counts_everything_but_rehearsals(database: D
         scored(session, made, dan, "Broken", 0.9, **broken)
         scored(session, made, dan, "Waits", 0.9, state=State.QUEUED)
         scored(session, made, dan, "Rehearsal", 0.95, is_rehearsal=True)
-        fields = {"challenge_id": made.id, "phase_id": made.main_phase.id, "competition": "comp1", "reference": ""}
-        more = {"kind": ReportedKind.BASELINE, "note": "", "mean": 0.125, "per_class": {}}
-        session.add(ReportedResult(method="Chance", **fields, **more))
+        make_reported(session, made, mean=0.125)
     with database.reading() as session:
         found = history(session, complete(session, challenge.id), at=at)
         [board] = score_distributions(session, complete(session, challenge.id))

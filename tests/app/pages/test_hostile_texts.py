@@ -9,14 +9,14 @@ import pytest
 from lxml import etree, html
 
 from tests.support.browsing import send_form, signed_in
-from tests.support.factories import make_challenge, make_organiser
+from tests.support.factories import make_challenge, make_file, make_organiser, make_reported
 from tests.support.markup_attacks import HTML, MARKDOWN
 from tests.support.site import Site
 from vocboard.app.announcements.models import Announcement, Question
-from vocboard.app.challenges.models import Audience, Challenge, ChallengeFile, FileKind
+from vocboard.app.challenges.models import Challenge
 from vocboard.app.database import now
 from vocboard.app.forms import character_error
-from vocboard.app.leaderboards.models import ReportedKind, ReportedResult
+from vocboard.app.leaderboards.models import ReportedKind
 
 SHOWN = [text for text in HTML if character_error(text) is None]  # the others cannot be stored
 NEVER = ("iframe", "object", "embed", "base", "frame", "style", "math", "template", "marquee", "audio", "video", "img")
@@ -60,35 +60,6 @@ def hostile(slug: str, titles: list[str]) -> dict[str, object]:
     }
 
 
-def file_named(challenge: Challenge, text: str) -> ChallengeFile:
-    """Return a file whose name and title are this text."""
-    return ChallengeFile(
-        challenge_id=challenge.id,
-        kind=FileKind.DATA,
-        audience=Audience.PUBLIC,
-        name=text,
-        title=text,
-        byte_count=1,
-        sha256="0" * 64,
-        media_type="text/plain",
-    )
-
-
-def reported_as(challenge: Challenge, text: str) -> ReportedResult:
-    """Return a result of a paper whose method and place are this text."""
-    return ReportedResult(
-        challenge_id=challenge.id,
-        phase_id=challenge.main_phase.id,
-        competition="comp1",
-        kind=ReportedKind.PAPER,
-        method=text[:100],
-        reference="https://papers.example/?a=b&c='",
-        note=text,
-        mean=0.5,
-        per_class={},
-    )
-
-
 def said(challenge: Challenge, text: str) -> Iterator[Announcement | Question]:
     """Yield an announcement, and a question with a public answer, of this text and the challenge's Markdown."""
     of = {"challenge_id": challenge.id}
@@ -107,10 +78,11 @@ def challenges(shared_site: Site) -> Iterator[tuple[httpx.Client, list[Challenge
             for number, titles in enumerate(SHOWN[at : at + 12] for at in range(0, len(SHOWN), 12))
         ]
         for each in found:
-            lines = each.organised_by.splitlines()
-            session.add_all(file_named(each, line) for line in lines)
-            session.add_all(reported_as(each, line) for line in lines)
-            session.add_all(one for line in lines for one in said(each, line))
+            paper = {"kind": ReportedKind.PAPER, "reference": "https://papers.example/?a=b&c='"}
+            for line in each.organised_by.splitlines():
+                make_file(session, each.id, name=line, title=line, media_type="text/plain")
+                make_reported(session, each, method=line[:100], note=line, **paper)
+                session.add_all(said(each, line))
         email = organiser.email
     with signed_in(shared_site, email) as client:
         yield client, found

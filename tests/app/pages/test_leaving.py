@@ -16,7 +16,7 @@ from sqlalchemy import func, select
 from tests.app.pages.test_signing_in_pages import path_of, the_mail
 from tests.support.browsing import from_here, send_form, sign_in, signed_in, token_of
 from tests.support.clock import Clock
-from tests.support.factories import PASSWORD, make_challenge, make_organiser, make_token, make_user
+from tests.support.factories import PASSWORD, ban, make_challenge, make_organiser, make_token, make_user
 from tests.support.jobs import send_due
 from tests.support.mail import link_in
 from tests.support.phases import complete
@@ -35,8 +35,6 @@ from vocboard.app.leaderboards import freezing
 from vocboard.app.leaderboards.models import FrozenLeaderboard
 from vocboard.app.messaging.delivery import UndeliverableError
 from vocboard.app.messaging.models import OutgoingMail
-from vocboard.app.organising import bans
-from vocboard.app.organising.bans import Results
 from vocboard.app.participating import publishing, teams
 from vocboard.app.submissions import quota
 from vocboard.app.submissions.models import Method, State, Submission
@@ -189,15 +187,7 @@ def test_a_deleted_persons_name_appears_in_no_page_export_log_view_or_mail(embed
                         plain = gzip.decompress(plain) if plain.startswith(b"\x1f\x8b") else plain
                         assert not PERSONAL.search(plain.decode("utf-8", "replace")), member.name
     with embedded_site.writing() as session:
-        bans.ban(
-            session,
-            challenge=complete(session, world.challenge.id),
-            person=session.get_one(User, world.id),
-            user=session.get_one(User, world.organiser.id),
-            reason="Two accounts",
-            results=Results.KEEP,
-            site="https://voc.example",
-        )
+        ban(session, world.challenge, session.get_one(User, world.id), world.organiser)
 
 
 @pytest.mark.parametrize("naming", ["keep_name", "without_name"])

@@ -5,17 +5,16 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import timedelta
-from typing import Any
 
 import httpx
 import pytest
 import yaml
 
-from tests.support.factories import make_challenge, make_organiser, make_user
+from tests.support.factories import make_challenge, make_file, make_organiser, make_user
 from tests.support.markup_attacks import HTML
 from tests.support.scored import make_scored
 from tests.support.site import Site
-from vocboard.app.challenges.models import Audience, ChallengeFile, FileKind
+from vocboard.app.challenges.models import Audience
 from vocboard.app.database import now
 from vocboard.app.forms import character_error
 
@@ -73,7 +72,8 @@ def scene(shared_site: Site) -> Iterator[Scene]:
                 "licence": "CC-BY-4.0",
             }
             challenge = make_challenge(session, organiser=organiser, slug=slug, data_links=links, **given)
-            session.add_all(_file(challenge.id, text, audience) for audience in Audience)
+            for audience, digit in ((Audience.PUBLIC, "b"), (Audience.ADMITTED, "c")):
+                make_file(session, challenge.id, audience=audience, name=text[:100], sha256=digit * 64)
             published = make_scored(session, challenge, owner, text[:100], score=0.123456, published_at=now())
             make_scored(session, challenge, owner, text[:100], score=0.654321)
             methods[slug] = str(published.method_id)
@@ -81,19 +81,6 @@ def scene(shared_site: Site) -> Iterator[Scene]:
         hidden = str(make_scored(session, challenge, owner, "Hidden", published_at=now()).method_id)
     with shared_site.client() as client:
         yield Scene(client, texts, methods, hidden)
-
-
-def _file(challenge_id: Any, text: str, audience: Audience) -> ChallengeFile:
-    return ChallengeFile(
-        challenge_id=challenge_id,
-        kind=FileKind.DATA,
-        audience=audience,
-        name=text[:100],
-        title="",
-        byte_count=9,
-        sha256=("b" if audience is Audience.PUBLIC else "c") * 64,
-        media_type="application/zip",
-    )
 
 
 def test_croissant_has_what_the_standard_requires_and_no_file_that_is_not_public(scene: Scene) -> None:

@@ -8,12 +8,12 @@ import pytest
 from lxml import html
 
 from tests.support.browsing import browser_of
-from tests.support.factories import IMAGES, make_challenge, make_organiser, make_user
+from tests.support.factories import IMAGES, make_challenge, make_file, make_organiser, make_user
 from tests.support.phases import main_phase
 from tests.support.scored import make_scored
 from tests.support.site import Site
 from vocboard.app.challenges import files
-from vocboard.app.challenges.models import Audience, ChallengeFile, Detail, FileKind
+from vocboard.app.challenges.models import ChallengeFile, Detail, FileKind
 from vocboard.app.database import now
 from vocboard.app.evaluations.models import ShowcaseDrawing
 from vocboard.app.submissions.models import State, Submission, SubmissionEntry
@@ -61,19 +61,8 @@ class Scene:
 
     @staticmethod
     def _image(session: Any, challenge_id: uuid.UUID, name: str, title: str) -> uuid.UUID:
-        file = ChallengeFile(
-            challenge_id=challenge_id,
-            kind=FileKind.SHOWCASE,
-            audience=Audience.PUBLIC,
-            name=f"{name}.webp",
-            title=title,
-            byte_count=1,
-            sha256="0" * 64,
-            media_type=files.PICTURE_TYPE,
-        )
-        session.add(file)
-        session.flush()
-        return file.id
+        given = {"kind": FileKind.SHOWCASE, "media_type": files.PICTURE_TYPE}
+        return make_file(session, challenge_id, name=f"{name}.webp", title=title, **given).id
 
     def change(self, submission_id: uuid.UUID, **values: Any) -> None:
         with self.site.writing() as session:

@@ -10,7 +10,7 @@ from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from tests.support.browsing import browser_of, signed_in
-from tests.support.factories import make_challenge, make_organiser, make_user
+from tests.support.factories import make_challenge, make_organiser, make_reported, make_user
 from tests.support.phases import main_phase, show_board
 from tests.support.scored import make_published
 from tests.support.site import Site
@@ -23,7 +23,6 @@ from vocboard.app.leaderboards.models import (
     BoardDifferences,
     BoardStatistics,
     ReportedKind,
-    ReportedResult,
     SubmissionSequence,
 )
 from vocboard.app.leaderboards.sequences import Change, SequenceStatistics, members
@@ -73,9 +72,8 @@ def test_the_organisers_pages_draw_how_the_challenge_has_gone(embedded_site: Sit
             began = now() - timedelta(weeks=60 * weeks)
             times = {"created_at": began, "queued_at": began, "finished_at": began + timedelta(seconds=10**weeks)}
             make_published(session, challenge, organiser, f"Method {weeks}", score, **times)
-        paper = {"method": "DPM", "mean": 0.337, "per_class": {}, "reference": "https://doi.org/10.1/2", "note": ""}
-        of_comp1 = {"challenge_id": challenge.id, "phase_id": challenge.phases[0].id, "competition": "comp1"}
-        session.add(ReportedResult(kind=ReportedKind.PAPER, **paper, **of_comp1))
+        paper = {"kind": ReportedKind.PAPER, "reference": "https://doi.org/10.1/2"}
+        make_reported(session, challenge, method="DPM", mean=0.337, **paper)
     with signed_in(embedded_site, organiser.email) as client:
         page = html.fromstring(client.get("/organise/few/history").text)
         statistics = html.fromstring(client.get(REASONS).text)

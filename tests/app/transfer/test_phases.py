@@ -13,6 +13,7 @@ from sqlalchemy import select, update
 from tests.support.archives import changed, edited, in_first
 from tests.support.backend import Backend, make_archive, make_columns
 from tests.support.clock import Clock
+from tests.support.factories import change_rules
 from tests.support.jobs import evaluate_next, update_next
 from tests.support.other_server import Server, write_export
 from tests.support.phases import complete, main_phase, show_board
@@ -23,9 +24,8 @@ from vocboard.app.accounts.models import Role, User
 from vocboard.app.challenges import phase_people
 from vocboard.app.challenges import service as challenges
 from vocboard.app.challenges.models import Admission, Challenge, Detail, Freeze, GroundTruthVersion, TruthState
-from vocboard.app.challenges.phases import Phase, phase_named, phases_of
+from vocboard.app.challenges.phases import Phase
 from vocboard.app.challenges.rules import PhaseRules
-from vocboard.app.challenges.rules import rules_of as rules_of_challenge
 from vocboard.app.database import Database, now
 from vocboard.app.leaderboards import reported, statistics_states
 from vocboard.app.leaderboards.board import Board, Part
@@ -36,7 +36,7 @@ from vocboard.app.leaderboards.reported import Report
 from vocboard.app.leaderboards.service import rules_of
 from vocboard.app.leaderboards.statistics import Failure
 from vocboard.app.leaderboards.statistics_states import StatisticsState
-from vocboard.app.organising import challenge_changes, moderation, phase_changes
+from vocboard.app.organising import moderation, phase_changes
 from vocboard.app.participating import publishing
 from vocboard.app.settings import Settings
 from vocboard.app.storage.archives import ArchiveStore
@@ -91,7 +91,7 @@ def spring(backend: Backend, clock: Clock) -> Spring:
     apply(backend, rescore_id)
     with backend.database.writing() as session:
         found = complete(session, challenge.id)
-        main = phase_named(found, "main")
+        main = challenges.phase_named(found, "main")
         paper = Report(ReportedKind.PAPER, "DPM", "10.1109/TPAMI.2009.167", "Table 2", 0.337, {"car": 0.5})
         reported.add(
             session,
@@ -101,8 +101,7 @@ def spring(backend: Backend, clock: Clock) -> Spring:
             competition=rules_of(found, main, "comp1"),
             reports=[paper, Report(ReportedKind.BASELINE, "Chance", "", "", None, {"car": 0.01})],
         )
-        rules = rules_of_challenge(found).model_copy(update={"closes_at": now() + DAY, "freeze": Freeze.CLOSING})
-        challenge_changes.update(session, challenge=found, user=organiser, rules=rules)
+        change_rules(session, challenge, organiser, closes_at=now() + DAY, freeze=Freeze.CLOSING)
     clock.advance(2 * DAY)
     with backend.database.writing() as session:
         moderation.disqualify(
@@ -177,7 +176,7 @@ def without_reported(board: Board) -> Board:
 def phases(database: Database, slug: str = "spring") -> list[Phase]:
     with database.reading() as session:
         challenge = session.scalars(select(Challenge).where(Challenge.slug == slug)).one()
-        return list(phases_of(complete(session, challenge.id)))
+        return list(challenges.phases_of(complete(session, challenge.id)))
 
 
 def test_frozen_live_and_later_leaderboards_are_equal_after_an_export_and_import(
