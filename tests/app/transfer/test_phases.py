@@ -24,7 +24,7 @@ from vocboard.app.accounts.models import Role, User
 from vocboard.app.challenges import phase_people
 from vocboard.app.challenges import service as challenges
 from vocboard.app.challenges.models import Admission, Challenge, Detail, Freeze, GroundTruthVersion, TruthState
-from vocboard.app.challenges.phases import Phase
+from vocboard.app.challenges.phases import Phase, phase_named, phases_of
 from vocboard.app.challenges.rules import PhaseRules
 from vocboard.app.database import Database, now
 from vocboard.app.leaderboards import reported, statistics_states
@@ -91,7 +91,7 @@ def spring(backend: Backend, clock: Clock) -> Spring:
     apply(backend, rescore_id)
     with backend.database.writing() as session:
         found = complete(session, challenge.id)
-        main = challenges.phase_named(found, "main")
+        main = phase_named(found, "main")
         paper = Report(ReportedKind.PAPER, "DPM", "10.1109/TPAMI.2009.167", "Table 2", 0.337, {"car": 0.5})
         reported.add(
             session,
@@ -176,7 +176,7 @@ def without_reported(board: Board) -> Board:
 def phases(database: Database, slug: str = "spring") -> list[Phase]:
     with database.reading() as session:
         challenge = session.scalars(select(Challenge).where(Challenge.slug == slug)).one()
-        return list(challenges.phases_of(complete(session, challenge.id)))
+        return list(phases_of(complete(session, challenge.id)))
 
 
 def test_frozen_live_and_later_leaderboards_are_equal_after_an_export_and_import(
