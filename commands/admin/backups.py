@@ -53,14 +53,13 @@ def backup(call: Call) -> Outcome:
         raise ActionError("Set VOCBOARD_BACKUP_KEY to what `vocboard admin make-backup-key` prints.")
     repository = Repository(call.arguments.directory)
     with _reporting():
-        taken = take(_installation(call), repository, PublicKey(key))
-        removed = repository.keep(call.arguments.keep) if call.arguments.keep else 0
+        taken = take(_installation(call), repository, PublicKey(key), keep=call.arguments.keep)
     details = {"backup": taken.name}
     with call.writing() as at:
         audit.record(at.session, actor=None, action="server.back_up", subject=audit.SERVER, details=details)
     print(f"backup {taken.name}: the database and {taken.files} files, {taken.added} of them new")
-    if removed:
-        print(f"{removed} earlier backups removed")
+    if taken.removed:
+        print(f"{taken.removed} earlier backups removed")
     for sha256 in taken.missing:
         print(f"missing or damaged in the store: {sha256}")
     return 1 if taken.missing else 0

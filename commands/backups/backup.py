@@ -56,12 +56,14 @@ class Taken:
     Attributes:
         files: number of its contents and files of ground truth.
         added: those that no earlier backup had.
+        removed: number of earlier backups that were removed.
         missing: contents that rows need, and that the store does not have, or only damaged.
     """
 
     name: str
     files: int = 0
     added: int = 0
+    removed: int = 0
     missing: list[str] = field(default_factory=list)
 
 
@@ -85,10 +87,26 @@ class Restored:
     unknown: int = 0
 
 
-def take(of: Installation, repository: Repository, key: PublicKey) -> Taken:
-    """Write a backup, sealed to a key."""
+def take(of: Installation, repository: Repository, key: PublicKey, *, keep: int | None) -> Taken:
+    """Write a backup, sealed to a key.
+
+    Args:
+        keep: how many backups are kept, the newest ones; None for all.
+    """
     taken = Taken(now().strftime("%Y%m%dT%H%M%S%fZ"))
-    with repository.locked(), repository.new(taken.name, key) as (target, files):
+    with repository.locked():
+        _write(of, repository, key, taken)
+        # Under the same lock: what another backup has added is not needed by any until that one is complete.
+        taken.removed = repository.keep(keep) if keep else 0
+    if taken.missing:
+        with of.database.reading() as session:
+            still = needed_contents(session, withdrawn_kept_for=of.withdrawn_kept_for)
+        taken.missing = [sha256 for sha256 in taken.missing if sha256 in still]
+    return taken
+
+
+def _write(of: Installation, repository: Repository, key: PublicKey, taken: Taken) -> None:
+    with repository.new(taken.name, key) as (target, files):
         with of.database.snapshot() as session:
             with gzip.GzipFile(fileobj=target, mode="wb", compresslevel=_COMPRESSION) as compressed:  # type: ignore[call-overload]
                 database_copy.write(session, compressed)
@@ -111,11 +129,6 @@ def take(of: Installation, repository: Repository, key: PublicKey) -> Taken:
                     taken.added += 1
             files.append(File(sha256, part, name))
         taken.files = len(files)
-    if taken.missing:
-        with of.database.reading() as session:
-            still = needed_contents(session, withdrawn_kept_for=of.withdrawn_kept_for)
-        taken.missing = [sha256 for sha256 in taken.missing if sha256 in still]
-    return taken
 
 
 def _truth_files(of: Installation) -> Iterator[tuple[str, str, Path]]:

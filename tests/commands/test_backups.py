@@ -162,7 +162,7 @@ def test_a_copy_has_nothing_that_was_added_while_it_was_made(backend: Backend, e
 
 @pytest.mark.parametrize("set_up", ["embedded"], indirect=True)
 def test_yesterdays_backup_beside_todays_store_says_what_is_missing(
-    backend: Backend, key: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    backend: Backend, key: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     challenge, user, backups = backend.challenge(), backend.user(), Repository(tmp_path / "backups")
     ids = [backend.submit(user, challenge, archive=bytes([number])) for number in range(3)]
@@ -189,6 +189,15 @@ def test_yesterdays_backup_beside_todays_store_says_what_is_missing(
 
     # The next backup says what the store lacks, and can replace earlier ones.
     (tmp_path / "backups" / "contents" / damaged[:2] / damaged[2:]).unlink()
+    keep = Repository.keep
+
+    def keep_locked(repository: Repository, count: int) -> int:
+        # Otherwise another backup could need by now what no complete one does.
+        with pytest.raises(BlockingIOError), Repository(tmp_path / "backups").locked():
+            pass
+        return keep(repository, count)
+
+    monkeypatch.setattr(Repository, "keep", keep_locked)
     said = admin(backend.settings, capsys, "backup", tmp_path / "backups", "--keep", 1, status=1)
     assert f"missing or damaged in the store: {damaged}\n" in said
     assert "1 earlier backups removed\n" in said
