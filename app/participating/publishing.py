@@ -5,13 +5,13 @@ import uuid
 from collections.abc import Collection
 from typing import Any
 
-from sqlalchemy import select
+from sqlalchemy import and_, or_, select
 from sqlalchemy.orm import Session, joinedload, selectinload
 
 from vocboard.app.accounts.models import User
 from vocboard.app.audit import service as audit
 from vocboard.app.challenges import queries as challenge_queries
-from vocboard.app.challenges.bans import ban_from
+from vocboard.app.challenges.models import Ban
 from vocboard.app.challenges.phases import (
     require_not_archived,
 )
@@ -25,6 +25,7 @@ from vocboard.app.leaderboards import freezing
 from vocboard.app.participating.locking import lock_person, locked_own, refresh_entries
 from vocboard.app.submissions import notices, queries
 from vocboard.app.submissions.models import State, Submission
+from vocboard.app.teams.models import TeamMember
 from vocboard.app.teams.queries import people_with, require_none_banned
 
 
@@ -229,8 +230,12 @@ def publish_as_before(session: Session, submission: Submission) -> bool:
 
 
 def _may_be_published(session: Session, submission: Submission) -> bool:
-    """Whether neither a ban, a disqualification nor another result of its method is in the way."""
-    if ban_from(session, user_id=submission.user_id, challenge_id=submission.challenge_id) is not None:
+    """Whether no ban, of its owner or of anybody in the team, no disqualification and no other result prevents it."""
+    # A worker asks, too, which knows no addresses: of imported bans, only those of accounts.
+    in_team = select(TeamMember.user_id).where(TeamMember.team_id == submission.team_id)
+    from_challenge = and_(Ban.challenge_id == submission.challenge_id, Ban.user_id.in_(in_team))
+    from_server = and_(Ban.challenge_id.is_(None), Ban.user_id == submission.user_id)
+    if session.scalar(select(Ban.id).where(or_(from_challenge, from_server)).limit(1)) is not None:
         return False
     _lock_method(session, submission)
     try:

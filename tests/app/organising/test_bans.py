@@ -7,12 +7,15 @@ from tests.support import factories
 from tests.support.backend import Backend
 from vocboard.app.accounts.models import Role, User
 from vocboard.app.challenges.models import Challenge
+from vocboard.app.database import now
 from vocboard.app.errors import ConflictError, ForbiddenError, NotFoundError
 from vocboard.app.organising import audit_log as log
 from vocboard.app.organising import bans
 from vocboard.app.organising.audit_log import Filters
 from vocboard.app.organising.bans import Results
-from vocboard.app.submissions.models import State
+from vocboard.app.participating import publishing
+from vocboard.app.submissions.models import State, Submission
+from vocboard.app.teams.models import TeamMember
 
 REASON = "Several accounts."
 SITE = "https://voc.example"
@@ -65,6 +68,29 @@ def test_the_ban_decides_about_published_results(
     assert (case.row.state, case.row.published_at is not None) == (state, is_published)
     assert case.row.moderation_reason == (None if results is Results.KEEP else REASON)
     assert case.backend.submission(private).state is State.SCORED
+
+
+@pytest.mark.parametrize("who", ["the owner", "the owner, from the server", "a team mate", "another person"])
+def test_what_was_to_be_published_when_scored_is_not_if_anybody_in_the_team_is_banned(case: Case, who: str) -> None:
+    mate = case.backend.user()
+    waiting = case.scored("Waiting", publish_when_scored=True)
+    with case.backend.database.writing() as session:
+        team_id = session.get_one(Submission, waiting).team_id
+        if who == "a team mate":
+            session.add(TeamMember(challenge_id=case.challenge.id, user_id=mate.id, team_id=team_id, joined_at=now()))
+    if who == "the owner, from the server":
+        with case.backend.database.writing() as session:
+            administrator, owner = (
+                factories.make_user(session, role=Role.ADMINISTRATOR),
+                session.get_one(User, case.owner.id),
+            )
+            given = {"reason": REASON, "results": Results.KEEP, "site": SITE}
+            bans.ban_from_server(session, person=owner, user=administrator, **given)
+    else:
+        ban(case, person=mate if "person" in who or "mate" in who else case.owner)
+    with case.backend.database.writing() as session:
+        publishing.publish_if_promised(session, waiting)
+    assert (case.backend.submission(waiting).published_at is not None) == (who == "another person")
 
 
 def test_the_log_tells_of_a_ban_in_a_sentence(case: Case) -> None:
