@@ -64,6 +64,15 @@ def character_error(value: str, *, allowed: str = "") -> str | None:
     return None
 
 
+def has_words(text: str, words: str) -> bool:
+    """Whether a text has these words, and not as a part of others.
+
+    >>> has_words("Submitted by Ada.", "Ada"), has_words("Submitted by Adam.", "Ada")
+    (True, False)
+    """
+    return re.search(rf"(?<!\w){re.escape(words)}(?!\w)", text) is not None
+
+
 def is_visible(character: str) -> bool:
     """Whether a character is visible or white space, and does not change the text direction."""
     if character in _BIDIRECTIONAL or _BLANK.match(character):

@@ -155,7 +155,7 @@ class AccountService:
             LimitedError, BusyError: as `register`.
         """
         verified_hash = await self.verify(user, current_password, field="current_password", address=address)
-        password_changes.check_new(user, new_password, field="new_password")
+        await to_thread.run_sync(partial(password_changes.check_new, user, new_password, field="new_password"))
         password_hash = await self.password_work.hashed(new_password, client=network(address))
         changed = {"verified_hash": verified_hash, "password_hash": password_hash, "keep": keep}
         await self.write(password_changes.change, user=user, **changed, site=self.settings.public_url)

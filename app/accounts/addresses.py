@@ -87,6 +87,7 @@ def confirm(
     """
     email = links.new_address(session, secret, user)
     stored = links.use(session, secret, LinkPurpose.CHANGE_ADDRESS)
+    _lock(session, email)
     registration.check_room(session, email, policy)
     change(session, user=stored, email=email, site=site, actor=stored)
     ended = delete(WebSession).where(WebSession.user_id == user.id)
@@ -99,7 +100,7 @@ def change(session: Session, *, user: User, email: str, site: str, actor: User |
     Raises:
         ConflictError: another account has the address, or another spelling of it.
     """
-    lock_for_transaction(session, f"domain {registration.registered_domain(email)}", f"mailbox {mailbox(email)}")
+    _lock(session, email)
     other = queries.confirmed_account_of_mailbox(session, mailbox(email))
     if other is not None and other.id != user.id:
         raise ConflictError("This mailbox has an account already, perhaps with another spelling of the address.")
@@ -142,3 +143,8 @@ def keep_imported_bans(session: Session, user: User) -> None:
     own = set(session.scalars(select(bans.c.challenge_id).where(bans.c.user_id == user.id)))
     for challenge_id in banned.keys() - own:
         session.execute(insert(bans).values(user_id=user.id, challenge_id=challenge_id, reason=banned[challenge_id]))
+
+
+def _lock(session: Session, email: str) -> None:
+    """Let only one transaction at a time give somebody this mailbox, or a place of its domain."""
+    lock_for_transaction(session, f"domain {registration.registered_domain(email)}", f"mailbox {mailbox(email)}")

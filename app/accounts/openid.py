@@ -249,7 +249,7 @@ class OpenId:
         except InvalidKeyIdError:
             if time.monotonic() - configuration.read_at < RENEWED_AFTER_SECONDS:
                 raise
-            del self._configurations[provider.name]
+            self._configurations.pop(provider.name, None)  # another answer may have renewed it meanwhile
             configuration = await self._configuration(provider)
             token = jwt.decode(tokens["id_token"], configuration.keys, registry=registry)
         wanted: dict[str, Any] = {"iss": provider.issuer, "aud": provider.client_id, "nonce": nonce}

@@ -8,6 +8,7 @@ over the row. So deleting an account and registering again neither gives quota b
 import hashlib
 import hmac
 import json
+import re
 from collections.abc import Sequence
 from typing import Any
 
@@ -20,9 +21,12 @@ from vocboard.app.audit import service as audit
 from vocboard.app.audit.models import AuditEvent
 from vocboard.app.database import Base, now
 from vocboard.app.errors import ConflictError
+from vocboard.app.forms import has_words
 
 DELETED_NAME = "Deleted account"
 DELETED_DOMAIN = "deleted.invalid"  # RFC 2606: no mail ever arrives there
+_NAMED = frozenset({"contributors", "name", "owner", "person", "who"})  # details of events that are names of people
+_CHANGE = frozenset({"from", "to"})
 
 
 def mailbox_hash(mailbox: str, *, server_key: str) -> bytes:
@@ -74,7 +78,7 @@ def taken_over(session: Session, user: User, *, server_key: str, former_keys: Se
 def scrub_log(session: Session, user: User) -> None:
     """Replace a user's name and addresses in the details of the audit log, the only change that is made to it.
 
-    Values of several words that others have written, such as reasons, stay unless they contain the email address.
+    What others have written, such as reasons, stays unless it contains the email address.
     """
     own = AuditEvent.actor_id == user.id, AuditEvent.object_id == user.id
     written = cast(AuditEvent.details, Text)
@@ -82,13 +86,21 @@ def scrub_log(session: Session, user: User) -> None:
     texts = [written.contains(json.dumps(text)[1:-1], autoescape=True) for text in (user.name, user.email)]
     for event in session.scalars(select(AuditEvent).where(or_(*own, *texts))).all():
         is_own = user.id in {event.actor_id, event.object_id}
-        details = {
-            key: DELETED_NAME if _is_personal(value, user) or (is_own and key == "address") else value
-            for key, value in event.details.items()
-        }
+        details = {key: _without(user, value, key, is_own=is_own) for key, value in event.details.items()}
         if details != event.details:
             session.execute(update(AuditEvent).where(AuditEvent.id == event.id).values(details=details))
 
 
-def _is_personal(value: Any, user: User) -> bool:
-    return value == user.name or (isinstance(value, str) and user.email in value)
+def _without(user: User, value: Any, key: str, *, is_own: bool) -> Any:
+    """Return a value of an event's details without a user's name and addresses, in changes and lists, too."""
+    if isinstance(value, dict):
+        return {
+            name: _without(user, one, key if name in _CHANGE else name, is_own=is_own) for name, one in value.items()
+        }
+    if isinstance(value, list):
+        return [_without(user, one, key, is_own=is_own) for one in value]
+    if not isinstance(value, str):
+        return value
+    is_name = key in _NAMED and (value == user.name or (is_own and has_words(value, user.name)))
+    is_address = re.search(rf"(?<![\w.+-]){re.escape(user.email)}(?![.-]?\w)", value) is not None
+    return DELETED_NAME if is_name or is_address or (is_own and key == "address") else value

@@ -12,6 +12,7 @@ from sqlalchemy import and_, delete, func, or_, select, update
 from sqlalchemy.orm import Session
 
 from vocboard.app.database import now
+from vocboard.app.forms import has_words
 from vocboard.app.jobs import service as jobs
 from vocboard.app.jobs.models import Job, Kind
 from vocboard.app.jobs.service import Claim
@@ -130,9 +131,11 @@ def forget(session: Session, *, email: str, name: str) -> None:
 
     Args:
         email: the address of the account.
-        name: the person's.
+        name: the person's, which may be a part of other words.
     """
-    about = or_(OutgoingMail.recipient == email, OutgoingMail.subject.contains(name, autoescape=True))
+    subjects = select(OutgoingMail.id, OutgoingMail.subject).where(OutgoingMail.subject.contains(name, autoescape=True))
+    named = [message_id for message_id, subject in session.execute(subjects) if has_words(subject, name)]
+    about = or_(OutgoingMail.recipient == email, OutgoingMail.id.in_(named))
     is_over = OutgoingMail.id.in_(select(Job.key).where(Job.kind == Kind.MAIL, Job.finished_at.is_not(None)))
     for statement in (
         delete(OutgoingMail).where(about, is_over),

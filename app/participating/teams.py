@@ -82,7 +82,7 @@ def create(session: Session, *, challenge: Challenge, user: User, name: str) -> 
     require_none_banned(session, challenge_id=challenge.id, user=user, people=people)
     if team.name:
         raise ConflictError(f"You are in the team “{team.name}” already. Leave it first.")
-    team.name = _checked_name(session, challenge.id, name)
+    team.name = _checked_name(session, team, name)
     audit.record(session, actor=user, action="team.create", subject=team, details={"team": team.name})
     return team
 
@@ -97,9 +97,8 @@ def rename(session: Session, *, team_id: uuid.UUID, user: User, name: str) -> Te
     """
     team = _owned(session, team_id, user)
     freezing.freeze_due(session, team.challenge)
-    before = team.name
-    if name != before:
-        team.name = _checked_name(session, team.challenge_id, name)
+    before, team.name = team.name, _checked_name(session, team, name)
+    if team.name != before:
         details = {"from": before, "to": team.name}
         audit.record(session, actor=user, action="team.rename", subject=team, details=details)
     return team
@@ -331,12 +330,13 @@ def _require_open(challenge: Challenge) -> None:
         raise ConflictError(f"Teams of this challenge could change until {until:%Y-%m-%d %H:%M} UTC.")
 
 
-def _checked_name(session: Session, challenge_id: uuid.UUID, name: str) -> str:
+def _checked_name(session: Session, team: Team, name: str) -> str:
     checks = FieldChecks()
     found = checks.line("name", name, max_length=MAX_NAME_LENGTH, required=True)
     checks.finish()
-    challenge_queries.lock_challenge(session, challenge_id)
-    same = select(Team.id).where(Team.challenge_id == challenge_id, func.lower(Team.name) == func.lower(found))
+    challenge_queries.lock_challenge(session, team.challenge_id)
+    others = select(Team.id).where(Team.challenge_id == team.challenge_id, Team.id != team.id)
+    same = others.where(func.lower(Team.name) == func.lower(found))
     if session.scalar(same.limit(1)) is not None:
         raise InvalidInputError({"name": "The challenge has a team of this name."})
     return found

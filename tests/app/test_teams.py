@@ -115,6 +115,8 @@ def test_a_person_in_two_teams_is_refused(database: Database, people: tuple[User
             teams.create(session, challenge=complete(session, challenge.id), user=cy, name="A third team")
         with pytest.raises(InvalidInputError):
             teams.rename(session, team_id=second.id, user=bob, name="ÉQUIPE A")
+        teams.rename(session, team_id=second.id, user=bob, name="another TEAM ")  # nobody else has it
+        assert second.name == "another TEAM"
         assert len(members_of(session, first.id)) == 2
 
 

@@ -185,6 +185,7 @@ def test_what_was_mailed_to_a_deleted_account_is_forgotten(database: Database, t
         about = {"challenge": "Faces of Ada Lovelace", "inviter": "Cem", "site": "https://voc.example", "link": "/"}
         outbox.put(session, to="bob@lab.example", template="invitation", **about)
         put(session, "bob@lab.example")
+        outbox.forget(session, email="gone@lab.example", name="Ad")
         outbox.forget(session, email="ada@lab.example", name="Ada Lovelace")
         assert len(session.scalars(select(OutgoingMail)).all()) == 3
     send_due(database, tmp_path, send)

@@ -22,15 +22,18 @@ from tests.support.mail import link_in
 from tests.support.phases import complete
 from tests.support.scored import make_published
 from tests.support.site import Site
+from vocboard.app.accounts import removal
 from vocboard.app.accounts import service as accounts
 from vocboard.app.accounts.models import Role, User
 from vocboard.app.accounts.own_data import BY_EMAIL, BY_ID, OF_TEAM
 from vocboard.app.accounts.privacy import STORED, Fate
+from vocboard.app.audit import service as audit
+from vocboard.app.audit.models import AuditEvent
 from vocboard.app.challenges import organisers
 from vocboard.app.challenges.bans import bans_of_people
 from vocboard.app.challenges.models import Ban, ChallengeOrganiser
 from vocboard.app.challenges.phases import phases_of
-from vocboard.app.database import Base, now
+from vocboard.app.database import Base, Database, now
 from vocboard.app.leaderboards import freezing
 from vocboard.app.leaderboards.models import FrozenLeaderboard
 from vocboard.app.messaging.delivery import UndeliverableError
@@ -188,6 +191,29 @@ def test_a_deleted_persons_name_appears_in_no_page_export_log_view_or_mail(embed
                         assert not PERSONAL.search(plain.decode("utf-8", "replace")), member.name
     with embedded_site.writing() as session:
         ban(session, world.challenge, session.get_one(User, world.id), world.organiser)
+
+
+def test_the_log_loses_a_persons_name_and_addresses_and_nothing_that_is_like_them(database: Database) -> None:
+    told = {
+        "contributors": {"from": "", "to": "test"},
+        "organisers": [{"name": "test", "email": "test@lab.example"}, {"name": "Bob", "email": "latest@lab.example"}],
+        "person": "test",
+        "phase": "test",
+        "reason": "Ask test@lab.example about the test.",
+    }
+    with database.writing() as session:
+        user, other = make_user(session, name="test", email="test@lab.example"), make_user(session)
+        audit.record(session, actor=other, action="phase.create", subject=make_challenge(session), details=told)
+        removal.scrub_log(session, user)
+    with database.reading() as session:
+        [details] = session.scalars(select(AuditEvent.details).where(AuditEvent.action == "phase.create"))
+    gone = removal.DELETED_NAME
+    assert details == told | {
+        "contributors": {"from": "", "to": gone},
+        "organisers": [{"name": gone, "email": gone}, {"name": "Bob", "email": "latest@lab.example"}],
+        "person": gone,
+        "reason": gone,
+    }
 
 
 @pytest.mark.parametrize("naming", ["keep_name", "without_name"])
