@@ -8,6 +8,7 @@ from starlette.responses import Response
 
 from vocboard.app.notifications import queries, service
 from vocboard.app.notifications.models import ALWAYS_EMAILED, NotificationKind
+from vocboard.app.pages.filters import page_number
 from vocboard.app.pages.forms import go_to
 from vocboard.app.pages.rendering import render
 from vocboard.app.web.csrf import protect_form
@@ -19,10 +20,10 @@ router = Routes()
 
 
 @router.get("/notifications")
-def list_of_notifications(request: Request, database: DatabaseDep, user: SignedIn, page: int = 1) -> Response:
+def list_of_notifications(request: Request, database: DatabaseDep, user: SignedIn) -> Response:
     """What the user was told, newest first."""
     with database.reading() as session:
-        found = queries.page_of(session, user.id, page=page)
+        found = queries.page_of(session, user.id, page=page_number(request))
     return render(request, "notifications.html", page=found)
 
 

@@ -17,6 +17,7 @@ from sqlalchemy.exc import SQLAlchemyError
 from vocboard.app.accounts.viewer import Identity
 from vocboard.app.pages import formats, untrusted_markdown, wording
 from vocboard.app.pages.covers import cover
+from vocboard.app.pages.filters import address_with
 from vocboard.app.pages.forms import DONE, FormErrors
 from vocboard.app.submissions import queries
 from vocboard.app.submissions import quota as quota_rule
@@ -125,6 +126,7 @@ def environment() -> Environment:
         phase_title=queries.phase_title_of,
     )
     templates.globals.update(
+        address_with=address_with,
         asset=asset,
         cover=cover,
         plural=formats.plural,

@@ -15,6 +15,7 @@ from vocboard.app.evaluations.results import incomplete_results, visible_means
 from vocboard.app.organising import moderation
 from vocboard.app.pages import wording
 from vocboard.app.pages.board_state import PER_PAGE
+from vocboard.app.pages.filters import page_number
 from vocboard.app.pages.findings import findings
 from vocboard.app.pages.forms import go_to
 from vocboard.app.pages.rendering import render
@@ -154,10 +155,10 @@ ChosenCompetitions = Annotated[tuple[str, ...] | None, Depends(_chosen)]
 
 
 @router.get("/submissions")
-def my_submissions(request: Request, database: DatabaseDep, user: SignedIn, page: int = 1) -> Response:
+def my_submissions(request: Request, database: DatabaseDep, user: SignedIn) -> Response:
     """List the user's own submissions."""
     with database.reading() as session:
-        found = queries.mine(session, user=user, page=page)
+        found = queries.mine(session, user=user, page=page_number(request))
         means = visible_means(session, found.items, for_organisers=False)
         incomplete = incomplete_results(session, found.items)
     return render(request, "submissions.html", page=found, means=means, incomplete=incomplete)

@@ -20,7 +20,7 @@ from vocboard.app.administering import people
 from vocboard.app.administering.people import AccountState, Filters
 from vocboard.app.errors import InvalidInputError, ServiceError
 from vocboard.app.intake.requests import client_address
-from vocboard.app.pages.filters import address_with, chosen, page_number
+from vocboard.app.pages.filters import chosen, page_number
 from vocboard.app.pages.forms import NO_ERRORS, FormErrors, go_to
 from vocboard.app.pages.rendering import render
 from vocboard.app.participating.leaving import Naming
@@ -76,7 +76,6 @@ def people_page(request: Request, database: DatabaseDep, _: Administrator) -> Re
         roles=Role,
         states=AccountState,
         state_of=people.state_of,
-        address_with=partial(address_with, request.url.path, given),
     )
 
 

@@ -1,7 +1,6 @@
 """The server: email that could not be sent, workers and their work, storage."""
 
 import uuid
-from functools import partial
 from typing import Annotated
 
 from fastapi import Depends, Form, Request
@@ -11,7 +10,7 @@ from vocboard.app.administering import storage, work
 from vocboard.app.errors import ConflictError
 from vocboard.app.jobs.models import Kind
 from vocboard.app.messaging import undelivered
-from vocboard.app.pages.filters import address_with, page_number
+from vocboard.app.pages.filters import page_number
 from vocboard.app.pages.forms import NO_ERRORS, FormErrors, go_to
 from vocboard.app.pages.rendering import render
 from vocboard.app.web.csrf import protect_form
@@ -57,7 +56,6 @@ def _mail_page(request: Request, services: Services, *, errors: FormErrors = NO_
         errors=errors,
         page=page,
         retriable=retriable,
-        address_with=partial(address_with, "/admin/mail", request.query_params),
     )
 
 

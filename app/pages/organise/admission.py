@@ -4,7 +4,6 @@ import csv
 import io
 import uuid
 from datetime import UTC, datetime
-from functools import partial
 from typing import Annotated
 
 from fastapi import Depends, Form
@@ -15,7 +14,7 @@ from vocboard.app.challenges.models import Admission, RequestState
 from vocboard.app.challenges.phases import phases_of
 from vocboard.app.errors import ConflictError, InvalidInputError
 from vocboard.app.forms import escape_formula
-from vocboard.app.pages.filters import address_with
+from vocboard.app.pages.filters import page_number
 from vocboard.app.pages.forms import NO_ERRORS, FormErrors, go_to
 from vocboard.app.pages.rendering import render
 from vocboard.app.web.csrf import protect_form
@@ -26,9 +25,9 @@ router = Routes("/organise/{slug}/admission")
 
 
 @router.get("")
-def admission_page(organised: Organised, page: int = 1) -> Response:
+def admission_page(organised: Organised) -> Response:
     """Requests to take part, and the terms."""
-    return _page(organised, page=page)
+    return _page(organised)
 
 
 @router.post("/requests/{request_id}/admit", dependencies=[Depends(protect_form)])
@@ -82,7 +81,6 @@ def acceptances_file(organised: Organised) -> Response:
 def _page(
     organised: OrganisedChallenge,
     *,
-    page: int = 1,
     errors: FormErrors = NO_ERRORS,
     declined: uuid.UUID | None = None,
     reason: str = "",
@@ -95,7 +93,7 @@ def _page(
         text: of the terms, if these were refused.
     """
     with organised.reading() as (session, challenge):
-        requests = admission_requests.page_of_requests(session, challenge.id, page=page)
+        requests = admission_requests.page_of_requests(session, challenge.id, page=page_number(organised.request))
         versions = terms.versions(session, challenge.id)
         counts = terms.acceptance_counts(session, challenge.id)
     phases = {phase.id: phase for phase in phases_of(challenge)}
@@ -107,7 +105,6 @@ def _page(
         phases=phases,
         on_request=any(phase.rules.admission is Admission.REQUEST for phase in phases.values()),
         requests=requests,
-        address_with=partial(address_with, f"/organise/{organised.slug}/admission", {}),
         open_requests=[one for one in requests.items if one.state is RequestState.OPEN],
         decided=[one for one in requests.items if one.state is not RequestState.OPEN],
         versions=versions,

@@ -1,7 +1,6 @@
 """The organisers' own lists: their challenges, and registrations that wait for approval."""
 
 import uuid
-from functools import partial
 
 from fastapi import Depends, Request
 from starlette.responses import Response
@@ -11,7 +10,7 @@ from vocboard.app.challenges import service as challenges
 from vocboard.app.challenges.organisers import invitations_of
 from vocboard.app.organising.waiting import waiting
 from vocboard.app.pages.challenges import listed
-from vocboard.app.pages.filters import address_with
+from vocboard.app.pages.filters import page_number
 from vocboard.app.pages.forms import go_to
 from vocboard.app.pages.rendering import render
 from vocboard.app.web.csrf import protect_form
@@ -38,18 +37,15 @@ def organised_challenges(request: Request, database: DatabaseDep, user: Organise
 
 
 @router.get("/registrations")
-def registrations_page(
-    request: Request, settings: SettingsDep, database: DatabaseDep, user: Creator, page: int = 1
-) -> Response:
+def registrations_page(request: Request, settings: SettingsDep, database: DatabaseDep, user: Creator) -> Response:
     """List registrations that are waiting for approval, for administrators or the only organiser of a server."""
     with database.reading() as session:
-        waiting = registration.waiting(session, user, page=page)
+        waiting = registration.waiting(session, user, page=page_number(request))
     return render(
         request,
         "organise/registrations.html",
         waiting=waiting,
         policy=settings.registration_policy,
-        address_with=partial(address_with, request.url.path, {}),
     )
 
 

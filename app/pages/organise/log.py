@@ -2,7 +2,6 @@
 
 import uuid
 from datetime import UTC, datetime
-from functools import partial
 
 from fastapi import Request
 from starlette.responses import Response, StreamingResponse
@@ -67,7 +66,6 @@ def _page(request: Request, database: Database, challenge: Challenge | None) -> 
         given=given,
         is_filtered=any(given.get(name) for name in ("who", "action", "about", "since", "until")),
         file=address_with(f"{request.url.path}.csv", given, {"page": None}),
-        address_with=partial(address_with, request.url.path, given),
     )
 
 

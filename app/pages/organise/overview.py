@@ -67,9 +67,9 @@ def act_on_submissions(
 
 
 @router.get("/entrants")
-def entrants_page(organised: Organised, sort: str = "") -> Response:
+def entrants_page(organised: Organised) -> Response:
     """Who has submitted, how much of the quota they have used, and how far they have come."""
-    return _entrants_page(organised, sort=sort)
+    return _entrants_page(organised)
 
 
 @router.post("/bans", dependencies=[Depends(protect_form)])
@@ -144,7 +144,6 @@ def _submissions_page(
         ticked=frozenset(ticked),
         done_count=done,
         refused=[(methods.get(one.submission_id, str(one.submission_id)), one.refusal) for one in refused],
-        address_with=partial(address_with, f"/organise/{organised.slug}/submissions", organised.request.query_params),
     )
 
 
@@ -167,7 +166,8 @@ def _filters(request: Request) -> Filters:
     )
 
 
-def _entrants_page(organised: OrganisedChallenge, *, sort: str = "", errors: FormErrors = NO_ERRORS) -> Response:
+def _entrants_page(organised: OrganisedChallenge, *, errors: FormErrors = NO_ERRORS) -> Response:
+    sort = organised.request.query_params.get("sort", "")
     order = chosen(entrants_of.EntrantSort, sort) or entrants_of.EntrantSort.LATEST
     with organised.reading() as (session, challenge):
         found = entrants_of.page_of_entrants(
@@ -181,7 +181,6 @@ def _entrants_page(organised: OrganisedChallenge, *, sort: str = "", errors: For
         errors=errors,
         challenge=challenge,
         page=found,
-        address_with=partial(address_with, f"/organise/{organised.slug}/entrants", organised.request.query_params),
         phases=phases,
         titles={phase.key: phase.title for phase in phases},
         extras=extras,

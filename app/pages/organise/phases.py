@@ -18,7 +18,7 @@ from vocboard.app.forms import instant, whole
 from vocboard.app.organising.submissions import MAX_SEARCH_LENGTH
 from vocboard.app.pages import formats
 from vocboard.app.pages.challenges import timeline
-from vocboard.app.pages.filters import address_with
+from vocboard.app.pages.filters import page_number
 from vocboard.app.pages.forms import NO_ERRORS, FormErrors, go_to
 from vocboard.app.pages.rendering import render
 from vocboard.app.web.csrf import protect_form
@@ -70,10 +70,10 @@ class ExtraQuotaForm(PersonForm):
 
 
 @router.get("/phases")
-def phases_page(organised: Organised, email: str | None = None, q: str = "", page: int = 1) -> Response:
+def phases_page(organised: Organised, email: str | None = None, q: str = "") -> Response:
     """The phases of a challenge, who is admitted, and who has extra quota; a link can name whom to give it."""
     extra = ExtraQuotaForm(email=email) if email else None
-    return phases_overview(organised, extra=extra, admitted=q[:MAX_SEARCH_LENGTH], page=page)
+    return phases_overview(organised, extra=extra, admitted=q[:MAX_SEARCH_LENGTH])
 
 
 @router.post("/admissions", dependencies=[Depends(protect_form)])
@@ -151,7 +151,6 @@ def phases_overview(
     extra: ExtraQuotaForm | None = None,
     changed: tuple[uuid.UUID, ExtraQuotaForm] | None = None,
     admitted: str = "",
-    page: int = 1,
     errors: FormErrors = NO_ERRORS,
 ) -> Response:
     """Return the overview.
@@ -161,12 +160,13 @@ def phases_overview(
         extra: the form of extra quota, if it was not accepted.
         changed: the extra quota to change, and the form, if it was not accepted.
         admitted: part of the addresses to list of those who are admitted.
-        page: of that list.
         errors: what is wrong with one of them, or with something else that was asked for.
     """
-    at, path = now(), f"/organise/{organised.slug}/phases"
+    at = now()
     with organised.reading() as (session, challenge):
-        admissions = phase_people.page_of_admissions(session, challenge, contains=admitted, page=page)
+        admissions = phase_people.page_of_admissions(
+            session, challenge, contains=admitted, page=page_number(organised.request)
+        )
         extras = phase_people.extra_quotas(session, challenge)
     phases = phases_of(challenge)
     return render(
@@ -179,7 +179,6 @@ def phases_overview(
         limited=[phase for phase in phases if phase.rules.chooses_people],
         admissions=admissions,
         admitted=admitted,
-        address_with=lambda changed: address_with(path, {"q": admitted} if admitted else {}, changed) + "#admissions",
         extras=extras,
         at=at,
         zone_name=zone_name(challenge),

@@ -331,3 +331,25 @@ def test_people_announce_ask_and_answer_in_forms(embedded_site: Site, organiser:
         send_form(olga, f"{base}/questions", action, text="Yes, *but*", public="true")
         assert "question to answer" not in olga.get(base).text
         assert "Yes, <em>but</em>" in ada.get("/challenges/spring/questions").text
+
+
+def test_a_refused_answer_or_correction_is_shown_on_its_page_of_the_list(embedded_site: Site, organiser: User) -> None:
+    with embedded_site.writing() as session:
+        challenge = session.scalars(select(Challenge)).one()
+        ada = make_user(session, name="Ada")
+        for number in range(21):
+            announcing.announce(
+                session, challenge=challenge, user=organiser, title=f"Number {number}", text="Data", email=False
+            )
+            session.add(Question(challenge_id=challenge.id, user_id=ada.id, text=f"Question {number}"))
+    with signed_in(embedded_site, organiser.email) as olga:
+        for path, change in (("/organise/spring/announcements", "/correct"), ("/organise/spring/questions", "/answer")):
+            second = html.fromstring(olga.get(f"{path}?page=2").text)
+            [action] = second.xpath(f'//form[contains(@action, "{change}")]/@action')
+            refused = send_form(olga, path, action, title="Typed", text="Typed \u0082 by hand")
+            page = html.fromstring(refused.text)
+            assert refused.status_code == 422
+            assert page.xpath(f'//form[@action="{action}"]//textarea')[0].text.strip() == "Typed \u0082 by hand"
+            assert page.xpath('//a[@rel="prev"]/@href') == [f"{path}?page=1"]
+            for address in page.xpath('//div[@role="alert"]//a/@href'):
+                assert page.xpath(f'//*[@id="{address[1:]}"]'), address

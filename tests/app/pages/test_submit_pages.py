@@ -120,6 +120,15 @@ def test_the_form_begins_with_the_archive(embedded_site: Site, small: Challenge)
     assert places == sorted(places)
 
 
+def test_links_to_a_place_on_another_page_lead_to_it(embedded_site: Site, small: Challenge) -> None:
+    with signed_in(embedded_site) as client:
+        page = html.fromstring(client.get(f"/challenges/{small.slug}/submit").text)
+        links = [link.split("#") for link in page.xpath("//main//a/@href") if "#" in link.lstrip("#")]
+        assert [f"/challenges/{small.slug}/data", "formats"] in links
+        for path, place in links:
+            assert html.fromstring(client.get(path).text).xpath(f'//*[@id="{place}"]'), (path, place)
+
+
 def test_fields_after_the_archive_are_kept_as_well(embedded_site: Site, small: Challenge) -> None:
     """As browsers send the form without scripts: in the order of its fields."""
     path = f"/challenges/{small.slug}/submit"
