@@ -86,28 +86,33 @@ def sentence(who: str, action: str, subject: str, details: Details) -> str:
 
 
 def _plain(text: str) -> Callable[[str, Details], str]:
-    """Return a phrase with `{subject}`, `{the_phase}` and keys of the details.
+    """Return a phrase with `{subject}`, `{the_phase}` and keys of the details; numbers as `{count:result|results}`.
 
     A reason is added if there is one.
     """
 
     def phrase(subject: str, details: Details) -> str:
         values = {name: _instant(value, name) or value for name, value in details.items()}
-        known = _Known(values, subject=subject, the_phase=_phase(details))
-        said = text.format_map(known)
+        known = {**values, "subject": subject, "the_phase": _phase(details)}
+        said = text.format_map(_Known({name: _Said(value) for name, value in known.items()}))
         return f"{said}: “{details['reason']}”" if details.get("reason") else said
 
     return phrase
 
 
-class _Known(dict[str, Any]):
+class _Said(str):
+    """A value in a phrase, as a number with its noun if the phrase has one in the singular and in the plural."""
+
+    def __format__(self, nouns: str) -> str:
+        one, _, several = nouns.partition("|")
+        return f"{self!s} {one if self == '1' else several}" if nouns else str(self)
+
+
+class _Known(dict[str, _Said]):
     """Details for a phrase; what an older event lacks is a question mark."""
 
-    def __init__(self, details: Details, **more: Any) -> None:
-        super().__init__({**details, **more})
-
-    def __missing__(self, key: str) -> str:
-        return "?"
+    def __missing__(self, key: str) -> _Said:
+        return _Said("?")
 
 
 def _phase(details: Details) -> str:
@@ -115,35 +120,9 @@ def _phase(details: Details) -> str:
     return "main phase" if key == MAIN_PHASE else f"phase {key}"
 
 
-def _number(details: Details, name: str, one: str, several: str) -> str:
-    """Return a number of the details with its noun."""
-    number = details.get(name, "?")
-    return f"{number} {one if str(number) == '1' else several}"
-
-
-def _granted(_subject: str, details: Details) -> str:
-    extra = _number(details, "count", "extra submission", "extra submissions")
-    return _plain(f"gave {{email}} {extra} per competition in the {{the_phase}} until {{until}}")("", details)
-
-
-def _changed_grant(_subject: str, details: Details) -> str:
-    extra = _number(details, "count", "submission", "submissions")
-    return _plain(
-        f"changed the extra quota of {{email}} in the {{the_phase}} to {extra} per competition until {{until}}"
-    )("", details)
-
-
 def _started(_subject: str, details: Details) -> str:
     what = "a re-score of one submission" if details.get("submission") else "a re-score"
     return _plain(f"started {what} with version {{ground_truth_version}} of the ground truth")("", details)
-
-
-def _applied(what: str) -> Callable[[str, Details], str]:
-    def phrase(subject: str, details: Details) -> str:
-        results = _number(details, "changes", "result", "results")
-        return _plain(f"applied {what} {results}")(subject, details)
-
-    return phrase
 
 
 def _changed_rules(_subject: str, details: Details) -> str:
@@ -217,11 +196,6 @@ def _banned(where: str) -> Callable[[str, Details], str]:
     return phrase
 
 
-def _imported_challenge(_subject: str, details: Details) -> str:
-    submissions = _number(details, "submissions", "submission", "submissions")
-    return f"imported the challenge from another server, with {submissions}"
-
-
 def _imported(_subject: str, details: Details) -> str:
     at = _instant(details.get("at"), "at") or details.get("at", "?")
     return f"imported an event of {at} from the other server: {details.get('text', '?')}"
@@ -249,8 +223,8 @@ def _joined_team(_subject: str, details: Details) -> str:
 
 
 def _announced(subject: str, details: Details) -> str:
-    told = f", and told {_number(details, 'told', 'entrant', 'entrants')}" if details.get("told") else ""
-    return _plain("announced “{title}”")(subject, details) + told
+    told = ", and told {told:entrant|entrants}" if details.get("told") else ""
+    return _plain("announced “{title}”" + told)(subject, details)
 
 
 def _answered(_subject: str, details: Details) -> str:
@@ -264,15 +238,8 @@ def _refused_sign_in(subject: str, details: Details) -> str:
 
 
 def _retried_mail(_subject: str, details: Details) -> str:
-    if "count" in details:
-        return f"had {_number(details, 'count', 'rejected email', 'rejected emails')} sent again"
-    return _plain("had a rejected email to {recipient} sent again")("", details)
-
-
-def _retried_jobs(_subject: str, details: Details) -> str:
-    return _plain(f"tried {_number(details, 'count', 'failed job', 'failed jobs')} again: {{kind}}, {{failure}}")(
-        "", details
-    )
+    what = "{count:rejected email|rejected emails}" if "count" in details else "a rejected email to {recipient}"
+    return _plain(f"had {what} sent again")("", details)
 
 
 def _deleted(_subject: str, details: Details) -> str:
@@ -310,7 +277,7 @@ PHRASES: Mapping[str, Callable[[str, Details], str]] = {
     "challenge.delete": _plain("deleted the draft “{title}”"),
     "challenge.export": _plain("exported the challenge"),
     "challenge.request_statistics": _plain("asked for the statistics that are missing to be computed again"),
-    "challenge.import": _imported_challenge,
+    "challenge.import": _plain("imported the challenge from another server, with {submissions:submission|submissions}"),
     "challenge.imported_event": _imported,
     "announcement.create": _announced,
     "announcement.correct": _plain("corrected the announcement “{title}”"),
@@ -319,7 +286,7 @@ PHRASES: Mapping[str, Callable[[str, Details], str]] = {
     "question.answer": _answered,
     "question.remove": _plain("removed a question"),
     "mail.retry": _retried_mail,
-    "job.retry": _retried_jobs,
+    "job.retry": _plain("tried {count:failed job|failed jobs} again: {kind}, {failure}"),
     "phase.create": _plain("added the phase “{title}” ({phase})"),
     "phase.update": _changed_phase,
     "phase.remove": _plain("removed the {the_phase}"),
@@ -331,8 +298,13 @@ PHRASES: Mapping[str, Callable[[str, Details], str]] = {
     "challenge.accept_terms": _plain("accepted version {version} of the terms"),
     "phase.admit": _plain("admitted {email} to the {the_phase}"),
     "phase.end_admission": _plain("ended the admission of {email} to the {the_phase}"),
-    "quota.grant": _granted,
-    "quota.change_grant": _changed_grant,
+    "quota.grant": _plain(
+        "gave {email} {count:extra submission|extra submissions} per competition in the {the_phase} until {until}"
+    ),
+    "quota.change_grant": _plain(
+        "changed the extra quota of {email} in the {the_phase} to {count:submission|submissions} per competition"
+        " until {until}"
+    ),
     "quota.end_grant": _plain("revoked the extra quota of {email} in the {the_phase}"),
     "ground_truth.upload": _plain("uploaded version {number} of the ground truth, {file_name}"),
     "ground_truth.confirm": _plain("confirmed the warnings of version {number} of the ground truth"),
@@ -340,8 +312,10 @@ PHRASES: Mapping[str, Callable[[str, Details], str]] = {
     "rescore.start": _started,
     "rescore.start_edition": _started_with_edition,
     "rescore.apply": _plain("asked for a re-score to be applied"),
-    "rescore.applied": _applied("a re-score that changed"),
-    "rescore.applied_edition": _applied("version {edition_version} of the edition, which changed"),
+    "rescore.applied": _plain("applied a re-score that changed {changes:result|results}"),
+    "rescore.applied_edition": _plain(
+        "applied version {edition_version} of the edition, which changed {changes:result|results}"
+    ),
     "rescore.discard": _plain("discarded a re-score"),
     "rescore.fail": _plain("ended a re-score that failed"),
     "server.back_up": _plain("took the backup {backup} of the server"),

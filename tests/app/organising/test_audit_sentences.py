@@ -83,6 +83,17 @@ def test_dates_are_written_as_on_pages() -> None:
     )
 
 
+def test_numbers_have_their_nouns() -> None:
+    for given, said in (({"changes": 1}, "1 result"), ({"changes": 0}, "0 results"), ({}, "? results")):
+        assert sentence("The server", "rescore.applied", "?", given) == (
+            f"The server applied a re-score that changed {said}."
+        )
+    told = {"title": "New {told} data", "told": 2}
+    assert sentence("Olga", "announcement.create", "?", told) == (
+        "Olga announced “New {told} data”, and told 2 entrants."
+    )
+
+
 def test_a_text_that_looks_like_an_instant_stays_a_text() -> None:
     """Entries of earlier versions, too: the texts of an entry are whatever somebody has typed."""
     for text in ("2026-02-30T00:00:00Z", "0001-01-01T00:00:00+14:00", "2026-05-01T00:00:00Z"):
