@@ -6,9 +6,8 @@ from datetime import UTC, timedelta, tzinfo
 from itertools import zip_longest
 from typing import Annotated, Any
 
-from fastapi import Depends, Form, Request
+from fastapi import Depends, Request
 from markupsafe import Markup
-from pydantic import BaseModel
 from starlette.responses import Response
 
 from vocboard.app.accounts.people import written_addresses
@@ -120,18 +119,21 @@ QUESTION_KINDS = (
     (QuestionKind.BOX.value, "A box to tick"),
 )
 EMPTY_QUESTIONS = 2  # rows of the form for further questions
+DATA = ("data_title", "data_url", "data_bytes", "data_sha256")  # columns of one table
+QUESTION = ("question", "question_kind", "question_choices", "question_required")  # columns of one table
+LISTS = frozenset({"competitions", *DATA, *QUESTION})  # fields with several values
 # Which fields of the form of a challenge are saved together, by the names of templates/organise/form.html.
 SECTIONS: Mapping[str, tuple[str, ...]] = {
     "what": ("title", "summary", "description"),
     "which": ("competitions",),
     "about": (
-        *("data_title", "data_url", "data_bytes", "data_sha256"),
+        *DATA,
         *("organised_by", "website", "contact", "licence", "citation"),
     ),
     "when": ("opens_at", "closes_at"),
     "how": (
         *("quota_count", "quota_days", "shared_quota", "admission", "admission_domains", "min_account_days"),
-        *("question", "question_kind", "question_choices", "question_required"),
+        *QUESTION,
         *("detail", "ladder_percent", "team_size", "teams_until", "decimals"),
     ),
     "boards": ("leaderboard_from", "anonymous_until", "freeze", "freezes_at", "statistics", "overall_rank"),
@@ -145,8 +147,21 @@ TYPED_AS = {
     "ladder_step": "ladder_percent",
 }  # rules that the form has in another unit
 
+Typed = dict[str, Any]  # the fields of a form as they were typed: texts, and lists of texts
 
-def as_typed(rules: PhaseRules, zone: tzinfo = UTC) -> dict[str, Any]:
+
+async def _sent(request: Request) -> Typed:
+    """Return the fields of a form that are not empty."""
+    form = await request.form()
+    texts = [(name, value) for name, value in form.multi_items() if isinstance(value, str)]
+    lists = {field: [value for name, value in texts if name == field] for field in LISTS}
+    return {name: value for name, value in {**dict(texts), **lists}.items() if value}
+
+
+Sent = Annotated[Typed, Depends(_sent)]
+
+
+def as_typed(rules: PhaseRules, zone: tzinfo = UTC) -> Typed:
     """Return the fields that say these rules."""
     return {
         "competitions": list(rules.competitions or ()),
@@ -163,52 +178,31 @@ def as_typed(rules: PhaseRules, zone: tzinfo = UTC) -> dict[str, Any]:
     }
 
 
-_OF_A_NEW_PHASE = as_typed(PhaseRules())
+OF_A_NEW_PHASE = as_typed(PhaseRules()) | {"title": "", "key": "", "image_set": "", "own_ground_truth": ""}
 
 
-class PhaseFields(BaseModel):
-    """The fields as they were typed."""
+def _phase_fields(form: Typed, wrong: dict[str, str], zone: tzinfo) -> dict[str, Any]:
+    """Return what the fields mean, as fields of `PhaseRules`; note every one that is not what it should be.
 
-    competitions: list[str] = []
-    opens_at: str = ""
-    closes_at: str = ""
-    quota_count: str = _OF_A_NEW_PHASE["quota_count"]
-    quota_days: str = _OF_A_NEW_PHASE["quota_days"]
-    shared_quota: str = _OF_A_NEW_PHASE["shared_quota"]
-    detail: str = _OF_A_NEW_PHASE["detail"]
-    admission: str = _OF_A_NEW_PHASE["admission"]
-    admission_domains: str = ""
-    min_account_days: str = _OF_A_NEW_PHASE["min_account_days"]
-    leaderboard_from: str = ""
-    freeze: str = _OF_A_NEW_PHASE["freeze"]
-    freezes_at: str = ""
-    anonymous_until: str = ""
-    ladder_percent: str = ""
-
-    def read(self, wrong: dict[str, str], zone: tzinfo) -> dict[str, Any]:
-        """Return what the fields mean, as fields of `PhaseRules`; note every one that is not what it should be.
-
-        Args:
-            zone: that of the dates.
-        """
-        return {
-            "competitions": tuple(self.competitions) or None,
-            "quota_count": whole(self.quota_count, "quota_count", wrong),
-            "quota_period_seconds": _days("quota_days", self.quota_days, wrong),
-            "shared_quota": self.shared_quota == SHARED,
-            "detail": chosen(Detail, self.detail, "detail", wrong),
-            "admission": chosen(Admission, self.admission, "admission", wrong),
-            "admission_domains": tuple(written_addresses(self.admission_domains)),
-            "min_account_days": whole(self.min_account_days, "min_account_days", wrong),
-            "freeze": chosen(Freeze, self.freeze, "freeze", wrong),
-            "ladder_step": _fraction("ladder_percent", self.ladder_percent, wrong),
-            **{name: instant(self._date(name), name, wrong, zone) for name in DATES},
-        }
-
-    def _date(self, name: str) -> str:
-        """Return a date as it was typed; nothing of one that the choice beside it does not need."""
-        is_unused = name == "freezes_at" and self.freeze in {Freeze.CLOSING, Freeze.NEVER}
-        return "" if is_unused else str(getattr(self, name))
+    Args:
+        zone: that of the dates.
+    """
+    dates = {name: form[name] for name in DATES}
+    if form["freeze"] in {Freeze.CLOSING, Freeze.NEVER}:
+        dates["freezes_at"] = ""  # the choice beside it does not need it
+    return {
+        "competitions": tuple(form["competitions"]) or None,
+        "quota_count": whole(form["quota_count"], "quota_count", wrong),
+        "quota_period_seconds": _days("quota_days", form["quota_days"], wrong),
+        "shared_quota": form["shared_quota"] == SHARED,
+        "detail": chosen(Detail, form["detail"], "detail", wrong),
+        "admission": chosen(Admission, form["admission"], "admission", wrong),
+        "admission_domains": tuple(written_addresses(form["admission_domains"])),
+        "min_account_days": whole(form["min_account_days"], "min_account_days", wrong),
+        "freeze": chosen(Freeze, form["freeze"], "freeze", wrong),
+        "ladder_step": _fraction("ladder_percent", form["ladder_percent"], wrong),
+        **{name: instant(text, name, wrong, zone) for name, text in dates.items()},
+    }
 
 
 def _days(field: str, text: str, wrong: dict[str, str]) -> int:
@@ -242,7 +236,7 @@ def choices(edition: Edition) -> dict[str, Any]:
     }
 
 
-def _challenge_as_typed(rules: ChallengeRules) -> dict[str, Any]:
+def _challenge_as_typed(rules: ChallengeRules) -> Typed:
     """Return the fields that say these rules."""
     zone = formats.ANYWHERE_ON_EARTH if rules.anywhere_on_earth else UTC
     return {
@@ -266,163 +260,125 @@ def _challenge_as_typed(rules: ChallengeRules) -> dict[str, Any]:
     }
 
 
-OF_A_NEW_CHALLENGE = _challenge_as_typed(ChallengeRules(title=""))
+OF_A_NEW_CHALLENGE = _challenge_as_typed(ChallengeRules(title="")) | {
+    "slug": "",
+    "edition": "VOC2012",
+    "edition_text": "",  # of an edition file; if there is one, it counts and not `edition`
+    "section": "",  # which one is to be saved; all if it is empty
+    "preview": "",  # not empty if the description is to be shown, and nothing stored
+}
 
 
-class ChallengeForm(PhaseFields):
-    """The fields as they were typed."""
-
-    title: str = ""
-    slug: str = ""
-    summary: str = ""
-    description: str = ""
-    website: str = ""
-    contact: str = ""
-    organised_by: str = ""
-    licence: str = ""
-    citation: str = ""
-    data_title: list[str] = []  # these four are columns of one table
-    data_url: list[str] = []
-    data_bytes: list[str] = []
-    data_sha256: list[str] = []
-    question: list[str] = []  # these four are columns of one table
-    question_kind: list[str] = []
-    question_choices: list[str] = []
-    question_required: list[str] = []
-    edition: str = "VOC2012"
-    edition_text: str = ""  # of an edition file; if there is one, it counts and not `edition`
-    decimals: str = OF_A_NEW_CHALLENGE["decimals"]
-    visibility: str = OF_A_NEW_CHALLENGE["visibility"]
-    phase_title: str = ""
-    team_size: str = OF_A_NEW_CHALLENGE["team_size"]
-    teams_until: str = ""
-    statistics: str = OF_A_NEW_CHALLENGE["statistics"]
-    overall_rank: str = OF_A_NEW_CHALLENGE["overall_rank"]
-    zone: str = UTC_ZONE
-    section: str = ""  # which one is to be saved; all if it is empty
-    preview: str = ""  # not empty if the description is to be shown, and nothing stored
-
-    @property
-    def data_rows(self) -> list[tuple[str, str, str, str]]:
-        """The rows of the links to the data that are not empty: title, address, size and SHA-256."""
-        columns = (self.data_title, self.data_url, self.data_bytes, self.data_sha256)
-        rows = zip_longest(*columns, fillvalue="")
-        return [row for row in rows if any(cell.strip() for cell in row)]
-
-    @property
-    def question_rows(self) -> list[tuple[str, str, str, str]]:
-        """The rows of questions that are not empty: question, kind, choices and whether it must be answered."""
-        columns = (self.question, self.question_kind, self.question_choices, self.question_required)
-        return [row for row in zip_longest(*columns, fillvalue="") if row[0].strip() or row[2].strip()]
-
-    @classmethod
-    def of(cls, challenge: Challenge) -> "ChallengeForm":
-        """The form that says what a challenge's rules are now."""
-        return cls(slug=challenge.slug, edition=challenge.edition, **_challenge_as_typed(rules_of(challenge)))
-
-    def within(self, challenge: Challenge) -> "ChallengeForm":
-        """The whole form of a challenge, where this is a section of it.
-
-        The time zone is that in which the section was typed, so all dates are said in it.
-        """
-        if self.section not in SECTIONS:
-            return self
-        rules = rules_of(challenge).model_copy(update={"anywhere_on_earth": self.zone == EARTH_ZONE})
-        typed = {name: getattr(self, name) for name in ("section", "preview", *SECTIONS[self.section])}
-        whole_form = ChallengeForm(slug=challenge.slug, edition=challenge.edition, **_challenge_as_typed(rules))
-        return whole_form.model_copy(update=typed)
-
-    def rules(self) -> ChallengeRules:
-        """What the fields mean.
-
-        Raises:
-            InvalidInputError: with every field that is not what it should be.
-        """
-        wrong: dict[str, str] = {}
-        is_on_earth = self.zone == EARTH_ZONE
-        zone = formats.ANYWHERE_ON_EARTH if is_on_earth else UTC
-        rules = ChallengeRules(
-            **{name: getattr(self, name) for name in TEXTS},
-            data_links=self._data_links(wrong),
-            admission_questions=tuple(
-                AdmissionQuestion(
-                    question=question,
-                    kind=chosen(QuestionKind, kind or QuestionKind.LINE, "admission_questions", wrong),
-                    choices=tuple(each.strip() for each in choices.split(";") if each.strip()),
-                    required=required != "no",
-                )
-                for question, kind, choices, required in self.question_rows
-            ),
-            visibility=chosen(Visibility, self.visibility, "visibility", wrong),
-            decimals=whole(self.decimals, "decimals", wrong),
-            anywhere_on_earth=is_on_earth,
-            team_size=whole(self.team_size, "team_size", wrong),
-            teams_until=instant(self.teams_until, "teams_until", wrong, zone),
-            statistics=self.statistics == SHOWN,
-            overall_rank=chosen(OverallRank, self.overall_rank, "overall_rank", wrong),
-            **self.read(wrong, zone),
-        )
-        if wrong:
-            raise InvalidInputError(wrong)
-        return rules
-
-    def _data_links(self, wrong: dict[str, str]) -> tuple[DataLink, ...]:
-        links = []
-        for number, (title, url, size, sha256) in enumerate(self.data_rows, 1):
-            digits = "".join(size.split())
-            is_size = digits.isascii() and digits.isdigit() and len(digits) <= MAX_SIZE_DIGITS
-            if digits and not is_size:
-                wrong["data_links"] = f"Link {number}, size: Give the number of bytes."
-            links.append(DataLink(title=title, url=url, bytes=int(digits) if is_size else None, sha256=sha256))
-        return tuple(links)
+def _data_rows(form: Typed) -> list[tuple[str, ...]]:
+    """Return the rows of the links to the data that are not empty: title, address, size and SHA-256."""
+    rows = zip_longest(*(form[name] for name in DATA), fillvalue="")
+    return [row for row in rows if any(cell.strip() for cell in row)]
 
 
-class PhaseForm(PhaseFields):
-    """The form of a further phase, as it was typed."""
+def _question_rows(form: Typed) -> list[tuple[str, ...]]:
+    """Return the rows of questions that are not empty: question, kind, choices and whether it must be answered."""
+    rows = zip_longest(*(form[name] for name in QUESTION), fillvalue="")
+    return [row for row in rows if row[0].strip() or row[2].strip()]
 
-    title: str = ""
-    key: str = ""
-    image_set: str = ""
-    own_ground_truth: bool = False
 
-    def rules(self, challenge: Challenge) -> PhaseRules:
-        """What the fields mean.
+def form_of(challenge: Challenge, **changed: Any) -> Typed:
+    """Return the form that says what a challenge's rules are now, or with some of them changed."""
+    rules = rules_of(challenge).model_copy(update=changed)
+    return OF_A_NEW_CHALLENGE | _challenge_as_typed(rules) | {"slug": challenge.slug, "edition": challenge.edition}
 
-        Raises:
-            InvalidInputError: with every field that is not what it should be.
-        """
-        wrong: dict[str, str] = {}
-        rules = PhaseRules(**self.read(wrong, zone_of(challenge)))
-        if wrong:
-            raise InvalidInputError(wrong)
-        return rules
+
+def _within(form: Typed, challenge: Challenge) -> Typed:
+    """Return the whole form of a challenge, where one is a section of it.
+
+    The time zone is that in which the section was typed, so all dates are said in it.
+    """
+    if form["section"] not in SECTIONS:
+        return form
+    whole_form = form_of(challenge, anywhere_on_earth=form["zone"] == EARTH_ZONE)
+    return whole_form | {name: form[name] for name in ("section", "preview", *SECTIONS[form["section"]])}
+
+
+def rules_in(form: Typed) -> ChallengeRules:
+    """Return what the fields mean.
+
+    Raises:
+        InvalidInputError: with every field that is not what it should be.
+    """
+    wrong: dict[str, str] = {}
+    is_on_earth = form["zone"] == EARTH_ZONE
+    zone = formats.ANYWHERE_ON_EARTH if is_on_earth else UTC
+    rules = ChallengeRules(
+        **{name: form[name] for name in TEXTS},
+        data_links=_data_links(form, wrong),
+        admission_questions=tuple(
+            AdmissionQuestion(
+                question=question,
+                kind=chosen(QuestionKind, kind or QuestionKind.LINE, "admission_questions", wrong),
+                choices=tuple(each.strip() for each in choices.split(";") if each.strip()),
+                required=required != "no",
+            )
+            for question, kind, choices, required in _question_rows(form)
+        ),
+        visibility=chosen(Visibility, form["visibility"], "visibility", wrong),
+        decimals=whole(form["decimals"], "decimals", wrong),
+        anywhere_on_earth=is_on_earth,
+        team_size=whole(form["team_size"], "team_size", wrong),
+        teams_until=instant(form["teams_until"], "teams_until", wrong, zone),
+        statistics=form["statistics"] == SHOWN,
+        overall_rank=chosen(OverallRank, form["overall_rank"], "overall_rank", wrong),
+        **_phase_fields(form, wrong, zone),
+    )
+    if wrong:
+        raise InvalidInputError(wrong)
+    return rules
+
+
+def _data_links(form: Typed, wrong: dict[str, str]) -> tuple[DataLink, ...]:
+    links = []
+    for number, (title, url, size, sha256) in enumerate(_data_rows(form), 1):
+        digits = "".join(size.split())
+        is_size = digits.isascii() and digits.isdigit() and len(digits) <= MAX_SIZE_DIGITS
+        if digits and not is_size:
+            wrong["data_links"] = f"Link {number}, size: Give the number of bytes."
+        links.append(DataLink(title=title, url=url, bytes=int(digits) if is_size else None, sha256=sha256))
+    return tuple(links)
+
+
+def _phase_rules_in(form: Typed, challenge: Challenge) -> PhaseRules:
+    """Return what the fields of a further phase mean.
+
+    Raises:
+        InvalidInputError: with every field that is not what it should be.
+    """
+    wrong: dict[str, str] = {}
+    rules = PhaseRules(**_phase_fields(form, wrong, zone_of(challenge)))
+    if wrong:
+        raise InvalidInputError(wrong)
+    return rules
 
 
 @router.get("/new")
 def new_challenge_page(request: Request, _: Creator) -> Response:
     """Show the form for a new challenge."""
-    return _challenge_form(request, ChallengeForm(), None, NO_ERRORS)
+    return _challenge_form(request, OF_A_NEW_CHALLENGE, None, NO_ERRORS)
 
 
 @router.post("/new", dependencies=[Depends(protect_form)])
 def create_challenge(
-    request: Request,
-    database: DatabaseDep,
-    user: Creator,
-    form: Annotated[ChallengeForm, Form()],
-    edition_file: UploadedEdition,
+    request: Request, database: DatabaseDep, user: Creator, sent: Sent, edition_file: UploadedEdition
 ) -> Response:
     """Create a challenge, or show the description as its page will."""
-    form.edition_text = edition_file or form.edition_text.strip()
-    if form.preview:
+    form = OF_A_NEW_CHALLENGE | sent
+    form["edition_text"] = edition_file or form["edition_text"].strip()
+    if form["preview"]:
         return _preview(request, form, None)
-    own = form.edition_text or None
+    own = form["edition_text"] or None
     try:
-        rules = form.rules()
-        edition = "" if own else form.edition
+        rules = rules_in(form)
+        edition = "" if own else form["edition"]
         with database.writing() as session:
             challenge = challenge_changes.create(
-                session, organiser=user, slug=form.slug, edition=edition, edition_file=own, rules=rules
+                session, organiser=user, slug=form["slug"], edition=edition, edition_file=own, rules=rules
             )
     except (ConflictError, InvalidInputError) as error:
         return _challenge_form(request, form, None, FormErrors.of(error))
@@ -433,24 +389,25 @@ def create_challenge(
 def edit_page(organised: Organised) -> Response:
     """Show the form to edit a challenge."""
     challenge = organised.load()
-    return _challenge_form(organised.request, ChallengeForm.of(challenge), challenge, NO_ERRORS)
+    return _challenge_form(organised.request, form_of(challenge), challenge, NO_ERRORS)
 
 
 @router.post("/{slug}/edit", dependencies=[Depends(protect_form)])
-def edit(organised: Organised, form: Annotated[ChallengeForm, Form()]) -> Response:
+def edit(organised: Organised, sent: Sent) -> Response:
     """Change a challenge, or show the description as its page will."""
-    if form.preview:
+    form = OF_A_NEW_CHALLENGE | sent
+    if form["preview"]:
         challenge = organised.load()
-        return _preview(organised.request, form.within(challenge), challenge)
+        return _preview(organised.request, _within(form, challenge), challenge)
     try:
         with organised.writing() as (session, challenge):
-            form = form.within(challenge)
-            rules = form.rules()
+            form = _within(form, challenge)
+            rules = rules_in(form)
             done = done_with(challenge, phase_named(challenge, MAIN_PHASE), rules) or "saved"
             challenge_changes.update(session, challenge=challenge, user=organised.user, rules=rules)
     except (ConflictError, InvalidInputError) as error:
         return _challenge_form(organised.request, form, organised.load(), FormErrors.of(error))
-    return go_to(f"/organise/{organised.slug}{'/edit' if form.section else ''}", done=done)
+    return go_to(f"/organise/{organised.slug}{'/edit' if form['section'] else ''}", done=done)
 
 
 @router.get("/{slug}/phases/new")
@@ -462,23 +419,24 @@ def new_phase_page(organised: Organised) -> Response:
     rules = PhaseRules(
         **{**dict(last), "opens_at": last.closes_at, "closes_at": None, "freeze": freeze, "freezes_at": None}
     )
-    return _phase_form(organised, None, PhaseForm(**as_typed(rules, zone_of(challenge))))
+    return _phase_form(organised, None, OF_A_NEW_PHASE | as_typed(rules, zone_of(challenge)))
 
 
 @router.post("/{slug}/phases/new", dependencies=[Depends(protect_form)])
-def add_phase(organised: Organised, form: Annotated[PhaseForm, Form()]) -> Response:
+def add_phase(organised: Organised, sent: Sent) -> Response:
     """Add a phase."""
+    form = OF_A_NEW_PHASE | sent
     try:
         with organised.writing() as (session, challenge):
             phase_changes.add_phase(
                 session,
                 challenge=challenge,
                 user=organised.user,
-                key=form.key,
-                title=form.title,
-                rules=form.rules(challenge),
-                image_set=form.image_set.strip() or None,
-                has_own_truth=form.own_ground_truth,
+                key=form["key"],
+                title=form["title"],
+                rules=_phase_rules_in(form, challenge),
+                image_set=form["image_set"].strip() or None,
+                has_own_truth=form["own_ground_truth"] == "true",
             )
     except (ConflictError, InvalidInputError) as error:
         return _phase_form(organised, None, form, error)
@@ -492,20 +450,20 @@ def phase_page(organised: Organised, key: str) -> Response:
         return go_to(f"/organise/{organised.slug}/edit")
     challenge = organised.load()
     phase = phase_named(challenge, key)
-    return _phase_form(
-        organised, key, PhaseForm(title=phase.title, key=key, **as_typed(phase.rules, zone_of(challenge)))
-    )
+    form = OF_A_NEW_PHASE | as_typed(phase.rules, zone_of(challenge)) | {"title": phase.title}
+    return _phase_form(organised, key, form)
 
 
 @router.post("/{slug}/phases/{key}", dependencies=[Depends(protect_form)])
-def change_phase(organised: Organised, key: str, form: Annotated[PhaseForm, Form()]) -> Response:
+def change_phase(organised: Organised, key: str, sent: Sent) -> Response:
     """Change a further phase."""
+    form = OF_A_NEW_PHASE | sent
     try:
         with organised.writing() as (session, challenge):
-            rules = form.rules(challenge)
+            rules = _phase_rules_in(form, challenge)
             done = done_with(challenge, phase_named(challenge, key), rules) or "phase-saved"
             phase_changes.update_phase(
-                session, challenge=challenge, user=organised.user, key=key, title=form.title, rules=rules
+                session, challenge=challenge, user=organised.user, key=key, title=form["title"], rules=rules
             )
     except (ConflictError, InvalidInputError) as error:
         return _phase_form(organised, key, form, error)
@@ -529,10 +487,10 @@ def done_with(challenge: Challenge, before: Phase, rules: PhaseRules) -> str | N
     return "deadline" if moves_dates(challenge, before, rules) else None
 
 
-def _preview(request: Request, form: ChallengeForm, challenge: Challenge | None) -> Response:
+def _preview(request: Request, form: Typed, challenge: Challenge | None) -> Response:
     """Return the form as it was typed, with the description as the page will show it."""
     checks = FieldChecks()
-    text = checks.text("description", form.description, max_length=MAX_DESCRIPTION_LENGTH)
+    text = checks.text("description", form["description"], max_length=MAX_DESCRIPTION_LENGTH)
     try:
         checks.finish()
     except InvalidInputError as error:
@@ -542,7 +500,7 @@ def _preview(request: Request, form: ChallengeForm, challenge: Challenge | None)
 
 def _challenge_form(
     request: Request,
-    form: ChallengeForm,
+    form: Typed,
     challenge: Challenge | None,
     errors: FormErrors,
     *,
@@ -553,10 +511,10 @@ def _challenge_form(
         "organise/form.html",
         errors=_as_in_form(errors),
         challenge=challenge,
-        form=form.model_dump(),
-        question_rows=[*form.question_rows, *[("", "line", "", "yes")] * EMPTY_QUESTIONS],
+        form=form,
+        question_rows=[*_question_rows(form), *[("", "line", "", "yes")] * EMPTY_QUESTIONS],
         question_kinds=QUESTION_KINDS,
-        data_rows=[*form.data_rows, *[("",) * 4] * EMPTY_DATA_LINKS],
+        data_rows=[*_data_rows(form), *[("",) * 4] * EMPTY_DATA_LINKS],
         preview=preview,
         editions=offered_editions(),
         visibilities=VISIBILITIES,
@@ -567,15 +525,15 @@ def _challenge_form(
     )
 
 
-def _edition_of(form: ChallengeForm) -> Edition:
+def _edition_of(form: Typed) -> Edition:
     """The edition that was chosen; the default one while there is none that can be read."""
     try:
-        return own_edition(form.edition_text) if form.edition_text else editions.load(form.edition)
+        return own_edition(form["edition_text"]) if form["edition_text"] else editions.load(form["edition"])
     except (editions.EditionFileError, editions.UnknownEditionError):
-        return editions.load(ChallengeForm().edition)
+        return editions.load(OF_A_NEW_CHALLENGE["edition"])
 
 
-def _phase_form(organised: Organised, key: str | None, form: PhaseForm, error: ServiceError | None = None) -> Response:
+def _phase_form(organised: Organised, key: str | None, form: Typed, error: ServiceError | None = None) -> Response:
     challenge = organised.load()
     phase = None if key is None else phase_named(challenge, key)
     edition = edition_of(challenge) if phase is None else edition_of_phase(challenge, phase)
@@ -585,7 +543,7 @@ def _phase_form(organised: Organised, key: str | None, form: PhaseForm, error: S
         errors=_as_in_form(FormErrors.of(error) if error else NO_ERRORS),
         challenge=challenge,
         phase=phase,
-        form=form.model_dump(),
+        form=form,
         zone_name=zone_name(challenge),
         **choices(edition),
     )

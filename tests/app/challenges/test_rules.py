@@ -22,7 +22,7 @@ from vocboard.app.challenges.models import (
 from vocboard.app.challenges.rules import RESERVED_SLUGS, SLUG, AdmissionQuestion, ChallengeRules, DataLink, check_slug
 from vocboard.app.forms import FieldChecks
 from vocboard.app.main import create_app
-from vocboard.app.pages.organise.rules import ChallengeForm
+from vocboard.app.pages.organise.rules import form_of, rules_in
 from vocboard.app.settings import Settings
 
 NOON = datetime(2026, 5, 1, 12, tzinfo=UTC)
@@ -85,7 +85,7 @@ def test_the_form_has_a_field_for_every_rule_and_takes_what_it_shows(seconds: in
     rules = RULES.model_copy(update={"quota_period_seconds": seconds})
     main = ChallengePhase(key=MAIN_PHASE, title=rules.phase_title, **rules.phase_columns())
     challenge = Challenge(slug="mine", edition="VOC2007", phases=[main], **rules.challenge_columns())
-    assert ChallengeForm.of(challenge).rules() == rules
+    assert rules_in(form_of(challenge)) == rules
 
 
 def test_a_new_challenge_takes_every_rule() -> None:

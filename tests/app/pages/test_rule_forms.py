@@ -3,40 +3,54 @@
 import re
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
+from typing import Any
 
 import pytest
 from lxml import html
+from sqlalchemy.orm import Session
 
 from tests.app.challenges.test_rules import NOON, RULES
 from tests.support.browsing import from_here, send_form, signed_in, token_of
 from tests.support.factories import make_challenge, make_organiser
 from tests.support.scored import make_published
 from tests.support.site import Site
-from vocboard.app.challenges.models import Freeze, Visibility
+from vocboard.app.challenges.models import Challenge, Freeze, Visibility
 from vocboard.app.challenges.phases import phase_named
 from vocboard.app.challenges.queries import challenge_with_phases
 from vocboard.app.challenges.rules import DataLink, rules_of
 from vocboard.app.database import now
 from vocboard.app.errors import InvalidInputError
-from vocboard.app.pages.organise.rules import SECTIONS, ChallengeForm, done_with
+from vocboard.app.pages.organise.rules import OF_A_NEW_CHALLENGE, SECTIONS, done_with, form_of, rules_in
 
 START = datetime(2027, 1, 1, 12, tzinfo=UTC)
+
+
+def make_with_rules(session: Session, **given: Any) -> Challenge:
+    """Make a challenge with other rules than by default."""
+    challenge = make_challenge(session, **given)
+    for name, value in RULES.model_dump(exclude={"competitions"}).items():
+        of = challenge if hasattr(challenge, name) else challenge.main_phase
+        setattr(of, "title" if name == "phase_title" else name, value)
+    session.flush()
+    return challenge
+
+
+def test_the_form_of_a_challenge_gives_its_rules_back(embedded_site: Site) -> None:
+    with embedded_site.writing() as session:
+        challenge = make_with_rules(session)
+        assert rules_in(form_of(challenge)) == rules_of(challenge)
 
 
 def test_every_field_of_a_challenge_that_exists_is_in_one_section() -> None:
     of_sections = [name for names in SECTIONS.values() for name in names]
     not_changed = {"slug", "edition", "edition_text", "zone", "section", "preview"}
-    assert sorted(of_sections) == sorted(ChallengeForm.model_fields.keys() - not_changed)
+    assert sorted(of_sections) == sorted(OF_A_NEW_CHALLENGE.keys() - not_changed)
 
 
 def test_a_section_is_saved_apart_and_leaves_the_others(embedded_site: Site) -> None:
     with embedded_site.writing() as session:
         organiser = make_organiser(session)
-        challenge = make_challenge(session, organiser=organiser)
-        for name, value in RULES.model_dump(exclude={"competitions"}).items():
-            of = challenge if hasattr(challenge, name) else challenge.main_phase
-            setattr(of, "title" if name == "phase_title" else name, value)
-        session.flush()
+        challenge = make_with_rules(session, organiser=organiser)
         page, email, before = f"/organise/{challenge.slug}/edit", organiser.email, rules_of(challenge)
         challenge_id = challenge.id
     with signed_in(embedded_site, email) as client:
@@ -99,10 +113,11 @@ def test_the_description_is_shown_before_anything_is_stored(embedded_site: Site)
 
 
 def test_sizes_of_data_are_whole_numbers_and_empty_rows_are_left_out(embedded_site: Site) -> None:
-    form = ChallengeForm(title="A", data_title=["", "B"], data_url=["", "https://b.example"], data_bytes=["", "12 000"])
-    assert form.rules().data_links == (DataLink(title="B", url="https://b.example", bytes=12_000),)
+    data = {"data_title": ["", "B"], "data_url": ["", "https://b.example"], "data_bytes": ["", "12 000"]}
+    form = {**OF_A_NEW_CHALLENGE, "title": "A", **data}
+    assert rules_in(form).data_links == (DataLink(title="B", url="https://b.example", bytes=12_000),)
     with pytest.raises(InvalidInputError) as caught:
-        form.model_copy(update={"data_bytes": ["", "12 kB"]}).rules()
+        rules_in({**form, "data_bytes": ["", "12 kB"]})
     assert caught.value.fields == {"data_links": "Link 1, size: Give the number of bytes."}
 
 
