@@ -16,8 +16,6 @@ from vocboard.app.accounts import administration, links, password_changes, regis
 from vocboard.app.accounts.links import InvalidLinkError
 from vocboard.app.accounts.models import EmailLink, LinkPurpose, Role, User
 from vocboard.app.accounts.passwords import hashed
-from vocboard.app.accounts.registration import NotApprovedError, NotConfirmedError, require_confirmed
-from vocboard.app.audit.models import AuditEvent
 from vocboard.app.database import Database, now
 from vocboard.app.errors import ConflictError, ForbiddenError, InvalidInputError, LimitedError, SignInError
 from vocboard.app.messaging.models import OutgoingMail
@@ -60,23 +58,6 @@ def confirm(database: Database) -> None:
 
 def sign_in(database: Database, password: str = PASSWORD) -> str:
     return signing_in.sign_in(database, EMAIL, password)[1]
-
-
-def test_an_account_may_submit_once_its_address_is_confirmed(database: Database) -> None:
-    register(database)
-    with pytest.raises(NotConfirmedError, match="Confirm your email address"):
-        require_confirmed(the_user(database))
-    confirm(database)
-    require_confirmed(the_user(database))
-    sign_in(database)
-
-
-def test_nobody_signs_in_before_confirming_since_that_would_tell_whether_the_address_was_free(
-    database: Database,
-) -> None:
-    register(database)
-    with pytest.raises(SignInError, match="or the password is wrong"):
-        sign_in(database)
 
 
 def test_registering_a_known_address_is_only_reported_by_email(database: Database) -> None:
@@ -179,29 +160,6 @@ def test_a_closed_registration_takes_nobody(database: Database) -> None:
 def test_a_wrong_setting_is_refused(value: str) -> None:
     with pytest.raises(ValueError, match="open, domains"):
         RegistrationPolicy.parse(value)
-
-
-def test_a_registration_waits_for_approval_and_administrators_are_notified(database: Database) -> None:
-    with database.writing() as session:
-        administrator = make_user(session, role=Role.ADMINISTRATOR, email="root@lab.example")
-    register(database, "approval")
-    with database.reading() as session:
-        # An address that nobody has confirmed is nobody's to approve.
-        assert registration.waiting(session, administrator).total == 0
-    confirm(database)
-    assert [mail.recipient for mail in outbox(database)] == [EMAIL, "root@lab.example"]
-    with pytest.raises(NotApprovedError):
-        require_confirmed(the_user(database))
-    with database.writing() as session:
-        user = registration.registered(session, the_user(database).id, administrator)
-        administration.approve(session, user=user, site=SITE, actor=administrator)
-    require_confirmed(the_user(database))
-    assert outbox(database)[-1].subject == "Your account is approved"
-    with database.reading() as session:
-        actions = session.scalars(select(AuditEvent.action).order_by(AuditEvent.created_at)).all()
-    assert actions[1:] == ["user.register", "user.confirm_address", "user.approve"]
-    with pytest.raises(ConflictError), database.writing() as session:
-        registration.registered(session, the_user(database).id, administrator)
 
 
 def test_a_rejected_person_is_out_and_cannot_register_again(database: Database) -> None:

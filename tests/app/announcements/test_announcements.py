@@ -28,7 +28,7 @@ from vocboard.app.announcements.models import Announcement, Question
 from vocboard.app.challenges import terms
 from vocboard.app.challenges.models import Challenge, PhaseAdmission, Visibility
 from vocboard.app.database import now
-from vocboard.app.errors import InvalidInputError, LimitedError, NotFoundError
+from vocboard.app.errors import InvalidInputError, LimitedError
 from vocboard.app.messaging.models import OutgoingMail
 from vocboard.app.notifications import emails
 from vocboard.app.notifications.models import Notification
@@ -152,16 +152,6 @@ def test_people_with_confirmed_addresses_ask_only_so_often(case: Case) -> None:
     case.ask("From another person?", case.bob)
     with pytest.raises(NotConfirmedError):
         case.ask("From an address that may be another person's?", case.backend.user(confirmed=False))
-
-
-def test_questions_of_another_challenge_cannot_be_answered(case: Case) -> None:
-    question = case.ask("Why?")
-    with case.backend.database.writing() as session:
-        other = make_challenge(session, organiser=case.organiser)
-        for change in (asking.answer, asking.remove):
-            given: dict[str, Any] = {"text": "x", "public": True} if change is asking.answer else {}
-            with pytest.raises(NotFoundError):
-                change(session, challenge=other, user=case.organiser, question_id=question.id, **given)
 
 
 def test_an_export_has_terms_announcements_and_public_answers_and_nothing_private(

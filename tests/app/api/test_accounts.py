@@ -1,10 +1,12 @@
 """Accounts over the API: who may submit, and registrations that wait for approval."""
 
 import pytest
+from sqlalchemy import select
 
 from tests.support.factories import make_challenge, make_organiser, make_token, make_user
 from tests.support.site import Site
 from vocboard.app.accounts.models import User
+from vocboard.app.audit.models import AuditEvent
 from vocboard.app.submissions.models import Submission
 
 
@@ -44,3 +46,5 @@ def test_an_organiser_decides_on_registrations(site: Site) -> None:
     with site.database.reading() as session:
         assert session.get_one(User, people[0].id).is_approved
         assert session.get_one(User, people[1].id).disabled_at is not None
+        actions = session.scalars(select(AuditEvent.action).order_by(AuditEvent.created_at)).all()
+    assert actions[-3:] == ["user.approve", "user.reject", "user.disable"]

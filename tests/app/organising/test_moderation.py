@@ -19,7 +19,6 @@ from vocboard.app.organising import moderation as submissions
 from vocboard.app.organising import submissions as overview
 from vocboard.app.organising.moderation import Action
 from vocboard.app.participating import publishing
-from vocboard.app.participating import withdrawing as service
 from vocboard.app.submissions import queries, queue
 from vocboard.app.submissions.models import State, Submission
 
@@ -35,20 +34,6 @@ def case(backend: Backend) -> Case:
 
 
 # Disqualifying
-
-
-def test_a_disqualified_method_cannot_be_published_again(case: Case) -> None:
-    published_at = case.row.published_at
-    case.do(disqualify, reason=REASON)
-    assert (case.row.state, case.row.published_at, case.row.moderation_reason) == (State.DISQUALIFIED, None, REASON)
-    for user in (case.owner, case.organiser):
-        with pytest.raises((ConflictError, ForbiddenError)):
-            case.do(publishing.publish, user)
-    with pytest.raises(ConflictError, match="already disqualified"):
-        case.do(service.withdraw, case.owner)
-    assert case.row.state is State.DISQUALIFIED
-    case.do(reinstate)
-    assert (case.row.state, case.row.published_at, case.row.moderation_reason) == (State.SCORED, published_at, None)
 
 
 def test_a_disqualified_method_cannot_come_back_in_another_submission(case: Case) -> None:

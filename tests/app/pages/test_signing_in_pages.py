@@ -9,6 +9,7 @@ from pathlib import Path
 import httpx
 import pytest
 from lxml import html
+from sqlalchemy import select
 
 from tests.support.browsing import from_here, send_form, sign_in, signed_in, token_of
 from tests.support.factories import PASSWORD, make_challenge, make_token, make_user
@@ -17,6 +18,7 @@ from tests.support.mail import link_in, read
 from tests.support.site import SECONDS_TO_ANSWER, Site, serving
 from vocboard.app.accounts import administration, passwords, registration
 from vocboard.app.accounts.models import Role
+from vocboard.app.audit.models import AuditEvent
 from vocboard.app.messaging.delivery import sender
 from vocboard.app.settings import Settings
 
@@ -58,6 +60,7 @@ def test_a_newcomer_registers_and_is_signed_in_by_confirming(embedded_site: Site
         assert "junk mail" not in sent, "nothing is sent"
         refused = send_form(client, "/sign-in", email=NEWCOMER["email"], password=NEWCOMER["password"])
         assert refused.status_code == 401
+        assert "or the password is wrong" in refused.text  # another answer would tell whether the address was free
         link = path_of(link_in(the_mail(embedded_site, NEWCOMER["email"])))
         token = link.partition("token=")[2]
         wrong = send_form(client, link, "/confirm", token=token, password="not this one")
@@ -151,6 +154,9 @@ def test_an_organiser_approves_a_registration(sqlite_url: str, tmp_path: Path) -
         assert send_form(client, "/organise/registrations", path).status_code == 303
         assert "No registrations are waiting" in client.get("/organise/registrations").text
         assert "is approved" in the_mail(site, NEWCOMER["email"])
+        with site.database.reading() as session:
+            actions = session.scalars(select(AuditEvent.action).order_by(AuditEvent.created_at)).all()
+    assert actions == ["user.create", "user.register", "user.confirm_address", "user.sign_in", "user.approve"]
 
 
 def test_without_approval_the_page_of_registrations_says_who_still_waits(embedded_site: Site) -> None:
