@@ -88,7 +88,6 @@ LONG_ON_POSTGRES = (
     "tests/app/leaderboards/test_service.py",  # tests/app/leaderboards/test_current.py, test_revisions.py
     "tests/app/transfer/test_people.py::test_an_archive_gives_nobody_rights",  # its other tests
     "tests/app/transfer/test_people.py::test_bans_that_fit_nobody_are_refused",  # before anything is written
-    "tests/app/transfer/test_teams.py::test_teams_and_people_that_are_not_there_are_refused",  # likewise
     "tests/app/transfer/test_transfer.py",  # tests/app/transfer/test_phases.py
     "tests/worker/test_across_methods.py",  # tests/worker/test_statistics.py
     "tests/worker/test_columns.py",  # tests/worker/test_recovery.py

@@ -318,6 +318,8 @@ def test_of_two_imports_at_once_one_is_complete_and_the_other_leaves_nothing(
 
 # Hostile archives
 
+NOBODY = "00000000-0000-4000-8000-000000000000"
+
 
 def in_first_submission(**values: Any) -> Change:
     return in_first("submissions.jsonl", lambda record: record.update(values))
@@ -364,6 +366,10 @@ def replaced(name: str, content: bytes) -> Change:
     return lambda files: files.update({name: content})
 
 
+def in_two_teams(header: dict[str, Any]) -> None:
+    header["teams"] = [{"id": NOBODY[:-1] + digit, "name": digit, "members": [NOBODY]} for digit in "12"]
+
+
 def with_another_archive(files: dict[str, bytes]) -> None:
     name = next(name for name in files if name.startswith("archives/"))
     files[name] = bytes(len(files[name]))
@@ -374,7 +380,10 @@ def with_another_archive(files: dict[str, bytes]) -> None:
     [
         (in_first_submission(method="R\u202eNN"), "method: Value error, Remove the invisible character"),
         (in_first_submission(method="x" * 101), "method: String should have at most 100"),
-        (in_first_submission(person="00000000-0000-4000-8000-000000000000"), "no person has this ID"),
+        (in_first_submission(person=NOBODY), "no person has this ID"),
+        (in_first_submission(people=[NOBODY]), "people: no person has one of these IDs"),
+        (in_first_submission(team=NOBODY), "team: no team has this ID"),
+        (changed("challenge.json", in_two_teams), "teams: a person is in two"),
         (in_first_submission(entries=[{"competition": "comp9", "classes": []}]), "the challenge has no comp9"),
         (in_first_submission(entries=[{"competition": "comp1", "classes": ["unicorn"]}]), "no such classes"),
         (in_first_submission(evaluation=None), "a scored submission must have one"),
