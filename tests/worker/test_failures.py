@@ -8,7 +8,6 @@ import threading
 import uuid
 from datetime import timedelta
 
-import psutil
 import pytest
 from sqlalchemy import text
 
@@ -23,7 +22,6 @@ from vocboard.app.challenges.queries import lock_challenge
 from vocboard.app.evaluations import queries as evaluations
 from vocboard.app.evaluations.scorings import make_current, start_scoring
 from vocboard.app.jobs.models import Kind
-from vocboard.app.messaging.notifier import WorkerNotifier
 from vocboard.app.submissions.models import State, Submission
 from vocboard.evaluator import VERSION
 from vocboard.worker import evaluation, work
@@ -137,17 +135,6 @@ def test_a_worker_that_can_read_all_ground_truth_reports_no_recovery(
     assert "read again" not in caplog.text
 
 
-def test_an_evaluation_that_takes_too_long_is_stopped(backend: Backend) -> None:
-    submission_id = backend.submit(backend.user(), backend.challenge(), has_columns=False)
-    archive = stored_path(backend.store, backend.submission(submission_id).archive_sha256)
-    archive.unlink()
-    os.mkfifo(archive)  # nobody writes to it: the evaluation would never end
-    with backend.running("worker", evaluation_time_limit="PT1S"):
-        failed = backend.wait_for(submission_id, State.FAILED)
-    expect_failure(failed, TOOK_TOO_LONG)
-    assert job_of(backend.database, submission_id).attempts == 1
-
-
 @pytest.mark.full
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="only Linux limits memory and forking")
 def test_evaluations_that_break_a_limit_fail_while_others_go_on(backend: Backend) -> None:
@@ -183,19 +170,13 @@ def test_evaluations_that_break_a_limit_fail_while_others_go_on(backend: Backend
             failed = backend.wait_for(submissions[kind], State.FAILED)
             expect_failure(failed, failure)
             assert reason in (failed.failure_detail or "")
+            attempts = 2 if kind == "scratch" else 1  # there may be room again later
+            assert job_of(backend.database, failed.id).attempts == attempts
         for submission_id in others:
             backend.wait_for(submission_id, State.SCORED)
         assert worker.poll() is None
     finally:
         kill_group(worker)
-
-
-@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="only Linux tells another process's limits")
-def test_processes_that_evaluate_have_a_memory_limit(backend: Backend, submission_id: uuid.UUID) -> None:
-    with backend.running("worker", evaluation_memory_limit_bytes=3000 * MEBIBYTE) as worker:
-        backend.wait_for(submission_id, State.SCORED)
-        (child,) = psutil.Process(worker.pid).children()
-        assert child.rlimit(psutil.RLIMIT_DATA)[0] == 3000 * MEBIBYTE
 
 
 def test_a_switch_of_the_ground_truth_in_the_meantime_evaluates_again(
@@ -220,7 +201,9 @@ def test_a_switch_of_the_ground_truth_in_the_meantime_evaluates_again(
     scored = backend.submission(submission_id)
     assert (scored.state, job_of(backend.database, submission_id).attempts) == (State.SCORED, 1)
     with backend.database.reading() as session:
-        assert evaluations.current(session, scored) is not None
+        found = evaluations.current(session, scored)
+    assert found is not None
+    assert (found.evaluator_version, found.ground_truth_sha256) == (VERSION, make_ground_truth().sha256)
 
 
 @pytest.mark.full
@@ -262,22 +245,6 @@ def test_a_switch_that_storing_waits_for_evaluates_again(
     scored = backend.submission(submission_id)
     with backend.database.reading() as session:
         assert evaluations.current(session, scored) is not None
-
-
-def test_scores_a_submission_that_it_was_woken_for(backend: Backend) -> None:
-    challenge, user = backend.challenge(), backend.user()
-    with backend.running("worker", poll_interval="PT1H"):
-        submission_id = backend.submit(user, challenge)
-        WorkerNotifier(backend.settings).wake({Kind.EVALUATION})
-        submission = backend.wait_for(submission_id, State.SCORED)
-    with backend.database.reading() as session:
-        evaluation = evaluations.current(session, submission)
-        (result,) = evaluation.results
-        assert (result.competition, result.measures[0].metric) == ("comp1", "average_precision")
-        assert result.measures[0].mean == 1.0
-        assert evaluation.evaluator_version == VERSION
-        assert evaluation.ground_truth_sha256 == make_ground_truth().sha256
-        assert evaluation.archive_sha256 == submission.archive_sha256
 
 
 @pytest.mark.parametrize(
