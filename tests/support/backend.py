@@ -62,9 +62,13 @@ class Backend:
         """Where workers read the ground truth of `challenge`."""
         return ground_truth_files.path_of(self.settings, make_ground_truth().sha256)
 
-    def challenge(self, **given: Any) -> Challenge:
-        """Make a challenge that can be scored; by default with a quota that no test reaches."""
-        truth = make_ground_truth()
+    def challenge(self, *, truth: GroundTruth | None = None, **given: Any) -> Challenge:
+        """Make a challenge that can be scored; by default with a quota that no test reaches.
+
+        Args:
+            truth: its ground truth; by default that of `make_ground_truth`.
+        """
+        truth = truth or make_ground_truth()
         self.truth_file.parent.mkdir(exist_ok=True)
         ground_truth_files.save(self.settings, truth)
         with self.database.writing() as session:

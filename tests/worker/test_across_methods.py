@@ -12,7 +12,6 @@ from sqlalchemy import select
 from tests.support.backend import Backend
 from tests.support.browsing import sign_in
 from tests.support.jobs import evaluate_next
-from tests.support.phases import main_truth
 from tests.support.site import serving
 from tests.worker.test_sequences import seen
 from tests.worker.test_statistics import rounded_ends, update_all, withdraw
@@ -33,21 +32,8 @@ from vocboard.evaluator.statistics.collect import collect_evidence
 from vocboard.evaluator.statistics.comparison import compare
 from vocboard.evaluator.statistics.simultaneous import changes, minus, minus_independent
 from vocboard.evaluator.stored_results.stored_results import ResultsWriter
-from vocboard.worker import ground_truth_files
 
 RANDOM = np.random.default_rng(5)
-
-
-def begin(backend: Backend, edition: Edition, truth: GroundTruth, keys: Sequence[str]) -> Challenge:
-    """Make a challenge with this ground truth."""
-    backend.truth_file.parent.mkdir(exist_ok=True)
-    ground_truth_files.save(backend.settings, truth)
-    challenge = backend.challenge(edition=edition.name, competitions=list(keys), statistics=True)
-    with backend.database.writing() as session:
-        version = main_truth(session, challenge)
-        assert version is not None
-        session.merge(version).sha256 = truth.sha256
-    return challenge
 
 
 def publish_all(
@@ -117,7 +103,7 @@ def test_both_image_sets_of_voc2005_and_a_combination_are_what_a_fresh_computati
         for name, each in labels.items()
     }
     truth = GroundTruth.of(ImageSets("VOC2005", sets), truths, {})
-    challenge = begin(backend, edition, truth, keys)
+    challenge = backend.challenge(truth=truth, edition=edition.name, competitions=list(keys), statistics=True)
 
     # The first method is by far the better on test1, and by far the worse on test2; the last two are alike.
     noise = {"test1": (0.5, 3.0, 1.5, 1.5), "test2": (3.0, 0.5, 1.5, 1.5)}
@@ -215,7 +201,7 @@ def test_agreement_of_segmentations_is_the_correlation_of_the_shares_of_right_pi
 
         return write
 
-    challenge = begin(backend, edition, truth, ("comp5",))
+    challenge = backend.challenge(truth=truth, edition=edition.name, competitions=["comp5"], statistics=True)
     submitted = publish_all(backend, challenge, edition, truth, ("comp5",), [writing(labels) for labels in answers])
     page: AcrossMethods = seen(backend, challenge, "comp5")
 

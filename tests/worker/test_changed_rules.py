@@ -22,7 +22,7 @@ from tests.support.rescoring import administrator, apply, evaluate_all, request_
 from vocboard.app.accounts.models import User
 from vocboard.app.audit.models import AuditEvent
 from vocboard.app.challenges.edition_versions import source_of_version
-from vocboard.app.challenges.models import Challenge, Freeze, GroundTruthVersion, Scoring
+from vocboard.app.challenges.models import Challenge, Freeze, Scoring
 from vocboard.app.challenges.rules import PhaseRules
 from vocboard.app.database import now
 from vocboard.app.errors import ConflictError, InvalidArchiveError, InvalidInputError
@@ -53,26 +53,21 @@ EDITION = read_text(FILE, "harbour.toml")
 CONFIDENCES = ((0.9, 0.8, 0.7), (0.1, 0.9, 0.8), (0.2, 0.9, 0.3))
 
 
-def truth_of(backend: Backend, edition: Edition) -> GroundTruth:
-    """Store the ground truth of the backend's challenge, for another edition."""
+def truth_of(edition: Edition) -> GroundTruth:
+    """Return the ground truth of the backend's challenge, for another edition."""
     known = make_ground_truth().truths[Task.CLASSIFICATION, "test"]
     image_set = edition.competitions["comp1"].image_set
-    truth = GroundTruth.of(make_image_sets(edition), {(Task.CLASSIFICATION, image_set): known}, {})
-    ground_truth_files.save(backend.settings, truth)
-    return truth
+    return GroundTruth.of(make_image_sets(edition), {(Task.CLASSIFICATION, image_set): known}, {})
 
 
 @pytest.fixture
 def challenge(backend: Backend) -> Challenge:
-    made = backend.challenge(edition="", edition_file=FILE, competitions=["comp1"])
-    with backend.database.writing() as session:
-        version = session.scalars(select(GroundTruthVersion).where(GroundTruthVersion.challenge_id == made.id)).one()
-        version.sha256 = truth_of(backend, EDITION).sha256
-    return made
+    return backend.challenge(truth=truth_of(EDITION), edition="", edition_file=FILE, competitions=["comp1"])
 
 
 def add_phase_with_own_truth(backend: Backend, challenge: Challenge) -> None:
-    organiser, edition = administrator(backend), for_image_set(EDITION, "val")
+    organiser, truth = administrator(backend), truth_of(for_image_set(EDITION, "val"))
+    ground_truth_files.save(backend.settings, truth)
     with backend.database.writing() as session:
         found = complete(session, challenge.id)
         rules = PhaseRules(competitions=("comp1",), quota_count=100)
@@ -86,7 +81,7 @@ def add_phase_with_own_truth(backend: Backend, challenge: Challenge) -> None:
             image_set="val",
         )
         version = make_truth(session, found, current=False)
-        version.phase_id, version.sha256 = found.phase_row("val").id, truth_of(backend, edition).sha256
+        version.phase_id, version.sha256 = found.phase_row("val").id, truth.sha256
         session.flush()
         scoring = start_scoring(session, challenge=found, version=version)
         make_current(session, challenge=found, scoring=scoring, actor=None, phase_id=version.phase_id)

@@ -39,7 +39,7 @@ from vocboard.evaluator.diagnosis.summary import summarise
 from vocboard.evaluator.editions import load
 from vocboard.evaluator.evaluation import read_for_scoring
 from vocboard.evaluator.statistics.collect import collect_evidence
-from vocboard.worker import diagnoses, ground_truth_files
+from vocboard.worker import diagnoses
 from vocboard.worker.ground_truth_directory import GroundTruthDirectory
 
 GOLDEN, EDITION = "voc2012-synthetic", load("VOC2012")
@@ -58,13 +58,7 @@ def test_diagnoses_of_all_tasks_are_those_of_the_command_line(
         for name in OFFLINE_ONLY & set(found):
             del found[name]
 
-    backend.truth_file.parent.mkdir(exist_ok=True)
-    ground_truth_files.save(backend.settings, truth)
-    challenge = backend.challenge(competitions=list(read.results), detail=Detail.EVERYTHING)
-    with backend.database.writing() as session:
-        version = main_truth(session, challenge)
-        assert version is not None
-        session.merge(version).sha256 = truth.sha256
+    challenge = backend.challenge(truth=truth, competitions=list(read.results), detail=Detail.EVERYTHING)
     user = backend.user()
     submission_id = backend.submit(
         user,
