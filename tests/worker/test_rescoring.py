@@ -48,25 +48,6 @@ def means(found: Board) -> list[float | None]:
     return [row.mean.value for row in found.rows]
 
 
-def test_nothing_changes_until_it_is_applied(backend: Backend) -> None:
-    challenge = backend.challenge()
-    submit_scored(backend, challenge, 6)
-    version = add_corrected_truth(backend, challenge)
-    before = board(backend, challenge)
-    rescore_id = start_rescore(backend, challenge, version)
-    work(backend)
-    assert rescore(backend, rescore_id).state is RescoreState.READY
-    assert board(backend, challenge) == before
-    apply(backend, rescore_id)
-    after = board(backend, challenge)
-    assert means(after) != means(before)
-    with backend.database.reading() as session:
-        current = main_truth(session, session.get_one(Challenge, challenge.id))
-    assert current.id == version.id
-    (correction,) = after.corrections
-    assert (correction.reason, correction.ground_truth_version) == ("Labels corrected", version.number)
-
-
 @pytest.mark.parametrize("higher_is_better", [True, False])
 def test_the_report_says_whose_scores_and_ranks_change(
     backend: Backend, monkeypatch: pytest.MonkeyPatch, higher_is_better: bool
