@@ -1,10 +1,8 @@
 """The showcase: drawings are made whenever images and results are there, from nothing but the results."""
 
-import contextlib
 import io
 import uuid
-from collections.abc import Callable, Iterator
-from pathlib import Path
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -15,29 +13,20 @@ from tests.support import jobs
 from tests.support.archives import stored_path
 from tests.support.backend import EDITION, Backend
 from tests.support.factories import IMAGES, make_file, make_image_sets
+from tests.support.services import EMBEDDED
 from tests.test_architecture import TRUTH, imported_module, imports, is_truth_of_a_task, modules, within
 from vocboard.app.challenges import files
 from vocboard.app.challenges.models import Challenge, ChallengeFile, Detail, FileKind
-from vocboard.app.database import Database
 from vocboard.app.evaluations.models import ShowcaseDrawing
 from vocboard.app.intake.report import EnteredCompetition
 from vocboard.app.jobs.models import Kind
-from vocboard.app.settings import Settings
-from vocboard.app.storage.stores import archive_store
 from vocboard.app.submissions.models import State, Submission
 from vocboard.evaluator.results import Detections, Entry
 from vocboard.evaluator.stored_results.stored_results import ResultsWriter
 from vocboard.worker.work import work_next
 
-
-@pytest.fixture
-def embedded_backend(sqlite_url: str, tmp_path: Path) -> Iterator[Backend]:
-    settings = Settings(data_directory=tmp_path / "data", database_url=sqlite_url)
-    settings.archives.mkdir(parents=True)
-    store = archive_store(settings)
-    store.set_up()
-    with contextlib.closing(Database(settings.database)) as database:
-        yield Backend(settings, database, store)
+# What is drawn does not depend on the set-up.
+ON_ONE_SET_UP = pytest.mark.parametrize("set_up", [EMBEDDED], indirect=True)
 
 
 def reached(module: str) -> set[str]:
@@ -133,13 +122,14 @@ def test_drawings_need_neither_the_ground_truth_nor_an_archive(backend: Backend)
     assert drawing(backend, submission_id)["comp3"][IMAGES[0]]["rows"] == [ROW]
 
 
+@ON_ONE_SET_UP
 @pytest.mark.parametrize("detail", Detail)
-def test_detail_levels_do_not_matter(embedded_backend: Backend, detail: Detail) -> None:
-    challenge = embedded_backend.challenge(detail=detail)
-    submission_id = submit(embedded_backend, challenge)
-    add_image(embedded_backend, challenge, IMAGES[0])
-    draw(embedded_backend)
-    assert drawing(embedded_backend, submission_id)["comp3"][IMAGES[0]]["rows"] == [ROW]
+def test_detail_levels_do_not_matter(backend: Backend, detail: Detail) -> None:
+    challenge = backend.challenge(detail=detail)
+    submission_id = submit(backend, challenge)
+    add_image(backend, challenge, IMAGES[0])
+    draw(backend)
+    assert drawing(backend, submission_id)["comp3"][IMAGES[0]]["rows"] == [ROW]
 
 
 def withdraw(submission: Submission) -> None:
@@ -150,11 +140,11 @@ def lose_columns(submission: Submission) -> None:
     submission.columns_sha256 = submission.archive_sha256 = "f" * 64
 
 
+@ON_ONE_SET_UP
 @pytest.mark.parametrize(("change", "expected"), [(withdraw, None), (lose_columns, {})])
 def test_there_is_no_drawing_of_withdrawn_and_lost_results(
-    embedded_backend: Backend, change: Callable[[Submission], None], expected: object
+    backend: Backend, change: Callable[[Submission], None], expected: object
 ) -> None:
-    backend = embedded_backend
     challenge = backend.challenge()
     submission_id = submit(backend, challenge)
     add_image(backend, challenge, IMAGES[0])
@@ -167,13 +157,14 @@ def test_there_is_no_drawing_of_withdrawn_and_lost_results(
     assert draw(backend) == 0, "it is not tried again and again"
 
 
-def test_without_images_nothing_is_kept(embedded_backend: Backend) -> None:
-    challenge = embedded_backend.challenge()
-    submission_id = submit(embedded_backend, challenge)
-    add_image(embedded_backend, challenge, IMAGES[0])
-    draw(embedded_backend)
-    with embedded_backend.database.writing() as session:
+@ON_ONE_SET_UP
+def test_without_images_nothing_is_kept(backend: Backend) -> None:
+    challenge = backend.challenge()
+    submission_id = submit(backend, challenge)
+    add_image(backend, challenge, IMAGES[0])
+    draw(backend)
+    with backend.database.writing() as session:
         for file in session.scalars(select(ChallengeFile)):
             session.delete(file)
-    draw(embedded_backend)
-    assert drawing(embedded_backend, submission_id) is None
+    draw(backend)
+    assert drawing(backend, submission_id) is None
