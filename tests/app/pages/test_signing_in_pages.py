@@ -76,12 +76,7 @@ def test_a_newcomer_registers_and_is_signed_in_by_confirming(embedded_site: Site
     ("wanted", "reached"),
     [
         ("/challenges/voc2012?class=dog", "/challenges/voc2012?class=dog"),
-        ("//evil.example", None),
-        ("/\\evil.example", None),
-        ("https:evil.example", None),
-        ("/\t/evil.example", None),
-        ("/%0d%0aSet-Cookie:x", "/%0d%0aSet-Cookie:x"),
-        ("/\r\nSet-Cookie: x=y", None),
+        ("//evil.example", None),  # more of them are in tests/app/web/test_odd_requests.py
     ],
 )
 def test_registering_leads_back_to_where_it_began(embedded_site: Site, wanted: str, reached: str | None) -> None:
