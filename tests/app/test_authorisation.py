@@ -145,6 +145,14 @@ CHANGEABLE_WHEN_ARCHIVED = re.compile(
 )
 
 
+# What would change nothing in an open challenge, either: the re-score is discarded already, no worker takes ground
+# truth, a public challenge with submissions is no draft, and the submissions to act upon are not there.
+WITHOUT_EFFECT = re.compile(
+    r"POST .*/rescores/{rescore_id}/(apply|discard)|POST /api/v1/challenges/{slug}/ground-truth"
+    r"|DELETE /api/v1/challenges/{slug}|POST /organise/{slug}/(delete|open)|POST .*/{slug}/submissions/actions"
+)
+
+
 @pytest.mark.parametrize("person", [Person.ORGANISER, Person.OWNER])
 def test_nothing_changes_in_an_archived_challenge(
     site: Site, world: World, content: Callable[[], str], person: Person
@@ -162,6 +170,8 @@ def test_nothing_changes_in_an_archived_challenge(
             response = ask(site, world, person, route, rule)
             assert response.status_code < 500, (route, response.text[:2000])
             assert content() == before, route
+            if person is Person.ORGANISER and not is_refused(response, route) and not WITHOUT_EFFECT.fullmatch(route):
+                assert "archived" in response.text, (route, response.status_code)
 
 
 # Names of the table that stand for something of the public challenge, which others see if its challenge is not private.

@@ -208,7 +208,7 @@ def test_an_upload_whose_file_is_lost_is_begun_again(embedded: Entrant, how: str
 def test_parts_are_recorded_while_they_arrive(embedded: Entrant, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(parts, "RECORDED_EVERY_BYTES", 1)
     size = 3 << 20
-    path = embedded.begun(LIMIT * 100 if size > LIMIT * 512 else size)
+    path = embedded.begun(size)
     with embedded.sending(path, bytes(size - 1), length=size):
         wait_until(lambda: embedded.offset(path) >= 1 << 20)
 
@@ -308,7 +308,7 @@ def test_announced_bytes_count_until_the_upload_is_removed(settings: Settings) -
 def test_parts_count_as_concurrent_uploads(entrant: Entrant) -> None:
     paths = [entrant.begun() for _ in range(3)]
     with entrant.sending(paths[0], b"x", length=2), entrant.sending(paths[1], b"x", length=2):
-        wait_until(lambda: len(entrant.files()) == 2 and all(len(file.read_bytes()) >= 0 for file in entrant.files()))
+        wait_until(lambda: len(entrant.files()) == 2)
 
         def refused() -> bool:
             return entrant.send(paths[2], b"").status_code == 429
