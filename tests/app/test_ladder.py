@@ -58,6 +58,7 @@ class World:
         }
         self.challenge = make_challenge(session, organiser=self.organiser, slug="ladder", **given)
         self.ids: dict[str, uuid.UUID] = {}
+        self.methods: dict[str, uuid.UUID] = {}
         self.submit(session, self.ada, "First", 0.512)
         self.submit(session, self.ada, "Private", 0.514, published=False)
         self.submit(session, self.ada, "Worse", 0.33)
@@ -68,7 +69,7 @@ class World:
         self, session: Session, person: User, name: str, score: float, *, published: bool = True, **given: object
     ) -> None:
         made = make_published(session, self.challenge, person, name, score, published=published, **given)
-        self.ids[name] = made.id
+        self.ids[name], self.methods[name] = made.id, made.method_id
 
     def releases(self, session: Session) -> dict[str, float | None]:
         """What is released, by name."""
@@ -138,12 +139,12 @@ class Reader:
     def __init__(self, site: Site, world: World, link: str, *, email: str = "", token: str | None = None) -> None:
         self._site, self._email, self._token = site, email, token
         self._paths = set[str]()
-        for one in world.ids.values():
+        for name, one in world.ids.items():
             known = {"slug": "ladder", "competition": "comp1", "submission_id": str(one), "token": link}
-            self._paths |= addresses(known)
+            self._paths |= addresses({**known, "method_id": str(world.methods[name])})
         chosen = "&".join(f"method={one}" for name, one in world.ids.items() if name != "Private")
         self._paths |= {f"{BOARD}/compare?{chosen}&class=car", f"{BOARD}?sort=car"}
-        self._paths |= {f"{BOARD}?view={view}" for view in View}
+        self._paths |= {f"{BOARD}?view={view}" for view in View} | {f"{BOARD}?q=zebra"}
 
     def views(self) -> dict[str, str]:
         """Answers by address, without what varies."""
@@ -197,6 +198,33 @@ def test_no_view_depends_on_more_than_what_is_released_until_the_phase_has_close
         assert '"low":0.525' in client.get(f"/api/v1{BOARD}").text  # so that there was something to hide
         rows = client.get(f"/api/v1{BOARD}").json()["rows"]
     assert [(row["method"], row["mean"]) for row in rows[:2]] == [("Bobs", 0.5649), ("Better", 0.5551)]
+
+
+@pytest.mark.parametrize("rule", ["anonymous_until", "leaderboard_from"])
+def test_no_view_names_others_before_the_date_from_which_leaderboards_do(
+    embedded_site: Site, clock: Clock, rule: str
+) -> None:
+    with embedded_site.writing() as session:
+        world = World(session, ladder_step=None, **{rule: now() + DAY / 2})
+        world.submit(session, world.bob, "Zebra", 0.7, declarations={"training_data": "Images of Zebra"})
+        link = publishing.create_anonymous_link(session, submission_id=world.ids["Worse"], user=world.ada)
+        stranger = make_token(session, make_user(session))
+    readers = {
+        Reader(embedded_site, world, link): "The (people|laboratory) of|Zebra|Bobs",
+        Reader(embedded_site, world, link, token=stranger): "The (people|laboratory) of|Zebra|Bobs",
+        Reader(embedded_site, world, link, email=world.ada.email): "Zebra|Bobs",
+    }
+    ids = [str(one) for of in (world.ids, world.methods) for name, one in of.items() if name in ("Zebra", "Bobs")]
+    for reader, names in readers.items():
+        views = reader.views()
+        assert len(views) >= 10
+        for path, text in views.items():
+            assert not re.search(names, text), path
+            assert not any(one in path.partition("?")[0] or (one in text and one not in path) for one in ids), path
+    clock.advance(DAY / 2)
+    views = Reader(embedded_site, world, link).views()
+    shown = [path for path, text in views.items() if "The people of Zebra" in text]
+    assert {BOARD, f"/methods/{world.methods['Zebra']}", f"/api/v1/submissions/{world.ids['Zebra']}"} <= set(shown)
 
 
 def test_what_a_submission_and_a_leaderboard_show(embedded_site: Site) -> None:

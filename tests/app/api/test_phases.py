@@ -296,24 +296,6 @@ def test_a_hidden_leaderboard_and_its_results_appear_on_their_date(world: World,
         assert visitor.get(result).status_code == 200
 
 
-def test_an_anonymous_leaderboard_says_nothing_of_people_anywhere(world: World, clock: Clock) -> None:
-    world.client.patch(PATH, json={"anonymous_until": later(2)})
-    with world.site.writing() as session:
-        one = make_published(
-            session, world.challenge(), world.person, "Zebra", 0.5, declarations={"training_data": "By Zebra"}
-        )
-    board = f"{PATH}/leaderboards/comp1"
-    with world.site.client() as visitor:
-        for address in (board, f"{board}.csv", f"{board}.tex", board.replace("/api/v1", ""), f"{board}?q=zebra"):
-            text = visitor.get(address).text
-            assert "Zebra" not in text, address
-            assert str(one.id) not in text, address
-        assert visitor.get(f"/api/v1/submissions/{one.id}").status_code == 404
-        assert visitor.get(f"/api/v1/submissions/{one.id}/curves/comp1").status_code == 404
-        clock.advance(3 * DAY)
-        assert "Zebra" in visitor.get(board).text
-
-
 @pytest.mark.parametrize(
     ("given", "utc"),
     [

@@ -125,17 +125,13 @@ def test_a_method_that_is_no_longer_published_leaves_the_comparison(site: Site) 
         assert "method=nonsense" not in client.get(f"{BOARD}?method=nonsense").text
 
 
-def test_an_anonymous_board_is_shared_without_names(site: Site) -> None:
+def test_the_picture_of_an_anonymous_board_is_another_one(site: Site) -> None:
+    """Whether texts have names: tests/app/test_ladder.py."""
     with site.client() as client:
         named = client.get(f"{BOARD}/preview.png").content
-        assert "DPM" in client.get(f"{BOARD}/embed").text
         with site.writing() as session:
             challenge_id = session.query(Challenge.id).filter_by(slug="voc2012").scalar()
             main_phase(session, challenge_id).anonymous_until = now().replace(year=now().year + 1)
-        for path in (BOARD, f"{BOARD}/embed", "/challenges/voc2012/leaderboards", f"{BOARD}/compare"):
-            text = client.get(path).text
-            assert not re.search("DPM|Institute|Turing", text), path
-            assert "/submissions/" not in text
         assert client.get(f"{BOARD}/preview.png").content != named
 
 
