@@ -32,6 +32,7 @@ from vocboard.app.leaderboards.models import (
     RescoreState,
 )
 from vocboard.app.submissions.models import Method, State, Submission
+from vocboard.app.teams.models import Team
 from vocboard.migrations.leaderboard_revisions import CHANGES
 from vocboard.migrations.privileges import WEB_ROLE, WORKER_ROLE
 
@@ -115,6 +116,10 @@ def delete_submission(session: Session) -> None:
 
 def rename_method(session: Session) -> None:
     session.execute(update(Method).where(Method.id == submission(session).method_id).values(name="Renamed"))
+
+
+def rename_team(session: Session) -> None:
+    session.execute(update(Team).where(Team.id == submission(session).team_id).values(name="Renamed"))
 
 
 def change_challenge(session: Session) -> None:
@@ -212,6 +217,7 @@ def add_reported(session: Session) -> None:
 ALTERING_ENTRIES = (
     edit,
     rename_method,
+    rename_team,
     change_declaration,
     publish,
     unpublish,
