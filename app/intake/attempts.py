@@ -17,9 +17,8 @@ from vocboard.app.intake.limits import (
     ATTEMPTS_PERIOD,
     BYTES_PERIOD,
     LEASE,
-    PersonLimits,
+    Limits,
     Place,
-    ServerLimits,
     is_new,
     kinds_with,
     minimum_rate,
@@ -29,21 +28,6 @@ from vocboard.app.intake.models import Upload, UploadKind
 from vocboard.app.rate_limits import Standing, tell, tell_refused
 
 _BUSY_RETRY = timedelta(seconds=10)  # suggested retry time, since the duration of other uploads is unknown
-
-
-@dataclass(frozen=True, slots=True)
-class Attempt:
-    """A new upload attempt.
-
-    Attributes:
-        address: network of the client, from `app.rate_limits.network`.
-        byte_count: size of the body; the maximum if it is not announced.
-    """
-
-    user_id: uuid.UUID
-    address: str
-    kind: UploadKind
-    byte_count: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,7 +50,7 @@ class _EarlierUpload(NamedTuple):
     byte_count: int
 
 
-def begin(session: Session, attempt: Attempt, *, person: PersonLimits, server: ServerLimits) -> uuid.UUID:
+def begin(session: Session, place: Place, limits: Limits) -> uuid.UUID:
     """Record an attempt, which is in progress until `end` or until its lease expires; a resumable one, in its parts.
 
     Transactions are serialised, so that parallel uploads cannot exceed a limit. Attempts that are rejected here are not
@@ -81,31 +65,29 @@ def begin(session: Session, attempt: Attempt, *, person: PersonLimits, server: S
     """
     lock_for_transaction(session, "uploads")
     instant = now()
-    _forget_old(session, instant, server)
-    earlier = _earlier_uploads(session, attempt, instant)
-    attempts = [*_check_attempts(earlier, person, instant), instant]
-    _check_bytes(earlier, attempt, person)
-    if attempt.kind is not UploadKind.RESUMABLE:
-        _check_places(session, attempt, person, server, instant)
+    _forget_old(session, instant, limits)
+    earlier = _earlier_uploads(session, place, instant)
+    attempts = [*_check_attempts(earlier, limits, instant), instant]
+    _check_bytes(earlier, place, limits)
+    if place.kind is not UploadKind.RESUMABLE:
+        _check_places(session, place, limits, instant)
     upload = Upload(
         created_at=instant,
-        kind=attempt.kind,
-        user_id=attempt.user_id,
-        address=attempt.address,
-        byte_count=attempt.byte_count,
+        kind=place.kind,
+        user_id=place.user_id,
+        address=place.network,
+        byte_count=place.byte_count,
         # Between the parts of a resumable upload, nothing is in progress.
-        lease_expires_at=None if attempt.kind is UploadKind.RESUMABLE else instant + LEASE,
+        lease_expires_at=None if place.kind is UploadKind.RESUMABLE else instant + LEASE,
     )
     session.add(upload)
     session.flush()
-    tell(session, _of_attempts(person, attempts))
-    tell(session, _of_bytes(person, [*earlier, _EarlierUpload(instant, attempt.byte_count)]))
+    tell(session, _of_attempts(limits, attempts))
+    tell(session, _of_bytes(limits, [*earlier, _EarlierUpload(instant, place.byte_count)]))
     return upload.id
 
 
-def begin_part(
-    session: Session, upload_id: uuid.UUID, attempt: Attempt, *, person: PersonLimits, server: ServerLimits
-) -> None:
+def begin_part(session: Session, upload_id: uuid.UUID, place: Place, limits: Limits) -> None:
     """Let the next part of a resumable upload arrive, or let the upload be validated.
 
     It is in progress until `end_part`, or until its lease expires.
@@ -118,9 +100,9 @@ def begin_part(
     # A part that broke off with its process may still have its lease.
     session.execute(update(Upload).where(Upload.id == upload_id).values(lease_expires_at=None))
     size = session.scalars(select(Upload.byte_count).where(Upload.id == upload_id)).one()
-    _check_places(session, replace(attempt, byte_count=size), person, server, instant)
+    _check_places(session, replace(place, byte_count=size), limits, instant)
     session.execute(
-        update(Upload).where(Upload.id == upload_id).values(lease_expires_at=instant + LEASE, address=attempt.address)
+        update(Upload).where(Upload.id == upload_id).values(lease_expires_at=instant + LEASE, address=place.network)
     )
 
 
@@ -148,7 +130,7 @@ def is_in_progress(session: Session, upload_id: uuid.UUID) -> bool:
     return expires_at is not None and expires_at > now()
 
 
-def renew(session: Session, upload_id: uuid.UUID, *, person: PersonLimits, server: ServerLimits) -> int:
+def renew(session: Session, upload_id: uuid.UUID, limits: Limits) -> int:
     """Renew the lease of an upload in progress.
 
     Returns:
@@ -157,7 +139,7 @@ def renew(session: Session, upload_id: uuid.UUID, *, person: PersonLimits, serve
     session.execute(update(Upload).where(Upload.id == upload_id).values(lease_expires_at=now() + LEASE))
     in_progress = _in_progress(session, now())
     own = in_progress.pop(upload_id, None)
-    return person.bytes_per_second if own is None else minimum_rate(own, in_progress.values(), person, server)
+    return limits.bytes_per_second if own is None else minimum_rate(own, in_progress.values(), limits)
 
 
 def count_in_progress(session: Session) -> int:
@@ -202,48 +184,48 @@ def rejected(session: Session, challenge_id: uuid.UUID, *, kept_for: timedelta) 
     )
 
 
-def _forget_old(session: Session, instant: datetime, server: ServerLimits) -> None:
+def _forget_old(session: Session, instant: datetime, limits: Limits) -> None:
     is_over = or_(Upload.lease_expires_at.is_(None), Upload.lease_expires_at <= instant)
-    is_not_counted = or_(Upload.rejected_for.is_(None), Upload.created_at <= instant - server.rejected_kept_for)
+    is_not_counted = or_(Upload.rejected_for.is_(None), Upload.created_at <= instant - limits.rejected_kept_for)
     session.execute(delete(Upload).where(Upload.created_at <= instant - BYTES_PERIOD, is_over, is_not_counted))
 
 
-def _earlier_uploads(session: Session, attempt: Attempt, instant: datetime) -> Sequence[_EarlierUpload]:
+def _earlier_uploads(session: Session, place: Place, instant: datetime) -> Sequence[_EarlierUpload]:
     """Return the uploads of the person that can count, oldest first."""
     query = select(Upload.created_at, Upload.byte_count).where(
-        _of_person(attempt), Upload.created_at > instant - BYTES_PERIOD
+        _of_person(place), Upload.created_at > instant - BYTES_PERIOD
     )
     return [_EarlierUpload(*row) for row in session.execute(query.order_by(Upload.created_at))]
 
 
-def _of_attempts(person: PersonLimits, counted: Sequence[datetime]) -> Standing:
-    remaining = max(0, person.attempts - len(counted))
-    return Standing("uploads", person.attempts, ATTEMPTS_PERIOD, remaining, counted[0] + ATTEMPTS_PERIOD)
+def _of_attempts(limits: Limits, counted: Sequence[datetime]) -> Standing:
+    remaining = max(0, limits.attempts - len(counted))
+    return Standing("uploads", limits.attempts, ATTEMPTS_PERIOD, remaining, counted[0] + ATTEMPTS_PERIOD)
 
 
-def _of_bytes(person: PersonLimits, counted: Sequence[_EarlierUpload]) -> Standing:
-    remaining = max(0, person.bytes_per_day - sum(upload.byte_count for upload in counted))
+def _of_bytes(limits: Limits, counted: Sequence[_EarlierUpload]) -> Standing:
+    remaining = max(0, limits.bytes_per_day - sum(upload.byte_count for upload in counted))
     more_at = counted[0].created_at + BYTES_PERIOD
-    return Standing("upload_bytes", person.bytes_per_day, BYTES_PERIOD, remaining, more_at, "content-bytes")
+    return Standing("upload_bytes", limits.bytes_per_day, BYTES_PERIOD, remaining, more_at, "content-bytes")
 
 
-def _check_attempts(earlier: Sequence[_EarlierUpload], person: PersonLimits, instant: datetime) -> list[datetime]:
+def _check_attempts(earlier: Sequence[_EarlierUpload], limits: Limits, instant: datetime) -> list[datetime]:
     """Return when the attempts were that count."""
     counted = [upload.created_at for upload in earlier if upload.created_at > instant - ATTEMPTS_PERIOD]
-    if len(counted) >= person.attempts:
-        tell_refused(replace(_of_attempts(person, counted), more_at=counted[-person.attempts] + ATTEMPTS_PERIOD))
+    if len(counted) >= limits.attempts:
+        tell_refused(replace(_of_attempts(limits, counted), more_at=counted[-limits.attempts] + ATTEMPTS_PERIOD))
         raise LimitedError(
-            f"You have tried to upload {person.attempts} times within an hour. Rejected and cancelled uploads also "
+            f"You have tried to upload {limits.attempts} times within an hour. Rejected and cancelled uploads also "
             f"count.",
-            allowed_at=counted[-person.attempts] + ATTEMPTS_PERIOD,
+            allowed_at=counted[-limits.attempts] + ATTEMPTS_PERIOD,
         )
     return counted
 
 
-def _check_bytes(earlier: Sequence[_EarlierUpload], attempt: Attempt, person: PersonLimits) -> None:
-    if attempt.byte_count > person.bytes_per_day:
-        raise TooLargeError(f"You may upload {person.bytes_per_day:,} bytes in any 24 hours.")
-    excess = sum(upload.byte_count for upload in earlier) + attempt.byte_count - person.bytes_per_day
+def _check_bytes(earlier: Sequence[_EarlierUpload], place: Place, limits: Limits) -> None:
+    if place.byte_count > limits.bytes_per_day:
+        raise TooLargeError(f"You may upload {limits.bytes_per_day:,} bytes in any 24 hours.")
+    excess = sum(upload.byte_count for upload in earlier) + place.byte_count - limits.bytes_per_day
     allowed_at = None
     for upload in earlier:  # the oldest stop counting first
         if excess <= 0:
@@ -251,20 +233,16 @@ def _check_bytes(earlier: Sequence[_EarlierUpload], attempt: Attempt, person: Pe
         excess -= upload.byte_count
         allowed_at = upload.created_at + BYTES_PERIOD
     if allowed_at is not None:
-        tell_refused(replace(_of_bytes(person, earlier), more_at=allowed_at))
+        tell_refused(replace(_of_bytes(limits, earlier), more_at=allowed_at))
         raise LimitedError(
-            f"You may upload {person.bytes_per_day:,} bytes in any 24 hours. Rejected, cancelled and withdrawn "
+            f"You may upload {limits.bytes_per_day:,} bytes in any 24 hours. Rejected, cancelled and withdrawn "
             f"uploads also count.",
             allowed_at=allowed_at,
         )
 
 
-def _check_places(
-    session: Session, attempt: Attempt, person: PersonLimits, server: ServerLimits, instant: datetime
-) -> None:
-    created_at = session.scalars(select(User.created_at).where(User.id == attempt.user_id)).one()
-    wanted = Place(attempt.user_id, attempt.address, attempt.kind, attempt.byte_count, is_new(created_at))
-    message = refusal(wanted, _in_progress(session, instant).values(), person, server)
+def _check_places(session: Session, place: Place, limits: Limits, instant: datetime) -> None:
+    message = refusal(place, _in_progress(session, instant).values(), limits)
     if message is not None:
         raise LimitedError(message, allowed_at=instant + _BUSY_RETRY)
 
@@ -281,5 +259,5 @@ def _in_progress(session: Session, instant: datetime) -> dict[uuid.UUID, Place]:
     }
 
 
-def _of_person(attempt: Attempt) -> ColumnElement[bool]:
-    return and_(Upload.user_id == attempt.user_id, Upload.kind.in_(kinds_with(attempt.kind)))
+def _of_person(place: Place) -> ColumnElement[bool]:
+    return and_(Upload.user_id == place.user_id, Upload.kind.in_(kinds_with(place.kind)))

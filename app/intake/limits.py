@@ -24,16 +24,20 @@ LEASE = timedelta(seconds=60)  # of an upload in progress; after a process is ki
 
 
 @dataclass(frozen=True, slots=True)
-class PersonLimits:
-    """Limits of one person for one kind of upload.
+class Limits:
+    """Limits for one kind of upload, of one person and across accounts.
 
     Attributes:
         attempts: in any `ATTEMPTS_PERIOD`, including rejected ones.
-        concurrent: number of concurrent uploads.
-        bytes_per_day: total of all bodies in any `BYTES_PERIOD`, including rejected ones.
+        concurrent: number of concurrent uploads of a person.
+        bytes_per_day: total of all bodies of a person in any `BYTES_PERIOD`, including rejected ones.
         file_bytes: maximum size of a file.
         duration: maximum duration of an upload.
         bytes_per_second: minimum rate of an upload; more while many places are in use (`app.intake.limits`).
+        concurrent_from_address: concurrent uploads from one address.
+        concurrent_in_all: concurrent uploads in total, of those that are not small.
+        small_bytes: up to this size, an upload is small.
+        rejected_kept_for: how long rejected uploads are kept, for organisers to count.
     """
 
     attempts: int
@@ -42,32 +46,17 @@ class PersonLimits:
     file_bytes: int
     duration: timedelta
     bytes_per_second: int
-
-
-@dataclass(frozen=True, slots=True)
-class ServerLimits:
-    """Limits across accounts.
-
-    Attributes:
-        concurrent_from_address: concurrent uploads from one address.
-        concurrent: concurrent uploads in total, of those that are not small.
-        small_bytes: up to this size, an upload is small.
-        rejected_kept_for: how long rejected uploads are kept, for organisers to count.
-    """
-
     concurrent_from_address: int
-    concurrent: int
+    concurrent_in_all: int
     small_bytes: int = 0
     rejected_kept_for: timedelta = timedelta()
 
 
-def person_limits(settings: Settings, kind: UploadKind) -> PersonLimits:
+def limits_of(settings: Settings, kind: UploadKind) -> Limits:
     """Return the limits for one kind of upload."""
     # An exported challenge may be as large as ground truth; files of a challenge arrive no faster.
     if kind in (UploadKind.GROUND_TRUTH, UploadKind.CHALLENGE, UploadKind.CHALLENGE_FILE):
-        return PersonLimits(
-            settings.uploads_per_hour,
-            settings.concurrent_uploads,
+        own = (
             settings.ground_truth_bytes_per_day,
             settings.challenge_file_limit_bytes
             if kind is UploadKind.CHALLENGE_FILE
@@ -75,19 +64,17 @@ def person_limits(settings: Settings, kind: UploadKind) -> PersonLimits:
             settings.ground_truth_time_limit,
             settings.ground_truth_bytes_per_second,
         )
-    return PersonLimits(
+    else:
+        own = (
+            settings.upload_bytes_per_day,
+            settings.upload_limit_bytes,
+            settings.upload_time_limit,
+            settings.upload_bytes_per_second,
+        )
+    return Limits(
         settings.uploads_per_hour,
         settings.concurrent_uploads,
-        settings.upload_bytes_per_day,
-        settings.upload_limit_bytes,
-        settings.upload_time_limit,
-        settings.upload_bytes_per_second,
-    )
-
-
-def server_limits(settings: Settings) -> ServerLimits:
-    """Return the limits shared by all kinds of upload."""
-    return ServerLimits(
+        *own,
         settings.concurrent_uploads_per_address,
         settings.concurrent_uploads_in_all,
         settings.small_upload_bytes,
@@ -127,7 +114,7 @@ def kinds_with(kind: UploadKind) -> frozenset[UploadKind]:
     return next((kinds for kinds in _TOGETHER if kind in kinds), frozenset({kind}))
 
 
-def refusal(wanted: Place, others: Collection[Place], person: PersonLimits, server: ServerLimits) -> str | None:
+def refusal(wanted: Place, others: Collection[Place], limits: Limits) -> str | None:
     """Return why an upload gets no place now; None if it gets one.
 
     Args:
@@ -135,11 +122,11 @@ def refusal(wanted: Place, others: Collection[Place], person: PersonLimits, serv
     """
     own = [place for place in others if place.user_id == wanted.user_id]
     own_of_kind = sum(place.kind in kinds_with(wanted.kind) for place in own)
-    if own_of_kind >= person.concurrent:
-        return f"You have {own_of_kind} uploads in progress; {person.concurrent} are allowed at once."
-    level = pressure(wanted, others, server)
+    if own_of_kind >= limits.concurrent:
+        return f"You have {own_of_kind} uploads in progress; {limits.concurrent} are allowed at once."
+    level = pressure(wanted, others, limits)
     from_network = sum(place.network == wanted.network for place in others)
-    if from_network >= max(1, server.concurrent_from_address >> (level or 0)):
+    if from_network >= max(1, limits.concurrent_from_address >> (level or 0)):
         return (
             f"There are {from_network} uploads in progress from your network. Try again when one of them has finished."
         )
@@ -148,15 +135,15 @@ def refusal(wanted: Place, others: Collection[Place], person: PersonLimits, serv
     return None
 
 
-def pressure(wanted: Place, others: Collection[Place], server: ServerLimits) -> int | None:
+def pressure(wanted: Place, others: Collection[Place], limits: Limits) -> int | None:
     """Return how full the places are that an upload shares: 0 up to a half, 1 up to 3/4, 2 up to 7/8, then 3.
 
     Of a new account, the places of all and those of new accounts count, whichever are fuller. None if there is no place
     left.
     """
-    is_small = wanted.byte_count <= server.small_bytes
-    places = server.concurrent * (SMALL_PER_LARGE if is_small else 1)
-    sharing = [place for place in others if (place.byte_count <= server.small_bytes) == is_small]
+    is_small = wanted.byte_count <= limits.small_bytes
+    places = limits.concurrent_in_all * (SMALL_PER_LARGE if is_small else 1)
+    sharing = [place for place in others if (place.byte_count <= limits.small_bytes) == is_small]
     levels = [_level(len(sharing), places)]
     if wanted.is_new:
         levels.append(_level(sum(place.is_new for place in sharing), max(1, places // 2)))
@@ -168,7 +155,7 @@ def _level(taken: int, places: int) -> int | None:
     return None if free <= 0 else sum(free <= places >> halvings for halvings in (1, 2, 3))
 
 
-def minimum_rate(own: Place, others: Collection[Place], person: PersonLimits, server: ServerLimits) -> int:
+def minimum_rate(own: Place, others: Collection[Place], limits: Limits) -> int:
     """Return how many bytes per second an upload in progress has to bring now: twice as many at each level."""
-    level = pressure(own, others, server)
-    return person.bytes_per_second << (3 if level is None else level)
+    level = pressure(own, others, limits)
+    return limits.bytes_per_second << (3 if level is None else level)

@@ -18,7 +18,7 @@ from vocboard.app.challenges import service as challenges
 from vocboard.app.challenges.ground_truth import add_ground_truth_version, check_phase_of_truth
 from vocboard.app.challenges.models import MAIN_PHASE
 from vocboard.app.errors import TooLargeError
-from vocboard.app.intake.limits import is_new
+from vocboard.app.intake.limits import Place
 from vocboard.app.intake.models import UploadKind
 from vocboard.app.intake.multipart import (
     ARCHIVE_FIELD,
@@ -28,11 +28,9 @@ from vocboard.app.intake.multipart import (
     StreamedForm,
     receive_form,
 )
-from vocboard.app.intake.receiving import removed_at_end, upload_in_progress
-from vocboard.app.intake.requests import client_address
+from vocboard.app.intake.receiving import removed_at_end
 from vocboard.app.intake.service import Intake
-from vocboard.app.intake.validation import Uploader, Validator
-from vocboard.app.rate_limits import network
+from vocboard.app.intake.validation import Validator
 from vocboard.app.rescores import service as rescores
 from vocboard.app.storage.archives import IncomingArchive
 from vocboard.app.submissions.pruning import lock_archives, remove_unneeded
@@ -99,9 +97,7 @@ async def take_ground_truth(
 
     challenge_id, phase_id = await to_thread.run_sync(check)
     limit = intake.settings.ground_truth_limit_bytes
-    async with upload_in_progress(
-        request, user=user, kind=UploadKind.GROUND_TRUTH, database=intake.database, settings=intake.settings
-    ) as upload:
+    async with intake.in_progress(request, user, UploadKind.GROUND_TRUTH) as upload:
         incoming = await to_thread.run_sync(
             partial(intake.ground_truth_inbox.receive, challenge_id=challenge_id, limit=limit)
         )
@@ -161,9 +157,7 @@ async def take_challenge(intake: Intake, request: Request, *, user: User, before
         NotSignedInError: the token or browser session ended while the upload went on.
     """
     limit = intake.settings.ground_truth_limit_bytes
-    async with upload_in_progress(
-        request, user=user, kind=UploadKind.CHALLENGE, database=intake.database, settings=intake.settings
-    ) as upload:
+    async with intake.in_progress(request, user, UploadKind.CHALLENGE) as upload:
         archive = await to_thread.run_sync(partial(intake.store.receive, limit=limit))
         async with removed_at_end(archive):
             received = await receive_form(
@@ -181,7 +175,6 @@ async def take_challenge(intake: Intake, request: Request, *, user: User, before
                 invited = addresses_in(received.value("organisers"))
                 with intake.database.reading() as session:
                     present = viewer_now(session, request.state.identity) or user
-                uploader = Uploader(user.id, network(client_address(request)), is_new(user.created_at))
                 return import_challenge(
                     intake.database,
                     intake.store,
@@ -190,7 +183,7 @@ async def take_challenge(intake: Intake, request: Request, *, user: User, before
                     slug=received.value("slug").strip(),
                     archive_limit_bytes=intake.settings.upload_limit_bytes,
                     files_limit_bytes=intake.settings.challenge_files_limit_bytes,
-                    redraw=redraw_from_thread(intake.validator, uploader),
+                    redraw=redraw_from_thread(intake.validator, upload.place),
                     invited=invited,
                     site=intake.settings.public_url,
                 ).slug
@@ -198,7 +191,7 @@ async def take_challenge(intake: Intake, request: Request, *, user: User, before
             return await to_thread.run_sync(add)
 
 
-def redraw_from_thread(validator: Validator, uploader: Uploader) -> Redraw:
+def redraw_from_thread(validator: Validator, uploader: Place) -> Redraw:
     """Return a function for threads of an event loop that re-encodes a picture in a confined process."""
 
     def redraw(path: Path, size: tuple[int, int], drawn: IncomingArchive) -> None:
@@ -260,9 +253,7 @@ async def take_file(
 
     left = await to_thread.run_sync(check)
     limit = min(limits.challenge_file_limit_bytes, left)
-    async with upload_in_progress(
-        request, user=user, kind=UploadKind.CHALLENGE_FILE, database=intake.database, settings=limits
-    ) as upload:
+    async with intake.in_progress(request, user, UploadKind.CHALLENGE_FILE) as upload:
         incoming = await to_thread.run_sync(partial(intake.store.receive, limit=limit))
 
         def check_fields(form: StreamedForm) -> None:
@@ -293,6 +284,5 @@ async def take_file(
             await to_thread.run_sync(incoming.flush)
             drawn = await to_thread.run_sync(partial(intake.store.receive, limit=files.PICTURE_LIMIT_BYTES))
             async with removed_at_end(drawn):
-                uploader = Uploader(user.id, network(client_address(request)), is_new(user.created_at))
-                await intake.validator.redraw(incoming.path, uploader=uploader, size=size, drawn=drawn)
+                await intake.validator.redraw(incoming.path, uploader=upload.place, size=size, drawn=drawn)
                 return await to_thread.run_sync(keep, drawn, description)

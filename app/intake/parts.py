@@ -14,16 +14,12 @@ from vocboard.app.database import Database, now
 from vocboard.app.errors import ConflictError, NotFoundError, TooLargeError, too_large
 from vocboard.app.intake import resumable
 from vocboard.app.intake.accepting import Destination, find_target
-from vocboard.app.intake.attempts import Attempt
 from vocboard.app.intake.body import Pace, stream_to_thread
 from vocboard.app.intake.body_limit import raise_limit
-from vocboard.app.intake.limits import person_limits, server_limits
+from vocboard.app.intake.limits import limits_of
 from vocboard.app.intake.models import ResumableUpload, UploadKind
-from vocboard.app.intake.receiving import disk_is_full, lease_renewed
-from vocboard.app.intake.requests import client_address
-from vocboard.app.intake.resumable import Retention
+from vocboard.app.intake.receiving import disk_is_full, lease_renewed, place_of
 from vocboard.app.intake.service import Intake, UploadInUseError, lost
-from vocboard.app.rate_limits import network
 from vocboard.app.settings import MEBIBYTE
 from vocboard.app.storage.local_files import InUseError, LostFileError, UnfinishedFile
 
@@ -60,14 +56,14 @@ def create(
     with intake.database.writing() as session:
         upload_id, removed = resumable.create(
             session,
-            Attempt(user.id, network(client_address(request)), UploadKind.RESUMABLE, byte_count),
+            place_of(request, user, UploadKind.RESUMABLE, byte_count),
+            limits_of(settings, UploadKind.RESUMABLE),
             challenge_id=target.challenge.id,
             phase_id=target.phase.id,
             is_rehearsal=destination.is_rehearsal,
             client_metadata=client_metadata,
-            person=person_limits(settings, UploadKind.RESUMABLE),
-            server=server_limits(settings),
-            retention=Retention(settings.unfinished_uploads, settings.unfinished_uploads_kept_for),
+            kept=settings.unfinished_uploads,
+            kept_for=settings.unfinished_uploads_kept_for,
         )
         created = resumable.get_own(session, upload_id, user)
     for other in removed:
@@ -103,8 +99,7 @@ async def append(intake: Intake, request: Request, upload_id: uuid.UUID, *, user
         StorageFullError: the disk is full.
         ClientDisconnect: the client disconnected.
     """
-    kind = UploadKind.RESUMABLE
-    limits = person_limits(intake.settings, kind)
+    limits = limits_of(intake.settings, UploadKind.RESUMABLE)
     upload, file = await to_thread.run_sync(partial(_begin, intake, request, upload_id, user=user, offset=offset))
     pace = Pace(
         duration=limits.duration,
@@ -112,7 +107,7 @@ async def append(intake: Intake, request: Request, upload_id: uuid.UUID, *, user
         spent_seconds=upload.receiving_seconds,
     )
     part = Part(intake.database, upload, file, pace)
-    async with lease_renewed(intake.database, intake.settings, upload.id, kind, pace, end=part.end):
+    async with lease_renewed(intake.database, upload.id, limits, pace, end=part.end):
         raise_limit(request, file=upload.byte_count - offset, fields=0)
         async with pace.enforced():
             body = pace.stream(part.until_disconnect(request.stream()))
@@ -144,9 +139,8 @@ def _begin(
             resumable.begin_part(
                 session,
                 upload,
-                Attempt(user.id, network(client_address(request)), UploadKind.RESUMABLE, 0),
-                person=person_limits(intake.settings, UploadKind.RESUMABLE),
-                server=server_limits(intake.settings),
+                place_of(request, user, UploadKind.RESUMABLE, 0),
+                limits_of(intake.settings, UploadKind.RESUMABLE),
             )
     except BaseException as error:
         file.close()

@@ -18,9 +18,8 @@ from vocboard.app.counters import upload_counted
 from vocboard.app.database import Database
 from vocboard.app.errors import StorageFullError
 from vocboard.app.intake import attempts, resumable
-from vocboard.app.intake.attempts import Attempt
 from vocboard.app.intake.body import Pace
-from vocboard.app.intake.limits import LEASE, PersonLimits, person_limits, server_limits
+from vocboard.app.intake.limits import LEASE, Limits, Place, is_new, limits_of
 from vocboard.app.intake.models import UploadKind
 from vocboard.app.intake.requests import client_address
 from vocboard.app.rate_limits import network
@@ -59,15 +58,20 @@ class InProgress:
     """An upload attempt in progress.
 
     Attributes:
-        user: who uploads.
+        place: the upload.
         pace: the minimum pace of the body.
         rejected: the challenge that the archive was rejected for, and the codes of its errors.
     """
 
     request: Request
-    user: User
+    place: Place
     pace: Pace
     rejected: tuple[uuid.UUID, Collection[str]] | None = None
+
+
+def place_of(request: Request, user: User, kind: UploadKind, byte_count: int) -> Place:
+    """Return the place that an upload wants."""
+    return Place(user.id, network(client_address(request)), kind, byte_count, is_new(user.created_at))
 
 
 @asynccontextmanager
@@ -90,17 +94,15 @@ async def upload_in_progress(
         LimitedError, TooLargeError: as `attempts.begin`.
         StorageFullError: the block fails because the disk is full.
     """
-    limits, server = person_limits(settings, kind), server_limits(settings)
-    attempt = Attempt(user.id, network(client_address(request)), kind, _announced_bytes(request, limits))
+    limits = limits_of(settings, kind)
+    place = place_of(request, user, kind, _announced_bytes(request, limits))
     pace = Pace(duration=limits.duration, bytes_per_second=limits.bytes_per_second)
 
     def begin() -> uuid.UUID:
         with database.writing(durable=False) as session:
-            if resumable_id is not None and resumable.begin_validation(
-                session, resumable_id, attempt, person=limits, server=server
-            ):
+            if resumable_id is not None and resumable.begin_validation(session, resumable_id, place, limits):
                 return resumable_id
-            return attempts.begin(session, attempt, person=limits, server=server)
+            return attempts.begin(session, place, limits)
 
     def end() -> None:
         with database.writing(durable=False) as session:
@@ -111,22 +113,16 @@ async def upload_in_progress(
             if upload.rejected is not None:
                 attempts.reject(session, upload_id, *upload.rejected)
 
-    upload = InProgress(request, user, pace)
+    upload = InProgress(request, place, pace)
     upload_id = await to_thread.run_sync(begin)
     with upload_counted(kind, lambda: pace.received):
-        async with lease_renewed(database, settings, upload_id, kind, pace, end=end):
+        async with lease_renewed(database, upload_id, limits, pace, end=end):
             yield upload
 
 
 @asynccontextmanager
 async def lease_renewed(
-    database: Database,
-    settings: Settings,
-    upload_id: uuid.UUID,
-    kind: UploadKind,
-    pace: Pace,
-    *,
-    end: Callable[[], None],
+    database: Database, upload_id: uuid.UUID, limits: Limits, pace: Pace, *, end: Callable[[], None]
 ) -> AsyncIterator[None]:
     """Renew the lease of an upload and its minimum rate, and end it with the block, for any outcome.
 
@@ -136,11 +132,10 @@ async def lease_renewed(
     Raises:
         StorageFullError: the block fails because the disk is full.
     """
-    person, server = person_limits(settings, kind), server_limits(settings)
 
     def renew() -> None:
         with database.writing(durable=False) as session:
-            pace.bytes_per_second = attempts.renew(session, upload_id, person=person, server=server)
+            pace.bytes_per_second = attempts.renew(session, upload_id, limits)
 
     async def keep_renewing() -> None:
         while True:
@@ -238,7 +233,7 @@ def _end_in_background(end: Callable[[], None], upload_id: uuid.UUID) -> None:
     task.add_done_callback(_ending.discard)
 
 
-def _announced_bytes(request: Request, limits: PersonLimits) -> int:
+def _announced_bytes(request: Request, limits: Limits) -> int:
     length = request.headers.get("content-length", "")
     if length.isdecimal() and len(length) < 19:
         return int(length)

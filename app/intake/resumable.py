@@ -8,7 +8,6 @@ import base64
 import logging
 import uuid
 from collections.abc import Sequence
-from dataclasses import dataclass
 from datetime import timedelta
 
 from sqlalchemy import Select, delete, select, update
@@ -19,8 +18,7 @@ from vocboard.app.database import Database, lock_for_transaction, now
 from vocboard.app.errors import ConflictError, InvalidInputError, NotFoundError, ServiceError
 from vocboard.app.forms import cleaned
 from vocboard.app.intake import attempts as uploads
-from vocboard.app.intake.attempts import Attempt
-from vocboard.app.intake.limits import PersonLimits, ServerLimits
+from vocboard.app.intake.limits import Limits, Place
 from vocboard.app.intake.models import ResumableUpload, Upload
 from vocboard.app.storage.archives import ArchiveStore
 
@@ -39,14 +37,6 @@ class UploadTooSlowError(ServiceError):
     """The parts of the upload have taken too long. It cannot be continued."""
 
     status, code, title = 410, "upload_too_slow", "The upload has taken too long"
-
-
-@dataclass(frozen=True, slots=True)
-class Retention:
-    """How many unfinished uploads of a person are kept, and for how long."""
-
-    count: int
-    kept_for: timedelta
 
 
 def file_name(client_metadata: str) -> str:
@@ -74,17 +64,21 @@ def file_name(client_metadata: str) -> str:
 
 def create(
     session: Session,
-    attempt: Attempt,
+    place: Place,
+    limits: Limits,
     *,
     challenge_id: uuid.UUID,
     phase_id: uuid.UUID,
     is_rehearsal: bool,
     client_metadata: str,
-    person: PersonLimits,
-    server: ServerLimits,
-    retention: Retention,
+    kept: int,
+    kept_for: timedelta,
 ) -> tuple[uuid.UUID, Sequence[uuid.UUID]]:
     """Create an upload. If the person has too many, the oldest ones that nothing is being sent to are removed.
+
+    Args:
+        kept: how many unfinished uploads of a person are kept.
+        kept_for: for how long.
 
     Returns:
         The id of the upload, and those of the removed ones, whose files can be removed after the commit.
@@ -93,34 +87,34 @@ def create(
         LimitedError: a limit of attempts or bytes is reached.
         TooLargeError: it is larger than the daily limit.
     """
-    upload_id = uploads.begin(session, attempt, person=person, server=server)
+    upload_id = uploads.begin(session, place, limits)
     instant = now()
     session.add(
         ResumableUpload(
             id=upload_id,
             created_at=instant,
-            expires_at=instant + retention.kept_for,
-            user_id=attempt.user_id,
+            expires_at=instant + kept_for,
+            user_id=place.user_id,
             challenge_id=challenge_id,
             phase_id=phase_id,
             is_rehearsal=is_rehearsal,
             client_metadata=client_metadata,
-            byte_count=attempt.byte_count,
+            byte_count=place.byte_count,
         )
     )
     session.flush()
-    kept = session.execute(
+    existing = session.execute(
         select(ResumableUpload, Upload.lease_expires_at)
         .join(Upload, Upload.id == ResumableUpload.id)
-        .where(ResumableUpload.user_id == attempt.user_id)
+        .where(ResumableUpload.user_id == place.user_id)
         .order_by(ResumableUpload.created_at)
     ).all()
     idle = [
         other
-        for other, lease_expires_at in kept
+        for other, lease_expires_at in existing
         if other.id != upload_id and (lease_expires_at is None or lease_expires_at <= instant)
     ]
-    removed = idle[: max(0, len(kept) - retention.count)]
+    removed = idle[: max(0, len(existing) - kept)]
     for other in removed:
         remove(session, other.id)
     return upload_id, [other.id for other in removed]
@@ -150,9 +144,7 @@ def get_own(session: Session, upload_id: uuid.UUID, user: User) -> ResumableUplo
     return found
 
 
-def begin_part(
-    session: Session, upload: ResumableUpload, attempt: Attempt, *, person: PersonLimits, server: ServerLimits
-) -> None:
+def begin_part(session: Session, upload: ResumableUpload, place: Place, limits: Limits) -> None:
     """Let the next part arrive. The caller has the file locked.
 
     Raises:
@@ -162,8 +154,8 @@ def begin_part(
     """
     if upload.part_count >= MAX_PARTS:
         raise ConflictError(f"The upload has arrived in more than {MAX_PARTS:,} parts. Start again with larger ones.")
-    _check_pace(upload, person)
-    uploads.begin_part(session, upload.id, attempt, person=person, server=server)
+    _check_pace(upload, limits)
+    uploads.begin_part(session, upload.id, place, limits)
     session.execute(
         update(ResumableUpload).where(ResumableUpload.id == upload.id).values(part_count=ResumableUpload.part_count + 1)
     )
@@ -200,9 +192,7 @@ def end_part(session: Session, upload_id: uuid.UUID, *, seconds: float, uncounte
     uploads.end_part(session, upload_id, more_bytes=uncounted_bytes)
 
 
-def begin_validation(
-    session: Session, upload_id: uuid.UUID, attempt: Attempt, *, person: PersonLimits, server: ServerLimits
-) -> bool:
+def begin_validation(session: Session, upload_id: uuid.UUID, place: Place, limits: Limits) -> bool:
     """Let a finished upload be checked or submitted as part of the attempt that has begun it.
 
     Returns:
@@ -212,12 +202,12 @@ def begin_validation(
         LimitedError: too many other uploads are in progress.
     """
     lock_for_transaction(session, "uploads")
-    upload = find_own(session, upload_id, attempt.user_id)
+    upload = find_own(session, upload_id, place.user_id)
     if upload is None or not upload.is_finished or upload.validation_count >= VALIDATIONS:
         return False
     if uploads.is_in_progress(session, upload_id):
         return False
-    uploads.begin_part(session, upload_id, attempt, person=person, server=server)
+    uploads.begin_part(session, upload_id, place, limits)
     upload.validation_count += 1
     session.flush()
     return True
@@ -242,19 +232,19 @@ def remove(session: Session, upload_id: uuid.UUID) -> bool:
     return True
 
 
-def _check_pace(upload: ResumableUpload, person: PersonLimits) -> None:
+def _check_pace(upload: ResumableUpload, limits: Limits) -> None:
     """Check that an upload has not used up its time: of many short parts, none is too slow or too long by itself.
 
     Raises:
         UploadTooSlowError: it has.
     """
-    allowed = person.duration.total_seconds()
-    if person.bytes_per_second:
-        allowed = min(allowed, upload.received_bytes / person.bytes_per_second + IDLE_TIME.total_seconds())
+    allowed = limits.duration.total_seconds()
+    if limits.bytes_per_second:
+        allowed = min(allowed, upload.received_bytes / limits.bytes_per_second + IDLE_TIME.total_seconds())
     if upload.receiving_seconds >= allowed:
         raise UploadTooSlowError(
-            f"The upload has taken too long: an upload may take {person.duration.total_seconds() / 60:g} minutes in "
-            f"all, and has to bring {person.bytes_per_second:,} bytes per second. Start again, on a faster connection."
+            f"The upload has taken too long: an upload may take {limits.duration.total_seconds() / 60:g} minutes in "
+            f"all, and has to bring {limits.bytes_per_second:,} bytes per second. Start again, on a faster connection."
         )
 
 

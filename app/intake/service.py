@@ -39,7 +39,6 @@ from vocboard.app.intake.accepting import (
     refuse_doubtful,
     refuse_incomplete,
 )
-from vocboard.app.intake.limits import is_new
 from vocboard.app.intake.models import ResumableUpload, UploadKind
 from vocboard.app.intake.multipart import (
     ARCHIVE_FIELD,
@@ -66,11 +65,10 @@ from vocboard.app.intake.receiving import (
     upload_in_progress,
 )
 from vocboard.app.intake.report import Report
-from vocboard.app.intake.requests import client_address, note_refusal
+from vocboard.app.intake.requests import note_refusal
 from vocboard.app.intake.resumable import file_name
-from vocboard.app.intake.validation import Uploader, Validator
+from vocboard.app.intake.validation import Validator
 from vocboard.app.logs import note
-from vocboard.app.rate_limits import network
 from vocboard.app.settings import Settings
 from vocboard.app.storage.archives import ArchiveStore, IncomingArchive
 from vocboard.app.storage.ground_truth_inbox import GroundTruthInbox
@@ -207,7 +205,7 @@ class Intake:
             UploadInUseError: the upload still arrives.
             ClientDisconnect: the client disconnected.
         """
-        async with self._in_progress(request, user, upload_id) as progress:
+        async with self.in_progress(request, user, UploadKind.SUBMISSION, upload_id) as progress:
             upload = await to_thread.run_sync(self.find, upload_id, user)
             destination = Destination(upload.challenge.slug, upload.phase.key, upload.is_rehearsal)
             target = await to_thread.run_sync(self._target_of, upload, destination, user)
@@ -258,7 +256,7 @@ class Intake:
             NotSignedInError: the token or browser session ended during the upload.
             ClientDisconnect: the client disconnected.
         """
-        async with self._in_progress(sent.request, sent.user, upload_id) as progress:
+        async with self.in_progress(sent.request, sent.user, UploadKind.SUBMISSION, upload_id) as progress:
             opened = await to_thread.run_sync(self._open, sent, progress, upload_id)
             target = opened.target
             # A repeated request has the fields of the first one, or is refused because it differs.
@@ -281,16 +279,12 @@ class Intake:
                 return await self._repeated(opened, receive)
             return await self._submit(opened, target, receive)
 
-    def _in_progress(
-        self, request: Request, user: User, upload_id: uuid.UUID | None
+    def in_progress(
+        self, request: Request, user: User, kind: UploadKind, upload_id: uuid.UUID | None = None
     ) -> AbstractAsyncContextManager[InProgress]:
+        """Record an upload attempt as `upload_in_progress` does; with an id, of a finished resumable upload."""
         return upload_in_progress(
-            request,
-            user=user,
-            kind=UploadKind.SUBMISSION,
-            database=self.database,
-            settings=self.settings,
-            resumable_id=upload_id,
+            request, user=user, kind=kind, database=self.database, settings=self.settings, resumable_id=upload_id
         )
 
     def _open(self, sent: SubmissionRequest, progress: InProgress, upload_id: uuid.UUID | None) -> _Opened:
@@ -428,11 +422,11 @@ class Intake:
         Raises:
             ClientDisconnect: the client disconnected.
         """
-        request, user = progress.request, progress.user
+        request = progress.request
         with cancelled_by_disconnect(request):
             report = await self.validator.validate(
                 archive.path,
-                uploader=Uploader(user.id, network(client_address(request)), is_new(user.created_at)),
+                uploader=progress.place,
                 edition=edition_of_phase(target.challenge, target.phase),
                 image_sets=target.image_sets,
                 competitions=target.phase.competitions,

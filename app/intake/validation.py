@@ -7,7 +7,6 @@ any number of accounts, and small uploads pass.
 """
 
 import time
-import uuid
 from collections.abc import AsyncIterator, Callable, Collection, Hashable
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field
@@ -19,6 +18,7 @@ import anyio
 from vocboard.app.counters import UPLOAD_SECONDS
 from vocboard.app.errors import InvalidInputError, TooLargeError
 from vocboard.app.intake.confinement import ReadingLimits
+from vocboard.app.intake.limits import Place
 from vocboard.app.intake.pictures import NOT_A_PICTURE, REDRAW, REFUSALS, TOO_MUCH_WORK
 from vocboard.app.intake.reading import CHECK, StoppedProcessError, TooLongError, ValidationProcesses
 from vocboard.app.intake.report import Report
@@ -40,25 +40,11 @@ NETWORK_SHARE, NEW_ACCOUNTS_SHARE = 4, 8
 _NEW_ACCOUNTS = "new accounts"
 
 
-@dataclass(frozen=True, slots=True)
-class Uploader:
-    """Who uploads.
-
-    Attributes:
-        network: of the client, from `app.rate_limits.network`.
-        is_new: whether the account is.
-    """
-
-    person: uuid.UUID
-    network: str
-    is_new: bool = False
-
-
 @dataclass(eq=False, slots=True)
 class _Turn:
     """A slot that is wanted or used."""
 
-    uploader: Uploader
+    uploader: Place
     is_small: bool
     is_express: bool = False
     began_at: float = 0.0
@@ -92,7 +78,7 @@ class FairTurns:
         return len(self._waiting)
 
     @asynccontextmanager
-    async def turn(self, uploader: Uploader, *, is_small: bool = True) -> AsyncIterator[bool]:
+    async def turn(self, uploader: Place, *, is_small: bool = True) -> AsyncIterator[bool]:
         """Wait for a slot, and hold it until the block ends.
 
         Yields:
@@ -126,8 +112,8 @@ class FairTurns:
         """Return who is next, if there is a slot for any."""
         express = sum(turn.is_express for turn in self._taken)
         is_free, is_express_free = self.taken - express < self._places, express < self._express_places
-        people = {turn.uploader.person for turn in self._taken}
-        candidates = [turn for turn in self._waiting if turn.uploader.person not in people]
+        people = {turn.uploader.user_id for turn in self._taken}
+        candidates = [turn for turn in self._waiting if turn.uploader.user_id not in people]
         candidates.sort(key=lambda turn: self._burden(turn.uploader))  # among equals, the first to arrive
         for turn in candidates:
             is_light = turn.is_small and self._own_burden(turn.uploader) <= LIGHT_SECONDS
@@ -136,16 +122,16 @@ class FairTurns:
                 return turn
         return None
 
-    def _burden(self, uploader: Uploader) -> float:
+    def _burden(self, uploader: Place) -> float:
         """Return recent validation seconds: of the person, or the share in those of the network or of new accounts."""
         shared = self._recently(_NEW_ACCOUNTS) / NEW_ACCOUNTS_SHARE if uploader.is_new else 0.0
         return max(self._own_burden(uploader), shared)
 
-    def _own_burden(self, uploader: Uploader) -> float:
-        return max(self._recently(uploader.person), self._recently(uploader.network) / NETWORK_SHARE)
+    def _own_burden(self, uploader: Place) -> float:
+        return max(self._recently(uploader.user_id), self._recently(uploader.network) / NETWORK_SHARE)
 
-    def _charge(self, uploader: Uploader, seconds: float) -> None:
-        for who in (uploader.person, uploader.network, *((_NEW_ACCOUNTS,) if uploader.is_new else ())):
+    def _charge(self, uploader: Place, seconds: float) -> None:
+        for who in (uploader.user_id, uploader.network, *((_NEW_ACCOUNTS,) if uploader.is_new else ())):
             self._used[who] = (self._recently(who) + seconds, self._clock())
 
     def _recently(self, who: Hashable) -> float:
@@ -210,7 +196,7 @@ class Validator:
         self,
         path: Path,
         *,
-        uploader: Uploader,
+        uploader: Place,
         edition: Edition,
         image_sets: ImageSets,
         competitions: Collection[str],
@@ -265,7 +251,7 @@ class Validator:
         except (StoppedProcessError, TooLargeError):  # the reader never sends more than the limit
             return _STOPPED
 
-    async def redraw(self, path: Path, *, uploader: Uploader, size: tuple[int, int], drawn: IncomingArchive) -> None:
+    async def redraw(self, path: Path, *, uploader: Place, size: tuple[int, int], drawn: IncomingArchive) -> None:
         """Re-encode an uploaded picture, as `pictures.redraw` does. Cancelling this kills the reading process.
 
         Args:

@@ -12,8 +12,10 @@ import anyio.to_thread
 
 from vocboard.app.challenges import organisers
 from vocboard.app.errors import InvalidArchiveError
+from vocboard.app.intake.limits import Place
+from vocboard.app.intake.models import UploadKind
 from vocboard.app.intake.organisers import redraw_from_thread
-from vocboard.app.intake.validation import Uploader, Validator
+from vocboard.app.intake.validation import Validator
 from vocboard.app.organising import archiving, copying
 from vocboard.app.storage.stores import archive_store
 from vocboard.app.transfer.exporting import begin_export
@@ -95,6 +97,7 @@ def import_challenge(call: Call) -> Outcome:
     with call.reading() as at:
         user = at.user
     try:
+        uploader = Place(user.id, "", UploadKind.CHALLENGE, 0, is_new=False)
         with contextlib.closing(Validator(call.settings)) as validator:
             import_it = partial(
                 import_from,
@@ -105,7 +108,7 @@ def import_challenge(call: Call) -> Outcome:
                 slug=arguments.slug,
                 archive_limit_bytes=call.settings.upload_limit_bytes,
                 files_limit_bytes=call.settings.challenge_files_limit_bytes,
-                redraw=redraw_from_thread(validator, Uploader(user.id, network="")),
+                redraw=redraw_from_thread(validator, uploader),
                 invited=addresses_in(" ".join(arguments.invite)),
                 site=call.settings.public_url,
             )

@@ -12,31 +12,38 @@ from vocboard.app.accounts.models import User
 from vocboard.app.database import now
 from vocboard.app.errors import LimitedError, TooLargeError
 from vocboard.app.intake import attempts as service
-from vocboard.app.intake.attempts import Attempt, Rejected
-from vocboard.app.intake.limits import BYTES_PERIOD, LEASE, NEW_ACCOUNT, PersonLimits, ServerLimits
+from vocboard.app.intake.attempts import Rejected
+from vocboard.app.intake.limits import BYTES_PERIOD, LEASE, NEW_ACCOUNT, Limits, Place, is_new
 from vocboard.app.intake.models import Upload, UploadKind
 
 HERE = "192.0.2.7"
 DAY = timedelta(days=1)
-SERVER = ServerLimits(concurrent_from_address=100, concurrent=100)
 
 
-def person(*, attempts: int = 100, concurrent: int = 100, bytes_per_day: int = 1000) -> PersonLimits:
-    return PersonLimits(attempts, concurrent, bytes_per_day, 100, DAY, 1)
+def given(
+    *,
+    attempts: int = 100,
+    concurrent: int = 100,
+    bytes_per_day: int = 1000,
+    from_address: int = 100,
+    in_all: int = 100,
+    kept_for: timedelta = timedelta(),
+) -> Limits:
+    return Limits(attempts, concurrent, bytes_per_day, 100, DAY, 1, from_address, in_all, rejected_kept_for=kept_for)
 
 
 def begin(
     backend: Backend,
     user: User,
-    limits: PersonLimits,
+    limits: Limits,
     *,
     address: str = HERE,
     kind: UploadKind = UploadKind.SUBMISSION,
     byte_count: int = 10,
-    server: ServerLimits = SERVER,
 ) -> uuid.UUID:
     with backend.database.writing() as session:
-        return service.begin(session, Attempt(user.id, address, kind, byte_count), person=limits, server=server)
+        created_at = session.get_one(User, user.id).created_at
+        return service.begin(session, Place(user.id, address, kind, byte_count, is_new(created_at)), limits)
 
 
 def end(backend: Backend, upload_id: uuid.UUID, received_bytes: int = 10) -> None:
@@ -50,7 +57,7 @@ def make_older(backend: Backend, age: timedelta) -> None:
 
 
 def test_an_attempt_counts_for_an_hour_whatever_became_of_it(backend: Backend) -> None:
-    user, limits = backend.user(), person(attempts=2)
+    user, limits = backend.user(), given(attempts=2)
     end(backend, begin(backend, user, limits), received_bytes=0)
     end(backend, begin(backend, user, limits))
     with pytest.raises(LimitedError) as refused:
@@ -63,7 +70,7 @@ def test_an_attempt_counts_for_an_hour_whatever_became_of_it(backend: Backend) -
 
 
 def test_of_parallel_uploads_only_so_many_are_in_progress(backend: Backend) -> None:
-    user, limits = backend.user(), person(concurrent=2)
+    user, limits = backend.user(), given(concurrent=2)
 
     def attempt(_: int) -> bool:
         try:
@@ -77,7 +84,7 @@ def test_of_parallel_uploads_only_so_many_are_in_progress(backend: Backend) -> N
 
 
 def test_an_upload_that_has_ended_makes_room(backend: Backend) -> None:
-    user, limits = backend.user(), person(concurrent=1)
+    user, limits = backend.user(), given(concurrent=1)
     first = begin(backend, user, limits)
     with pytest.raises(LimitedError, match="in progress"):
         begin(backend, user, limits)
@@ -86,15 +93,14 @@ def test_an_upload_that_has_ended_makes_room(backend: Backend) -> None:
 
 
 def test_a_killed_process_holds_its_places_for_its_lease_alone(backend: Backend) -> None:
-    user, limits = backend.user(), person(concurrent=1)
+    user, limits = backend.user(), given(concurrent=1)
     upload_id = begin(backend, user, limits)
     with backend.database.writing() as session:
-        assert service.renew(session, upload_id, person=limits, server=SERVER) == limits.bytes_per_second
+        assert service.renew(session, upload_id, limits) == limits.bytes_per_second
     with pytest.raises(LimitedError):
         begin(backend, user, limits)
     with backend.database.writing() as session:  # the next part of the same upload takes its own place
-        attempt = Attempt(user.id, HERE, UploadKind.RESUMABLE, 0)
-        service.begin_part(session, upload_id, attempt, person=limits, server=SERVER)
+        service.begin_part(session, upload_id, Place(user.id, HERE, UploadKind.RESUMABLE, 0, is_new=False), limits)
     with backend.database.writing() as session:
         [expires_at] = session.scalars(select(Upload.lease_expires_at))
         assert expires_at is not None
@@ -104,7 +110,7 @@ def test_a_killed_process_holds_its_places_for_its_lease_alone(backend: Backend)
 
 
 def test_bytes_count_for_a_day_as_announced_then_as_received(backend: Backend) -> None:
-    user, limits = backend.user(), person(bytes_per_day=100)
+    user, limits = backend.user(), given(bytes_per_day=100)
     first = begin(backend, user, limits, byte_count=80)
     with pytest.raises(LimitedError, match="24 hours"):
         begin(backend, user, limits, byte_count=30)
@@ -119,38 +125,38 @@ def test_bytes_count_for_a_day_as_announced_then_as_received(backend: Backend) -
 
 def test_what_exceeds_a_whole_day_is_too_large(backend: Backend) -> None:
     with pytest.raises(TooLargeError):
-        begin(backend, backend.user(), person(bytes_per_day=100), byte_count=101)
+        begin(backend, backend.user(), given(bytes_per_day=100), byte_count=101)
 
 
 def test_the_accounts_of_one_address_share_its_places(backend: Backend) -> None:
-    limits, server = person(), ServerLimits(concurrent_from_address=2, concurrent=100)
+    limits = given(from_address=2)
     for _ in range(2):
-        begin(backend, backend.user(), limits, server=server)
+        begin(backend, backend.user(), limits)
     with pytest.raises(LimitedError, match="your network"):
-        begin(backend, backend.user(), limits, server=server)
-    begin(backend, backend.user(), limits, server=server, address="198.51.100.1")
+        begin(backend, backend.user(), limits)
+    begin(backend, backend.user(), limits, address="198.51.100.1")
 
 
 def test_places_are_shared_as_the_policy_says(backend: Backend) -> None:
     """`test_places` has the rest: here two of four places are for accounts that are new, as these are."""
-    limits, server = person(), ServerLimits(concurrent_from_address=100, concurrent=4)
+    limits = given(in_all=4)
     users = [backend.user() for _ in range(4)]
-    first = begin(backend, users[0], limits, server=server)
+    first = begin(backend, users[0], limits)
     with pytest.raises(LimitedError, match="busy with other uploads"):
-        begin(backend, users[0], limits, server=server)
-    begin(backend, users[1], limits, server=server)
+        begin(backend, users[0], limits)
+    begin(backend, users[1], limits)
     with pytest.raises(LimitedError, match="busy with other uploads"):
-        begin(backend, users[2], limits, server=server)
+        begin(backend, users[2], limits)
     with backend.database.writing() as session:
-        assert service.renew(session, first, person=limits, server=server) == 2 * limits.bytes_per_second
+        assert service.renew(session, first, limits) == 2 * limits.bytes_per_second
         session.get_one(User, users[2].id).created_at -= NEW_ACCOUNT
-    begin(backend, users[2], limits, server=server)
+    begin(backend, users[2], limits)
     end(backend, first)
-    begin(backend, users[3], limits, server=server)
+    begin(backend, users[3], limits)
 
 
 def test_what_no_limit_counts_any_more_is_forgotten(backend: Backend) -> None:
-    user, limits = backend.user(), person()
+    user, limits = backend.user(), given()
     end(backend, begin(backend, user, limits))
     in_progress = begin(backend, user, limits)
     make_older(backend, BYTES_PERIOD)
@@ -161,10 +167,10 @@ def test_what_no_limit_counts_any_more_is_forgotten(backend: Backend) -> None:
 
 
 def test_organisers_count_rejected_uploads_for_as_long_as_the_settings_say(backend: Backend) -> None:
-    challenge, (one, other), limits = backend.challenge(), (backend.user(), backend.user()), person()
-    server = ServerLimits(concurrent_from_address=100, concurrent=100, rejected_kept_for=timedelta(days=30))
+    challenge, one, other = backend.challenge(), backend.user(), backend.user()
+    limits = given(kept_for=timedelta(days=30))
     for user, codes in ((one, ["b", "a", "a"]), (one, ["a"]), (other, ["a"])):
-        upload = begin(backend, user, limits, server=server)
+        upload = begin(backend, user, limits)
         end(backend, upload)
         with backend.database.writing() as session:
             service.reject(session, upload, challenge.id, codes)
@@ -174,9 +180,9 @@ def test_organisers_count_rejected_uploads_for_as_long_as_the_settings_say(backe
             return service.rejected(session, challenge.id, kept_for=timedelta(days=days))
 
     make_older(backend, timedelta(days=20))
-    begin(backend, one, limits, server=server)
+    begin(backend, one, limits)
     assert rejected() == Rejected(uploads=3, people=2, codes=(("a", 3, 2), ("b", 1, 1)))
     assert rejected(days=10) == Rejected(0, 0, ())
     make_older(backend, timedelta(days=30))
-    begin(backend, one, limits, server=server)
+    begin(backend, one, limits)
     assert rejected(days=100).uploads == 0

@@ -7,21 +7,22 @@ from functools import partial
 import anyio
 import pytest
 
+from vocboard.app.intake.limits import Place
+from vocboard.app.intake.models import UploadKind
 from vocboard.app.intake.validation import (
     LIGHT_SECONDS,
     NETWORK_SHARE,
     NEW_ACCOUNTS_SHARE,
     REMEMBERED_FOR,
     FairTurns,
-    Uploader,
 )
 
 pytestmark = pytest.mark.anyio
 
 
-def someone(network: str | None = None, *, is_new: bool = False) -> Uploader:
+def someone(network: str | None = None, *, is_new: bool = False) -> Place:
     person = uuid.uuid4()
-    return Uploader(person, network or str(person), is_new)
+    return Place(person, network or str(person), UploadKind.SUBMISSION, 0, is_new)
 
 
 GREEDY, OTHER, THIRD = (someone() for _ in range(3))
@@ -41,17 +42,17 @@ def run(test: Callable[[], Awaitable[None]]) -> None:
     anyio.run(test)
 
 
-async def use(turns: FairTurns, clock: Clock, owner: Uploader, seconds: float) -> None:
+async def use(turns: FairTurns, clock: Clock, owner: Place, seconds: float) -> None:
     async with turns.turn(owner):
         clock.seconds += seconds
 
 
-async def hold(turns: FairTurns, owner: Uploader, *, is_small: bool) -> None:
+async def hold(turns: FairTurns, owner: Place, *, is_small: bool) -> None:
     async with turns.turn(owner, is_small=is_small):
         await anyio.sleep_forever()
 
 
-async def note(turns: FairTurns, owner: Uploader, order: list[Uploader]) -> None:
+async def note(turns: FairTurns, owner: Place, order: list[Place]) -> None:
     async with turns.turn(owner):
         order.append(owner)
 
@@ -59,7 +60,7 @@ async def note(turns: FairTurns, owner: Uploader, order: list[Uploader]) -> None
 async def test_of_those_who_wait_the_one_for_whom_least_was_done_is_next() -> None:
     clock = Clock()
     turns = FairTurns(1, clock=clock)
-    order: list[Uploader] = []
+    order: list[Place] = []
     await use(turns, clock, GREEDY, 100)
     await use(turns, clock, OTHER, 1)
 
@@ -125,7 +126,7 @@ async def test_the_accounts_of_a_network_share_what_is_left_to_the_last_place() 
 async def test_new_accounts_that_were_given_much_together_wait_for_others() -> None:
     clock = Clock()
     turns = FairTurns(1, clock=clock)
-    order: list[Uploader] = []
+    order: list[Place] = []
     for _ in range(NEW_ACCOUNTS_SHARE + 1):
         await use(turns, clock, someone(is_new=True), LIGHT_SECONDS)
     await use(turns, clock, OTHER, 1)
@@ -141,7 +142,7 @@ async def test_what_was_done_long_ago_is_forgotten() -> None:
     """Who comes first is then next, although for the other one nothing was ever done."""
     clock = Clock()
     turns = FairTurns(2, clock=clock)
-    order: list[Uploader] = []
+    order: list[Place] = []
     await use(turns, clock, GREEDY, LIGHT_SECONDS * 10)
     clock.seconds += 20 * REMEMBERED_FOR.total_seconds()
     async with anyio.create_task_group() as tasks:

@@ -13,9 +13,11 @@ import pytest
 from tests.support.backend import EDITION, make_archive
 from tests.support.factories import make_image_sets
 from vocboard.app.intake import reading, validation
+from vocboard.app.intake.limits import Place
+from vocboard.app.intake.models import UploadKind
 from vocboard.app.intake.reading import reading_server
 from vocboard.app.intake.report import Report
-from vocboard.app.intake.validation import FairTurns, Uploader, Validator
+from vocboard.app.intake.validation import FairTurns, Validator
 from vocboard.app.settings import Settings
 from vocboard.app.storage.archives import ArchiveStore
 from vocboard.evaluator.stored_results.stored_results import StoredResults
@@ -25,8 +27,8 @@ pytestmark = pytest.mark.anyio
 COMPETITIONS = ("comp1", "comp3")
 
 
-def someone() -> Uploader:
-    return Uploader(uuid.uuid4(), "192.0.2.1")
+def someone() -> Place:
+    return Place(uuid.uuid4(), "192.0.2.1", UploadKind.SUBMISSION, 0, is_new=False)
 
 
 _made: list[Validator] = []
@@ -53,7 +55,7 @@ def validate(path: Path, **settings: object) -> Report:
 
 
 async def start(
-    validator: Validator, path: Path, uploader: Uploader | None = None, *, kept: Path | None = None, limit: int = 10**6
+    validator: Validator, path: Path, uploader: Place | None = None, *, kept: Path | None = None, limit: int = 10**6
 ) -> Report:
     with ArchiveStore(Settings().archives).receive(limit=limit) as columns:
         report = await validator.validate(
