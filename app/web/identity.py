@@ -152,50 +152,29 @@ def _permitted_user(identity: Identity) -> User:
     return user
 
 
-async def require_organiser(identity: CurrentIdentity) -> User:
-    """Dependency of organisers' pages. Services check which challenges a user organises.
+def _page_of(may: Callable[[Identity], bool], refusal: str) -> Callable[[Identity], Awaitable[User]]:
+    """Return a dependency of pages for people with a role.
 
-    Raises:
-        NotSignedInError, SecondFactorRequiredError: as `_permitted_user`.
-        ForbiddenError: the user is a participant.
+    It raises `NotSignedInError` and `SecondFactorRequiredError` as `_permitted_user`, and `ForbiddenError`, which says
+    `refusal`, for users without the role.
     """
-    user = _permitted_user(identity)
-    if not identity.may_organise:
-        raise ForbiddenError("Only organisers can do this.")
-    return user
+
+    async def user_with_role(identity: CurrentIdentity) -> User:
+        user = _permitted_user(identity)
+        if not may(identity):
+            raise ForbiddenError(refusal)
+        return user
+
+    return user_with_role
 
 
-async def require_creator(identity: CurrentIdentity) -> User:
-    """Dependency of pages for users who may create challenges.
+def requires(
+    scope: Scope, may: Callable[[Identity], bool] = lambda _: True, refusal: str = ""
+) -> Callable[[Request], Awaitable[User]]:
+    """Return a dependency of API routes that need a user and a scope, and perhaps a role.
 
-    Raises:
-        NotSignedInError, SecondFactorRequiredError: as `_permitted_user`.
-        ForbiddenError: the user is a participant or a co-organiser.
-    """
-    user = _permitted_user(identity)
-    if not identity.may_create_challenges:
-        raise ForbiddenError("Only users with the organiser role can do this. Ask the operator of this server for it.")
-    return user
-
-
-async def require_administrator(identity: CurrentIdentity) -> User:
-    """Dependency of administrators' pages.
-
-    Raises:
-        NotSignedInError, SecondFactorRequiredError: as `_permitted_user`.
-        ForbiddenError: the user is not an administrator.
-    """
-    user = _permitted_user(identity)
-    if not identity.is_administrator:
-        raise ForbiddenError("Only administrators can see this.")
-    return user
-
-
-def requires(scope: Scope) -> Callable[[Request], Awaitable[User]]:
-    """Return a dependency of API routes that need a user and a scope.
-
-    It raises `NotSignedInError` for a visitor, `ForbiddenError` for a token without the scope, and
-    `SecondFactorRequiredError` as `require_organiser`.
+    It raises `NotSignedInError` for a visitor, `ForbiddenError` for a token without the scope and, with `refusal`, for
+    users without the role, and `SecondFactorRequiredError` as `_permitted_user`.
     """
 
     async def user_with_scope(request: Request) -> User:
@@ -205,6 +184,8 @@ def requires(scope: Scope) -> Callable[[Request], Awaitable[User]]:
             raise ForbiddenError(
                 f"The token lacks the scope {scope.value!r}. Create a token with this scope on the Account page."
             )
+        if not may(identity):
+            raise ForbiddenError(refusal)
         return user
 
     _scopes[user_with_scope] = scope
@@ -228,37 +209,21 @@ async def reader(request: Request) -> User | None:
     return identity.user
 
 
+_ORGANISERS = "Only organisers can do this."
+_ADMINISTRATORS = "Only administrators can see this."
+_CREATORS = "Only users with the organiser role can do this. Ask the operator of this server for it."
+
 SignedIn = Annotated[User, Depends(require_user)]
-Organiser = Annotated[User, Depends(require_organiser)]
-Creator = Annotated[User, Depends(require_creator)]
-Administrator = Annotated[User, Depends(require_administrator)]
+# Services check which challenges a user organises.
+Organiser = Annotated[User, Depends(_page_of(lambda who: who.may_organise, _ORGANISERS))]
+Creator = Annotated[User, Depends(_page_of(lambda who: who.may_create_challenges, _CREATORS))]
+Administrator = Annotated[User, Depends(_page_of(lambda who: who.is_administrator, _ADMINISTRATORS))]
 Viewer = Annotated[User | None, Depends(reader)]
 ReadingUser = Annotated[User, Depends(requires(Scope.READ))]
 SubmittingUser = Annotated[User, Depends(requires(Scope.SUBMIT))]
 OrganisingUser = Annotated[User, Depends(requires(Scope.ORGANISE))]
-
-
-async def require_api_organiser(user: OrganisingUser, identity: ApiIdentity) -> User:
-    """Dependency of API routes for users who may create challenges, whatever challenges they organise.
-
-    Raises:
-        ForbiddenError: the user is a participant or a co-organiser.
-    """
-    if not identity.may_create_challenges:
-        raise ForbiddenError("Only organisers can do this.")
-    return user
-
-
-async def require_api_administrator(user: OrganisingUser, identity: ApiIdentity) -> User:
-    """Dependency of API routes for administrators.
-
-    Raises:
-        ForbiddenError: the user is not an administrator.
-    """
-    if not identity.is_administrator:
-        raise ForbiddenError("Only administrators can do this.")
-    return user
-
-
-ApiAdministrator = Annotated[User, Depends(require_api_administrator)]
-ApiOrganiser = Annotated[User, Depends(require_api_organiser)]
+# For users who may create challenges, whatever challenges they organise.
+ApiOrganiser = Annotated[User, Depends(requires(Scope.ORGANISE, lambda who: who.may_create_challenges, _ORGANISERS))]
+ApiAdministrator = Annotated[
+    User, Depends(requires(Scope.ORGANISE, lambda who: who.is_administrator, "Only administrators can do this."))
+]
