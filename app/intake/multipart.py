@@ -68,80 +68,56 @@ class StreamedForm:
 BeforeFile = Callable[[StreamedForm], None]  # is given the fields sent before the file; what it raises ends the upload
 
 
-async def receive_form(
-    request: Request,
-    *,
-    file_field: str | None,
-    sink: Sink | None,
-    limit: int,
-    pace: Pace,
-    known_fields: Collection[str] | None,
-    before_file: BeforeFile | None = None,
-    text_files: Collection[str] = (),
-    field_limits: Mapping[str, int] | None = None,
-) -> StreamedForm:
-    """Read a request's multipart form, and pass its file to a sink while it arrives.
+@dataclass(eq=False)
+class FormReader:
+    """Reads a form once: collects its fields and passes its file to the sink, in the parser's callbacks.
 
-    Args:
+    Attributes:
         file_field: name of the field with the file; None for a form without one. Other files are rejected.
         sink: receives the file.
         limit: maximum size of the file in bytes.
-        pace: minimum pace of the body.
         known_fields: names of the other fields; None for any. Any other name is an error: it may be a misspelt wish.
         before_file: called with the fields sent before the file; exceptions from it end the upload. Without a file
             field, it is called with all fields.
         text_files: names of text fields that may also be sent as files.
         field_limits: maximum size of all values of a field, if different from `FIELD_LIMIT_BYTES`.
-
-    Raises:
-        UnsupportedFormError: the request is not a multipart form.
-        MalformedFormError: the form is damaged or incomplete.
-        InvalidInputError: the file is missing, or there is more than one; a field is unknown, too long, or sent more
-            than once though it is none of `REPEATABLE_FIELDS`.
-        TooLargeError: the body is too large.
-        TooSlowError: the body arrives too slowly.
-        ClientDisconnect: the client disconnected.
     """
-    kind, options = parse_options_header(request.headers.get("content-type"))
-    if kind != b"multipart/form-data" or b"boundary" not in options:
-        where = f" with the file in the field {file_field!r}" if file_field else ""
-        raise UnsupportedFormError(f"Send a multipart/form-data body{where}.")
-    raise_limit(request, file=limit, fields=FIELDS_LIMIT_BYTES)
-    reader = _FormReader(
-        options[b"boundary"],
-        file_field,
-        sink=sink,
-        known_fields=known_fields,
-        before_file=before_file,
-        text_files=text_files,
-        field_limits=field_limits or {},
-    )
-    async with pace.enforced():
-        await stream_to_thread(pace.stream(request.stream()), reader.feed)
-    return reader.finish()
 
+    file_field: str | None
+    sink: Sink | None
+    limit: int
+    known_fields: Collection[str] | None
+    before_file: BeforeFile | None = None
+    text_files: Collection[str] = ()
+    field_limits: Mapping[str, int] = field(default_factory=dict)
 
-class _FormReader:
-    """Collects fields and passes the file to the sink, in the parser's callbacks."""
+    async def receive(self, request: Request, pace: Pace) -> StreamedForm:
+        """Read a request's multipart form, and pass its file to the sink while it arrives.
 
-    def __init__(
-        self,
-        boundary: bytes,
-        file_field: str | None,
-        *,
-        sink: Sink | None,
-        known_fields: Collection[str] | None,
-        before_file: BeforeFile | None,
-        text_files: Collection[str],
-        field_limits: Mapping[str, int],
-    ) -> None:
+        Args:
+            pace: minimum pace of the body.
+
+        Raises:
+            UnsupportedFormError: the request is not a multipart form.
+            MalformedFormError: the form is damaged or incomplete.
+            InvalidInputError: the file is missing, or there is more than one; a field is unknown, too long, or sent
+                more than once though it is none of `REPEATABLE_FIELDS`.
+            TooLargeError: the body is too large.
+            TooSlowError: the body arrives too slowly.
+            ClientDisconnect: the client disconnected.
+        """
+        kind, options = parse_options_header(request.headers.get("content-type"))
+        if kind != b"multipart/form-data" or b"boundary" not in options:
+            where = f" with the file in the field {self.file_field!r}" if self.file_field else ""
+            raise UnsupportedFormError(f"Send a multipart/form-data body{where}.")
+        raise_limit(request, file=self.limit, fields=FIELDS_LIMIT_BYTES)
+        self._begin(options[b"boundary"])
+        async with pace.enforced():
+            await stream_to_thread(pace.stream(request.stream()), self._feed)
+        return self._finish()
+
+    def _begin(self, boundary: bytes) -> None:
         self._form = StreamedForm()
-        self._file_field = file_field
-        self._sink = sink
-        self._known_fields = known_fields
-        self._before_file = before_file
-        self._text_files = text_files
-        self._field_limits = field_limits
         self._field_bytes: defaultdict[str, int] = defaultdict(int)
         self._has_file = self._complete = False
         self._field_count = 0
@@ -168,7 +144,7 @@ class _FormReader:
         except FormParserError as error:
             raise MalformedFormError(str(error)) from error
 
-    def feed(self, pieces: Iterable[bytes]) -> None:
+    def _feed(self, pieces: Iterable[bytes]) -> None:
         """Parse the next chunks of the body."""
         try:
             for piece in pieces:
@@ -176,15 +152,15 @@ class _FormReader:
         except FormParserError as error:
             raise MalformedFormError(f"The body is not a well-formed multipart form: {error}.") from error
 
-    def finish(self) -> StreamedForm:
+    def _finish(self) -> StreamedForm:
         """Return the form after the whole body has been parsed."""
         if not self._complete:
             raise MalformedFormError("The form ends before its closing boundary.")
-        if self._file_field is None:
-            if self._before_file is not None:
-                self._before_file(self._form)
+        if self.file_field is None:
+            if self.before_file is not None:
+                self.before_file(self._form)
         elif not self._has_file:
-            raise InvalidInputError({self._file_field: "Choose a file."})
+            raise InvalidInputError({self.file_field: "Choose a file."})
         return self._form
 
     def _on_part_begin(self) -> None:
@@ -207,15 +183,15 @@ class _FormReader:
         if disposition != b"form-data" or b"name" not in options:
             raise MalformedFormError("A part of the form has no name.")
         self._name = _text(options[b"name"])
-        self._in_file = self._name == self._file_field
+        self._in_file = self._name == self.file_field
         if self._in_file:
             self._begin_file(self._name, options.get(b"filename"))
-        elif self._known_fields is not None and self._name not in self._known_fields:
-            accepted = sorted({*self._known_fields, *([self._file_field] if self._file_field else [])} - {CSRF_FIELD})
+        elif self.known_fields is not None and self._name not in self.known_fields:
+            accepted = sorted({*self.known_fields, *([self.file_field] if self.file_field else [])} - {CSRF_FIELD})
             message = f"{no_such_field(self._name, accepted)} Accepted are {', '.join(accepted)}."
             raise InvalidInputError({self._name: message})
-        elif b"filename" in options and self._name not in self._text_files:
-            where = f"; send it in {self._file_field!r}" if self._file_field else ""
+        elif b"filename" in options and self._name not in self.text_files:
+            where = f"; send it in {self.file_field!r}" if self.file_field else ""
             raise InvalidInputError({self._name: f"This field does not accept a file{where}."})
         elif self._name in self._form.fields and self._name not in REPEATABLE_FIELDS:
             raise InvalidInputError({self._name: "Send this field once only."})
@@ -228,18 +204,18 @@ class _FormReader:
         if self._has_file:
             raise InvalidInputError({field: "Send one file only."})
         self._form.file_name = _text(name or b"").replace("\\", "/").rpartition("/")[2]
-        if self._before_file is not None:  # also if no file was sent, so that a page can show the fields again
-            self._before_file(self._form)
+        if self.before_file is not None:  # also if no file was sent, so that a page can show the fields again
+            self.before_file(self._form)
         if not name:  # browsers send this if no file was chosen
             raise InvalidInputError({field: "Choose a file."})
         self._has_file = True
 
     def _on_part_data(self, data: bytes, start: int, end: int) -> None:
-        if self._in_file and self._sink is not None:
-            self._sink.write(memoryview(data)[start:end])
+        if self._in_file and self.sink is not None:
+            self.sink.write(memoryview(data)[start:end])
             return
         self._field_bytes[self._name] += end - start
-        limit = self._field_limits.get(self._name, FIELD_LIMIT_BYTES)
+        limit = self.field_limits.get(self._name, FIELD_LIMIT_BYTES)
         if self._field_bytes[self._name] > limit:
             raise InvalidInputError({self._name: f"This field may have at most {limit:,} bytes."})
         if sum(self._field_bytes.values()) > FIELDS_LIMIT_BYTES:

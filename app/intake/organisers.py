@@ -25,8 +25,8 @@ from vocboard.app.intake.multipart import (
     CSRF_FIELD,
     REASON_FIELD,
     BeforeFile,
+    FormReader,
     StreamedForm,
-    receive_form,
 )
 from vocboard.app.intake.receiving import removed_at_end
 from vocboard.app.intake.service import Intake
@@ -102,15 +102,10 @@ async def take_ground_truth(
             partial(intake.ground_truth_inbox.receive, challenge_id=challenge_id, limit=limit)
         )
         async with removed_at_end(incoming):
-            received = await receive_form(
-                request,
-                file_field=ARCHIVE_FIELD,
-                sink=incoming,
-                limit=limit,
-                pace=upload.pace,
-                known_fields=(REASON_FIELD, CSRF_FIELD),
-                before_file=check_fields,
+            reader = FormReader(
+                ARCHIVE_FIELD, incoming, limit, known_fields=(REASON_FIELD, CSRF_FIELD), before_file=check_fields
             )
+            received = await reader.receive(request, upload.pace)
 
             def announce() -> TakenGroundTruth:
                 with incoming.kept() as version_id, intake.database.writing() as session:
@@ -160,15 +155,10 @@ async def take_challenge(intake: Intake, request: Request, *, user: User, before
     async with intake.in_progress(request, user, UploadKind.CHALLENGE) as upload:
         archive = await to_thread.run_sync(partial(intake.store.receive, limit=limit))
         async with removed_at_end(archive):
-            received = await receive_form(
-                request,
-                file_field=ARCHIVE_FIELD,
-                sink=archive,
-                limit=limit,
-                pace=upload.pace,
-                known_fields=("slug", "organisers", CSRF_FIELD),
-                before_file=before_file,
+            reader = FormReader(
+                ARCHIVE_FIELD, archive, limit, known_fields=("slug", "organisers", CSRF_FIELD), before_file=before_file
             )
+            received = await reader.receive(request, upload.pace)
 
             def add() -> str:
                 archive.finish()
@@ -264,15 +254,10 @@ async def take_file(
 
         async with removed_at_end(incoming):
             try:
-                received = await receive_form(
-                    request,
-                    file_field=FILE_FIELD,
-                    sink=incoming,
-                    limit=limit,
-                    pace=upload.pace,
-                    known_fields=(*DESCRIBING_FIELDS, CSRF_FIELD),
-                    before_file=check_fields,
+                reader = FormReader(
+                    FILE_FIELD, incoming, limit, known_fields=(*DESCRIBING_FIELDS, CSRF_FIELD), before_file=check_fields
                 )
+                received = await reader.receive(request, upload.pace)
             except TooLargeError:
                 if left < limits.challenge_file_limit_bytes and incoming.limit == limit:
                     raise files.no_room(left, in_all) from None  # which would say less

@@ -51,10 +51,10 @@ from vocboard.app.intake.multipart import (
     WARNINGS_FIELD,
     YES,
     BeforeFile,
+    FormReader,
     Sink,
     StreamedForm,
     known_fields,
-    receive_form,
     submission_form,
 )
 from vocboard.app.intake.receiving import (
@@ -263,17 +263,16 @@ class Intake:
             known = None if target is None else known_fields(edition_of_phase(target.challenge, target.phase))
 
             async def receive(sink: Sink | None) -> StreamedForm:
-                return await receive_form(
-                    sent.request,
-                    file_field=None if sink is None else ARCHIVE_FIELD,
-                    sink=sink,
-                    limit=self.settings.upload_limit_bytes,
-                    pace=progress.pace,
+                reader = FormReader(
+                    None if sink is None else ARCHIVE_FIELD,
+                    sink,
+                    self.settings.upload_limit_bytes,
                     known_fields=known,
                     before_file=before_file,
                     text_files=(HASHES_FIELD,),
                     field_limits=FIELD_LIMITS,
                 )
+                return await reader.receive(sent.request, progress.pace)
 
             if target is None:
                 return await self._repeated(opened, receive)

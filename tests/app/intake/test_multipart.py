@@ -13,10 +13,11 @@ from vocboard.app.intake.body import Pace
 from vocboard.app.intake.multipart import (
     CLASSES_FIELD,
     FIELD_LIMIT_BYTES,
+    BeforeFile,
+    FormReader,
     MalformedFormError,
     StreamedForm,
     UnsupportedFormError,
-    receive_form,
 )
 
 BOUNDARY = "----here"
@@ -62,7 +63,7 @@ def receive(
     headers: dict[str, str] | None = None,
     goes_away: bool = False,
     limit: int = 1 << 20,
-    before_file: object = None,
+    before_file: BeforeFile | None = None,
 ) -> StreamedForm:
     def messages() -> Iterator[Message]:
         for start in range(0, len(content), step):
@@ -79,15 +80,8 @@ def receive(
     request = Request(scope, next_message)
 
     async def run() -> StreamedForm:
-        return await receive_form(
-            request,
-            file_field="archive",
-            sink=sink,
-            limit=limit,
-            known_fields=KNOWN,
-            pace=Pace(duration=timedelta(minutes=1), bytes_per_second=1),
-            before_file=before_file,  # type: ignore[arg-type]  # one of the functions below
-        )
+        reader = FormReader("archive", sink, limit, known_fields=KNOWN, before_file=before_file)
+        return await reader.receive(request, Pace(duration=timedelta(minutes=1), bytes_per_second=1))
 
     return anyio.run(run)
 
