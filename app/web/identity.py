@@ -213,9 +213,11 @@ _ORGANISERS = "Only organisers can do this."
 _ADMINISTRATORS = "Only administrators can see this."
 _CREATORS = "Only users with the organiser role can do this. Ask the operator of this server for it."
 
+require_organiser = _page_of(lambda who: who.may_organise, _ORGANISERS)
+
 SignedIn = Annotated[User, Depends(require_user)]
 # Services check which challenges a user organises.
-Organiser = Annotated[User, Depends(_page_of(lambda who: who.may_organise, _ORGANISERS))]
+Organiser = Annotated[User, Depends(require_organiser)]
 Creator = Annotated[User, Depends(_page_of(lambda who: who.may_create_challenges, _CREATORS))]
 Administrator = Annotated[User, Depends(_page_of(lambda who: who.is_administrator, _ADMINISTRATORS))]
 Viewer = Annotated[User | None, Depends(reader)]
