@@ -28,7 +28,7 @@ from sqlalchemy import (
 )
 from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.engine import ExceptionContext
-from sqlalchemy.exc import DBAPIError, OperationalError
+from sqlalchemy.exc import DBAPIError, IntegrityError, OperationalError
 from sqlalchemy.orm import DeclarativeBase, Session, mapped_column
 from sqlalchemy.types import TypeDecorator
 
@@ -129,6 +129,18 @@ def server_clock(session: Session, after: timedelta = timedelta()) -> ColumnElem
 def insert_into(session: Session, model: type[Base]) -> Any:
     """Return an INSERT, which in the dialect of the database can say what to do if the row is there already."""
     return (sqlite.insert if session.get_bind().dialect.name == "sqlite" else postgresql.insert)(model)
+
+
+def add_unique(session: Session, row: Base) -> bool:
+    """Add a row to the database; return False, and add nothing, if there is one with the same unique values already."""
+    session.flush()  # so that an error in another row is not reported as one of this
+    try:
+        with session.begin_nested():
+            session.add(row)
+            session.flush()
+    except IntegrityError:
+        return False
+    return True
 
 
 Identifier = Annotated[uuid.UUID, mapped_column(primary_key=True, default=uuid.uuid4)]  # 122 random bits: opaque

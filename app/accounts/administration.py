@@ -7,7 +7,6 @@ Operators at the command line can, for example if the only administrator's accou
 from collections.abc import Sequence
 
 from sqlalchemy import delete
-from sqlalchemy.exc import IntegrityError
 from sqlalchemy.orm import Session
 
 from vocboard.app import rate_limits
@@ -16,7 +15,7 @@ from vocboard.app.accounts.models import Role, User, WebSession, mailbox
 from vocboard.app.accounts.password_changes import revoke_tokens, set_hash
 from vocboard.app.accounts.people import normalised_email
 from vocboard.app.audit import service as audit
-from vocboard.app.database import lock_for_transaction, now
+from vocboard.app.database import add_unique, lock_for_transaction, now
 from vocboard.app.errors import ConflictError, NotFoundError
 from vocboard.app.messaging import outbox
 
@@ -29,13 +28,8 @@ def create_user(session: Session, *, person: User, actor: User | None = None) ->
     """
     if person.is_confirmed:
         _require_only_account(session, person.email)
-    session.flush()  # so that an error in another row is not reported as one of the address
-    try:
-        with session.begin_nested():
-            session.add(person)
-            session.flush()
-    except IntegrityError:
-        raise ConflictError(f"{person.email} already has an account.") from None
+    if not add_unique(session, person):
+        raise ConflictError(f"{person.email} already has an account.")
     audit.record(session, actor=actor, action="user.create", subject=person, details={"role": person.role.value})
     return person
 

@@ -13,7 +13,6 @@ import hashlib
 from collections.abc import Sequence
 
 from sqlalchemy import select
-from sqlalchemy.exc import IntegrityError
 from sqlalchemy.orm import Session
 
 from vocboard.app import rate_limits
@@ -23,7 +22,7 @@ from vocboard.app.accounts.openid import AnswerRefusedError, ProvenIdentity, orc
 from vocboard.app.accounts.passwords import NO_PASSWORD
 from vocboard.app.accounts.registration import Registration
 from vocboard.app.audit import service as audit
-from vocboard.app.database import now
+from vocboard.app.database import add_unique, now
 from vocboard.app.errors import ConflictError, LimitedError, NotFoundError, NotSignedInError
 from vocboard.app.messaging import outbox
 from vocboard.app.settings import OpenIdProvider, Settings
@@ -91,12 +90,8 @@ def _add(session: Session, user: User, proven: ProvenIdentity) -> bool:
     if len(own) >= MAX_IDENTITIES:
         raise ConflictError(f"An account can be linked {MAX_IDENTITIES} times. Unlink something first.")
     added = LinkedIdentity(user_id=user.id, issuer=proven.issuer, subject=proven.subject, last_used_at=now())
-    try:
-        with session.begin_nested():
-            session.add(added)
-            session.flush()
-    except IntegrityError:
-        raise ConflictError("This signs in to another account of this server. Unlink it there first.") from None
+    if not add_unique(session, added):
+        raise ConflictError("This signs in to another account of this server. Unlink it there first.")
     return True
 
 
@@ -171,12 +166,8 @@ def register(
         removal.scrub(session, waiting)
     policy, key = settings.registration_policy, settings.secret_key.get_secret_value()
     user = registration.unconfirmed_user(new, password_hash=NO_PASSWORD, policy=policy)
-    try:
-        with session.begin_nested():
-            session.add(user)
-            session.flush()
-    except IntegrityError:
-        raise ConflictError("This address was registered at the same time. Try again.") from None
+    if not add_unique(session, user):
+        raise ConflictError("This address was registered at the same time. Try again.")
     audit.record(session, actor=user, action="user.register", subject=user, details={"issuer": proven.issuer})
     user = registration.confirm(
         session,

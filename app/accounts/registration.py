@@ -19,7 +19,6 @@ from dataclasses import dataclass
 from datetime import timedelta
 
 from sqlalchemy import func, select
-from sqlalchemy.exc import IntegrityError
 from sqlalchemy.orm import Session
 
 from vocboard.app import rate_limits
@@ -28,7 +27,7 @@ from vocboard.app.accounts.models import LinkPurpose, Role, User, mailbox
 from vocboard.app.accounts.people import checked_person, normalised_email
 from vocboard.app.accounts.terms import Terms
 from vocboard.app.audit import service as audit
-from vocboard.app.database import lock_for_transaction, now
+from vocboard.app.database import add_unique, lock_for_transaction, now
 from vocboard.app.errors import ConflictError, ForbiddenError, LimitedError, NotFoundError
 from vocboard.app.forms import FieldChecks
 from vocboard.app.messaging import outbox
@@ -165,11 +164,7 @@ def register(
         outbox.put(session, to=counting.email, template="registered-already", site=site, typed=registration.email)
     elif user is None:
         user = unconfirmed_user(registration, password_hash=password_hash, policy=policy)
-        try:
-            with session.begin_nested():
-                session.add(user)
-                session.flush()
-        except IntegrityError:  # the same address was registered at the same time
+        if not add_unique(session, user):  # the same address was registered at the same time
             return
         audit.record(session, actor=user, action="user.register", subject=user)
         send_confirmation(session, user=user, site=site)

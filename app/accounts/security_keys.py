@@ -16,7 +16,6 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from sqlalchemy import select
-from sqlalchemy.exc import IntegrityError
 from sqlalchemy.orm import Session
 from webauthn import (
     generate_authentication_options,
@@ -36,7 +35,7 @@ from webauthn.helpers.structs import (
 from vocboard.app import rate_limits
 from vocboard.app.accounts.models import SecurityKey, User
 from vocboard.app.accounts.tickets import Tickets
-from vocboard.app.database import now
+from vocboard.app.database import add_unique, now
 from vocboard.app.errors import ConflictError, InvalidInputError, LimitedError, NotFoundError
 from vocboard.app.forms import FieldChecks
 from vocboard.app.settings import Settings
@@ -140,12 +139,8 @@ def add(session: Session, *, user: User, answer: KeyAnswer, label: str, settings
         public_key=verified.credential_public_key,
         sign_count=verified.sign_count,
     )
-    try:
-        with session.begin_nested():
-            session.add(added)
-            session.flush()
-    except IntegrityError:
-        raise ConflictError("This security key belongs to an account already.") from None
+    if not add_unique(session, added):
+        raise ConflictError("This security key belongs to an account already.")
     return added
 
 

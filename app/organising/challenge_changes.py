@@ -5,7 +5,6 @@ from datetime import datetime
 from hashlib import sha256
 from uuid import UUID, uuid4
 
-from sqlalchemy.exc import IntegrityError
 from sqlalchemy.orm import Session
 
 from vocboard.app.accounts.models import Role, User
@@ -20,6 +19,7 @@ from vocboard.app.challenges.phases import (
     require_not_archived,
 )
 from vocboard.app.challenges.rules import ChallengeRules, PhaseRules, check_rules, check_slug, rules_of
+from vocboard.app.database import add_unique
 from vocboard.app.errors import ConflictError, ForbiddenError
 from vocboard.app.forms import FieldChecks
 from vocboard.app.leaderboards import freezing
@@ -103,12 +103,8 @@ def create(
         phases=[main],
         **rules.challenge_columns(),
     )
-    try:
-        with session.begin_nested():
-            session.add(challenge)
-            session.flush()
-    except IntegrityError:
-        raise ConflictError(f"The URL name {slug!r} is already taken. Choose a different one.") from None
+    if not add_unique(session, challenge):
+        raise ConflictError(f"The URL name {slug!r} is already taken. Choose a different one.")
     schedule_freezing(session, phase_id, rules)
     session.add(ChallengeOrganiser(challenge_id=challenge.id, user_id=organiser.id, is_owner=True))
     file_hash = sha256(edition_file.encode()).hexdigest() if edition_file else None

@@ -6,7 +6,6 @@ from collections.abc import Mapping
 from datetime import datetime, timedelta
 from typing import Any
 
-from sqlalchemy.exc import IntegrityError
 from sqlalchemy.orm import Session
 
 from vocboard.app.accounts.models import User
@@ -24,7 +23,7 @@ from vocboard.app.challenges.phases import (
     phases_scored_with,
 )
 from vocboard.app.challenges.rules import MAX_PHASE_TITLE_LENGTH, PhaseRules, check_phase_rules
-from vocboard.app.database import now
+from vocboard.app.database import add_unique, now
 from vocboard.app.errors import ConflictError, InvalidInputError
 from vocboard.app.forms import FieldChecks
 from vocboard.app.jobs import service as jobs
@@ -107,12 +106,8 @@ def add_phase(
         current_scoring_id=scoring_id,
         **rules.phase_columns(),
     )
-    try:
-        with session.begin_nested():
-            session.add(row)
-            session.flush()
-    except IntegrityError:
-        raise ConflictError(f"This challenge already has a phase {key!r}. Choose another name.") from None
+    if not add_unique(session, row):
+        raise ConflictError(f"This challenge already has a phase {key!r}. Choose another name.")
     schedule_freezing(session, phase_id, rules)
     session.refresh(challenge, ["phases"])
     details = {"phase": key, "title": title, "image_set": image_set, "has_own_truth": has_own_truth}
