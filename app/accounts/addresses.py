@@ -58,17 +58,7 @@ def request(session: Session, *, user: User, email: str, address: str, site: str
     if other is not None and other.id != user.id:
         outbox.put(session, to=other.email, template="address-taken", site=site, typed=email)
         return
-    lifetime = links.LIFETIMES[LinkPurpose.CHANGE_ADDRESS]
-    secret = links.create(session, user=user, purpose=LinkPurpose.CHANGE_ADDRESS, new_email=email)
-    outbox.put(
-        session,
-        to=email,
-        template="change-address",
-        lifetime=lifetime,
-        site=site,
-        link=f"{site}/account/address?token={secret}",
-        hours=int(lifetime.total_seconds() // 3600),
-    )
+    links.send(session, user=user, purpose=LinkPurpose.CHANGE_ADDRESS, site=site, new_email=email)
 
 
 def confirm(

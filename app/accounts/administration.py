@@ -10,8 +10,8 @@ from sqlalchemy import delete
 from sqlalchemy.orm import Session
 
 from vocboard.app import rate_limits
-from vocboard.app.accounts import links, queries, registration
-from vocboard.app.accounts.models import Role, User, WebSession, mailbox
+from vocboard.app.accounts import links, queries
+from vocboard.app.accounts.models import LinkPurpose, Role, User, WebSession, mailbox
 from vocboard.app.accounts.password_changes import revoke_tokens, set_hash
 from vocboard.app.accounts.people import normalised_email
 from vocboard.app.audit import service as audit
@@ -162,7 +162,7 @@ def resend_confirmation(session: Session, *, user: User, site: str, actor: User 
     subjects = {rate_limits.REGISTRATION_OF_ACCOUNT: user.mailbox}
     rate_limits.enforce(session, subjects)
     rate_limits.count(session, subjects)
-    registration.send_confirmation(session, user=user, site=site)
+    links.send(session, user=user, purpose=LinkPurpose.CONFIRM_ADDRESS, site=site)
     audit.record(session, actor=actor, action="user.resend_confirmation", subject=user)
 
 

@@ -9,11 +9,13 @@ from vocboard.app.accounts.models import EmailLink, LinkPurpose, User
 from vocboard.app.accounts.secret_tokens import digest, new_secret
 from vocboard.app.database import now
 from vocboard.app.errors import NotFoundError
+from vocboard.app.messaging import outbox
 
-LIFETIMES = {
-    LinkPurpose.CONFIRM_ADDRESS: timedelta(days=3),
-    LinkPurpose.RESET_PASSWORD: timedelta(hours=2),
-    LinkPurpose.CHANGE_ADDRESS: timedelta(hours=24),
+# How long the links are valid, the template of their email, and the page that they open.
+_KINDS = {
+    LinkPurpose.CONFIRM_ADDRESS: (timedelta(days=3), "confirm-address", "confirm"),
+    LinkPurpose.RESET_PASSWORD: (timedelta(hours=2), "reset-password", "reset-password"),
+    LinkPurpose.CHANGE_ADDRESS: (timedelta(hours=24), "change-address", "account/address"),
 }
 
 
@@ -35,6 +37,7 @@ def create(session: Session, *, user: User, purpose: LinkPurpose, new_email: str
         new_email: the address that it is sent to, if it is not the user's.
     """
     instant = now()
+    lifetime, *_ = _KINDS[purpose]
     session.execute(delete(EmailLink).where(EmailLink.user_id == user.id, EmailLink.expires_at <= instant))
     secret = new_secret()
     session.add(
@@ -43,11 +46,30 @@ def create(session: Session, *, user: User, purpose: LinkPurpose, new_email: str
             purpose=purpose,
             new_email=new_email,
             token_hash=digest(secret),
-            expires_at=instant + LIFETIMES[purpose],
+            expires_at=instant + lifetime,
         )
     )
     session.flush()
     return secret
+
+
+def send(session: Session, *, user: User, purpose: LinkPurpose, site: str, new_email: str | None = None) -> None:
+    """Create a link as `create` does, and send it to the user or, if there is one, to the new address.
+
+    Args:
+        site: the public URL.
+    """
+    lifetime, template, page = _KINDS[purpose]
+    secret = create(session, user=user, purpose=purpose, new_email=new_email)
+    outbox.put(
+        session,
+        to=new_email or user.email,
+        template=template,
+        lifetime=lifetime,
+        site=site,
+        link=f"{site}/{page}?token={secret}",
+        hours=int(lifetime.total_seconds() // 3600),
+    )
 
 
 def revoke(session: Session, user: User) -> None:

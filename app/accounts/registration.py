@@ -167,9 +167,9 @@ def register(
         if not add_unique(session, user):  # the same address was registered at the same time
             return
         audit.record(session, actor=user, action="user.register", subject=user)
-        send_confirmation(session, user=user, site=site)
+        links.send(session, user=user, purpose=LinkPurpose.CONFIRM_ADDRESS, site=site)
     elif user.disabled_at is None:
-        send_confirmation(session, user=user, site=site)
+        links.send(session, user=user, purpose=LinkPurpose.CONFIRM_ADDRESS, site=site)
 
 
 def unconfirmed_user(registration: Registration, *, password_hash: str, policy: RegistrationPolicy) -> User:
@@ -186,33 +186,14 @@ def unconfirmed_user(registration: Registration, *, password_hash: str, policy: 
     )
 
 
-def send_confirmation(session: Session, *, user: User, site: str) -> None:
-    """Send a user of this transaction a link that, with the password, confirms the address."""
-    _send_link(session, user, LinkPurpose.CONFIRM_ADDRESS, template="confirm-address", site=site, page="confirm")
-
-
 def send_reset_link(session: Session, *, email: str, site: str) -> None:
     """Send a link to choose a new password, if the address (normalised) has an account.
 
     The link also confirms the address, so it helps if the first email or the password was lost.
     """
     user = queries.user_by_email(session, email)
-    if user is None or user.disabled_at is not None:
-        return
-    _send_link(session, user, LinkPurpose.RESET_PASSWORD, template="reset-password", site=site, page="reset-password")
-
-
-def _send_link(session: Session, user: User, purpose: LinkPurpose, *, template: str, site: str, page: str) -> None:
-    lifetime = links.LIFETIMES[purpose]
-    outbox.put(
-        session,
-        to=user.email,
-        template=template,
-        lifetime=lifetime,
-        site=site,
-        link=f"{site}/{page}?token={links.create(session, user=user, purpose=purpose)}",
-        hours=int(lifetime.total_seconds() // 3600),
-    )
+    if user is not None and user.disabled_at is None:
+        links.send(session, user=user, purpose=LinkPurpose.RESET_PASSWORD, site=site)
 
 
 def confirm(

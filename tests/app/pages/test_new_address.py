@@ -8,8 +8,8 @@ from tests.support.browsing import send_form, sign_in, signed_in
 from tests.support.factories import PASSWORD, make_challenge, make_token, make_user
 from tests.support.mail import link_in
 from tests.support.site import Site
-from vocboard.app.accounts import addresses, registration
-from vocboard.app.accounts.models import User, WebSession
+from vocboard.app.accounts import addresses, links
+from vocboard.app.accounts.models import LinkPurpose, User, WebSession
 from vocboard.app.challenges.bans import bans_of_people
 from vocboard.app.challenges.models import Ban, ExtraQuota, PhaseAdmission
 from vocboard.app.database import now
@@ -83,7 +83,7 @@ def test_an_address_that_was_confirmed_since_is_refused(embedded_site: Site) -> 
 def test_an_unconfirmed_registration_does_not_keep_the_address(embedded_site: Site) -> None:
     with embedded_site.writing() as session:
         waiting = make_user(session, email=NEW, confirmed=False)
-        registration.send_confirmation(session, user=waiting, site="https://voc.example")
+        links.send(session, user=waiting, purpose=LinkPurpose.CONFIRM_ADDRESS, site="https://voc.example")
     squatter = path_of(link_in(the_mail(embedded_site, NEW)))
     with signed_in(embedded_site) as client:
         ask(embedded_site, client)
