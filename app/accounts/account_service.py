@@ -25,6 +25,7 @@ from vocboard.app.accounts import (
 )
 from vocboard.app.accounts.models import ApiToken, LinkPurpose, Scope, User, WebSession
 from vocboard.app.accounts.password_work import PasswordWork
+from vocboard.app.accounts.people import valid_email
 from vocboard.app.accounts.terms import Terms
 from vocboard.app.database import Database
 from vocboard.app.rate_limits import network
@@ -108,7 +109,7 @@ class AccountService:
             InvalidInputError: for `email`.
             LimitedError: too many requests.
         """
-        normalised = registration.normalised(email)
+        normalised = valid_email(email)
         with self.database.writing() as session:
             registration.count_attempt(
                 session, email=normalised, address=address, of_account=rate_limits.RESET_OF_ACCOUNT

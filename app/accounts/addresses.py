@@ -16,7 +16,7 @@ from sqlalchemy.orm import Session
 from vocboard.app.accounts import links, queries, registration, removal
 from vocboard.app.accounts.models import LinkPurpose, User, WebSession, mailbox
 from vocboard.app.accounts.own_data import BY_EMAIL
-from vocboard.app.accounts.people import normalised_email
+from vocboard.app.accounts.people import checked_email
 from vocboard.app.audit import service as audit
 from vocboard.app.database import Base, lock_for_transaction
 from vocboard.app.errors import ConflictError
@@ -32,15 +32,13 @@ def checked(user: User, email: str, policy: RegistrationPolicy) -> str:
         InvalidInputError: for `email`: not an address, not of a domain that may register, or the present one.
     """
     checks = FieldChecks()
-    found = normalised_email(email)
-    if found is None:
-        checks.fail("email", "This is not an email address.")
-    elif found == user.email:
+    found = checked_email(checks, email)
+    if found == user.email:
         checks.fail("email", "This is your present address.")
-    elif not policy.accepts(found):
+    elif not policy.accepts(found):  # of an invalid address, only the first error is kept
         checks.fail("email", f"Use an address of {' or '.join(policy.domains)}.")
     checks.finish()
-    return found or ""
+    return found
 
 
 def request(session: Session, *, user: User, email: str, address: str, site: str) -> None:

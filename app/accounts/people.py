@@ -38,6 +38,26 @@ def normalised_email(email: str) -> str | None:
     return checked.normalized.lower()
 
 
+def checked_email(checks: FieldChecks, email: str) -> str:
+    """Return the canonical form of an email address; record an error of `email`, and return "", if it is not valid."""
+    found = normalised_email(email)
+    if found is None:
+        checks.fail("email", "This is not an email address.")
+    return found or ""
+
+
+def valid_email(email: str) -> str:
+    """Return the canonical form of an email address.
+
+    Raises:
+        InvalidInputError: for `email`.
+    """
+    checks = FieldChecks()
+    found = checked_email(checks, email)
+    checks.finish()
+    return found
+
+
 def domain_of(email: str) -> str:
     """Return the domain of a (normalised) email address.
 
@@ -55,13 +75,10 @@ def checked_person(
     Args:
         password: None for an account without one.
     """
-    normalised = normalised_email(email)
-    if normalised is None:
-        checks.fail("email", "This is not an email address.")
-    names = checked_names(checks, name=name, affiliation=affiliation)
+    person = {"email": checked_email(checks, email), **checked_names(checks, name=name, affiliation=affiliation)}
     if password is not None:
         passwords.check(checks, "password", password, about=(email, name))
-    return {"email": normalised or "", **names}
+    return person
 
 
 def checked_names(checks: FieldChecks, *, name: str, affiliation: str) -> dict[str, str]:

@@ -24,7 +24,7 @@ from sqlalchemy.orm import Session
 from vocboard.app import rate_limits
 from vocboard.app.accounts import links, queries, removal
 from vocboard.app.accounts.models import LinkPurpose, Role, User, mailbox
-from vocboard.app.accounts.people import checked_person, normalised_email
+from vocboard.app.accounts.people import checked_person
 from vocboard.app.accounts.terms import Terms
 from vocboard.app.audit import service as audit
 from vocboard.app.database import add_unique, lock_for_transaction, now
@@ -121,7 +121,7 @@ def check(
         raise ForbiddenError("You cannot register on this server. Ask its operators for an account.")
     checks = FieldChecks()
     person = checked_person(checks, email=email, name=name, affiliation=affiliation, password=password)
-    if person["email"] and not policy.accepts(person["email"]):
+    if not policy.accepts(person["email"]):  # of an invalid address, only the first error is kept
         checks.fail("email", f"Use an address of {' or '.join(policy.domains)}.")
     if terms is not None and accepted != terms.version:
         checks.fail("terms", "Accept the terms." if not accepted else "The terms have changed. Read and accept them.")
@@ -292,20 +292,6 @@ def registered(session: Session, user_id: uuid.UUID, approver: User) -> User:
     if user.is_approved or user.disabled_at is not None:
         raise ConflictError("This registration has already been approved or rejected.")
     return user
-
-
-def normalised(email: str) -> str:
-    """Return the canonical form of an address.
-
-    Raises:
-        InvalidInputError: `email` is not a valid address.
-    """
-    checks = FieldChecks()
-    found = normalised_email(email)
-    if found is None:
-        checks.fail("email", "This is not an email address.")
-    checks.finish()
-    return found or ""
 
 
 def registered_domain(email: str) -> str:

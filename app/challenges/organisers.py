@@ -13,11 +13,11 @@ from sqlalchemy.orm import Session, joinedload
 
 from vocboard.app import rate_limits
 from vocboard.app.accounts.models import Role, User
-from vocboard.app.accounts.people import normalised_email
+from vocboard.app.accounts.people import valid_email
 from vocboard.app.audit import service as audit
 from vocboard.app.challenges import queries
 from vocboard.app.challenges.models import Challenge, ChallengeInvitation, ChallengeOrganiser
-from vocboard.app.errors import ConflictError, ForbiddenError, InvalidInputError, NotFoundError
+from vocboard.app.errors import ConflictError, ForbiddenError, NotFoundError
 from vocboard.app.messaging import outbox
 from vocboard.app.notifications.models import NotificationKind
 from vocboard.app.notifications.service import notify
@@ -78,9 +78,7 @@ def invite(session: Session, *, challenge: Challenge, user: User, email: str, si
         ConflictError: the person is an organiser already, or too many invitations wait.
         LimitedError: the user has sent too many invitations.
     """
-    normalised = normalised_email(email)
-    if normalised is None:
-        raise InvalidInputError({"email": "This is not an email address."})
+    normalised = valid_email(email)
     queries.lock_challenge(session, challenge.id)
     if any(one.user.email == normalised for one in organisers_of(session, challenge)):
         raise ConflictError(f"{normalised} already organises this challenge.")

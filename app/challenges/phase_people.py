@@ -13,7 +13,7 @@ from sqlalchemy.orm import Session, contains_eager
 
 from vocboard.app import rate_limits
 from vocboard.app.accounts.models import User
-from vocboard.app.accounts.people import normalised_email
+from vocboard.app.accounts.people import checked_email, normalised_email
 from vocboard.app.audit import service as audit
 from vocboard.app.challenges import admission_requests
 from vocboard.app.challenges.models import Challenge, ChallengePhase, ExtraQuota, PhaseAdmission, Visibility
@@ -223,7 +223,7 @@ def grant_extra_quota(
     """
     lock_to_change(session, challenge)
     checks = FieldChecks()
-    address = _address(checks, email)
+    address = checked_email(checks, email)
     reason = _checked_grant(checks, count=count, until=until, reason=reason)
     checks.finish()
     grant = ExtraQuota(phase=challenge.phase_row(phase.key), email=address, count=count, until=until, reason=reason)
@@ -308,10 +308,3 @@ def _addresses(emails: Sequence[str], field: str) -> list[str]:
         known = "This is not an email address" if len(emails) == 1 else "These are not email addresses"
         raise InvalidInputError({field: f"{known}: {', '.join(wrong[:MAX_LISTED])}."})
     return list(dict.fromkeys(address for address in found.values() if address is not None))
-
-
-def _address(checks: FieldChecks, email: str) -> str:
-    address = normalised_email(email)
-    if not address:
-        checks.fail("email", "This is not an email address.")
-    return address or ""

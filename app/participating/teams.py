@@ -16,7 +16,7 @@ from sqlalchemy.orm import Session, joinedload
 
 from vocboard.app import rate_limits
 from vocboard.app.accounts.models import User
-from vocboard.app.accounts.people import normalised_email
+from vocboard.app.accounts.people import valid_email
 from vocboard.app.audit import service as audit
 from vocboard.app.challenges import queries as challenge_queries
 from vocboard.app.challenges.models import Challenge
@@ -120,9 +120,7 @@ def invite(
         LimitedError: the person has sent too many invitations.
     """
     team = _owned(session, team_id, user)
-    normalised = normalised_email(email) if email else ""
-    if normalised is None:
-        raise InvalidInputError({"email": "This is not an email address."})
+    normalised = valid_email(email) if email else ""
     waiting = len(invitations_of(session, team.id))
     if len(members_of(session, team.id)) + waiting >= team.challenge.team_size:
         raise ConflictError(

@@ -11,8 +11,7 @@ from typing import Any
 from vocboard.app.accounts import addresses, administration, identities, second_factor, service
 from vocboard.app.accounts.models import Role, Scope, User
 from vocboard.app.accounts.passwords import hashed
-from vocboard.app.accounts.people import new_user
-from vocboard.app.accounts.registration import normalised
+from vocboard.app.accounts.people import new_user, valid_email
 from vocboard.app.audit import service as audit
 from vocboard.app.errors import NotFoundError
 from vocboard.app.participating.leaving import Naming, delete_account
@@ -162,7 +161,7 @@ def unlink_identity(at: Transaction) -> None:
 @ACTIONS.changes("email", "new_email")
 def change_address(at: Transaction) -> None:
     """Change a user's email address without a link; the old one gets an email."""
-    addresses.change(at.session, user=at.person, email=normalised(at.arguments.new_email), site=at.site)
+    addresses.change(at.session, user=at.person, email=valid_email(at.arguments.new_email), site=at.site)
 
 
 @ACTIONS.runs("email")
