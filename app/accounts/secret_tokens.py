@@ -1,4 +1,4 @@
-"""Random secrets that are shown once and stored as hashes: session cookies, API tokens, anonymous links."""
+"""Random secrets that are shown once and stored as hashes: session cookies, API tokens, links."""
 
 import hashlib
 import secrets

@@ -1,6 +1,5 @@
 """Publishing results and taking them back. Only its owner publishes a submission."""
 
-import secrets
 import uuid
 from collections.abc import Collection
 from typing import Any
@@ -9,6 +8,7 @@ from sqlalchemy import and_, or_, select
 from sqlalchemy.orm import Session, joinedload, selectinload
 
 from vocboard.app.accounts.models import User
+from vocboard.app.accounts.secret_tokens import digest, new_secret
 from vocboard.app.audit import service as audit
 from vocboard.app.challenges import queries as challenge_queries
 from vocboard.app.challenges.models import Ban
@@ -271,9 +271,6 @@ def _require_not_disqualified_elsewhere(session: Session, submission: Submission
     )
 
 
-ANONYMOUS_TOKEN_BYTES = 32
-
-
 def create_anonymous_link(session: Session, *, submission_id: uuid.UUID, user: User) -> str:
     """Return the token of a new anonymous link to a scored submission: see `anonymous_address`. An earlier link ends.
 
@@ -286,8 +283,8 @@ def create_anonymous_link(session: Session, *, submission_id: uuid.UUID, user: U
         raise ConflictError("A rehearsal has no anonymous link: only the organisers see its result.")
     if submission.state != State.SCORED:
         raise ConflictError(f"Only a scored submission can have an anonymous link; this one is {submission.state}.")
-    token = secrets.token_urlsafe(ANONYMOUS_TOKEN_BYTES)
-    submission.anonymous_token_hash = queries.hash_of(token)
+    token = new_secret()
+    submission.anonymous_token_hash = digest(token)
     audit.record(session, actor=user, action="submission.create_anonymous_link", subject=submission)
     return token
 

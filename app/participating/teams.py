@@ -5,8 +5,6 @@ along, and the owner of a larger team can bring all of it; otherwise what was su
 `SubmissionPerson` records whom a submission counts for, so none of this changes anybody's quota or Ladder.
 """
 
-import hashlib
-import secrets
 import uuid
 from collections.abc import Sequence
 from datetime import timedelta
@@ -17,6 +15,7 @@ from sqlalchemy.orm import Session, joinedload
 from vocboard.app import rate_limits
 from vocboard.app.accounts.models import User
 from vocboard.app.accounts.people import valid_email
+from vocboard.app.accounts.secret_tokens import digest, new_secret
 from vocboard.app.audit import service as audit
 from vocboard.app.challenges import queries as challenge_queries
 from vocboard.app.challenges.models import Challenge
@@ -42,7 +41,6 @@ from vocboard.app.teams.queries import (
 )
 
 INVITATION_LIFETIME = timedelta(days=14)
-TOKEN_BYTES = 32
 _NO_INVITATION = "This invitation does not exist: it was used or withdrawn, or has expired. Ask for another one."
 
 
@@ -130,11 +128,11 @@ def invite(
     subjects = {rate_limits.INVITATIONS_BY_PERSON: str(user.id)}
     rate_limits.enforce(session, subjects)
     rate_limits.count(session, subjects)
-    token = secrets.token_urlsafe(TOKEN_BYTES)
+    token = new_secret()
     invitation = TeamInvitation(
         team_id=team.id,
         email=normalised,
-        token_hash=_hash_of(token),
+        token_hash=digest(token),
         expires_at=now() + INVITATION_LIFETIME,
         invited_by_id=user.id,
     )
@@ -180,7 +178,7 @@ def invitation_with(session: Session, token: str, user: User) -> TeamInvitation:
     """
     query = (
         select(TeamInvitation)
-        .where(TeamInvitation.token_hash == _hash_of(token), TeamInvitation.expires_at > now())
+        .where(TeamInvitation.token_hash == digest(token), TeamInvitation.expires_at > now())
         .options(
             joinedload(TeamInvitation.team).joinedload(Team.challenge).selectinload(Challenge.phases),
             joinedload(TeamInvitation.invited_by),
@@ -371,7 +369,3 @@ def _merge(session: Session, source: Team, target: Team, challenge: Challenge) -
     )
     session.execute(delete(Team).where(Team.id == source.id))
     session.expire_all()
-
-
-def _hash_of(token: str) -> bytes:
-    return hashlib.sha256(token.encode()).digest()

@@ -1,6 +1,5 @@
 """Queries for submissions that a viewer may see."""
 
-import hashlib
 import uuid
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
@@ -10,6 +9,7 @@ from sqlalchemy import ColumnElement, ScalarSelect, Select, and_, or_, select
 from sqlalchemy.orm import InstrumentedAttribute, Session, contains_eager, joinedload, selectinload
 
 from vocboard.app.accounts.models import User
+from vocboard.app.accounts.secret_tokens import digest
 from vocboard.app.challenges import queries as challenge_queries
 from vocboard.app.challenges.models import Challenge, ChallengePhase
 from vocboard.app.challenges.phases import Phase, edition_of_phase, phase_with_id
@@ -105,7 +105,7 @@ def by_anonymous_token(session: Session, token: str) -> Submission:
         NotFoundError: the link does not exist or was revoked, or not everyone may see the challenge.
     """
     query = complete().where(
-        Submission.anonymous_token_hash == hash_of(token),
+        Submission.anonymous_token_hash == digest(token),
         Submission.state == State.SCORED,
         challenge_queries.visible_to(None),
     )
@@ -224,11 +224,6 @@ def scored_rehearsals(session: Session, challenge: Challenge) -> Sequence[Submis
 def any_archive(session: Session) -> bool:
     """Whether any submission has an archive."""
     return session.scalar(select(Submission.id).where(Submission.has_archive).limit(1)) is not None
-
-
-def hash_of(token: str) -> bytes:
-    """Return the hash of an anonymous link's token, as stored in the database."""
-    return hashlib.sha256(token.encode()).digest()
 
 
 def complete() -> Select[Submission]:

@@ -20,6 +20,7 @@ from tests.support.site import Site
 from vocboard.app.accounts import links
 from vocboard.app.accounts import service as accounts
 from vocboard.app.accounts.models import LinkPurpose, Role, User
+from vocboard.app.accounts.secret_tokens import digest
 from vocboard.app.announcements.models import Announcement, Question
 from vocboard.app.challenges import phase_people, terms
 from vocboard.app.challenges.models import (
@@ -40,7 +41,6 @@ from vocboard.app.leaderboards.models import Rescore, RescoreState
 from vocboard.app.notifications.models import NotificationKind, NotificationSetting
 from vocboard.app.organising import phase_changes
 from vocboard.app.settings import Settings
-from vocboard.app.submissions.queries import hash_of
 from vocboard.app.teams.models import Team, TeamInvitation, TeamMember, TeamRole
 from vocboard.app.teams.queries import locked_team_of
 from vocboard.app.webhooks import service as webhooks
@@ -149,7 +149,7 @@ def build(session: Session) -> World:
     published.published_at = now()
     private = make_scored(session, public, owner, f"Method {SECRET}", **_named(SECRET))
     anonymous = make_scored(session, public, owner, f"Anonymous method {SECRET}", **_named(SECRET))
-    anonymous.anonymous_token_hash = hash_of(ANONYMOUS_TOKEN)
+    anonymous.anonymous_token_hash = digest(ANONYMOUS_TOKEN)
     session.flush()
     team, member, invitation = _team(session, public, owner)
     tokens = {person: make_token(session, user) for person, user in people.items()}
@@ -234,7 +234,7 @@ def _team(session: Session, challenge: Challenge, owner: User) -> tuple[Team, Us
     (team, _), member = locked_team_of(session, challenge, owner), make_user(session, email="member@lab.example")
     team.name = "The team"
     session.add(TeamMember(challenge_id=challenge.id, user_id=member.id, team_id=team.id, role=TeamRole.MEMBER))
-    invitation = TeamInvitation(team_id=team.id, token_hash=hash_of(JOIN_TOKEN), expires_at=now() + timedelta(days=1))
+    invitation = TeamInvitation(team_id=team.id, token_hash=digest(JOIN_TOKEN), expires_at=now() + timedelta(days=1))
     session.add(invitation)
     session.flush()
     return team, member, invitation
