@@ -8,7 +8,6 @@ Source: RFC 6238, "TOTP: Time-Based One-Time Password Algorithm".
 """
 
 import base64
-import hashlib
 import hmac
 import secrets
 import uuid
@@ -17,7 +16,6 @@ from datetime import timedelta
 
 import pyotp
 from nacl.exceptions import CryptoError
-from nacl.secret import SecretBox
 from sqlalchemy import delete, select
 from sqlalchemy.orm import Session
 
@@ -25,7 +23,7 @@ from vocboard.app import rate_limits
 from vocboard.app.accounts import links, queries, security_keys
 from vocboard.app.accounts.models import Role, SecondFactor, SecurityKey, User, WebSession
 from vocboard.app.accounts.password_changes import revoke_tokens
-from vocboard.app.accounts.secret_tokens import digest
+from vocboard.app.accounts.secret_tokens import box, digest
 from vocboard.app.accounts.security_keys import KeyAnswer, RefusedKeyError
 from vocboard.app.audit import service as audit
 from vocboard.app.database import OutcomeError, now
@@ -39,6 +37,7 @@ STEPS_OFF = 1  # that a clock may be early or late
 RECOVERY_CODES = 10
 RECOVERY_CODE_BYTES = 10  # 80 random bits: stored without salt or slow hash
 SET_UP_WITHIN = timedelta(minutes=30)
+_PURPOSE = "second factor"  # of the encryption of keys
 
 
 class WrongCodeError(InvalidInputError, OutcomeError):
@@ -88,14 +87,14 @@ def begin(session: Session, *, user: User, server_key: str) -> None:
     if found is not None:
         session.delete(found)
         session.flush()
-    sealed = _box(server_key).encrypt(pyotp.random_base32().encode())
+    sealed = box(_PURPOSE, server_key=server_key).encrypt(pyotp.random_base32().encode())
     session.add(SecondFactor(user_id=user.id, sealed_key=bytes(sealed), recovery_hashes=[]))
 
 
 def app_key(found: SecondFactor, *, server_key: str) -> str | None:
     """Return the app's key in Base32; None if the server's secret has changed since."""
     try:
-        return _box(server_key).decrypt(found.sealed_key).decode()
+        return box(_PURPOSE, server_key=server_key).decrypt(found.sealed_key).decode()
     except CryptoError:
         return None
 
@@ -109,7 +108,7 @@ def encrypt_again(session: Session, *, server_key: str, former_keys: Sequence[st
             if key is None:
                 lost += 1
             else:
-                found.sealed_key = bytes(_box(server_key).encrypt(key.encode()))
+                found.sealed_key = bytes(box(_PURPOSE, server_key=server_key).encrypt(key.encode()))
                 changed += 1
     return changed, lost
 
@@ -296,8 +295,3 @@ def _confirmed(session: Session, user: User) -> SecondFactor:
     if found is None or found.confirmed_at is None:
         raise ConflictError(f"The account of {user.email} has no second factor.")
     return found
-
-
-def _box(server_key: str) -> SecretBox:
-    key = hashlib.sha256(server_key.encode()).digest()
-    return SecretBox(hashlib.blake2b(b"second factor", key=key, digest_size=32).digest())

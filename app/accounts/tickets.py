@@ -1,14 +1,13 @@
 """Tickets: what one request leaves to a later one, encrypted in a cookie or a link, and valid for a limited time."""
 
-import hashlib
 import json
 from datetime import timedelta
 from typing import Any
 
 from nacl.encoding import URLSafeBase64Encoder
 from nacl.exceptions import CryptoError
-from nacl.secret import SecretBox
 
+from vocboard.app.accounts.secret_tokens import box
 from vocboard.app.database import now
 
 
@@ -20,8 +19,7 @@ class Tickets:
     """
 
     def __init__(self, purpose: str, *, server_key: str) -> None:
-        key = hashlib.sha256(server_key.encode()).digest()
-        self._box = SecretBox(hashlib.blake2b(purpose.encode(), key=key, digest_size=32).digest())
+        self._box = box(purpose, server_key=server_key)
 
     def issue(self, content: dict[str, Any], lifetime: timedelta) -> str:
         """Return the ticket for a content that JSON can express."""

@@ -29,7 +29,6 @@ from fastapi.dependencies.utils import get_flat_params
 from fastapi.params import Header
 from fastapi.routing import APIRoute
 from nacl.exceptions import CryptoError
-from nacl.secret import SecretBox
 from sqlalchemy import ColumnElement, delete, select, update
 from sqlalchemy.exc import SQLAlchemyError
 from sqlalchemy.orm import Session
@@ -39,6 +38,7 @@ from starlette.responses import Response, StreamingResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from vocboard.app.accounts.models import KeptAnswer, User
+from vocboard.app.accounts.secret_tokens import box
 from vocboard.app.accounts.viewer import Identity
 from vocboard.app.database import insert_into, now
 from vocboard.app.errors import BusyError, InvalidInputError, ServiceError
@@ -125,15 +125,11 @@ class _Exchange:
     def key_sha256(self) -> bytes:
         return hashlib.sha256(self.key.encode()).digest()
 
-    def box(self) -> SecretBox:
-        server_key = hashlib.sha256(self.server_key.encode()).digest()
-        return SecretBox(hashlib.blake2b(self.key.encode(), key=server_key, digest_size=32).digest())
-
     def sealed(self, start: Message, body: bytes) -> bytes:
         headers = [(name.decode("latin-1"), value.decode("latin-1")) for name, value in start["headers"]]
         kept = [(name, value) for name, value in headers if name.lower() not in _NEVER_KEPT]
         content = [self.sha256, start["status"], kept, base64.b64encode(body).decode()]
-        return bytes(self.box().encrypt(json.dumps(content).encode()))
+        return bytes(box(self.key, server_key=self.server_key).encrypt(json.dumps(content).encode()))
 
     def opened(self, sealed: bytes) -> Response:
         """Return the answer, if it is to this request.
@@ -142,7 +138,7 @@ class _Exchange:
             OtherRequestError: it is to another one.
             CryptoError: the server's secret has changed.
         """
-        sha256, status, headers, body = json.loads(self.box().decrypt(sealed))
+        sha256, status, headers, body = json.loads(box(self.key, server_key=self.server_key).decrypt(sealed))
         if sha256 != self.sha256:
             raise OtherRequestError
         response = Response(base64.b64decode(body), status)

@@ -5,17 +5,12 @@ the cookie, so that reloading it neither sends the form again nor shows the secr
 server, which only keeps the hash of the secret.
 """
 
-import hashlib
-import json
-import time
 from datetime import timedelta
 
-from nacl.encoding import URLSafeBase64Encoder
-from nacl.exceptions import CryptoError
-from nacl.secret import SecretBox
 from starlette.requests import Request
 from starlette.responses import Response
 
+from vocboard.app.accounts.tickets import Tickets
 from vocboard.app.settings import Settings
 from vocboard.app.web import cookies
 
@@ -28,9 +23,8 @@ def show_once(response: Response, request: Request, settings: Settings, *, page:
     Args:
         page: path of the only page that shows it.
     """
-    content = {"page": page, "secret": secret, "until": time.time() + LIFETIME.total_seconds()}
-    sealed = _box(request, settings).encrypt(json.dumps(content).encode(), encoder=URLSafeBase64Encoder)
-    cookies.SHOWN_ONCE.set(response, settings, sealed.decode(), LIFETIME)
+    ticket = _tickets(request, settings).issue({"page": page, "secret": secret}, LIFETIME)
+    cookies.SHOWN_ONCE.set(response, settings, ticket, LIFETIME)
 
 
 def forget(response: Response, settings: Settings) -> None:
@@ -40,19 +34,10 @@ def forget(response: Response, settings: Settings) -> None:
 
 def shown_once(request: Request, settings: Settings) -> str | None:
     """Return the secret that this page is to show; None if there is none, it is old, or belongs to another session."""
-    sealed = cookies.SHOWN_ONCE.of(request, settings)
-    if not sealed:
-        return None
-    try:
-        plain = _box(request, settings).decrypt(sealed.encode(), encoder=URLSafeBase64Encoder)
-    except (CryptoError, ValueError):  # not ours, or of another session
-        return None
-    content = json.loads(plain)
-    is_due = content["page"] == request.url.path and time.time() < content["until"]
-    return str(content["secret"]) if is_due else None
+    content = _tickets(request, settings).content(cookies.SHOWN_ONCE.of(request, settings))
+    return str(content["secret"]) if content.get("page") == request.url.path else None
 
 
-def _box(request: Request, settings: Settings) -> SecretBox:
+def _tickets(request: Request, settings: Settings) -> Tickets:
     session = cookies.SESSION.of(request, settings)
-    key = settings.secret_key.get_secret_value().encode()
-    return SecretBox(hashlib.blake2b(session.encode(), key=hashlib.sha256(key).digest(), digest_size=32).digest())
+    return Tickets(f"shown once {session}", server_key=settings.secret_key.get_secret_value())

@@ -11,9 +11,11 @@ import uuid
 from datetime import datetime
 
 from nacl.exceptions import CryptoError
-from nacl.secret import SecretBox
+
+from vocboard.app.accounts.secret_tokens import box
 
 PREFIX = "whsec_"
+_PURPOSE = "webhooks"  # of the encryption of secrets
 SECRET_BYTES = 32
 
 
@@ -28,13 +30,13 @@ def sealed(secret: str, *, server_key: str) -> bytes:
     Args:
         server_key: `Settings.key_of_webhooks`.
     """
-    return bytes(_box(server_key).encrypt(secret.encode()))
+    return bytes(box(_PURPOSE, server_key=server_key).encrypt(secret.encode()))
 
 
 def opened(sealed_secret: bytes, *, server_key: str) -> str | None:
     """Return a secret; None if the server's key has changed since."""
     try:
-        return _box(server_key).decrypt(sealed_secret).decode()
+        return box(_PURPOSE, server_key=server_key).decrypt(sealed_secret).decode()
     except CryptoError:
         return None
 
@@ -49,8 +51,3 @@ def signed_headers(secret: str, message_id: uuid.UUID, instant: datetime, body: 
         "webhook-timestamp": str(seconds),
         "webhook-signature": f"v1,{base64.b64encode(signature).decode()}",
     }
-
-
-def _box(server_key: str) -> SecretBox:
-    key = hashlib.sha256(server_key.encode()).digest()
-    return SecretBox(hashlib.blake2b(b"webhooks", key=key, digest_size=32).digest())
