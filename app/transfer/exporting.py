@@ -31,7 +31,7 @@ from vocboard.app.challenges.models import (
 )
 from vocboard.app.challenges.queries import challenge_as_it_is, truth_of_scoring
 from vocboard.app.challenges.rules import rules_of
-from vocboard.app.database import Database, now
+from vocboard.app.database import Base, Database, now
 from vocboard.app.evaluations.models import CompetitionResult, ConfusionShares, Curve, Evaluation, Measure
 from vocboard.app.leaderboards import freezing
 from vocboard.app.storage.archives import ArchiveStore, DamagedArchiveError
@@ -43,21 +43,17 @@ from vocboard.app.transfer.exporting_phases import further_phases, ground_truth_
 from vocboard.app.transfer.files import README, write_lines, write_log, write_people
 from vocboard.app.transfer.record_types import same_fields
 from vocboard.app.transfer.records import (
-    AnnouncementRecord,
     BanRecord,
     CurveRecord,
     EditionRecord,
     Entry,
     EvaluationRecord,
-    FileRecord,
     Header,
     MeasureRecord,
     Person,
-    QuestionRecord,
     ResultRecord,
     SubmissionRecord,
     TeamRecord,
-    TermsRecord,
 )
 from vocboard.evaluator.version import VERSION
 
@@ -129,10 +125,10 @@ def export(database: Database, store: ArchiveStore, challenge_id: uuid.UUID) -> 
             ).one()
             contents = _write_tables(session, store, challenge, directory, damaged, at=at)
         write_log(database, challenge_id, directory)
-        # The header first: import reads it before everything else.
+        first = [records.HEADER, *records.LINES]  # import reads the header before everything else
         names = sorted(
             (path.relative_to(directory).as_posix() for path in directory.rglob("*") if path.is_file()),
-            key=lambda name: (_order(name), name),
+            key=lambda name: (first.index(name) if name in first else len(first), name),
         )
         files = [tar.File.at(directory / name, name) for name in names]
         files += [
@@ -142,19 +138,6 @@ def export(database: Database, store: ArchiveStore, challenge_id: uuid.UUID) -> 
     except BaseException:
         shutil.rmtree(directory, ignore_errors=True)
         raise
-
-
-def _order(name: str) -> int:
-    first = (
-        records.HEADER,
-        records.PEOPLE,
-        records.BANS,
-        records.SUBMISSIONS,
-        records.FROZEN,
-        records.CORRECTIONS,
-        records.LOG,
-    )
-    return first.index(name) if name in first else len(first)
 
 
 def _write_tables(
@@ -196,13 +179,16 @@ def _write_tables(
             for one in submissions:
                 file.write(one.model_dump_json() + "\n")
     write_lines(directory / records.BANS, _bans(session, challenge.id))
-    write_lines(
-        directory / records.TERMS,
-        (TermsRecord(**same_fields(TermsRecord, one)) for one in reversed(terms.versions(session, challenge.id))),
-    )
-    write_lines(directory / records.ANNOUNCEMENTS, _announcements(session, challenge))
-    write_lines(directory / records.QUESTIONS, _public_questions(session, challenge))
-    write_lines(directory / records.FILES, (FileRecord(**same_fields(FileRecord, one)) for one in files))
+    rows: dict[str, Iterable[Base]] = {
+        records.TERMS: reversed(terms.versions(session, challenge.id)),
+        records.ANNOUNCEMENTS: session.scalars(announcements_of(challenge)),
+        # What visitors see: neither private answers nor who has asked.
+        records.QUESTIONS: session.scalars(visible_questions(challenge, None, organises=False)),
+        records.FILES: files,
+    }
+    for name, found in rows.items():
+        kind = records.LINES[name]
+        write_lines(directory / name, (kind(**same_fields(kind, one)) for one in found))
     write_phases(session, challenge, directory, at=at)
     return {records.ARCHIVES + sha256: size for sha256, size in archives.items()} | {
         records.FILE_CONTENTS + one.sha256: one.byte_count for one in files
@@ -388,14 +374,3 @@ def _bans(session: Session, challenge_id: uuid.UUID) -> Iterator[BanRecord]:
     for ban in bans_of(session, challenge_id):
         email = ban.email or ban.user.email
         yield BanRecord(**same_fields(BanRecord, ban) | {"email": email}, person=ban.user_id)
-
-
-def _announcements(session: Session, challenge: Challenge) -> Iterator[AnnouncementRecord]:
-    for one in session.scalars(announcements_of(challenge)):
-        yield AnnouncementRecord(**same_fields(AnnouncementRecord, one))
-
-
-def _public_questions(session: Session, challenge: Challenge) -> Iterator[QuestionRecord]:
-    """Yield what visitors see: neither private answers nor who has asked."""
-    for one in session.scalars(visible_questions(challenge, None, organises=False)):
-        yield QuestionRecord(**same_fields(QuestionRecord, one))

@@ -1,38 +1,22 @@
 """The JSON Schema of exported challenges, for programs that read them."""
 
-from collections.abc import Mapping
 from typing import Any, Literal
 
 from pydantic.json_schema import models_json_schema
 
-from vocboard.app.transfer import phase_records, records
+from vocboard.app.transfer import records
 from vocboard.app.transfer.record_types import Record
 from vocboard.evaluator.editions.json_schema import DIALECT
 
 _MODE: Literal["validation"] = "validation"  # what imports accept
 _REFERENCE = "#/$defs/{model}"
-LINES: Mapping[str, type[Record]] = {
-    records.PEOPLE: records.Person,
-    records.BANS: records.BanRecord,
-    records.ANNOUNCEMENTS: records.AnnouncementRecord,
-    records.QUESTIONS: records.QuestionRecord,
-    records.TERMS: records.TermsRecord,
-    records.FILES: records.FileRecord,
-    records.SUBMISSIONS: records.SubmissionRecord,
-    records.ADMISSIONS: phase_records.AdmissionRecord,
-    records.EXTRA_QUOTAS: phase_records.ExtraQuotaRecord,
-    records.FROZEN: phase_records.FrozenRecord,
-    records.REPORTED: phase_records.ReportedRecord,
-    records.CORRECTIONS: phase_records.CorrectionRecord,
-    records.LOG: records.EventRecord,
-}
 
 
 def export_json_schema() -> dict[str, Any]:
     """Return the schema of an archive as one object with a property for each file."""
-    records_of_all: tuple[type[Record], ...] = (records.Header, *LINES.values())
+    records_of_all: tuple[type[Record], ...] = (records.Header, *records.LINES.values())
     references, definitions = models_json_schema([(each, _MODE) for each in records_of_all], ref_template=_REFERENCE)
-    properties = {name: {"type": "array", "items": references[kind, _MODE]} for name, kind in LINES.items()}
+    properties = {name: {"type": "array", "items": references[kind, _MODE]} for name, kind in records.LINES.items()}
     return {
         "$schema": DIALECT,
         "title": f"Exported challenge, format {records.FORMAT}",

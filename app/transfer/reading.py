@@ -18,22 +18,12 @@ from vocboard.app.errors import InvalidArchiveError, InvalidInputError
 from vocboard.app.submissions.models import State
 from vocboard.app.transfer import records, tar
 from vocboard.app.transfer.checking_phases import PhaseChecks
-from vocboard.app.transfer.phase_records import (
-    AdmissionRecord,
-    CorrectionRecord,
-    ExtraQuotaRecord,
-    FrozenRecord,
-    ReportedRecord,
-)
 from vocboard.app.transfer.records import (
-    AnnouncementRecord,
     BanRecord,
-    EventRecord,
     FileRecord,
     Format,
     Header,
     Person,
-    QuestionRecord,
     SubmissionRecord,
     TermsRecord,
 )
@@ -142,9 +132,9 @@ class _Checking:
                 contents.archives[member.name.removeprefix(records.ARCHIVES)] = member.size
             elif member.name.startswith(records.FILE_CONTENTS):
                 contents.file_contents[member.name.removeprefix(records.FILE_CONTENTS)] = member.size
-            elif member.name in checks:
-                kind, check_record = checks[member.name]
-                for number, record in self._lines(member, kind):
+            elif member.name in records.LINES:
+                check_record = checks.get(member.name, lambda _: ())
+                for number, record in self._lines(member, records.LINES[member.name]):
                     self._note_each(member.name, number, check_record(record))
         for sha256, size in self._needed:
             if contents.archives.get(sha256) != size:
@@ -155,23 +145,20 @@ class _Checking:
                 self._note(records.FILE_CONTENTS + file.sha256, None, message)
         return contents
 
-    def _checks(self, contents: Contents) -> Mapping[str, tuple[type[BaseModel], Callable[[Any], Iterable[str]]]]:
-        """The type of each file's records, and what yields all that is wrong with one of them."""
+    def _checks(self, contents: Contents) -> Mapping[str, Callable[[Any], Iterable[str]]]:
+        """What yields all that is wrong with a record, by the file that it is in."""
         phases = contents.phases
         return {
-            records.PEOPLE: (Person, partial(self._person, contents)),
-            records.BANS: (BanRecord, partial(self._ban, contents)),
-            records.ANNOUNCEMENTS: (AnnouncementRecord, lambda _: ()),
-            records.QUESTIONS: (QuestionRecord, lambda _: ()),
-            records.TERMS: (TermsRecord, partial(self._terms, contents)),
-            records.FILES: (FileRecord, partial(self._file, contents)),
-            records.SUBMISSIONS: (SubmissionRecord, partial(self._submission, contents)),
-            records.ADMISSIONS: (AdmissionRecord, phases.admission),
-            records.EXTRA_QUOTAS: (ExtraQuotaRecord, phases.extra_quota),
-            records.FROZEN: (FrozenRecord, phases.frozen_leaderboard),
-            records.REPORTED: (ReportedRecord, phases.reported_result),
-            records.CORRECTIONS: (CorrectionRecord, phases.correction),
-            records.LOG: (EventRecord, lambda _: ()),
+            records.PEOPLE: partial(self._person, contents),
+            records.BANS: partial(self._ban, contents),
+            records.TERMS: partial(self._terms, contents),
+            records.FILES: partial(self._file, contents),
+            records.SUBMISSIONS: partial(self._submission, contents),
+            records.ADMISSIONS: phases.admission,
+            records.EXTRA_QUOTAS: phases.extra_quota,
+            records.FROZEN: phases.frozen_leaderboard,
+            records.REPORTED: phases.reported_result,
+            records.CORRECTIONS: phases.correction,
         }
 
     def _header(self, member: tar.Member) -> Contents | None:

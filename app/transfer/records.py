@@ -5,6 +5,7 @@ records fit together is checked by `app.transfer.reading`. Records of phases are
 """
 
 import uuid
+from collections.abc import Mapping
 from typing import Annotated
 
 from pydantic import BaseModel, Field
@@ -19,7 +20,15 @@ from vocboard.app.challenges.terms import MAX_LENGTH as MAX_TERMS_LENGTH
 from vocboard.app.organising.phase_changes import MAX_PHASES
 from vocboard.app.submissions.models import State
 from vocboard.app.teams.models import MAX_NAME_LENGTH
-from vocboard.app.transfer.phase_records import PhaseRecord, TruthRecord
+from vocboard.app.transfer.phase_records import (
+    AdmissionRecord,
+    CorrectionRecord,
+    ExtraQuotaRecord,
+    FrozenRecord,
+    PhaseRecord,
+    ReportedRecord,
+    TruthRecord,
+)
 from vocboard.app.transfer.record_types import (
     ClassName,
     Count,
@@ -324,3 +333,21 @@ class EventRecord(Record):
     who: Visible = Field(max_length=300)
     action: Annotated[str, Field(max_length=60, pattern=r"^[a-z_.]+$")]
     text: Visible = Field(max_length=6000)
+
+
+# In the order of an export. Import reads people before all others, and submissions before what refers to them.
+LINES: Mapping[str, type[Record]] = {
+    PEOPLE: Person,
+    BANS: BanRecord,
+    ANNOUNCEMENTS: AnnouncementRecord,
+    QUESTIONS: QuestionRecord,
+    TERMS: TermsRecord,
+    FILES: FileRecord,
+    SUBMISSIONS: SubmissionRecord,
+    ADMISSIONS: AdmissionRecord,
+    EXTRA_QUOTAS: ExtraQuotaRecord,
+    FROZEN: FrozenRecord,
+    REPORTED: ReportedRecord,
+    CORRECTIONS: CorrectionRecord,
+    LOG: EventRecord,
+}
