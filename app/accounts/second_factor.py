@@ -243,7 +243,7 @@ def _accept(session: Session, found: SecondFactor, code: str, *, server_key: str
         found.last_step = step
         return
     hashed = digest(typed).hex()
-    person = audit.PersonId(found.user_id)
+    person = audit.Row("users", found.user_id)
     if found.confirmed_at is not None and hashed in found.recovery_hashes:
         found.recovery_hashes = [one for one in found.recovery_hashes if one != hashed]
         left = {"left": len(found.recovery_hashes)}
@@ -259,7 +259,7 @@ def _limits(user_id: uuid.UUID) -> dict[Limit, str]:
 def _refused(session: Session, user_id: uuid.UUID, limits: Mapping[Limit, str], message: str) -> WrongCodeError:
     """Count a wrong code, and return the error."""
     rate_limits.count(session, limits)
-    audit.record(session, actor=None, action="user.second_factor_failed", subject=audit.PersonId(user_id))
+    audit.record(session, actor=None, action="user.second_factor_failed", subject=audit.Row("users", user_id))
     return WrongCodeError({"code": message})
 
 

@@ -112,7 +112,7 @@ def record_use(session: Session, used: WebSession | ApiToken) -> None:
 def sign_out(session: Session, *, web_session: WebSession) -> None:
     """End a browser session."""
     session.execute(delete(WebSession).where(WebSession.id == web_session.id))
-    person = audit.PersonId(web_session.user_id)
+    person = audit.Row("users", web_session.user_id)
     audit.record(session, actor=person, action="user.sign_out", subject=person)
 
 

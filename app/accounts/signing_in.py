@@ -231,7 +231,7 @@ class SignInService:
             user = queries.locked_user(session, found.user_id)
             if user is None or user.disabled_at is not None or not user.is_confirmed:
                 details = {"address": client, "is_last": False}
-                person = audit.PersonId(found.user_id)
+                person = audit.Row("users", found.user_id)
                 audit.record(session, actor=None, action="user.sign_in_failed", subject=person, details=details)
                 raise SignInError("You cannot sign in to this account. Ask the operators of this server.")
             found.last_used_at = now()
@@ -304,7 +304,7 @@ def _count(database: Database, found: _Found, client: str) -> None:
         if beyond <= 0:
             # Not what was typed: some people type their password there.
             details = {"address": client, "is_last": beyond == 0}
-            person = audit.PersonId(found.account)
+            person = audit.Row("users", found.account)
             audit.record(session, actor=None, action="user.sign_in_failed", subject=person, details=details)
 
 

@@ -1,10 +1,8 @@
 """Workers, and what they have to do: what waits, since when, and what has failed."""
 
-import uuid
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import ClassVar
 
 from sqlalchemy import and_, func, select
 from sqlalchemy.orm import Session
@@ -75,14 +73,6 @@ class FailedSubmissions:
     latest_at: datetime
 
 
-@dataclass(frozen=True, slots=True)
-class _Jobs:
-    """What the log says was tried again."""
-
-    id: uuid.UUID | None = None
-    __tablename__: ClassVar[str] = "jobs"
-
-
 def workers(session: Session) -> Sequence[Worker]:
     """Return the workers that have looked for work within a day, by kind and host."""
     silent_before = server_time(session) - heartbeats.SILENT_AFTER
@@ -147,5 +137,5 @@ def retry(session: Session, *, kind: Kind, failure: str, actor: User | None = No
     if found:
         jobs.retry_failed(session, kind, found)
         details = {"kind": kind.value, "failure": failure, "count": len(found)}
-        audit.record(session, actor=actor, action="job.retry", subject=_Jobs(), details=details)
+        audit.record(session, actor=actor, action="job.retry", subject=audit.Row("jobs"), details=details)
     return len(found)

@@ -4,7 +4,7 @@ import uuid
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import Any, ClassVar, Protocol
+from typing import Any, Protocol
 
 from sqlalchemy.orm import Session
 
@@ -33,22 +33,18 @@ class Actor(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class PersonId:
-    """The id of a person whose row is not read; None for an account that does not exist."""
+class Row:
+    """What stands for a row that is not read, for several, or for one that does not exist.
 
-    id: uuid.UUID | None
-    __tablename__: ClassVar[str] = "users"
+    Attributes:
+        id: None for several, and for none.
+    """
 
-
-@dataclass(frozen=True, slots=True)
-class Server:
-    """The server itself, which has no row."""
-
-    id: None = None
-    __tablename__: ClassVar[str] = "server"
+    __tablename__: str
+    id: uuid.UUID | None = None
 
 
-SERVER = Server()
+SERVER = Row("server")  # itself, which has no table
 
 
 def record(

@@ -4,7 +4,6 @@ import uuid
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import ClassVar
 
 from sqlalchemy import and_, func, select
 from sqlalchemy.orm import Session
@@ -44,14 +43,6 @@ class Undelivered:
     attempts: int
     next_attempt_at: datetime | None
     can_be_retried: bool
-
-
-@dataclass(frozen=True, slots=True)
-class _Messages:
-    """What the log says was retried: one message, or several."""
-
-    id: uuid.UUID | None
-    __tablename__: ClassVar[str] = "outbox"
 
 
 def page_of(
@@ -114,7 +105,7 @@ def retry(session: Session, *, message_id: uuid.UUID, actor: Actor | None = None
         raise ConflictError("This email was sent, or is too old to be sent again.")
     jobs.retry_failed(session, Kind.MAIL, [message_id])
     details = {"recipient": found[message_id]}
-    audit.record(session, actor=actor, action="mail.retry", subject=_Messages(message_id), details=details)
+    audit.record(session, actor=actor, action="mail.retry", subject=audit.Row("outbox", message_id), details=details)
 
 
 def retry_all(session: Session, *, actor: Actor | None = None) -> int:
@@ -122,7 +113,8 @@ def retry_all(session: Session, *, actor: Actor | None = None) -> int:
     found = [message_id for message_id, _ in _retriable(session)]
     if found:
         jobs.retry_failed(session, Kind.MAIL, found)
-        audit.record(session, actor=actor, action="mail.retry", subject=_Messages(None), details={"count": len(found)})
+        details = {"count": len(found)}
+        audit.record(session, actor=actor, action="mail.retry", subject=audit.Row("outbox"), details=details)
     return len(found)
 
 

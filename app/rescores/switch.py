@@ -4,7 +4,7 @@ from sqlalchemy import select, update
 from sqlalchemy.orm import Session
 
 from vocboard.app.audit import service as audit
-from vocboard.app.audit.service import PersonId
+from vocboard.app.audit.service import Row
 from vocboard.app.challenges import edition_versions
 from vocboard.app.challenges import queries as challenge_queries
 from vocboard.app.challenges.editions import edition_from
@@ -91,7 +91,7 @@ def apply(session: Session, rescore: Rescore) -> bool:
     rounds.add_missing(session, rescore)
     rescore.report = report.compute(session, rescore, challenge)
     rescore.report_summary = summarise(rescore.report)
-    actor = None if rescore.apply_requested_by_id is None else PersonId(rescore.apply_requested_by_id)
+    actor = None if rescore.apply_requested_by_id is None else Row("users", rescore.apply_requested_by_id)
     if rescore.submission_id is None:
         for phase_id, scoring in rounds.by_phase(session, rescore).items():
             make_current(session, challenge=challenge, scoring=scoring, actor=actor, phase_id=phase_id)
