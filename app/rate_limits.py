@@ -1,6 +1,5 @@
 """Rate limits: a number of attempts in a rolling period, by address or account."""
 
-import hashlib
 import ipaddress
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -11,7 +10,7 @@ from datetime import datetime, timedelta
 from sqlalchemy import String, delete, event, func, select
 from sqlalchemy.orm import Mapped, Session, mapped_column
 
-from vocboard.app.database import Base, CreatedAt, Identifier, now
+from vocboard.app.database import Base, CreatedAt, Identifier, lock_for_transaction, now
 from vocboard.app.errors import LimitedError
 
 MAX_PERIOD = timedelta(hours=24)  # attempts are deleted after this
@@ -101,7 +100,7 @@ def enforce(session: Session, subjects: Mapping[Limit, str]) -> None:
     Args:
         subjects: for each limit, the IP address, email address or id that it is counted for.
     """
-    _lock_subjects(session, subjects)
+    lock_for_transaction(session, *(f"{limit.action} {subject}" for limit, subject in subjects.items()))
     instant = now()
     used_up = []
     for limit, subject in subjects.items():
@@ -150,6 +149,12 @@ def count(session: Session, subjects: Mapping[Limit, str]) -> None:
             tell(session, Standing(limit.action, limit.count, limit.period, max(0, limit.count - used), more_at))
 
 
+def spend(session: Session, subjects: Mapping[Limit, str]) -> None:
+    """Record an attempt for each of the limits; raise `LimitedError` if one is reached (see `enforce`)."""
+    enforce(session, subjects)
+    count(session, subjects)
+
+
 @contextmanager
 def telling() -> Iterator[dict[str, Standing]]:
     """Collect, by name, what is left of the limits that the block counts or is refused by, also in its threads."""
@@ -190,13 +195,3 @@ def network(address: str) -> str:
             return str(parsed.ipv4_mapped)
         return str(ipaddress.IPv6Network((parsed, 64), strict=False))
     return str(parsed)
-
-
-def _lock_subjects(session: Session, subjects: Mapping[Limit, str]) -> None:
-    """Lock each limit and subject until the end of the transaction (PostgreSQL; SQLite has a single writer)."""
-    if session.get_bind().dialect.name != "postgresql":
-        return
-    names = sorted(f"{limit.action} {subject}" for limit, subject in subjects.items())  # one order, to avoid deadlocks
-    for name in names:
-        key = int.from_bytes(hashlib.sha256(name.encode()).digest()[:8], "big", signed=True)
-        session.execute(select(func.pg_advisory_xact_lock(key)))

@@ -159,9 +159,7 @@ def resend_confirmation(session: Session, *, user: User, site: str, actor: User 
         raise ConflictError(f"{user.email} is already confirmed.")
     if user.disabled_at is not None:
         raise ConflictError(f"The account of {user.email} is disabled.")
-    subjects = {rate_limits.REGISTRATION_OF_ACCOUNT: user.mailbox}
-    rate_limits.enforce(session, subjects)
-    rate_limits.count(session, subjects)
+    rate_limits.spend(session, {rate_limits.REGISTRATION_OF_ACCOUNT: user.mailbox})
     links.send(session, user=user, purpose=LinkPurpose.CONFIRM_ADDRESS, site=site)
     audit.record(session, actor=actor, action="user.resend_confirmation", subject=user)
 

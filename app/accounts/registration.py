@@ -146,8 +146,7 @@ def count_attempt(
         of_account: mailbox(email),
         rate_limits.REGISTRATION_FROM_ADDRESS: rate_limits.network(address),
     }
-    rate_limits.enforce(session, subjects)
-    rate_limits.count(session, subjects)
+    rate_limits.spend(session, subjects)
 
 
 def register(

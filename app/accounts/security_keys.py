@@ -210,10 +210,9 @@ def _challenge(session: Session, settings: Settings, purpose: str, user: User, a
     challenge = b64decode(content["challenge"])
     once = {rate_limits.SECURITY_KEY_ANSWER: hashlib.sha256(challenge).hexdigest()}
     try:
-        rate_limits.enforce(session, once)
+        rate_limits.spend(session, once)
     except LimitedError:
         raise ValueError("used") from None
-    rate_limits.count(session, once)
     return challenge
 
 

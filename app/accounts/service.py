@@ -174,9 +174,7 @@ def refuse_password(session: Session, *, user: User, field: str) -> NoReturn:
         WrongPasswordError: always, for `field`.
         LimitedError: too many wrong passwords; parallel attempts are counted one after the other.
     """
-    subjects = {rate_limits.PASSWORD_CHECK: str(user.id)}
-    rate_limits.enforce(session, subjects)
-    rate_limits.count(session, subjects)
+    rate_limits.spend(session, {rate_limits.PASSWORD_CHECK: str(user.id)})
     stored = session.get(User, user.id)
     if stored is not None and stored.password_hash == NO_PASSWORD:
         raise WrongPasswordError({field: "The account has no password yet. Choose one first: Account, Password."})

@@ -273,8 +273,7 @@ class SignInService:
 
     def _verified(self, session: Session, attempt: Attempt, user: User, client: str) -> SignedIn | CodeWanted:
         """Go on after the password, or what stands for it."""
-        rate_limits.enforce(session, {rate_limits.SIGN_INS_OF_PERSON: str(user.id)})
-        rate_limits.count(session, {rate_limits.SIGN_INS_OF_PERSON: str(user.id)})
+        rate_limits.spend(session, {rate_limits.SIGN_INS_OF_PERSON: str(user.id)})
         if not second_factor.is_set_up(session, user.id):
             return self._begin(session, attempt, user, client)
         links = (attempt.links.issuer, attempt.links.subject) if attempt.links else None

@@ -51,9 +51,7 @@ def announce(session: Session, *, challenge: Challenge, user: User, title: str, 
     emit(session, Event.ANNOUNCED, [(entrants, content)], challenge_id=challenge.id)
     told = 0
     if email:
-        subjects = {rate_limits.ANNOUNCEMENTS_BY_EMAIL: str(challenge.id)}
-        rate_limits.enforce(session, subjects)
-        rate_limits.count(session, subjects)
+        rate_limits.spend(session, {rate_limits.ANNOUNCEMENTS_BY_EMAIL: str(challenge.id)})
         told = notices.announced(session, announcement, challenge)
     details = {"title": title, "told": told}
     audit.record(session, actor=user, action="announcement.create", subject=announcement, details=details)

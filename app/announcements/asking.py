@@ -39,9 +39,7 @@ def ask(session: Session, *, challenge: Challenge, user: User, text: str) -> Que
     last = queries.last_question(session, challenge, user)
     if last is not None and (last.text, last.answer) == (text, None):
         return last
-    subjects = {rate_limits.QUESTIONS_BY_PERSON: str(user.id)}
-    rate_limits.enforce(session, subjects)
-    rate_limits.count(session, subjects)
+    rate_limits.spend(session, {rate_limits.QUESTIONS_BY_PERSON: str(user.id)})
     question = Question(challenge_id=challenge.id, user_id=user.id, text=text)
     session.add(question)
     audit.record(session, actor=user, action="question.ask", subject=question)

@@ -88,9 +88,7 @@ def invite(session: Session, *, challenge: Challenge, user: User, email: str, si
             return known
     if len(waiting) >= MAX_INVITATIONS:
         raise ConflictError(f"{MAX_INVITATIONS} invitations wait already. Withdraw some of them first.")
-    subjects = {rate_limits.INVITATIONS_BY_PERSON: str(user.id)}
-    rate_limits.enforce(session, subjects)
-    rate_limits.count(session, subjects)
+    rate_limits.spend(session, {rate_limits.INVITATIONS_BY_PERSON: str(user.id)})
     invitation = ChallengeInvitation(challenge_id=challenge.id, email=normalised, invited_by_id=user.id)
     session.add(invitation)
     link = f"{site.rstrip('/')}/invitations"

@@ -141,9 +141,7 @@ def _check_telling(session: Session, challenge: Challenge, addresses: Sequence[s
         raise InvalidInputError({"tell": "Only organisers can see this challenge: it is a draft."})
     if len(addresses) > MAX_TOLD:
         raise InvalidInputError({field: f"At most {MAX_TOLD} people at a time can be told by email."})
-    subjects = {rate_limits.ADMISSIONS_BY_EMAIL: str(challenge.id)}
-    rate_limits.enforce(session, subjects)
-    rate_limits.count(session, subjects)
+    rate_limits.spend(session, {rate_limits.ADMISSIONS_BY_EMAIL: str(challenge.id)})
 
 
 def end_admission(session: Session, *, challenge: Challenge, organiser: User, admission_id: uuid.UUID) -> None:

@@ -60,9 +60,7 @@ def ask(
     if earlier is not None and earlier.state is RequestState.DECLINED:
         raise ConflictError("The organisers have declined your request. Ask them a question if you think it is wrong.")
     given = _checked(rules_of(challenge).admission_questions, answers)
-    subjects = {rate_limits.REQUESTS_BY_PERSON: str(user.id)}
-    rate_limits.enforce(session, subjects)
-    rate_limits.count(session, subjects)
+    rate_limits.spend(session, {rate_limits.REQUESTS_BY_PERSON: str(user.id)})
     if earlier is not None:  # was admitted, and then no more
         session.delete(earlier)
         session.flush()

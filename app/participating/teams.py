@@ -125,9 +125,7 @@ def invite(
             f"A team of this challenge has at most {team.challenge.team_size} members, and the invitations that wait "
             "count. Withdraw one of them first."
         )
-    subjects = {rate_limits.INVITATIONS_BY_PERSON: str(user.id)}
-    rate_limits.enforce(session, subjects)
-    rate_limits.count(session, subjects)
+    rate_limits.spend(session, {rate_limits.INVITATIONS_BY_PERSON: str(user.id)})
     token = new_secret()
     invitation = TeamInvitation(
         team_id=team.id,

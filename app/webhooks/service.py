@@ -123,9 +123,7 @@ def test(session: Session, *, owner: Owner, webhook_id: uuid.UUID) -> WebhookDel
         LimitedError: too many tests.
     """
     webhook = get(session, owner, webhook_id)
-    subjects = {rate_limits.WEBHOOK_TESTS: str(owner.user.id)}
-    rate_limits.enforce(session, subjects)
-    rate_limits.count(session, subjects)
+    rate_limits.spend(session, {rate_limits.WEBHOOK_TESTS: str(owner.user.id)})
     events.add(session, Event.TEST, [webhook.id], {"webhook": str(webhook.id)})
     return deliveries(session, owner, webhook_id).items[0]
 
