@@ -15,8 +15,9 @@ from sqlalchemy.orm import Session
 
 from vocboard.app.accounts import links, queries, registration, removal
 from vocboard.app.accounts.models import LinkPurpose, User, WebSession, mailbox
-from vocboard.app.accounts.own_data import BY_EMAIL
+from vocboard.app.accounts.own_data import COLUMNS
 from vocboard.app.accounts.people import checked_email
+from vocboard.app.accounts.privacy import EMAIL
 from vocboard.app.audit import service as audit
 from vocboard.app.database import Base, lock_for_transaction
 from vocboard.app.errors import ConflictError
@@ -108,13 +109,12 @@ def change(session: Session, *, user: User, email: str, site: str, actor: User |
 def _follow(session: Session, user: User, email: str) -> None:
     """Let what organisers have stored for the old address apply to the new one."""
     tables: dict[str, Table] = dict(Base.metadata.tables)
-    for name, column in BY_EMAIL.items():
-        table = tables[name]
-        for row_id in session.scalars(select(table.c.id).where(table.c[column] == user.email)).all():
+    for table in (tables[name] for name, column in COLUMNS.items() if column == EMAIL):
+        for row_id in session.scalars(select(table.c.id).where(table.c[EMAIL] == user.email)).all():
             this = table.c.id == row_id
             try:
                 with session.begin_nested():
-                    session.execute(update(table).where(this).values({column: email}))
+                    session.execute(update(table).where(this).values({EMAIL: email}))
             except IntegrityError:  # the new address has the same already
                 session.execute(delete(table).where(this))
     keep_imported_bans(session, user)

@@ -28,13 +28,17 @@ class Stored:
     Attributes:
         what: for people to read.
         kept: for how long; `{name}` is a duration of the settings.
+        column: says about whom they are: it has the person's id, or that of a team, or if it is `EMAIL` the address.
+            None for what the person cannot download: what only organisers see, and what the web process may not read.
     """
 
     what: str
     kept: str
     fate: Fate
+    column: str | None = "user_id"
 
 
+EMAIL = "email"
 _ACCOUNT = "as long as the account"
 STORED: Mapping[str, Stored] = {
     "users": Stored(
@@ -42,6 +46,7 @@ STORED: Mapping[str, Stored] = {
         "which terms you accepted",
         _ACCOUNT,
         Fate.SCRUBBED,
+        "id",
     ),
     "sessions": Stored(
         "Browsers that you are signed in with: the browser's name, when it was last used",
@@ -62,10 +67,10 @@ STORED: Mapping[str, Stored] = {
     ),
     "challenge_organisers": Stored("Which challenges you organise", "as long as you organise them", Fate.DELETED),
     "challenge_invitations": Stored(
-        "Invitations to organise a challenge: your address", "until answered", Fate.DELETED
+        "Invitations to organise a challenge: your address", "until answered", Fate.DELETED, EMAIL
     ),
     "phase_admissions": Stored(
-        "Phases of challenges that your address is admitted to", "until organisers end it", Fate.DELETED
+        "Phases of challenges that your address is admitted to", "until organisers end it", Fate.DELETED, EMAIL
     ),
     "admission_requests": Stored(
         "Your requests to take part in challenges: your answers, and what organisers decided",
@@ -77,15 +82,19 @@ STORED: Mapping[str, Stored] = {
         "as long as the challenge",
         Fate.DELETED,
     ),
-    "extra_quotas": Stored("Extra quota for your address, and why", "until organisers delete it", Fate.DELETED),
+    "extra_quotas": Stored("Extra quota for your address, and why", "until organisers delete it", Fate.DELETED, EMAIL),
     "bans": Stored("Bans from challenges or the server, and why", "until they are lifted", Fate.KEPT),
     "team_members": Stored("Which teams you are in", "until you leave", Fate.LEFT),
-    "teams": Stored("Your teams: name", "as long as the challenge", Fate.LEFT),
-    "team_invitations": Stored("Invitations to a team: your address, if it was sent to you", "14 days", Fate.DELETED),
+    "teams": Stored("Your teams: name", "as long as the challenge", Fate.LEFT, "id"),
+    "team_invitations": Stored(
+        "Invitations to a team: your address, if it was sent to you", "14 days", Fate.DELETED, EMAIL
+    ),
     "submission_people": Stored(
         "For whom a submission counts, because they were in its team", "as long as the challenge", Fate.KEPT
     ),
-    "methods": Stored("Your methods: name, links to paper and code", "as long as the challenge", Fate.CHOSEN),
+    "methods": Stored(
+        "Your methods: name, links to paper and code", "as long as the challenge", Fate.CHOSEN, "team_id"
+    ),
     "submissions": Stored(
         "Your submissions: archive, contributors, affiliation, description, declarations, a private note, scores",
         "as long as the challenge; archives of withdrawn submissions {withdrawn_archives_kept_for}",
@@ -95,6 +104,7 @@ STORED: Mapping[str, Stored] = {
         "Which of your scored submissions differ by more than chance, for organisers",
         "as long as the challenge",
         Fate.KEPT,
+        None,
     ),
     "uploads": Stored(
         "Attempts to upload: when, how much, from which network, which errors",
@@ -118,12 +128,13 @@ STORED: Mapping[str, Stored] = {
         "The log of changes: who did what and when, and from which network people signed in",
         "as long as the server",
         Fate.SCRUBBED,
+        "actor_id",
     ),
     "attempts": Stored(
-        "Attempts to sign in, to register and to reset a password: email address, network", "a day", Fate.EXPIRES
+        "Attempts to sign in, to register and to reset a password: email address, network", "a day", Fate.EXPIRES, None
     ),
     "outbox": Stored(
-        "Emails to you: address and subject; the text until it is sent", "30 days after sending", Fate.FORGOTTEN
+        "Emails to you: address and subject; the text until it is sent", "30 days after sending", Fate.FORGOTTEN, None
     ),
 }
-DELETED_WITH_ACCOUNT = tuple(name for name, stored in STORED.items() if stored.fate is Fate.DELETED)
+DELETED_WITH_ACCOUNT = {name: one.column for name, one in STORED.items() if one.column and one.fate is Fate.DELETED}

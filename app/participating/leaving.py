@@ -17,8 +17,7 @@ from vocboard.app.accounts import administration, removal
 from vocboard.app.accounts.account_service import AccountService
 from vocboard.app.accounts.addresses import keep_imported_bans
 from vocboard.app.accounts.models import User
-from vocboard.app.accounts.own_data import BY_EMAIL, BY_ID
-from vocboard.app.accounts.privacy import DELETED_WITH_ACCOUNT
+from vocboard.app.accounts.privacy import DELETED_WITH_ACCOUNT, EMAIL
 from vocboard.app.audit import service as audit
 from vocboard.app.challenges.bans import ban_from
 from vocboard.app.challenges.models import Ban, Challenge, ChallengeOrganiser
@@ -187,8 +186,8 @@ def _remove_rows(session: Session, user: User) -> None:
     session.execute(delete(questions).where(questions.c.user_id == user.id, ~questions.c.is_public))
     told = tables["notifications"]
     session.execute(delete(told).where(told.c.about_id == user.id))
-    for name in DELETED_WITH_ACCOUNT:
-        column, value = (BY_ID[name], user.id) if name in BY_ID else (BY_EMAIL[name], user.email)
+    for name, column in DELETED_WITH_ACCOUNT.items():
+        value = user.email if column == EMAIL else user.id
         session.execute(delete(tables[name]).where(tables[name].c[column] == value))
 
 
