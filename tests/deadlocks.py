@@ -201,7 +201,9 @@ class World:
         number = chance.randrange(len(self.people))
         person, naming = self.people[number], chance.choice(list(Naming))
         with self.database.writing() as session:
-            delete_account(session, user=person, naming=naming, server_key="key", site=SITE, actor=person)
+            delete_account(
+                session, user=person, naming=naming, settings=Settings(data_directory=self.directory), actor=person
+            )
         with self.database.writing() as session:
             new = make_user(session)
             challenge = challenge_as_it_is(session, self.challenge_id)

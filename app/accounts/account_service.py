@@ -97,7 +97,7 @@ class AccountService:
 
         def confirm(session: Session) -> User:
             user = links.use(session, token, LinkPurpose.CONFIRM_ADDRESS)
-            return registration.confirm(session, user=user, **self._of_mailbox)
+            return registration.confirm(session, user=user, settings=self.settings)
 
         await self.verify(await to_thread.run_sync(owner), password, field="password", address=address)
         return await self.write(confirm)
@@ -138,7 +138,7 @@ class AccountService:
 
         def store(session: Session) -> None:
             user = links.use(session, token, LinkPurpose.RESET_PASSWORD)
-            password_changes.reset(session, user=user, password_hash=password_hash, **self._of_mailbox)
+            password_changes.reset(session, user=user, password_hash=password_hash, settings=self.settings)
 
         await to_thread.run_sync(check)
         password_hash = await self.password_work.hashed(new_password, client=network(address))
@@ -211,14 +211,12 @@ class AccountService:
             LimitedError, BusyError: as `register`.
         """
         await self.verify(user, password, field="password", address=address)
-        await self.write(second_factor.begin, user=user, server_key=self._server_key)
+        await self.write(second_factor.begin, user=user, settings=self.settings)
 
     def confirm_second_factor(self, user: User, *, code: str, keep: WebSession | None) -> list[str]:
         """Finish the set-up; return the recovery codes. It raises as `second_factor.confirm`."""
         with self.database.writing() as session:
-            return second_factor.confirm(
-                session, user=user, code=code, server_key=self._server_key, keep=keep, site=self.settings.public_url
-            )
+            return second_factor.confirm(session, user=user, code=code, keep=keep, settings=self.settings)
 
     async def replace_recovery_codes(self, user: User, *, password: str, address: str) -> list[str]:
         """Return new recovery codes, after verifying the password; the earlier ones no longer work.
@@ -261,20 +259,6 @@ class AccountService:
         with self.database.writing() as session:
             user = registration.registered(session, user_id, actor)
             administration.reject(session, user=user, site=self.settings.public_url, actor=actor)
-
-    @property
-    def _server_key(self) -> str:
-        return self.settings.secret_key.get_secret_value()
-
-    @property
-    def _of_mailbox(self) -> dict[str, Any]:
-        """What services need to confirm an address."""
-        return {
-            "policy": self.settings.registration_policy,
-            "site": self.settings.public_url,
-            "server_key": self._server_key,
-            "former_keys": self.settings.former_keys,
-        }
 
     async def write(self, function: Callable[..., Result], **given: Any) -> Result:
         """Call a function of a service in a transaction, in a thread."""

@@ -164,18 +164,10 @@ def register(
     if waiting is not None:  # registered, and never confirmed: nobody has used it
         links.revoke(session, waiting)
         removal.scrub(session, waiting)
-    policy, key = settings.registration_policy, settings.secret_key.get_secret_value()
-    user = registration.unconfirmed_user(new, password_hash=NO_PASSWORD, policy=policy)
+    user = registration.unconfirmed_user(new, password_hash=NO_PASSWORD, policy=settings.registration_policy)
     if not add_unique(session, user):
         raise ConflictError("This address was registered at the same time. Try again.")
     audit.record(session, actor=user, action="user.register", subject=user, details={"issuer": proven.issuer})
-    user = registration.confirm(
-        session,
-        user=user,
-        policy=policy,
-        site=settings.public_url,
-        server_key=key,
-        former_keys=settings.former_keys,
-    )
+    user = registration.confirm(session, user=user, settings=settings)
     _add(session, user, proven)
     return user

@@ -3,8 +3,6 @@
 None of these functions computes hashes: `PasswordWork` does that between two transactions.
 """
 
-from collections.abc import Sequence
-
 from sqlalchemy import delete, update
 from sqlalchemy.orm import Session
 
@@ -15,7 +13,7 @@ from vocboard.app.database import now
 from vocboard.app.errors import NotSignedInError
 from vocboard.app.forms import FieldChecks
 from vocboard.app.messaging import outbox
-from vocboard.app.settings import RegistrationPolicy
+from vocboard.app.settings import Settings
 
 
 def check_new(user: User, password: str, *, field: str) -> None:
@@ -49,25 +47,14 @@ def change(
     audit.record(session, actor=stored, action="user.change_password", subject=stored)
 
 
-def reset(
-    session: Session,
-    *,
-    user: User,
-    password_hash: str,
-    policy: RegistrationPolicy,
-    site: str,
-    server_key: str,
-    former_keys: Sequence[str] = (),
-) -> None:
+def reset(session: Session, *, user: User, password_hash: str, settings: Settings) -> None:
     """Set the password of a user of this transaction who has used an email link, and end all sessions and tokens.
 
     The link also confirms the email address; see `registration.confirm`.
     """
-    user = registration.confirm(
-        session, user=user, policy=policy, site=site, server_key=server_key, former_keys=former_keys
-    )
+    user = registration.confirm(session, user=user, settings=settings)
     set_hash(session, user=user, password_hash=password_hash, keep=None)
-    outbox.put(session, to=user.email, template="password-changed", site=site)
+    outbox.put(session, to=user.email, template="password-changed", site=settings.public_url)
     audit.record(session, actor=user, action="user.reset_password", subject=user)
 
 

@@ -33,7 +33,7 @@ from vocboard.app.forms import FieldChecks
 from vocboard.app.messaging import outbox
 from vocboard.app.paging import PER_PAGE, Page, paginate
 from vocboard.app.rate_limits import Limit
-from vocboard.app.settings import RegistrationPolicy
+from vocboard.app.settings import RegistrationPolicy, Settings
 
 MAX_NOTIFIED = 20  # administrators who are notified of a pending registration
 DOMAIN_PERIOD = timedelta(days=7)  # in which the new accounts of an email domain are counted
@@ -195,22 +195,10 @@ def send_reset_link(session: Session, *, email: str, site: str) -> None:
         links.send(session, user=user, purpose=LinkPurpose.RESET_PASSWORD, site=site)
 
 
-def confirm(
-    session: Session,
-    *,
-    user: User,
-    policy: RegistrationPolicy,
-    site: str,
-    server_key: str,
-    former_keys: Sequence[str] = (),
-) -> User:
+def confirm(session: Session, *, user: User, settings: Settings) -> User:
     """Confirm the address of a user of this transaction; if registrations need approval, request it.
 
     The caller has verified that the user receives the address's email.
-
-    Args:
-        server_key: `Settings.secret_key`, by which deleted accounts are recognised.
-        former_keys: `Settings.former_keys`, likewise.
 
     Returns:
         The user whose account it is: that of a deleted account of the same mailbox, which it goes on from.
@@ -227,8 +215,9 @@ def confirm(
         raise ConflictError(
             "Your mailbox has an account already, with another spelling of this address. Sign in with that one."
         )
-    check_room(session, user.email, policy)
-    user = removal.taken_over(session, user, server_key=server_key, former_keys=former_keys)
+    check_room(session, user.email, settings.registration_policy)
+    key = settings.secret_key.get_secret_value()
+    user = removal.taken_over(session, user, server_key=key, former_keys=settings.former_keys)
     user.email_confirmed_at = now()
     audit.record(session, actor=user, action="user.confirm_address", subject=user)
     if not user.is_approved:
@@ -240,7 +229,7 @@ def confirm(
                 name=user.name,
                 affiliation=user.affiliation,
                 email=user.email,
-                link=f"{site}/organise/registrations",
+                link=f"{settings.public_url}/organise/registrations",
             )
     return user
 

@@ -74,7 +74,7 @@ def state(session: Session, user: User) -> SecondFactor | None:
     return None if is_old else found
 
 
-def begin(session: Session, *, user: User, server_key: str) -> None:
+def begin(session: Session, *, user: User, settings: Settings) -> None:
     """Create the key of a new app, in place of one whose set-up was not finished.
 
     Raises:
@@ -87,7 +87,7 @@ def begin(session: Session, *, user: User, server_key: str) -> None:
     if found is not None:
         session.delete(found)
         session.flush()
-    sealed = box(_PURPOSE, server_key=server_key).encrypt(pyotp.random_base32().encode())
+    sealed = box(_PURPOSE, server_key=settings.secret_key.get_secret_value()).encrypt(pyotp.random_base32().encode())
     session.add(SecondFactor(user_id=user.id, sealed_key=bytes(sealed), recovery_hashes=[]))
 
 
@@ -122,9 +122,7 @@ def address_for_app(key: str, *, user: User, issuer: str) -> str:
     return pyotp.TOTP(key).provisioning_uri(name=user.email, issuer_name=issuer)
 
 
-def confirm(
-    session: Session, *, user: User, code: str, server_key: str, keep: WebSession | None, site: str
-) -> list[str]:
+def confirm(session: Session, *, user: User, code: str, keep: WebSession | None, settings: Settings) -> list[str]:
     """Finish the set-up with a first code; end all other sessions, all links and all tokens.
 
     Args:
@@ -142,13 +140,13 @@ def confirm(
     found = state(session, user)
     if found is None or found.confirmed_at is not None:
         raise ConflictError("Begin the set-up again.")
-    _accept(session, found, code, server_key=server_key)
+    _accept(session, found, code, server_key=settings.secret_key.get_secret_value())
     found.confirmed_at = now()
     ended = delete(WebSession).where(WebSession.user_id == user.id)
     session.execute(ended.where(WebSession.id != keep.id) if keep else ended)
     revoke_tokens(session, stored)
     links.revoke(session, stored)
-    outbox.put(session, to=stored.email, template="second-factor", site=site, is_set_up=True)
+    outbox.put(session, to=stored.email, template="second-factor", site=settings.public_url, is_set_up=True)
     audit.record(session, actor=stored, action="user.set_up_second_factor", subject=stored)
     return _new_recovery_codes(found)
 

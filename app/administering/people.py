@@ -163,8 +163,7 @@ def delete(session: Session, *, user: User, naming: Naming, actor: User, setting
         ConflictError: the actor is the user, or the user owns a challenge.
     """
     administration.require_other(session, user, actor)
-    key, site = settings.secret_key.get_secret_value(), settings.public_url
-    delete_account(session, user=user, naming=naming, server_key=key, site=site, actor=actor)
+    delete_account(session, user=user, naming=naming, settings=settings, actor=actor)
 
 
 def state_of(user: User) -> AccountState:

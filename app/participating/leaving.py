@@ -27,6 +27,7 @@ from vocboard.app.leaderboards import freezing
 from vocboard.app.messaging import outbox
 from vocboard.app.participating.locking import lock_person, lock_several
 from vocboard.app.participating.withdrawing import FINAL, withdraw_locked
+from vocboard.app.settings import Settings
 from vocboard.app.submissions.models import Method, Submission
 from vocboard.app.teams.models import Team, TeamInvitation, TeamMember, TeamRole
 from vocboard.app.teams.queries import lock_team, members_of, membership
@@ -65,16 +66,12 @@ def consequences(session: Session, user: User) -> Consequences:
 
 
 def delete_account(
-    session: Session, *, user: User, naming: Naming, server_key: str, site: str, actor: User | None = None
+    session: Session, *, user: User, naming: Naming, settings: Settings, actor: User | None = None
 ) -> None:
     """Delete the account of a user, and confirm it by a last email.
 
     Unpublished submissions are withdrawn; their archives are removed like those of all withdrawn submissions. What was
     submitted by a team with others stays with the team.
-
-    Args:
-        server_key: `Settings.secret_key`, for the hash of the mailbox.
-        site: the public URL.
 
     Raises:
         ConflictError: the user owns a challenge; or an administrator who acts would leave the server without any.
@@ -91,12 +88,13 @@ def delete_account(
     for team in _leave_teams(session, person):
         _leave_results(session, person, team, naming)
     _keep_bans(session, person)
-    outbox.put(session, to=person.email, template="account-deleted", site=site)
+    outbox.put(session, to=person.email, template="account-deleted", site=settings.public_url)
     outbox.forget(session, email=person.email, name=person.name)
     _remove_rows(session, person)
     removal.scrub_log(session, person)
     if person.is_confirmed:
-        person.mailbox_hash = removal.mailbox_hash(person.mailbox, server_key=server_key)
+        key = settings.secret_key.get_secret_value()
+        person.mailbox_hash = removal.mailbox_hash(person.mailbox, server_key=key)
     removal.scrub(session, person)
     details = {"results": naming.value, "own": actor is not None and actor.id == person.id}
     audit.record(session, actor=actor, action="user.delete", subject=person, details=details)
@@ -204,7 +202,5 @@ async def delete_own_account(
         ConflictError: the user owns a challenge.
         LimitedError, BusyError: as `AccountService.verify`.
     """
-    settings = account_service.settings
     await account_service.verify(user, password, field="password", address=address)
-    key, site = settings.secret_key.get_secret_value(), settings.public_url
-    await account_service.write(delete_account, user=user, naming=naming, server_key=key, site=site, actor=user)
+    await account_service.write(delete_account, user=user, naming=naming, settings=account_service.settings, actor=user)

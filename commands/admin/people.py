@@ -116,8 +116,7 @@ def delete_user(at: Transaction) -> None:
     """Delete an account; published results stay. It needs VOCBOARD_SECRET_KEY."""
     naming = Naming(at.arguments.results.replace("-", "_"))
     at.settings.require("secret_key")
-    key = at.settings.secret_key.get_secret_value()
-    delete_account(at.session, user=at.person, naming=naming, server_key=key, site=at.site)
+    delete_account(at.session, user=at.person, naming=naming, settings=at.settings)
 
 
 @ACTIONS.changes()

@@ -53,12 +53,12 @@ def test_a_security_key_stands_for_the_code_once_and_for_its_owner(page: Page, t
     with serving(settings, port) as site:
         with site.writing() as session:
             user = make_user(session)
-            second_factor.begin(session, user=user, server_key="")
+            second_factor.begin(session, user=user, settings=settings)
             found = second_factor.state(session, user)
             assert found is not None
             app = pyotp.TOTP(second_factor.app_key(found, server_key="") or "")
             code = app.at(now() - STEP)
-            second_factor.confirm(session, user=user, code=code, server_key="", keep=None, site=here)
+            second_factor.confirm(session, user=user, code=code, keep=None, settings=settings)
             email = user.email
         sign_in(page, here, email)
         expect(page.get_by_role("button", name="Use a security key")).to_have_count(0)

@@ -236,7 +236,7 @@ def test_a_new_secret_key_reads_what_the_former_one_wrote(
 ) -> None:
     user, deleted = backend.user(), backend.user()
     with backend.database.writing() as session:
-        second_factor.begin(session, user=user, server_key="old")
+        second_factor.begin(session, user=user, settings=Settings(secret_key="old"))  # type: ignore[arg-type]
         key = second_factor.app_key(session.get_one(SecondFactor, user.id), server_key="old")
         session.get_one(User, deleted.id).mailbox_hash = removal.mailbox_hash("ada@lab.example", server_key="old")
     monkeypatch.setenv("VOCBOARD_SECRET_KEY", "new")

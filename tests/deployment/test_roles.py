@@ -506,7 +506,7 @@ def test_web_deletes_an_account_and_changes_nothing_else_of_frozen_leaderboards_
     web = database.set(username="vocboard_web", password=PASSWORDS["VOCBOARD_WEB_PASSWORD"])
     with contextlib.closing(Database(in_full(web))) as opened:
         with opened.writing() as session:
-            delete_account(session, user=person, naming=Naming.WITHOUT_NAME, server_key="key", site="https://a.example")
+            delete_account(session, user=person, naming=Naming.WITHOUT_NAME, settings=Settings())
         with opened.reading() as session:
             [entry] = session.get_one(FrozenLeaderboard, frozen.id).content["entries"]
             assert (entry["contributors"], entry["mean"]) == ("Deleted account", 0.7)

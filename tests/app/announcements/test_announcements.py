@@ -199,7 +199,7 @@ def test_a_deleted_account_leaves_public_questions_alone(case: Case) -> None:
     case.answer(case.ask(f"Is {SECRET} mine?"), f"{SECRET} is yours.")
     case.ask(f"Open {SECRET}?")
     with case.backend.database.writing() as session:
-        delete_account(session, user=case.ada, naming=Naming.WITHOUT_NAME, server_key="key", site="https://voc.example")
+        delete_account(session, user=case.ada, naming=Naming.WITHOUT_NAME, settings=case.backend.settings)
     with case.backend.database.reading() as session:
         [question] = session.scalars(select(Question).options(joinedload(Question.user)))
         assert (question.text, question.user and question.user.name) == ("May I use COCO?", "Deleted account")

@@ -343,8 +343,7 @@ def test_leaving_while_organisers_decide_leaves_nothing_and_does_not_deadlock(
                 session,
                 user=users[name],
                 naming=leaving.Naming.KEEP_NAME,
-                server_key="key",
-                site="https://site.example",
+                settings=site.settings,
             )
 
     def decide(name: str) -> None:
