@@ -120,7 +120,7 @@ def people_come_and_go(web: Database) -> tuple[User, User]:
         person = administration.get_user(session, "ada@lab.example")
         secret = links.create(session, user=person, purpose=LinkPurpose.CONFIRM_ADDRESS)
         person = links.use(session, secret, LinkPurpose.CONFIRM_ADDRESS)
-        register.confirm(session, user=person, policy=policy, site="http://x.example", server_key="key")
+        register.confirm(session, user=person, settings=Settings(public_url="http://x.example"))
     eve = new_user(email="eve@lab.example", name="Eve", affiliation="", password=PASSWORD, role=Role.ORGANISER)
     with web.writing() as session:
         organiser = administration.create_user(session, person=eve)
