@@ -5,7 +5,6 @@ import gc
 import logging
 import os
 import signal
-import socket
 import subprocess
 import sys
 import tempfile
@@ -72,7 +71,7 @@ def run(arguments: argparse.Namespace) -> int:
     )
     listener = config.bind_socket()
     # In the environment: web processes and the worker read their settings from there.
-    os.environ.setdefault("VOCBOARD_PUBLIC_URL", _address(listener))
+    os.environ.setdefault("VOCBOARD_PUBLIC_URL", address(*listener.getsockname()[:2]))
     settings = Settings()
     server = uvicorn.Server(config)
     with _stopped_by_signals(), listener:
@@ -177,8 +176,8 @@ class _Stopped(BaseException):
     """Raised by SIGTERM and SIGINT; not an `Exception`, so that no handler treats it as an error."""
 
 
-def _address(listener: socket.socket) -> str:
-    host, port = listener.getsockname()[:2]
+def address(host: str, port: int) -> str:
+    """Return the address at which a server that listens there answers on this machine."""
     if host in {"0.0.0.0", "::"}:  # noqa: S104  # compared with, not bound to
         host = "127.0.0.1"
     return f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"

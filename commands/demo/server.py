@@ -25,6 +25,7 @@ from vocboard.app.accounts.people import new_user
 from vocboard.app.database import Database
 from vocboard.app.errors import NotFoundError
 from vocboard.app.settings import Settings
+from vocboard.commands.serve import address
 
 START_SECONDS = 600  # on a slow machine
 SECONDS_BETWEEN_NOTES = 30.0
@@ -45,7 +46,7 @@ class DemoServer:
     def __init__(self, settings: Settings, *, host: str, port: int) -> None:
         self._environment = environment(settings)
         self._host, self._port = host, port or _free_port(host)
-        self.url = f"http://{'127.0.0.1' if host == '0.0.0.0' else host}:{self._port}"  # noqa: S104  # compared with
+        self.url = address(host, self._port)
         self._log_file = settings.data_directory / "server.log"
 
     def __enter__(self) -> Self:
@@ -138,9 +139,8 @@ def check_port(host: str, port: int) -> None:
     Raises:
         ServerError: it cannot. Otherwise another server could answer in its place.
     """
-    family = socket.AF_INET6 if ":" in host else socket.AF_INET
     try:
-        socket.create_server((host, port), family=family).close()
+        _listen(host, port).close()
     except OSError as error:
         if error.errno == errno.EADDRINUSE:
             raise ServerError(f"Port {port} is in use. Choose another with --port; 0 picks a free one.") from error
@@ -169,9 +169,13 @@ def _secret(path: Path) -> str:
 
 
 def _free_port(host: str) -> int:
-    with socket.create_server((host, 0)) as listener:
+    with _listen(host, 0) as listener:
         port: int = listener.getsockname()[1]
         return port
+
+
+def _listen(host: str, port: int) -> socket.socket:
+    return socket.create_server((host, port), family=socket.AF_INET6 if ":" in host else socket.AF_INET)
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,14 +1,18 @@
-"""`vocboard demo` beside another server: it fails with a message, and changes nothing of the other."""
+"""How `vocboard demo` starts: beside another server it fails with a message, and changes nothing of the other."""
 
 import contextlib
 import fcntl
 import os
+import re
 import socket
 from pathlib import Path
 
+import httpx
 import pytest
 
+from vocboard.app.settings import Settings
 from vocboard.commands.demo import INCOMPLETE_FILE, READY_FILE, remove_incomplete
+from vocboard.commands.demo.server import DemoServer
 from vocboard.commands.main import main
 
 
@@ -57,3 +61,13 @@ def test_a_first_start_that_was_interrupted_begins_again_and_other_directories_s
     others.mkdir()
     (others / "thesis.tex").touch()
     assert started(others) == ["thesis.tex"]
+
+
+def test_a_demo_can_listen_on_an_address_of_ipv6(tmp_path: Path) -> None:
+    try:
+        socket.create_server(("::1", 0), family=socket.AF_INET6).close()
+    except OSError:
+        pytest.skip("this machine has no IPv6")
+    server = DemoServer(Settings(data_directory=tmp_path), host="::1", port=0)
+    assert re.fullmatch(r"http://\[::1\]:\d+", server.url)
+    assert httpx.URL(server.url).host == "::1"
