@@ -72,5 +72,9 @@ def require_confirmation(arguments: argparse.Namespace, question: str) -> None:
     if not sys.stdin.isatty():
         raise MisuseError("this cannot be undone; confirm it with --yes")
     say(question)
-    if input("Type yes to go on: ").strip().lower() != "yes":
+    try:
+        answer = input("Type yes to go on: ")
+    except EOFError:
+        answer = ""
+    if answer.strip().lower() != "yes":
         raise MisuseError("nothing was changed")

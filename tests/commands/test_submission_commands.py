@@ -2,13 +2,15 @@
 
 import io
 import json
+import os
+import sys
 from pathlib import Path
 
 import httpx
 import pytest
 
 import vocboard
-from tests.commands.board import Board, submit
+from tests.commands.board import Board, pseudo_terminal, submit
 from vocboard.commands.main import main
 
 pytestmark = pytest.mark.usefixtures("own_settings", "participant")
@@ -52,6 +54,14 @@ def test_from_publishing_to_withdrawing(scored: str, capsys: pytest.CaptureFixtu
     assert "confirm it with --yes" in capsys.readouterr().err
     assert main(["withdraw", beginning, "--yes"]) == 0
     assert capsys.readouterr().out == f"Shape finder ({scored}) is withdrawn.\n"
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="Windows has no pseudo-terminals")
+def test_ending_the_input_instead_of_an_answer_withdraws_nothing() -> None:
+    with pseudo_terminal("withdraw", "abc") as (terminal, shown):
+        shown.until("Type yes to go on:")
+        os.write(terminal, b"\x04")
+        shown.until("nothing was changed")
 
 
 def test_a_published_result_is_only_replaced_when_that_is_said(
