@@ -2,9 +2,12 @@
 
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
+from typing import TYPE_CHECKING
 
-from vocboard.evaluator.problem_groups import ProblemGroup, groups_of
 from vocboard.evaluator.problems import Problem
+
+if TYPE_CHECKING:
+    from vocboard.evaluator.problem_groups import ProblemGroup
 
 
 class ClientError(Exception):
@@ -71,12 +74,14 @@ class InvalidArchiveError(RefusedError):
         message: str,
         *,
         problems: Sequence[Problem],
-        groups: Sequence[ProblemGroup] | None = None,
+        groups: "Sequence[ProblemGroup] | None" = None,
         fields: Mapping[str, str] | None = None,
         documentation: str | None = None,
         status: int = 422,
         code: str = "",
     ) -> None:
+        from vocboard.evaluator.problem_groups import groups_of  # noqa: PLC0415  # loads all problems; seldom needed
+
         super().__init__(message, status=status, code=code)
         self.documentation = documentation
         self.problems = tuple(problems)

@@ -5,7 +5,7 @@ from typing import Any
 
 from vocboard.client.connection import Connection
 from vocboard.client.errors import MisuseError
-from vocboard.commands.connecting import print_json
+from vocboard.commands.reporting import print_json
 from vocboard.commands.subcommands import add_action, add_actions, run_action
 
 run = run_action

@@ -6,8 +6,9 @@ from datetime import datetime
 
 from vocboard.client.answers import Challenge, challenge, understood
 from vocboard.client.terminal import instant, printable
-from vocboard.commands.connecting import DONE, add_online_arguments, connect, print_json, reporting_errors
+from vocboard.commands.connecting import add_online_arguments, connect
 from vocboard.commands.names import all_challenges
+from vocboard.commands.reporting import DONE, print_json
 from vocboard.commands.tables import Column, render, shortened, terminal_width
 
 
@@ -16,7 +17,6 @@ def configure(parser: argparse.ArgumentParser) -> None:
     add_online_arguments(parser)
 
 
-@reporting_errors
 def run(arguments: argparse.Namespace) -> int:
     """Print one line for each challenge that the user may see."""
     with connect(arguments.server, as_visitor=True) as connection:

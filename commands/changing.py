@@ -9,8 +9,9 @@ from vocboard.client.answers import submission, understood
 from vocboard.client.errors import MisuseError
 from vocboard.client.paths import path
 from vocboard.client.terminal import printable
-from vocboard.commands.connecting import DONE, add_online_arguments, connect, print_json, say
+from vocboard.commands.connecting import add_online_arguments, connect
 from vocboard.commands.names import submission_id
+from vocboard.commands.reporting import DONE, print_json, say
 
 
 def configure(parser: argparse.ArgumentParser) -> None:

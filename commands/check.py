@@ -2,16 +2,10 @@
 
 import argparse
 
-from vocboard.commands.offline import (
-    PROBLEMS,
-    VALID,
-    add_image_set_argument,
-    editions_of_image_sets,
-    print_json,
-    reporting_misuse,
-)
+from vocboard.commands.offline import add_image_set_argument, editions_of_image_sets
 from vocboard.commands.problem_text import problem_lines, summary
 from vocboard.commands.progress import Progress
+from vocboard.commands.reporting import DONE, PROBLEMS, print_json
 from vocboard.commands.trees import add_tree_arguments, edition_of
 from vocboard.evaluator.editions import Edition
 from vocboard.evaluator.ground_truth import GroundTruth, GroundTruthError
@@ -34,7 +28,6 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--json", action="store_true", help="print JSON")
 
 
-@reporting_misuse
 def run(arguments: argparse.Namespace) -> int:
     """Read the tree, and print its problems."""
     edition = edition_of(arguments.tree, arguments.edition)
@@ -62,7 +55,7 @@ def run(arguments: argparse.Namespace) -> int:
         )
     else:
         print("\n".join([*problem_lines(problems), *lines, summary(problems)]))
-    return PROBLEMS if has_errors(problems) else VALID
+    return PROBLEMS if has_errors(problems) else DONE
 
 
 def _lines(truth: GroundTruth, edition: Edition) -> list[str]:

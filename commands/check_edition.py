@@ -3,7 +3,8 @@
 import argparse
 from pathlib import Path
 
-from vocboard.commands.offline import PROBLEMS, VALID, MisuseError, print_json, reporting_misuse
+from vocboard.client.errors import MisuseError
+from vocboard.commands.reporting import DONE, PROBLEMS, print_json
 from vocboard.evaluator import editions
 from vocboard.evaluator.editions import EditionFileError
 from vocboard.evaluator.editions.column_names import reserved_name
@@ -19,7 +20,6 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--json", action="store_true", help="print JSON")
 
 
-@reporting_misuse
 def run(arguments: argparse.Namespace) -> int:
     """Read the file, and print its errors, or what it defines."""
     found: list[dict[str, str | int | None]] = []
@@ -42,4 +42,4 @@ def run(arguments: argparse.Namespace) -> int:
         print_json({"valid": not found, "errors": found})
     else:
         print("\n".join(lines))
-    return PROBLEMS if found else VALID
+    return PROBLEMS if found else DONE

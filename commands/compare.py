@@ -5,23 +5,20 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from vocboard.client.errors import MisuseError
 from vocboard.commands.across import across, lines
 from vocboard.commands.comparison_tables import comparison_lines
 from vocboard.commands.formats import add_format_arguments
 from vocboard.commands.offline import (
-    PROBLEMS,
-    VALID,
-    MisuseError,
     add_image_set_argument,
     chosen_edition,
     editions_of_image_sets,
     named_paths,
-    print_json,
     read_truth,
-    reporting_misuse,
 )
 from vocboard.commands.problem_text import group_lines, group_summary
 from vocboard.commands.progress import Progress
+from vocboard.commands.reporting import DONE, PROBLEMS, print_json
 from vocboard.commands.score_tables import metric_title
 from vocboard.evaluator.editions import Competition, Edition
 from vocboard.evaluator.evaluation import read_for_scoring
@@ -83,7 +80,6 @@ def configure(parser: argparse.ArgumentParser) -> None:
     add_format_arguments(parser, "json", "csv", "latex")
 
 
-@reporting_misuse
 def run(arguments: argparse.Namespace) -> int:
     """Score all results on the same replicates, and print the comparison."""
     if arguments.across and arguments.format in EXPORTS:
@@ -136,7 +132,7 @@ def run(arguments: argparse.Namespace) -> int:
         print("\n".join(comparison_lines(scores, found)))
         if more is not None:
             print("\n".join(lines(more)))
-    return VALID
+    return DONE
 
 
 def _edition(arguments: argparse.Namespace) -> Edition:

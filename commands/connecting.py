@@ -1,26 +1,13 @@
-"""Shared code of the commands that talk to a server: choice of server and token, and exit statuses for errors.
-
-Exit statuses: 0 success; 1 the archive has problems, or there is no score; 2 usage error; 3 server or network error;
-4 a quota or rate limit is used up, so that the same command can succeed later.
-"""
+"""Shared code of the commands that talk to a server: choice of server and token."""
 
 import argparse
-import functools
-import json
-import sys
-from collections.abc import Callable
-from typing import Any
 
 from vocboard.client import credentials
 from vocboard.client.address import can_be_overheard
 from vocboard.client.connection import Connection
 from vocboard.client.credentials import SERVER_VARIABLE, chosen_server, chosen_token
-from vocboard.client.errors import ClientError, LimitedError, MisuseError
-
-DONE, PROBLEMS, MISUSE, FAILED, LIMITED = 0, 1, 2, 3, 4
-INTERRUPTED = 130  # the shell's convention for SIGINT
-
-Run = Callable[[argparse.Namespace], int]
+from vocboard.client.errors import MisuseError
+from vocboard.commands.reporting import say
 
 
 def add_server_argument(parser: argparse.ArgumentParser) -> None:
@@ -70,36 +57,3 @@ def warn_of_dangers(address: str) -> None:
     file = credentials.directory() / credentials.FILE_NAME
     if credentials.readable_by_others(file):
         say(f"warning: other users of this machine can read your tokens; run `chmod 600 {file}`")
-
-
-def say(text: str) -> None:
-    """Print a message to standard error."""
-    print(f"vocboard: {text}", file=sys.stderr)
-
-
-def print_json(content: Any) -> None:
-    """Print a JSON document in ASCII, so that untrusted text cannot control the terminal."""
-    print(json.dumps(content, indent=2))
-
-
-def reporting_errors(run: Run) -> Run:
-    """Make a command report errors in one line on standard error, and return the matching exit status."""
-
-    @functools.wraps(run)
-    def reporting(arguments: argparse.Namespace) -> int:
-        try:
-            return run(arguments)
-        except MisuseError as error:
-            say(str(error))
-            return MISUSE
-        except LimitedError as error:
-            say(str(error))
-            return LIMITED
-        except ClientError as error:
-            say(str(error))
-            return FAILED
-        except KeyboardInterrupt:
-            say("interrupted")
-            return INTERRUPTED
-
-    return reporting

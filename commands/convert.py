@@ -6,18 +6,11 @@ from collections.abc import Callable
 from decimal import Decimal
 from pathlib import Path
 
-from vocboard.commands.offline import (
-    PROBLEMS,
-    VALID,
-    MisuseError,
-    chosen_edition,
-    editions_of_image_sets,
-    read_public_part,
-    reporting_misuse,
-    tree_misuse,
-)
+from vocboard.client.errors import MisuseError
+from vocboard.commands.offline import chosen_edition, editions_of_image_sets, read_public_part, tree_misuse
 from vocboard.commands.problem_text import problem_lines
 from vocboard.commands.progress import Progress
+from vocboard.commands.reporting import DONE, PROBLEMS
 from vocboard.evaluator.conversion import (
     FORMATS,
     LABEL_MAP_FORMATS,
@@ -99,7 +92,6 @@ def configure(parser: argparse.ArgumentParser) -> None:
     add("--output", metavar="FILE", type=Path, required=True, help="file, or directory for formats with several files")
 
 
-@reporting_misuse
 def run(arguments: argparse.Namespace) -> int:
     """Convert, and print a summary and the problems found."""
     try:
@@ -114,7 +106,7 @@ def run(arguments: argparse.Namespace) -> int:
     if problems:
         print("\n".join(problem_lines(problems, arguments.input)), file=sys.stderr)
     print(lines)
-    return VALID
+    return DONE
 
 
 def _convert(arguments: argparse.Namespace) -> tuple[str, tuple[Problem, ...]]:

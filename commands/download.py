@@ -9,8 +9,9 @@ from vocboard.client.client import Client
 from vocboard.client.errors import ClientError, MisdirectedError, MisuseError, NetworkError
 from vocboard.client.paths import path
 from vocboard.client.terminal import printable
-from vocboard.commands.connecting import DONE, add_online_arguments, connect, print_json, reporting_errors
+from vocboard.commands.connecting import add_online_arguments, connect
 from vocboard.commands.names import submission_id, wrong_name
+from vocboard.commands.reporting import DONE, print_json
 from vocboard.evaluator.whole_output import whole_file
 
 
@@ -35,7 +36,6 @@ def configure(parser: argparse.ArgumentParser) -> None:
     add_online_arguments(parser)
 
 
-@reporting_errors
 def run(arguments: argparse.Namespace) -> int:
     """Save files, and print where they are."""
     try:

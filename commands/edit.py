@@ -11,9 +11,10 @@ from vocboard.client.errors import MisuseError
 from vocboard.client.paths import path
 from vocboard.client.terminal import printable
 from vocboard.commands import changing
-from vocboard.commands.connecting import DONE, connect, print_json, reporting_errors
+from vocboard.commands.connecting import connect
 from vocboard.commands.declarations import add_declaration_arguments
 from vocboard.commands.names import submission_id
+from vocboard.commands.reporting import DONE, print_json
 
 STANDARD_INPUT = "-"
 MULTILINE = ("description", "note")  # what standard input may give
@@ -41,7 +42,6 @@ def configure(parser: argparse.ArgumentParser) -> None:
     add_declaration_arguments(parser)
 
 
-@reporting_errors
 def run(arguments: argparse.Namespace) -> int:
     """Send the changes, or show the current values if there are none."""
     changes = _changes(arguments)

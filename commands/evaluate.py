@@ -3,13 +3,11 @@
 import argparse
 from pathlib import Path
 
+from vocboard.client.errors import MisuseError
 from vocboard.commands.evaluating import EvaluatedSet, Wanted, evaluate_method
 from vocboard.commands.evaluation_output import lines, reports_of, write_files
 from vocboard.commands.formats import add_format_arguments
 from vocboard.commands.offline import (
-    PROBLEMS,
-    VALID,
-    MisuseError,
     add_common_arguments,
     add_image_set_argument,
     chosen_classes,
@@ -17,11 +15,10 @@ from vocboard.commands.offline import (
     editions_of_image_sets,
     named_paths,
     others,
-    print_json,
     read_truth,
-    reporting_misuse,
 )
 from vocboard.commands.progress import Progress
+from vocboard.commands.reporting import DONE, PROBLEMS, print_json
 from vocboard.evaluator.editions import image_sets_of
 from vocboard.evaluator.evidence.weights import REPLICATES
 from vocboard.evaluator.problems import has_errors
@@ -76,7 +73,6 @@ def configure(parser: argparse.ArgumentParser) -> None:
     add_format_arguments(parser, "json", "csv", "latex")
 
 
-@reporting_misuse
 def run(arguments: argparse.Namespace) -> int:
     """Score the results, and print the scores."""
     if arguments.diagnose and arguments.format != "json" and arguments.report is None:
@@ -120,7 +116,7 @@ def run(arguments: argparse.Namespace) -> int:
         if arguments.report is not None and written:
             print(f"Open {arguments.report / PAGE} in a browser.")
     every = [method.evaluation for each in evaluated.values() for method in each.methods.values()]
-    return PROBLEMS if any(has_errors(each.problems) for each in every) else VALID
+    return PROBLEMS if any(has_errors(each.problems) for each in every) else DONE
 
 
 def _paths(arguments: argparse.Namespace) -> dict[str, Path]:

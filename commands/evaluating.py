@@ -6,7 +6,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from vocboard.commands.offline import MisuseError
+from vocboard.client.errors import MisuseError
 from vocboard.commands.progress import Progress
 from vocboard.evaluator.diagnosis.report import diagnosis
 from vocboard.evaluator.diagnosis.worst import WorstError, worst_errors

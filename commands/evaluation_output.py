@@ -5,11 +5,11 @@ import sys
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
+from vocboard.client.errors import MisuseError
 from vocboard.client.scores import competition_scores
 from vocboard.client.terminal import printable
 from vocboard.commands.comparison_tables import comparison_lines
 from vocboard.commands.evaluating import Evaluated, EvaluatedSet
-from vocboard.commands.offline import MisuseError
 from vocboard.commands.problem_text import group_lines, group_summary, image_set_hint
 from vocboard.commands.score_tables import metric_title, score_lines
 from vocboard.evaluator.editions import Edition

@@ -3,9 +3,11 @@
 import argparse
 from pathlib import Path
 
-from vocboard.commands.offline import PROBLEMS, VALID, MisuseError, reporting_misuse, tree_misuse
+from vocboard.client.errors import MisuseError
+from vocboard.commands.offline import tree_misuse
 from vocboard.commands.problem_text import problem_lines
 from vocboard.commands.progress import Progress
+from vocboard.commands.reporting import DONE, PROBLEMS
 from vocboard.commands.trees import add_tree_arguments, edition_of
 from vocboard.evaluator.conversion import ConversionError
 from vocboard.evaluator.conversion.result_archive import ARCHIVE_SUFFIXES
@@ -31,7 +33,6 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--output", metavar="FILE", type=Path, required=True, help="results archive to write")
 
 
-@reporting_misuse
 def run(arguments: argparse.Namespace) -> int:
     """Train, run, and print what to do next."""
     edition = edition_of(arguments.tree, arguments.edition)
@@ -53,4 +54,4 @@ def run(arguments: argparse.Namespace) -> int:
     print(f"{arguments.output} contains the results. To score them:")
     options = f"--ground-truth {arguments.tree} --image-set {arguments.image_set}"
     print(f"    vocboard evaluate {arguments.edition or edition.name} {arguments.output} {options}")
-    return VALID
+    return DONE

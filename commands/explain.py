@@ -9,9 +9,10 @@ from difflib import get_close_matches
 from pathlib import Path
 from typing import Any
 
+from vocboard.client.errors import MisuseError
 from vocboard.commands.explanations import page_of_server
-from vocboard.commands.offline import VALID, MisuseError, print_json, reporting_misuse
 from vocboard.commands.problem_text import explanation
+from vocboard.commands.reporting import DONE, print_json
 from vocboard.evaluator.problem_catalogue import CATALOGUE, by_subject
 from vocboard.evaluator.problems import Kind, Severity
 
@@ -33,7 +34,6 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--json", action="store_true", help="print JSON")
 
 
-@reporting_misuse
 def run(arguments: argparse.Namespace) -> int:
     """Explain one problem, or list all."""
     if arguments.code is None:
@@ -41,13 +41,13 @@ def run(arguments: argparse.Namespace) -> int:
             print_json({"problems": [_document(kind) for _, kinds in by_subject() for kind in kinds]})
         else:
             print("\n".join(_list()))
-        return VALID
+        return DONE
     kind = _kind(arguments.code)
     if arguments.json:
         print_json(_document(kind))
     else:
         print("\n".join(_lines(kind)))
-    return VALID
+    return DONE
 
 
 def _kind(typed: str) -> Kind:

@@ -4,10 +4,10 @@ import argparse
 import sys
 from pathlib import Path
 
+from vocboard.client.errors import MisuseError
 from vocboard.commands.progress import Progress
+from vocboard.commands.reporting import DONE, PROBLEMS, say
 from vocboard.evaluator.image_hashes import hash_image, images_below
-
-DONE, PROBLEMS, MISUSE = 0, 1, 2
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -21,10 +21,13 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Print the list; report images that cannot be hashed on standard error."""
+    """Print the list; report images that cannot be hashed on standard error.
+
+    Raises:
+        MisuseError: there is no such directory.
+    """
     if not arguments.directory.is_dir():
-        print(f"vocboard: {arguments.directory} is not a directory", file=sys.stderr)
-        return MISUSE
+        raise MisuseError(f"{arguments.directory} is not a directory")
     status, count = DONE, 0
     with Progress("images") as progress:
         for path in images_below(arguments.directory):
@@ -32,12 +35,12 @@ def run(arguments: argparse.Namespace) -> int:
                 line = str(hash_image(path))
             except (OSError, ValueError) as error:
                 progress.clear()
-                print(f"vocboard: {path}: {error}", file=sys.stderr)
+                say(f"{path}: {error}")
                 status = PROBLEMS
             else:
                 print(line)
                 count += 1
                 if not sys.stdout.isatty():  # where the list itself is on the terminal, it shows how far it is
                     progress.advance()
-    print(f"vocboard: {count} images", file=sys.stderr)
+    say(f"{count} images")
     return status

@@ -9,9 +9,10 @@ from vocboard.client.errors import MisdirectedError
 from vocboard.client.paths import path, phase_parameter
 from vocboard.client.scores import Board, board
 from vocboard.client.terminal import printable
-from vocboard.commands.connecting import DONE, add_server_argument, connect, print_json, reporting_errors
+from vocboard.commands.connecting import add_server_argument, connect
 from vocboard.commands.formats import add_format_arguments
 from vocboard.commands.names import wrong_name
+from vocboard.commands.reporting import DONE, print_json
 from vocboard.commands.score_tables import UNDEFINED, metric_title
 from vocboard.commands.tables import Column, render, shortened, terminal_width
 
@@ -29,7 +30,6 @@ def configure(parser: argparse.ArgumentParser) -> None:
     add_server_argument(parser)
 
 
-@reporting_errors
 def run(arguments: argparse.Namespace) -> int:
     """Print the leaderboard in the chosen format."""
     where = path("challenges", arguments.challenge, "leaderboards", arguments.competition)

@@ -11,13 +11,8 @@ from vocboard.client.connection import Connection
 from vocboard.client.credentials import SERVER_VARIABLE, TOKEN_VARIABLE, chosen_server
 from vocboard.client.errors import MisuseError, RefusedError, UnexpectedAnswerError
 from vocboard.client.terminal import printable
-from vocboard.commands.connecting import (
-    DONE,
-    FAILED,
-    reporting_errors,
-    say,
-    warn_of_dangers,
-)
+from vocboard.commands.connecting import warn_of_dangers
+from vocboard.commands.reporting import DONE, FAILED, say
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -37,7 +32,6 @@ def configure(parser: argparse.ArgumentParser) -> None:
     what.add_argument("--forget", action="store_true", help="delete the stored token instead")
 
 
-@reporting_errors
 def run(arguments: argparse.Namespace) -> int:
     """Verify a token with the server and store it, or delete the stored one."""
     stored = credentials.load()

@@ -1,6 +1,7 @@
 """The program `vocboard`: dispatches to a command, and imports only that command's module."""
 
 import argparse
+import errno
 import gc
 import importlib
 import os
@@ -10,10 +11,11 @@ from collections.abc import Sequence
 from importlib.util import find_spec
 from types import ModuleType
 
+from vocboard.commands.reporting import CLOSED_PIPE, FAILED, INTERRUPTED, LIMITED, MISUSE, TERMINATED, say
 from vocboard.evaluator import VERSION, extensions
 from vocboard.evaluator.garbage import collection_paused
 
-COMMANDS = {
+OFFLINE_COMMANDS = {
     "validate": "check result files offline, as the server does",
     "explain": "explain a problem that validate or a server reports",
     "evaluate": "score result files against a development kit tree",
@@ -27,6 +29,8 @@ COMMANDS = {
     "check-edition": "check an edition file, as a server does",
     "schema": "print the JSON Schema of edition files, of problems, or of exported challenges",
     "hash-images": "print hashes of training images from flickr, to declare with a submission",
+}
+COMMANDS = OFFLINE_COMMANDS | {
     "login": "store a server's address and API token",
     "whoami": "show whose token is used, and what it permits",
     "challenges": "list the challenges of a server",
@@ -60,10 +64,7 @@ SERVER_COMMANDS = {
 NEED_SERVER = {*SERVER_COMMANDS, "demo", "import"}  # the packages of vocboard-server
 MODULES = {"import": "moving"}  # a module cannot have the name of a keyword
 ASKED_BY_SHELL = "_ARGCOMPLETE"  # a shell that asks for completions sets it
-USAGE_ERROR = 2
-STATUS_OF_BROKEN_PIPE = 141  # the shell's convention for SIGPIPE
-STATUS_OF_INTERRUPT = 130
-STATUS_OF_TERMINATION = 143
+_FULL = (errno.ENOSPC, errno.EDQUOT)
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -71,7 +72,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     if os.getpid() == 1:
         # The kernel drops a SIGTERM that the first process of a container does not handle. Asked to stop while it
         # starts, a worker would go on until it is killed.
-        signal.signal(signal.SIGTERM, lambda *_: sys.exit(STATUS_OF_TERMINATION))
+        signal.signal(signal.SIGTERM, lambda *_: sys.exit(TERMINATED))
     # Starting BLAS threads takes a third of numpy's import time, and vocboard's few matrix products are small.
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     arguments = sys.argv[1:] if argv is None else list(argv)
@@ -83,7 +84,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         os.environ.setdefault(extensions.VARIABLE, extensions.ALL)  # what servers load, operators choose
     if called not in parsers:
         parser.parse_args(arguments)  # prints usage and exits
-        return USAGE_ERROR
+        return MISUSE
     try:
         command = _import_command(called, for_good=argv is None)
         command.configure(parsers[called])
@@ -92,24 +93,44 @@ def main(argv: Sequence[str] | None = None) -> int:
         return status
     except BrokenPipeError:  # the reader of our output has closed it
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # Python flushes again on exit
-        return STATUS_OF_BROKEN_PIPE
+        return CLOSED_PIPE
     except KeyboardInterrupt:
-        print("\nInterrupted.", file=sys.stderr)
-        return STATUS_OF_INTERRUPT
-    except ValueError as error:
-        if called not in {*SERVER_COMMANDS, "demo"}:
+        say("interrupted")
+        return INTERRUPTED
+    except Exception as error:
+        if (message := _message(error, called)) is None:
             raise
-        if not (wrong := importlib.import_module("vocboard.app.settings").wrong_settings(error)):
-            raise
-        print(f"vocboard {called}: settings are wrong or missing:", *wrong, sep="\n  ", file=sys.stderr)
-        print("Settings are environment variables; docs/operators.md lists them.", file=sys.stderr)
-        return USAGE_ERROR
-    except ModuleNotFoundError as error:
-        if (error.name or "").partition(".")[0] == "vocboard":
-            raise
-        print(f'vocboard {called} needs the server\'s packages: pip install "vocboard[server]"', file=sys.stderr)
-        print("In a checkout: pip install . ./server", file=sys.stderr)
-        return USAGE_ERROR
+        print(message, file=sys.stderr)
+        return _status(error)
+
+
+def _message(error: Exception, called: str) -> str | None:
+    """Return what to tell the user about an error of a command; None if it is one of the program."""
+    from vocboard.client.errors import ClientError  # noqa: PLC0415  # seldom needed
+
+    if isinstance(error, ClientError):
+        return f"vocboard: {error}"
+    if isinstance(error, OSError) and called in OFFLINE_COMMANDS and error.filename is not None:
+        hint = "; nothing was left there; free some space, and try again" if error.errno in _FULL else ""
+        return f"vocboard: {error.filename}: {error.strerror}{hint}"
+    if isinstance(error, ValueError) and called in {*SERVER_COMMANDS, "demo"}:
+        if wrong := importlib.import_module("vocboard.app.settings").wrong_settings(error):
+            lines = (f"vocboard {called}: settings are wrong or missing:", *(f"  {line}" for line in wrong))
+            return "\n".join([*lines, "Settings are environment variables; docs/operators.md lists them."])
+    elif isinstance(error, ModuleNotFoundError) and (error.name or "").partition(".")[0] != "vocboard":
+        return (
+            f'vocboard {called} needs the server\'s packages: pip install "vocboard[server]"\n'
+            "In a checkout: pip install . ./server"
+        )
+    return None
+
+
+def _status(error: Exception) -> int:
+    from vocboard.client.errors import ClientError, LimitedError, MisuseError  # noqa: PLC0415  # as above
+
+    if isinstance(error, ClientError) and not isinstance(error, MisuseError):
+        return LIMITED if isinstance(error, LimitedError) else FAILED
+    return MISUSE
 
 
 def _parsers() -> tuple[argparse.ArgumentParser, dict[str, argparse.ArgumentParser]]:

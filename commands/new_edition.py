@@ -5,8 +5,9 @@ import sys
 from collections.abc import Callable
 from pathlib import Path
 
-from vocboard.commands.offline import VALID, MisuseError, reporting_misuse
+from vocboard.client.errors import MisuseError
 from vocboard.commands.progress import Progress
+from vocboard.commands.reporting import DONE
 from vocboard.evaluator.conversion.result_archive import write_results
 from vocboard.evaluator.editions import Edition, EditionFileError, Task, image_sets_of, read_text
 from vocboard.evaluator.editions.column_names import reserved_name
@@ -38,7 +39,6 @@ def configure(parser: argparse.ArgumentParser) -> None:
         parser.add_argument(name, metavar="TEXT", help=f"{question.text} (instead of asking)")
 
 
-@reporting_misuse
 def run(arguments: argparse.Namespace) -> int:
     """Ask the questions, and write the files."""
     text, file = _given(arguments.edition_file) if arguments.edition_file else _asked(arguments)
@@ -64,7 +64,7 @@ def run(arguments: argparse.Namespace) -> int:
     print(f"{tree}    a sample tree, with the sets train, val and {', '.join(image_sets_of(edition))}")
     print(f"{output / RESULTS}    a sample submission, produced by the example methods")
     print(f"Try: vocboard evaluate {output / file} {output / RESULTS} --ground-truth {output}")
-    return VALID
+    return DONE
 
 
 def _given(path: Path) -> tuple[str, str]:

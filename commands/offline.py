@@ -1,19 +1,12 @@
-"""Shared code of the offline commands: arguments, and exit statuses for errors.
-
-Exit statuses: 0 valid; 1 the results have problems; 2 usage error.
-"""
+"""Shared code of the offline commands: arguments, and what they read."""
 
 import argparse
-import errno
-import functools
-import json
-import os
 import re
-import sys
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
+from vocboard.client.errors import MisuseError
 from vocboard.evaluator import editions
 from vocboard.evaluator.editions import Edition, EditionFileError, UnknownEditionError, for_image_set, image_sets_of
 from vocboard.evaluator.image_sets import ImageSets, ImageSetsFormatError
@@ -21,16 +14,8 @@ from vocboard.evaluator.image_sets import ImageSets, ImageSetsFormatError
 if TYPE_CHECKING:
     from vocboard.evaluator.ground_truth import GroundTruth, GroundTruthError
 
-VALID, PROBLEMS, MISUSE = 0, 1, 2
 EDITION_FILE_SUFFIX = ".toml"
-_FULL = (errno.ENOSPC, errno.EDQUOT)
 _IMAGE_SET = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,29}")
-
-Run = Callable[[argparse.Namespace], int]
-
-
-class MisuseError(Exception):
-    """An argument is invalid; the message says why."""
 
 
 def add_common_arguments(parser: argparse.ArgumentParser, *, several: bool = False) -> None:
@@ -207,35 +192,6 @@ def tree_misuse(path: Path, edition: Edition, error: "GroundTruthError") -> Misu
             described = describe_image_sets(available_image_sets(path, edition))
             message += f"\n{described}".replace("\nit has", "\nIt has")
     return MisuseError(message)
-
-
-def print_json(content: Any) -> None:
-    """Print a JSON document; undefined numbers must already be null."""
-    print(json.dumps(content, indent=2, allow_nan=False))
-
-
-def reporting_misuse(run: Run) -> Run:
-    """Make a command report invalid arguments on standard error, and return the matching exit status."""
-
-    @functools.wraps(run)
-    def reporting(arguments: argparse.Namespace) -> int:
-        try:
-            status = run(arguments)
-            sys.stdout.flush()
-            return status
-        except MisuseError as error:
-            print(f"vocboard: {error}", file=sys.stderr)
-        except BrokenPipeError:
-            # The reader has closed our output; keep Python from reporting that on exit.
-            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        except OSError as error:
-            if error.filename is None:
-                raise
-            hint = "; nothing was left there; free some space, and try again" if error.errno in _FULL else ""
-            print(f"vocboard: {error.filename}: {error.strerror}{hint}", file=sys.stderr)
-        return MISUSE
-
-    return reporting
 
 
 def _looks_like_json(path: Path) -> bool:

@@ -5,7 +5,7 @@ import argparse
 from vocboard.client.errors import MisdirectedError
 from vocboard.client.publishing import publish_body
 from vocboard.commands import changing
-from vocboard.commands.connecting import reporting_errors, say
+from vocboard.commands.reporting import say
 
 ALREADY_PUBLISHED = "already_published"  # an error code of the server
 
@@ -21,7 +21,6 @@ def configure(parser: argparse.ArgumentParser) -> None:
     )
 
 
-@reporting_errors
 def run(arguments: argparse.Namespace) -> int:
     """Publish a scored submission on the leaderboards."""
     body = publish_body(arguments.competition, replace=arguments.replace)

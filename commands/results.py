@@ -4,16 +4,9 @@ import argparse
 
 from vocboard.client.answers import submission_details, understood
 from vocboard.client.paths import path
-from vocboard.commands.connecting import (
-    DONE,
-    PROBLEMS,
-    add_online_arguments,
-    connect,
-    print_json,
-    reporting_errors,
-    say,
-)
+from vocboard.commands.connecting import add_online_arguments, connect
 from vocboard.commands.names import submission_id
+from vocboard.commands.reporting import DONE, PROBLEMS, print_json, say
 from vocboard.commands.submissions import scores_in_full, state_in_words
 
 
@@ -25,7 +18,6 @@ def configure(parser: argparse.ArgumentParser) -> None:
     add_online_arguments(parser)
 
 
-@reporting_errors
 def run(arguments: argparse.Namespace) -> int:
     """Print a table for each competition."""
     with connect(arguments.server, as_visitor=True) as connection:

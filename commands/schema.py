@@ -6,7 +6,7 @@ from importlib import import_module
 from importlib.util import find_spec
 from typing import Any
 
-from vocboard.commands.offline import VALID, print_json, reporting_misuse
+from vocboard.commands.reporting import DONE, print_json
 from vocboard.evaluator.editions.json_schema import DIALECT, edition_json_schema
 from vocboard.evaluator.problem_catalogue import CATALOGUE
 from vocboard.evaluator.problems import Problem, Severity
@@ -56,8 +56,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("of", choices=SCHEMAS, help="what the schema is of")
 
 
-@reporting_misuse
 def run(arguments: argparse.Namespace) -> int:
     """Print the schema."""
     print_json(SCHEMAS[arguments.of]())
-    return VALID
+    return DONE

@@ -4,17 +4,10 @@ import argparse
 import sys
 from collections.abc import Iterator
 
-from vocboard.commands.offline import (
-    MISUSE,
-    VALID,
-    MisuseError,
-    add_image_set_argument,
-    editions_of_image_sets,
-    print_json,
-    reporting_misuse,
-    tree_misuse,
-)
+from vocboard.client.errors import MisuseError
+from vocboard.commands.offline import add_image_set_argument, editions_of_image_sets, tree_misuse
 from vocboard.commands.progress import Progress
+from vocboard.commands.reporting import DONE, MISUSE, print_json
 from vocboard.commands.tables import Column, render, terminal_width
 from vocboard.commands.trees import add_tree_arguments, edition_of
 from vocboard.evaluator.editions import for_image_set
@@ -40,7 +33,6 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--json", action="store_true", help="print JSON")
 
 
-@reporting_misuse
 def run(arguments: argparse.Namespace) -> int:
     """Count, and print the tables."""
     edition = edition_of(arguments.tree, arguments.edition)
@@ -52,7 +44,7 @@ def run(arguments: argparse.Namespace) -> int:
     if not chosen:
         raise MisuseError(f"{arguments.tree} has no image sets of {edition.name}")
     found: list[SetStatistics] = []
-    status = VALID
+    status = DONE
     with Progress("image sets", len(chosen)) as progress:
         for name in progress.over(chosen):
             of_set = for_image_set(edition, name)

@@ -6,8 +6,9 @@ from vocboard.client.answers import submission, submission_details, understood
 from vocboard.client.connection import Connection
 from vocboard.client.errors import MisuseError
 from vocboard.client.paths import path
-from vocboard.commands.connecting import DONE, add_online_arguments, connect, print_json, reporting_errors
+from vocboard.commands.connecting import add_online_arguments, connect
 from vocboard.commands.names import submission_id
+from vocboard.commands.reporting import DONE, print_json
 from vocboard.commands.submissions import described, exit_status, followed, listed
 
 LISTED = 20
@@ -27,7 +28,6 @@ def configure(parser: argparse.ArgumentParser) -> None:
     add_online_arguments(parser)
 
 
-@reporting_errors
 def run(arguments: argparse.Namespace) -> int:
     """List one's submissions, or show one."""
     if arguments.submission is None and arguments.wait:

@@ -7,8 +7,9 @@ from typing import Any
 
 from vocboard.client.connection import Connection
 from vocboard.client.errors import MisdirectedError
-from vocboard.commands.connecting import DONE, add_online_arguments, connect, print_json, reporting_errors
+from vocboard.commands.connecting import add_online_arguments, connect
 from vocboard.commands.names import wrong_name
+from vocboard.commands.reporting import DONE, print_json
 
 STANDARD_INPUT = "-"
 
@@ -44,7 +45,6 @@ def text_of(typed: str) -> str:
     return sys.stdin.read().rstrip("\n") if typed == STANDARD_INPUT else typed
 
 
-@reporting_errors
 def run_action(arguments: argparse.Namespace) -> int:
     """Run the action that was chosen."""
     with connect(arguments.server) as connection:

@@ -7,7 +7,7 @@ from vocboard.client.answers import StateEvent, Submission, SubmissionDetails
 from vocboard.client.connection import Connection
 from vocboard.client.following import follow
 from vocboard.client.terminal import instant, printable
-from vocboard.commands.connecting import DONE, FAILED, PROBLEMS, say
+from vocboard.commands.reporting import DONE, FAILED, PROBLEMS, say
 from vocboard.commands.score_tables import score_lines
 from vocboard.commands.tables import Column, render, shortened, terminal_width
 

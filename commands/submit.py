@@ -26,12 +26,13 @@ from vocboard.client.paths import path, phase_parameter
 from vocboard.client.resumable import UploadListener
 from vocboard.client.submitting import submit
 from vocboard.client.terminal import ProgressBar, instant, printable, size
-from vocboard.commands.connecting import DONE, PROBLEMS, add_online_arguments, connect, print_json, reporting_errors
+from vocboard.commands.connecting import add_online_arguments, connect
 from vocboard.commands.declarations import add_declaration_arguments
 from vocboard.commands.explanations import PAGE
 from vocboard.commands.markdown_report import problems_in_markdown, scores_in_markdown
 from vocboard.commands.names import wrong_name
 from vocboard.commands.problem_text import group_lines, group_summary
+from vocboard.commands.reporting import DONE, PROBLEMS, print_json
 from vocboard.commands.submissions import exit_status, followed, scores_in_full, state_in_words
 from vocboard.commands.submit_questions import accepts_warnings, complete, confirm, in_terminal
 from vocboard.evaluator.problem_groups import ProblemGroup, groups_of
@@ -92,7 +93,6 @@ def configure(parser: argparse.ArgumentParser) -> None:
     add_online_arguments(parser)
 
 
-@reporting_errors
 def run(arguments: argparse.Namespace) -> int:
     """Upload the archive, print the server's report, and wait for the scores if requested."""
     arguments.wait = arguments.wait or arguments.markdown is not None

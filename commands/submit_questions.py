@@ -14,7 +14,7 @@ from vocboard.client.connection import Connection
 from vocboard.client.errors import MisuseError, RefusedError, WarningsNotAcceptedError
 from vocboard.client.paths import path
 from vocboard.client.terminal import printable
-from vocboard.commands.connecting import say
+from vocboard.commands.reporting import say
 
 if TYPE_CHECKING:
     from vocboard.evaluator.editions import Edition

@@ -3,7 +3,8 @@
 import argparse
 from pathlib import Path
 
-from vocboard.commands.offline import MisuseError, chosen_edition
+from vocboard.client.errors import MisuseError
+from vocboard.commands.offline import chosen_edition
 from vocboard.evaluator.editions import Edition
 from vocboard.evaluator.ground_truth.edition_of_tree import UnclearEditionError, edition_name_of_tree
 

@@ -4,7 +4,6 @@ import argparse
 
 from vocboard.client.publishing import publish_body
 from vocboard.commands import changing
-from vocboard.commands.connecting import reporting_errors
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -13,7 +12,6 @@ def configure(parser: argparse.ArgumentParser) -> None:
     changing.add_competition_argument(parser, "unpublish only the result in this competition")
 
 
-@reporting_errors
 def run(arguments: argparse.Namespace) -> int:
     """Remove a submission from the leaderboards."""
     where = f" of {', '.join(arguments.competition)}" if arguments.competition else ""

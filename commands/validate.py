@@ -6,20 +6,17 @@ from pathlib import Path
 from typing import Any
 
 from vocboard.commands.offline import (
-    PROBLEMS,
-    VALID,
     add_common_arguments,
     add_image_set_argument,
     chosen_classes,
     chosen_edition,
     editions_of_image_sets,
     others,
-    print_json,
     read_public_part,
-    reporting_misuse,
 )
 from vocboard.commands.problem_text import group_lines, group_summary, image_set_hint
 from vocboard.commands.progress import Progress
+from vocboard.commands.reporting import DONE, PROBLEMS, print_json
 from vocboard.commands.tables import Column, render
 from vocboard.evaluator.editions import Edition
 from vocboard.evaluator.problems import counted
@@ -45,7 +42,6 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--all", action="store_true", help="show all listed places of each problem, not only three")
 
 
-@reporting_misuse
 def run(arguments: argparse.Namespace) -> int:
     """Check the results, and print the problems found."""
     edition = chosen_edition(arguments.edition)
@@ -73,7 +69,7 @@ def run(arguments: argparse.Namespace) -> int:
             heading = edition.name if name is None else f"{edition.name} {name}"
             lines = _lines(heading, chosen[name], results, items_known=tree is not None, every_place=arguments.all)
             print("\n".join(lines))
-    return VALID if all(results.is_valid for results in read.values()) else PROBLEMS
+    return DONE if all(results.is_valid for results in read.values()) else PROBLEMS
 
 
 def _document(chosen: Mapping[str | None, Edition], read: Mapping[str | None, ReadResults]) -> dict[str, Any]:

@@ -3,17 +3,11 @@
 import argparse
 from pathlib import Path
 
-from vocboard.commands.offline import (
-    PROBLEMS,
-    VALID,
-    MisuseError,
-    add_image_set_argument,
-    editions_of_image_sets,
-    reporting_misuse,
-    tree_misuse,
-)
+from vocboard.client.errors import MisuseError
+from vocboard.commands.offline import add_image_set_argument, editions_of_image_sets, tree_misuse
 from vocboard.commands.problem_text import problem_lines, summary
 from vocboard.commands.progress import Progress
+from vocboard.commands.reporting import DONE, PROBLEMS
 from vocboard.commands.trees import add_tree_arguments, edition_of
 from vocboard.evaluator.ground_truth import GroundTruthError
 from vocboard.evaluator.problems import counted, has_errors
@@ -33,7 +27,6 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--output", metavar="DIR", type=Path, required=True, help="directory to write")
 
 
-@reporting_misuse
 def run(arguments: argparse.Namespace) -> int:
     """Write the page, and print its path."""
     chosen = editions_of_image_sets(edition_of(arguments.tree, arguments.edition), arguments.image_set)
@@ -56,4 +49,4 @@ def run(arguments: argparse.Namespace) -> int:
         marks = ", ".join(f"{number:,} {mark.title}" for mark, number in counts.items())
         print(f"{key}: {marks or 'no detections'}")
     print(f"Open {arguments.output / 'index.html'} in a browser.")
-    return PROBLEMS if has_errors(done.problems) else VALID
+    return PROBLEMS if has_errors(done.problems) else DONE

@@ -4,7 +4,8 @@ import argparse
 
 from vocboard.client.answers import person, understood
 from vocboard.client.terminal import printable
-from vocboard.commands.connecting import DONE, add_online_arguments, connect, print_json, reporting_errors
+from vocboard.commands.connecting import add_online_arguments, connect
+from vocboard.commands.reporting import DONE, print_json
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -12,7 +13,6 @@ def configure(parser: argparse.ArgumentParser) -> None:
     add_online_arguments(parser)
 
 
-@reporting_errors
 def run(arguments: argparse.Namespace) -> int:
     """Print the owner of the token, the server, and the token's scopes."""
     with connect(arguments.server) as connection:

@@ -3,7 +3,6 @@
 import argparse
 
 from vocboard.commands import changing
-from vocboard.commands.connecting import reporting_errors
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -12,7 +11,6 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--yes", action="store_true", help="do not ask for confirmation")
 
 
-@reporting_errors
 def run(arguments: argparse.Namespace) -> int:
     """Withdraw a submission, which cannot be undone."""
     changing.require_confirmation(

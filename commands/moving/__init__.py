@@ -18,12 +18,13 @@ from vocboard.client.connection import Connection
 from vocboard.client.errors import ClientError, MisuseError
 from vocboard.client.paths import path
 from vocboard.client.terminal import duration, printable
-from vocboard.commands.connecting import DONE, add_server_argument, connect, reporting_errors
+from vocboard.commands.connecting import add_server_argument, connect
 from vocboard.commands.moving import codabench, codalab, evalai
 from vocboard.commands.moving.bundle import Bundle
 from vocboard.commands.moving.draft import Draft, Rules, rules_of, slug_of, written
 from vocboard.commands.moving.results import reports
 from vocboard.commands.moving.values import Values
+from vocboard.commands.reporting import DONE
 from vocboard.evaluator.editions import Competition, Edition
 
 PLATFORMS: Mapping[str, ModuleType] = {"codabench": codabench, "codalab": codalab, "evalai": evalai}
@@ -78,7 +79,6 @@ def configure(parser: argparse.ArgumentParser) -> None:
     add_server_argument(parser)
 
 
-@reporting_errors
 def run(arguments: argparse.Namespace) -> int:
     """Read the competition, say what becomes of it, and create the draft."""
     platform = PLATFORMS[arguments.platform]

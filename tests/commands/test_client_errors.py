@@ -200,12 +200,14 @@ def test_the_commands_load_nothing_of_the_server_nor_what_scoring_needs(command:
     assert done.stdout.split() == []
 
 
-def test_a_reader_who_has_seen_enough_gets_no_traceback(board: Board) -> None:
-    program = [sys.executable, "-m", "vocboard.commands.main", "leaderboard", "voc", "comp1", "--server", board.url]
+@pytest.mark.parametrize("arguments", [("leaderboard", "voc", "comp1"), ("explain",)])
+def test_a_reader_who_has_seen_enough_gets_no_traceback(board: Board, arguments: tuple[str, ...]) -> None:
+    program = [sys.executable, "-m", "vocboard.commands.main", *arguments]
     reading, writing = os.pipe()
     os.close(reading)
     try:
-        done = subprocess.run(program, stdout=writing, stderr=subprocess.PIPE, text=True, check=False)
+        environment = {**os.environ, "VOCBOARD_SERVER": board.url}
+        done = subprocess.run(program, stdout=writing, stderr=subprocess.PIPE, text=True, check=False, env=environment)
     finally:
         os.close(writing)
     assert (done.returncode, done.stderr) == (141, "")
