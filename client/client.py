@@ -23,8 +23,8 @@ from vocboard.client.answers import (
     understood,
 )
 from vocboard.client.archive import OutgoingArchive
-from vocboard.client.connection import Connection, FieldValue
-from vocboard.client.editing import Changes, changes_body
+from vocboard.client.connection import Connection
+from vocboard.client.editing import Changes, changes_body, submission_form
 from vocboard.client.errors import ClientError
 from vocboard.client.following import follow
 from vocboard.client.messages import (
@@ -193,26 +193,24 @@ class Client:
             LimitedError: no further upload is allowed before `allowed_at`.
             ClientError: see above.
         """
-        fields: dict[str, FieldValue] = {
-            "method_name": method,
-            "method_description": description,
-            "training_data": training_data,
-            "training_annotation": training_annotation,
-            "flickr_images": flickr_images,
-            **{name: str(value) for name, value in (declarations or {}).items()},
-        }
-        names = (("contributors", contributors), ("affiliation", affiliation))
-        fields |= {name: value for name, value in names if value is not None}
-        if flickr_image_hashes is not None:
-            fields["flickr_image_hashes"] = Path(flickr_image_hashes).read_text(encoding="utf-8-sig")
-        if segmentation_classes is not None:
-            fields["segmentation_classes"] = list(segmentation_classes)
-        chosen = {"publish": publish, "accept_warnings": accept_warnings}
-        fields |= {name: "true" for name, is_chosen in chosen.items() if is_chosen}
+        form = submission_form(
+            segmentation_classes,
+            publish=publish,
+            accept_warnings=accept_warnings,
+            method=method,
+            description=description,
+            contributors=contributors,
+            affiliation=affiliation,
+            training_data=training_data,
+            training_annotation=training_annotation,
+            flickr_images=flickr_images,
+            flickr_image_hashes=flickr_image_hashes,
+            declarations=declarations,
+        )
         with OutgoingArchive(Path(archive)) as outgoing:
             listener = None if progress is None else UploadListener(sent=lambda sent: progress(sent, outgoing.size))
             answer = submitting.submit(
-                self._connection, challenge, outgoing, fields, phase_parameter(phase), listener=listener
+                self._connection, challenge, outgoing, form, phase_parameter(phase), listener=listener
             )
         return understood(submission_details, answer)
 

@@ -1,10 +1,11 @@
-"""Changes to the description of a submission and its method, in the API's format."""
+"""What is said about a submission and its method, and changes of that, in the API's format."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from os import PathLike
 from pathlib import Path
 from typing import Any, TypedDict, Unpack
 
+from vocboard.client.connection import FieldValue
 from vocboard.client.errors import MisuseError
 
 # Names of arguments and options, and of the API.
@@ -67,19 +68,29 @@ def changes_body(**changes: Unpack[Changes]) -> dict[str, str]:
     given: dict[str, Any] = dict(changes)
     declared: Mapping[str, str | float] = given.pop("declarations", None) or {}
     body = {
-        FIELDS[name]: hash_list(value) if name == "flickr_image_hashes" else str(value)
+        FIELDS[name]: _hash_list(value) if name == "flickr_image_hashes" else str(value)
         for name, value in given.items()
         if value is not None
     }
     return body | {name: str(value) for name, value in declared.items()}
 
 
-def hash_list(file: str | PathLike[str]) -> str:
-    """Return the list that `vocboard hash-images` has written.
+def submission_form(
+    segmentation_classes: Sequence[str] | None, *, publish: bool, accept_warnings: bool, **said: Unpack[Changes]
+) -> dict[str, FieldValue]:
+    """Return the form of a new submission. The server has defaults for what is None.
 
     Raises:
         MisuseError: the file cannot be read.
     """
+    form: dict[str, FieldValue] = {**changes_body(**said)}
+    if segmentation_classes is not None:
+        form["segmentation_classes"] = list(segmentation_classes)
+    chosen = {"publish": publish, "accept_warnings": accept_warnings}
+    return form | {name: "true" for name, is_chosen in chosen.items() if is_chosen}
+
+
+def _hash_list(file: str | PathLike[str]) -> str:
     try:
         return Path(file).read_text(encoding="utf-8-sig")
     except (OSError, UnicodeDecodeError) as error:

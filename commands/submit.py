@@ -3,6 +3,7 @@
 import argparse
 from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import Any
 
 from vocboard.client.answers import (
     Challenge,
@@ -13,8 +14,8 @@ from vocboard.client.answers import (
     understood,
 )
 from vocboard.client.archive import OutgoingArchive, opened
-from vocboard.client.connection import Answer, Connection, FieldValue
-from vocboard.client.editing import hash_list
+from vocboard.client.connection import Answer, Connection
+from vocboard.client.editing import FIELDS, submission_form
 from vocboard.client.errors import (
     InvalidArchiveError,
     MisdirectedError,
@@ -211,24 +212,15 @@ def _check_that_it_is_open(found: Challenge, key: str | None) -> None:
 
 
 def _upload(connection: Connection, arguments: argparse.Namespace, archive: OutgoingArchive) -> Answer:
-    fields: dict[str, FieldValue] = {
-        "method_name": arguments.method,
-        "method_description": arguments.description,
-        "training_data": arguments.training_data,
-        "training_annotation": arguments.training_annotation or "",
-        "flickr_images": arguments.flickr_images or "",
-        **dict(arguments.declare),
-    }
-    if arguments.flickr_image_hashes is not None:
-        fields["flickr_image_hashes"] = hash_list(arguments.flickr_image_hashes)
-    if arguments.segmentation_classes is not None:
-        fields["segmentation_classes"] = [name.strip() for name in arguments.segmentation_classes.split(",")]
-    for name in ("contributors", "affiliation"):  # the server has defaults
-        if getattr(arguments, name) is not None:
-            fields[name] = getattr(arguments, name)
-    for name in ("publish", "accept_warnings"):
-        if getattr(arguments, name):
-            fields[name] = "true"
+    classes = arguments.segmentation_classes
+    said: Any = {name: getattr(arguments, name, None) for name in FIELDS}
+    form = submission_form(
+        None if classes is None else [name.strip() for name in classes.split(",")],
+        publish=arguments.publish,
+        accept_warnings=arguments.accept_warnings,
+        declarations=dict(arguments.declare),
+        **said,
+    )
     digest = archive.sha256()
     with ProgressBar(archive.name, archive.size) as bar:
 
@@ -251,7 +243,7 @@ def _upload(connection: Connection, arguments: argparse.Namespace, archive: Outg
             connection,
             arguments.challenge,
             archive,
-            fields,
+            form,
             phase_parameter(arguments.phase),
             sha256=digest,
             listener=listener,

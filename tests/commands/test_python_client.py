@@ -56,6 +56,15 @@ def test_from_upload_to_leaderboard_and_off_it(client: vocboard.Client, board: B
     assert client.withdraw(accepted.id).state == "withdrawn"
 
 
+def test_a_list_of_hashes_that_cannot_be_read_is_told_of(
+    client: vocboard.Client, archive: Path, tmp_path: Path
+) -> None:
+    (tmp_path / "utf-16.txt").write_bytes("hashes".encode("utf-16"))
+    for name in ("nowhere.txt", "utf-16.txt"):
+        with pytest.raises(MisuseError, match=rf"cannot read \S+{name}"):
+            client.submit("voc", archive, method="m", flickr_images="yes", flickr_image_hashes=tmp_path / name)
+
+
 def test_a_phase_is_chosen_and_its_result_published_by_itself(client: vocboard.Client, archive: Path) -> None:
     phases = {phase.key: phase.state for phase in client.challenge("voc").phases}
     assert phases == {"main": "open", "extra": "open", "closed": "closed"}
