@@ -26,13 +26,14 @@ from vocboard.client.errors import (
 from vocboard.client.paths import path, phase_parameter
 from vocboard.client.resumable import UploadListener
 from vocboard.client.submitting import submit
-from vocboard.client.terminal import ProgressBar, instant, printable, size
+from vocboard.client.terminal import instant, printable, size
 from vocboard.commands.connecting import add_online_arguments, connect
 from vocboard.commands.declarations import add_declaration_arguments
 from vocboard.commands.explanations import PAGE
 from vocboard.commands.markdown_report import problems_in_markdown, scores_in_markdown
 from vocboard.commands.names import wrong_name
 from vocboard.commands.problem_text import group_lines, group_summary
+from vocboard.commands.progress import ProgressBar
 from vocboard.commands.reporting import DONE, PROBLEMS, print_json
 from vocboard.commands.submissions import exit_status, followed, scores_in_full, state_in_words
 from vocboard.commands.submit_questions import accepts_warnings, complete, confirm, in_terminal
@@ -236,7 +237,7 @@ def _upload(connection: Connection, arguments: argparse.Namespace, archive: Outg
             note(f"continuing the interrupted upload at {size(done)} of {size(archive.size)}")
 
         def uploaded() -> None:
-            bar.say("Uploaded; the server is validating the archive ...")
+            bar.show("Uploaded; the server is validating the archive ...")
 
         listener = UploadListener(sent=bar.move_to, begun=begun, waiting=note, continuing=continuing)
         return submit(

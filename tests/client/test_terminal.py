@@ -1,28 +1,8 @@
-import io
-import re
 from datetime import timedelta
 
 import pytest
 
-from vocboard.client.terminal import ProgressBar, display_width, duration, printable, size
-
-
-class Terminal(io.StringIO):
-    encoding = "utf-8"
-
-    def isatty(self) -> bool:
-        return True
-
-    def frames(self) -> list[str]:
-        return re.findall(r"\r([^\r]*)\x1b\[K", self.getvalue())
-
-
-class Clock:
-    def __init__(self) -> None:
-        self.now = 0.0
-
-    def __call__(self) -> float:
-        return self.now
+from vocboard.client.terminal import display_width, duration, printable, size
 
 
 @pytest.mark.parametrize(
@@ -58,50 +38,3 @@ def test_sizes_are_rounded_for_people(count: int, text: str) -> None:
 )
 def test_waiting_times_are_rounded_up_for_people(seconds: int, text: str) -> None:
     assert duration(timedelta(seconds=seconds)) == text
-
-
-def test_the_bar_shows_share_sizes_speed_and_time_left() -> None:
-    clock, terminal = Clock(), Terminal()
-    with ProgressBar("r.tar.gz", 400_000_000, terminal, clock) as bar:
-        clock.now = 10.0
-        bar.advance(100_000_000)
-
-    last = terminal.frames()[-2]
-    assert last.startswith("r.tar.gz  ██████░░")
-    assert " 25%  100 MB of 400 MB" in last
-
-
-def test_the_bar_is_not_drawn_more_often_than_eyes_follow() -> None:
-    clock, terminal = Clock(), Terminal()
-    with ProgressBar("r", 10_000, terminal, clock) as bar:
-        for _ in range(9_999):
-            clock.now += 0.001
-            bar.advance(1)
-
-    assert len(terminal.frames()) < 110
-
-
-def test_the_bar_leaves_an_empty_line() -> None:
-    terminal = Terminal()
-    with ProgressBar("r", 10, terminal) as bar:
-        bar.advance(10)
-
-    assert terminal.getvalue().endswith("\r\x1b[K")
-
-
-def test_nothing_is_drawn_where_no_terminal_is() -> None:
-    log = io.StringIO()
-    with ProgressBar("r", 10, log) as bar:
-        bar.advance(10)
-        bar.say("checking")
-
-    assert log.getvalue() == ""
-
-
-def test_the_label_cannot_steer_the_terminal_nor_the_line_wrap(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("COLUMNS", "40")
-    terminal = Terminal()
-    with ProgressBar("\x1b[2J" + "r" * 100, 10, terminal):
-        pass
-
-    assert all(len(frame) < 40 and "\x1b" not in frame for frame in terminal.frames())

@@ -3,6 +3,7 @@
 import io
 import os
 import pty
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -11,7 +12,7 @@ import pytest
 
 from tests.support.golden import golden
 from vocboard.client.scores import CompetitionScores, Measure
-from vocboard.commands.progress import Progress
+from vocboard.commands.progress import Progress, ProgressBar
 from vocboard.commands.score_tables import score_lines
 from vocboard.commands.tables import Column, render
 
@@ -19,8 +20,21 @@ COMMAND = [str(Path(sys.executable).with_name("vocboard"))]
 
 
 class Terminal(io.StringIO):
+    encoding = "utf-8"
+
     def isatty(self) -> bool:
         return True
+
+    def frames(self) -> list[str]:
+        return re.findall(r"\r([^\r]*)\x1b\[K", self.getvalue())
+
+
+class Clock:
+    def __init__(self) -> None:
+        self.now = 0.0
+
+    def __call__(self) -> float:
+        return self.now
 
 
 def test_a_line_is_drawn_once_it_takes_long_and_removed_at_the_end() -> None:
@@ -36,6 +50,53 @@ def test_a_line_is_drawn_once_it_takes_long_and_removed_at_the_end() -> None:
         progress.advance(5)
         assert "50%  5 of 10 images" in stream.getvalue()
     assert stream.getvalue().endswith("\r\x1b[K")
+
+
+def test_the_bar_shows_share_sizes_speed_and_time_left() -> None:
+    clock, terminal = Clock(), Terminal()
+    with ProgressBar("r.tar.gz", 400_000_000, terminal, clock) as bar:
+        clock.now = 10.0
+        bar.move_to(100_000_000)
+
+    last = terminal.frames()[-2]
+    assert last.startswith("r.tar.gz  ██████░░")
+    assert " 25%  100 MB of 400 MB" in last
+
+
+def test_the_bar_is_not_drawn_more_often_than_eyes_follow() -> None:
+    clock, terminal = Clock(), Terminal()
+    with ProgressBar("r", 10_000, terminal, clock) as bar:
+        for done in range(9_999):
+            clock.now += 0.001
+            bar.move_to(done)
+
+    assert len(terminal.frames()) < 110
+
+
+def test_the_bar_leaves_an_empty_line() -> None:
+    terminal = Terminal()
+    with ProgressBar("r", 10, terminal) as bar:
+        bar.move_to(10)
+
+    assert terminal.getvalue().endswith("\r\x1b[K")
+
+
+def test_nothing_is_drawn_where_no_terminal_is() -> None:
+    log = io.StringIO()
+    with ProgressBar("r", 10, log) as bar:
+        bar.move_to(10)
+        bar.show("checking")
+
+    assert log.getvalue() == ""
+
+
+def test_the_label_cannot_steer_the_terminal_nor_the_line_wrap(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", "40")
+    terminal = Terminal()
+    with ProgressBar("\x1b[2J" + "r" * 100, 10, terminal):
+        pass
+
+    assert all(len(frame) < 40 and "\x1b" not in frame for frame in terminal.frames())
 
 
 # An idle machine may have done its work before a line is drawn.
