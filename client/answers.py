@@ -3,14 +3,14 @@
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Any, TypeVar
+from typing import Any
 
 from vocboard.client.errors import UnexpectedAnswerError
+from vocboard.client.reading import Content, read
 from vocboard.client.scores import CompetitionScores, competition_scores
 from vocboard.evaluator.problem_groups import ProblemGroup
 from vocboard.evaluator.problems import Problem, Severity
 
-Content = TypeVar("Content")
 FINAL_STATES = frozenset({"scored", "failed", "withdrawn", "disqualified"})
 
 
@@ -140,89 +140,46 @@ def understood(convert: Callable[[Any], Content], answer: object) -> Content:
 
 def person(answer: Mapping[str, Any]) -> Person:
     """Read `GET /me`."""
-    return Person(str(answer["email"]), tuple(str(scope) for scope in answer["scopes"]))
+    return read(Person, answer)
 
 
 def challenge(answer: Mapping[str, Any]) -> Challenge:
     """Read `GET /challenges/{slug}`."""
-    return Challenge(
-        slug=str(answer["slug"]),
-        title=str(answer["title"]),
-        phase=str(answer["phase"]),
-        opens_at=_instant(answer["opens_at"]),
-        closes_at=_instant(answer["closes_at"]),
-        phases=tuple(map(_phase, answer.get("phases", ()))),
-        declarations=_declarations(answer),
-        declaration_types=_declaration_types(answer),
-    )
-
-
-def _phase(answer: Mapping[str, Any]) -> Phase:
-    return Phase(
-        key=str(answer["key"]),
-        title=str(answer["title"]),
-        state=str(answer["state"]),
-        opens_at=_instant(answer["opens_at"]),
-        closes_at=_instant(answer["closes_at"]),
-    )
-
-
-def _declarations(answer: Mapping[str, Any]) -> dict[str, list[str]]:
-    found: dict[str, list[str]] = {}
+    declarations: dict[str, list[str]] = {}
+    types: dict[str, DeclarationType] = {}
     for competition in answer.get("competitions", ()):
         for declaration in competition.get("declarations", ()):
-            found.setdefault(str(declaration), []).append(str(competition["key"]))
-    return found
-
-
-def _declaration_types(answer: Mapping[str, Any]) -> dict[str, DeclarationType]:
-    return {
-        str(found["name"]): DeclarationType(
-            title=str(found["title"]),
-            kind=str(found["kind"]),
-            unit=str(found["unit"]),
-            choices={str(value): str(words) for value, words in found["choices"].items()},
-            is_required=bool(found["is_required"]),
-        )
-        for competition in answer.get("competitions", ())
-        for found in competition.get("declaration_types", ())
-    }
+            declarations.setdefault(str(declaration), []).append(str(competition["key"]))
+        for found in competition.get("declaration_types", ()):
+            types[str(found["name"])] = read(DeclarationType, found)
+    return read(Challenge, answer, declarations=declarations, declaration_types=types)
 
 
 def submission(answer: Mapping[str, Any]) -> Submission:
     """Read an item of `GET /submissions`."""
-    return Submission(**_summary(answer))
+    return _submission(Submission, answer)
 
 
 def submission_details(answer: Mapping[str, Any]) -> SubmissionDetails:
     """Read `GET /submissions/{id}`."""
-    position, failure, reason = answer["queue_position"], answer["failure"], answer.get("moderation_reason")
-    return SubmissionDetails(
-        **_summary(answer),
-        queue_position=None if position is None else int(position),
-        failure=None if failure is None else str(failure),
-        warnings=tuple(problem(item) for item in answer["warnings"] or ()),
-        scores=tuple(competition_scores(key, item) for key, item in answer["competitions"].items()),
-        moderation_reason=None if reason is None else str(reason),
-    )
+    warnings = tuple(map(problem, answer["warnings"] or ()))
+    scores = tuple(competition_scores(key, item) for key, item in answer["competitions"].items())
+    return _submission(SubmissionDetails, answer, warnings=warnings, scores=scores)
+
+
+def _submission(kind: type[Content], answer: Mapping[str, Any], **given: object) -> Content:
+    method, entered = str(answer["method_name"]), tuple(map(str, answer["entered"]))
+    return read(kind, answer, phase=answer.get("phase"), method=method, competitions=entered, **given)
 
 
 def state_event(answer: Mapping[str, Any]) -> StateEvent:
     """Read the data of an event of `GET /submissions/{id}/events`."""
-    position = answer["queue_position"]
-    return StateEvent(str(answer["state"]), None if position is None else int(position))
+    return read(StateEvent, answer)
 
 
 def problem(answer: Mapping[str, Any]) -> Problem:
     """Read one problem of an upload."""
-    file, line = answer["file"], answer["line"]
-    return Problem(
-        code=str(answer["code"]),
-        severity=Severity(answer["severity"]),
-        message=str(answer["message"]),
-        file=None if file is None else str(file),
-        line=None if line is None else int(line),
-    )
+    return read(Problem, answer)
 
 
 def problem_group(answer: Mapping[str, Any], problems: Sequence[Problem]) -> ProblemGroup:
@@ -235,23 +192,3 @@ def problem_group(answer: Mapping[str, Any], problems: Sequence[Problem]) -> Pro
         int(answer["file_count"]),
         problems,
     )
-
-
-def _summary(answer: Mapping[str, Any]) -> dict[str, Any]:
-    created_at = _instant(answer["created_at"])
-    if created_at is None:
-        raise ValueError("no time of creation")
-    return {
-        "id": str(answer["id"]),
-        "challenge": str(answer["challenge"]),
-        "phase": answer.get("phase"),
-        "state": str(answer["state"]),
-        "method": str(answer["method_name"]),
-        "competitions": tuple(str(key) for key in answer["entered"]),
-        "created_at": created_at,
-        "published_at": _instant(answer["published_at"]),
-    }
-
-
-def _instant(value: Any) -> datetime | None:
-    return None if value is None else datetime.fromisoformat(value)

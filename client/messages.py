@@ -5,6 +5,8 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
+from vocboard.client.reading import read
+
 
 @dataclass(frozen=True, slots=True)
 class Announcement:
@@ -49,34 +51,14 @@ class Notification:
 
 def announcement(answer: Mapping[str, Any]) -> Announcement:
     """Read an announcement."""
-    return Announcement(str(answer["id"]), _at(answer), str(answer["title"]), str(answer["text"]))
+    return read(Announcement, answer)
 
 
 def question(answer: Mapping[str, Any]) -> Question:
     """Read a question."""
-    text, by = answer["answer"], answer["asked_by"]
-    return Question(
-        id=str(answer["id"]),
-        created_at=_at(answer),
-        text=str(answer["text"]),
-        answer=None if text is None else str(text),
-        is_public=bool(answer["public"]),
-        asked_by=None if by is None else str(by),
-    )
+    return read(Question, answer, is_public=bool(answer["public"]))
 
 
 def notification(answer: Mapping[str, Any]) -> Notification:
     """Read a notification."""
-    return Notification(
-        id=str(answer["id"]),
-        created_at=_at(answer),
-        kind=str(answer["kind"]),
-        title=str(answer["title"]),
-        text=str(answer["text"]),
-        link=str(answer["link"]),
-        read_at=None if answer["read_at"] is None else datetime.fromisoformat(answer["read_at"]),
-    )
-
-
-def _at(answer: Mapping[str, Any]) -> datetime:
-    return datetime.fromisoformat(answer["created_at"])
+    return read(Notification, answer)

@@ -4,6 +4,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from vocboard.client.reading import read
+
 
 @dataclass(frozen=True, slots=True)
 class Measure:
@@ -135,30 +137,22 @@ class Board:
 
 def competition_scores(key: str, answer: Mapping[str, Any]) -> CompetitionScores:
     """Read one of the competitions of a scored submission, or of `evaluator.scores.CompetitionScores.as_json`."""
-    return CompetitionScores(
+    return read(
+        CompetitionScores,
+        answer,
         competition=key,
-        task=str(answer["task"]),
-        primary=_measure(answer["metric"], answer),
-        secondary=tuple(_measure(metric, item) for metric, item in answer["secondary"].items()),
-        details={
-            str(name): Counts(int(item["positives"]), int(item["results"])) for name, item in answer["details"].items()
-        },
-        not_entered=tuple(str(name) for name in answer["not_entered"]),
-        ladder=_ladder(answer.get("ladder")),  # not from the evaluator, nor from older servers
-        decimals=None if answer.get("decimals") is None else int(answer["decimals"]),
+        primary=read(Measure, answer),
+        secondary=tuple(read(Measure, item, metric=str(metric)) for metric, item in answer["secondary"].items()),
         imported=_imported(answer.get("imported")),
     )
 
 
 def board(answer: Mapping[str, Any]) -> Board:
     """Read `GET /challenges/{slug}/leaderboards/{competition}`."""
-    return Board(
-        challenge=str(answer["challenge"]),
-        competition=str(answer["competition"]),
-        metric=str(answer["metric"]),
-        classes=tuple(str(name) for name in answer["classes"]),
-        decimals=int(answer["decimals"]),
-        rows=tuple(_board_row(row) for row in answer["rows"]),
+    return read(
+        Board,
+        answer,
+        rows=tuple(read(BoardRow, row, interval=_interval(row.get("interval"))) for row in answer["rows"]),
         imported=_imported(answer.get("imported")),  # not from older servers
         is_computing=_is_computing(answer.get("statistics")),
     )
@@ -168,38 +162,9 @@ def _is_computing(answer: Mapping[str, Any] | None) -> bool:
     return answer is not None and not answer["is_current"] and not answer["is_unavailable"]
 
 
-def _ladder(answer: Mapping[str, Any] | None) -> Ladder | None:
-    if answer is None:
-        return None
-    return Ladder(float(answer["step"]), bool(answer["is_new_best"]), _fraction(answer["best"]))
-
-
 def _imported(answer: Mapping[str, Any] | None) -> Imported | None:
     return None if answer is None else Imported(str(answer["at"])[:10], str(answer["by"]))
 
 
-def _measure(metric: object, answer: Mapping[str, Any]) -> Measure:
-    per_class = {str(name): _fraction(value) for name, value in answer["per_class"].items()}
-    return Measure(str(metric), per_class, _fraction(answer["mean"]))
-
-
-def _board_row(answer: Mapping[str, Any]) -> BoardRow:
-    return BoardRow(
-        rank=None if answer["rank"] is None else int(answer["rank"]),
-        method=str(answer["method"]),
-        contributors=str(answer["contributors"]),
-        mean=_fraction(answer["mean"]),
-        is_complete=bool(answer["is_complete"]),
-        per_class={str(name): _fraction(value) for name, value in answer["per_class"].items()},
-        best=frozenset(str(name) for name in answer["best"]),
-        submission=answer.get("submission"),
-        interval=_interval(answer.get("interval")),
-    )
-
-
 def _interval(answer: Mapping[str, Any] | None) -> tuple[float, float] | None:
     return None if answer is None else (float(answer["low"]), float(answer["high"]))
-
-
-def _fraction(value: Any) -> float | None:
-    return None if value is None else float(value)

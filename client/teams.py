@@ -10,6 +10,7 @@ from vocboard.client.answers import understood
 from vocboard.client.connection import Answer, Connection
 from vocboard.client.errors import MisuseError
 from vocboard.client.paths import path
+from vocboard.client.reading import read
 from vocboard.client.terminal import printable
 
 
@@ -43,15 +44,7 @@ class Team:
 
 def team(answer: Mapping[str, Any]) -> Team:
     """Read a team."""
-    return Team(
-        id=str(answer["id"]),
-        challenge=str(answer["challenge"]),
-        name=str(answer["name"]),
-        members=tuple(Member(str(one["user"]), str(one["name"]), str(one["role"])) for one in answer["members"]),
-        invitations=tuple(
-            Invitation(str(one["email"]), datetime.fromisoformat(one["expires_at"])) for one in answer["invitations"]
-        ),
-    )
+    return read(Team, answer)
 
 
 def own(connection: Connection, challenge: str) -> Answer:

@@ -8,6 +8,7 @@ from typing import Any
 from vocboard.client.connection import Answer, Connection
 from vocboard.client.paging import items
 from vocboard.client.paths import path
+from vocboard.client.reading import read
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,7 +24,7 @@ class Webhook:
     url: str
     events: tuple[str, ...]
     off_because: str | None
-    secret: str | None
+    secret: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,30 +52,12 @@ class Delivery:
 
 def webhook(answer: Mapping[str, Any]) -> Webhook:
     """Read a webhook."""
-    off, secret = answer["off_because"], answer.get("secret")
-    return Webhook(
-        id=str(answer["id"]),
-        url=str(answer["url"]),
-        events=tuple(str(event) for event in answer["events"]),
-        off_because=None if off is None else str(off),
-        secret=None if secret is None else str(secret),
-    )
+    return read(Webhook, answer)
 
 
 def delivery(answer: Mapping[str, Any]) -> Delivery:
     """Read a delivery."""
-    ended_at, status, error = answer["ended_at"], answer["status"], answer["error"]
-    return Delivery(
-        id=str(answer["id"]),
-        created_at=datetime.fromisoformat(answer["created_at"]),
-        event=str(answer["event"]),
-        delivered=bool(answer["delivered"]),
-        ended_at=None if ended_at is None else datetime.fromisoformat(ended_at),
-        attempts=int(answer["attempts"]),
-        status=None if status is None else int(status),
-        error=None if error is None else str(error),
-        content=str(answer["content"]),
-    )
+    return read(Delivery, answer)
 
 
 def listed(connection: Connection, challenge: str | None) -> Answer:
