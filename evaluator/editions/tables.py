@@ -5,6 +5,7 @@ For invalid values, an error is recorded and a default returned, so that the res
 
 import difflib
 import re
+import sys
 from collections.abc import Iterable
 from enum import StrEnum
 from reprlib import Repr
@@ -80,7 +81,7 @@ class Table:
     def number(self, key: str) -> float:
         """Return a finite number of at least 0."""
         value = self._value(key)
-        if isinstance(value, int | float) and not isinstance(value, bool) and 0 <= value < float("inf"):
+        if _is_number(value) and 0 <= value < float("inf"):
             return float(value)
         self.fail(key, "a number from 0 on")
         return 0.0
@@ -96,7 +97,7 @@ class Table:
     def interval(self, key: str) -> tuple[float, float]:
         """Return two numbers, the first less than the second."""
         match self._value(key):
-            case [int() | float() as least, int() | float() as greatest] if least < greatest:
+            case [least, greatest] if _is_number(least) and _is_number(greatest) and least < greatest:
                 return float(least), float(greatest)
         self.fail(key, "two numbers, the lesser one first")
         return 0.0, 1.0
@@ -167,6 +168,13 @@ class Table:
     def _value(self, key: str) -> Any:
         self._used.add(key)
         return self._content.get(key)
+
+
+def _is_number(value: object) -> bool:
+    """Whether a value is a number, and no whole one beyond the largest of floating point."""
+    if isinstance(value, int) and not isinstance(value, bool):
+        return abs(value) <= sys.float_info.max
+    return isinstance(value, float)
 
 
 def meant(found: object, known: Iterable[str]) -> str:

@@ -50,6 +50,8 @@ training = "trainval"
 image_set = "val"
 """
 
+HUGE = "1" + "0" * 400  # more than a float can be
+
 WRONG = """\
 name = "ROADS 1"
 titel = "Roads"
@@ -264,6 +266,10 @@ def test_what_is_not_utf_8_is_reported_by_its_line(tmp_path: Path) -> None:
         ("metric =", 'secondary = ["precision"]\nmetric =', 7, "secondary must be names out of average_precision"),
         ("metric =", 'board = ["roc_auc"]\nmetric =', 7, "board must be names out of the secondary measures"),
         ("metric =", "confidence_range = [1, 0]\nmetric =", 7, "must be two numbers, the lesser one first"),
+        ("metric =", "confidence_range = [false, true]\nmetric =", 7, "must be two numbers, the lesser one first"),
+        ("metric =", f"confidence_range = [0, {HUGE}]\nmetric =", 7, "must be two numbers, the lesser one first"),
+        ("[tasks.det", f"[overlap]\nthreshold = {HUGE}\n[tasks.det", 6, "threshold must be a number from 0 on"),
+        ("[tasks.det", f"[limits]\nabsolute_number = {HUGE}\n[tasks.det", 6, "number must be a number from 0 on"),
         ("metric =", "metrik =", 7, "tasks.detection.metrik: no such key"),
         ("metric =", "metrik =", 5, "tasks.detection.metric must be one of average_precision"),
         ("[tasks.det", "[tasks.poses]\n[tasks.det", 5, "poses: no such key. A task that is not built in needs an"),
