@@ -1,6 +1,7 @@
 """Whole uploads: what is entered, what is wrong with it, and in which order it is told."""
 
 import tarfile
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -55,6 +56,23 @@ def test_archive_directory_and_zip_give_the_same_problems(tmp_path: Path) -> Non
     ]
     assert found[0] == found[1] == found[2]
     assert len(found[0]) == 2
+
+
+@pytest.mark.parametrize("comment", ["", "<!-- ours -->"], ids=["plain", "by-element"])
+@pytest.mark.parametrize("confidence", ["-0.1", "1.5", "0", "1"])
+def test_layouts_keep_to_the_editions_range_of_confidences(tmp_path: Path, confidence: str, comment: str) -> None:
+    edition = any_edition()
+    competition = edition.competitions["comp7"]
+    limited = replace(competition, rules=replace(competition.rules, confidence_range=(0, 1)))
+    person = f"<image>000001</image><object>1</object><confidence>{confidence}</confidence>"
+    content = f"<results>{comment}\n<layout>{person}</layout></results>"
+    read = read_results(
+        tar(tmp_path / "a.tgz", {"comp7_layout_test.xml": content}),
+        replace(edition, competitions={**edition.competitions, "comp7": limited}),
+        image_sets(),
+    )
+    expected = [] if confidence in {"0", "1"} else [("confidence_out_of_range", "comp7_layout_test.xml", 2)]
+    assert codes(errors(read.problems)) == expected
 
 
 def test_problems_keep_the_order_of_the_archive(tmp_path: Path) -> None:

@@ -21,14 +21,15 @@ class LayoutFiles(ResultFiles):
 
     def take(self, name: FileName, member: Member) -> None:
         """Read the file."""
-        edition, protocol = self.upload.edition, self.upload.competition.rules.layout_protocol
+        edition, rules = self.upload.edition, self.upload.competition.rules
         self._layouts = read_layouts(
             member.read(),
-            protocol,
+            rules.layout_protocol,
             edition.parts,
             items=self.upload.items,
             limits=edition.limits,
             report=self.upload.new_report(member.name),
+            confidence_range=rules.confidence_range,
         )
 
     def entry(self) -> Entry | None:

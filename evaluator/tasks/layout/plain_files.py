@@ -38,7 +38,15 @@ class _NotPlainError(Exception):
     """The file must be read by the element reader."""
 
 
-def read_plain_layouts(data: bytes, by_box: bool, parts: Sequence[str], items: Items, limits: Limits) -> Layouts | None:
+def read_plain_layouts(
+    data: bytes,
+    by_box: bool,
+    parts: Sequence[str],
+    items: Items,
+    limits: Limits,
+    *,
+    confidence_range: tuple[float, float] | None = None,
+) -> Layouts | None:
     """Return the content of a plain file with at least one layout; None if it is not plain or is invalid.
 
     Args:
@@ -47,12 +55,14 @@ def read_plain_layouts(data: bytes, by_box: bool, parts: Sequence[str], items: I
         parts: part types of the edition.
         items: of the layout test set.
         limits: limits for numbers and parts.
+        confidence_range: minimum and maximum confidence; None for any.
     """
     beginning, end = _BEGINNING.match(data), data.rfind(_END)
     if beginning is None or data[end + len(_END) :].strip(b" \t\r\n"):
         return None
     try:
-        reader = _BlockReader(_pattern(data[:_BLOCK_BYTES], by_box), parts, items, limits)
+        pattern = _pattern(data[:_BLOCK_BYTES], by_box)
+        reader = _BlockReader(pattern, parts, items, limits, confidence_range=confidence_range)
         blocks = [reader.read(block) for block in _blocks(data, beginning.end(), end)]
     except _NotPlainError:
         return None
@@ -102,8 +112,16 @@ def _blocks(data: bytes, start: int, end: int) -> Iterator[bytes]:
 class _BlockReader:
     """Reads blocks of complete, plain, valid layouts."""
 
-    def __init__(self, pattern: re.Pattern[bytes], parts: Sequence[str], items: Items, limits: Limits):
-        self._pattern, self._items, self._limits = pattern, items, limits
+    def __init__(
+        self,
+        pattern: re.Pattern[bytes],
+        parts: Sequence[str],
+        items: Items,
+        limits: Limits,
+        *,
+        confidence_range: tuple[float, float] | None,
+    ):
+        self._pattern, self._items, self._limits, self._range = pattern, items, limits, confidence_range
         self._part_types = {name.encode(): index for index, name in enumerate(parts)}
         # White space is text of the element around it, which is limited. Nothing has it in more places than a layout:
         # before each of three elements, before each part, and at the end; a box has it in five.
@@ -126,10 +144,14 @@ class _BlockReader:
         _require(bool(ends[-1]) and np.array_equal(begins, np.roll(ends, 1)))  # one starts where the previous one ended
         part_layout = (np.cumsum(begins, dtype=np.int32) - 1)[~begins]
         _require(np.bincount(part_layout, minlength=1).max() <= self._max_parts)
+        confidence = self._numbers(column["confidence"])
+        if self._range is not None:
+            least, greatest = self._range
+            _require(bool(((least <= confidence) & (confidence <= greatest)).all()))
         return Layouts(
             object=_object_indices(column["object"]) if "object" in column else None,
             person_box=self._boxes(column, "person_") if "person_xmin" in column else None,
-            confidence=self._numbers(column["confidence"]),
+            confidence=confidence,
             part_layout=part_layout,
             part_type=self._types(column["class"]),
             part_box=self._boxes(column, ""),

@@ -12,6 +12,7 @@ from functools import partial
 
 import numpy as np
 
+from vocboard.evaluator.result_files.fields import check_confidence
 from vocboard.evaluator.result_files.items import Items
 from vocboard.evaluator.result_files.report import FileReport
 from vocboard.evaluator.results import Layouts
@@ -50,6 +51,7 @@ def read_layouts(
     items: Items,
     limits: Limits,
     report: FileReport,
+    confidence_range: tuple[float, float] | None = None,
 ) -> Layouts | None:
     """Return the content of a layout file; report problems and return None if it is invalid.
 
@@ -62,14 +64,15 @@ def read_layouts(
         items: of the layout test set.
         limits: limits for numbers and parts.
         report: collects the problems.
+        confidence_range: minimum and maximum confidence; None for any.
     """
     by_box = protocol is LayoutProtocol.WHOLE_PERSON_BY_BOX
-    plain = read_plain_layouts(data, by_box, parts, items, limits)
+    plain = read_plain_layouts(data, by_box, parts, items, limits, confidence_range=confidence_range)
     if plain is not None:
         layout_line, part_line = partial(line_of, data, "layout"), partial(line_of, data, "part")
         warn_of_layouts(plain, protocol, layout_line, part_line, items=items, report=report)
         return plain
-    columns = _LayoutColumns(protocol, parts, items, limits, report)
+    columns = _LayoutColumns(protocol, parts, items, limits, report, confidence_range=confidence_range)
     most = limits.parts_per_layout * _ELEMENTS_OF_A_PART + _OTHER_ELEMENTS
     try:
         for element in children_of_root(data, Shape("results", _DEEPEST, most, limits.characters_per_line)):
@@ -86,10 +89,17 @@ class _LayoutColumns:
     """Reads the layouts."""
 
     def __init__(
-        self, protocol: LayoutProtocol | None, parts: Sequence[str], items: Items, limits: Limits, report: FileReport
+        self,
+        protocol: LayoutProtocol | None,
+        parts: Sequence[str],
+        items: Items,
+        limits: Limits,
+        report: FileReport,
+        *,
+        confidence_range: tuple[float, float] | None,
     ):
         self._protocol, self._by_box = protocol, protocol is LayoutProtocol.WHOLE_PERSON_BY_BOX
-        self._items, self._limits, self._report = items, limits, report
+        self._items, self._limits, self._report, self._range = items, limits, report, confidence_range
         self._read = ElementReader(parts, items, limits, report)
         self._columns = _Columns()
 
@@ -135,7 +145,10 @@ class _LayoutColumns:
         image = self._read.image(children.get("image"))
         person_box = self._read.box(children.get("bndbox"))
         person = self._read.object_index(children.get("object"))
-        confidence = self._read.number(children.get("confidence"))
+        stated = children.get("confidence")
+        confidence = self._read.number(stated)
+        if stated is not None and confidence is not None and self._range is not None:
+            check_confidence(stated.text.strip(), confidence, self._range, stated.line, self._report)
         if image is None or confidence is None:
             return
         if person_box is not None:

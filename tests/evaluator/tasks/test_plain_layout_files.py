@@ -124,8 +124,10 @@ def read(data: bytes, by_box: bool, known: bool, *, by_element: bool) -> tuple[L
         patch.setattr(plain_layouts, "_BLOCK_BYTES", 500)
         patch.setattr(plain_layouts, "_MAX_BLOCK_BYTES", 10_000)
         if by_element:
-            patch.setattr(layouts, "read_plain_layouts", lambda *_: None)
-        content = layouts.read_layouts(data, protocol, PARTS, items=items, limits=LIMITS, report=report)
+            patch.setattr(layouts, "read_plain_layouts", lambda *_, **__: None)
+        content = layouts.read_layouts(
+            data, protocol, PARTS, items=items, limits=LIMITS, report=report, confidence_range=(-1e20, 1e20)
+        )
     return content, report.problems()
 
 
