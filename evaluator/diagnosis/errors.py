@@ -3,7 +3,8 @@
 Kinds are those of D. Bolya, S. Foley, J. Hays and J. Hoffman, "TIDE: A General Toolbox for Identifying Object Detection
 Errors", ECCV 2020, section 2.2. Results are matched as the evaluation does, which differs from TIDE's program: a
 detection never falls back to another object because the best one is already matched. Difficult objects do not
-count here: what matches them is ignored, and what nearly does counts as background.
+count here: what matches them is ignored, and what nearly does counts as background. Only if the metric that ranks
+counts them, as `average_precision_with_difficult` does, they are objects like others.
 """
 
 from collections.abc import Mapping
@@ -16,6 +17,7 @@ from numpy.typing import NDArray
 from vocboard.evaluator.diagnosis.overlaps import Overlaps, of_detections, of_parts, of_regions, overlaps, similar_to
 from vocboard.evaluator.metrics.boxes import is_enough
 from vocboard.evaluator.metrics.precision_recall import Judgement, by_confidence
+from vocboard.evaluator.names import Metric
 from vocboard.evaluator.results import Entry, Layouts
 from vocboard.evaluator.rules import Edition, LayoutProtocol, Overlap
 from vocboard.evaluator.tasks.definitions import overlap_of
@@ -58,7 +60,7 @@ class Diagnosed:
         target: (n,) int64 object that would be found without the error: for errors of location the object of the class
             that is overlapped most, for errors of class that of another class; −1 for all others.
         other_class: (n,) int16 class of the object of another class that is overlapped most; meaningless without one.
-        found: (m,) bool, which objects of the class a true positive matches, difficult ones left out.
+        found: (m,) bool, which of `objects` a true positive matches.
     """
 
     result: NDArray[np.int64]
@@ -73,7 +75,7 @@ class Diagnosed:
 
     @property
     def objects(self) -> NDArray[np.int64]:
-        """(m,) the objects of the class, difficult ones left out."""
+        """(m,) the objects of the class that count."""
         return self.overlaps.own
 
 
@@ -123,19 +125,22 @@ def _in_order(entry: Entry, edition: Edition) -> tuple[str, ...]:
 
 
 def _detections(entry: Entry, truth: DetectionTruth, edition: Edition) -> DiagnosedClasses:
-    repeats_are_false = entry.competition.rules.repeats_on_difficult_are_false
+    rules = entry.competition.rules
+    with_difficult = rules.metric is Metric.AVERAGE_PRECISION_WITH_DIFFICULT
+    counted = ~truth.difficult | with_difficult
     classes = {}
     for name in _in_order(entry, edition):
         detections, index = entry.content[name], edition.classes.index(name)
         order = by_confidence(detections.confidence)
         matches = match(detections, truth, index).matches(
-            edition.overlap, repeats_on_difficult_are_false=repeats_are_false
+            edition.overlap, repeats_on_difficult_are_false=rules.repeats_on_difficult_are_false
         )
         found = overlaps(
-            of_detections(detections, order, truth), truth.class_index, ~truth.difficult, index, _similar(name, edition)
+            of_detections(detections, order, truth), truth.class_index, counted, index, _similar(name, edition)
         )
+        judgement = matches.judge(with_difficult=with_difficult)
         by_rank = order, detections.image[order], detections.confidence[order]
-        classes[name] = _of_class(by_rank, matches.judge(), found, truth.class_index, edition.overlap)
+        classes[name] = _of_class(by_rank, judgement, found, truth.class_index, edition.overlap)
     return DiagnosedClasses(classes, edition.classes, truth.class_index, truth.image)
 
 

@@ -27,7 +27,7 @@ MostOverlapped = Callable[[Sets], list[tuple[NDArray[np.int64], NDArray[np.float
 
 @dataclass(frozen=True, eq=False, slots=True)
 class Overlaps:
-    """The objects that the results of one class overlap most, difficult ones left out.
+    """The objects that the results of one class overlap most, of those that count.
 
     Attributes:
         own: (m,) the objects of the class.
@@ -58,7 +58,7 @@ def overlaps(
     Args:
         most_overlapped_of: compares the results, by rank, with each of some sets of objects.
         class_of: (objects,) class of each object.
-        counted: (objects,) bool, whether the object is not difficult.
+        counted: (objects,) bool, whether the object counts.
         index: the class.
         similar: the classes that are similar to it.
     """

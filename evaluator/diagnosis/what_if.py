@@ -11,7 +11,8 @@ from numpy.typing import NDArray
 
 from vocboard.evaluator.diagnosis.errors import ERRORS, DiagnosedClasses, Error
 from vocboard.evaluator.metrics.precision_recall import Judgement, by_confidence
-from vocboard.evaluator.rules import TaskRules
+from vocboard.evaluator.names import Metric
+from vocboard.evaluator.rules import Interpolation, TaskRules
 from vocboard.evaluator.scores import Measure
 
 MISSED = "missed"
@@ -38,6 +39,8 @@ class WhatIf:
         """Return the average precision of each class without a kind of error; None for the unchanged score."""
         judged = {name: self._judge(name, fixed) for name in self._classes}
         interpolation, zero = self._rules.interpolation, self._rules.without_positives
+        if self._rules.metric is Metric.AVERAGE_PRECISION_AREA:
+            interpolation = Interpolation.AREA
         scores = {name: each.average_precision(interpolation, zero) for name, each in judged.items()}
         return Measure(self._rules.metric, scores)
 

@@ -3,6 +3,7 @@
 import json
 from collections import Counter
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -18,10 +19,12 @@ from tests.support.seeds import seeds
 from vocboard.evaluator.diagnosis.errors import ERRORS, diagnose
 from vocboard.evaluator.diagnosis.objects import diagnose_objects
 from vocboard.evaluator.diagnosis.what_if import FALSE_NEGATIVES, FALSE_POSITIVES, MISSED, WhatIf
-from vocboard.evaluator.editions import Task, load
+from vocboard.evaluator.editions import Metric, Task, load
 from vocboard.evaluator.ground_truth import DetectionTruth
+from vocboard.evaluator.image_sets import ImageSet
 from vocboard.evaluator.reading.results import read_results
 from vocboard.evaluator.results import Detections, Entry
+from vocboard.evaluator.tasks.detection.scoring import DetectionScorer
 
 FIXES = (None, *ERRORS, MISSED, FALSE_POSITIVES, FALSE_NEGATIVES)
 
@@ -57,6 +60,29 @@ def test_errors_and_scores_without_them_are_those_of_the_reference(edition: str,
             expected = average_precision.average_precision(*marks, rules)
             wanted = np.nan if expected is None else expected
             assert scores.per_class[name] == pytest.approx(wanted, abs=1e-12, nan_ok=True), (fix, name)
+
+
+@pytest.mark.parametrize(
+    "metric",
+    [Metric.AVERAGE_PRECISION, Metric.AVERAGE_PRECISION_AREA, Metric.AVERAGE_PRECISION_WITH_DIFFICULT],
+)
+@pytest.mark.parametrize("seed", seeds(12))
+def test_the_score_without_fixing_is_the_one_that_ranks(metric: Metric, seed: int) -> None:
+    found, objects = random_case(seed)
+    content = {name: detections_of(rows) for name, rows in found.items()}
+    edition, truth = load("VOC2007"), truth_of(objects, "VOC2007")
+    competition = edition.competitions["comp3"]
+    entry = Entry(replace(competition, rules=replace(competition.rules, metric=metric)), CLASSES, content)
+    diagnosed = diagnose(entry, truth, edition)
+    assert diagnosed is not None
+    expected = DetectionScorer().score(entry, truth, edition, ImageSet(tuple("abcd")), None).primary
+    score = WhatIf(diagnosed, entry.competition.rules).score()
+    assert score.metric is expected.metric is metric
+    np.testing.assert_allclose(list(score.per_class.values()), list(expected.per_class.values()), atol=1e-12)
+    positives = {name: sum(not row[2] for row in rows) for name, rows in objects.items()}
+    if metric is Metric.AVERAGE_PRECISION_WITH_DIFFICULT:
+        positives = {name: len(rows) for name, rows in objects.items()}
+    assert {name: len(each.objects) for name, each in diagnosed.classes.items()} == positives
 
 
 def rows_of_golden() -> tuple[
