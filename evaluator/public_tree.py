@@ -14,7 +14,7 @@ from PIL import Image
 
 from vocboard.evaluator.archives import TREE_LIMITS, ArchiveError, members
 from vocboard.evaluator.editions import AnnotationFormat, Edition, Task, TaskRules
-from vocboard.evaluator.ground_truth.tree import Tree
+from vocboard.evaluator.ground_truth.tree import Tree, prefixes
 from vocboard.evaluator.image_sets import ImageSet, ImageSets
 from vocboard.evaluator.problems import Problem
 from vocboard.evaluator.problems.trees import TreeProblems
@@ -128,7 +128,7 @@ class _Sizes:
     def _of_images(self, images: Collection[str]) -> dict[str, Size]:
         wanted = {
             f"{prefix}{file.format(image)}": image
-            for prefix in (f"{self._edition.name}/", f"VOCdevkit/{self._edition.name}/", "")
+            for prefix in prefixes(self._edition.name)
             for file in _IMAGE_FILES
             for image in images
         }

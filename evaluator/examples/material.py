@@ -13,6 +13,7 @@ from vocboard.evaluator.editions import Edition, Task, for_image_set
 from vocboard.evaluator.examples.features import CellGrid
 from vocboard.evaluator.ground_truth import GroundTruth
 from vocboard.evaluator.ground_truth.reader import read_ground_truth
+from vocboard.evaluator.ground_truth.tree import folder_of, path_in_folder
 from vocboard.evaluator.image_sets import ImageSet, ImageSets
 from vocboard.evaluator.problems.trees import some
 from vocboard.evaluator.public_tree import read_image_sets
@@ -142,15 +143,14 @@ def _set_of(sets: ImageSets, task: Task) -> ImageSet:
 
 def _pictures(tree: Path, edition: Edition, wanted: dict[str, int]) -> Iterator[tuple[str, bytes]]:
     if tree.is_dir():
-        tops = (tree / edition.name, tree / "VOCdevkit" / edition.name, tree)
-        top = next((each for each in tops if (each / "ImageSets").is_dir()), tree)
+        top = folder_of(tree, edition.name)
         for image in wanted:
             path = next((p for f, s in _FOLDERS if (p := top / f / f"{image}{s}").is_file()), None)
             if path is not None:
                 yield image, path.read_bytes()
         return
     for member in members(tree, TREE_LIMITS, lambda _: None):
-        *_, folder, file = ("", *member.name.split("/"))
+        folder, _, file = path_in_folder(member.name, edition.name).rpartition("/")
         stem, dot, kind = file.rpartition(".")
         if stem in wanted and (folder, dot + kind) in _FOLDERS:
             yield stem, member.read()

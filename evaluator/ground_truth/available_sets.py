@@ -6,10 +6,11 @@ from pathlib import Path
 
 from vocboard.evaluator.archives import TREE_LIMITS, ArchiveError, members
 from vocboard.evaluator.editions import Edition
+from vocboard.evaluator.ground_truth.tree import folder_of, path_in_folder
 from vocboard.evaluator.problems import Problem
 from vocboard.evaluator.tasks.definitions import TASKS
 
-_LISTS = re.compile(r"(?:^|/)ImageSets/(?:(?P<folder>[A-Za-z]+)/)?(?P<name>[^/]+)\.txt$")
+_LISTS = re.compile(r"ImageSets/(?:(?P<folder>[A-Za-z]+)/)?(?P<name>[^/]+)\.txt$")
 
 
 def available_image_sets(tree: Path, edition: Edition) -> Mapping[str, tuple[str, ...]]:
@@ -23,7 +24,7 @@ def available_image_sets(tree: Path, edition: Edition) -> Mapping[str, tuple[str
     """
     found: dict[str, set[str]] = {}
     for path in _paths(tree, edition):
-        match = _LISTS.search(path)
+        match = _LISTS.match(path)
         if match:
             found.setdefault(match["folder"] or "", set()).add(match["name"])
     with_lists = [definition.needed_names or "classes" for definition in TASKS.values() if definition.has_class_lists]
@@ -54,13 +55,11 @@ def _is_of_one_class(name: str, names: Collection[str], per_class: tuple[str, ..
 
 def _paths(tree: Path, edition: Edition) -> Iterator[str]:
     if tree.is_dir():
-        for top in (tree / edition.name, tree / "VOCdevkit" / edition.name, tree):
-            if (top / "ImageSets").is_dir():
-                yield from (path.relative_to(top).as_posix() for path in (top / "ImageSets").rglob("*.txt"))
-                return
+        top = folder_of(tree, edition.name)
+        yield from (path.relative_to(top).as_posix() for path in (top / "ImageSets").rglob("*.txt"))
         return
     try:
-        yield from (member.name for member in members(tree, TREE_LIMITS, _ignore))
+        yield from (path_in_folder(member.name, edition.name) for member in members(tree, TREE_LIMITS, _ignore))
     except ArchiveError:
         return
 

@@ -25,6 +25,21 @@ _REMEDY = (
 )
 
 
+def prefixes(edition: str) -> tuple[str, ...]:
+    """Return the places of an edition's folder in a tree, from the one that is looked for first."""
+    return f"{edition}/", f"VOCdevkit/{edition}/", ""
+
+
+def folder_of(tree: Path, edition: str) -> Path:
+    """Return the folder of an edition in a directory; the directory itself if no place has image sets."""
+    return next((each for prefix in prefixes(edition) if ((each := tree / prefix) / "ImageSets").is_dir()), tree)
+
+
+def path_in_folder(member: str, edition: str) -> str:
+    """Return the path of an archive's member below the edition's folder; of another edition's, the whole path."""
+    return next(member.removeprefix(prefix) for prefix in prefixes(edition) if member.startswith(prefix))
+
+
 class Tree:
     """One tree of one edition."""
 
@@ -41,7 +56,7 @@ class Tree:
             progress: called with the number of files read.
         """
         self._path = path
-        self._prefixes: tuple[str, ...] = (f"{edition}/", f"VOCdevkit/{edition}/", "")
+        self._prefixes = prefixes(edition)
         self._problems = problems
         self._seen: dict[str, None] = {}  # folders of an archive
         self._progress = progress

@@ -9,6 +9,7 @@ from urllib.parse import quote
 
 from vocboard.evaluator.archives import TREE_LIMITS, ArchiveError, members
 from vocboard.evaluator.editions import Edition
+from vocboard.evaluator.ground_truth.tree import folder_of, path_in_folder
 from vocboard.evaluator.viewing.scenes import Scenes
 
 _PICTURES = (("JPEGImages", ".jpg"), ("PNGImages", ".png"))
@@ -63,22 +64,21 @@ def find_pictures(tree: Path, edition: Edition, scenes: Scenes, directory: Path,
         output: final path of the page.
     """
     if not tree.is_dir():
-        return _copied(tree, set(scenes.images), directory)
-    tops = (tree / edition.name, tree / "VOCdevkit" / edition.name, tree)
-    top = next((each for each in tops if (each / "ImageSets").is_dir()), tree)
+        return _copied(tree, edition, set(scenes.images), directory)
+    top = folder_of(tree, edition.name)
     base = Path(os.path.relpath(top.resolve(), output.resolve())).as_posix()
     folder, suffix = next((each for each in _PICTURES if (top / each[0]).is_dir()), _PICTURES[0])
     maps = {name: _stems(top / name, ".png") for name in _SEGMENTATIONS}
     return Places(f"{base}/", folder, suffix, _stems(top / folder, suffix), maps)
 
 
-def _copied(tree: Path, wanted: set[str], directory: Path) -> Places:
+def _copied(tree: Path, edition: Edition, wanted: set[str], directory: Path) -> Places:
     pictures = _PICTURES[0]
     shown: set[str] = set()
     maps: dict[str, set[str]] = {name: set() for name in _SEGMENTATIONS}
     try:
         for member in members(tree, TREE_LIMITS, lambda _: None):
-            *_, folder, file = ("", *member.name.split("/"))
+            folder, _, file = path_in_folder(member.name, edition.name).rpartition("/")
             stem, dot, kind = file.rpartition(".")
             is_picture = (folder, dot + kind) in _PICTURES
             if stem in wanted and (is_picture or (folder in maps and kind == "png")):
