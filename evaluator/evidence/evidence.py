@@ -1,8 +1,9 @@
 """Evidence stored by an evaluation: enough to score any selection of the test images, without the results.
 
 Evidence does not depend on how scores are computed from it (overlap thresholds, interpolation, metrics), so it need not
-be collected again for another metric. It tells the ground truth of each image. The `metrics.py` of each task computes
-scores from it, and `Scorer.resampled` those of selections of the images.
+be collected again for another metric. Exceptions are that of layouts (`JudgedResults`), which is judged by an overlap,
+and metrics that have evidence of their own (`EvidenceByClass.others`). It tells the ground truth of each image. The
+`metrics.py` of each task computes scores from it, and `Scorer.resampled` those of selections of the images.
 """
 
 from abc import ABC, abstractmethod

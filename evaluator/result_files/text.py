@@ -86,7 +86,7 @@ def _lines(data: bytes) -> Iterator[Lines]:
 
 
 def without_blank(texts: list[str], first: int) -> Iterator[Lines]:
-    """Return non-blank lines, numbered from `first`; None if all are blank."""
+    """Yield the non-blank lines at once, numbered from `first`; nothing if all are blank."""
     numbers = range(first, first + len(texts))
     if all(map(str.strip, texts)):
         yield Lines(texts, numbers)

@@ -4,12 +4,16 @@ The edition's protocol determines whether whole people or single parts are score
 Source: VOC2010 document section 6.4.
 """
 
+from collections.abc import Mapping
+
 import numpy as np
 
-from vocboard.evaluator.evidence.evidence import EvidenceByClass
+from vocboard.evaluator.evidence.evidence import Evidence, EvidenceByClass
 from vocboard.evaluator.evidence.ranked_evidence import JudgedResults
+from vocboard.evaluator.evidence.resampled import Resampled
 from vocboard.evaluator.image_sets import ImageSet
 from vocboard.evaluator.metrics.precision_recall import Judgement
+from vocboard.evaluator.names import Metric
 from vocboard.evaluator.results import Entry, Layouts
 from vocboard.evaluator.rules import Competition, Edition, LayoutProtocol
 from vocboard.evaluator.tasks.layout.definition import PERSON
@@ -57,6 +61,14 @@ class LayoutScorer(RankedScorer[LayoutTruth, JudgedResults]):
                 judgement = WHOLE_PEOPLE[metric](layouts, truth, edition.overlap, len(edition.parts))
                 others[metric] = {PERSON: judged_people(layouts, judgement, truth, None)}
         return EvidenceByClass(len(public.images), classes, others)
+
+    def values(
+        self, metric: Metric, evidence: Evidence, edition: Edition, competition: Competition
+    ) -> Mapping[str, Resampled | float]:
+        """Compute a metric from evidence; one that judges whole people in another way, only from its own."""
+        if metric in WHOLE_PEOPLE and isinstance(evidence, EvidenceByClass) and metric not in evidence.others:
+            raise ValueError(f"{metric} needs evidence that was collected for it, and this was not")
+        return super().values(metric, evidence, edition, competition)
 
     def numbers(self, entry: Entry, name: str, ranked: RankedClass[JudgedResults]) -> tuple[int, int]:
         """Return the number of parts of a type, or of layouts; difficult people are not ignored."""

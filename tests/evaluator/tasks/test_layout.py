@@ -1,6 +1,7 @@
 """Person layout: every protocol judged as its reference implementation does, and the cases that change numbers."""
 
 import random
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -10,7 +11,7 @@ from tests.evaluator.reference import average_precision
 from tests.evaluator.reference import layout as reference
 from tests.evaluator.reference.layout import PARTS, Layout, Person
 from tests.support.seeds import seeds
-from vocboard.evaluator.editions import load
+from vocboard.evaluator.editions import Metric, load
 from vocboard.evaluator.ground_truth import LayoutTruth
 from vocboard.evaluator.image_sets import ImageSet
 from vocboard.evaluator.results import Entry, Layouts
@@ -158,6 +159,16 @@ def test_the_kits_call_every_layout_of_one_part_wrong() -> None:
     fitting = Layout("a", 1, BOX, 1.0, [HEAD])
     assert [average(year, [fitting], [single])["person"] for year in (2007, 2008, 2009)] == [0.0, 0.0, 0.0]
     assert score(2010, [fitting], [single]).secondary[0].per_class["person"] == 1.0
+
+
+def test_evidence_that_was_collected_without_a_metric_of_whole_people_does_not_give_that_of_parts() -> None:
+    edition, metric = load("VOC2010"), Metric.WHOLE_PERSON_AVERAGE_PRECISION
+    competition = edition.competitions["comp7"]
+    entry = Entry(competition, competition.classes, layouts_of([RIGHT], by_box=False))
+    evidence = LayoutScorer().evidence(entry, truth_of([PERSON]), edition, ImageSet(tuple(IMAGES)), None)
+    assert list(LayoutScorer().values(metric, evidence, edition, competition)) == ["person"]
+    with pytest.raises(ValueError, match="whole_person_average_precision needs evidence that was collected for it"):
+        LayoutScorer().values(metric, replace(evidence, others={}), edition, competition)
 
 
 def test_from_2010_on_only_the_most_confident_layout_of_a_person_counts() -> None:
