@@ -38,6 +38,12 @@ class ImageSet:
     sizes: NDArray[np.int32] | None = None
     persons: NDArray[np.int32] | None = None
 
+    def sizes_by_image(self) -> dict[str, tuple[int, int]] | None:
+        """Return width and height by image; None if unknown."""
+        if self.sizes is None:
+            return None
+        return {image: (width, height) for image, (width, height) in zip(self.images, self.sizes.tolist(), strict=True)}
+
 
 @dataclass(frozen=True, eq=False, slots=True)
 class ImageSets:
@@ -60,12 +66,7 @@ class ImageSets:
         Raises:
             KeyError: as in `images`.
         """
-        found = self._of(task)
-        if found.sizes is None:
-            return None
-        return {
-            image: (width, height) for image, (width, height) in zip(found.images, found.sizes.tolist(), strict=True)
-        }
+        return self._of(task).sizes_by_image()
 
     def people(self, task: str) -> tuple[tuple[str, int], ...] | None:
         """Return image and object index of a task's people, in the order of the image set; None if unknown.

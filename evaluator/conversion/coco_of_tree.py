@@ -21,7 +21,7 @@ from vocboard.evaluator.conversion.coco_truth import (
 from vocboard.evaluator.conversion.decimals import plain
 from vocboard.evaluator.conversion.names import Id, NamesById
 from vocboard.evaluator.conversion.other_ids import Known, need_ids, other_ids
-from vocboard.evaluator.conversion.problems import ConversionError, ProblemCollector
+from vocboard.evaluator.conversion.problems import ProblemCollector, refused
 from vocboard.evaluator.editions import Edition, Task, image_sets_of
 from vocboard.evaluator.ground_truth.reader import read_ground_truth
 from vocboard.evaluator.ground_truth.tree import Tree
@@ -71,8 +71,7 @@ def tree_to_coco(
     if key not in truth.truths:
         why = truth.missing.get(key, f"{edition.name} has no detection competition")
         remedy = "COCO's JSON has the objects of Annotations/ for the images of the detection image set."
-        problems.add("no_ground_truth", f"there is nothing to convert: {why}", remedy)
-        raise ConversionError(problems.problems())
+        raise refused("no_ground_truth", f"there is nothing to convert: {why}", remedy)
     images = truth.image_sets.sets[key].images
     segmented = file_of(edition, (Task.SEGMENTATION, image_set))
     files = [file.format(image) for image in images for file in (OBJECT_MAP_FILE, LABEL_MAP_FILE)]

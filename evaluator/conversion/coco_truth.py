@@ -11,7 +11,7 @@ from decimal import Decimal
 
 from vocboard.evaluator.conversion.boxes import Four
 from vocboard.evaluator.conversion.decimals import decimal, plain
-from vocboard.evaluator.conversion.problems import ConversionError, ProblemCollector
+from vocboard.evaluator.conversion.problems import refused
 from vocboard.evaluator.editions import AnnotationFormat, Edition
 from vocboard.evaluator.problems import Problem
 
@@ -42,9 +42,7 @@ def needs_xml(edition: Edition) -> None:
         ConversionError: they are not.
     """
     if edition.annotations.format is not AnnotationFormat.XML:
-        problems = ProblemCollector()
-        problems.add("not_xml", f"{edition.name} annotates in text files", "Use an edition from VOC2007 on.")
-        raise ConversionError(problems.problems())
+        raise refused("not_xml", f"{edition.name} annotates in text files", "Use an edition from VOC2007 on.")
 
 
 def decimals(box: tuple[str, str, str, str]) -> Four:

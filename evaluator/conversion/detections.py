@@ -4,7 +4,6 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from vocboard.evaluator.archives import UPLOAD_LIMITS, ArchiveError, members
 from vocboard.evaluator.conversion.boxes import ConvertedDetection
 from vocboard.evaluator.conversion.checks import SWAPPED_CORNERS, check_boxes, check_covered
 from vocboard.evaluator.conversion.coco_results import coco_source, is_coco_results
@@ -21,15 +20,13 @@ from vocboard.evaluator.conversion.names import (
 )
 from vocboard.evaluator.conversion.predictions import prediction_source, rows_of_image
 from vocboard.evaluator.conversion.problems import ConversionError, ProblemCollector
-from vocboard.evaluator.conversion.result_archive import Files, write_results
+from vocboard.evaluator.conversion.result_archive import Files, competition_of, files_of, image_set_of, write_results
 from vocboard.evaluator.conversion.rows import FROM, Convention, Row, Source
 from vocboard.evaluator.conversion.yolo import yolo_source
 from vocboard.evaluator.editions import Competition, Edition, Task
-from vocboard.evaluator.image_sets import ImageSet, ImageSets
-from vocboard.evaluator.problems import Problem, has_errors
+from vocboard.evaluator.image_sets import ImageSets
+from vocboard.evaluator.problems import Problem
 from vocboard.evaluator.problems.boxes import BOX_UPSIDE_DOWN
-from vocboard.evaluator.reading.file_names import FileNames
-from vocboard.evaluator.reading.results import read_results
 from vocboard.evaluator.result_files.names import expected_name
 
 Progress = Callable[[int], None]  # called with the number of detections done since the last call
@@ -85,13 +82,13 @@ def to_results(
         ConversionError: the input is invalid; lists all problems, and nothing is written.
         OSError: a file cannot be read or written.
     """
-    chosen = detection_competition(edition, competition)
+    chosen = competition_of(edition, competition, Task.DETECTION)
     image_set = image_set_of(chosen, image_sets)
     problems = ProblemCollector()
     opened = FORMATS[source_format](source, image_set.images, problems)
     names = ImageNames(image_set.images, images)
     known = CategoryNames(edition.classes, None if categories is None else by_text(categories), opened.first_category)
-    sizes = sizes_by_image(image_set)
+    sizes = image_set.sizes_by_image()
     if opened.convention is Convention.CENTRE and sizes is None:
         problems.add(
             "unknown_sizes",
@@ -126,28 +123,13 @@ def from_results(
         ConversionError: the result files are not valid, or there are none of the competition.
         OSError: the path cannot be read.
     """
-    chosen = detection_competition(edition, competition)
-    read = read_results(path, edition, image_sets)
-    if has_errors(read.problems):
-        raise ConversionError(read.problems)
-    names = FileNames(edition)
+    chosen = competition_of(edition, competition, Task.DETECTION)
     found: dict[str, list[ConvertedDetection]] = {name: [] for name in edition.classes}
     entered: set[str] = set()
-    try:
-        for member in members(path, UPLOAD_LIMITS, lambda _: None):
-            name = names.identify(member.name)
-            if name is not None and name.competition == chosen:
-                entered.update((name.label,) if name.label else edition.classes)
-                for each in _lines(member.read(), name.label):
-                    found[each.label].append(each)
-    except ArchiveError as error:
-        raise ConversionError([error.problem]) from error
-    if not entered:
-        problems = ProblemCollector()
-        problems.add(
-            "no_results", f"it has no result files of {competition}", "Name another competition.", file=path.name
-        )
-        problems.raise_if_errors()
+    for name, content in files_of(path, edition, chosen, image_sets):
+        entered.update((name.label,) if name.label else edition.classes)
+        for each in _lines(content, name.label):
+            found[each.label].append(each)
     return [each for of_class in found.values() for each in of_class], tuple(c for c in edition.classes if c in entered)
 
 
@@ -160,48 +142,6 @@ def result_files(found: Iterable[ConvertedDetection], competition: Competition, 
         line = f"{each.image} {numbers} {each.label}\n" if in_lines else f"{each.image} {numbers}\n"
         lines["" if in_lines else each.label].append(line)
     return [(expected_name(competition, name or None), "".join(text).encode()) for name, text in lines.items()]
-
-
-def detection_competition(edition: Edition, key: str) -> Competition:
-    """Return a detection competition.
-
-    Raises:
-        ConversionError: the edition has no such competition; the message lists those that it has.
-    """
-    competition = edition.competitions.get(key)
-    if competition is not None and competition.task is Task.DETECTION:
-        return competition
-    held = [each.key for each in edition.competitions.values() if each.task is Task.DETECTION]
-    problems = ProblemCollector()
-    problems.add(
-        "not_detection", f"{key} is not a detection competition of {edition.name}", f"It has {', '.join(held)}."
-    )
-    raise ConversionError(problems.problems())
-
-
-def image_set_of(competition: Competition, image_sets: ImageSets) -> ImageSet:
-    """Return the images of a competition.
-
-    Raises:
-        ConversionError: the tree has no image set for its task.
-    """
-    image_set = image_sets.sets.get((competition.task, competition.image_set))
-    if image_set is None:
-        problems = ProblemCollector()
-        found = f"there is no image set {competition.image_set} for {competition.task.value}"
-        problems.add("no_image_set", found, "Name another with --image-set.")
-        raise ConversionError(problems.problems())
-    return image_set
-
-
-def sizes_by_image(image_set: ImageSet) -> dict[str, tuple[int, int]] | None:
-    """Return width and height by image; None where they are not known."""
-    if image_set.sizes is None:
-        return None
-    return {
-        image: (width, height)
-        for image, (width, height) in zip(image_set.images, image_set.sizes.tolist(), strict=True)
-    }
 
 
 @dataclass(frozen=True, slots=True)

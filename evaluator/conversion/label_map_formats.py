@@ -8,20 +8,17 @@ import numpy as np
 from numpy.typing import NDArray
 from PIL import Image
 
-from vocboard.evaluator.archives import TREE_LIMITS, UPLOAD_LIMITS, ArchiveError, members
+from vocboard.evaluator.archives import TREE_LIMITS, ArchiveError, members
 from vocboard.evaluator.conversion.colour_map import label_colour_map
-from vocboard.evaluator.conversion.detections import Converted, image_set_of, sizes_by_image
+from vocboard.evaluator.conversion.detections import Converted
 from vocboard.evaluator.conversion.names import ImageNames, file_stem
-from vocboard.evaluator.conversion.painting import map_files, segmentation_competition
+from vocboard.evaluator.conversion.painting import map_files
 from vocboard.evaluator.conversion.problems import ConversionError, ProblemCollector, needs_directory
-from vocboard.evaluator.conversion.result_archive import write_results
-from vocboard.evaluator.editions import Edition
+from vocboard.evaluator.conversion.result_archive import competition_of, files_of, image_set_of, write_results
+from vocboard.evaluator.editions import Edition, Task
 from vocboard.evaluator.image_sets import ImageSets
 from vocboard.evaluator.metrics.confusion_matrix import VOID
-from vocboard.evaluator.problems import has_errors
 from vocboard.evaluator.problems.archives import NOT_AN_ARCHIVE
-from vocboard.evaluator.reading.file_names import FileNames
-from vocboard.evaluator.reading.results import read_results
 from vocboard.evaluator.tasks.segmentation.png import read_indexed
 from vocboard.evaluator.whole_output import whole_directory
 
@@ -60,9 +57,9 @@ def maps_to_results(
         ConversionError: the input is invalid; lists all problems, and nothing is written.
         OSError: a file cannot be read or written.
     """
-    chosen = segmentation_competition(edition, competition)
+    chosen = competition_of(edition, competition, Task.SEGMENTATION)
     image_set = image_set_of(chosen, image_sets)
-    sizes, names, problems = sizes_by_image(image_set), ImageNames(image_set.images), ProblemCollector()
+    sizes, names, problems = image_set.sizes_by_image(), ImageNames(image_set.images), ProblemCollector()
     maps: dict[str, LabelMap] = {}
     invalid: set[str] = set()
     for name, content in _files(source, LABEL_MAP_FORMATS[source_format]):
@@ -115,28 +112,16 @@ def maps_from_results(
         OutputExistsError: the directory exists and was not written by this function.
         OSError: a file cannot be read or written.
     """
-    chosen = segmentation_competition(edition, competition)
-    read = read_results(results, edition, image_sets)
-    if has_errors(read.problems):
-        raise ConversionError(read.problems)
-    names, count = FileNames(edition), 0
+    chosen = competition_of(edition, competition, Task.SEGMENTATION)
+    count = 0
     with whole_directory(output, "label maps") as directory:
-        try:
-            for member in members(results, UPLOAD_LIMITS, lambda _: None):
-                name = names.identify(member.name)
-                if name is not None and name.competition == chosen and name.image is not None:
-                    labels = read_indexed(member.read(), None).labels
-                    path = directory / f"{name.image}{LABEL_MAP_FORMATS[target_format]}"
-                    path.write_bytes(_encode(target_format, labels))
-                    count += 1
-                    if progress is not None:
-                        progress(1)
-        except ArchiveError as error:
-            raise ConversionError([error.problem]) from error
-        if not count:
-            problems = ProblemCollector()
-            problems.add("no_results", f"it has no label maps of {competition}", "Name another competition.")
-            problems.raise_if_errors()
+        for name, content in files_of(results, edition, chosen, image_sets):
+            labels = read_indexed(content, None).labels
+            path = directory / f"{name.image}{LABEL_MAP_FORMATS[target_format]}"
+            path.write_bytes(_encode(target_format, labels))
+            count += 1
+            if progress is not None:
+                progress(1)
     return count
 
 

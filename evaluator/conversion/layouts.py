@@ -14,17 +14,13 @@ from xml.sax.saxutils import escape
 
 from lxml import etree
 
-from vocboard.evaluator.archives import UPLOAD_LIMITS, ArchiveError, members
 from vocboard.evaluator.conversion.decimals import decimal, plain
 from vocboard.evaluator.conversion.detections import Converted
 from vocboard.evaluator.conversion.json_input import four, number, read_json
-from vocboard.evaluator.conversion.problems import ConversionError, ProblemCollector
-from vocboard.evaluator.conversion.result_archive import write_results
+from vocboard.evaluator.conversion.problems import ProblemCollector, refused
+from vocboard.evaluator.conversion.result_archive import competition_of, files_of, write_results
 from vocboard.evaluator.editions import Competition, Edition, LayoutProtocol, Task
 from vocboard.evaluator.image_sets import ImageSets
-from vocboard.evaluator.problems import has_errors
-from vocboard.evaluator.reading.file_names import FileNames
-from vocboard.evaluator.reading.results import read_results
 from vocboard.evaluator.result_files.names import expected_name
 from vocboard.evaluator.whole_output import whole_file
 
@@ -44,11 +40,10 @@ def layouts_to_results(
         ConversionError: the input is invalid; lists all problems, and nothing is written.
         OSError: a file cannot be read or written.
     """
-    chosen = _layout_competition(edition, competition)
+    chosen = competition_of(edition, competition, Task.LAYOUT)
     document, problems = read_json(source), ProblemCollector()
     if not isinstance(document, list):
-        problems.add("no_layouts", "this is not a list", _EXPECTED, file=source.name)
-        raise ConversionError(problems.problems())
+        raise refused("no_layouts", "this is not a list", _EXPECTED, source.name)
     by_box = _by_box(chosen)
     for place, layout in enumerate(document, start=1):
         for code, found in _errors(layout, by_box, edition.parts):
@@ -67,35 +62,14 @@ def layouts_from_results(results: Path, output: Path, edition: Edition, competit
         ConversionError: the result files are not valid, or there are none of the competition.
         OSError: a file cannot be read or written.
     """
-    chosen = _layout_competition(edition, competition)
-    read = read_results(results, edition, image_sets)
-    if has_errors(read.problems):
-        raise ConversionError(read.problems)
-    names, rows = FileNames(edition), []
-    try:
-        for member in members(results, UPLOAD_LIMITS, lambda _: None):
-            name = names.identify(member.name)
-            if name is not None and name.competition == chosen:
-                rows += list(_rows(member.read(), _by_box(chosen)))
-    except ArchiveError as error:
-        raise ConversionError([error.problem]) from error
+    chosen = competition_of(edition, competition, Task.LAYOUT)
+    files = files_of(results, edition, chosen, image_sets)
+    rows = [row for _, content in files for row in _rows(content, _by_box(chosen))]
     if not rows:
-        problems = ProblemCollector()
-        problems.add("no_results", f"it has no layouts of {competition}", "Name another competition.")
-        raise ConversionError(problems.problems())
+        raise refused("no_results", f"it has no layouts of {competition}", "Name another competition.")
     with whole_file(output) as unfinished:
         unfinished.write_text("[" + ",\n".join(rows) + "]\n")
     return len(rows)
-
-
-def _layout_competition(edition: Edition, key: str) -> Competition:
-    competition = edition.competitions.get(key)
-    if competition is not None and competition.task is Task.LAYOUT:
-        return competition
-    held = ", ".join(each.key for each in edition.competitions.values() if each.task is Task.LAYOUT)
-    problems = ProblemCollector()
-    problems.add("not_layout", f"{key} is not a layout competition of {edition.name}", f"It has {held or 'none'}.")
-    raise ConversionError(problems.problems())
 
 
 def _by_box(competition: Competition) -> bool:

@@ -10,9 +10,9 @@ from numpy.typing import NDArray
 from PIL import Image
 
 from vocboard.evaluator.conversion.boxes import ConvertedDetection
-from vocboard.evaluator.conversion.detections import Converted, from_results, image_set_of, sizes_by_image
-from vocboard.evaluator.conversion.problems import ConversionError, ProblemCollector
-from vocboard.evaluator.conversion.result_archive import write_results
+from vocboard.evaluator.conversion.detections import Converted, from_results
+from vocboard.evaluator.conversion.problems import refused
+from vocboard.evaluator.conversion.result_archive import competition_of, image_set_of, write_results
 from vocboard.evaluator.editions import Competition, Edition, Task
 from vocboard.evaluator.image_sets import ImageSets
 from vocboard.evaluator.result_files.names import expected_name
@@ -49,13 +49,11 @@ def segmentations_from_detections(
         ConversionError: the input is invalid; lists all problems, and nothing is written.
         OSError: a file cannot be read or written.
     """
-    chosen = segmentation_competition(edition, segmentation)
-    sizes = sizes_by_image(image_set_of(chosen, image_sets))
+    chosen = competition_of(edition, segmentation, Task.SEGMENTATION)
+    sizes = image_set_of(chosen, image_sets).sizes_by_image()
     if sizes is None:
-        problems = ProblemCollector()
         remedy = "Put SegmentationClass/, Annotations/ or JPEGImages/ into it."
-        problems.add("unknown_sizes", "the tree does not say how large its images are", remedy)
-        raise ConversionError(problems.problems())
+        raise refused("unknown_sizes", "the tree does not say how large its images are", remedy)
     found, _ = from_results(results, edition, detection, image_sets)
     by_image: dict[str, list[ConvertedDetection]] = {image: [] for image in sizes}
     for each in found:
@@ -79,22 +77,6 @@ def paint(found: Iterable[ConvertedDetection], size: tuple[int, int], classes: t
         left, top, right, bottom = (_rounded(side) for side in each.box)
         labels[max(top, 1) - 1 : max(bottom, 0), max(left, 1) - 1 : max(right, 0)] = classes.index(each.label) + 1
     return labels
-
-
-def segmentation_competition(edition: Edition, key: str) -> Competition:
-    """Return a segmentation competition.
-
-    Raises:
-        ConversionError: the edition has no such competition; the message lists those that it has.
-    """
-    competition = edition.competitions.get(key)
-    if competition is not None and competition.task is Task.SEGMENTATION:
-        return competition
-    held = ", ".join(each.key for each in edition.competitions.values() if each.task is Task.SEGMENTATION)
-    problems = ProblemCollector()
-    found = f"{key} is not a segmentation competition of {edition.name}"
-    problems.add("not_segmentation", found, f"It has {held or 'none'}.")
-    raise ConversionError(problems.problems())
 
 
 def map_files(competition: Competition, maps: Iterable[tuple[str, NDArray[np.uint8]]]) -> Iterator[tuple[str, bytes]]:

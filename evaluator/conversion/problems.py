@@ -101,6 +101,13 @@ class ProblemCollector:
             raise ConversionError(self.problems())
 
 
+def refused(code: str, found: str, remedy: str, file: str | None = None) -> ConversionError:
+    """Return the error for an input with one problem; see `ProblemCollector.add`."""
+    problems = ProblemCollector()
+    problems.add(code, found, remedy, file=file)
+    return ConversionError(problems.problems())
+
+
 def needs_directory(path: Path, content: str) -> ConversionError:
     """Return the error for an input file that should be a directory, or an archive of one.
 

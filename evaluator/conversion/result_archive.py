@@ -1,24 +1,84 @@
-"""Writes archives of result files. They are validated like uploads before they are moved to their final name."""
+"""Reads and writes archives of result files of one competition.
+
+They are validated like uploads: what is read, before it is converted, and what is written, before it is moved to its
+final name.
+"""
 
 import gzip
 import io
 import shutil
 import tarfile
 import zipfile
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
-from vocboard.evaluator.conversion.problems import ConversionError
-from vocboard.evaluator.editions import Edition
-from vocboard.evaluator.image_sets import ImageSets
+from vocboard.evaluator.archives import UPLOAD_LIMITS, ArchiveError, members
+from vocboard.evaluator.conversion.problems import ConversionError, refused
+from vocboard.evaluator.editions import Competition, Edition, Task
+from vocboard.evaluator.image_sets import ImageSet, ImageSets
 from vocboard.evaluator.problems import Problem, has_errors
+from vocboard.evaluator.reading.file_names import FileNames
 from vocboard.evaluator.reading.results import read_results
+from vocboard.evaluator.result_files.names import FileName
 from vocboard.evaluator.whole_output import whole_file
 
 Files = Iterable[tuple[str, bytes]]  # names below `results/<edition>/`, and contents
 
 ARCHIVE_SUFFIXES = (".tar.gz", ".tgz", ".tar", ".zip")
 _COMPRESSION = 6
+
+
+def competition_of(edition: Edition, key: str, task: Task) -> Competition:
+    """Return a competition of a task.
+
+    Raises:
+        ConversionError: the edition has no such competition; the message lists those that it has.
+    """
+    competition = edition.competitions.get(key)
+    if competition is not None and competition.task is task:
+        return competition
+    held = ", ".join(each.key for each in edition.competitions.values() if each.task is task)
+    found = f"{key} is not a {task.value} competition of {edition.name}"
+    raise refused(f"not_{task.value}", found, f"It has {held or 'none'}.")
+
+
+def image_set_of(competition: Competition, image_sets: ImageSets) -> ImageSet:
+    """Return the images of a competition.
+
+    Raises:
+        ConversionError: the tree has no image set for its task.
+    """
+    image_set = image_sets.sets.get((competition.task, competition.image_set))
+    if image_set is None:
+        found = f"there is no image set {competition.image_set} for {competition.task.value}"
+        raise refused("no_image_set", found, "Name another with --image-set.")
+    return image_set
+
+
+def files_of(
+    path: Path, edition: Edition, competition: Competition, image_sets: ImageSets
+) -> Iterator[tuple[FileName, bytes]]:
+    """Yield the result files of a competition.
+
+    Raises:
+        ConversionError: the results are not valid, or there are none of the competition.
+        OSError: the path cannot be read.
+    """
+    read = read_results(path, edition, image_sets)
+    if has_errors(read.problems):
+        raise ConversionError(read.problems)
+    names, is_empty = FileNames(edition), True
+    try:
+        for member in members(path, UPLOAD_LIMITS, lambda _: None):
+            name = names.identify(member.name)
+            if name is not None and name.competition == competition:
+                is_empty = False
+                yield name, member.read()
+    except ArchiveError as error:
+        raise ConversionError([error.problem]) from error
+    if is_empty:
+        found = f"it has no result files of {competition.key}"
+        raise refused("no_results", found, "Name another competition.", path.name)
 
 
 def write_results(

@@ -4,17 +4,12 @@ from collections.abc import Callable
 from pathlib import Path
 
 from vocboard.evaluator.conversion.detection_output import write_detections
-from vocboard.evaluator.conversion.detections import (
-    FORMATS,
-    detection_competition,
-    from_results,
-    image_set_of,
-    sizes_by_image,
-)
+from vocboard.evaluator.conversion.detections import FORMATS, from_results
 from vocboard.evaluator.conversion.label_map_formats import LABEL_MAP_FORMATS, maps_from_results
 from vocboard.evaluator.conversion.layouts import layouts_from_results
 from vocboard.evaluator.conversion.names import NamesById
-from vocboard.evaluator.editions import Edition
+from vocboard.evaluator.conversion.result_archive import competition_of, image_set_of
+from vocboard.evaluator.editions import Edition, Task
 from vocboard.evaluator.image_sets import ImageSets
 from vocboard.evaluator.problems import Problem
 
@@ -70,10 +65,10 @@ def convert_from_results(
         return count, ()
     if target_format not in FORMATS:
         raise ValueError(f"results cannot be converted to {target_format!r}")
-    of_set = image_set_of(detection_competition(edition, competition), image_sets)
+    of_set = image_set_of(competition_of(edition, competition, Task.DETECTION), image_sets)
     found, _ = from_results(results, edition, competition, image_sets)
     warnings = write_detections(
-        target_format, found, output, classes=edition.classes, images=of_set.images, sizes=sizes_by_image(of_set),
+        target_format, found, output, classes=edition.classes, images=of_set.images, sizes=of_set.sizes_by_image(),
         listed_images=images, listed_categories=categories,
     )  # fmt: skip
     return len(found), warnings

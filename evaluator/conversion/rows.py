@@ -11,9 +11,6 @@ from vocboard.evaluator.conversion.boxes import (
     from_centre,
     from_corner_and_size,
     from_corners,
-    to_centre,
-    to_corner_and_size,
-    to_corners,
 )
 
 
@@ -55,9 +52,4 @@ FROM: Mapping[Convention, Callable[[Four, tuple[int, int]], Four]] = {
     Convention.CORNER_AND_SIZE: lambda box, _: from_corner_and_size(box),
     Convention.CORNERS: lambda box, _: from_corners(box),
     Convention.CENTRE: from_centre,
-}
-TO: Mapping[Convention, Callable[[Four, tuple[int, int]], Four]] = {
-    Convention.CORNER_AND_SIZE: lambda box, _: to_corner_and_size(box),
-    Convention.CORNERS: lambda box, _: to_corners(box),
-    Convention.CENTRE: to_centre,
 }

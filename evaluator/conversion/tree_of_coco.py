@@ -12,7 +12,7 @@ from vocboard.evaluator.conversion.coco_painting import Painting
 from vocboard.evaluator.conversion.coco_truth import LABEL_FIELD, ONLY_FIELD, ConvertedTruth, decimals, needs_xml, texts
 from vocboard.evaluator.conversion.json_input import four, read_json
 from vocboard.evaluator.conversion.names import CategoryNames, file_stem
-from vocboard.evaluator.conversion.problems import ConversionError, ProblemCollector
+from vocboard.evaluator.conversion.problems import ProblemCollector, refused
 from vocboard.evaluator.editions import Edition, Task, image_sets_of
 from vocboard.evaluator.problems import Severity, quoted
 from vocboard.evaluator.tasks.image_set_files import file_of
@@ -54,8 +54,7 @@ def coco_to_tree(
     lacking = [key for key in ("images", "annotations", "categories") if not _is_list(document, key)]
     if lacking:
         remedy = "Expected COCO's ground truth, an object with the lists images, annotations and categories."
-        problems.add("not_coco", f"it lacks {', '.join(lacking)}", remedy, file=source.name)
-        raise ConversionError(problems.problems())
+        raise refused("not_coco", f"it lacks {', '.join(lacking)}", remedy, source.name)
     names = {str(row["id"]): str(row["name"]) for row in document["categories"] if isinstance(row, dict)}
     sizes, stems = _images(document["images"], problems, source.name)
     known = CategoryNames(edition.classes, names)

@@ -53,9 +53,7 @@ def read_scenes(
             of_image = folders.setdefault(image, [])
             if TASKS[task].folder not in of_image:
                 of_image.append(TASKS[task].folder)
-        if image_set.sizes is not None:
-            known = zip(image_set.images, image_set.sizes.tolist(), strict=True)
-            sizes |= {image: (width, height) for image, (width, height) in known}
+        sizes |= image_set.sizes_by_image() or {}
     records = _records(tree, edition, tuple(folders), progress)
     sizes |= {image: record.size for image, record in records.items() if record.size}
     return Scenes(tuple(folders), sizes, records, {image: tuple(names) for image, names in folders.items()})

@@ -20,8 +20,8 @@ from vocboard.evaluator.conversion import (
 )
 from vocboard.evaluator.conversion.decimals import decimal
 from vocboard.evaluator.conversion.detection_output import write_detections
-from vocboard.evaluator.conversion.detections import image_set_of, result_files, sizes_by_image
-from vocboard.evaluator.conversion.result_archive import write_results
+from vocboard.evaluator.conversion.detections import result_files
+from vocboard.evaluator.conversion.result_archive import image_set_of, write_results
 from vocboard.evaluator.conversion.reverse import convert_from_results
 from vocboard.evaluator.editions import Edition, Task, load
 from vocboard.evaluator.image_sets import ImageSet, ImageSets
@@ -41,7 +41,7 @@ def there_and_back(
 ) -> list[ConvertedDetection]:
     image_set = image_set_of(edition.competitions["comp4"], sets)
     there, back = directory / "there", directory / "back.tar.gz"
-    sizes = sizes_by_image(image_set)
+    sizes = image_set.sizes_by_image()
     write_detections(name, found, there, classes=edition.classes, images=image_set.images, sizes=sizes)
     to_results(name, there, back, edition=edition, competition="comp4", image_sets=sets)
     return from_results(back, edition, "comp4", sets)[0]
@@ -141,7 +141,7 @@ def test_ids_that_cannot_be_written_are_an_error(tmp_path: Path) -> None:
     assert codes == {"no_id_of_image", "no_id_of_class"}
     assert not (tmp_path / "out").exists()
     for name in ("coco", "mmdetection", "yolo"):
-        sizes = sizes_by_image(image_set_of(edition.competitions["comp4"], sets))
+        sizes = image_set_of(edition.competitions["comp4"], sets).sizes_by_image()
         problems = write_detections(name, found, tmp_path / name, **{**options, "sizes": sizes})
         assert any("from 1 on" in each.message or "from 0 on" in each.message for each in problems)
 

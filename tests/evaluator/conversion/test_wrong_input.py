@@ -7,8 +7,10 @@ from typing import Any
 import pytest
 
 from tests.evaluator.conversion import kit
+from tests.evaluator.uploads import tar
 from vocboard.evaluator.conversion import CategoryNames, ConversionError, coco_to_tree, read_category_names, to_results
 from vocboard.evaluator.conversion.names import by_text
+from vocboard.evaluator.conversion.reverse import convert_from_results
 from vocboard.evaluator.problems import Problem
 
 Row = dict[str, Any]
@@ -232,3 +234,27 @@ def test_a_file_for_a_directory_and_a_directory_for_a_file(directory: Path) -> N
     assert "<image>.txt" in found["not_a_directory"]
     [problem] = mistakes(directory, directory)
     assert "This is a directory" in problem.message
+
+
+@pytest.mark.parametrize(
+    ("target", "competition", "code", "held"),
+    [
+        ("coco", "comp4", "not_detection", "comp3, comp4"),
+        ("layout", "comp7", "not_layout", "comp7, comp8"),
+        ("greyscale", "comp5", "not_segmentation", "comp5, comp6"),
+    ],
+)
+def test_results_without_the_competition(directory: Path, target: str, competition: str, code: str, held: str) -> None:
+    results = tar(
+        directory / "results.tgz", {"comp1_cls_test_car.txt": "".join(f"{image} 1\n" for image in kit.IMAGES)}
+    )
+    for key, expected in ((competition, "no_results"), ("comp1", code)):
+        with pytest.raises(ConversionError) as caught:
+            convert_from_results(
+                target, results, directory / "out", edition=kit.edition(), competition=key,
+                image_sets=kit.image_sets(directory),
+            )  # fmt: skip
+        [problem] = caught.value.problems
+        assert problem.code == expected
+        assert expected == "no_results" or problem.message.endswith(f"It has {held}.")
+        assert not (directory / "out").exists()
