@@ -7,14 +7,24 @@ count here: what matches them is ignored, and what nearly does counts as backgro
 counts them, as `average_precision_with_difficult` does, they are objects like others.
 """
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from vocboard.evaluator.diagnosis.overlaps import Overlaps, of_detections, of_parts, of_regions, overlaps, similar_to
+from vocboard.evaluator.diagnosis.overlaps import (
+    MostOverlapped,
+    Overlaps,
+    of_detections,
+    of_parts,
+    of_regions,
+    overlaps,
+    similar_to,
+)
+from vocboard.evaluator.evidence.ranked_evidence import MatchedResults
 from vocboard.evaluator.metrics.boxes import is_enough
 from vocboard.evaluator.metrics.precision_recall import Judgement, by_confidence
 from vocboard.evaluator.names import Metric
@@ -23,7 +33,7 @@ from vocboard.evaluator.rules import Edition, LayoutProtocol, Overlap
 from vocboard.evaluator.tasks.definitions import overlap_of
 from vocboard.evaluator.tasks.detection.scoring import match
 from vocboard.evaluator.tasks.detection.truth import DetectionTruth
-from vocboard.evaluator.tasks.instance_segmentation.scoring import BestOverlaps
+from vocboard.evaluator.tasks.instance_segmentation.scoring import match_regions
 from vocboard.evaluator.tasks.instance_segmentation.truth import InstanceTruth
 from vocboard.evaluator.tasks.layout.parts import judge_parts
 from vocboard.evaluator.tasks.layout.people import people_by_index
@@ -111,51 +121,35 @@ def diagnose(entry: Entry, truth: Truth, edition: Edition) -> DiagnosedClasses |
         None if there are no such errors: for other tasks, and for layouts of whole people.
     """
     if isinstance(truth, DetectionTruth):
-        return _detections(entry, truth, edition)
+        return _of_matched(entry, truth, edition, match, of_detections)
     if isinstance(truth, InstanceTruth):
-        return _regions(entry, truth, edition)
+        return _of_matched(entry, truth, edition, match_regions, of_regions)
     if isinstance(truth, LayoutTruth) and entry.competition.rules.layout_protocol is LayoutProtocol.PARTS:
         return _parts(entry, truth, edition)
     return None
 
 
-def _in_order(entry: Entry, edition: Edition) -> tuple[str, ...]:
-    """Return the classes entered in the edition's order: that of the files in the archive changes nothing."""
-    return tuple(name for name in edition.classes if name in entry.content)
-
-
-def _detections(entry: Entry, truth: DetectionTruth, edition: Edition) -> DiagnosedClasses:
+def _of_matched(
+    entry: Entry,
+    truth: DetectionTruth | InstanceTruth,
+    edition: Edition,
+    match_results: Callable[[Any, Any, int], MatchedResults],
+    most_overlapped_of: Callable[[Any, NDArray[np.intp], Any], MostOverlapped],
+) -> DiagnosedClasses:
     rules = entry.competition.rules
+    rule = overlap_of(rules.metric, edition)
     with_difficult = rules.metric is Metric.AVERAGE_PRECISION_WITH_DIFFICULT
     counted = ~truth.difficult | with_difficult
     classes = {}
-    for name in _in_order(entry, edition):
-        detections, index = entry.content[name], edition.classes.index(name)
-        order = by_confidence(detections.confidence)
-        matches = match(detections, truth, index).matches(
-            edition.overlap, repeats_on_difficult_are_false=rules.repeats_on_difficult_are_false
-        )
-        found = overlaps(
-            of_detections(detections, order, truth), truth.class_index, counted, index, _similar(name, edition)
-        )
-        judgement = matches.judge(with_difficult=with_difficult)
-        by_rank = order, detections.image[order], detections.confidence[order]
-        classes[name] = _of_class(by_rank, judgement, found, truth.class_index, edition.overlap)
-    return DiagnosedClasses(classes, edition.classes, truth.class_index, truth.image)
-
-
-def _regions(entry: Entry, truth: InstanceTruth, edition: Edition) -> DiagnosedClasses:
-    rule = overlap_of(entry.competition.rules.metric, edition)
-    classes = {}
-    for name in _in_order(entry, edition):
-        regions, index = entry.content[name], edition.classes.index(name)
-        order = by_confidence(regions.confidence)
-        found = overlaps(
-            of_regions(regions, order, truth), truth.class_index, ~truth.difficult, index, _similar(name, edition)
-        )
-        judgement = BestOverlaps(regions, truth, index).judge(rule)
-        by_rank = order, regions.image[order], regions.confidence[order]
-        classes[name] = _of_class(by_rank, judgement, found, truth.class_index, rule)
+    for index, name in enumerate(edition.classes):  # the order of the files in the archive changes nothing
+        if name in entry.content:
+            matched = match_results(entry.content[name], truth, index)
+            order = by_confidence(entry.content[name].confidence)
+            most_overlapped = most_overlapped_of(entry.content[name], order, truth)
+            found = overlaps(most_overlapped, truth.class_index, counted, index, _similar(name, edition))
+            judgement = matched.judged(rule, rules, with_difficult=with_difficult).judgement
+            by_rank = order, matched.image, matched.confidence
+            classes[name] = _of_class(by_rank, judgement, found, truth.class_index, rule)
     return DiagnosedClasses(classes, edition.classes, truth.class_index, truth.image)
 
 

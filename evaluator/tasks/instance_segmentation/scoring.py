@@ -17,9 +17,9 @@ from vocboard.evaluator.evidence.ranked_evidence import MatchedResults
 from vocboard.evaluator.image_sets import ImageSet
 from vocboard.evaluator.metrics.confusion_matrix import VOID
 from vocboard.evaluator.metrics.label_runs import LabelRuns
-from vocboard.evaluator.metrics.precision_recall import Judgement, by_confidence
+from vocboard.evaluator.metrics.precision_recall import by_confidence
 from vocboard.evaluator.results import Entry
-from vocboard.evaluator.rules import Edition, Overlap
+from vocboard.evaluator.rules import Edition
 from vocboard.evaluator.tasks.instance_segmentation.metrics import BY_CLASS
 from vocboard.evaluator.tasks.instance_segmentation.results import Regions
 from vocboard.evaluator.tasks.instance_segmentation.truth import InstanceTruth
@@ -38,39 +38,23 @@ class InstanceSegmentationScorer(RankedScorer[InstanceTruth, MatchedResults]):
         self, entry: Entry, truth: InstanceTruth, edition: Edition, public: ImageSet, label_maps: LabelMapCounts | None
     ) -> EvidenceByClass[MatchedResults]:
         """Return the matched regions of each class."""
-        found = {name: BestOverlaps(entry.content[name], truth, edition.classes.index(name)) for name in entry.classes}
-        return EvidenceByClass(len(public.images), {name: overlaps.matched for name, overlaps in found.items()})
+        found = {name: match_regions(entry.content[name], truth, edition.classes.index(name)) for name in entry.classes}
+        return EvidenceByClass(len(public.images), found)
 
 
-class BestOverlaps:
-    """The instance that each region of one class overlaps most.
-
-    Attributes:
-        matched: the regions in rank order, with these instances.
-    """
-
-    def __init__(self, regions: Regions, truth: InstanceTruth, class_index: int) -> None:
-        """Compare the regions of one class with its instances."""
-        self._rank = by_confidence(regions.confidence)
-        own = np.flatnonzero(truth.class_index == class_index)
-        [(instance, most)] = most_overlapped(regions, truth, [own])
-        self.matched = MatchedResults(
-            image=regions.image[self._rank],
-            confidence=regions.confidence[self._rank],
-            object=instance[self._rank],
-            overlap=most[self._rank],
-            object_image=truth.image[own],
-            object_difficult=np.zeros(len(own), dtype=np.bool_),
-        )
-
-    def judge(self, rule: Overlap) -> Judgement:
-        """Classify each region as true or false positive, in rank order."""
-        return self.matched.matches(rule).judge()
-
-    @property
-    def rank(self) -> NDArray[np.intp]:
-        """(n,) index of each region, by decreasing confidence."""
-        return self._rank
+def match_regions(regions: Regions, truth: InstanceTruth, class_index: int) -> MatchedResults:
+    """Rank one class's regions by decreasing confidence, ties in file order, and match them with instances."""
+    own = np.flatnonzero(truth.class_index == class_index)
+    [(instance, most)] = most_overlapped(regions, truth, [own])
+    rank = by_confidence(regions.confidence)
+    return MatchedResults(
+        image=regions.image[rank],
+        confidence=regions.confidence[rank],
+        object=instance[rank],
+        overlap=most[rank],
+        object_image=truth.image[own],
+        object_difficult=np.zeros(len(own), dtype=np.bool_),
+    )
 
 
 def most_overlapped(
