@@ -113,9 +113,6 @@ class ColumnsFile:
         except (ValueError, LookupError, TypeError, RecursionError, OverflowError) as error:
             raise ColumnsError(f"this is not a file of columns: {error}") from error
 
-    def __contains__(self, name: str) -> bool:
-        return name in self._arrays
-
     @property
     def names(self) -> tuple[str, ...]:
         """The names of all arrays, in the order of the file."""

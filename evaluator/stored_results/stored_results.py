@@ -7,7 +7,6 @@ has to be read again.
 
 import hashlib
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any, BinaryIO
 
 import numpy as np
@@ -20,7 +19,7 @@ from vocboard.evaluator.names import Task
 from vocboard.evaluator.results import Entry, Results, Segmented
 from vocboard.evaluator.stored_results.columns_file import ColumnsError, ColumnsFile, ColumnsWriter
 from vocboard.evaluator.stored_results.reader_version import READER_VERSION
-from vocboard.evaluator.tasks.content_columns import ContentColumns, Known
+from vocboard.evaluator.tasks.content_columns import Below, ContentColumns, Known
 from vocboard.evaluator.tasks.definitions import name_lists
 from vocboard.evaluator.tasks.parts import task_parts
 
@@ -134,27 +133,13 @@ class StoredResults:
         if list(entered) != classes:
             raise ValueError(f"{key}: its classes are not the edition's, in their order")
         known = Known(competition, edition, self._image_set(competition))
-        content = _COLUMNS[competition.task].content(entered, _Competition(self._file, f"{key}/"), known)
+        content = _COLUMNS[competition.task].content(entered, Below(self._file, f"{key}/"), known)
         if isinstance(content, Segmented) and set(declared or competition.classes) != set(entered):
             raise ValueError(f"{key}: its classes are not those declared")
         return Entry(competition, entered, content)
 
     def _image_set(self, competition: Competition) -> ImageSet | None:
         return self._image_sets.sets.get((competition.task, competition.image_set))
-
-
-@dataclass(frozen=True, slots=True)
-class _Competition:
-    """The columns of one competition."""
-
-    file: ColumnsFile
-    prefix: str
-
-    def array(self, name: str, kind: type[np.generic], *, columns: int | None = None) -> NDArray[Any]:
-        return self.file.array(self.prefix + name, kind, columns=columns)
-
-    def __contains__(self, name: str) -> bool:
-        return self.prefix + name in self.file
 
 
 def digest(edition: Edition, image_sets: ImageSets, competitions: Collection[str]) -> str:

@@ -32,10 +32,6 @@ class Columns(Protocol):
         """
         ...
 
-    def __contains__(self, name: str) -> bool:
-        """Whether there is an array with this name."""
-        ...
-
 
 @dataclass(frozen=True, eq=False, slots=True)
 class Known:
@@ -96,7 +92,7 @@ class ColumnsByClass(ContentColumns, Generic[Content]):
     def content(self, classes: tuple[str, ...], columns: Columns, known: Known) -> dict[str, Content]:
         """Return the content by class."""
         numbers = {name: number for number, name in enumerate(known.competition.classes)}
-        return {name: self.to_class(_Below(columns, f"{numbers[name]}/"), known) for name in classes}
+        return {name: self.to_class(Below(columns, f"{numbers[name]}/"), known) for name in classes}
 
     def of_class(self, content: Content) -> Mapping[str, NDArray[Any]]:
         """Return the columns of one class."""
@@ -108,15 +104,15 @@ class ColumnsByClass(ContentColumns, Generic[Content]):
 
 
 @dataclass(frozen=True, slots=True)
-class _Below:
+class Below:
+    """The columns whose names begin with a prefix, under the rest of their names."""
+
     columns: Columns
     prefix: str
 
     def array(self, name: str, kind: type[np.generic], *, columns: int | None = None) -> NDArray[Any]:
+        """Return an array, as `Columns` says."""
         return self.columns.array(self.prefix + name, kind, columns=columns)
-
-    def __contains__(self, name: str) -> bool:
-        return self.prefix + name in self.columns
 
 
 def check_index(name: str, index: NDArray[Any], count: int) -> None:

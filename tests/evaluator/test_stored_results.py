@@ -177,9 +177,6 @@ class _Given:
     def array(self, name: str, kind: type[np.generic], *, columns: int | None = None) -> np.ndarray:
         return self._arrays[name]
 
-    def __contains__(self, name: str) -> bool:
-        return name in self._arrays
-
 
 def regions(**changed: np.ndarray) -> Regions:
     known = Known(EDITION.competitions["comp5"], EDITION, ImageSet(IMAGES, SIZES))
