@@ -81,16 +81,12 @@ class Comparison:
         differences: by pair, the better method first.
         rank_shares: (m, m) share of the replicates in which each method has each rank, best rank first. Equal scores
             share the better rank.
-        rank_ranges: for each method, the best and the worst rank that the differences allow: 1 + the number of methods
-            that are significantly better, and m − the number that are significantly worse. With a confidence of
-            `level`, the ranges contain the true ranks of all methods.
         pairs: the same differences as arrays.
     """
 
     methods: tuple[str, ...]
     differences: Mapping[tuple[str, str], Difference]
     rank_shares: NDArray[np.float64]
-    rank_ranges: Mapping[str, tuple[int, int]]
     pairs: "Pairs"
 
     def difference(self, one: str, other: str) -> Difference:
@@ -101,16 +97,14 @@ class Comparison:
         return replace(found, difference=-found.difference, low=-found.high, high=-found.low)
 
     @property
+    def rank_ranges(self) -> Mapping[str, tuple[int, int]]:
+        """The ranks that the differences allow; see `Pairs`."""
+        return self.pairs.rank_ranges
+
+    @property
     def first_group(self) -> tuple[str, ...]:
-        """The first method, and all that cannot be distinguished from it, or from another with the same score."""
-        first, *others = self.methods
-        equal = [first, *(other for other in others if self.differences[first, other].difference == 0)]
-        near = (
-            other
-            for other in others[len(equal) - 1 :]
-            if any(not self.differences[one, other].is_significant for one in equal)
-        )
-        return *equal, *near
+        """The first method, and those like it; see `Pairs`."""
+        return self.pairs.first_group
 
     def as_json(self) -> dict[str, Any]:
         """Return everything for JSON."""
@@ -172,14 +166,18 @@ class Pairs:
 
     @property
     def rank_ranges(self) -> Mapping[str, tuple[int, int]]:
-        """The ranks that the differences allow; see `Comparison`."""
+        """For each method, the best and the worst rank that the differences allow.
+
+        They are 1 + the number of methods that are significantly better, and m − the number that are significantly
+        worse. With a confidence of `level`, the ranges contain the true ranks of all methods.
+        """
         significant = self.is_significant  # the better one is the row's
         best, worst = 1 + significant.sum(axis=0), len(self.methods) - significant.sum(axis=1)
         return dict(zip(self.methods, zip(best.tolist(), worst.tolist(), strict=True), strict=True))
 
     @property
     def first_group(self) -> tuple[str, ...]:
-        """As in `Comparison`."""
+        """The first method, and all that cannot be distinguished from it, or from another with the same score."""
         equal = np.count_nonzero(self.difference[0] == 0)
         differs = np.asarray(self.is_significant[:equal].all(axis=0))
         return tuple(method for method, other in zip(self.methods, differs.tolist(), strict=True) if not other)
@@ -211,7 +209,7 @@ def compare(
         ends = float(pairs.low[one, other]), float(pairs.high[one, other])
         differences[order[one], order[other]] = Difference(difference, *ends, p_value)
     shares = _rank_shares((1 if higher_is_better else -1) * drawn[:, defines_all(drawn)])
-    return Comparison(tuple(order), differences, shares, pairs.rank_ranges, pairs)
+    return Comparison(tuple(order), differences, shares, pairs)
 
 
 def compare_pairs(
