@@ -16,7 +16,7 @@ from vocboard.evaluator.rules import TaskRules
 from vocboard.evaluator.tasks.image_set_files import Listed
 from vocboard.evaluator.tasks.instance_segmentation.truth import InstanceTruth
 from vocboard.evaluator.tasks.material import Material
-from vocboard.evaluator.tasks.segmentation.ground_truth import LABEL_MAP_FILE, decode_label_map
+from vocboard.evaluator.tasks.segmentation.ground_truth import LABEL_MAP_FILE, read_map
 from vocboard.evaluator.tasks.truth_reader import TruthReader
 
 OBJECT_MAP_FILE = "SegmentationObject/{}.png"  # in a development kit tree
@@ -31,19 +31,6 @@ class _Instances:
     image: list[int] = field(default_factory=list)
     number: list[int] = field(default_factory=list)
     class_index: list[int] = field(default_factory=list)
-
-
-def _map(file: str, largest: int, material: Material) -> NDArray[np.uint8] | None:
-    content = material.image_files.get(file)
-    if content is None:
-        message = "is not there, although other test images have theirs"
-        material.problems.add("missing_label_map", message, file)
-        return None
-    decoded = decode_label_map(content, largest)
-    if isinstance(decoded, str):
-        material.problems.add("bad_label_map", decoded, file)
-        return None
-    return decoded
 
 
 def _take(image: int, objects: NDArray[np.uint8], classes: NDArray[np.uint8], found: _Instances) -> Iterator[str]:
@@ -77,8 +64,8 @@ class InstanceSegmentationTruthReader(TruthReader[InstanceTruth]):
                 return ImageSet(listed.images), f"its images have no {pattern.partition('/')[0]}"
         found = _Instances()
         for image, name in enumerate(listed.images):
-            objects = _map(OBJECT_MAP_FILE.format(name), _MAX_INSTANCES, material)
-            classes = _map(LABEL_MAP_FILE.format(name), len(material.edition.classes), material)
+            objects = read_map(OBJECT_MAP_FILE.format(name), _MAX_INSTANCES, material)
+            classes = read_map(LABEL_MAP_FILE.format(name), len(material.edition.classes), material)
             if objects is None or classes is None:
                 continue
             if objects.shape != classes.shape:

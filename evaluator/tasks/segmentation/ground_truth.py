@@ -38,6 +38,20 @@ def decode_label_map(content: bytes, classes: int) -> NDArray[np.uint8] | str:
     return label_map
 
 
+def read_map(file: str, largest: int, material: Material) -> NDArray[np.uint8] | None:
+    """Return the (height, width) labels of a file, from 0 to the largest, or void; report a problem if it has none."""
+    content = material.image_files.get(file)
+    if content is None:
+        message = "is not there, although other test images have theirs"
+        material.problems.add("missing_label_map", message, file)
+        return None
+    decoded = decode_label_map(content, largest)
+    if isinstance(decoded, str):
+        material.problems.add("bad_label_map", decoded, file)
+        return None
+    return decoded
+
+
 class SegmentationTruthReader(TruthReader[SegmentationTruth]):
     """Reads the ground truth of segmentation."""
 
@@ -55,17 +69,6 @@ class SegmentationTruthReader(TruthReader[SegmentationTruth]):
         if not any(name in material.image_files for name in names.values()):
             reason = "its images have no SegmentationClass" if listed.images else "its image set is empty"
             return ImageSet(listed.images), reason
-        maps = []
-        for name in names.values():
-            content = material.image_files.get(name)
-            if content is None:
-                message = "is not there, although other test images have theirs"
-                material.problems.add("missing_label_map", message, name)
-                continue
-            decoded = decode_label_map(content, len(material.edition.classes))
-            if isinstance(decoded, str):
-                material.problems.add("bad_label_map", decoded, name)
-            else:
-                maps.append(decoded)
-        truth = SegmentationTruth.of(maps)
+        maps = (read_map(name, len(material.edition.classes), material) for name in names.values())
+        truth = SegmentationTruth.of([label_map for label_map in maps if label_map is not None])
         return ImageSet(listed.images, truth.size), truth

@@ -35,21 +35,20 @@ class SegmentationScorer(Scorer[SegmentationTruth]):
         label_maps: LabelMapCounts | None,
     ) -> CompetitionScores:
         """Score the classes entered and background."""
-        if label_maps is None:
-            raise ValueError("segmentation is scored by the pixels of its label maps")
+        evidence = self.evidence(entry, truth, edition, public, label_maps)
         competition, labels = entry.competition, len(entry.competition.classes) + 1
-        pixels = Pixels(competition, entry.classes, len(public.images), label_maps.by_image, label_maps.boundaries)
 
         def measure(metric: Metric) -> Measure:
-            return Measure(metric, {name: value.score() for name, value in BY_PIXELS[metric](pixels).items()})
+            values = self.values(metric, evidence, edition, competition)
+            return Measure(metric, {name: value.score() for name, value in values.items()})
 
         return CompetitionScores(
             competition=competition.key,
             task=competition.task,
             primary=measure(competition.rules.metric),
             secondary=tuple(measure(metric) for metric in competition.rules.secondary),
-            confusion_matrix=label_maps.by_image.matrix(labels),
-            images_by_label=label_maps.by_image.images_by_label(labels),
+            confusion_matrix=evidence.confusions.matrix(labels),
+            images_by_label=evidence.confusions.images_by_label(labels),
             not_entered=tuple(name for name in competition.classes if name not in entry.classes),
         )
 
