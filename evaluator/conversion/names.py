@@ -7,19 +7,8 @@ from pathlib import PurePosixPath
 
 from vocboard.evaluator.conversion.problems import ProblemCollector
 from vocboard.evaluator.problems import Severity, quoted
+from vocboard.evaluator.result_files.names import SYNONYMS
 
-# What other data sets call VOC's classes. Source: COCO's and Open Images' categories.
-SYNONYMS = {
-    "airplane": "aeroplane",
-    "bike": "bicycle",
-    "couch": "sofa",
-    "motorcycle": "motorbike",
-    "television": "tvmonitor",
-    "tv": "tvmonitor",
-    "televisionset": "tvmonitor",
-    "houseplant": "pottedplant",
-    "cattle": "cow",
-}
 Id = int | str
 NamesById = Mapping[int, str] | Mapping[str, str] | Mapping[Id, str]  # keys of a Mapping are invariant
 

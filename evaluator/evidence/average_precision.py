@@ -36,10 +36,7 @@ class ResampledAveragePrecision(Resampled):
     interpolation: Interpolation
     without_positives: WithoutPositives = WithoutPositives.UNDEFINED
 
-    @property
-    def takes_maximum(self) -> bool:
-        """See `Resampled`."""
-        return True
+    takes_maximum = True  # see `Resampled`
 
     def score(self) -> float:
         """Return the average precision; see `Judgement.average_precision`."""

@@ -34,10 +34,7 @@ class ResampledBestF1(Resampled):
     image: NDArray[np.int32]
     positive_image: NDArray[np.int32]
 
-    @property
-    def takes_maximum(self) -> bool:
-        """See `Resampled`."""
-        return True
+    takes_maximum = True  # see `Resampled`
 
     def score(self) -> float:
         """Return the best F1 on the test images: NaN without positives, 0 if nothing was found."""

@@ -34,10 +34,7 @@ class ResampledNormalisedPrecision(Resampled):
     positive_image: NDArray[np.int32]
     normal: float
 
-    @property
-    def takes_maximum(self) -> bool:
-        """See `Resampled`."""
-        return True
+    takes_maximum = True  # see `Resampled`
 
     def score(self) -> float:
         """Return the score on the test images; see `normalised_average_precision`."""
@@ -75,10 +72,7 @@ class ResampledFifth(Resampled):
     fifth: int
     normal: float
 
-    @property
-    def takes_maximum(self) -> bool:
-        """See `Resampled`."""
-        return True
+    takes_maximum = True  # see `Resampled`
 
     def score(self) -> float:
         """Return the score on the test images; see `normalised_average_precision`."""

@@ -21,24 +21,12 @@ from vocboard.evaluator.problems.files import (
     WRONG_IMAGE_SET,
 )
 from vocboard.evaluator.reading.file_names import FileNames
-from vocboard.evaluator.result_files.names import expected_name
+from vocboard.evaluator.result_files.names import SYNONYMS, expected_name
 from vocboard.evaluator.tasks.definitions import TASKS
 
 _PACKED = (".zip", ".tar", ".gz", ".tgz", ".bz2", ".xz", ".7z", ".rar")
 _HEAD_BYTES = 512
 _NEAR = 0.6  # minimum similarity (0 to 1) of suggested classes
-
-# What other data sets call the same things. Source: COCO's categories.
-_SYNONYMS = {
-    "airplane": "aeroplane",
-    "bike": "bicycle",
-    "couch": "sofa",
-    "dining table": "diningtable",
-    "motorcycle": "motorbike",
-    "potted plant": "pottedplant",
-    "tv": "tvmonitor",
-    "television": "tvmonitor",
-}
 
 Found = tuple[Kind, dict[str, Any]]
 
@@ -164,9 +152,8 @@ def _some(editions: Collection[str]) -> str:
 
 
 def _meant_class(label: str, classes: Collection[str]) -> str | None:
-    plain = re.sub(r"[-_ ]", " ", label.lower())
-    meant = _SYNONYMS.get(plain, plain.replace(" ", ""))
-    near = difflib.get_close_matches(meant, classes, n=1, cutoff=_NEAR)
+    plain = re.sub(r"[-_ ]", "", label.lower())
+    near = difflib.get_close_matches(SYNONYMS.get(plain, plain), classes, n=1, cutoff=_NEAR)
     return near[0] if near else None
 
 

@@ -2,10 +2,9 @@
 
 import csv
 import io
-import math
 from collections.abc import Callable, Mapping
 
-from vocboard.evaluator.reports.tables import escaped, interval_cell, latex_table
+from vocboard.evaluator.reports.tables import escaped, exact, interval_cell, latex_table
 from vocboard.evaluator.statistics.comparison import Comparison
 from vocboard.evaluator.statistics.intervals import ReplicatedScore
 
@@ -28,14 +27,14 @@ def comparison_csv(scores: Mapping[str, ReplicatedScore], found: Comparison) -> 
     writer.writerow(COLUMNS)
     for name in found.methods:
         interval = scores[name].interval()
-        row: list[object] = [name, *map(_exact, (scores[name].score, interval.low, interval.high))]
+        row: list[object] = [name, *map(exact, (scores[name].score, interval.low, interval.high))]
         row += found.rank_ranges[name]
         lead = found.differences.get((found.methods[0], name))
         if lead is None:
             row += [""] * 5
         else:
-            row += [*map(_exact, (lead.difference, lead.low, lead.high)), str(bool(lead.is_significant)).lower()]
-            row.append("" if lead.p_value_all_classes is None else _exact(lead.p_value_all_classes))
+            row += [*map(exact, (lead.difference, lead.low, lead.high)), str(bool(lead.is_significant)).lower()]
+            row.append("" if lead.p_value_all_classes is None else exact(lead.p_value_all_classes))
         writer.writerow(row)
     return content.getvalue()
 
@@ -58,10 +57,6 @@ def comparison_latex(scores: Mapping[str, ReplicatedScore], found: Comparison) -
     head = r" & score & 95\,\% interval & rank & difference & 95\,\% interval"
     comment = r"per cent; differences: the first method minus the others, simultaneous; needs \usepackage{booktabs}"
     return latex_table(comment, "lrrrrr", head, rows)
-
-
-def _exact(value: float) -> str:
-    return "" if math.isnan(value) else repr(float(value))
 
 
 EXPORTS: Mapping[str, Callable[[Mapping[str, ReplicatedScore], Comparison], str]] = {

@@ -49,11 +49,12 @@ def _rows(scores: CompetitionScores, bootstrap: Bootstrap | None) -> Iterator[tu
             ends = ("", "")
             if replicated is not None:
                 found = (replicated.mean if name is None else replicated.of_class(name)).interval()
-                ends = _exact(found.low), _exact(found.high)
-            yield measure.metric.value, MEAN if name is None else name, _exact(score), *counts, *ends
+                ends = exact(found.low), exact(found.high)
+            yield measure.metric.value, MEAN if name is None else name, exact(score), *counts, *ends
 
 
-def _exact(value: float) -> str:
+def exact(value: float) -> str:
+    """Return a number with all its digits; empty if it is undefined."""
     return "" if math.isnan(value) else repr(float(value))
 
 

@@ -1,9 +1,22 @@
-"""The name of a result file, and what it belongs to."""
+"""The name of a result file, and what it belongs to; what other data sets call classes."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
 
 from vocboard.evaluator.rules import Competition
+
+# What other data sets call VOC's classes. Source: COCO's and Open Images' categories.
+SYNONYMS = {
+    "airplane": "aeroplane",
+    "bike": "bicycle",
+    "couch": "sofa",
+    "motorcycle": "motorbike",
+    "television": "tvmonitor",
+    "tv": "tvmonitor",
+    "televisionset": "tvmonitor",
+    "houseplant": "pottedplant",
+    "cattle": "cow",
+}
 
 
 @dataclass(frozen=True, slots=True)
