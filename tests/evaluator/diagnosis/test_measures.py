@@ -9,7 +9,7 @@ import pytest
 from tests.evaluator.diagnosis.cases import CLASSES, IMAGES, random_case
 from tests.evaluator.reference import average_precision
 from tests.evaluator.reference.detection import Detection, Object, marks
-from tests.evaluator.reference.object_subsets import found_objects
+from tests.evaluator.reference.object_subsets import found_objects, normalised
 from tests.evaluator.tasks.test_detection import detections_of, truth_of
 from tests.support.seeds import seeds
 from vocboard.evaluator.diagnosis import measures
@@ -60,19 +60,10 @@ def test_average_precision_at_other_overlaps(seed: int) -> None:
 @pytest.mark.parametrize("seed", seeds(40))
 def test_normalised_average_precision(seed: int) -> None:
     (found, objects), evidence = case(seed)
-    judged, positives = marks(found, objects, with_difficult=False)
+    counted = {place for place, (_, _, difficult) in enumerate(objects) if not difficult}
     judgement = measures.matches_of(evidence, RULES, EDITION.overlap)
-    score = normalised_average_precision(judgement, positives, 7.5)
-    if not positives:
-        assert math.isnan(score)
-        return
-    points, right, wrong = [], 0, 0
-    for mark in judged:
-        right, wrong = right + (mark == "true"), wrong + (mark == "false")
-        recall = right / positives
-        points.append((recall, recall * 7.5 / (recall * 7.5 + wrong) if recall or wrong else 0.0))
-    expected = sum(max(p for r, p in points if r >= number / positives) / positives for number in range(1, right + 1))
-    same(score, expected)
+    score = normalised_average_precision(judgement, len(counted), 7.5)
+    same(score, normalised(found_objects(found, objects, 0.5), counted, 7.5))
 
 
 def test_with_the_classs_own_number_of_positives_it_is_the_ordinary_one() -> None:

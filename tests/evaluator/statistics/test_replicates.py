@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 import pytest
@@ -26,6 +26,8 @@ from vocboard.evaluator.results import Entry, Segmented
 from vocboard.evaluator.statistics.bootstrap import replicate
 from vocboard.evaluator.tasks.scorer import LabelMapCounts
 from vocboard.evaluator.tasks.scorers import SCORERS
+
+Row = TypeVar("Row", layout.Layout, layout.Person)
 
 TOLERANCE = 1e-12  # that of the development kits' scores
 REPLICATES = 12
@@ -184,6 +186,23 @@ def test_segmentation_exactly(edition: str, seed: int) -> None:
         assert np.array_equal(scores[name], expected, equal_nan=True)
 
 
+def copies_of(rows: list[Row], times: Times) -> list[Row]:
+    """Copy layouts, or people, with their images."""
+    return copied(rows, times, lambda row: row.image, lambda row, name: replace(row, image=name))
+
+
+def copied_parts(
+    found: list[layout.Layout], people: list[layout.Person], times: Times, name: str
+) -> tuple[list[str], int]:
+    """Copies of a part follow each other, so copies of a layout cannot be ranked as wholes."""
+    ranked, marks, before = layout.by_confidence(found), [], 0
+    for number, one in enumerate(ranked, start=1):
+        so_far, _ = layout.parts(ranked[:number], people, name)
+        marks += [mark for mark in so_far[before:] for _ in range(times[one.image])]
+        before = len(so_far)
+    return marks, layout.parts([], copies_of(people, times), name)[1]
+
+
 @pytest.mark.parametrize("year", [2007, 2008, 2009, 2010, 2012])
 @pytest.mark.parametrize("seed", seeds(20))
 def test_layout(year: int, seed: int) -> None:
@@ -197,10 +216,7 @@ def test_layout(year: int, seed: int) -> None:
     weights, replicates = drawn(images)
 
     def case(times: Times) -> tuple[list[layout.Layout], list[layout.Person]]:
-        return (
-            copied(found, times, lambda row: row.image, lambda row, name: replace(row, image=name)),
-            copied(people, times, lambda row: row.image, lambda row, name: replace(row, image=name)),
-        )
+        return copies_of(found, times), copies_of(people, times)
 
     def whole(times: Times) -> tuple[list[str], int]:
         results, true = case(times)
@@ -209,22 +225,14 @@ def test_layout(year: int, seed: int) -> None:
         ranked = results if year == 2008 else layout.by_confidence(results)
         return layout.whole_person_by_index(ranked, true, single_part_may_be_right=False)
 
-    def parts(times: Times, name: str) -> tuple[list[str], int]:
-        """Copies of a part follow each other, so copies of a layout cannot be ranked as wholes."""
-        ranked, marks, before = layout.by_confidence(found), [], 0
-        for number, one in enumerate(ranked, start=1):
-            so_far, _ = layout.parts(ranked[:number], people, name)
-            marks += [mark for mark in so_far[before:] for _ in range(times[one.image])]
-            before = len(so_far)
-        return marks, layout.parts([], case(times)[1], name)[1]
-
     rules = competition.rules
     scores = scores_of(evidence, rules.metric, competition, edition.name, weights)
     if year < 2010:
         same(scores["person"], (average_precision.average_precision(*whole(times), rules) for times in replicates))
     else:
         for name in layout.PARTS:
-            same(scores[name], (average_precision.area(*parts(times, name)) for times in replicates))
+            parts = (copied_parts(found, people, times, name) for times in replicates)
+            same(scores[name], (average_precision.area(*each) for each in parts))
     for metric in rules.secondary:
 
         def secondary(times: Times, metric: Metric = metric) -> float | None:

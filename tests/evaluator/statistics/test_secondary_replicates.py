@@ -9,7 +9,6 @@ import pytest
 
 from tests.evaluator.metrics.test_boundaries import patches
 from tests.evaluator.reference import (
-    average_precision,
     boundaries,
     classification,
     layout,
@@ -17,12 +16,13 @@ from tests.evaluator.reference import (
     segmentation,
 )
 from tests.evaluator.reference.best_f1 import best_f1
-from tests.evaluator.reference.replicates import Times, copied, tuples
-from tests.evaluator.statistics.test_replicates import competition_of, drawn, evidence_of, same, scores_of
+from tests.evaluator.reference.detection import Detection
+from tests.evaluator.reference.replicates import Times, tuples
+from tests.evaluator.statistics.test_replicates import competition_of, copied_parts, drawn, evidence_of, same, scores_of
 from tests.evaluator.tasks import test_classification as of_classification
 from tests.evaluator.tasks import test_detection as of_detection
 from tests.evaluator.tasks import test_layout as of_layout
-from tests.evaluator.tasks.test_object_subsets import annotated, scaled
+from tests.evaluator.tasks.test_object_subsets import annotated, objects_of, scaled
 from tests.support.seeds import seeds
 from vocboard.evaluator.editions import Competition, Metric, Task, load
 from vocboard.evaluator.ground_truth import Labels, LabelTruth
@@ -30,16 +30,14 @@ from vocboard.evaluator.image_sets import ImageSet
 from vocboard.evaluator.metrics.boundaries import TRIMAP_WIDTH, Boundaries
 from vocboard.evaluator.metrics.confusion_matrix import Confusion
 from vocboard.evaluator.metrics.label_runs import LabelRuns
-from vocboard.evaluator.metrics.matches import OVERLAPS
 from vocboard.evaluator.results import Confidences, Entry, Segmented
 from vocboard.evaluator.statistics.bootstrap import bootstrap
 from vocboard.evaluator.statistics.evidence_file import Origin, load_evidence, store_evidence
 from vocboard.evaluator.tasks.definitions import METRICS
-from vocboard.evaluator.tasks.detection.subsets import AREAS, SUBSETS, Characteristic
+from vocboard.evaluator.tasks.detection.subsets import SUBSETS
 from vocboard.evaluator.tasks.scorer import LabelMapCounts
 
 NORMAL = 0.15 * len(of_detection.IMAGES)
-FLAGS = {Characteristic.TRUNCATION: 3, Characteristic.OCCLUSION: 4, Characteristic.VIEW: 5}  # elements of an object
 
 
 def asking(competition: Competition, *metrics: Metric) -> Competition:
@@ -57,55 +55,29 @@ def test_detection(seed: int) -> None:
     entry = Entry(competition, tuple(found), {name: of_detection.detections_of(rows) for name, rows in found.items()})
     evidence = evidence_of(entry, truth, edition, ImageSet(tuple(of_detection.IMAGES)), None)
     weights, replicates = drawn(of_detection.IMAGES)
-    assert truth.truncated is not None
-    assert truth.occluded is not None
-    assert truth.view is not None
-    rows = list(zip(truth.image, truth.box, truth.difficult, truth.truncated, truth.occluded, truth.view, strict=True))
     for name, detections in found.items():
-        index = edition.classes.index(name)
-        of_class = [
-            (of_detection.IMAGES[row[0]], tuple(row[1].tolist()), *map(int, row[2:]))
-            for row, which in zip(rows, truth.class_index.tolist(), strict=True)
-            if which == index
-        ]
+        of_class = objects_of(truth, edition.classes.index(name))
         for metric in (Metric.NORMALISED_AVERAGE_PRECISION, Metric.BEST_F1, *SUBSETS):
             scores = scores_of(evidence, metric, competition, edition.name, weights)[name]
             expected = [
-                of_objects(metric, tuples(detections, times), tuples(of_class, times), competition)
+                metric_of(metric, tuples(detections, times), tuples(of_class, times), competition)
                 for times in replicates
             ]
             same(scores, iter(expected))
 
 
-def of_objects(metric: Metric, found: list, objects: list, competition: Competition) -> float | None:
-    """Return a metric of one class; objects are (image, box, difficult, truncated, occluded, view)."""
-    plain = [each[:3] for each in objects]
+def metric_of(
+    metric: Metric, found: list[Detection], objects: list[object_subsets.Annotated], competition: Competition
+) -> float | None:
+    """Return a metric of one class."""
+    if metric in SUBSETS:
+        return object_subsets.of_objects(SUBSETS[metric], found, objects, competition.rules, NORMAL)[0]
     counted = {place for place, each in enumerate(objects) if not each[2]}
-    judged = object_subsets.found_objects(found, plain, 0.5)
+    judged = object_subsets.found_objects(found, [each[:3] for each in objects], 0.5)
     if metric is Metric.NORMALISED_AVERAGE_PRECISION:
         return object_subsets.normalised(judged, counted, NORMAL)
-    if metric is Metric.BEST_F1:
-        confidences = sorted((confidence for _, confidence, _ in found), reverse=True)
-        return best_f1([mark for mark, _, _ in judged], confidences, len(counted))
-    subset = SUBSETS[metric]
-    sides = [(right - left + 1, bottom - top + 1) for _, (left, top, right, bottom), *_ in objects]
-    if subset.characteristic is Characteristic.AREA:
-        least, most = AREAS[subset.values[0]]
-        chosen = {place for place in counted if least <= sides[place][0] * sides[place][1] <= most}
-        marks = [
-            object_subsets.by_area(object_subsets.found_objects(found, plain, overlap), chosen, least, most)
-            for overlap in OVERLAPS
-        ]
-        each = [average_precision.average_precision(one, len(chosen), competition.rules) or 0.0 for one in marks]
-        return sum(each) / len(each) if chosen else None
-    if subset.characteristic in FLAGS:
-        values = [each[FLAGS[subset.characteristic]] for each in objects]
-    else:
-        is_size = subset.characteristic is Characteristic.SIZE
-        shapes = [width * height if is_size else width / height for width, height in sides]
-        of_counted = [shapes[place] for place in counted]
-        values = [object_subsets.fifth(of_counted, shape) if counted else 0 for shape in shapes]
-    return object_subsets.normalised(judged, {place for place in counted if values[place] in subset.values}, NORMAL)
+    confidences = sorted((confidence for _, confidence, _ in found), reverse=True)
+    return best_f1([mark for mark, _, _ in judged], confidences, len(counted))
 
 
 @pytest.mark.parametrize("seed", seeds(20))
@@ -206,19 +178,11 @@ def test_the_f_measure_of_layouts(seed: int) -> None:
     evidence = evidence_of(entry, of_layout.truth_of(people), edition, ImageSet(tuple(of_layout.IMAGES)), None)
     weights, replicates = drawn(of_layout.IMAGES)
     scores = scores_of(evidence, Metric.BEST_F1, competition, "VOC2012", weights)
-    ranked = layout.by_confidence(found)
     for name in layout.PARTS:
 
         def reference(times: Times, name: str = name) -> float | None:
-            """Copies of a part follow each other, so copies of a layout cannot be ranked as wholes."""
-            marks: list[str] = []
-            before = 0
-            for number, one in enumerate(ranked, start=1):
-                so_far, _ = layout.parts(ranked[:number], people, name)
-                marks += [mark for mark in so_far[before:] for _ in range(times[one.image])]
-                before = len(so_far)
-            copies = copied(people, times, lambda row: row.image, lambda row, image: replace(row, image=image))
-            return best_f1(marks, None, layout.parts([], copies, name)[1])
+            marks, positives = copied_parts(found, people, times, name)
+            return best_f1(marks, None, positives)
 
         same(scores[name], map(reference, replicates))
 

@@ -8,8 +8,9 @@ import numpy as np
 import pytest
 
 from tests.evaluator.diagnosis.test_pycocotools import at_101_recalls, by_pycocotools
-from tests.evaluator.reference import average_precision, object_subsets
+from tests.evaluator.reference import object_subsets
 from tests.evaluator.reference.detection import Detection, Object
+from tests.evaluator.reference.object_subsets import Annotated
 from tests.evaluator.reference.overlap import Box
 from tests.evaluator.tasks.test_detection import IMAGES, detections_of, random_case, truth_of
 from tests.support.seeds import seeds
@@ -60,20 +61,17 @@ def measures_of(edition: Edition, found: dict[str, list[Detection]], truth: Dete
     return {measure.metric: measure for measure in scores.secondary}
 
 
-def values(characteristic: Characteristic, objects: list[Object], truth: DetectionTruth, own: list[int]) -> list[int]:
-    """Return the value of each object of a class."""
-    sides = [(right - left + 1, bottom - top + 1) for _, (left, top, right, bottom), _ in objects]
-    shape = [width * height if characteristic is Characteristic.SIZE else width / height for width, height in sides]
-    if characteristic in {Characteristic.SIZE, Characteristic.ASPECT}:
-        counted = [value for value, (_, _, difficult) in zip(shape, objects, strict=True) if not difficult]
-        return [object_subsets.fifth(counted, value) if counted else 0 for value in shape]
-    stored = {
-        Characteristic.TRUNCATION: truth.truncated,
-        Characteristic.OCCLUSION: truth.occluded,
-        Characteristic.VIEW: truth.view,
-    }[characteristic]
-    assert stored is not None
-    return [int(stored[place]) for place in own]
+def objects_of(truth: DetectionTruth, index: int) -> list[Annotated]:
+    """Return the objects of a class."""
+    assert truth.truncated is not None
+    assert truth.occluded is not None
+    assert truth.view is not None
+    rows = zip(truth.image, truth.box, truth.difficult, truth.truncated, truth.occluded, truth.view, strict=True)
+    return [
+        (IMAGES[image], tuple(box.tolist()), *rest)
+        for (image, box, *rest), of_class in zip(rows, truth.class_index.tolist(), strict=True)
+        if of_class == index
+    ]
 
 
 @pytest.mark.parametrize("name", ["VOC2007", "VOC2012"])
@@ -88,28 +86,12 @@ def test_scores_of_some_objects_are_those_of_plain_loops(name: str, seed: int) -
     rules = next(iter(edition.competitions.values())).rules
     assert set(measures) == set(SUBSETS)
     for key, rows in found.items():
-        own = np.flatnonzero(truth.class_index == edition.classes.index(key)).tolist()
-        of_class = [(IMAGES[truth.image[i]], tuple(truth.box[i].tolist()), bool(truth.difficult[i])) for i in own]
+        own = objects_of(truth, edition.classes.index(key))
         for metric, subset in SUBSETS.items():
-            score, number = measures[metric].per_class[key], measures[metric].objects
-            expected: float | None
-            if subset.characteristic is Characteristic.AREA:
-                least, most = AREAS[subset.values[0]]
-                areas = [(right - left + 1) * (bottom - top + 1) for _, (left, top, right, bottom), _ in of_class]
-                chosen = {i for i, size in enumerate(areas) if least <= size <= most and not of_class[i][2]}
-                all_marks = [
-                    object_subsets.by_area(object_subsets.found_objects(rows, of_class, overlap), chosen, least, most)
-                    for overlap in OVERLAPS
-                ]
-                each = [average_precision.average_precision(marks, len(chosen), rules) for marks in all_marks]
-                expected = sum(one or 0.0 for one in each) / len(OVERLAPS) if chosen else None
-            else:
-                of_each = values(subset.characteristic, of_class, truth, own)
-                chosen = {i for i, value in enumerate(of_each) if value in subset.values and not of_class[i][2]}
-                judged = object_subsets.found_objects(rows, of_class, 0.5)
-                expected = object_subsets.normalised(judged, chosen, 0.15 * NUMBER_OF_IMAGES)
-            assert score == pytest.approx(math.nan if expected is None else expected, abs=1e-12, nan_ok=True), metric
-            assert number[key] == len(chosen)
+            expected, number = object_subsets.of_objects(subset, rows, own, rules, 0.15 * NUMBER_OF_IMAGES)
+            score = pytest.approx(math.nan if expected is None else expected, abs=1e-12, nan_ok=True)
+            assert measures[metric].per_class[key] == score, metric
+            assert (measures[metric].objects or {})[key] == number
 
 
 @pytest.mark.parametrize("seed", SEEDS)
