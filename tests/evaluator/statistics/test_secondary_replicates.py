@@ -100,10 +100,11 @@ def test_the_best_f1_of_classification(seed: int) -> None:
     same(scores_of(evidence, Metric.BEST_F1, competition, "VOC2012", weights)[name], map(reference, replicates))
 
 
+@pytest.mark.smoke
 @pytest.mark.parametrize("of_people", [False, True])
-@pytest.mark.parametrize("seed", seeds(15))
+@pytest.mark.parametrize("seed", seeds(30))
 def test_forced_choice(seed: int, of_people: bool) -> None:
-    """Of images, or of people, who are drawn with their images."""
+    """Of images, or of people, who are drawn with their images. A quarter of the confidences is missing."""
     chance = random.Random(seed)
     task = Task.ACTION if of_people else Task.CLASSIFICATION
     competition = competition_of("VOC2012", task)
@@ -113,12 +114,13 @@ def test_forced_choice(seed: int, of_people: bool) -> None:
     images = [str(number) for number in range(1 + image_of[-1])]
     labels = [[chance.choice([1, 0, -1, -1, -1]) for _ in names] for _ in range(items)]
     entered = names[: 3 if seed % 3 else 2]
-    values = [[chance.choice([0.1, 0.5, 0.9]) for _ in entered] for _ in range(items)]
+    values = [[chance.choice([0.1, 0.5, 0.9, -np.inf]) for _ in entered] for _ in range(items)]
     every = np.arange(items, dtype=np.int32)
     truth = LabelTruth(
         {name: Labels(every, np.array(own, dtype=np.int8)) for name, *own in zip(names, *labels, strict=True)}
     )
-    content = {name: Confidences(every, np.array(own)) for name, *own in zip(entered, *values, strict=True)}
+    given = {name: np.array(own) for name, *own in zip(entered, *values, strict=True)}
+    content = {name: Confidences(every[own > -np.inf], own[own > -np.inf]) for name, own in given.items()}
     persons = np.array([[image, 1] for image in image_of], dtype=np.int32) if of_people else None
     entry = Entry(competition, entered, content)
     evidence = evidence_of(entry, truth, load("VOC2012"), ImageSet(tuple(images), persons=persons), None)

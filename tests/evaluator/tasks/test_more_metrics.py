@@ -1,4 +1,4 @@
-"""Secondary metrics of detection, classification and layout that only custom editions have, against plain loops."""
+"""Secondary metrics of detection and layout that only custom editions have, against plain loops."""
 
 import random
 from dataclasses import replace
@@ -15,17 +15,14 @@ from tests.evaluator.tasks.test_detection import detections_of, truth_of
 from tests.support.seeds import seeds
 from vocboard.evaluator.editions import Edition, Metric, load
 from vocboard.evaluator.evidence.weights import draw_weights
-from vocboard.evaluator.ground_truth import Labels, LabelTruth
 from vocboard.evaluator.image_sets import ImageSet
 from vocboard.evaluator.metrics.best_f1 import best_f1
 from vocboard.evaluator.metrics.normalised_precision import normalised_average_precision
 from vocboard.evaluator.metrics.precision_recall import Judgement
 from vocboard.evaluator.names import Task
 from vocboard.evaluator.reports.curves import f_measure
-from vocboard.evaluator.results import Confidences, Entry
-from vocboard.evaluator.scores import CompetitionScores
+from vocboard.evaluator.results import Entry
 from vocboard.evaluator.statistics.bootstrap import replicate
-from vocboard.evaluator.tasks.classification.scoring import ClassificationScorer
 from vocboard.evaluator.tasks.definitions import METRICS, TASKS
 from vocboard.evaluator.tasks.detection.scoring import DetectionScorer
 
@@ -94,39 +91,6 @@ def test_recall_leaves_out_what_is_beyond_the_number_of_each_image(seed: int) ->
     expected = [recall(found, objects, number) for number in RECALLS.values()]
     assert computed == pytest.approx(expected)
     assert sorted({*expected, recall(found, objects, len(found))}) == [*expected, recall(found, objects, len(found))]
-
-
-def classified(confidences: dict[str, list[float]], labels: dict[str, list[int]]) -> CompetitionScores:
-    edition = with_secondary("VOC2012", "comp1", (Metric.FORCED_CHOICE_ACCURACY,))
-    competition = edition.competitions["comp1"]
-    competition = replace(competition, rules=replace(competition.rules, classes=tuple(labels)))
-    items = np.arange(len(next(iter(labels.values()))), dtype=np.int32)
-    truth = LabelTruth({name: Labels(items, np.array(own, dtype=np.int8)) for name, own in labels.items()})
-    content = {
-        name: Confidences(items[~np.isnan(own)], np.array(own)[~np.isnan(own)]) for name, own in confidences.items()
-    }
-    entry = Entry(competition, tuple(content), content)
-    return ClassificationScorer().score(entry, truth, edition, ImageSet(tuple(map(str, items))), None)
-
-
-@pytest.mark.parametrize("seed", seeds(30))
-def test_forced_choice(seed: int) -> None:
-    chance = random.Random(seed)
-    names, images = ["car", "cat", "dog"], 25
-    labels = {name: [chance.choice([1, 0, -1, -1, -1]) for _ in range(images)] for name in names}
-    entered = names if seed % 3 else names[:2]
-    confidences = {name: [chance.choice([0.1, 0.5, 0.9, np.nan]) for _ in range(images)] for name in entered}
-    accuracy = classified(confidences, labels).secondary[0].per_class
-    for name in entered:
-        chosen = []
-        for image in range(images):
-            others = [labels[other][image] for other in names if other != name]
-            if labels[name][image] != 1 or set(others) != {-1}:
-                continue
-            value = {of: -np.inf if np.isnan(own[image]) else own[image] for of, own in confidences.items()}
-            best = [of for of in entered if value[of] == max(value.values())]
-            chosen.append((name in best) / len(best))
-        assert accuracy[name] == pytest.approx(np.mean(chosen) if chosen else np.nan, nan_ok=True)
 
 
 @pytest.mark.parametrize("seed", seeds(20))
