@@ -150,8 +150,6 @@ def _rules(
             if rule.task in {None, task} and table.has(name)
         },
     )
-    if rules.confidence_range is not None and definition.has_file_per_image:
-        table.fail("confidence_range", "left out, because label maps have no confidences")
     table.finish()
     return rules
 

@@ -267,7 +267,6 @@ def test_what_is_not_utf_8_is_reported_by_its_line(tmp_path: Path) -> None:
         ("metric =", 'board = ["roc_auc"]\nmetric =', 7, "board must be names out of the secondary measures"),
         ("metric =", "confidence_range = [1, 0]\nmetric =", 7, "must be two numbers, the lesser one first"),
         ("metric =", "confidence_range = [false, true]\nmetric =", 7, "must be two numbers, the lesser one first"),
-        ('metric = "inter', 'confidence_range = [0, 1]\nmetric = "inter', 13, "must be left out, because label maps"),
         ("metric =", f"confidence_range = [0, {HUGE}]\nmetric =", 7, "must be two numbers, the lesser one first"),
         ("[tasks.det", f"[overlap]\nthreshold = {HUGE}\n[tasks.det", 6, "threshold must be a number from 0 on"),
         ("[tasks.det", f"[limits]\nabsolute_number = {HUGE}\n[tasks.det", 6, "number must be a number from 0 on"),
