@@ -4,9 +4,8 @@ Each operation checks, hashes passwords between two short transactions, commits,
 """
 
 import uuid
-from collections.abc import Callable, Collection
+from collections.abc import Callable
 from dataclasses import dataclass
-from datetime import timedelta
 from functools import partial
 from typing import Any, TypeVar
 
@@ -14,16 +13,8 @@ from anyio import to_thread
 from sqlalchemy.orm import Session
 
 from vocboard.app import rate_limits
-from vocboard.app.accounts import (
-    addresses,
-    administration,
-    links,
-    password_changes,
-    registration,
-    second_factor,
-    service,
-)
-from vocboard.app.accounts.models import ApiToken, LinkPurpose, Scope, User, WebSession
+from vocboard.app.accounts import addresses, administration, links, password_changes, registration, service
+from vocboard.app.accounts.models import LinkPurpose, User, WebSession
 from vocboard.app.accounts.password_work import PasswordWork
 from vocboard.app.accounts.people import valid_email
 from vocboard.app.accounts.terms import Terms
@@ -172,73 +163,6 @@ class AccountService:
         await self.verify(user, password, field=field, address=address)
         new = addresses.checked(user, email, self.settings.registration_policy)
         await self.write(addresses.request, user=user, email=new, address=address, site=self.settings.public_url)
-
-    def change_address(self, user: User, *, secret: str, keep: WebSession | None) -> None:
-        """Change the email address of a user to the one that a link was sent to; see `addresses.confirm`.
-
-        Raises:
-            InvalidLinkError: the link is not valid, or belongs to another account.
-            ConflictError: another account has the address, or another spelling of it.
-            LimitedError: too many new accounts have addresses of this domain.
-        """
-        policy, site = self.settings.registration_policy, self.settings.public_url
-        with self.database.writing() as session:
-            addresses.confirm(session, user=user, secret=secret, keep=keep, policy=policy, site=site)
-
-    async def create_token(
-        self, user: User, *, password: str, label: str, scopes: Collection[Scope], lifetime: timedelta, address: str
-    ) -> tuple[ApiToken, str]:
-        """Create a token, after verifying the password; return it with its secret, which is not stored.
-
-        Args:
-            lifetime: limited to the settings' maximum.
-
-        Raises:
-            WrongPasswordError: for `password`; the attempt is counted.
-            InvalidInputError, ForbiddenError: as `service.create_token`.
-            LimitedError, BusyError: as `register`.
-        """
-        await self.verify(user, password, field="password", address=address)
-        allowed = min(lifetime, self.settings.token_lifetime)
-        return await self.write(service.create_token, user=user, label=label, scopes=scopes, lifetime=allowed)
-
-    async def begin_second_factor(self, user: User, *, password: str, address: str) -> None:
-        """Create the key of an authenticator app, after verifying the password.
-
-        Raises:
-            WrongPasswordError: for `password`; the attempt is counted.
-            ConflictError: the user has a second factor.
-            LimitedError, BusyError: as `register`.
-        """
-        await self.verify(user, password, field="password", address=address)
-        await self.write(second_factor.begin, user=user, settings=self.settings)
-
-    def confirm_second_factor(self, user: User, *, code: str, keep: WebSession | None) -> list[str]:
-        """Finish the set-up; return the recovery codes. It raises as `second_factor.confirm`."""
-        with self.database.writing() as session:
-            return second_factor.confirm(session, user=user, code=code, keep=keep, settings=self.settings)
-
-    async def replace_recovery_codes(self, user: User, *, password: str, address: str) -> list[str]:
-        """Return new recovery codes, after verifying the password; the earlier ones no longer work.
-
-        Raises:
-            WrongPasswordError: for `password`; the attempt is counted.
-            ConflictError: the user has no second factor.
-            LimitedError, BusyError: as `register`.
-        """
-        await self.verify(user, password, field="password", address=address)
-        return await self.write(second_factor.replace_recovery_codes, user=user)
-
-    async def remove_second_factor(self, user: User, *, password: str, address: str, field: str) -> None:
-        """Remove the second factor, after verifying the password.
-
-        Raises:
-            WrongPasswordError: for `field`; the attempt is counted.
-            ConflictError: the user has no second factor.
-            LimitedError, BusyError: as `register`.
-        """
-        await self.verify(user, password, field=field, address=address)
-        await self.write(second_factor.remove, user=user, site=self.settings.public_url, actor=user)
 
     def approve_registration(self, user_id: uuid.UUID, *, actor: User) -> None:
         """Approve a registration, and notify the user by email.

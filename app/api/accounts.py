@@ -17,7 +17,7 @@ from vocboard.app.api.problems import problem_responses
 from vocboard.app.api.router import ApiRoutes
 from vocboard.app.api.schemas.values import FromObject, Given, Instant, without_defaults
 from vocboard.app.intake.requests import client_address
-from vocboard.app.participating.leaving import Naming, delete_own_account
+from vocboard.app.participating import leaving
 from vocboard.app.web.dependencies import AccountServiceDep, DatabaseDep, SettingsDep
 from vocboard.app.web.identity import ApiIdentity, ApiOrganiser, ReadingUser, SubmittingUser
 
@@ -64,7 +64,7 @@ class AcceptedServerTerms(Given):
 class Deletion(Given):
     """How to delete the user's own account."""
 
-    naming: Naming = Field(
+    naming: leaving.Naming = Field(
         description="`keep_name`: published results keep the names that they were published with. `without_name`: "
         "contributors, affiliation, description and links are removed, on frozen leaderboards, too."
     )
@@ -124,13 +124,9 @@ async def delete_account(
 
     Owners of challenges hand them over first. Tokens need the scope `submit`.
     """
-    await delete_own_account(
-        account_service,
-        user,
-        password=deletion.password,
-        naming=deletion.naming,
-        address=client_address(request),
-    )
+    given = {"naming": deletion.naming, "settings": account_service.settings}
+    await account_service.verify(user, deletion.password, field="password", address=client_address(request))
+    await account_service.write(leaving.delete_account, user=user, **given, actor=user)
 
 
 @router.get("/account/export", responses=problem_responses(401, 403) | AS_FILE, tags=["account"])

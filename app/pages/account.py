@@ -12,7 +12,7 @@ from fastapi import Depends, Form
 from pydantic import BaseModel
 from starlette.responses import Response
 
-from vocboard.app.accounts import identities, links, second_factor
+from vocboard.app.accounts import addresses, identities, links, second_factor
 from vocboard.app.accounts import service as accounts
 from vocboard.app.accounts.models import Role, Scope
 from vocboard.app.accounts.passwords import MIN_PASSWORD_LENGTH, NO_PASSWORD
@@ -115,7 +115,9 @@ def address_page(visit: SignedInVisit, token: str = "") -> Response:
 @router.post("/account/address", dependencies=[Depends(protect_form)])
 def change_address(visit: SignedInVisit, token: Annotated[str, Form()] = "") -> Response:
     """Change the email address to the one that the link was sent to."""
-    visit.accounts.change_address(visit.user, secret=token, keep=visit.identity.session)
+    policy, site = visit.settings.registration_policy, visit.settings.public_url
+    with visit.database.writing() as session:
+        addresses.confirm(session, user=visit.user, secret=token, keep=visit.identity.session, policy=policy, site=site)
     return go_to("/account", done="address")
 
 
@@ -144,13 +146,13 @@ async def create_token(visit: SignedInVisit, form: Annotated[TokenForm, Form()])
     """Create a token after verifying the password; the account page shows its secret once."""
     days = int(form.lifetime) if form.lifetime in map(str, LIFETIMES_DAYS) else 0  # the service rejects 0
     try:
-        token, secret = await visit.accounts.create_token(
-            visit.user,
-            password=form.password,
+        await visit.accounts.verify(visit.user, form.password, field="password", address=visit.address)
+        token, secret = await visit.accounts.write(
+            accounts.create_token,
+            user=visit.user,
             label=form.label,
             scopes=[Scope(scope) for scope in form.scopes if scope in set(Scope)],
-            lifetime=timedelta(days=days),
-            address=visit.address,
+            lifetime=min(timedelta(days=days), visit.settings.token_lifetime),
         )
     except ServiceError as error:
         return await to_thread.run_sync(partial(_page, visit, token_form=form, token_errors=FormErrors.of(error)))

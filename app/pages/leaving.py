@@ -55,16 +55,13 @@ def deletion_page(visit: SignedInVisit) -> Response:
 @router.post("/account/delete", dependencies=[Depends(protect_form)])
 async def delete_account(visit: SignedInVisit, form: Annotated[DeletionForm, Form()]) -> Response:
     """Delete the account, after verifying the password."""
+    user, accounts = visit.user, visit.accounts
     try:
         if form.naming not in set(leaving.Naming):
             raise InvalidInputError({"naming": "Choose what happens to your name."})
-        await leaving.delete_own_account(
-            visit.accounts,
-            visit.user,
-            password=form.password,
-            naming=leaving.Naming(form.naming),
-            address=visit.address,
-        )
+        naming = leaving.Naming(form.naming)
+        await accounts.verify(user, form.password, field="password", address=visit.address)
+        await accounts.write(leaving.delete_account, user=user, naming=naming, settings=visit.settings, actor=user)
     except ServiceError as error:
         return await to_thread.run_sync(_page, visit, form, FormErrors.of(error))
     response = go_to("/sign-in", done="account-deleted")

@@ -51,7 +51,8 @@ def second_factor_page(visit: SignedInVisit) -> Response:
 async def begin(visit: SignedInVisit, password: Password = "") -> Response:
     """Create the key of an app, after verifying the password."""
     try:
-        await visit.accounts.begin_second_factor(visit.user, password=password, address=visit.address)
+        await visit.accounts.verify(visit.user, password, field="password", address=visit.address)
+        await visit.accounts.write(second_factor.begin, user=visit.user, settings=visit.settings)
     except ServiceError as error:
         return await to_thread.run_sync(partial(_page, visit, errors=FormErrors.of(error)))
     return go_to(PATH)
@@ -60,8 +61,10 @@ async def begin(visit: SignedInVisit, password: Password = "") -> Response:
 @router.post(f"{PATH}/confirm", dependencies=[Depends(protect_form)])
 def confirm(visit: SignedInVisit, code: Annotated[str, Form()] = "") -> Response:
     """Finish the set-up with a first code; the page shows the recovery codes once."""
+    user, keep = visit.user, visit.identity.session
     try:
-        codes = visit.accounts.confirm_second_factor(visit.user, code=code, keep=visit.identity.session)
+        with visit.database.writing() as session:
+            codes = second_factor.confirm(session, user=user, code=code, keep=keep, settings=visit.settings)
     except ServiceError as error:
         return _page(visit, errors=FormErrors.of(error))
     return _with_codes(visit, codes)
@@ -71,7 +74,8 @@ def confirm(visit: SignedInVisit, code: Annotated[str, Form()] = "") -> Response
 async def replace_recovery_codes(visit: SignedInVisit, password: Password = "") -> Response:
     """Create new recovery codes, after verifying the password; the page shows them once."""
     try:
-        codes = await visit.accounts.replace_recovery_codes(visit.user, password=password, address=visit.address)
+        await visit.accounts.verify(visit.user, password, field="password", address=visit.address)
+        codes = await visit.accounts.write(second_factor.replace_recovery_codes, user=visit.user)
     except ServiceError as error:
         return await to_thread.run_sync(partial(_page, visit, errors=FormErrors.of(error)))
     return _with_codes(visit, codes)
@@ -80,10 +84,10 @@ async def replace_recovery_codes(visit: SignedInVisit, password: Password = "") 
 @router.post(f"{PATH}/remove", dependencies=[Depends(protect_form)])
 async def remove(visit: SignedInVisit, removal_password: Password = "") -> Response:
     """Remove the second factor, after verifying the password."""
+    user, site = visit.user, visit.settings.public_url
     try:
-        await visit.accounts.remove_second_factor(
-            visit.user, password=removal_password, address=visit.address, field="removal_password"
-        )
+        await visit.accounts.verify(user, removal_password, field="removal_password", address=visit.address)
+        await visit.accounts.write(second_factor.remove, user=user, site=site, actor=user)
     except ServiceError as error:
         return await to_thread.run_sync(partial(_page, visit, errors=FormErrors.of(error)))
     return go_to("/account", done="second-factor-removed")

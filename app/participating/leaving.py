@@ -14,7 +14,6 @@ from sqlalchemy import Select, Table, delete, exists, func, select, update
 from sqlalchemy.orm import Session, aliased
 
 from vocboard.app.accounts import administration, removal
-from vocboard.app.accounts.account_service import AccountService
 from vocboard.app.accounts.addresses import keep_imported_bans
 from vocboard.app.accounts.models import User
 from vocboard.app.accounts.privacy import DELETED_WITH_ACCOUNT, EMAIL
@@ -187,20 +186,3 @@ def _remove_rows(session: Session, user: User) -> None:
     for name, column in DELETED_WITH_ACCOUNT.items():
         value = user.email if column == EMAIL else user.id
         session.execute(delete(tables[name]).where(tables[name].c[column] == value))
-
-
-async def delete_own_account(
-    account_service: AccountService, user: User, *, password: str, naming: Naming, address: str
-) -> None:
-    """Delete the account of a user, after verifying the password.
-
-    Args:
-        address: IP address of the client.
-
-    Raises:
-        WrongPasswordError: for `password`; the attempt is counted.
-        ConflictError: the user owns a challenge.
-        LimitedError, BusyError: as `AccountService.verify`.
-    """
-    await account_service.verify(user, password, field="password", address=address)
-    await account_service.write(delete_account, user=user, naming=naming, settings=account_service.settings, actor=user)

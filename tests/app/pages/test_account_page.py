@@ -1,11 +1,17 @@
 """The account: tokens shown once, sessions ended, the password changed."""
 
 import re
+from datetime import timedelta
+from pathlib import Path
+
+from sqlalchemy import select
 
 from tests.support.browsing import send_form, sign_in, signed_in
 from tests.support.factories import PASSWORD, make_token, make_user
-from tests.support.site import Site
-from vocboard.app.accounts.models import Role
+from tests.support.site import Site, serving
+from vocboard.app.accounts.models import ApiToken, Role
+from vocboard.app.database import now
+from vocboard.app.settings import Settings
 
 SECRET = re.compile(r"vocb_[\w-]{40,}")
 
@@ -44,6 +50,18 @@ def test_a_token_needs_the_password_again(embedded_site: Site) -> None:
             assert not SECRET.search(answer.text)
             assert "not this one" not in answer.text
         assert "You have no tokens." in client.get("/account").text
+
+
+def test_a_token_ends_when_the_server_says(sqlite_url: str, tmp_path: Path) -> None:
+    limited = Settings(data_directory=tmp_path, database_url=sqlite_url, token_lifetime=timedelta(days=10))
+    with serving(limited) as site, signed_in(site) as client:
+        assert 'value="30"' not in client.get("/account").text
+        made = send_form(
+            client, "/account", "/account/tokens", label="cluster", scopes="read", lifetime="30", password=PASSWORD
+        )
+        assert made.status_code == 303
+        with site.database.reading() as session:
+            assert session.scalars(select(ApiToken.expires_at)).one() <= now() + timedelta(days=10)
 
 
 def test_guessing_the_present_password_is_limited(embedded_site: Site) -> None:

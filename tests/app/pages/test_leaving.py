@@ -341,6 +341,8 @@ def test_deleting_needs_the_password_a_choice_and_no_challenge_that_is_owned(emb
         assert "Hand over your challenges first" in answer.text
     with embedded_site.client(secret) as program:
         body = {"naming": "keep_name", "password": PASSWORD}
+        wrong = body | {"password": "not this one"}
+        assert program.request("DELETE", "/api/v1/account", json=wrong).status_code == 422
         assert program.request("DELETE", "/api/v1/account", json=body).status_code == 204
         assert program.get("/api/v1/me").status_code == 401
     with embedded_site.writing() as session:

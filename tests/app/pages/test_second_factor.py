@@ -90,6 +90,7 @@ def test_a_recovery_code_signs_in_once_and_new_ones_replace_the_others(embedded_
                 send_password(other, email)
                 assert send_code(other, codes[0].lower()).status_code == status
         assert "9 recovery codes" in client.get(PAGE).text
+        assert send_form(client, PAGE, f"{PAGE}/recovery-codes", password="not this one").status_code == 422
         send_form(client, PAGE, f"{PAGE}/recovery-codes", password=PASSWORD)
         renewed = RECOVERY_CODE.findall(client.get(PAGE).text)
     for code, status in ((codes[1], 422), (renewed[1], 303)):
