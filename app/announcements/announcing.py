@@ -49,11 +49,10 @@ def announce(session: Session, *, challenge: Challenge, user: User, title: str, 
     is_draft = challenge.visibility is Visibility.DRAFT  # which organisers alone see
     entrants = [] if is_draft else queries.entrants(session, challenge)
     emit(session, Event.ANNOUNCED, [(entrants, content)], challenge_id=challenge.id)
-    told = 0
     if email:
         rate_limits.spend(session, {rate_limits.ANNOUNCEMENTS_BY_EMAIL: str(challenge.id)})
-        told = notices.announced(session, announcement, challenge)
-    details = {"title": title, "told": told}
+        notices.announced(session, announcement, challenge, entrants)
+    details = {"title": title, "told": len(entrants) if email else 0}
     audit.record(session, actor=user, action="announcement.create", subject=announcement, details=details)
     return announcement
 

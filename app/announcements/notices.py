@@ -1,10 +1,12 @@
 """Who is told of announcements, questions and answers, and that what was removed is no longer told."""
 
+import uuid
+from collections.abc import Collection
+
 from sqlalchemy import ColumnElement, and_, delete, select, update
 from sqlalchemy.orm import Session
 
 from vocboard.app.accounts.models import Role, User
-from vocboard.app.announcements import queries
 from vocboard.app.announcements.models import Announcement, Question
 from vocboard.app.challenges.models import Challenge, ChallengeOrganiser
 from vocboard.app.notifications.models import Notification, NotificationKind
@@ -13,9 +15,10 @@ from vocboard.app.notifications.service import notify
 MAX_LENGTH = 2_000  # characters of a text; the rest is on the page
 
 
-def announced(session: Session, announcement: Announcement, challenge: Challenge) -> int:
-    """Tell the entrants of a challenge, each once, and return how many these are."""
-    entrants = queries.entrants(session, challenge)
+def announced(
+    session: Session, announcement: Announcement, challenge: Challenge, entrants: Collection[uuid.UUID]
+) -> None:
+    """Tell the entrants of a challenge, each once."""
     notify(
         session,
         entrants,
@@ -26,7 +29,6 @@ def announced(session: Session, announcement: Announcement, challenge: Challenge
         challenge_id=challenge.id,
         once_key=f"announcement:{announcement.id}",
     )
-    return len(entrants)
 
 
 def corrected(session: Session, announcement: Announcement, challenge: Challenge) -> None:

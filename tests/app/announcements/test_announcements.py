@@ -25,6 +25,7 @@ from vocboard.app.accounts.own_data import stored_about
 from vocboard.app.accounts.registration import NotConfirmedError
 from vocboard.app.announcements import announcing, asking
 from vocboard.app.announcements.models import Announcement, Question
+from vocboard.app.audit.models import AuditEvent
 from vocboard.app.challenges import terms
 from vocboard.app.challenges.models import Challenge, PhaseAdmission, Visibility
 from vocboard.app.database import now
@@ -94,6 +95,8 @@ def test_each_entrant_gets_one_email_however_often_it_is_announced(case: Case, m
             emails.put_due(session, site="https://voc.example")
     with case.backend.database.reading() as session:
         mails = session.scalars(select(OutgoingMail)).all()
+        [details] = session.scalars(select(AuditEvent.details).where(AuditEvent.action == "announcement.create"))
+    assert details == {"title": "New data", "told": 3}
     assert sorted(mail.recipient for mail in mails) == sorted([case.ada.email, case.bob.email, mate.email])
     assert mails[0].subject == "Spring: New data"
     assert "    Faster **downloads**.\n" in mails[0].body
