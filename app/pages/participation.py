@@ -26,6 +26,7 @@ from vocboard.app.pages.board_rows import title_of
 from vocboard.app.pages.board_state import PER_PAGE
 from vocboard.app.pages.challenges import competitions_of, read_challenge, shown_on_all_tabs
 from vocboard.app.pages.charts import Dot, Scale, dots
+from vocboard.app.pages.filters import page_number
 from vocboard.app.pages.leaderboards import hidden_page
 from vocboard.app.pages.rendering import environment, render
 from vocboard.app.web.dependencies import BoardsDep, DatabaseDep
@@ -55,7 +56,6 @@ async def participation_page(
     slug: str,
     phase: str | None = None,
     phases: str = "",
-    page: str = "",
 ) -> Response:
     """Methods by competition, in one phase or all."""
     has_all = phases == "all"
@@ -70,8 +70,8 @@ async def participation_page(
     found = [current.board for current in shown]
     trainings = [board.competition.training for board in found]
     in_order = sorted(found, key=lambda board: trainings.index(board.competition.training))
-    number = int(page) if page.isascii() and page.isdigit() and len(page) < 7 else 1
-    number = min(number, -(-sum(len(board.rows) for board in found) // PER_PAGE))  # or the cache could be filled
+    last = -(-sum(len(board.rows) for board in found) // PER_PAGE)
+    number = min(page_number(request), last)  # or the cache could be filled
     tables = await boards.rendered(
         first,
         ("participation", phase, number, tuple(one.identity for one in shown) if has_all else None),
