@@ -287,10 +287,11 @@ def _checked_value(checks: FieldChecks, declaration: Declaration, given: str | f
                 return ""
             return str(given)
     text = str(given).strip()
-    number = float(text) if _NUMBER.fullmatch(text) else math.inf
-    if text and math.isinf(number):
+    if _NUMBER.fullmatch(text) and math.isfinite(number := float(text)):
+        return number
+    if text:
         checks.fail(name, "Enter a number that is at least 0, such as 25.6.")
-    return number if text and math.isfinite(number) else ""
+    return ""
 
 
 def _shortened(name: str) -> str:
