@@ -362,7 +362,7 @@ TABLE: Mapping[str, tuple[Rule, ...]] = {
     "POST /api/v1/submissions/{submission_id}/fail": moderating(Scope.ORGANISE, json=REASON),
     "POST /api/v1/submissions/{submission_id}/allow-publishing": moderating(Scope.ORGANISE),
     "POST /api/v1/challenges/{slug}/submissions/actions": of_challenges(
-        ORGANISERS, Scope.ORGANISE, json={"action": "disqualify", "submissions": [NO_ID], **REASON}
+        ORGANISERS, Scope.ORGANISE, json={"action": "disqualify", "submissions": ["published"], **REASON}
     ),
     "GET /api/v1/challenges/{slug}/entrants": of_challenges(ORGANISERS, Scope.ORGANISE),
     "GET /api/v1/challenges/{slug}/statistics": of_challenges(ORGANISERS, Scope.ORGANISE),
@@ -687,7 +687,9 @@ TABLE: Mapping[str, tuple[Rule, ...]] = {
     "POST /organise/{slug}/rescores/{rescore_id}/discard": (Rule(ORGANISERS, PUBLIC | RESCORE),),
     "POST /submissions/{submission_id}/evaluate-again": changing_submissions(ORGANISERS),
     "GET /organise/{slug}/submissions": of_challenges(ORGANISERS),
-    "POST /organise/{slug}/submissions/actions": of_challenges(ORGANISERS),
+    "POST /organise/{slug}/submissions/actions": of_challenges(
+        ORGANISERS, form={"action": "disqualify", "submission": "published", **REASON}
+    ),
     "GET /organise/{slug}/entrants": of_challenges(ORGANISERS),
     "POST /organise/{slug}/bans": (
         Rule(ORGANISERS, PUBLIC, form={"person": "owner", "results": "keep", **REASON}),

@@ -75,10 +75,14 @@ class World:
 
 
 def meant(world: World, fields: Mapping[str, Any]) -> dict[str, Any]:
-    """Return fields with the world's objects in place of their names."""
-    return {
-        name: world.objects.get(value, value) if isinstance(value, str) else value for name, value in fields.items()
-    }
+    """Return fields with the world's objects in place of their names, also in lists."""
+
+    def one(value: Any) -> Any:
+        if isinstance(value, list):
+            return [one(each) for each in value]
+        return world.objects.get(value, value) if isinstance(value, str) else value
+
+    return {name: one(value) for name, value in fields.items()}
 
 
 @contextmanager

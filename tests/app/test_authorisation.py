@@ -28,9 +28,14 @@ from vocboard.app.settings import Settings
 from vocboard.app.web import cookies, csrf
 
 MOUNTED = {"/static"}  # files of ours, the same for everyone
-# Forms of pages that do not lead to another page: a file to save, a part of the form for its script, and what mail
-# programs send (RFC 8058, section 3.1).
-NO_REDIRECT = {"POST /organise/{slug}/export", "POST /challenges/{slug}/submit/check", "POST /unsubscribe"}
+# Forms of pages that do not lead to another page: a file to save, a part of the form for its script, the list with what
+# was refused, and what mail programs send (RFC 8058, section 3.1).
+NO_REDIRECT = {
+    "POST /organise/{slug}/export",
+    "POST /challenges/{slug}/submit/check",
+    "POST /organise/{slug}/submissions/actions",
+    "POST /unsubscribe",
+}
 ABOUT_ONESELF = {"GET /api/v1/me", "GET /api/v1/account/export"}
 VISITOR = "v" * 43  # cookie of a browser without a session
 REFUSED = frozenset({401, 403, 404})
@@ -146,10 +151,10 @@ CHANGEABLE_WHEN_ARCHIVED = re.compile(
 
 
 # What would change nothing in an open challenge, either: the re-score is discarded already, no worker takes ground
-# truth, a public challenge with submissions is no draft, and the submissions to act upon are not there.
+# truth, and a public challenge with submissions is no draft.
 WITHOUT_EFFECT = re.compile(
     r"POST .*/rescores/{rescore_id}/(apply|discard)|POST /api/v1/challenges/{slug}/ground-truth"
-    r"|DELETE /api/v1/challenges/{slug}|POST /organise/{slug}/(delete|open)|POST .*/{slug}/submissions/actions"
+    r"|DELETE /api/v1/challenges/{slug}|POST /organise/{slug}/(delete|open)"
 )
 
 
