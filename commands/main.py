@@ -76,10 +76,12 @@ def main(argv: Sequence[str] | None = None) -> int:
     # Starting BLAS threads takes a third of numpy's import time, and vocboard's few matrix products are small.
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     arguments = sys.argv[1:] if argv is None else list(argv)
-    parser, parsers = _parsers()
-    if ASKED_BY_SHELL in os.environ:
-        importlib.import_module("vocboard.commands.completion").complete(parser, parsers)
     called = next((argument for argument in arguments if not argument.startswith("-")), None)
+    is_asked = ASKED_BY_SHELL in os.environ
+    is_plain = not is_asked and arguments[:1] == [called]  # and neither help nor a version is wanted
+    parser, parsers = _parsers(called if is_plain and called in COMMANDS | SERVER_COMMANDS else None)
+    if is_asked:
+        importlib.import_module("vocboard.commands.completion").complete(parser, parsers)
     if argv is None and called not in {*SERVER_COMMANDS, "demo"}:
         os.environ.setdefault(extensions.VARIABLE, extensions.ALL)  # what servers load, operators choose
     if called not in parsers:
@@ -133,10 +135,13 @@ def _status(error: Exception) -> int:
     return MISUSE
 
 
-def _parsers() -> tuple[argparse.ArgumentParser, dict[str, argparse.ArgumentParser]]:
+def _parsers(only: str | None) -> tuple[argparse.ArgumentParser, dict[str, argparse.ArgumentParser]]:
     """Return the program's parser, and those of its commands, without their arguments.
 
     The commands of servers have no line of their own in the help, so that participants see theirs.
+
+    Args:
+        only: a command, whose parser alone is made: those of all take as long as reading a small archive.
     """
     parser = argparse.ArgumentParser(
         prog="vocboard",
@@ -146,9 +151,15 @@ def _parsers() -> tuple[argparse.ArgumentParser, dict[str, argparse.ArgumentPars
     parser.add_argument("--version", action="version", version=f"%(prog)s, evaluator {VERSION}")
     commands = parser.add_subparsers(dest="command", metavar="COMMAND", required=True)
     parsers = {
-        name: commands.add_parser(name, help=text, description=_sentence(text)) for name, text in COMMANDS.items()
+        name: commands.add_parser(name, help=text, description=_sentence(text))
+        for name, text in COMMANDS.items()
+        if only in {None, name}
     }
-    parsers |= {name: commands.add_parser(name, description=_sentence(text)) for name, text in SERVER_COMMANDS.items()}
+    parsers |= {
+        name: commands.add_parser(name, description=_sentence(text))
+        for name, text in SERVER_COMMANDS.items()
+        if only in {None, name}
+    }
     return parser, parsers
 
 
