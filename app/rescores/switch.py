@@ -11,7 +11,7 @@ from vocboard.app.challenges.editions import edition_from
 from vocboard.app.challenges.ground_truth import current_truth
 from vocboard.app.challenges.models import Challenge, GroundTruthVersion
 from vocboard.app.challenges.phases import competitions_scored_with, phase_with_id
-from vocboard.app.database import now
+from vocboard.app.database import now, server_time
 from vocboard.app.evaluations.models import Evaluation
 from vocboard.app.evaluations.scorings import make_current
 from vocboard.app.leaderboards import freezing
@@ -100,7 +100,8 @@ def apply(session: Session, rescore: Rescore) -> bool:
     else:
         _switch_one(session, rescore)
     _give_up_lost(session, rescore)
-    rescore.state, rescore.finished_at = RescoreState.APPLIED, now()
+    # Leaderboards show the version of the last re-score, whatever the clocks of the machines that applied them say.
+    rescore.state, rescore.finished_at = RescoreState.APPLIED, server_time(session)
     details = {
         "challenge": str(challenge.id),
         "reason": rescore.reason,

@@ -9,6 +9,7 @@ from sqlalchemy.orm import Session
 
 from vocboard.app import database
 from vocboard.app.jobs import service as jobs
+from vocboard.app.rescores import switch
 from vocboard.app.submissions import queue
 
 
@@ -47,7 +48,8 @@ def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
             return datetime.now(tz) + moved.offset
 
     monkeypatch.setattr(database, "datetime", Moved)  # which `now` asks
-    monkeypatch.setattr(queue, "server_time", lambda _session: database.now())  # PostgreSQL has a clock of its own
+    for module in (queue, switch):  # PostgreSQL has a clock of its own
+        monkeypatch.setattr(module, "server_time", lambda _session: database.now())
 
     def server_clock(_session: Session, after: timedelta = timedelta()) -> ColumnElement[datetime]:
         return literal(database.now() + after, database.UTCDateTime())

@@ -3,6 +3,7 @@
 import threading
 import uuid
 from dataclasses import replace
+from datetime import timedelta
 from typing import Any
 
 import pytest
@@ -24,9 +25,11 @@ from tests.support.rescoring import (
     submit_scored,
     work,
 )
+from tests.support.services import REAL
 from vocboard.app.audit.models import AuditEvent
 from vocboard.app.challenges.models import Challenge, GroundTruthVersion, Scoring, TruthState
 from vocboard.app.challenges.queries import challenge_with_phases
+from vocboard.app.database import now
 from vocboard.app.errors import ConfirmationRequiredError, ConflictError
 from vocboard.app.evaluations import service as evaluations
 from vocboard.app.evaluations.models import Evaluation
@@ -34,7 +37,7 @@ from vocboard.app.leaderboards.board import Board
 from vocboard.app.leaderboards.models import Rescore, RescoreState
 from vocboard.app.organising import archiving, moderation
 from vocboard.app.participating import publishing
-from vocboard.app.rescores import queries, service
+from vocboard.app.rescores import queries, service, switch
 from vocboard.app.rescores.queries import attention
 from vocboard.app.rescores.report import truth_changes
 from vocboard.app.submissions.models import State, Submission
@@ -46,6 +49,27 @@ from vocboard.worker import rescoring
 
 def means(found: Board) -> list[float | None]:
     return [row.mean.value for row in found.rows]
+
+
+@pytest.mark.services
+@pytest.mark.full  # SQLite has no clock of its own
+@pytest.mark.parametrize("set_up", [REAL], indirect=True)
+def test_the_last_rescore_counts_as_the_last_although_the_clocks_of_machines_differ(
+    backend: Backend, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    challenge = backend.challenge()
+    submit_scored(backend, challenge, 1)
+    corrected = add_corrected_truth(backend, challenge)
+    with backend.database.reading() as session:
+        former = main_truth(session, challenge)
+    for version, is_fast in ((corrected, True), (former, False)):
+        rescore_id = start_rescore(backend, challenge, version)
+        work(backend)
+        with monkeypatch.context() as patch:
+            if is_fast:
+                patch.setattr(switch, "now", lambda: now() + timedelta(minutes=6))
+            apply(backend, rescore_id, confirm=challenge.slug)
+    assert board(backend, challenge).corrections[0].ground_truth_version == former.number
 
 
 @pytest.mark.parametrize("higher_is_better", [True, False])
