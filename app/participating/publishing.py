@@ -230,8 +230,12 @@ def publish_as_before(session: Session, submission: Submission) -> bool:
 
 
 def _may_be_published(session: Session, submission: Submission) -> bool:
-    """Whether no ban, of its owner or of anybody in the team, no disqualification and no other result prevents it."""
-    # A worker asks, too, which knows no addresses: of imported bans, only those of accounts.
+    """Whether a submission may be published.
+
+    It may not if its owner or a member of the team is banned, if the method is disqualified, or if another result of
+    the method is published. Bans of addresses, which were imported, do not count: workers ask, too, and know no
+    addresses.
+    """
     in_team = select(TeamMember.user_id).where(TeamMember.team_id == submission.team_id)
     from_challenge = and_(Ban.challenge_id == submission.challenge_id, Ban.user_id.in_(in_team))
     from_server = and_(Ban.challenge_id.is_(None), Ban.user_id == submission.user_id)
