@@ -19,7 +19,9 @@ import json
 import logging
 import re
 import uuid
+from collections.abc import Callable
 from datetime import datetime
+from functools import partial
 from typing import Any
 
 import anyio
@@ -40,7 +42,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from vocboard.app.accounts.models import KeptAnswer, User
 from vocboard.app.accounts.secret_tokens import box
 from vocboard.app.accounts.viewer import Identity
-from vocboard.app.database import insert_into, now
+from vocboard.app.database import Database, insert_into, now
 from vocboard.app.errors import BusyError, InvalidInputError, ServiceError
 from vocboard.app.intake.body_limit import raise_limit
 from vocboard.app.intake.models import UploadKind
@@ -125,11 +127,23 @@ class _Exchange:
     def key_sha256(self) -> bytes:
         return hashlib.sha256(self.key.encode()).digest()
 
-    def sealed(self, start: Message, body: bytes) -> bytes:
+    def keep(self, start: Message, body: bytes, database: Database) -> None:
         headers = [(name.decode("latin-1"), value.decode("latin-1")) for name, value in start["headers"]]
         kept = [(name, value) for name, value in headers if name.lower() not in _NEVER_KEPT]
         content = [self.sha256, start["status"], kept, base64.b64encode(body).decode()]
-        return bytes(box(self.key, server_key=self.server_key).encrypt(json.dumps(content).encode()))
+        sealed = bytes(box(self.key, server_key=self.server_key).encrypt(json.dumps(content).encode()))
+        try:
+            with database.writing() as session:
+                session.execute(update(KeptAnswer).where(*self._row()).values(answer=sealed))
+        except SQLAlchemyError:
+            _log.exception("the answer to a request with an idempotency key could not be kept")
+
+    def give_back(self, database: Database) -> None:
+        with database.writing() as session:
+            session.execute(delete(KeptAnswer).where(*self._row()))
+
+    def _row(self) -> tuple[ColumnElement[bool], ...]:
+        return KeptAnswer.user_id == self.claimed_by, KeptAnswer.key_sha256 == self.key_sha256
 
     def opened(self, sealed: bytes) -> Response:
         """Return the answer, if it is to this request.
@@ -226,54 +240,46 @@ class IdempotentRequests:
         scope.setdefault("state", {})[_STATE] = exchange
         start: Message = {}
         body = b""
-        is_kept = False
+        is_settled = False
 
         async def receive_hashing() -> Message:
             message = await receive()
             exchange.received(message.get("body", b""))
             return message
 
-        async def send_when_kept(message: Message) -> None:
-            nonlocal start, body, is_kept
-            if exchange.claimed_by is None or not 200 <= message.get("status", start.get("status", 0)) < 300:
-                await send(message)
-                return
-            if message["type"] == "http.response.start":
-                start = message
-                return
-            body += message.get("body", b"")
-            if message.get("more_body"):
-                return
-            is_kept = True  # or done, if it could not be kept: in either case, it is not done again
+        async def settle(how: Callable[[Database], None]) -> None:
+            """Keep the answer or give the key back, once: before the client has the answer and may repeat the request.
+
+            What has been done is not done again if its answer cannot be kept.
+            """
+            nonlocal is_settled
+            is_settled = True
             with anyio.CancelScope(shield=True):
-                await to_thread.run_sync(keep)
-            await send(start)
-            await send({"type": "http.response.body", "body": body})
+                await to_thread.run_sync(how, services.database)
 
-        def keep() -> None:
-            sealed = exchange.sealed(start, body)
-            try:
-                with services.database.writing() as session:
-                    session.execute(update(KeptAnswer).where(*_of(exchange)).values(answer=sealed))
-            except SQLAlchemyError:
-                _log.exception("the answer to a request with an idempotency key could not be kept")
-
-        def give_back() -> None:
-            with services.database.writing() as session:
-                session.execute(delete(KeptAnswer).where(*_of(exchange)))
+        async def send_when_settled(message: Message) -> None:
+            nonlocal start, body
+            if exchange.claimed_by is None or is_settled:
+                await send(message)
+            elif message["type"] == "http.response.start":
+                start = message
+                if not 200 <= message["status"] < 300:
+                    await settle(exchange.give_back)
+                    await send(message)
+            else:
+                body += message.get("body", b"")
+                if not message.get("more_body"):
+                    await settle(partial(exchange.keep, start, body))
+                    await send(start)
+                    await send({"type": "http.response.body", "body": body})
 
         try:
-            await self._app(scope, receive_hashing, send_when_kept)
+            await self._app(scope, receive_hashing, send_when_settled)
         except _Replayed as found:
             await found.response(scope, receive, send)
         finally:
-            if exchange.claimed_by is not None and not is_kept:
-                with anyio.CancelScope(shield=True):
-                    await to_thread.run_sync(give_back)
-
-
-def _of(exchange: _Exchange) -> tuple[ColumnElement[bool], ...]:
-    return KeptAnswer.user_id == exchange.claimed_by, KeptAnswer.key_sha256 == exchange.key_sha256
+            if exchange.claimed_by is not None and not is_settled:
+                await settle(exchange.give_back)
 
 
 def _claimed(session: Session, user_id: uuid.UUID, key_sha256: bytes) -> KeptAnswer | None:

@@ -6,7 +6,7 @@ import socket
 import threading
 import time
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import httpx
 import uvicorn
@@ -22,6 +22,24 @@ SECONDS_TO_START = 30
 SECONDS_TO_ANSWER = 150  # more than the server gives an upload
 # Without TLS there is nothing to verify, and reading all certificates takes time; so does making a context each time.
 UNVERIFIED = httpx.create_ssl_context(verify=False)
+SECONDS_KEPT = 2  # less than the server keeps a connection without requests
+
+
+class _Connections(httpx.HTTPTransport):
+    """Connections that clients use one after the other: a new one for each takes as long as many a request."""
+
+    def __init__(self) -> None:
+        super().__init__(verify=UNVERIFIED, trust_env=False, limits=httpx.Limits(keepalive_expiry=SECONDS_KEPT))
+
+    def __exit__(self, *_: object) -> None:
+        """Leave them to the next client."""
+
+    def close(self) -> None:
+        """Leave them to the next client."""
+
+    def end(self) -> None:
+        """Close them."""
+        super().close()
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,11 +48,13 @@ class Site:
 
     Attributes:
         url: where it answers.
+        connections: of its clients.
     """
 
     url: str
     application: FastAPI
     settings: Settings
+    connections: _Connections = field(default_factory=_Connections)
 
     @property
     def database(self) -> Database:
@@ -53,7 +73,11 @@ class Site:
         """Give a client that follows no redirects: of a browser, or of a program with its token."""
         headers = {"Authorization": f"Bearer {token}"} if token else {}
         with httpx.Client(
-            base_url=self.url, headers=headers, timeout=SECONDS_TO_ANSWER, verify=UNVERIFIED, trust_env=False
+            base_url=self.url,
+            headers=headers,
+            timeout=SECONDS_TO_ANSWER,
+            transport=self.connections,
+            trust_env=False,
         ) as client:
             yield client
 
@@ -113,7 +137,11 @@ def serving(settings: Settings, port: int = 0) -> Iterator[Site]:
                 assert time.monotonic() < deadline, "the site takes too long to start"
                 time.sleep(0.01)
             host, port = listener.getsockname()[:2]
-            yield Site(f"http://{host}:{port}", application, settings)
+            site = Site(f"http://{host}:{port}", application, settings)
+            try:
+                yield site
+            finally:
+                site.connections.end()
         finally:
             server.stop()
             thread.join()

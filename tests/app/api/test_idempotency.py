@@ -222,7 +222,8 @@ def test_every_post_is_done_once_with_its_key(site: Site) -> None:
         assert (count(site, Announcement), count(site, ChallengeFile), count(site, TeamInvitation)) == (1, 1, 1)
 
         path = f"/api/v1/challenges/{challenge.slug}/questions"
-        assert client.post(path, json={"text": ""}, headers={"Idempotency-Key": KEY}).status_code == 422
+        for _ in range(20):  # the key is free once there is an answer
+            assert client.post(path, json={"text": ""}, headers={"Idempotency-Key": KEY}).status_code == 422
         assert [ask(client, challenge).status_code for _ in range(2)] == [201, 201], "the error was not kept"
         assert ask(other, challenge).status_code == 201
         assert ask(narrow, challenge).json()["code"] == "idempotency_key_reused", "it may not do all that the first may"
