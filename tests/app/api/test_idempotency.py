@@ -193,7 +193,14 @@ REQUESTS: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {
 }
 
 
-def test_every_post_is_done_once_with_its_key(site: Site) -> None:
+def test_every_post_is_done_once_with_its_key(site: Site, monkeypatch: pytest.MonkeyPatch) -> None:
+    give_back = kept_answers._Exchange.give_back
+
+    def slowly(exchange: kept_answers._Exchange, database: Database) -> None:
+        time.sleep(0.3)  # a database can need a moment
+        give_back(exchange, database)
+
+    monkeypatch.setattr(kept_answers._Exchange, "give_back", slowly)
     with site.writing() as session:
         organiser = make_organiser(session)
         challenge = make_challenge(session, organiser=organiser, edition="VOC2007", competitions=["comp1"])
@@ -222,7 +229,7 @@ def test_every_post_is_done_once_with_its_key(site: Site) -> None:
         assert (count(site, Announcement), count(site, ChallengeFile), count(site, TeamInvitation)) == (1, 1, 1)
 
         path = f"/api/v1/challenges/{challenge.slug}/questions"
-        for _ in range(20):  # the key is free once there is an answer
+        for _ in range(2):  # the key is free once there is an answer
             assert client.post(path, json={"text": ""}, headers={"Idempotency-Key": KEY}).status_code == 422
         assert [ask(client, challenge).status_code for _ in range(2)] == [201, 201], "the error was not kept"
         assert ask(other, challenge).status_code == 201
