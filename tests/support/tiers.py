@@ -71,7 +71,9 @@ LONG = (
     "tests/benchmarks/test_abuse.py::test_an_interrupted_upload_continues_where_it_was",
     # tests/app/intake/test_places.py, test_turns.py, tests/app/api/test_upload_limits.py
     "tests/benchmarks/test_abuse.py::test_small_uploads_pass_a_crowd_of_slow_and_large_ones",
-    # tests/app/accounts/test_signing_in.py; test_others_are_scored_while_one_person_does_their_worst
+    # tests/app/submissions/test_queue.py, tests/app/intake/test_turns.py
+    "tests/benchmarks/test_abuse.py::test_others_are_scored_while_one_person_does_their_worst",
+    # tests/app/accounts/test_signing_in.py
     "tests/benchmarks/test_abuse.py::test_people_sign_in_while_others_try_passwords",
     "tests/browser/test_year.py::test_the_year_is_as_the_page_tells_it",  # each step: tests/browser/organisers
     "tests/evaluator/examples/test_examples.py::test_layout_of_whole_people_finds_some",  # test_layout_of_parts
