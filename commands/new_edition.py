@@ -51,7 +51,7 @@ def run(arguments: argparse.Namespace) -> int:
         raise MisuseError(wrong)
     try:
         with whole_directory(arguments.output, "new edition") as directory:
-            (directory / file).write_text(text)
+            (directory / file).write_text(text, encoding="utf-8")
             write_sample_tree(edition, directory)
             with Progress("images") as progress:
                 _write_sample_submission(edition, directory, progress.advance)

@@ -109,7 +109,7 @@ class Painting:
                 path.write_bytes(indexed_png(labels))
         listed = tree / file_of(edition, (Task.SEGMENTATION, image_sets_of(edition)[0]))
         listed.parent.mkdir(parents=True, exist_ok=True)
-        listed.write_text("".join(f"{image}\n" for image in images))
+        listed.write_text("".join(f"{image}\n" for image in images), encoding="utf-8")
 
     def _painted(self, image: str) -> PaintedImage | None:
         size = self._sizes[image]

@@ -188,7 +188,7 @@ def _write_tree(
     annotations.mkdir(parents=True)
     labels: dict[str, list[str]] = {name: [] for name in edition.classes}
     for image, record in records.items():
-        (annotations / f"{image}.xml").write_text(xml_of(image, record, edition.name))
+        (annotations / f"{image}.xml").write_text(xml_of(image, record, edition.name), encoding="utf-8")
         for name, lines in labels.items():
             difficult = [each.flags.get("difficult", False) for each in record.objects if each.name == name]
             lines.append(f"{image} {(0 if all(difficult) else 1) if difficult else -1:2d}\n")
@@ -200,7 +200,7 @@ def _write_tree(
     for name, lines in lists.items():
         path = tree / name
         path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text("".join(lines))
+        path.write_text("".join(lines), encoding="utf-8")
 
 
 def _is_list(document: Any, key: str) -> bool:

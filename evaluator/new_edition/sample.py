@@ -41,14 +41,14 @@ def write_sample_tree(edition: Edition, directory: Path) -> Path:
     for number, image_set in enumerate(sets):
         records = {f"{number * IMAGES + place + 1:06}": _record(edition, place, random) for place in range(IMAGES)}
         for image, record in records.items():
-            (tree / "Annotations" / f"{image}.xml").write_text(xml_of(image, record, edition.name))
+            (tree / "Annotations" / f"{image}.xml").write_text(xml_of(image, record, edition.name), encoding="utf-8")
             picture, maps = _drawn(record, edition, random)
             picture.save(tree / "JPEGImages" / f"{image}.jpg", quality=90)
             for folder in map_folders:
                 (tree / folder / f"{image}.png").write_bytes(indexed_png(maps[folder]))
         for name, lines in _other_files(for_image_set(edition, image_set), image_set, records):
             (tree / name).parent.mkdir(parents=True, exist_ok=True)
-            (tree / name).write_text("".join(f"{line}\n" for line in lines))
+            (tree / name).write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
     return tree
 
 

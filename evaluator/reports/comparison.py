@@ -59,9 +59,8 @@ def write_comparison_report(
         if len(parts) == 1:
             parts.append("<section><p>Nothing was compared; that needs --bootstrap.</p></section>")
         sets = ", ".join(next(iter(reports.values())).evaluations)
-        (directory / PAGE).write_text(
-            page(f"{edition.title}, {sets}: {len(reports)} methods", "\n".join(parts), edition)
-        )
+        text = page(f"{edition.title}, {sets}: {len(reports)} methods", "\n".join(parts), edition)
+        (directory / PAGE).write_text(text, encoding="utf-8")
 
 
 def _competition(

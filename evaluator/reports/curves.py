@@ -62,7 +62,8 @@ def write_curves(evaluations: Mapping[str, Evaluation], output: Path) -> int:
                         writer = csv.writer(file, lineterminator="\n")
                         writer.writerow(columns)
                         writer.writerows(zip(*columns.values(), strict=True))
-                    (folder / f"{name}.svg").write_text(_plot(curve, f"{name}, {key}", scores.primary.per_class[name]))
+                    drawn = _plot(curve, f"{name}, {key}", scores.primary.per_class[name])
+                    (folder / f"{name}.svg").write_text(drawn, encoding="utf-8")
                     document.setdefault(image_set, {}).setdefault(key, {})[name] = {
                         "kind": curve.kind.value,
                         **{axis: list(values) for axis, values in columns.items()},

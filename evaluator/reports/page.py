@@ -75,7 +75,8 @@ def write_pages(report: MethodReport, edition: Edition, directory: Path, output:
             }
         parts += _evaluation(name, each, edition, own, shown)
     title = f"{edition.title}, {', '.join(report.evaluations)}"
-    (directory / PAGE).write_text(page(f"{method}: {title}" if method else title, "\n".join(parts), edition))
+    text = page(f"{method}: {title}" if method else title, "\n".join(parts), edition)
+    (directory / PAGE).write_text(text, encoding="utf-8")
 
 
 def page(title: str, body: str, edition: Edition) -> str:

@@ -3,6 +3,9 @@
 import csv
 import io
 import json
+import os
+import subprocess
+import sys
 from collections.abc import Callable
 from pathlib import Path
 
@@ -13,6 +16,7 @@ from lxml import etree
 from tests.commands.board import Run
 from tests.support.golden import GoldenCase, golden
 from vocboard.commands.main import main
+from vocboard.evaluator.editions import source
 from vocboard.evaluator.reports.curves import f_measure
 from vocboard.evaluator.scores import Curve
 
@@ -88,6 +92,26 @@ def test_the_report_has_all_competitions_and_nothing_from_elsewhere(
     assert "<script" not in page
     assert "http" not in page.replace("http://www.w3.org", "")
     assert [path.name for path in tmp_path.iterdir()] == ["report"]
+
+
+def test_files_are_in_utf_8_whatever_the_locale(case: GoldenCase, tmp_path: Path) -> None:
+    (tmp_path / "own.toml").write_text(source("VOC2007").replace("PASCAL", "«PASCAL»"), encoding="utf-8")
+    (tmp_path / "in.json").write_text(json.dumps({
+        "images": [{"id": 1, "file_name": "a.jpg"}], "categories": [{"id": 1, "name": "car"}],
+        "annotations": [{"image_id": 1, "category_id": 1, "bbox": [1, 1, 5, 5], "view": "«side»"}],
+    }))  # fmt: skip
+    commands = (
+        ("evaluate", case.edition, case.results, "--ground-truth", case.ground_truth, "--report", "r", "--curves", "c"),
+        ("new-edition", "--edition-file", "own.toml", "--output", "new"),
+        ("convert", "coco-ground-truth", "in.json", "--edition", "VOC2007", "--output", "tree"),
+    )
+    environment = {**os.environ, "LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"}
+    for command in commands:
+        program = [sys.executable, "-m", "vocboard.commands.main", *map(str, command)]
+        subprocess.run(program, cwd=tmp_path, env=environment, check=True, capture_output=True)
+    assert "<td>–</td>" in (tmp_path / "r" / "index.html").read_text(encoding="utf-8")
+    assert "«PASCAL»" in (tmp_path / "new" / "own.toml").read_text(encoding="utf-8")
+    assert "«side»" in (tmp_path / "tree" / "VOC2007" / "Annotations" / "a.xml").read_text(encoding="utf-8")
 
 
 def test_what_is_there_already_is_not_overwritten(
