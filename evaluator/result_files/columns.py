@@ -96,7 +96,6 @@ class _Reader:
         for lines in blocks:
             self._take(lines)
             if self._report.has_enough:
-                self._report.stop(lines.numbers[-1])
                 return
 
     def columns(self) -> Columns:
@@ -132,6 +131,7 @@ class _Reader:
             if not self._keep(_columns(part, self._format, self._items, self._limits)):
                 self._explain(part)
             if self._report.has_enough:
+                self._report.stop(part.numbers[-1])
                 return
 
     def _take_parts(self, parts: Iterable[bytes], first: int) -> None:

@@ -209,8 +209,8 @@ class TestErrors:
         _, report = read(Task.DETECTION, b"000001 x 1 1 2 2\n" * 500_000)
         listed = report.problems()
         assert [problem.code for problem in listed] == ["not_a_number"] * 20 + ["more_problems", "reading_stopped"]
-        assert listed[-1].line is not None
-        assert 20_000 < listed[-1].line < 100_000
+        assert listed[-1].line == report.reported().lines == report.errors  # one in each line that was read
+        assert 20_000 < report.errors < 100_000
 
     def test_thousands_of_unknown_images_are_reported_fast(self) -> None:
         known = Items(Task.CLASSIFICATION, ImageSet(tuple(f"2008_{number:06}" for number in range(10_000))))
