@@ -4,6 +4,7 @@ import argparse
 import sys
 from collections.abc import Callable
 from decimal import Decimal
+from functools import partial
 from pathlib import Path
 
 from vocboard.client.errors import MisuseError
@@ -26,6 +27,7 @@ from vocboard.evaluator.conversion import (
     write_colour_map,
 )
 from vocboard.evaluator.conversion.decimals import decimal
+from vocboard.evaluator.conversion.detection_output import FIRST_CATEGORY
 from vocboard.evaluator.conversion.names import Id
 from vocboard.evaluator.conversion.result_archive import ARCHIVE_SUFFIXES
 from vocboard.evaluator.conversion.reverse import LAYOUT, REVERSIBLE, convert_from_results, has_other_ids
@@ -35,12 +37,6 @@ from vocboard.evaluator.problems.trees import GroundTruthError
 from vocboard.evaluator.whole_output import OutputExistsError
 
 OTHERS = (LAYOUT, "segmentations-from-detections", "coco-ground-truth", "colour-map")
-FIRST_CATEGORY = {
-    "yolo": 0,
-    "ultralytics": 0,
-    "mmdetection": 0,
-    "huggingface": 0,
-}  # number of the first name in a list without numbers; otherwise 1
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -137,7 +133,7 @@ def _ground_truth(
     arguments: argparse.Namespace, source: Path, edition: Edition, advance: Callable[[int], None]
 ) -> tuple[str, tuple[Problem, ...]]:
     if _is_reverse(arguments):
-        images, categories = _names(arguments)
+        images, categories = _names(arguments, 1)
         try:
             done = tree_to_coco(
                 source, arguments.output, edition,
@@ -165,7 +161,7 @@ def _results(
     if arguments.reverse:
         if arguments.format not in REVERSIBLE:
             raise MisuseError(f"{arguments.format} has no --reverse")
-        images, categories = _names(arguments)
+        images, categories = _names(arguments, FIRST_CATEGORY.get(arguments.format, 1))
         count, problems = convert_from_results(
             arguments.format, source, output, edition=edition, competition=key, image_sets=image_sets,
             images=images, categories=categories, progress=advance,
@@ -187,24 +183,29 @@ def _results(
             image_sets=image_sets, above=_confidence(arguments.confidence), progress=advance,
         )  # fmt: skip
         return f"{output}: {counted(done.detections, 'box', 'boxes')} painted", done.problems
-    images, categories = _names(arguments)
+    listed = arguments.categories
     done = to_results(
         arguments.format, source, output, edition=edition, competition=key, image_sets=image_sets,
-        images=images, categories=categories,
+        images=_image_names(arguments),
+        categories=None if listed is None else partial(read_category_names, listed),
         drop_unmatched=arguments.drop_unmatched, all_classes=arguments.all_classes, progress=advance,
     )  # fmt: skip
     classes = counted(len(done.classes), "class", "classes")
     return f"{output}: {counted(done.detections, 'detection')} of {classes}", done.problems
 
 
-def _names(arguments: argparse.Namespace) -> tuple[dict[Id, str] | None, dict[Id, str] | None]:
-    """Return image names and category names by id, as far as files are given."""
-    images, categories = arguments.images, arguments.categories
-    first = FIRST_CATEGORY.get(arguments.format, 1)
-    return (
-        None if images is None else read_image_names(images),
-        None if categories is None else read_category_names(categories, first),
-    )
+def _names(arguments: argparse.Namespace, first: int) -> tuple[dict[Id, str] | None, dict[Id, str] | None]:
+    """Return image names and category names by id, as far as files are given.
+
+    Args:
+        first: number of the first category, for a file that has only names.
+    """
+    categories = arguments.categories
+    return _image_names(arguments), None if categories is None else read_category_names(categories, first)
+
+
+def _image_names(arguments: argparse.Namespace) -> dict[Id, str] | None:
+    return None if arguments.images is None else read_image_names(arguments.images)
 
 
 def _is_reverse(arguments: argparse.Namespace) -> bool:

@@ -54,7 +54,7 @@ def write_detections(
     problems = ProblemCollector()
     ids = other_ids(
         images, classes, listed_images, listed_categories,
-        first=_FIRST_CATEGORY.get(target_format, 1), used={each.label for each in found}, problems=problems,
+        first=FIRST_CATEGORY.get(target_format, 1), used={each.label for each in found}, problems=problems,
     )  # fmt: skip
     if target_format not in _BY_NUMBER:  # entries of images, by name unless ids are listed
         names = ids.images if listed_images is not None else {image: Known(image, image) for image in images}
@@ -168,5 +168,5 @@ _WRITERS: Mapping[str, Callable[[Sequence[ConvertedDetection], OtherIds], str]] 
     "torchvision": _columns("boxes"),
     "huggingface": _objects,
 }
-_FIRST_CATEGORY = {"yolo": 0, "mmdetection": 0}  # otherwise 1
+FIRST_CATEGORY = {"yolo": 0, "mmdetection": 0}  # number of the first category that is written; otherwise 1
 _BY_NUMBER = frozenset({"coco", "detectron2", "ultralytics"})  # formats that number images

@@ -58,7 +58,7 @@ def to_results(
     competition: str,
     image_sets: ImageSets,
     images: NamesById | None = None,
-    categories: NamesById | None = None,
+    categories: NamesById | Callable[[int], NamesById] | None = None,
     drop_unmatched: bool = False,
     all_classes: bool = False,
     progress: Progress | None = None,
@@ -73,7 +73,8 @@ def to_results(
         competition: its key.
         image_sets: image sets of the edition, with sizes if the format needs them; without, fewer checks are made.
         images: image names by id; None to match by number and file name.
-        categories: names by number; None if numbers are those of the edition's classes.
+        categories: names by number, or what returns them for the number of the first category of the input; None if
+            numbers are those of the edition's classes.
         drop_unmatched: whether to leave out detections of categories that the edition does not have.
         all_classes: whether to write an empty file for each class without detections, so that it counts as entered.
         progress: called with the number of detections done.
@@ -87,7 +88,8 @@ def to_results(
     problems = ProblemCollector()
     opened = FORMATS[source_format](source, image_set.images, problems)
     names = ImageNames(image_set.images, images)
-    known = CategoryNames(edition.classes, None if categories is None else by_text(categories), opened.first_category)
+    listed = categories(opened.first_category) if callable(categories) else categories
+    known = CategoryNames(edition.classes, None if listed is None else by_text(listed), opened.first_category)
     sizes = image_set.sizes_by_image()
     if opened.convention is Convention.CENTRE and sizes is None:
         problems.add(

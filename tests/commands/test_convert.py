@@ -38,6 +38,23 @@ def test_coco_detections_become_an_archive_that_is_valid(tmp_path: Path, options
     ]
 
 
+def test_names_without_numbers_begin_with_the_first_number_of_the_input(
+    tmp_path: Path, options: tuple[object, ...], run: Run
+) -> None:
+    rows = [{"image_id": 1, "category_id": 1, "bbox": [9, 19, 101, 121], "score": 0.9}]
+    (tmp_path / "predictions.json").write_text(json.dumps(rows))
+    (tmp_path / "names.txt").write_text("car\ndog\n")
+    result, names = tmp_path / "r.tar.gz", ("--categories", tmp_path / "names.txt")
+    assert run("ultralytics", tmp_path / "predictions.json", *options, *names, "--output", result)[0] == 0
+    status, _, _ = run("ultralytics", result, *options, *names, "--reverse", "--output", tmp_path / "out.json")
+    assert (status, json.loads((tmp_path / "out.json").read_text())) == (0, rows)
+    (tmp_path / "by_image.json").write_text(
+        json.dumps({"000001": [{"class": 0, "confidence": 0.9, "box": {"x1": 9, "y1": 19, "x2": 110, "y2": 140}}]})
+    )
+    assert run("ultralytics", tmp_path / "by_image.json", *options, *names, "--output", tmp_path / "s.tar.gz")[0] == 0
+    assert (tmp_path / "s.tar.gz").read_bytes() == result.read_bytes()
+
+
 def test_problems_exit_1_and_write_nothing(tmp_path: Path, options: tuple[object, ...], run: Run) -> None:
     (tmp_path / "in.json").write_text(
         json.dumps([{"image_id": 99, "category_id": 70, "bbox": [1, 1, 1, 1], "score": 1}])
