@@ -55,7 +55,7 @@ def coco_to_tree(
     if lacking:
         remedy = "Expected COCO's ground truth, an object with the lists images, annotations and categories."
         raise refused("not_coco", f"it lacks {', '.join(lacking)}", remedy, source.name)
-    names = {str(row["id"]): str(row["name"]) for row in document["categories"] if isinstance(row, dict)}
+    names = _categories(document["categories"], problems, source.name)
     sizes, stems = _images(document["images"], problems, source.name)
     known = CategoryNames(edition.classes, names)
     objects: dict[str, list[ObjectRecord]] = {stem: [] for stem in stems.values()}
@@ -109,8 +109,10 @@ def _object(
     row: Any, known: CategoryNames, problems: ProblemCollector, file: str, place: int, *, drop: bool
 ) -> ObjectRecord | None:
     box = four(row.get("bbox")) if isinstance(row, dict) else None
-    if box is None or "category_id" not in row or "image_id" not in row:
-        expected = 'Expected {"image_id", "category_id", "bbox": [x, y, width, height]}.'
+    parts, actions = (row.get("parts") or [], row.get("actions") or {}) if isinstance(row, dict) else ([], {})
+    has_details = isinstance(parts, list) and isinstance(actions, dict)
+    if box is None or "category_id" not in row or "image_id" not in row or not has_details:
+        expected = 'Expected {"image_id", "category_id", "bbox": [x, y, width, height]}; "parts" [], "actions" {}.'
         problems.add(
             "bad_annotation", "annotations that lack something", expected, file=file, line=place, noun="annotation"
         )
@@ -133,11 +135,10 @@ def _object(
         return None
     flags = {name: bool(row[name]) for name in FLAGS if name in row}
     flags.setdefault("difficult", bool(row.get("iscrowd", 0)))
-    parts = [part for part in row.get("parts", ()) if isinstance(part, dict) and four(part.get("bbox"))]
     return ObjectRecord(
         name=name,
         box=texts(from_corner_and_size(box)),
-        view=str(row.get("view", "")),
+        view=str(row.get("view") or ""),
         flags=flags,
         parts=tuple(
             PartRecord(
@@ -146,10 +147,24 @@ def _object(
                 bool(p.get("point", False)),
             )
             for p in parts
+            if isinstance(p, dict) and four(p.get("bbox"))
         ),
-        actions={str(key): bool(flag) for key, flag in dict(row.get("actions", {})).items()},
+        actions={str(key): bool(flag) for key, flag in actions.items()},
         point=bool(row.get("point", False)),
     )
+
+
+def _categories(rows: list[Any], problems: ProblemCollector, file: str) -> dict[str, str]:
+    """Return names by id."""
+    names: dict[str, str] = {}
+    for place, row in enumerate(rows, start=1):
+        if isinstance(row, dict) and "id" in row and "name" in row:
+            names[str(row["id"])] = str(row["name"])
+        else:
+            expected = 'Expected {"id", "name"}.'
+            problems.add("bad_category", "categories that lack something", expected,
+                         file=file, line=place, noun="category", nouns="categories")  # fmt: skip
+    return names
 
 
 def _images(
@@ -159,17 +174,19 @@ def _images(
     sizes: dict[str, tuple[int, int] | None] = {}
     stems: dict[str, str] = {}
     for place, row in enumerate(rows, start=1):
-        if not isinstance(row, dict) or "id" not in row or not isinstance(row.get("file_name"), str):
-            expected = 'Expected {"id", "file_name", "width", "height"}.'
+        sides = [row.get("width"), row.get("height")] if isinstance(row, dict) else []
+        is_empty = any(isinstance(side, int) and side < 1 for side in sides)
+        if not isinstance(row, dict) or "id" not in row or not isinstance(row.get("file_name"), str) or is_empty:
+            expected = 'Expected {"id", "file_name", "width", "height"}, sides of at least 1.'
             problems.add("bad_image", "images that lack something", expected, file=file, line=place, noun="image")
             continue
         stem = file_stem(row["file_name"])
-        if stem in sizes or not stem or len(stem.split()) != 1:
+        if stem in sizes or not stem or len(stem.split()) != 1 or not stem.isprintable():
             remedy = "Rename the files: identifiers are file names without suffix and folder, and have no spaces."
             found = "names of image files that are not identifiers, or occur twice"
             problems.add("bad_image_name", found, remedy, file=file, line=place, value=quoted(stem), noun="image")
             continue
-        width, height = row.get("width"), row.get("height")
+        width, height = sides
         sizes[stem] = (width, height) if isinstance(width, int) and isinstance(height, int) else None
         stems[str(row["id"])] = stem
     return sizes, stems

@@ -206,26 +206,48 @@ def test_lines_without_confidence_and_pixels_in_yolo(directory: Path) -> None:
 
 def test_ground_truth_json_with_everything_wrong(directory: Path) -> None:
     document = {
-        "images": [{"id": 1, "file_name": "a/1.jpg", "width": 10, "height": 10}, {"id": 2}],
-        "categories": [{"id": 1, "name": "zebra"}, {"id": 2, "name": "car"}],
+        "images": [
+            {"id": 1, "file_name": "a/1.jpg", "width": 10, "height": 10},
+            {"id": 2},
+            {"id": 3, "file_name": "\x01.jpg"},
+            {"id": 4, "file_name": "4.jpg", "width": 0, "height": 10},
+        ],
+        "categories": [{"id": 1, "name": "zebra"}, {"id": 2, "name": "car"}, {"id": 3}],
         "annotations": [
             {"image_id": 1, "category_id": 1, "bbox": [1, 1, 2, 2]},
             {"image_id": 9, "category_id": 2, "bbox": [1, 1, 2, 2]},
             {"image_id": 1, "category_id": 2, "bbox": [5, 5, 1, -2]},
             {"image_id": 1, "category_id": 2, "bbox": [5, 5, 90, 2]},
+            {"image_id": 1, "category_id": 2, "bbox": [5, 5, 2, 2], "actions": ["walking"]},
         ],
     }
     (directory / "in.json").write_text(json.dumps(document))
     with pytest.raises(ConversionError) as caught:
         coco_to_tree(directory / "in.json", directory / "tree", kit.edition())
+    assert "2 images" in next(each.message for each in caught.value.problems if each.code == "bad_image")
     assert {problem.code for problem in caught.value.problems} == {
         "bad_image",
+        "bad_image_name",
+        "bad_category",
+        "bad_annotation",
         "unknown_category",
         "unknown_image",
         "swapped_corners",
         "outside_image",
     }
     assert not (directory / "tree").exists()
+
+
+def test_fields_of_ground_truth_json_that_are_null_are_as_if_they_were_not_there(directory: Path) -> None:
+    row = {"image_id": 1, "category_id": 1, "bbox": [1, 1, 2, 2], "parts": None, "actions": None, "view": None}
+    image = {"id": 1, "file_name": "1.jpg", "width": 10, "height": 10}
+    found = []
+    for name, annotation in (("with", row), ("without", dict(list(row.items())[:3]))):
+        document = {"images": [image], "categories": [{"id": 1, "name": "car"}], "annotations": [annotation]}
+        (directory / "in.json").write_text(json.dumps(document))
+        coco_to_tree(directory / "in.json", directory / name, kit.edition())
+        found.append((directory / name / "VOC2007" / "Annotations" / "1.xml").read_text())
+    assert found[0] == found[1]
 
 
 def test_a_file_for_a_directory_and_a_directory_for_a_file(directory: Path) -> None:
