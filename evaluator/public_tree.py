@@ -4,8 +4,9 @@ Source: VOC2010 document section 9.1.
 """
 
 import io
+import os
 import re
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from pathlib import Path
 
 import numpy as np
@@ -133,10 +134,22 @@ class _Sizes:
             for image in images
         }
         try:
-            found = (member for member in members(self._tree, TREE_LIMITS, _ignore) if member.name in wanted)
-            return _measured((wanted[member.name], member.read(_HEADER_BYTES)) for member in found)
+            return _measured((wanted[name], head) for name, head in _heads(self._tree, wanted))
         except ArchiveError:
             return {}
+
+
+def _heads(tree: Path, wanted: Collection[str]) -> Iterator[tuple[str, bytes]]:
+    """Yield the names and first bytes of files; in a directory also of those that links lead to, as everywhere."""
+    if not tree.is_dir():
+        found = (member for member in members(tree, TREE_LIMITS, _ignore) if member.name in wanted)
+        yield from ((member.name, member.read(_HEADER_BYTES)) for member in found)
+        return
+    for name in wanted:
+        path = os.path.join(tree, name)
+        if os.path.isfile(path):
+            with open(path, "rb", buffering=0) as file:
+                yield name, file.read(_HEADER_BYTES)
 
 
 def _ignore(_: Problem) -> None:

@@ -133,7 +133,10 @@ class TestParticipantsTree:
             "SegmentationClass/000005.png": label_map((20, 10)),
             "JPEGImages/000008.jpg": b"not an image",
         }
-        for tree in (directory(tmp_path / "tree", content), tar(tmp_path / "tree.tgz", content)):
+        linked = directory(tmp_path / "linked", content)  # several trees often share their pictures
+        (linked / "JPEGImages").rename(tmp_path / "pictures")
+        (linked / "JPEGImages").symlink_to(tmp_path / "pictures")
+        for tree in (directory(tmp_path / "tree", content), tar(tmp_path / "tree.tgz", content), linked):
             sets = read_image_sets(tree, load("VOC2012")).sets
             sizes = {task: image_set.sizes for (task, _), image_set in sets.items()}
             main, maps = sizes[Task.CLASSIFICATION], sizes[Task.SEGMENTATION]
